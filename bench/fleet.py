@@ -20,10 +20,10 @@ from measure import timed
 
 from ncdiag import catalogue
 from ncdiag.diagnose import Options, judged
-from ncdiag.reading import partial
-from ncdiag.reading.case import Case
-from ncdiag.reading.many import read_all
 from ncdiag.report import renderer
+from ncdiag.text.reading import partial
+from ncdiag.text.reading.case import Case
+from ncdiag.text.reading.many import read_all
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from generate.fleet import ODDITIES, fleet

@@ -21,8 +21,8 @@ from ncdiag.engine.causes import conclude
 from ncdiag.engine.evaluate import judge
 from ncdiag.fixes.values import Values
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading.many import read_all
 from ncdiag.report import build, renderer
+from ncdiag.text.reading.many import read_all
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from generate import large

@@ -1,31 +1,63 @@
 """ncdiag: from a log, a paste or a live node to the root cause of an NCCL network failure, with a fix that was proved.
 
-Public names: ``triage``, ``parse`` and ``check`` take paths and give a ``Report``; ``Options`` say what to judge. They
-are imported on first use, so that a command that needs none of them starts fast.
+Public names: ``triage``, ``parse`` and ``check`` take paths and return a ``Report``; ``Options`` say what to judge.
+What they need is imported when one of them is called, so that a command that needs none of them starts fast.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ncdiag.base.faces import exported
+from ncdiag.base.version import __version__
 
 if TYPE_CHECKING:
-    from ncdiag.api import check, parse, triage
     from ncdiag.diagnose import Options
     from ncdiag.report.model import Finding, Report
 
 __all__ = ["Finding", "Options", "Report", "__version__", "check", "parse", "triage"]
-__version__ = "0.1.0"
-_PLACES = {
-    "check": "ncdiag.api", "parse": "ncdiag.api", "triage": "ncdiag.api", "Options": "ncdiag.diagnose",
-    "Finding": "ncdiag.report.model", "Report": "ncdiag.report.model",
-}  # fmt: skip
+__getattr__ = exported(__name__, {"diagnose": ("Options",), "report.model": ("Finding", "Report")})
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (PEP 562)
-    """Import a public name when it is first asked for."""
-    place = _PLACES.get(name)
-    if place is None:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(importlib.import_module(place), name)
+def triage(paths: Paths, options: Options | None = None) -> Report:
+    """Diagnose any mixture of logs and tool outputs: files, folders, archives, bundles, globs; ``-`` is standard input.
+
+    ``options`` None: the defaults. If one of several paths cannot be read, a note of its `Input` says so. Raises
+    `ncdiag.errors.InputError` if it is the only one, `ncdiag.errors.UsageError` for options that name no rule or no
+    NCCL release.
+    """
+    from ncdiag.diagnose import DEFAULTS, diagnose
+    from ncdiag.machine.inputs import inputs
+
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return diagnose(inputs([os.fspath(path) for path in given]), options or DEFAULTS)
+
+
+def parse(paths: Paths, options: Options | None = None) -> Report:
+    """Diagnose one job by its logs; like `triage`, the paths are taken as parts of one job."""
+    return triage(paths, options)
+
+
+def check(
+    root: str | os.PathLike[str] = "/", options: Options | None = None, *, ask_library: bool | None = None,
+    pid: int | None = None,
+) -> Report:  # fmt: skip
+    """Diagnose this host, or a recorded tree of /sys and /proc at ``root``. Changes nothing.
+
+    ``ask_library``: let the installed NCCL choose its interface (None: unless ``pid`` is given). ``pid``: a process
+    whose environment, limits and libraries count. Raises `ncdiag.errors.InputError` if ``root`` or that process cannot
+    be read.
+    """
+    from pathlib import Path
+
+    import msgspec
+
+    from ncdiag.diagnose import DEFAULTS, diagnose
+    from ncdiag.machine.host import look
+
+    asked = msgspec.structs.replace(options or DEFAULTS, table=True)
+    return diagnose([look(Path(root), ask_library=ask_library, pid=pid)], asked)

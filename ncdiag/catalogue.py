@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ncdiag import __version__, compiled
+from ncdiag.base import compiled
+from ncdiag.base.errors import NcdiagError, UsageError
+from ncdiag.base.version import __version__
 from ncdiag.engine import resemblance
 from ncdiag.engine.phrases import Shared
 from ncdiag.engine.resemblance import Index
 from ncdiag.engine.schema import AREAS, WORDING, Rule
 from ncdiag.engine.scope import Names
-from ncdiag.errors import NcdiagError, UsageError
 from ncdiag.language import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
@@ -192,15 +193,15 @@ def _code_files() -> tuple[str, ...]:
 
 def build(folder: Path) -> None:
     """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
-    from ncdiag import parsers, products
-    from ncdiag.comparing import book as compared
+    from ncdiag import parsers
+    from ncdiag.base import products
+    from ncdiag.checks import book, compared
     from ncdiag.language import table as phrases
-    from ncdiag.looks import book
     from ncdiag.machine import command
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
-    from ncdiag.parsers.told import context, trials
+    from ncdiag.parsers.user_text import context, trials
 
     contents = {
         "rules": _read(rules_dir()),
@@ -215,7 +216,7 @@ def build(folder: Path) -> None:
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
         "products": products.build(),
-        "looks": book.build(),
+        "checks": book.build(),
         "launch": book.build(book.LAUNCH),
         "compared": compared.build(),
         "collectors": command.build(),

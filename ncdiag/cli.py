@@ -19,12 +19,13 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from ncdiag import __version__, commands
+from ncdiag import commands
+from ncdiag.base.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
+from ncdiag.base.version import __version__
 from ncdiag.commands._arguments import meant, wants_state, wants_status_line
 from ncdiag.commands._examples import described, examples
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, unknown, write
-from ncdiag.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
 from ncdiag.language import ENGLISH, from_environment, is_english, speak, speaking
 
 

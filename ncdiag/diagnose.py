@@ -10,14 +10,11 @@ from typing import NamedTuple
 import msgspec
 
 from ncdiag import catalogue
-from ncdiag.differential.choose import Suspected, is_called_for, is_troubled, noted, suspects
-from ncdiag.differential.weigh import Scales
-from ncdiag.differential.wording import Wording
+from ncdiag.base.errors import UsageError
 from ncdiag.engine.causes import conclude
-from ncdiag.engine.floor import judge_all
+from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Rule
-from ncdiag.errors import UsageError
 from ncdiag.facts.model import Job
 from ncdiag.facts.observe import not_declared
 from ncdiag.facts.scalars import VersionRange
@@ -28,16 +25,13 @@ from ncdiag.fixes.values import Values
 from ncdiag.formats.mentions import is_mention
 from ncdiag.language import ENGLISH, speaking
 from ncdiag.nccl import environment
-from ncdiag.reading.case import Case
-from ncdiag.reading.given import is_given
-from ncdiag.reading.many import Progress, read_all
-from ncdiag.reading.model import Item, Look, Reading
-from ncdiag.reading.stop import Stop
 from ncdiag.report import build, model
 from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
-from ncdiag.sources.files import TextSource
-from ncdiag.sources.model import Unreadable
+from ncdiag.suspects.choose import Suspected, is_called_for, is_troubled, noted, suspects
+from ncdiag.suspects.weigh import Scales
+from ncdiag.suspects.wording import Wording
+from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, Unreadable, is_given, read_all
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -120,8 +114,8 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     report = msgspec.structs.replace(report, expired=options.expired)
     if not (options.table or options.launch):
         return view, report
-    from ncdiag.looks.book import book, launch_book
-    from ncdiag.looks.judge import table  # most commands look at no machine
+    from ncdiag.checks.book import book, launch_book
+    from ncdiag.report.checked import table  # most commands look at no machine
 
     looks = launch_book() if options.launch else book()
     report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked), looks))

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.machine.host import Machine
-from ncdiag.reading.job import job_of
+from ncdiag.text.reading.job import job_of
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Need = Callable[[str, object, str], None]

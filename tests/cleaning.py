@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ncdiag.redact import Redactor
+from ncdiag.apps.redact import Redactor
 from ncdiag.report.model import Report
 
 KEY = b"a key of sixteen"

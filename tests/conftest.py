@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from examples import load_profile
 
-from ncdiag import errors
+from ncdiag.base import errors
 
 load_profile()
 errors.strict = True  # a test is to see every fault of ncdiag; test_fail_forward.py says what users see

@@ -21,9 +21,9 @@ from collections import Counter
 from types import ModuleType
 from typing import Any
 
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource, open_sources
 
 ADAPTERS = pathlib.Path(__file__).parent / "score"
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import strategies as st
 from linear import assert_linear
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.parsers import discover
-from ncdiag.sections.cut import Cutter
-from ncdiag.spans import Section
+from ncdiag.text.sections.cut import Cutter
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "sections"
 _POSITION = {"text", "order"}

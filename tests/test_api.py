@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 import ncdiag
-from ncdiag.errors import InputError, UsageError
+from ncdiag.base.errors import InputError, UsageError
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
 LOG = FIXTURES / "cases" / "veth" / "nccl.log"

@@ -32,7 +32,7 @@ ANSWER: dict[str, Any] = {
 
 
 def changed(place: list[str | int], value: object) -> dict[str, Any]:
-    answer = json.loads(json.dumps(ANSWER))  # "one" and "two" share their parts here
+    answer: dict[str, Any] = json.loads(json.dumps(ANSWER))  # "one" and "two" share their parts here
     part: Any = answer
     for key in place[:-1]:
         part = part[key]

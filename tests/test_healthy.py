@@ -10,7 +10,7 @@ from generate import healthy
 from ncdiag import triage
 from ncdiag.diagnose import diagnose
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 HERE = pathlib.Path(__file__).parent
 HEALTHY = HERE.parent / "fixtures" / "healthy"

@@ -12,7 +12,7 @@ from pathlib import Path
 from ncdiag.parsers._template import __file__ as template
 
 PACKAGE = Path(template).parents[1]
-NODE_ALONE = {"machine", "bare"}
+NODE_ALONE = {"machine", "agent"}
 """The parts that look at a node; what else is imported has to exist everywhere."""
 
 MODULES = (

@@ -8,7 +8,7 @@ import pytest
 from generate.paste import paste
 
 from ncdiag.diagnose import diagnose
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 
 @pytest.mark.parametrize("lines", [700, 1000])

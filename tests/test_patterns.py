@@ -10,7 +10,7 @@ import re
 import pytest
 
 import ncdiag
-from ncdiag.patterns import _Lazy, lazy_regex
+from ncdiag.base.patterns import _Lazy, lazy_regex
 
 
 def test_a_late_pattern_does_what_a_compiled_one_does() -> None:

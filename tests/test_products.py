@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ncdiag.products import address, name_of, product_of, products
+from ncdiag.base.products import address, name_of, product_of, products
 
 
 @pytest.mark.parametrize(

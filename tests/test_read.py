@@ -17,14 +17,14 @@ import pytest
 from generate import healthy
 
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading import workers
-from ncdiag.reading.many import read_all
-from ncdiag.reading.model import Reading
-from ncdiag.reading.one import read_source
-from ncdiag.reading.parts import Parts, read_part
-from ncdiag.reading.stop import Stop
-from ncdiag.sources.files import TextSource
-from ncdiag.sources.text import Cleaner, clean_part
+from ncdiag.text.reading import workers
+from ncdiag.text.reading.many import read_all
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.reading.parts import Parts, read_part
+from ncdiag.text.reading.stop import Stop
+from ncdiag.text.sources.files import TextSource
+from ncdiag.text.sources.text import Cleaner, clean_part
 
 MIXED = """\
 $ ibstat
@@ -145,7 +145,7 @@ def test_thousands_of_files_need_few_descriptors(tmp_path: Path) -> None:
             f"host{rank // 8}:{1000 + rank}:9 [{rank % 8}] NCCL INFO comm 0x5d0 rank {rank} nranks 1500 cudaDev {rank % 8} busId 1b000 - Init COMPLETE\n"
         )
     code = (
-        "import resource, sys; from ncdiag.reading.many import read_all; from ncdiag.machine.inputs import inputs;"
+        "import resource, sys; from ncdiag.text.reading.many import read_all; from ncdiag.machine.inputs import inputs;"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64));"
         "job = read_all(inputs([sys.argv[1]]), processes=2, worthwhile=0).job();"
         "print([rank.rank for rank in job.ranks] == list(range(1500)))"
@@ -189,7 +189,7 @@ def test_memory_is_the_same_for_a_log_forty_times_as_long(tmp_path: Path) -> Non
     for megabytes in (0.5, 20):
         path = tmp_path / f"{megabytes}.log"
         healthy.write_info_log(path, megabytes, 0.5, call_share=0.2)
-        code = "import sys; from ncdiag.reading.one import read_source; from ncdiag.sources.files import open_sources; [read_source(s) for s in open_sources(sys.argv[1:])]"
+        code = "import sys; from ncdiag.text.reading.one import read_source; from ncdiag.text.sources.files import open_sources; [read_source(s) for s in open_sources(sys.argv[1:])]"
         child = subprocess.Popen([sys.executable, "-c", code, str(path)])
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)

@@ -10,7 +10,7 @@ from linear import assert_linear
 from ncdiag.diagnose import Options, diagnose
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 RULES: dict[generator.Fault, str] = {
     "veth": "socket-virtual-ifname", "version": "version-nccl-mismatch", "gdr": "gdr-disabled-for-hca",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from generate import large
 
-from ncdiag.parsers.told import context, trials
+from ncdiag.parsers.user_text import context, trials
 
 RUN = """
 import re, sys

@@ -24,14 +24,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ncdiag import catalogue, diagnose
-from ncdiag.differential import choose
-from ncdiag.differential.weigh import Weighed
 from ncdiag.engine.causes import conclude
-from ncdiag.engine.floor import judge_all
+from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.schema import Rule
 from ncdiag.fixes.values import Values
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading.many import read_all
+from ncdiag.suspects import choose
+from ncdiag.suspects.weigh import Weighed
+from ncdiag.text.reading.many import read_all
 
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 FIFTHS = 5

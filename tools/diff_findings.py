@@ -131,7 +131,7 @@ def inputs(scratch: Path) -> dict[str, Path]:
 
 
 def _examples(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The examples of the rules of this tree, each as the text that `ncdiag.reading.job.facts_of` makes of it."""
+    """The examples of the rules of this tree, each as the text that `ncdiag.text.reading.job.facts_of` makes of it."""
     from ncdiag.catalogue import names, rules_dir
     from ncdiag.engine.load import load_folder
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer.main
 
-from ncdiag import __version__
+from ncdiag.base.version import __version__
 from ncdiag.cli import app
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "ncdiag.1"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mkdocs.structure.files import File
 
 from ncdiag import catalogue
-from ncdiag.explaining import variable_pages
+from ncdiag.apps.explaining import variable_pages
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -22,12 +22,12 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from ncdiag import catalogue, diagnose
-from ncdiag.differential import choose
 from ncdiag.engine.causes import conclude
-from ncdiag.engine.floor import judge_all
+from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.schema import Strength
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading.many import read_all
+from ncdiag.suspects import choose
+from ncdiag.text.reading.many import read_all
 
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")

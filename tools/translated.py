@@ -11,7 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-from ncdiag import catalogue, toml
+from ncdiag import catalogue
+from ncdiag.base import toml
 from ncdiag.engine.load import load_file, rule_files
 from ncdiag.engine.translation import TEXT, Translation, pairs, read, stamp
 from ncdiag.engine.translation_quality import missing, problems

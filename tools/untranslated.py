@@ -25,7 +25,7 @@ from ncdiag.engine.translation import Translation, english, translated
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
 from ncdiag.language import phrase, speaking
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 BAR = "\uff5c"
 """Stands in the place of a rule's own words."""

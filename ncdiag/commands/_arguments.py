@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
-from ncdiag.errors import InputError, UsageError
+from ncdiag.base.errors import InputError, UsageError
 
 _OWN = frozenset({"--version", "-V", "--help", "-h"})
 """Options of the program itself; all others are those of a command."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ncdiag.errors import UsageError
+from ncdiag.base.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ncdiag.diagnose import Baseline
-    from ncdiag.reading.case import Case
+    from ncdiag.text import Case
 
 
 def case_of(path: str | Path) -> Case:
     """What a file, a folder, a bundle or a glob holds. Raises InputError when it cannot be read."""
     from ncdiag.machine.inputs import inputs
-    from ncdiag.reading.many import read_all
+    from ncdiag.text import read_all
 
     return read_all(inputs([str(path)]))
 

@@ -10,20 +10,17 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessP
 from contextlib import ExitStack
 
 from ncdiag import diagnose
+from ncdiag.base.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._judge import at_least, exit_code, told
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import write
 from ncdiag.commands._progress import showing
-from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
 from ncdiag.language import speak
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading.many import processors_at_hand
-from ncdiag.reading.model import Item, Reading
-from ncdiag.reading.stop import Stop
 from ncdiag.report import overview
 from ncdiag.report.model import Report
-from ncdiag.sources.files import File
+from ncdiag.text import File, Item, Reading, Stop, processors_at_hand
 
 _WAIT = 0.1
 _WORST = (FOUND, INTERNAL)
@@ -97,7 +94,7 @@ def _begin() -> None:
 
 
 def _cleaned(report: Report) -> Report:
-    from ncdiag.redact import report_cleaned
+    from ncdiag.apps.redact import report_cleaned
 
     return report_cleaned(report)
 

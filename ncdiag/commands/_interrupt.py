@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
-from ncdiag.reading.stop import Stop
+from ncdiag.text import Stop
 
 
 @contextlib.contextmanager

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 
 from ncdiag import language
+from ncdiag.base.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
+from ncdiag.base.severity import SEVERITIES, Severity
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import ExitStyle, FailOn, Options
 from ncdiag.commands._output import say, write
 from ncdiag.commands._progress import showing
-from ncdiag.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD
-from ncdiag.grades import SEVERITIES, Severity
-from ncdiag.reading.model import Item
-from ncdiag.reading.stop import Stop
 from ncdiag.report.model import Report
-from ncdiag.sources.model import Unreadable
+from ncdiag.text import Item, Stop, Unreadable
 
 if TYPE_CHECKING:
     from ncdiag.diagnose import Diagnosed
@@ -44,11 +42,11 @@ def judge(paths: Sequence[str], options: Options) -> int:
 
 def judge_asking(paths: Sequence[str], options: Options) -> int:
     """The same, asking one after the other what tells suspects apart; UsageError where nobody can be asked."""
+    from ncdiag.base.errors import UsageError
     from ncdiag.commands._ask import Answers, converse
     from ncdiag.diagnose import diagnosed
-    from ncdiag.errors import UsageError
     from ncdiag.machine.inputs import inputs
-    from ncdiag.sources.files import TextSource
+    from ncdiag.text import TextSource
 
     if "-" in paths or sys.stdin is None or not sys.stdin.isatty():
         msg = "--ask needs a terminal to ask on, and the paste in a file"
@@ -81,7 +79,7 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
     language.speak(options.language)
     renderer(answers_in)
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
-        from ncdiag.errors import UsageError
+        from ncdiag.base.errors import UsageError
 
         msg = "--format nagios prints a state, which has to be the exit code; leave out --exit-style ncdiag"
         raise UsageError(msg)
@@ -106,7 +104,7 @@ def public(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[st
     if isinstance(found, Report) or options.answers_in not in WITH_FACTS:
         report = found if isinstance(found, Report) else found.report
         if options.redact:
-            from ncdiag.redact import report_cleaned
+            from ncdiag.apps.redact import report_cleaned
 
             report = report_cleaned(report)
         return report, {}
@@ -115,8 +113,8 @@ def public(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[st
     report, case, view = found
     lines = case.lines(around(report))
     if options.redact:
+        from ncdiag.apps.redact import judged_cleaned
         from ncdiag.diagnose import view_of
-        from ncdiag.redact import judged_cleaned
 
         report, job, lines = judged_cleaned(report, view.job, lines)
         view = view_of(job)

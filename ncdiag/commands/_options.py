@@ -127,7 +127,8 @@ class Options:
         """The part that the judgement itself needs."""
         import datetime as dt
 
-        from ncdiag import config, diagnose
+        from ncdiag import diagnose
+        from ncdiag.base import config
         from ncdiag.commands._output import say
 
         site = config.load(self.config)
@@ -147,7 +148,7 @@ class Options:
 
     def good_state(self) -> Path | None:
         """The baseline that the configuration names."""
-        from ncdiag import config
+        from ncdiag.base import config
 
         return config.load(self.config).good_state()
 
@@ -165,7 +166,7 @@ Deltas = Annotated[bool, typer.Option("--deltas", help="Take two samples of the 
 
 def packs(folders: Iterable[Path] | None) -> tuple[Path, ...]:
     """The folders of private rules: those of the configuration, then those of the command line."""
-    from ncdiag import config
+    from ncdiag.base import config
 
     return (*config.load().packs(), *(folders or ()))
 

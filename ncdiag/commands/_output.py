@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from ncdiag.errors import OutputError
+from ncdiag.base.errors import OutputError
 from ncdiag.language import note
 from ncdiag.report.sanitize import clean, one_line
 
@@ -101,11 +101,13 @@ def pour(pieces: Iterable[bytes], path: Path | None) -> None:
 
 
 def to_file(pieces: Iterable[bytes], path: Path, mode: int | None = None) -> None:
-    """Make or replace a file in one step (`ncdiag.bare.place`); ``mode`` None: what it had, else what the umask allows.
+    """Make or replace a file in one step (`ncdiag.agent.place`).
+
+    ``mode`` None: the mode that the file had, for a new file what the umask allows.
 
     Raises OutputError.
     """
-    from ncdiag.bare.place import place
+    from ncdiag.agent.place import place
 
     try:
         place(pieces, str(path), _mode(path) if mode is None else mode)

@@ -1,26 +1,24 @@
-"""``--partial``: what was read, written for another ncdiag to judge (`ncdiag.reading.partial`)."""
+"""``--partial``: what was read, written for another ncdiag to judge (`ncdiag.text.reading.partial`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ncdiag.bare.wrap import own_name
-from ncdiag.bare.wrap import wrapped as lines
+from ncdiag.agent.wrap import own_name
+from ncdiag.agent.wrap import wrapped as lines
+from ncdiag.base.errors import INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._judge import told
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import pour, write
 from ncdiag.commands._progress import showing
-from ncdiag.errors import INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
-from ncdiag.reading import partial
-from ncdiag.reading.many import read_all
-from ncdiag.reading.model import Item
+from ncdiag.text import Item, partial, read_all
 
 
 def write_partial(items: Callable[[], Iterable[Item]], options: Options, *, wrapped: bool = False) -> int:
     """Read the items and write them; the exit code is 0, or 3 when nothing was understood.
 
-    ``wrapped``: as lines that a sweep finds among others (`ncdiag.bare.wrap`).
+    ``wrapped``: as lines that a sweep finds among others (`ncdiag.agent.wrap`).
     """
     if options.redact:
         msg = "--partial writes lines of the input as they are; redact the report that is made of them"

@@ -10,15 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ncdiag.apps.watching import ENDED, Job, Outputs, Progress, Session, launch, place, settings, torch
+from ncdiag.base.errors import NcdiagError, contained
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
-from ncdiag.errors import NcdiagError, contained
-from ncdiag.watching import launch, place, settings, torch
-from ncdiag.watching.job import Job
-from ncdiag.watching.outputs import Outputs
-from ncdiag.watching.progress import Progress
-from ncdiag.watching.session import ENDED, Session
 
 SILENCE = 300.0
 """Seconds: less than the ten minutes after which PyTorch ends a job that hangs, more than most compilations take."""

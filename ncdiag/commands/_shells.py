@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ncdiag.errors import OutputError
+from ncdiag.base.errors import OutputError
 
 _LINE = "# Completion of ncdiag, made by 'ncdiag completion {shell} --install'; it is replaced by the next one.\n"
 

@@ -46,11 +46,10 @@ def swept(
     nodes: str, via: Via, *, push: bool, seconds: float, fanout: int, options: str, quiet: bool
 ) -> list[Seen]:  # fmt: skip
     """The machines that were asked; how many answered is told on stderr."""
-    from ncdiag.cluster.model import Wish
-    from ncdiag.cluster.sweep import sweep
+    from ncdiag.apps.cluster import Wish, sweep_hosts
 
     wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=_teller(quiet=quiet))
-    found = sweep(nodes, None if via is Via.auto else via.value, wish, push=push)
+    found = sweep_hosts(nodes, None if via is Via.auto else via.value, wish, push=push)
     if not quiet:
         asked = [machine for machine in found if machine.host]
         say(f"{sum(not machine.is_silent for machine in asked)} of {len(asked)} hosts answered")

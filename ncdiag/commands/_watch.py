@@ -10,15 +10,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
+from ncdiag.apps.watching import PIECE, Files, Progress
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
-from ncdiag.reading.growing import Growing
-from ncdiag.reading.model import Item
-from ncdiag.reading.stop import Stop
-from ncdiag.watching.follow import PIECE, Files
-from ncdiag.watching.progress import Progress
+from ncdiag.text import Growing, Item, Stop
 
 _TICK = 0.5
 _SETTLED = 1.0

@@ -10,14 +10,14 @@ from typing import TextIO
 
 import msgspec
 
+from ncdiag.apps.watching import Judging
+from ncdiag.base.errors import OutputError, UsageError
 from ncdiag.commands._judge import exit_code, public, rendered
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say, write
-from ncdiag.errors import OutputError, UsageError
 from ncdiag.language import speak
-from ncdiag.reading.model import Item
 from ncdiag.report import FOR_PEOPLE, renderer
-from ncdiag.watching.judging import Judging
+from ncdiag.text import Item
 
 _FAILED = frozenset({"root-cause", "failed-cause-not-here"})
 _REST = (0, 1, 3, 9)

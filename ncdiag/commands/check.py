@@ -61,19 +61,19 @@ def check(
     from ncdiag.commands._judge import answer
 
     if list_:
+        from ncdiag.commands._checks import listing as looks
         from ncdiag.commands._collectors import listing
-        from ncdiag.commands._looks import listing as looks
         from ncdiag.commands._output import for_people
 
         for_people(f"{looks()}\n{listing()}", options.output)
         return 0
 
-    from ncdiag.commands._looks import restricted, wanted
+    from ncdiag.commands._checks import restricted, wanted
 
     areas = wanted(only or ())
 
     if wrapped is not None:
-        from ncdiag.bare.wrap import leave_with_caller
+        from ncdiag.agent.wrap import leave_with_caller
 
         leave_with_caller(wrapped)
 

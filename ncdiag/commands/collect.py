@@ -41,8 +41,8 @@ def collect(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Write a bundle, or print what writes one."""
+    from ncdiag.base.errors import UsageError
     from ncdiag.commands._output import say, write
-    from ncdiag.errors import UsageError
 
     if python or script:
         from ncdiag.machine import remote
@@ -60,7 +60,7 @@ def collect(
 
     packed = pack(root, ask_library=ask_nccl, pid=pid, deltas=DELTA_SECONDS if deltas else 0)
     if redact:
-        from ncdiag.redact import bundle_cleaned
+        from ncdiag.apps.redact import bundle_cleaned
 
         packed = bundle_cleaned(packed)
     bundle.write(packed, output)

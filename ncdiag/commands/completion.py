@@ -23,8 +23,8 @@ def completion(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print the script of a shell, or write it where the shell finds it."""
+    from ncdiag.base.errors import OutputError
     from ncdiag.commands import _shells
-    from ncdiag.errors import OutputError
 
     if not install:
         write(_shells.script(shell), None)

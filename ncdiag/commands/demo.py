@@ -13,8 +13,8 @@ from ncdiag.commands._options import Options, application
 from ncdiag.commands._output import fitted, write
 
 if TYPE_CHECKING:
-    from ncdiag.reading.stop import Stop
     from ncdiag.report.model import Report
+    from ncdiag.text import Stop
 
 app = application()
 
@@ -62,13 +62,13 @@ def demo(
 
 def _judged(fault: _Fault, _stop: Stop) -> Report:
     from ncdiag.diagnose import diagnose
-    from ncdiag.sources.files import TextSource
+    from ncdiag.text import TextSource
 
     return diagnose([TextSource.of_bytes(fault.name, _path(fault).read_bytes())])
 
 
 def _path(fault: _Fault) -> Path:
-    from ncdiag import compiled
+    from ncdiag.base import compiled
 
     shipped = compiled.PACKAGE / "_demo" / fault.name
     return compiled.PACKAGE.parent / fault.place if compiled.is_checkout() else shipped

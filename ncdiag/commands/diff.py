@@ -35,10 +35,10 @@ def diff(
     """Set two inputs side by side."""
     import shutil
 
+    from ncdiag.base.errors import FOUND, NOTHING_UNDERSTOOD
     from ncdiag.commands._beside import case_of, is_understood
     from ncdiag.commands._output import say, write
     from ncdiag.diagnose import Options, difference
-    from ncdiag.errors import FOUND, NOTHING_UNDERSTOOD
     from ncdiag.language import speak
     from ncdiag.report import changes
 
@@ -47,7 +47,7 @@ def diff(
     cases = [case_of(path) for path in (before, after)]
     found = difference((before, cases[0]), (after, cases[1]), Options(nccl=nccl, language=language))
     if redact:
-        from ncdiag.redact import difference_cleaned
+        from ncdiag.apps.redact import difference_cleaned
 
         found = difference_cleaned(found)
     write(

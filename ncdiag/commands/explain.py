@@ -12,9 +12,8 @@ from ncdiag.commands._options import Lang, Language, application, language_of
 from ncdiag.commands._output import for_people, write
 
 if TYPE_CHECKING:
+    from ncdiag.apps.explaining import Answer, Explanation
     from ncdiag.engine.schema import Rule
-    from ncdiag.explaining.answers import Answer
-    from ncdiag.explaining.lines import Explanation
     from ncdiag.facts.scalars import Version
 
 app = application()
@@ -40,7 +39,7 @@ def explain(  # noqa: PLR0917  (typer's parameters)
 ) -> int:
     """Print what is known of the thing."""
     from ncdiag import catalogue, language
-    from ncdiag.errors import UsageError
+    from ncdiag.base.errors import UsageError
 
     asked = language_of(lang or (None if format_ == "text" else Language.en))
     language.speak(asked)
@@ -59,7 +58,7 @@ def explain(  # noqa: PLR0917  (typer's parameters)
 
 
 def _version(text: str | None) -> Version | None:
-    from ncdiag.errors import UsageError
+    from ncdiag.base.errors import UsageError
     from ncdiag.facts.scalars import Version
 
     version = Version.parse(text) if text is not None else None
@@ -80,8 +79,8 @@ def _rule(word: str, folders: Sequence[Path]) -> Rule | None:
 
 def _check(word: str) -> tuple[Answer, ...]:
     """A check of ``ncdiag lint``, by its code or name."""
-    from ncdiag.explaining.answers import Answer
-    from ncdiag.lint.findings import checks
+    from ncdiag.apps.explaining import Answer
+    from ncdiag.apps.lint import checks
 
     found = [check for check in checks().values() if word in {check.code, check.code.lower(), check.name}]
     return tuple(
@@ -99,12 +98,10 @@ def _answered(  # noqa: PLR0917  (the options)
 ) -> int:
     """Print every meaning of the thing; where there is none, say what may have been meant."""
     from ncdiag import catalogue
-    from ncdiag.errors import UsageError
-    from ncdiag.explaining import rule_text
-    from ncdiag.explaining.answer_text import is_pasted, text_of
-    from ncdiag.explaining.answers import answers, suggestions
+    from ncdiag.apps.explaining import answers_to, is_pasted, rule_text, suggestions, text_of
+    from ncdiag.base.errors import UsageError
 
-    found = () if rule is not None else (*_check(thing), *answers(thing, version))
+    found = () if rule is not None else (*_check(thing), *answers_to(thing, version))
     near: tuple[str, ...] = ()
     if rule is None and not found:
         near = suggestions(thing, [name for r in catalogue.rules(folders) for name in (r.code, r.name)])
@@ -146,7 +143,7 @@ def _fields(answer: Answer) -> dict[str, Any]:
 def _rule_fields(rule: Rule) -> dict[str, Any]:
     import msgspec
 
-    from ncdiag.explaining.conditions import meanings
+    from ncdiag.apps.explaining import meanings
 
     held: dict[str, Any] = msgspec.to_builtins(rule)
     kept = ("code", "formerly", "area", "severity", "role", "title", "when", "unless", "explains", "false_positives",
@@ -160,15 +157,15 @@ def _rule_fields(rule: Rule) -> dict[str, Any]:
 def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None, *, quiet: bool) -> int:
     """The rule's trace over the facts of the files."""
     from ncdiag import catalogue
+    from ncdiag.apps.explaining import rule_text, signs
     from ncdiag.commands._judge import told
     from ncdiag.diagnose import scales_of, view_of
     from ncdiag.engine.causes import conclude
     from ncdiag.engine.evaluate import trace
-    from ncdiag.engine.floor import judge_all
-    from ncdiag.explaining import rule_text, signs
+    from ncdiag.engine.fallback import judge_all
     from ncdiag.fixes.values import Values
     from ncdiag.machine.inputs import inputs
-    from ncdiag.reading.many import read_all
+    from ncdiag.text import read_all
 
     case = read_all(told(inputs(files), quiet=quiet))
     view = view_of(case.job(), nccl)
@@ -187,11 +184,10 @@ def _every_line(path: str, format_: str) -> Iterator[str]:
     """Each line of a file explained, one JSON object or one line of text a line."""
     import msgspec
 
-    from ncdiag.errors import InputError
-    from ncdiag.explaining import lines
+    from ncdiag.apps.explaining import lines
+    from ncdiag.base.errors import InputError
     from ncdiag.report.sanitize import json_escapes, one_line
-    from ncdiag.sources.files import open_sources
-    from ncdiag.sources.model import Text, Unreadable
+    from ncdiag.text import Text, Unreadable, open_sources
 
     for source in open_sources([path]):
         if not isinstance(source, Text):

@@ -26,12 +26,12 @@ def facts(
 
     import msgspec
 
+    from ncdiag.base.errors import INTERRUPTED, UsageError
     from ncdiag.commands._interrupt import interruptible
     from ncdiag.commands._judge import told
-    from ncdiag.errors import INTERRUPTED, UsageError
     from ncdiag.machine.inputs import inputs
-    from ncdiag.reading.many import read_all
     from ncdiag.report.sanitize import json_escapes, one_line
+    from ncdiag.text import read_all
 
     items = told(inputs(files), quiet=quiet)
     if unread:
@@ -44,7 +44,7 @@ def facts(
     with interruptible() as stop:
         job = read_all(items, stop=stop).job()
     if redact:
-        from ncdiag.redact import Redactor, names_of, structure_cleaned
+        from ncdiag.apps.redact import Redactor, names_of, structure_cleaned
 
         job = structure_cleaned(job, Redactor(names_of(job)))
     write(

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 import typer.core
 
+from ncdiag.base.errors import NOTHING_UNDERSTOOD
 from ncdiag.commands._options import FailOn, Lang, Least, application, language_of
 from ncdiag.commands._output import say, write
-from ncdiag.errors import NOTHING_UNDERSTOOD
 
 if TYPE_CHECKING:
+    from ncdiag.apps.lint import Document, Form, Options, Result
     from ncdiag.facts.scalars import Version
-    from ncdiag.lint.model import Document, Form
-    from ncdiag.lint.run import Options, Result
 
 app = application()
 
-_COMMAND = "ncdiag.lint.command"
+_COMMAND = "ncdiag.apps.lint.command"
 
 
 class _Splitting(typer.core.TyperCommand):
@@ -67,10 +66,10 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     lang: Lang = None,
 ) -> int:  # fmt: skip
     """Print the findings, or the patch."""
-    from ncdiag.errors import UsageError
+    from ncdiag.apps.lint import lint as judged
+    from ncdiag.apps.lint import output as printing
+    from ncdiag.base.errors import UsageError
     from ncdiag.language import ENGLISH, speak
-    from ncdiag.lint import output as printing
-    from ncdiag.lint.run import lint as judged
     from ncdiag.report.sanitize import json_escapes
 
     asked = language_of(lang) if format_ == "text" else ENGLISH  # the other forms are for programs
@@ -103,9 +102,9 @@ def lint(  # noqa: PLR0917  (typer's parameters)
 
 def _on_terminal(text: str) -> str:
     """The text wrapped where a terminal is narrower, but for the corrected lines."""
+    from ncdiag.apps.lint import label
     from ncdiag.commands._output import for_terminal
     from ncdiag.language import cells
-    from ncdiag.lint.output import label
 
     corrected = (label(), " " * cells.width(label()))
     return for_terminal(text, {line.strip() for line in text.splitlines() if line.startswith(corrected)})
@@ -118,10 +117,10 @@ def _options(
     """What the command line and the configuration file ask: the release, what to select and ignore, private rules."""
     import datetime as dt
 
-    from ncdiag import catalogue, config
-    from ncdiag.errors import UsageError
-    from ncdiag.lint.findings import checks
-    from ncdiag.lint.run import Options
+    from ncdiag import catalogue
+    from ncdiag.apps.lint import Options, checks
+    from ncdiag.base import config
+    from ncdiag.base.errors import UsageError
 
     site = config.load(book[1])
     folders = (*site.packs(), *(book[0] or ()))
@@ -140,7 +139,7 @@ def _options(
 
 
 def _version(text: str | None) -> Version | None:
-    from ncdiag.errors import UsageError
+    from ncdiag.base.errors import UsageError
     from ncdiag.facts.scalars import Version
 
     version = Version.parse(text) if text is not None else None
@@ -153,7 +152,7 @@ def _version(text: str | None) -> Version | None:
 def _documents(
     files: list[str], pids: list[int], command: list[str] | None, form: str | None, *, quiet: bool
 ) -> list[Document]:
-    from ncdiag.lint import inputs
+    from ncdiag.apps.lint import inputs
 
     documents, notes = inputs.opened(files, _form(form))
     if command is not None:
@@ -168,8 +167,8 @@ def _documents(
 def _form(text: str | None) -> Form | None:
     import typing
 
-    from ncdiag.errors import UsageError
-    from ncdiag.lint.model import Form
+    from ncdiag.apps.lint import Form
+    from ncdiag.base.errors import UsageError
 
     known: tuple[Form, ...] = typing.get_args(Form)
     if text is not None and text not in known:
@@ -188,9 +187,8 @@ def _shown(result: Result, least: str) -> Result:
 
 def _patches(documents: list[Document], options: Options, *, quiet: bool) -> str:
     """The differences of all documents; what would print a secret is left out and told."""
+    from ncdiag.apps.lint import mended, patch
     from ncdiag.formats.shell import hide_secrets
-    from ncdiag.lint.edits import patch
-    from ncdiag.lint.run import mended
     from ncdiag.report.sanitize import clean
 
     found = []

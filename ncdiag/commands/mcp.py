@@ -38,8 +38,8 @@ def mcp(
     import importlib.util
     import sys
 
+    from ncdiag.base.errors import UsageError
     from ncdiag.commands._output import say
-    from ncdiag.errors import UsageError
 
     if importlib.util.find_spec("mcp_types") is None:
         msg = "ncdiag mcp needs the package mcp, release 2 or newer: pip install 'ncdiag[mcp]'"
@@ -47,9 +47,7 @@ def mcp(
     if sys.stdin is None or sys.stdout is None:
         msg = "ncdiag mcp needs standard input and output, on which the assistant speaks"
         raise UsageError(msg)
-    from ncdiag.assistant import allowed
-    from ncdiag.assistant.server import serve
-    from ncdiag.assistant.tools import Settings
+    from ncdiag.apps.mcp import Settings, allowed, serve
 
     if sys.stdin.isatty():
         say("waiting for an assistant on standard input; docs/assistants.md says how to register this command")

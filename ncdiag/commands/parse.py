@@ -28,8 +28,8 @@ def parse(
 ) -> int:
     """Diagnose the logs of one job, or of many."""
     if partial:
+        from ncdiag.base.errors import UsageError
         from ncdiag.commands._partial import write_partial
-        from ncdiag.errors import UsageError
         from ncdiag.machine.inputs import inputs
 
         if each:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from ncdiag.base.errors import NOTHING_UNDERSTOOD
 from ncdiag.commands._options import Lang, application, language_of
 from ncdiag.commands._output import for_people, write
-from ncdiag.errors import NOTHING_UNDERSTOOD
 
 if TYPE_CHECKING:
     from ncdiag.facts.scalars import Version
@@ -47,9 +47,9 @@ def predict(  # noqa: PLR0917  (typer's parameters)
     from ncdiag.machine.inputs import inputs_or_host
     from ncdiag.nccl import environment
     from ncdiag.nccl.on_host.predicting import predict as predicted
-    from ncdiag.reading.many import read_all
     from ncdiag.report import prediction
     from ncdiag.report.sanitize import json_escapes
+    from ncdiag.text import read_all
 
     speak(language_of(lang) if format_ == "text" else ENGLISH)  # JSON is for programs
     releases = [_version(text) for text in nccl or ()]
@@ -66,7 +66,7 @@ def predict(  # noqa: PLR0917  (typer's parameters)
 
 
 def _version(text: str) -> Version:
-    from ncdiag.errors import UsageError
+    from ncdiag.base.errors import UsageError
     from ncdiag.facts.scalars import Version
 
     version = Version.parse(text)
@@ -77,7 +77,7 @@ def _version(text: str) -> Version:
 
 
 def _assignment(text: str) -> tuple[str, str]:
-    from ncdiag.errors import UsageError
+    from ncdiag.base.errors import UsageError
 
     name, equals, value = text.partition("=")
     if not equals or not name:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ncdiag.base.errors import UsageError
 from ncdiag.commands._options import Options, application, shared
 from ncdiag.commands._sweep import Carrier, CarrierOptions, Via
-from ncdiag.errors import UsageError
 
 if TYPE_CHECKING:
-    from ncdiag.reading.case import Case
-    from ncdiag.reading.model import Item
+    from ncdiag.text import Case, Item
 
 app = application()
 _LAST_PORT = 65535
@@ -85,18 +84,16 @@ def probe(
     """Try, draw and judge."""
     import msgspec
 
-    from ncdiag.cluster.model import Wish
-    from ncdiag.cluster.probing import Trial
-    from ncdiag.cluster.probing import probe as tried
+    from ncdiag.apps.cluster import Trial, Wish
+    from ncdiag.apps.cluster import probe as tried
     from ncdiag.commands._judge import answer
     from ncdiag.commands._output import say, write
     from ncdiag.commands._partial import write_partial
     from ncdiag.facts.fold import fold_hosts
     from ncdiag.language import speak
-    from ncdiag.reading.many import read_all
     from ncdiag.report import renderer
     from ncdiag.report.sanitize import clean
-    from ncdiag.sources.files import TextSource
+    from ncdiag.text import TextSource, read_all
 
     speak(options.language)
     renderer(options.answers_in)  # one that does not exist is refused before hosts are asked
@@ -113,7 +110,7 @@ def probe(
     wish, means = Wish(options=ssh_options), None if via is Via.auto else via.value
     read: tuple[Item, ...] = ()
     if launch is not None:
-        from ncdiag.cluster import launching
+        from ncdiag.apps.cluster import launching
 
         asked = launching.asked(launch, nodes)
         if master is None and (place := asked.plan.place) is not None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ncdiag.base.errors import UsageError
 from ncdiag.commands._options import application
 from ncdiag.commands._output import pour, say, to_file
-from ncdiag.errors import UsageError
 
 if TYPE_CHECKING:
-    from ncdiag.redact import Cleaned, Redactor
-    from ncdiag.sources.model import Packed, Text
+    from ncdiag.apps.redact import Cleaned, Redactor
+    from ncdiag.text import Packed, Text
 
 app = application()
 
@@ -39,10 +39,9 @@ def redact(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print the cleaned text, several files each under a heading, or write a cleaned bundle."""
-    from ncdiag.redact import Redactor, cleaned
-    from ncdiag.redact.spool import Spooled
-    from ncdiag.sources.files import open_sources
-    from ncdiag.sources.model import Packed, Unreadable
+    from ncdiag.apps.redact import Redactor, cleaned
+    from ncdiag.apps.redact.spool import Spooled
+    from ncdiag.text import Packed, Unreadable, open_sources
 
     key, mapping, kinds = _known(map_) if map_ else (None, None, None)
     texts: list[Text] = []
@@ -98,9 +97,9 @@ def _headed(sources: Sequence[Cleaned]) -> Iterator[bytes]:
 
 def _clean_machine(source: Packed, files: list[str], output: Path | None, redactor: Redactor) -> None:
     """A bundle, a report of sos or a recorded tree as a cleaned bundle."""
+    from ncdiag.apps.redact import bundle_cleaned
     from ncdiag.machine import bundle
     from ncdiag.machine.host import bundles_of
-    from ncdiag.redact import bundle_cleaned
 
     if len(files) > 1:
         msg = f"{source.name} holds a machine, which is cleaned alone; give it without the other files"

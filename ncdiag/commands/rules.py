@@ -29,7 +29,7 @@ def list_rules(
 ) -> int:
     """Print the table of rules."""
     from ncdiag import catalogue
-    from ncdiag.explaining import rule_text
+    from ncdiag.apps.explaining import rule_text
 
     folders = packs(rules)
     language = language_of(lang or (None if format_ == "text" else Language.en))
@@ -53,7 +53,7 @@ def list_rules(
 def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = None, lang: Lang = None) -> int:
     """Print the page of a rule."""
     from ncdiag import catalogue
-    from ncdiag.explaining import rule_text
+    from ncdiag.apps.explaining import rule_text
     from ncdiag.language import speak
 
     folders = packs(rules)
@@ -71,11 +71,11 @@ def run_examples(
 ) -> int:
     """Check rules against their own examples; 1 when something is wrong."""
     from ncdiag import catalogue
+    from ncdiag.apps.explaining import rule_text
     from ncdiag.diagnose import look, view_of
-    from ncdiag.differential import quality as signs
     from ncdiag.engine.quality import problems
-    from ncdiag.explaining import rule_text
-    from ncdiag.reading.job import facts_of
+    from ncdiag.suspects import quality as signs
+    from ncdiag.text import facts_of
 
     folders = [*(rules or ()), *(Path(name) for name in names or () if Path(name).is_dir())]
     words = [name for name in names or () if not Path(name).is_dir()]
@@ -111,8 +111,8 @@ def _translation_problems(rules: Iterable[Rule], folders: Iterable[Path]) -> Ite
 def _loaded(folders: Iterable[Path]) -> list[Rule]:
     """The rules of the folders with their examples. Raises one DefinitionError that tells all files that are wrong."""
     from ncdiag import catalogue
+    from ncdiag.base.errors import DefinitionError, UsageError
     from ncdiag.engine.load import load_file, rule_files
-    from ncdiag.errors import DefinitionError, UsageError
 
     known = catalogue.names()
     loaded: list[Rule] = []
@@ -153,7 +153,7 @@ def facts(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
 ) -> int:
     """Print the reference of facts."""
-    from ncdiag.explaining import facts as reference
+    from ncdiag.apps.explaining import facts as reference
 
     write(reference.page(), output, encoding="utf-8")
     return 0
@@ -163,7 +163,7 @@ def facts(
 def pages(folder: Annotated[Path, typer.Argument(metavar="DIR")], rules: Folders = None) -> int:
     """Write a page for each rule; pages of rules that are gone are removed."""
     from ncdiag import catalogue
-    from ncdiag.explaining import rule_pages
+    from ncdiag.apps.explaining import rule_pages
 
     count = rule_pages.write_pages(_loaded(rules or [catalogue.rules_dir()]), folder)
     write(clean(f"{count} pages in {folder}\n"), None)

@@ -41,12 +41,12 @@ def run(
 ) -> int:  # fmt: skip
     """Run a job; the exit code is its own."""
     if not hasattr(os, "posix_spawn") or sys.platform != "linux":
-        from ncdiag.errors import UsageError
+        from ncdiag.base.errors import UsageError
 
         msg = "ncdiag run needs Linux; 'ncdiag parse' judges the logs of a job anywhere"
         raise UsageError(msg)
+    from ncdiag.apps.watching import die_of
     from ncdiag.commands._run import Runner
-    from ncdiag.watching.job import die_of
 
     code = Runner(command, options, hang_after, kill_grace if kill_on_hang else None, logs).run()
     if code < 0:

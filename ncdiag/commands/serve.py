@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ncdiag.base.errors import UsageError
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, write
-from ncdiag.errors import UsageError
 
 if TYPE_CHECKING:
     from ncdiag import diagnose
@@ -73,8 +73,7 @@ def serve(
     if missing:
         msg = f"the page needs packages that are not installed: pip install {' '.join(NEEDED.values())}"
         raise UsageError(msg)
-    from ncdiag.serve import server
-    from ncdiag.serve.settings import LOOPBACK, Limits, Settings
+    from ncdiag.apps.web import LOOPBACK, Limits, Settings, server
 
     if not time_limit <= _DAY:  # NaN is not either
         msg = f"--time-limit takes at most {_DAY} seconds"
@@ -121,7 +120,7 @@ def _names(host: str, more: list[str] | tuple[str, ...]) -> frozenset[str]:
     """The names by which a browser may call the page; any address is one."""
     import socket
 
-    from ncdiag.serve.settings import LOOPBACK
+    from ncdiag.apps.web import LOOPBACK
 
     own = {socket.gethostname(), socket.getfqdn()} if host not in LOOPBACK else set()
     return frozenset(name.lower() for name in (*LOOPBACK, host, *own, *more))

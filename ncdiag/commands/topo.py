@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ncdiag.base.errors import NOTHING_UNDERSTOOD
 from ncdiag.commands._options import Lang, application, language_of
 from ncdiag.commands._output import say, write
-from ncdiag.errors import NOTHING_UNDERSTOOD
 
 app = application()
 
@@ -35,8 +35,8 @@ def topo(
     from ncdiag.commands._options import Options
     from ncdiag.language import speak
     from ncdiag.machine.inputs import inputs_or_host
-    from ncdiag.reading.many import read_all
     from ncdiag.report.topology import plan, text
+    from ncdiag.text import read_all
 
     speak(language_of(lang))
     items = inputs_or_host(files or (), root, ask_library=False)

@@ -28,7 +28,7 @@ def watch(
 ) -> int:
     """Follow logs; the exit code is that of the last diagnosis."""
     if not hasattr(os, "fork"):
-        from ncdiag.errors import UsageError
+        from ncdiag.base.errors import UsageError
 
         msg = "ncdiag watch needs a system with fork(2); 'ncdiag parse' judges logs anywhere"
         raise UsageError(msg)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ncdiag.base.severity import Severity, Weight
 from ncdiag.comparing.changes import Changes, Pairing, changes, ranked
 from ncdiag.comparing.values import Table, fill, of_hosts, of_run
 from ncdiag.facts.view import View
-from ncdiag.grades import Severity
 from ncdiag.report import model
-from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change, Weight
+from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change
 
 _WEIGHTS: dict[Severity, Weight] = {"error": "high", "warning": "medium", "info": "low"}
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ncdiag.comparing.book import book
+from ncdiag.checks.compared import book
 from ncdiag.comparing.readers import folded
 from ncdiag.comparing.values import JOB, Groups, Subject, Table
 from ncdiag.comparing.weights import ORDER, Importance, importance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ncdiag.comparing.book import Item, book
+from ncdiag.checks.compared import Item, book
 from ncdiag.comparing.readers import folded
 from ncdiag.comparing.values import Table
 from ncdiag.comparing.weights import ORDER, Importance, importance

@@ -8,8 +8,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from ncdiag.checks.compared import Item, book
 from ncdiag.comparing import runs
-from ncdiag.comparing.book import Item, book
 from ncdiag.comparing.readers import READERS, counted, distinct, folded, shown
 from ncdiag.engine.fields import read
 from ncdiag.facts.model import Host

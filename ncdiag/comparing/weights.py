@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ncdiag.base.severity import Weight
 from ncdiag.comparing.values import Subject
 from ncdiag.nccl import environment
-from ncdiag.report.differences import Weight
 
 ORDER: dict[Weight, int] = {"high": 0, "medium": 1, "low": 2}
 _VARIABLES = frozenset({"settings", "conf_settings"})

@@ -14,16 +14,16 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.severity import SEVERITIES
+from ncdiag.engine.adjustment import Standing
 from ncdiag.engine.folding import Floor
 from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict, Word
 from ncdiag.engine.schema import Ask, Rule
-from ncdiag.engine.standing import Standing
 from ncdiag.facts.model import Benchmark
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import clock_offsets, clock_skew
 from ncdiag.facts.vocabulary.link_tests import fraction_of_tested
-from ncdiag.grades import SEVERITIES
 from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 import ipaddress
 
+from ncdiag.base.errors import DefinitionError, suggestion
 from ncdiag.engine.confine import confined
 from ncdiag.engine.kinds import BOOL, FLOAT, INT, STR, Entity, Kind, Many, Scalar, Table
 from ncdiag.engine.scope import PathError, Scope
@@ -36,7 +37,6 @@ from ncdiag.engine.tree import (
     event_names,
     names_read,
 )
-from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import Constraint, VersionRange
 

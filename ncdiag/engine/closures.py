@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ncdiag.engine.kleene import COMPARISONS, Interval, Truth, as_range, both, either, equal, negate, version_equal
+from ncdiag.engine.three_valued import (
+    COMPARISONS,
+    Interval,
+    Truth,
+    as_range,
+    both,
+    either,
+    equal,
+    negate,
+    version_equal,
+)
 from ncdiag.engine.tree import Compare, Const, Items, Junction, Not, Path, Quantifier, Tree
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Version, VersionRange

@@ -7,19 +7,19 @@ from typing import Any, cast
 
 import msgspec
 
-from ncdiag.engine.kleene import Truth
+from ncdiag.base.errors import contained
+from ncdiag.base.severity import CONFIDENCES
 from ncdiag.engine.program import Program
 from ncdiag.engine.results import Finding, Trace, Verdict
 from ncdiag.engine.schema import Case, Fix, Rule
 from ncdiag.engine.templates import Values, fold, show
+from ncdiag.engine.three_valued import Truth
 from ncdiag.engine.tree import Slot
 from ncdiag.engine.walk import Context, Found, Frame
 from ncdiag.engine.where import Where, label, spans
-from ncdiag.errors import contained
 from ncdiag.facts.model import Host, Rank
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
-from ncdiag.grades import CONFIDENCES
 
 _MAX_FINDINGS = 100
 _MAX_INSTANCES = 1000

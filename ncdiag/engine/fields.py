@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.facts.derived import Derived
-from ncdiag.facts.view import View
+from ncdiag.facts.view import Derived, View
 from ncdiag.knowledge import registry
 
 

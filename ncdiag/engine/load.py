@@ -10,7 +10,8 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from ncdiag import toml
+from ncdiag.base import toml
+from ncdiag.base.errors import DefinitionError, suggestion
 from ncdiag.engine import clauses
 from ncdiag.engine.order import placed
 from ncdiag.engine.phrases import Phrase, Shared, phrase, shared
@@ -20,7 +21,6 @@ from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
 from ncdiag.engine.translation import TEXT, read
 from ncdiag.engine.tree import Template, Tree
-from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.scalars import Constraint
 
 T = TypeVar("T")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from ncdiag.base.errors import OutputError, UsageError
 from ncdiag.engine.schema import Rule
-from ncdiag.errors import OutputError, UsageError
 
 _TEMPLATE = """\
 # A finding for each setting of NCCL_SOCKET_IFNAME that names another interface than the site's own.

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ncdiag.base.errors import DefinitionError
+from ncdiag.base.severity import CONFIDENCES
 from ncdiag.engine.schema import Rule
-from ncdiag.errors import DefinitionError
-from ncdiag.grades import CONFIDENCES
 
 
 def placed(rules: Iterable[Rule]) -> tuple[Rule, ...]:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from ncdiag.errors import DefinitionError, suggestion
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.errors import DefinitionError, suggestion
+from ncdiag.base.patterns import lazy_regex
 
 GAP = 6
 """Words between two atoms of a phrase at most."""

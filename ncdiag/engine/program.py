@@ -14,8 +14,8 @@ import msgspec
 
 from ncdiag.engine.closures import Run, Test, test, value
 from ncdiag.engine.confine import confined
-from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.phrases import Heads, Phrase, heads
+from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import EVENTS, Path, Quantifier, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, single
 from ncdiag.facts.scalars import Constraint

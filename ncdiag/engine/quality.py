@@ -8,11 +8,11 @@ from typing import TypeVar, get_args
 
 import msgspec
 
+from ncdiag.base.errors import suggestion
 from ncdiag.engine.evaluate import judge, program_of, trace
-from ncdiag.engine.floor import cited
+from ncdiag.engine.fallback import cited
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule
-from ncdiag.errors import suggestion
 from ncdiag.facts.model import Job, What
 from ncdiag.facts.view import View
 

@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from ncdiag.engine.kleene import Truth
+from ncdiag.base.severity import Confidence, Severity
+from ncdiag.base.spans import Span
 from ncdiag.engine.schema import Rule
+from ncdiag.engine.three_valued import Truth
 from ncdiag.engine.where import Where
-from ncdiag.grades import Confidence, Severity
-from ncdiag.spans import Span
 
 Word = Literal[
     "root-cause", "failed-cause-not-here", "complaint-nothing-seen", "risk-only", "healthy-as-far-as-seen",
@@ -25,7 +25,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is wrong. Instances of a rule that differ only in rank and host are one finding.
 
     ``severity``, ``role`` and ``layer`` are the rule's until the engine weighs what became of the job: a ``risk`` is a
-    cause of nothing that failed (`ncdiag.engine.standing`). ``vague``: it says that something failed, not what.
+    cause of nothing that failed (`ncdiag.engine.adjustment`). ``vague``: it says that something failed, not what.
     ``instances``: what the rule's names were bound to, one mapping an instance (the first thousand of ``count``);
     ``evidence``: spans of the facts read, the bound ones first. ``explained_by`` and ``consequences`` are rule names.
     """

@@ -6,9 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.base.severity import Confidence, Severity
 from ncdiag.engine.program import Program
 from ncdiag.facts.model import What
-from ncdiag.grades import Confidence, Severity
 
 Outcome = Literal["fired", "clear", "unknown"]
 
@@ -36,7 +36,7 @@ class Fix(_Table, frozen=True):
     ``when``: conditions over the names that the rule binds; the fix is left out when one is false. ``workaround``: it
     hides the fault, or pays for it with speed, and does not cure it. ``confirm``: what shows afterwards that it worked.
     The name ``*`` in ``env`` stands for all assignments that its value lists. ``tried``: what people who
-    did it are read to have tried (``no-firewall``; the labels of `ncdiag.parsers.told.changes`).
+    did it are read to have tried (``no-firewall``; the labels of `ncdiag.parsers.user_text.changes`).
     """
 
     kind: Literal["env", "unset", "command", "config", "hardware", "ask_admin"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from ncdiag.base.errors import suggestion
 from ncdiag.engine.kinds import (
     FLOAT,
     INT,
@@ -21,7 +22,6 @@ from ncdiag.engine.kinds import (
     stored_fields,
 )
 from ncdiag.engine.tree import Path, Step, StepKind
-from ncdiag.errors import suggestion
 from ncdiag.facts.model import Host, Job, Setting
 from ncdiag.facts.model.declared import declared
 from ncdiag.facts.model.marks import IF_UNSET

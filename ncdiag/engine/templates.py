@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ncdiag.base.errors import DefinitionError, suggestion
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine import clauses
 from ncdiag.engine.kinds import Entity, Kind, Many, Scalar
-from ncdiag.engine.kleene import ABSENT
 from ncdiag.engine.scope import Scope
+from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import Path, Slot, Step, Template, Tree
-from ncdiag.errors import DefinitionError, suggestion
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.language import phrase, say
-from ncdiag.patterns import lazy_regex
 
 _PIECE = lazy_regex(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")
 

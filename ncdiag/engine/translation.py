@@ -16,11 +16,11 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.errors import DefinitionError
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.templates import pieces
 from ncdiag.engine.tree import Slot, Template
-from ncdiag.errors import DefinitionError
 
 TEXT = "text"
 """The table of a rule file that holds the translations, by the code of the language."""
@@ -95,7 +95,7 @@ def read(data: Any, file: str) -> Translations:  # noqa: ANN401  (what TOML hold
 
 def folder_translations(language: str, paths: Iterable[Path]) -> Translations:
     """The translations in rule files, by the name of the rule."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     found: Translations = {}
     for path in paths:

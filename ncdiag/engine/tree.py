@@ -64,7 +64,7 @@ class Junction(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="junc
 
 
 class Compare(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="compare"):
-    """``COMPARISONS[how](left, right)`` of `ncdiag.engine.kleene`, negated when ``inverted``."""
+    """``COMPARISONS[how](left, right)`` of `ncdiag.engine.three_valued`, negated when ``inverted``."""
 
     how: str
     left: Tree

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.engine.fields import derived_field
-from ncdiag.engine.kleene import ABSENT
+from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import Path, Step
 from ncdiag.facts.model import Event, Job, Setting
 from ncdiag.facts.model.declared import declared, is_closed

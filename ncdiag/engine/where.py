@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.model import Difference, Event, Gid, Gpu, Hca, Host, Interface, Job, Port, Rank
 from ncdiag.facts.view import View
-from ncdiag.spans import Span
 
 Device = tuple[str, str, str]
 """Host, sort (``gpu``, ``hca``, ``interface``) and name of a device."""

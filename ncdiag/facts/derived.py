@@ -6,41 +6,17 @@ Code calls them as what they are, ``clock_problem(host, view)``; rules ask for t
 from __future__ import annotations
 
 import functools
-import typing
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import msgspec
+from typing import Any, TypeVar
 
 from ncdiag.facts import model
-
-if TYPE_CHECKING:
-    from ncdiag.facts.view import View
+from ncdiag.facts.view import Derived, View
 
 E = TypeVar("E", bound=model.Fact)
 T = TypeVar("T")
 Truth = TypeVar("Truth", bool, "bool | None")
 
 _REGISTRY: dict[tuple[str, str], Derived] = {}
-
-
-class Derived(msgspec.Struct, frozen=True):
-    """A derived fact. Its types are worked out when asked for: only the check of rules asks, not their judgement."""
-
-    name: str
-    function: Callable[[Any, View], Any]
-    events: frozenset[str] | None = None
-    """Of a fact of events: the names of those that it is asked about; it is False for all others."""
-
-    @property
-    def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
-        """The type of its values."""
-        return typing.get_type_hints(self.function, include_extras=True)["return"]
-
-    @property
-    def summary(self) -> str:
-        """The first line of its docstring."""
-        return (self.function.__doc__ or "").strip().partition("\n")[0]
 
 
 def derived(function: Callable[[E, View], T]) -> Callable[[E, View], T]:

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts import model
 from ncdiag.facts.model import Fact
 from ncdiag.facts.model.declared import Declared, type_of
 from ncdiag.facts.model.marks import LATEST
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.spans import Span
 
 _STANDING = {"process": 3, "live": 2, "conf": 1, "manifest": 0, "default": -1}
 T = TypeVar("T", bound=Fact)

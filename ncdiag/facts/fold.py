@@ -8,8 +8,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
-from ncdiag.patterns import lazy_regex
 
 _NUMBERED = re.compile(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)")
 """The last number of the first label of a host name: ``ip-10-0-3-17.ec2.internal`` is folded at 17, not at ec2."""

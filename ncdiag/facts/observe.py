@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from ncdiag.errors import contained, suggestion
+from ncdiag.base.errors import contained, suggestion
+from ncdiag.base.spans import Section, Span
 from ncdiag.facts.model.declared import observed
-from ncdiag.spans import Section, Span
 
 Standing = Literal["process", "live", "conf", "manifest", "default"]
 """Who is believed when two sources disagree, strongest first: what the process echoed, a live reading or tool output,
@@ -69,7 +69,7 @@ class FieldError(Exception):
 def not_declared(observations: Iterable[Observation]) -> tuple[str, ...]:
     """Phrases for the report: what was observed and is left out, as no type of facts has it. Each name comes once.
 
-    It is a fault of the parser, which tests are to see (`ncdiag.errors.strict`): they get a FieldError.
+    It is a fault of the parser, which tests are to see (`ncdiag.base.errors.strict`): they get a FieldError.
     """
     types = observed()
     found: dict[str, Observation] = {}

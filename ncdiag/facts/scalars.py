@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 _VERSION = lazy_regex(r"(\d+)\.(\d+)(?:\.(\d+))?")
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import typing
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.spans import Span
-
-if TYPE_CHECKING:
-    from ncdiag.facts.derived import Derived
 
 T = TypeVar("T")
 
@@ -33,13 +31,32 @@ _NEVER = object()
 """Stands for what was never computed; None is unknown."""
 
 
+class Derived(msgspec.Struct, frozen=True):
+    """A derived fact. Its types are worked out when asked for: only the check of rules asks, not their judgement."""
+
+    name: str
+    function: Callable[[Any, View], Any]
+    events: frozenset[str] | None = None
+    """Of a fact of events: the names of those that it is asked about; it is False for all others."""
+
+    @property
+    def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
+        """The type of its values."""
+        return typing.get_type_hints(self.function, include_extras=True)["return"]
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
+
+
 class View:
     """A job with its derived fields, each computed at most once, and hosts by name."""
 
     def __init__(self, job: Job, resolve: Resolve | None = None) -> None:
         """Index the hosts of ``job``; ``resolve`` reads a variable as NCCL would (`ncdiag.nccl.environment`).
 
-        ``cited`` are the lines on which findings rest that were made before (`ncdiag.engine.floor`).
+        ``cited`` are the lines on which findings rest that were made before (`ncdiag.engine.fallback`).
         """
         self.job = job
         self.cited: Collection[Span] = frozenset()

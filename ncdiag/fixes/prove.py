@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.view import View
 from ncdiag.fixes.proofs import devices, gdr, gids, local, rails, sockets
 from ncdiag.fixes.proofs.outcome import Change, HostProof, Proof, State
-from ncdiag.patterns import lazy_regex
 
 _WORST: tuple[State, ...] = ("refuted", "not-simulated", "proved")
 _SHOWN, _ASKS_SHOWN = 6, 4

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.view import View
-from ncdiag.spans import Span
 
 Bindings = Mapping[str, Any]
 """The facts that the rule's names are bound to."""

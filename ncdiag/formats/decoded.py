@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 _LINE = lazy_regex(r"\s*(?:[\[\]{}\",]|-?\d|true|false|null)")
 _SIZE_LIMIT = 8 << 20

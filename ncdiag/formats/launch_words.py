@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import MOST_HOSTS, unfold_hosts
 from ncdiag.formats.launchers import CONTAINERS, Launcher
 from ncdiag.formats.shell import unquoted
 from ncdiag.formats.shell import words as split
 from ncdiag.formats.units import size_bytes
-from ncdiag.patterns import lazy_regex
 
 _APPLICATION = lazy_regex(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
 _HOST = lazy_regex(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")

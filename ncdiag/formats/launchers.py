@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 
 class Launcher(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 ROW_LIMIT = 512
 _PIECES = 6

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 _SHORT = 2000
 """Characters of a line that are looked at."""

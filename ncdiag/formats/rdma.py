@@ -10,8 +10,8 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats import basics, decoded
-from ncdiag.patterns import lazy_regex
 
 UNNAMED = "?"
 """Name of a device whose header line is not in the text: a paste that begins in the middle of a block."""

@@ -7,9 +7,9 @@ import shlex
 
 import msgspec
 
-from ncdiag.bare.hide import HIDDEN, KEPT_PATTERN, LINE_LIMIT, hide_secrets, is_kept, is_secret
+from ncdiag.agent.hide import HIDDEN, KEPT_PATTERN, LINE_LIMIT, hide_secrets, is_kept, is_secret
+from ncdiag.base.spans import Section
 from ncdiag.nccl.judgement import names
-from ncdiag.spans import Section
 
 __all__ = [
     "HIDDEN", "KEPT_PATTERN", "LINE_LIMIT", "hide_secrets", "is_kept", "is_secret", "is_variable", "pipeline",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 _SIZE = lazy_regex(r"(\d{1,18})(?:[.,](\d{1,6}))?\s?([KMGTPE]?)(?:i?B)?$", re.IGNORECASE)
 

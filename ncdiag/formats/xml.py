@@ -13,8 +13,8 @@ from functools import cache
 
 import msgspec
 
+from ncdiag.base.spans import Section
 from ncdiag.formats import basics
-from ncdiag.spans import Section
 
 LESS = r"(?:<|&lt;)"
 """How a tag begins, escaped or not."""

@@ -10,7 +10,8 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 
-from ncdiag.facts.derived import Derived, registered
+from ncdiag.facts.derived import registered
+from ncdiag.facts.view import Derived
 
 PACKAGES = ("ncdiag.facts.vocabulary", "ncdiag.messages.vocabulary", "ncdiag.nccl.vocabulary", "ncdiag.knowledge")
 """Folders whose modules define derived facts."""

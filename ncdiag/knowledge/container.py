@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
+from ncdiag.base.products import efa_machines, products
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Interface, Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_space, is_used_up
-from ncdiag.products import efa_machines, products
 
 _SECOND = r"net\d{1,2}"
 """What Multus calls the further interfaces of a pod."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Benchmark, Event, Host, LinkTest
 from ncdiag.facts.model.declared import is_closed
@@ -10,7 +11,6 @@ from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
-from ncdiag.patterns import lazy_regex
 
 _DEEP_US = 10
 """Microseconds above which a state is not a light sleep: C1 takes 1 or 2, C6 more than 100."""

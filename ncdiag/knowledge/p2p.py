@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
+from ncdiag.base.products import product_of
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Gpu, HealthCheck, Host, Job, Rank, TopoCpu, TopoLink
 from ncdiag.facts.scalars import Version
@@ -23,7 +24,6 @@ from ncdiag.messages.vocabulary.cuda_errors import is_said
 from ncdiag.nccl import paths, versions
 from ncdiag.nccl.selection import p2p
 from ncdiag.nccl.vocabulary.levels import P2P_LEVEL
-from ncdiag.products import product_of
 
 
 @derived

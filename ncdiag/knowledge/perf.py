@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from ncdiag.base.products import address
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, CollectiveSum, Gpu, Hca, Host, Job, Port, Scaling, TopoLink
 from ncdiag.facts.view import View
@@ -22,7 +23,6 @@ from ncdiag.facts.vocabulary.trainings import LOW, LOW_RDMA, loses_between_nodes
 from ncdiag.nccl.vocabulary.accepted import held_to, product_in
 from ncdiag.nccl.vocabulary.limits import tree_gbs
 from ncdiag.nccl.vocabulary.ways import way_out
-from ncdiag.products import address
 
 _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import ranks_of
-from ncdiag.patterns import lazy_regex
 
 _MISSING = lazy_regex(r"(?:^|[ /])([\w.+-]{1,200}\.so[\w.]{0,40}): cannot open shared object file")
 _PLUGIN_FAILURES = {

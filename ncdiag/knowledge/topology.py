@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, PciDevice, Rank
 from ncdiag.facts.view import View
@@ -12,7 +13,6 @@ from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
-from ncdiag.patterns import lazy_regex
 
 _CPUS = 1 << 13
 _SHOWN = 3

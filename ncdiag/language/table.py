@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag import compiled
-from ncdiag.errors import DefinitionError
+from ncdiag.base import compiled
+from ncdiag.base.errors import DefinitionError
 
 FOLDER = Path(__file__).parent
 LIMIT = 1000
@@ -219,7 +219,7 @@ def build(code: str) -> Table:
 
 def entries(code: str) -> Iterator[tuple[str, str, str]]:
     """Every template, what is said for it, and the name of its file."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     seen = set[str]()
     for path in files(code):

@@ -15,16 +15,14 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.bare import pack
-from ncdiag.bare.place import place
-from ncdiag.errors import InputError, OutputError
+from ncdiag.agent import pack
+from ncdiag.agent.place import place
+from ncdiag.base.errors import InputError, OutputError
 from ncdiag.facts.model.declared import observed
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.command import CommandResult, clean_lines
 from ncdiag.machine.recording import Recorded, Replies
-from ncdiag.sources import archives
-from ncdiag.sources.files import open_sources
-from ncdiag.sources.model import Packed
+from ncdiag.text import Packed, archives, open_sources
 
 FORMAT = 1
 """Version of the format; it rises when an older reader would misunderstand a bundle."""

@@ -1,4 +1,4 @@
-"""The declared commands of ``collectors.toml``, and how one is run (`ncdiag.bare.run`)."""
+"""The declared commands of ``collectors.toml``, and how one is run (`ncdiag.agent.run`)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag import compiled
-from ncdiag.bare import run
-from ncdiag.sources.files import TextSource
+from ncdiag.agent import run
+from ncdiag.base import compiled
+from ncdiag.text import TextSource
 
 TABLE = Path(__file__).with_name("collectors.toml")
 
@@ -79,7 +79,7 @@ class Collectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def build() -> Collectors:
     """Read the table from TOML."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     return toml.table(TABLE, Collectors)
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag import __version__
-from ncdiag.bare.libraries import versions as read_versions
-from ncdiag.errors import InputError
+from ncdiag.agent.libraries import versions as read_versions
+from ncdiag.base.errors import InputError
+from ncdiag.base.spans import span
+from ncdiag.base.version import __version__
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.formats.shell import hide_secrets
@@ -24,14 +25,19 @@ from ncdiag.machine.live import Collection, NotSeen, collect, environment, host_
 from ncdiag.machine.recording import RecordingTree, ReplayedTree
 from ncdiag.machine.tree import Tree
 from ncdiag.nccl import library
-from ncdiag.reading import partial
-from ncdiag.reading.model import Piece, Reading
-from ncdiag.reading.parse import read_sections
-from ncdiag.reading.partial import Elsewhere
-from ncdiag.sources.files import TextSource, open_sources
-from ncdiag.sources.machines import is_sos
-from ncdiag.sources.model import Packed, Source, Unreadable
-from ncdiag.spans import span
+from ncdiag.text import (
+    Elsewhere,
+    Packed,
+    Piece,
+    Reading,
+    Source,
+    TextSource,
+    Unreadable,
+    is_sos,
+    open_sources,
+    partial,
+    read_sections,
+)
 
 LIBRARY_LIMIT = 15.0
 """Seconds for the question to the NCCL library; it is asked while everything else is read."""
@@ -302,7 +308,7 @@ def _settings(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _reading(answer: LibraryLog, host: str, *, alone: bool) -> Reading:
     """The log of the library, with the version that it told."""
-    from ncdiag.reading.one import read_source  # where no library was asked, nothing of it is needed
+    from ncdiag.text import read_source  # where no library was asked, nothing of it is needed
 
     name = f"NCCL {answer.version or 'library'} ({answer.path})"
     read = read_source(TextSource.of_bytes(name, answer.log.encode()))

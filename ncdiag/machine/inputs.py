@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ncdiag.errors import InputError
-from ncdiag.reading.model import Item
-from ncdiag.sources.files import open_sources
-from ncdiag.sources.model import Packed, Unreadable
+from ncdiag.base.errors import InputError
+from ncdiag.text import Item, Packed, Unreadable, open_sources
 
 LIVE = "live"
 """The word for the host at hand in the place of a path."""
 
 
 def inputs(paths: Sequence[str]) -> Iterator[Item]:
-    """The texts and machines in ``paths``, as `ncdiag.sources.files.open_sources` takes them, in their order.
+    """The texts and machines in ``paths``, as `ncdiag.text.sources.files.open_sources` takes them, in their order.
 
     A text is to be read before the next one is taken. Raises InputError when the only thing asked for cannot be read.
     """
@@ -24,7 +22,7 @@ def inputs(paths: Sequence[str]) -> Iterator[Item]:
             yield source
             continue
         if source.form == "partial":
-            from ncdiag.reading import partial
+            from ncdiag.text import partial
 
             yield from partial.of_members(source.members or (), source.name)
             continue

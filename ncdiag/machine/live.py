@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ncdiag.bare.ask import conf_files, environment_of, kept
-from ncdiag.errors import InputError
+from ncdiag.agent.ask import conf_files, environment_of, kept
+from ncdiag.base.errors import InputError
+from ncdiag.base.spans import Section, span
 from ncdiag.facts.observe import Observation
 from ncdiag.formats.shell import hide_secrets, is_kept, is_variable
 from ncdiag.machine import nvml, sysfs, sysfs_pci, sysfs_rdma
@@ -27,7 +28,6 @@ from ncdiag.machine.command import Command, CommandResult, clean_lines, run_comm
 from ncdiag.machine.outputs import outputs
 from ncdiag.machine.tree import Tree
 from ncdiag.parsers import discover
-from ncdiag.spans import Section, span
 
 __all__ = ["Collection", "CommandResult", "NotSeen", "collect", "run_command", "settings"]
 

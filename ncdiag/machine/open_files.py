@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import resource
 
-from ncdiag.errors import UsageError
+from ncdiag.base.errors import UsageError
 
 
 def raised(wanted: int) -> int:

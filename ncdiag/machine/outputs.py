@@ -15,7 +15,7 @@ import msgspec
 from ncdiag.machine.command import table
 from ncdiag.machine.tree import Tree
 from ncdiag.parsers import discover
-from ncdiag.sources.machines import SOS_COMMANDS
+from ncdiag.text import SOS_COMMANDS
 
 
 class Output(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ncdiag.machine.command import collectors
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_VARIABLES = {"@process": r"(?:self|\d+)/", "@group": "(?:[^/]+/)*"}  # what `ncdiag.bare.look.variables` gives
+_VARIABLES = {"@process": r"(?:self|\d+)/", "@group": "(?:[^/]+/)*"}  # what `ncdiag.agent.look.variables` gives
 
 
 def expanded(written: Iterable[str]) -> list[str]:

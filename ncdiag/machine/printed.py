@@ -22,13 +22,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ncdiag.bare.ask import kept
-from ncdiag.bare.hide import file_without_secrets, hide_secrets
-from ncdiag.bare.look import natural
-from ncdiag.errors import InputError
+from ncdiag.agent.ask import kept
+from ncdiag.agent.hide import file_without_secrets, hide_secrets
+from ncdiag.agent.look import natural
+from ncdiag.base.errors import InputError
 from ncdiag.machine.command import CommandResult, clean_lines, table
 from ncdiag.machine.recording import Recorded
-from ncdiag.sources.archives import BROKEN, Member, reason_of
+from ncdiag.text import BROKEN, Member, reason_of
 
 FORMAT = 1
 """Version of the format; it rises when an older reader would misunderstand a text."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.bare.hide import file_without_secrets, hide_secrets
+from ncdiag.agent.hide import file_without_secrets, hide_secrets
 from ncdiag.machine.command import Command, CommandResult
 from ncdiag.machine.tree import Tree
 

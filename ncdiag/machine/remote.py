@@ -1,7 +1,7 @@
 """What goes to a node that has no ncdiag, made from ``collectors.toml``: a program for its Python or for its shell.
 
-`python_program` puts the modules of `ncdiag.bare` and the table into one file; the bundle that it writes is read as one
-of ``ncdiag collect``. `shell_script` puts the table into ``script.sh``; what it prints is read by
+`python_program` puts the modules of `ncdiag.agent` and the table into one file; the bundle that it writes is read
+like one of ``ncdiag collect``. `shell_script` puts the table into ``script.sh``; what it prints is read by
 `ncdiag.machine.printed`.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ncdiag import __version__
-from ncdiag.bare import hide, libraries
+from ncdiag.agent import hide, libraries
+from ncdiag.base.version import __version__
 from ncdiag.machine import printed, sysfs
 from ncdiag.machine.bundle import FORMAT
 from ncdiag.machine.command import Command, collectors
@@ -23,7 +23,7 @@ from ncdiag.machine.live import DEADLINE
 from ncdiag.machine.patterns import every, expanded, listed
 
 _MODULES = ("hide", "ask", "run", "addresses", "libraries", "look", "pack", "place", "wrap", "main")
-"""Those of `ncdiag.bare`, each behind what it imports."""
+"""Those of `ncdiag.agent`, each behind what it imports."""
 
 _HEAD = f'''"""Looks at this host and writes what it saw as one archive: for `ncdiag check --from`, `parse`, `triage`.
 
@@ -34,12 +34,12 @@ Made by `ncdiag collect --python` (ncdiag {__version__}); Python 3.6 or newer, n
 """
 '''
 _PLACE = re.compile(r"@(?P<name>[A-Z]+)@")
-_OWN_IMPORT = re.compile(r"^from ncdiag\.bare\..*\n", re.MULTILINE)
+_OWN_IMPORT = re.compile(r"^from ncdiag\.agent\..*\n", re.MULTILINE)
 _DOCSTRING = re.compile(r'\A"""(?P<text>.*?)"""\n', re.DOTALL)
 
 
 def table() -> dict[str, Any]:
-    """What `ncdiag.bare.main.main` takes: patterns to read by the name of their reader, and the commands."""
+    """What `ncdiag.agent.main.main` takes: patterns to read by the name of their reader, and the commands."""
     declared = collectors()
     return {
         "ncdiag": __version__,
@@ -60,7 +60,7 @@ def _command(command: Command) -> dict[str, Any]:
 
 
 def python_program() -> str:
-    """One file of Python that looks at a node: the modules of `ncdiag.bare`, then the table."""
+    """One file of Python that looks at a node: the modules of `ncdiag.agent`, then the table."""
     titled = joined(_MODULES, lambda text: _DOCSTRING.sub(lambda found: _comment(found["text"]), text))
     told = json.dumps(json.dumps(table(), separators=(",", ":")))
     last = f"TABLE = json.loads({_wrapped(told)})\n\nif __name__ == '__main__':\n    sys.exit(main(TABLE))\n"
@@ -68,8 +68,8 @@ def python_program() -> str:
 
 
 def joined(names: Sequence[str], changed: Callable[[str], str] = lambda text: text) -> list[str]:
-    """The texts of modules of `ncdiag.bare`, each after what it imports, without what they import of each other."""
-    folder = Path(__file__).parents[1] / "bare"
+    """The texts of modules of `ncdiag.agent`, each after what it imports, without what they import of each other."""
+    folder = Path(__file__).parents[1] / "agent"
     return [changed(_OWN_IMPORT.sub("", (folder / f"{name}.py").read_text(encoding="utf-8"))) for name in names]
 
 
@@ -127,7 +127,7 @@ def _reading() -> Iterator[str]:
 
 
 def _hiding() -> Iterator[str]:
-    """Expressions of sed that do what `ncdiag.bare.hide.hide_secrets` does, as far as basic expressions can."""
+    """Expressions of sed that do what `ncdiag.agent.hide.hide_secrets` does, as far as basic expressions can."""
     yield f"s#://[^/@[:space:]]\\{{1,200\\}}@#://{hide.HIDDEN}@#g"
     shielded = {name: name.replace(word, f"{word[0]}@{word[1:]}")
                 for name in hide.HARMLESS_NAMES for word in hide.SECRET_WORDS if word in name}  # fmt: skip

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ncdiag.bare.ask import sizes
+from ncdiag.agent.ask import sizes
 from ncdiag.facts.observe import Observation
 from ncdiag.formats.clouds import AMAZON, CLOUDS
 from ncdiag.formats.shell import hide_secrets

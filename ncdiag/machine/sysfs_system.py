@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ncdiag.bare.ask import clock_status
+from ncdiag.agent.ask import clock_status
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.tree import Tree
 from ncdiag.parsers.cpuidle import idle_states

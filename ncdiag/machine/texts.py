@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.command import clean_lines
 from ncdiag.machine.tree import Tree
 from ncdiag.parsers import discover
-from ncdiag.spans import Section
 
 
 def bonding(tree: Tree) -> Iterator[Observation]:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ncdiag.bare.look import READ_LIMIT, content, matches, natural
+from ncdiag.agent.look import READ_LIMIT, content, matches, natural
+from ncdiag.base.spans import span
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.command import Command, CommandResult, run_command
-from ncdiag.spans import span
 
 
 class Tree:

@@ -11,13 +11,12 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ncdiag.bare.ask import CONF_FILES
-from ncdiag.bare.hide import file_without_secrets
-from ncdiag.bare.look import READ_LIMIT, natural
+from ncdiag.agent.ask import CONF_FILES
+from ncdiag.agent.hide import file_without_secrets
+from ncdiag.agent.look import READ_LIMIT, natural
 from ncdiag.machine import outputs, patterns
 from ncdiag.machine.recording import Recorded
-from ncdiag.sources import machines
-from ncdiag.sources.archives import BROKEN, Member, reason_of
+from ncdiag.text import BROKEN, Member, machines, reason_of
 
 SIZE_LIMIT = 256 << 20
 """Bytes that are kept of one machine."""

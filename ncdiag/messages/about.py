@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from ncdiag import compiled
-from ncdiag.errors import DefinitionError
+from ncdiag.base import compiled
+from ncdiag.base.errors import DefinitionError
 from ncdiag.facts.model import FAILURES, Phase, What
 from ncdiag.messages.load import CATEGORIES, FOLDER, event_tables, own_messages
 from ncdiag.messages.match import sources
@@ -56,7 +56,7 @@ class Book(msgspec.Struct, frozen=True):
 
 def build() -> Book:
     """Read both from TOML; DefinitionError for a failure without a category and for a category that does not exist."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     path = FOLDER / CATEGORIES
     raw = toml.loads(path.read_text(encoding="utf-8"))

@@ -30,7 +30,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from ncdiag.errors import DefinitionError
+from ncdiag.base.errors import DefinitionError
 from ncdiag.facts.model import What
 from ncdiag.facts.scalars import Constraint
 from ncdiag.messages.template import compile_parts, gave_up, parse, whole_words
@@ -136,7 +136,7 @@ def event_tables(folder: Path = FOLDER) -> Iterator[tuple[Path, str, About]]:
 
 
 def _file(path: Path, text: str) -> _File:
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     try:
         return msgspec.convert(_with_origin(toml.loads(text)), _File)

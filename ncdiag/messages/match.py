@@ -13,8 +13,9 @@ from collections.abc import Container, Iterable, Iterator
 
 import msgspec
 
-from ncdiag import compiled
-from ncdiag.errors import DefinitionError
+from ncdiag.base import compiled
+from ncdiag.base.errors import DefinitionError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.messages.load import FOLDER, Message, own_messages
 from ncdiag.messages.loose import Shape, fields, shape
 from ncdiag.messages.template import (
@@ -28,7 +29,6 @@ from ncdiag.messages.template import (
     whole_words,
     words,
 )  # fmt: skip
-from ncdiag.patterns import lazy_regex
 
 _NUMBER = lazy_regex(r"\d+")
 _ANSWERS = 4096

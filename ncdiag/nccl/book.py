@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from ncdiag import compiled
+from ncdiag.base import compiled
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.nccl import versions
 
@@ -163,7 +163,7 @@ class Table(msgspec.Struct, frozen=True):
 
 def build(file: Path = TABLE) -> Table:
     """Read the table from TOML (about 25 ms); `table` keeps the result."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     raw = toml.loads(file.read_text(encoding="utf-8"))
     found = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag import compiled
+from ncdiag.base import compiled
 from ncdiag.nccl import xids
 
 TABLE = Path(__file__).with_name("codes.toml")
@@ -32,7 +32,7 @@ Codes = dict[str, dict[int, Code]]
 
 def build() -> Codes:
     """Read the tables from TOML."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     raw = toml.loads(TABLE.read_text(encoding="utf-8"))
     tables = {

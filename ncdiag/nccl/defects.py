@@ -9,8 +9,8 @@ import re
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version
-from ncdiag.patterns import lazy_regex
 
 
 class Defect(msgspec.Struct, frozen=True, kw_only=True):

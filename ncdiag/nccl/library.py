@@ -21,7 +21,7 @@ from pathlib import Path
 
 import msgspec
 
-from ncdiag.bare import libraries
+from ncdiag.agent import libraries
 from ncdiag.facts.scalars import Version
 
 TIMEOUT = 20.0
@@ -142,7 +142,7 @@ def _read(child: subprocess.Popen[bytes], deadline: float, cancel: threading.Eve
 
 
 def find_libraries(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
-    """The files named libnccl.so* that a program here could load, in the order of `ncdiag.bare.libraries.found`."""
+    """The files named libnccl.so* that a program here could load, in the order of `ncdiag.agent.libraries.found`."""
     return tuple(map(Path, libraries.found(os.environ if environment is None else environment)))
 
 

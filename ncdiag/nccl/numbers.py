@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 _C_NUMBER = lazy_regex(r"[ \t\n\v\f\r]*([-+]?)(0[xX][0-9a-fA-F]{1,400}|0[0-7]{0,400}|[1-9][0-9]{0,400}|)")
 _WHOLE = lazy_regex(r"-?(?:0|[1-9][0-9]*|0[xX][0-9a-fA-F]+)")

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from ncdiag import compiled
-from ncdiag.patterns import lazy_regex
+from ncdiag.base import compiled
+from ncdiag.base.patterns import lazy_regex
 
 _FOLDER = Path(__file__).parent
 _TABLES = tuple(_FOLDER / name for name in ("reasons.toml", "strerror.toml", "cuda.toml"))
@@ -54,7 +54,7 @@ class Errors(msgspec.Struct, frozen=True):
 
 def build() -> Errors:
     """Read the tables from TOML."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     groups, said, cuda = (toml.loads(path.read_text(encoding="utf-8")) for path in _TABLES)
     of: dict[str, dict[Any, str]] = {"errno": {}, "cuda": {}, "completion": {}, "signal": {}}

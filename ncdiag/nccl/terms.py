@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from ncdiag import toml
+from ncdiag.base import toml
 
 TABLE = Path(__file__).with_name("terms.toml")
 _LEVEL = re.compile(r"(?i)NV\d{1,2}")

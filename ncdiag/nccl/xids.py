@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from ncdiag import compiled
+from ncdiag.base import compiled
 
 TABLE = Path(__file__).with_name("xids.toml")
 
@@ -45,7 +45,7 @@ class Reports(msgspec.Struct, frozen=True):
 
 def build() -> Reports:
     """Read both tables from TOML."""
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     table = toml.table(TABLE, _Table)
     found = (

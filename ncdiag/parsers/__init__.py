@@ -9,18 +9,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ncdiag import compiled
-from ncdiag.errors import DefinitionError
+from ncdiag.base import compiled
+from ncdiag.base.errors import DefinitionError
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
-from ncdiag.spans import Section
 
-Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
-"""How a line says nothing. It is known to; it is not understood; it is a known, or another, counter, whose first and
-last states count; it is a sentence, which is a person's unless it comes again and again."""
+if TYPE_CHECKING:
+    from ncdiag.parsers._silent import Silence as Silence
 
 
 class Parser(msgspec.Struct, frozen=True):

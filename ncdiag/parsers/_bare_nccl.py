@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import _program
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.parsers.nccl_log.transports import parse_link
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Section
 
 _BARE = lazy_regex(
     r"(?:\S{1,80}:\d+:\d+ )?(?:\[\d{1,3}\] )?(?:(?P<level>INFO|WARN) )?(?P<text>"

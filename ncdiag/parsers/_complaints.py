@@ -11,15 +11,15 @@ import re
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.told import troubles
-from ncdiag.parsers.told.moods import segments
-from ncdiag.parsers.told.paragraphs import Expected, runs_on, sentences
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Section
+from ncdiag.parsers.user_text import troubles
+from ncdiag.parsers.user_text.moods import segments
+from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
 
 _LOOKED_AT, _KEPT = 1000, 400
 _TICKET = 300

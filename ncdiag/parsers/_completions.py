@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.nccl.codes import codes
 from ncdiag.parsers._signs import Signs
-from ncdiag.patterns import lazy_regex
 
 EVENT = "ib-completion-error"
 _SIGNS = Signs(

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 
 import msgspec
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 LOOKED_AT = 4096
 """Characters of a line in which prefixes are looked for."""

@@ -7,9 +7,9 @@ CUDA-capable device is detected". How a program puts it is its own affair: ``CUD
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.nccl import reasons
 from ncdiag.parsers._signs import Signs
-from ncdiag.patterns import lazy_regex
 
 EVENT = "program-cuda-failure"
 _SIGNS = Signs("cuda", "hiperror", "hip ", "gpuassert")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded
-from ncdiag.spans import Section
 
 DIAG, HEALTH = "dcgmi diag", "dcgmi health"
 RESULTS = {

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.nccl.reasons import number_of_signal
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._prose import is_prose, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
-from ncdiag.patterns import lazy_regex
 
 EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error": {}}
 """Events that are told by the form of a line, and the types of their fields."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
 from ncdiag.facts.model import FAILURES
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.formats import clouds
@@ -17,8 +19,6 @@ from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.template import compile_parts, literal_length, parse
 from ncdiag.parsers import _completions, _context, _cuda
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Section
 
 EVENTS = {
     "python-exception": {"exception": "str", "error": "str", "process_group": "str"},

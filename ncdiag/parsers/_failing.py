@@ -6,12 +6,12 @@ without: such a line counts where nothing says more, and the job is not seen to 
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.mentions import is_mention
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._prose import is_prose, is_said, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
-from ncdiag.patterns import lazy_regex
 
 EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
 """Events that are told by the words of a line, and the types of their fields."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision, unfiltered
-from ncdiag.spans import Section
 
 GPU = r"GPU \d{1,3}: .{1,100}?\(UUID: "
 

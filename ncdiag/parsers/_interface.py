@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts import scalars
 from ncdiag.facts.observe import Observation, observe
-from ncdiag.spans import Section
 
 KINDS = {
     "bond": "bond", "team": "bond", "vlan": "vlan", "macvlan": "vlan", "ipvlan": "vlan", "bridge": "bridge",

@@ -11,9 +11,9 @@ import json
 import re
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.formats import decoded
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
-from ncdiag.spans import Section
 
 _OF_RDMA = r"\"ifname\":\s*\"[^\"]{1,64}\",\s*\"(?:port|node_type)\""
 ANCHOR = rf"\[\s*\{{\s*\"ifindex\":\s*\d+,(?!\s*{_OF_RDMA})|\[\s*\{{\s*\"ifindex\":\s*$"

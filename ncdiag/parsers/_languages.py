@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 SCRIPT = lazy_regex(r"[\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of Cyrillic, Hebrew, Arabic, Indian, Thai, Japanese, Chinese and Korean."""

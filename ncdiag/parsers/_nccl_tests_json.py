@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import decoded, relaxed_json
-from ncdiag.spans import Section
 
 ANCHOR = (
     r'\{\s?"version"\s?:\s?\d,\s?"start_time"'

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
-from ncdiag.patterns import lazy_regex
 
 EVENTS = {"virtual-address-told": {"address": "ip", "owner": "str"}}
 """Events that are told by the form of a sentence, and the types of their fields."""

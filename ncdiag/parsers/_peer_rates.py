@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Standing, observe
-from ncdiag.spans import Section
 
 LARGEST = 1024
 """GPUs of a matrix; a wider one is something else."""

@@ -1,7 +1,7 @@
 """The lines of ``ncdiag probe --launch`` on what each host has of what a launch needs.
 
-Format: `ncdiag.bare.probe.needs` and `ncdiag.bare.probe.main` print them on each host, `ncdiag.cluster.logins` those of
-ssh on the launching one::
+Format: `ncdiag.agent.probe.needs` and `ncdiag.agent.probe.main` print them on each host, `ncdiag.apps.cluster.logins`
+those of ssh on the launching one::
 
     probe head ssh n2 port 2222: logged in
     probe n1 is n1, port 29500: free
@@ -21,10 +21,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.model.probes import ProbeLoginOutcome
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.spans import Section
 
 Line = re.Match[str]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _owners, _progress, _slurm, _timeouts
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Section
 
 NOISE = lazy_regex(
     r"frame #\d+: |Exception raised from \S+ at |#\d+ \S+ (?:from|in|at) |#\d+ +0x[0-9a-f]+ "

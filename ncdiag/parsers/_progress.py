@@ -10,9 +10,9 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Collector, Found
-from ncdiag.patterns import lazy_regex
 
 _BAR_EVENT, _STEP_EVENT = "progress-bar", "progress-step"
 EVENTS = {_BAR_EVENT: {"done": "int", "total": "int"}, _STEP_EVENT: {"counter": "str", "counted": "float"}}

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
-from ncdiag.patterns import lazy_regex
 
 _LONGEST = 2000
 _REMEMBERED = 512

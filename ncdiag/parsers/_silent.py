@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
-from ncdiag.parsers import Silence, _bare_nccl, _complaints, _context, _program, _progress, _signs, told
+from ncdiag.parsers import _bare_nccl, _complaints, _context, _program, _progress, _signs, user_text
+
+Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
+"""How a line says nothing. It is known to; it is not understood; it is a known, or another, counter, whose first and
+last states count; it is a sentence, which is a person's unless it comes again and again."""
 
 _NUMBER, _ALONE = re.compile(r"\d+"), re.compile(r"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
 _CODES = ("1", "12", "700")
@@ -27,7 +32,7 @@ def silent(line: str, *, notes: bool) -> Silence | None:
         return "chatter"
     if _program.is_led(text) or _bare_nccl.is_bare(line) or _program.of_line(text, context):
         return None
-    if _complaints.is_sentence(line, text) or told.may_tell(line, notes=notes):
+    if _complaints.is_sentence(line, text) or user_text.may_tell(line, notes=notes):
         return "sentence"
     known = _program.known(line)
     if _progress.counts(text):

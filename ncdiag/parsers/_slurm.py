@@ -6,9 +6,9 @@ the width of its column (``OUT_OF_ME+``).
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
-from ncdiag.patterns import lazy_regex
 
 _STATES = (
     "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE", "PREEMPTED", "CANCELLED", "FAILED", "COMPLETED",

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "template"
 COMMANDS: tuple[str, ...] = ("template-tool",)

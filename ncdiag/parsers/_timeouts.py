@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _context, _events
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Section
 
 _FIELDS = {
     "sequence": lazy_regex(r"\bSeqNum ?= ?(\d{1,19})\b"),

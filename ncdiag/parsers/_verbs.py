@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.nccl import reasons
 from ncdiag.nccl.codes import codes
 from ncdiag.parsers._prose import is_said, is_talk
 from ncdiag.parsers._signs import Signs
-from ncdiag.patterns import lazy_regex
 
 EVENTS: dict[str, dict[str, str]] = {
     "rdma-no-device": {"hca": "str", "errno": "int", "error": "str"},

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.spans import Section
 
 KIND = "accelerate_config"
 COMMANDS: tuple[str, ...] = (

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.units import size_bytes
-from ncdiag.spans import Section
 
 KIND = "all_reduce_bench"
 COMMANDS: tuple[str, ...] = ()  # a script of Python, which is announced by its launcher

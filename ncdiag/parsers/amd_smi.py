@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import basics
-from ncdiag.spans import Section
 
 KIND = "amd_smi"
 COMMANDS: tuple[str, ...] = ("amd-smi",)

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded
-from ncdiag.spans import Section
 
 KIND = "aws_ec2"
 COMMANDS: tuple[str, ...] = ("aws ec2 describe-security-groups", "aws ec2 describe-instances")

@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
 from ncdiag.formats.rdma import UNNAMED
-from ncdiag.spans import Section
 
 KIND = "bonding"
 COMMANDS = ("cat /proc/net/bonding",)

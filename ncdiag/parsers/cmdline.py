@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.shell import without_secrets
-from ncdiag.spans import Section
 
 KIND = "cmdline"
 COMMANDS: tuple[str, ...] = ("cat /proc/cmdline", "/proc/cmdline", "cmdline", "proc_cmdline")

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.shell import is_variable, without_secrets
 from ncdiag.formats.yaml import Node, load
-from ncdiag.spans import Section
 
 KIND = "compose"
 _FILES = ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml")

@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "cpufreq"
 COMMANDS: tuple[str, ...] = ("cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",)

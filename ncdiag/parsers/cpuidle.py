@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics
-from ncdiag.spans import Section
 
 KIND = "cpuidle"
 COMMANDS: tuple[str, ...] = ()

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.parsers import _context, _events
 from ncdiag.parsers._peer_rates import Rates
-from ncdiag.spans import Section
 
 KIND = "cuda_samples"
 COMMANDS: tuple[str, ...] = ("simpleP2P", "deviceQuery", "bandwidthTest")

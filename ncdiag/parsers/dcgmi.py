@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded
 from ncdiag.parsers import _dcgmi_json
 from ncdiag.parsers._dcgmi_json import DIAG, HEALTH, RESULTS, check
-from ncdiag.spans import Section
 
 KIND = "dcgmi"
 COMMANDS: tuple[str, ...] = ("dcgmi diag", "dcgmi health")

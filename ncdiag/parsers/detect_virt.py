@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "detect_virt"
 COMMANDS: tuple[str, ...] = ("systemd-detect-virt",)

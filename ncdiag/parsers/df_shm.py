@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import arguments, is_elision
 from ncdiag.formats.units import size_bytes
-from ncdiag.spans import Section
 
 KIND = "df_shm"
 COMMANDS: tuple[str, ...] = ("df",)

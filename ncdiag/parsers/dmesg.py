@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _kernel, _program
-from ncdiag.spans import Section
 
 KIND = "dmesg"
 COMMANDS = ("dmesg", "journalctl")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import clouds
-from ncdiag.spans import Section
 
 KIND = "dmi"
 _FILES = {"sys_vendor": "vendor", "product_name": "product", "chassis_asset_tag": "tag"}

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, Standing, observe
 from ncdiag.formats.basics import is_elision, unfiltered
 from ncdiag.formats.shell import KEPT_PATTERN, is_kept, is_variable, unquoted, without_secrets, words
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.parsers import launch, nccl_conf
-from ncdiag.parsers.told.moods import is_withdrawn
-from ncdiag.spans import Section
+from ncdiag.parsers.user_text.moods import is_withdrawn
 
 KIND = "env"
 COMMANDS: tuple[str, ...] = (

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "env_report"
 COMMANDS: tuple[str, ...] = ("collect_env", "python -m torch.utils.collect_env")

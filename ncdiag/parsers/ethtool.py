@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.parsers import ethtool_S
-from ncdiag.spans import Section
 
 KIND = "ethtool"
 COMMANDS: tuple[str, ...] = ("ethtool",)

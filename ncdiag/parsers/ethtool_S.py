@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics
-from ncdiag.spans import Section
 
 KIND = "ethtool_S"
 COMMANDS: tuple[str, ...] = ("ethtool -S", "ethtool --statistics")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _context, _events
-from ncdiag.spans import Section
 
 KIND = "fabric_manager"
 COMMANDS: tuple[str, ...] = ("cat /var/log/fabricmanager.log", "tail /var/log/fabricmanager.log")

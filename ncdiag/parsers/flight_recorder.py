@@ -1,4 +1,6 @@
-"""PyTorch's NCCL flight recorder, layout 2.x: JSON (`ncdiag.sources.pickles` makes it of its dumps), or printed dicts.
+"""PyTorch's NCCL flight recorder, layout 2.x: JSON, or printed dicts.
+
+`ncdiag.text.sources.pickles` makes the JSON from the recorder's dumps.
 
 Layout: torch/csrc/distributed/c10d/FlightRecorder.hpp and tools/flight_recorder; documented in PyTorch's tutorial on
 it. Printed dumps hold Python tuples and may be cut, so the text is read tolerantly.
@@ -10,9 +12,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import decoded, relaxed_json
-from ncdiag.spans import Section
 
 KIND = "flight_recorder"
 COMMANDS: tuple[str, ...] = ()

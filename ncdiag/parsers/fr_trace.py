@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
-from ncdiag.spans import Section
 
 KIND = "fr_trace"
 COMMANDS: tuple[str, ...] = ("torchfrtrace", "fr_trace.py")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import xml
-from ncdiag.spans import Section
 
 KIND = "graph_xml"
 COMMANDS: tuple[str, ...] = ()

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
 from ncdiag.formats import decoded, relaxed_json
-from ncdiag.spans import Section
 
 KIND = "hccl_ranktable"
 COMMANDS: tuple[str, ...] = ()

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
 from ncdiag.formats import basics
-from ncdiag.spans import Section
 
 KIND = "hccn_tool"
 COMMANDS: tuple[str, ...] = ("hccn_tool",)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts import scalars
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics, rdma
-from ncdiag.spans import Section
 
 KIND = "ibdev2netdev"
 COMMANDS = ("ibdev2netdev",)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import rdma
-from ncdiag.spans import Section
 
 KIND = "iblinkinfo"
 COMMANDS: tuple[str, ...] = ("iblinkinfo",)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics, rdma
-from ncdiag.spans import Section
 
 KIND = "ibv_devices"
 COMMANDS: tuple[str, ...] = ("ibv_devices",)

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import decoded
-from ncdiag.spans import Section
 
 KIND = "imex"
 COMMANDS: tuple[str, ...] = ("nvidia-imex-ctl",)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section, span
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.basics import is_elision
-from ncdiag.spans import Section, span
 
 KIND = "imex_channels"
 _FOLDER = "/dev/nvidia-caps-imex-channels"

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts import scalars
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import arguments, is_elision
-from ncdiag.spans import Section
 
 KIND = "infiniband_class"
 _FOLDER = "/sys/class/infiniband"

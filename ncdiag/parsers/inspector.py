@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "inspector"
 COMMANDS: tuple[str, ...] = ()

@@ -13,11 +13,11 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.formats import basics
 from ncdiag.parsers import _ifconfig, _interface, _ip_json, _ip_text, rdma_dev, rdma_link
 from ncdiag.parsers._interface import Draft
-from ncdiag.spans import Section
 
 KIND = "interfaces"
 _OPTIONS = ("-br", "-brief", "-c", "-4", "-6", "-o", "-d", "-s", "-j", "-p")

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics
 from ncdiag.parsers import _program
-from ncdiag.spans import Section
 
 KIND = "iperf3"
 COMMANDS: tuple[str, ...] = ("iperf3",)

@@ -10,9 +10,9 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.parsers._filters import network
-from ncdiag.spans import Section
 
 KIND = "iptables"
 COMMANDS: tuple[str, ...] = (

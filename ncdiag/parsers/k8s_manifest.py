@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.formats.shell import is_variable, without_secrets
@@ -24,7 +25,6 @@ from ncdiag.formats.yaml import Node, load
 from ncdiag.parsers import _k8s_place
 from ncdiag.parsers import env as env_parser
 from ncdiag.parsers import launch as launch_parser
-from ncdiag.spans import Section
 
 KIND = "k8s_manifest"
 COMMANDS: tuple[str, ...] = ()

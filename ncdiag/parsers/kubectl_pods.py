@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "kubectl_pods"
 EVENTS = {"pod-listed": {"pod_name": "str", "pod_status": "str", "restarts": "int", "containers": "int"}}

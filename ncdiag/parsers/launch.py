@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section, Span, span
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.launch_words import Command, read_command, started
 from ncdiag.formats.launchers import NCCL_TESTS, find
 from ncdiag.formats.shell import is_variable, without_secrets, words
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Section, Span, span
 
 KIND = "launch"
 COMMANDS: tuple[str, ...] = ()

@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section, span
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision
 from ncdiag.formats.shell import pipeline
-from ncdiag.spans import Section, span
 
 KIND = "lsmod"
 COMMANDS: tuple[str, ...] = ("lsmod", "cat /proc/modules", "grep /proc/modules")

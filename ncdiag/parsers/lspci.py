@@ -12,10 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats.basics import is_elision, unfiltered
-from ncdiag.spans import Section
 
 KIND = "lspci"
 COMMANDS: tuple[str, ...] = ("lspci",)

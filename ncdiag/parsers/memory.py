@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.basics import number
 from ncdiag.formats.units import size_bytes
-from ncdiag.spans import Section
 
 KIND = "memory"
 _UNITS = ("b", "k", "m", "g", "h", "w", "t", "hw", "wh", "ht", "th", "mt", "tm", "gt", "tg", "mw", "gw")

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
 from ncdiag.formats.rdma import UNNAMED
-from ncdiag.spans import Section
 
 KIND = "mlnx_qos"
 COMMANDS = ("mlnx_qos", "cat traffic_class")

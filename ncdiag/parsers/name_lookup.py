@@ -10,8 +10,8 @@ import ipaddress
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "name_lookup"
 EVENTS = {"name-resolved": {"host_name": "str", "address": "str"}}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.shell import is_variable, without_secrets
 from ncdiag.nccl.selection.settings import setting_of
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Section
 
 KIND = "nccl_conf"
 _FILES = (

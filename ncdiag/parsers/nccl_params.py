@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.shell import hide_secrets
-from ncdiag.spans import Section
 
 KIND = "nccl_params"
 COMMANDS: tuple[str, ...] = ()

@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import Version, bus_id
 from ncdiag.formats import basics
 from ncdiag.parsers import _nccl_tests_json, _program
-from ncdiag.spans import Section
 
 KIND = "nccl_tests"
 COMMANDS = tuple(

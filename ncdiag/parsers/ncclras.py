@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
 from ncdiag.parsers import _ras_json, _ras_text
-from ncdiag.spans import Section
 
 KIND = "ncclras"
 COMMANDS: tuple[str, ...] = ("ncclras",)

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.parsers._filters import network
 from ncdiag.parsers.iptables import MESH_CHAIN
-from ncdiag.spans import Section
 
 KIND = "nftables"
 COMMANDS: tuple[str, ...] = ("nft list", "nft -a list", "nft -n list")

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded
 from ncdiag.parsers._peer_rates import LARGEST, Rates
-from ncdiag.spans import Section
 
 KIND = "nvbandwidth"
 COMMANDS: tuple[str, ...] = ("nvbandwidth",)

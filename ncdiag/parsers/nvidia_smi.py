@@ -12,11 +12,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import basics
 from ncdiag.parsers import _gpu_list
-from ncdiag.spans import Section
 
 KIND = "nvidia_smi"
 COMMANDS: tuple[str, ...] = ("nvidia-smi",)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers._gpu_list import GPU, belongs, read
-from ncdiag.spans import Section
 
 KIND = "nvidia_smi_L"
 COMMANDS: tuple[str, ...] = ("nvidia-smi -L", "nvidia-smi --list-gpus", "nvidia-smi nvlink")

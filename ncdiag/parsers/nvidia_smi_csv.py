@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats.basics import number
-from ncdiag.spans import Section
 
 KIND = "nvidia_smi_csv"
 COMMANDS: tuple[str, ...] = ()  # told by the heading: the option carries its value in the same word

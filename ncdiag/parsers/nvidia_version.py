@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "nvidia_version"
 COMMANDS: tuple[str, ...] = ("cat /proc/driver/nvidia/version", "head /proc/driver/nvidia/version")

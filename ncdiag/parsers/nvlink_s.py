@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers._gpu_list import belongs, read
-from ncdiag.spans import Section
 
 KIND = "nvlink_s"
 COMMANDS: tuple[str, ...] = ()  # its first line is that of ``nvidia-smi -L``, whose module takes the commands

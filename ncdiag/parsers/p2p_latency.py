@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers._peer_rates import LARGEST, Rates
-from ncdiag.spans import Section
 
 KIND = "p2p_latency"
 COMMANDS: tuple[str, ...] = ("p2pBandwidthLatencyTest",)

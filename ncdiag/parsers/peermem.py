@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section, Span, span
 from ncdiag.facts.observe import Observation, Parsed, Standing
-from ncdiag.spans import Section, Span, span
 
 KIND = "peermem"
 _FOLDER = "/sys/kernel/mm/memory_peers"

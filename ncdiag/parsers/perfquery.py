@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "perfquery"
 COMMANDS: tuple[str, ...] = ("perfquery",)

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import ip_address
 from ncdiag.formats import basics
 from ncdiag.parsers import _events
-from ncdiag.spans import Section
 
 KIND = "perftest"
 EVENTS: dict[str, dict[str, str]] = {

@@ -10,9 +10,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics, rdma
-from ncdiag.spans import Section
 
 KIND = "pkeys"
 COMMANDS: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """``ncdiag probe``: which connections between hosts work, and how.
 
-Format: `ncdiag.bare.probe.main`, which prints it. A line for each interface of a host, for each try between two
+Format: `ncdiag.agent.probe.main`, which prints it. A line for each interface of a host, for each try between two
 interfaces, for each port that was tried besides, and for each name::
 
     probe n1: eth0 10.0.0.1/16 mtu 1500 index 2
@@ -27,9 +27,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._probe_needs import needed
-from ncdiag.spans import Section
 
 KIND = "probe"
 COMMANDS: tuple[str, ...] = ("ncdiag probe",)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded, rdma
-from ncdiag.spans import Section
 
 KIND = "rdma_dev"
 COMMANDS = tuple(f"rdma{option} {word}" for option in ("", " -d", " -j", " -jp") for word in ("dev", "device"))

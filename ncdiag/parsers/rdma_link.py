@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics, decoded, rdma
-from ncdiag.spans import Section
 
 KIND = "rdma_link"
 COMMANDS = ("rdma link", "rdma -d link", "rdma -dd link", "rdma -j link", "rdma -jp link", "rdma -j -p link")

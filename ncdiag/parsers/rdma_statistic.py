@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "rdma_statistic"
 COMMANDS: tuple[str, ...] = ("rdma statistic", "rdma stat", "rdma stats")

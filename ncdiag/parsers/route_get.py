@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import ip_address
-from ncdiag.spans import Section
 
 KIND = "route_get"
 _TABLES = ("ip route", "ip r", "ip ro", "ip -4 route", "ip -4 r", "ip -6 route", "ip -6 r", "ip -o route")

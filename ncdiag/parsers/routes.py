@@ -11,10 +11,10 @@ import ipaddress
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
 from ncdiag.parsers._interface import prefix_length
-from ncdiag.spans import Section
 
 KIND = "routes"
 COMMANDS = (

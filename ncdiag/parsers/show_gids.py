@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics, rdma
-from ncdiag.spans import Section
 
 KIND = "show_gids"
 COMMANDS = ("show_gids",)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.launch_words import read_command
 from ncdiag.formats.launchers import find
 from ncdiag.formats.shell import is_variable, without_secrets, words
-from ncdiag.spans import Section
 
 KIND = "slurm_script"
 COMMANDS: tuple[str, ...] = ()

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision, number
 from ncdiag.parsers import _context
-from ncdiag.spans import Section
 
 KIND = "stacks"
 COMMANDS: tuple[str, ...] = ("py-spy dump", "pystack remote", "pystack core", "pstack", "gstack", "gdb")

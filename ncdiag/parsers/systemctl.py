@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "systemctl"
 COMMANDS: tuple[str, ...] = ("systemctl", "service", "nv-fabricmanager")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "taskset"
 COMMANDS: tuple[str, ...] = ("taskset -cp", "taskset -pc", "taskset -c -p", "taskset -p -c", "grep Cpus_allowed_list")

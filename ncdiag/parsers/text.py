@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _bare_nccl, _program
-from ncdiag.spans import Section
 
 KIND = "text"
 COMMANDS: tuple[str, ...] = ()

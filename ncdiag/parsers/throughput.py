@@ -14,10 +14,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
 from ncdiag.parsers import _program
-from ncdiag.spans import Section
 
 KIND = "throughput"
 COMMANDS: tuple[str, ...] = ()

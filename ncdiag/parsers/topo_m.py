@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision
 from ncdiag.formats.matrix import GLUED_HEAD, Row, Table, read_table, table_line
-from ncdiag.spans import Section
 
 KIND = "topo_m"
 COMMANDS: tuple[str, ...] = ("nvidia-smi topo -m", "nvidia-smi topo -mp", "nvidia-smi topo --matrix")

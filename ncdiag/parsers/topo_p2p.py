@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.basics import is_elision
 from ncdiag.formats.matrix import Table, read_table, table_line
-from ncdiag.spans import Section
 
 KIND = "topo_p2p"
 COMMANDS: tuple[str, ...] = ("nvidia-smi topo -p2p", "nvidia-smi topo --p2p_topology")

@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.model import TopoCpu, TopoGpu, TopoNet, TopoNic, TopoNvlink, TopoPci
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import xml
-from ncdiag.spans import Section
 
 KIND = "topo_xml"
 COMMANDS: tuple[str, ...] = ()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _program
-from ncdiag.spans import Section
 
 KIND = "torch_watchdog"
 COMMANDS: tuple[str, ...] = ()

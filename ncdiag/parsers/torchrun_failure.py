@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers import _program
-from ncdiag.spans import Section
 
 KIND = "torchrun_failure"
 COMMANDS: tuple[str, ...] = ()

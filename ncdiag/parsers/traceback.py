@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers import _context, _program
-from ncdiag.spans import Section
 
 KIND = "traceback"
 COMMANDS: tuple[str, ...] = ()

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.basics import is_elision
 from ncdiag.formats.shell import pipeline
-from ncdiag.spans import Section
 
 KIND = "ucx_info"
 COMMANDS: tuple[str, ...] = ("ucx_info",)

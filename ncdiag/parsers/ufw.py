@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._filters import ALL_IPV4, holds_ephemeral, network
-from ncdiag.spans import Section
 
 KIND = "ufw"
 COMMANDS: tuple[str, ...] = ("ufw status", "ufw --force status")

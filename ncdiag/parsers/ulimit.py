@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision
-from ncdiag.spans import Section
 
 KIND = "ulimit"
 COMMANDS: tuple[str, ...] = ("ulimit", "limit", "prlimit", "cat /proc/self/limits", "limits")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.spans import Section
 
 KIND = "uname"
 COMMANDS: tuple[str, ...] = ("uname", "uname -a", "uname -r", "cat /proc/version", "cat /proc/sys/kernel/osrelease")

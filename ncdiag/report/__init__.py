@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 
-from ncdiag.errors import UsageError
+from ncdiag.base.errors import UsageError
 
 Renderer = Callable[..., str]
 """``render(report, *, width, colour, detail, fail_on)``: the whole output, ending in a newline.

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from ncdiag import __version__
-from ncdiag.differential.choose import Suspected, answers
+from ncdiag.base.severity import SEVERITIES
+from ncdiag.base.version import __version__
 from ncdiag.engine import results
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
@@ -19,7 +19,6 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import told_conflicts
 from ncdiag.facts.vocabulary.told import told_trials
 from ncdiag.fixes.values import Values
-from ncdiag.grades import SEVERITIES
 from ncdiag.messages.vocabulary.ruled_out import ruled_out
 from ncdiag.messages.vocabulary.timeline import timeline
 from ncdiag.report import model
@@ -29,6 +28,7 @@ from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
 from ncdiag.report.wanted import wanted
+from ncdiag.suspects.choose import Suspected, answers
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the NCCL log of the ranks", frozenset({"nccl_log"})),

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from ncdiag.errors import UsageError
+from ncdiag.base.errors import UsageError
+from ncdiag.base.severity import Weight
 from ncdiag.language import cells, counted, phrase, say
 from ncdiag.report import compared, digest
-from ncdiag.report.differences import Change, Weight
+from ncdiag.report.differences import Change
 from ncdiag.report.markdown import inline
 from ncdiag.report.model import Difference, Side
 from ncdiag.report.page import Page

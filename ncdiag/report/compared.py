@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ncdiag.base.severity import Weight
 from ncdiag.language import cells, counted, say
-from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change, Comparison, Share, Weight
+from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change, Comparison, Share
 from ncdiag.report.model import Report
 from ncdiag.report.page import Page
 

@@ -5,12 +5,9 @@ The field names are a promise to tools, as those of the other parts are.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
-Weight = Literal["high", "medium", "low"]
-"""How much a difference matters: ranks may fail or hang, they are slow or work by luck, or it is worth knowing."""
+from ncdiag.base.severity import Weight
 
 FINDING, NOT_FOUND = "finding", "not found"
 """What a change is of that is a finding, and its value on the side that does not have it."""

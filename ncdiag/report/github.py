@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypedDict
 
-from ncdiag.grades import Severity
+from ncdiag.base.severity import Severity
 from ncdiag.report import digest
 from ncdiag.report.in_short import told
 from ncdiag.report.model import Evidence, Finding, Report

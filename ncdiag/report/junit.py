@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from ncdiag.grades import SEVERITIES, Severity
+from ncdiag.base.severity import SEVERITIES, Severity
 from ncdiag.report import digest
 from ncdiag.report.in_short import shown, told
 from ncdiag.report.model import Finding, Look, Report

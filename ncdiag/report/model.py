@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.base.severity import Confidence, Severity
 from ncdiag.facts.model import OrderedBy, Step
-from ncdiag.grades import Confidence, Severity
 from ncdiag.report.differences import Beside, Change, Comparison
 
 SCHEMA_VERSION = 1

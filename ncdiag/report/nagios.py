@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 
-from ncdiag.grades import SEVERITIES
+from ncdiag.base.severity import SEVERITIES
 from ncdiag.report import digest
 from ncdiag.report.in_short import told
 from ncdiag.report.model import Report

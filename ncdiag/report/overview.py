@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from ncdiag.errors import UsageError
-from ncdiag.grades import SEVERITIES
+from ncdiag.base.errors import UsageError
+from ncdiag.base.severity import SEVERITIES
 from ncdiag.language import cells, counted, say
 from ncdiag.report.model import Report
 from ncdiag.report.sanitize import json_escapes, one_line

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ncdiag.base.errors import contained
 from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
-from ncdiag.engine.kleene import Truth
 from ncdiag.engine.schema import Fix as RuleFix
-from ncdiag.errors import contained
+from ncdiag.engine.three_valued import Truth
 from ncdiag.facts.model import Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.fixes.render import Change, preferred

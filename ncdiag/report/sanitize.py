@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.patterns import lazy_regex
+from ncdiag.base.patterns import lazy_regex
 
 _CONTROLS = (
     "\x00-\x08\x0b-\x1f"  # C0 but tab and newline

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from ncdiag.base.severity import Severity
 from ncdiag.engine.schema import Rule
-from ncdiag.grades import Severity
 from ncdiag.report import digest
 from ncdiag.report.in_short import told
 from ncdiag.report.model import Evidence, Finding, Report, Suspect

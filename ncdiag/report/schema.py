@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.errors import UsageError
+from ncdiag.base.errors import UsageError
 from ncdiag.facts.model import Job
 from ncdiag.report.model import Difference, Report
 

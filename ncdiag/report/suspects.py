@@ -6,9 +6,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ncdiag.differential.choose import Suspected
-from ncdiag.differential.decide import Question, questions
-from ncdiag.differential.weigh import Judged
 from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.where import Where
@@ -19,6 +16,9 @@ from ncdiag.report import model
 from ncdiag.report.placeholders import is_plain, unbound
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.texts import evidence
+from ncdiag.suspects.choose import Suspected
+from ncdiag.suspects.decide import Question, questions
+from ncdiag.suspects.weigh import Judged
 
 SHOWN_QUESTIONS = 3
 

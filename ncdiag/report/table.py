@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
+from ncdiag.checks.book import book, launch_book
 from ncdiag.language import say
-from ncdiag.looks.book import book, launch_book
 from ncdiag.report.model import Look, Report, Status
 
 STYLES: dict[Status, str] = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red", "SKIP": "dim"}

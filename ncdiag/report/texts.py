@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Fact
 from ncdiag.language import is_english, say, tidy
 from ncdiag.report import model
-from ncdiag.spans import Span
 
 _SEVERAL_RANKS = re.compile(r"\b([Rr])ank (?=\d{1,9}[-,]\d)")
 _SPOKEN = (

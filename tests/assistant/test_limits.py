@@ -18,10 +18,10 @@ import psutil
 import pytest
 from kept_reports import NAMES, load
 
-from ncdiag.assistant import allowed, running, tools
-from ncdiag.assistant.answers import Diagnosis
-from ncdiag.assistant.fit import fitted, size
-from ncdiag.errors import InputError, UsageError
+from ncdiag.apps.mcp import allowed, running, tools
+from ncdiag.apps.mcp.answers import Diagnosis
+from ncdiag.apps.mcp.fit import fitted, size
+from ncdiag.base.errors import InputError, UsageError
 from ncdiag.report.schema import of_type
 
 Json = dict[str, Any]
@@ -111,7 +111,7 @@ def test_a_link_is_refused_where_nothing_else_is_asked_for(folder: Path, tmp_pat
 def test_more_files_than_can_be_open_are_refused(folder: Path) -> None:
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80))\n"
-        "from ncdiag.assistant import running\n"
+        "from ncdiag.apps.mcp import running\n"
         f"running.placed({{str(n): {str(folder / 'a.log')!r} for n in range(20)}})"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=folder)

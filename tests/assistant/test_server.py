@@ -17,8 +17,8 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp_types import ToolAnnotations
 
-from ncdiag.assistant import server
-from ncdiag.assistant.tools import Settings, Told, Tool, tools
+from ncdiag.apps.mcp import server
+from ncdiag.apps.mcp.tools import Settings, Told, Tool, tools
 from ncdiag.report.model import Report
 from ncdiag.report.schema import schema
 

@@ -9,7 +9,7 @@ import pytest
 from ncdiag.commands._ask import MOST, Answers, converse, next_question
 from ncdiag.diagnose import Options, diagnose
 from ncdiag.report.model import Question, Report, Summary, Suspect, Tool
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 
 def report(*keys: str) -> Report:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from processes import seen_on
 
+from ncdiag.base.errors import OutputError
 from ncdiag.commands._shells import place
-from ncdiag.errors import OutputError
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Need = Callable[[str, object, str], None]

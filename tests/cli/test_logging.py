@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.explaining.answers import answers
-from ncdiag.explaining.logs import book, page
+from ncdiag.apps.explaining.answers import answers_to
+from ncdiag.apps.explaining.logs import book, page
 from ncdiag.nccl import environment
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -55,7 +55,7 @@ def test_a_word_asks_for_all_launchers_or_for_one(ncdiag: Run) -> None:
 def test_every_word_for_a_launcher_leads_to_it() -> None:
     for way in book().way:
         for word in (way.name, *way.also):
-            (answer,) = answers(f"logging {word}")
+            (answer,) = answers_to(f"logging {word}")
             assert answer.details["set"] == way.set
 
 

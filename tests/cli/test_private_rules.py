@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag import catalogue, config
+from ncdiag import catalogue
+from ncdiag.apps.explaining import facts
+from ncdiag.apps.explaining.rule_pages import INDEX, texts
+from ncdiag.base import config
 from ncdiag.engine.load import load_folder
-from ncdiag.explaining import facts
-from ncdiag.explaining.rule_pages import INDEX, texts
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 

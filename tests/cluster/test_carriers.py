@@ -15,8 +15,8 @@ import slurm_node
 from hosts import Hosts
 from processes import until
 
-from ncdiag.cluster.model import Wish
-from ncdiag.cluster.sweep import sweep as asked
+from ncdiag.apps.cluster.model import Wish
+from ncdiag.apps.cluster.sweep import sweep_hosts as asked
 
 Sweep = Callable[..., subprocess.CompletedProcess[bytes]]
 

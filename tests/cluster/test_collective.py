@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.cluster.collective import Able, collectives
-from ncdiag.cluster.model import Wish
+from ncdiag.apps.cluster.collective import Able, collectives
+from ncdiag.apps.cluster.model import Wish
 
 MPIRUN = """#!/bin/sh
 # A stand-in for mpirun: runs over as many hosts as are named take longer than any test.

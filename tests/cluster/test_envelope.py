@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 
-from ncdiag.bare.wrap import MARK, wrapped
-from ncdiag.cluster import envelope
-from ncdiag.cluster.envelope import Envelopes
+from ncdiag.agent.wrap import MARK, wrapped
+from ncdiag.apps.cluster import envelope
+from ncdiag.apps.cluster.envelope import Envelopes
 
 NOISE = ["Welcome to n1!", "", f"{MARK}", f"{MARK} n1 x y", "srun: warning: x", f"{MARK} n1 end", "\x1b[0m", "1: "]
 

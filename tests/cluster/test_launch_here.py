@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ncdiag.cluster.launching import asked, tried
-from ncdiag.cluster.model import Wish
-from ncdiag.cluster.probing import Trial
+from ncdiag.apps.cluster.launching import asked, tried
+from ncdiag.apps.cluster.model import Wish
+from ncdiag.apps.cluster.probing import Trial
 
 
 @contextlib.contextmanager

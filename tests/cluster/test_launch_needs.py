@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.bare.probe.needs import Needs
+from ncdiag.agent.probe.needs import Needs
 
 
 def looked_at(*programs: str) -> list[str]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.cluster.launching import Asked, _paths, asked
-from ncdiag.errors import UsageError
+from ncdiag.apps.cluster.launching import Asked, _paths, asked
+from ncdiag.base.errors import UsageError
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
-from ncdiag.reading.job import job_of
+from ncdiag.text.reading.job import job_of
 
 SBATCH = """\
 #!/bin/bash
@@ -252,8 +252,8 @@ def test_a_file_of_hosts_beside_the_line(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_what_is_saved_is_the_same_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ncdiag.reading.one import read_source
-    from ncdiag.sources.files import TextSource
+    from ncdiag.text.reading.one import read_source
+    from ncdiag.text.sources.files import TextSource
 
     (tmp_path / "hosts").write_text("a1\nb1\n")
     monkeypatch.chdir(tmp_path)

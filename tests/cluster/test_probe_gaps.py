@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ncdiag.facts.vocabulary.probes import gaps
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 
 def untried(*lines: str) -> list[str]:

@@ -120,6 +120,6 @@ def test_interfaces_beyond_those_that_are_tried_are_counted(fleet: Hosts) -> Non
     lines = [f"link add name d{number} type veth peer name d{number + 20}" for number in range(20)]
     for number in range(40):
         lines += [f"addr add 10.9.{number}.1/24 dev d{number}", f"link set d{number} up"]
-    ask = "from ncdiag.bare.probe.ways import interfaces; found, more = interfaces(); print(len(found), more)"
+    ask = "from ncdiag.agent.probe.ways import interfaces; found, more = interfaces(); print(len(found), more)"
     with fleet.changed("n4", to=lines, back=[f"link del d{number}" for number in range(20)]):
         assert fleet.run("n4", sys.executable, "-c", ask).stdout.split() == [b"32", b"9"]

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from ncdiag.bare.probe.bandwidth import Receiver
-from ncdiag.bare.probe.client import Asker
-from ncdiag.bare.probe.rails import Rails
-from ncdiag.bare.probe.server import Server
+from ncdiag.agent.probe.bandwidth import Receiver
+from ncdiag.agent.probe.client import Asker
+from ncdiag.agent.probe.rails import Rails
+from ncdiag.agent.probe.server import Server
 
 PORT = {"hca": "mlx5_0", "port": 1, "layer": "InfiniBand", "rate": 400.0, "gid": None}
 

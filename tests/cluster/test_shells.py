@@ -7,9 +7,9 @@ import sys
 
 ASK = """
 import resource, sys
-from ncdiag.cluster.model import Wish
-from ncdiag.cluster.shells import ask
-from ncdiag.errors import UsageError
+from ncdiag.apps.cluster.model import Wish
+from ncdiag.apps.cluster.shells import ask
+from ncdiag.base.errors import UsageError
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, int(sys.argv[1])))
 try:
     answers = ask([f"n{n}" for n in range(60)], "echo %h", Wish(fanout=60), local=True)

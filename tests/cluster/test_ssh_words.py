@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ncdiag.cluster.ssh_words import Ways, ways
-from ncdiag.errors import UsageError
+from ncdiag.apps.cluster.ssh_words import Ways, ways
+from ncdiag.base.errors import UsageError
 
 KEPT = [
     ("", (), None),

@@ -14,10 +14,10 @@ import pytest
 from hosts import Hosts
 from processes import until
 
-from ncdiag.cluster import remote
-from ncdiag.cluster.envelope import Envelopes
-from ncdiag.cluster.model import Answer
-from ncdiag.cluster.sweep import machines
+from ncdiag.apps.cluster import remote
+from ncdiag.apps.cluster.envelope import Envelopes
+from ncdiag.apps.cluster.model import Answer
+from ncdiag.apps.cluster.sweep import machines
 
 Sweep = Callable[..., subprocess.CompletedProcess[bytes]]
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("fleet")]
@@ -71,7 +71,7 @@ def test_a_program_is_sent_where_there_is_none(fleet: Hosts, sweep: Sweep, monke
     assert {"n1", "n2", "n3"} <= {item["source"] for item in told["inputs"]}
     assert until(lambda: not work(fleet))
     assert {name for name in listing() - before if "pytest" not in name} == set()
-    monkeypatch.setattr("ncdiag.cluster.remote._PYTHONS", "no-python-here")
+    monkeypatch.setattr("ncdiag.apps.cluster.remote._PYTHONS", "no-python-here")
     line = [*fleet.head, "ssh", "-F", f"{fleet.folder}/ssh_config", "n1", remote.pushed(20)]
     alone = subprocess.run(line, capture_output=True, check=False, stdin=subprocess.DEVNULL)
     taken = Envelopes()
@@ -82,7 +82,7 @@ def test_a_program_is_sent_where_there_is_none(fleet: Hosts, sweep: Sweep, monke
 
 
 def test_without_a_program_the_host_says_so(fleet: Hosts, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("ncdiag.cluster.remote.sys.executable", str(tmp_path / "python"))
+    monkeypatch.setattr("ncdiag.apps.cluster.remote.sys.executable", str(tmp_path / "python"))
     line = [*fleet.inside("n1"), "env", "PATH=/usr/bin:/bin", "sh", "-c", remote.installed(20)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (127, f"{remote.NONE} ncdiag\n")

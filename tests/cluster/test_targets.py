@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.cluster.sweep import chosen
-from ncdiag.cluster.targets import targets
-from ncdiag.errors import UsageError
+from ncdiag.apps.cluster.sweep import chosen
+from ncdiag.apps.cluster.targets import targets
+from ncdiag.base.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_names_no_host_is_refused(text: str) -> None:
 
 def test_what_carries_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {"ssh", "srun", "mpirun"}
-    monkeypatch.setattr("ncdiag.cluster.sweep.shutil.which", lambda name: name if name in there else None)
+    monkeypatch.setattr("ncdiag.apps.cluster.sweep.shutil.which", lambda name: name if name in there else None)
     assert chosen("n[1-2]", {}) == "ssh"
     assert chosen("n[1-2]", {"SLURM_JOB_ID": "7"}) == "srun"
     assert chosen("app=train", {"SLURM_JOB_ID": "7"}) == "kubectl"

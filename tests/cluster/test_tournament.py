@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 from linear import assert_linear
 
-from ncdiag.bare.addresses import is_here
-from ncdiag.bare.probe.bandwidth import near, rdma_ports
-from ncdiag.bare.probe.main import partner, turns
-from ncdiag.bare.probe.rails import rails
-from ncdiag.bare.probe.server import line_of
-from ncdiag.bare.wrap import wrapped
-from ncdiag.cluster import remote
-from ncdiag.cluster.envelope import Envelopes
-from ncdiag.cluster.probing import Trial, introduced, table
-from ncdiag.cluster.talk import Talk
+from ncdiag.agent.addresses import is_here
+from ncdiag.agent.probe.bandwidth import near, rdma_ports
+from ncdiag.agent.probe.main import partner, turns
+from ncdiag.agent.probe.rails import rails
+from ncdiag.agent.probe.server import line_of
+from ncdiag.agent.wrap import wrapped
+from ncdiag.apps.cluster import remote
+from ncdiag.apps.cluster.envelope import Envelopes
+from ncdiag.apps.cluster.probing import Trial, introduced, table
+from ncdiag.apps.cluster.talk import Talk
 
 PYTHONS = ("3.6", "3.8", "3.13")
 
@@ -154,7 +154,7 @@ def test_a_line_that_comes_too_slowly_is_not_waited_for(monkeypatch: pytest.Monk
     one, other = socket.socketpair()
     with one, other:
         one.sendall(b"no end")
-        monkeypatch.setattr("ncdiag.bare.probe.server._LONGEST", -1)
+        monkeypatch.setattr("ncdiag.agent.probe.server._LONGEST", -1)
         assert not line_of(other)
 
 

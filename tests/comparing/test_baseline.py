@@ -12,7 +12,7 @@ import pytest
 from generate.machines import write
 from generate.shelf import HGX
 
-from ncdiag.config import Config, load
+from ncdiag.base.config import Config, load
 
 Ran = Callable[..., subprocess.CompletedProcess[bytes]]
 

@@ -12,17 +12,17 @@ from generate import large
 from generate.machines import write
 from generate.shelf import HGX
 
-from ncdiag.comparing.book import book
+from ncdiag.apps.redact import difference_cleaned
+from ncdiag.checks.compared import book
 from ncdiag.comparing.changes import Pairing, changes
 from ncdiag.comparing.values import JOB, Subject, Table
 from ncdiag.diagnose import difference
-from ncdiag.reading.case import Case
-from ncdiag.reading.many import read_all
-from ncdiag.redact import difference_cleaned
 from ncdiag.report.changes import json as as_json
 from ncdiag.report.changes import markdown, text
 from ncdiag.report.model import Difference
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.case import Case
+from ncdiag.text.reading.many import read_all
+from ncdiag.text.sources.files import TextSource
 
 Ran = Callable[..., subprocess.CompletedProcess[bytes]]
 

@@ -11,8 +11,9 @@ from generate.fleet import ODDITIES, Node, Oddity, fleet
 from linear import assert_linear
 
 from ncdiag import catalogue
+from ncdiag.apps.redact import report_cleaned
+from ncdiag.checks.compared import book
 from ncdiag.comparing import runs
-from ncdiag.comparing.book import book
 from ncdiag.comparing.groups import Compared, compare
 from ncdiag.comparing.readers import READERS
 from ncdiag.comparing.values import of_hosts
@@ -20,11 +21,10 @@ from ncdiag.diagnose import DEFAULTS, diagnose, view_of
 from ncdiag.facts.model import Host, Job, Limit
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.view import View
-from ncdiag.reading.job import job_of
-from ncdiag.reading.model import Reading
-from ncdiag.redact import report_cleaned
 from ncdiag.report import renderer
 from ncdiag.report.differences import Comparison
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.model import Reading
 
 TABLE = msgspec.structs.replace(DEFAULTS, table=True)
 
@@ -96,7 +96,7 @@ def test_of_two_equal_groups_none_is_odd() -> None:
 
 
 def host(name: str, **fields: object) -> Observation:
-    from ncdiag.spans import span
+    from ncdiag.base.spans import span
 
     return Observation(entity="Host", host=name, span=span(name, 0, name), fields=fields)
 

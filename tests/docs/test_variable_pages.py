@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ncdiag import catalogue
-from ncdiag.explaining import variable_pages
+from ncdiag.apps.explaining import variable_pages
 from ncdiag.nccl import environment
 
 PAGES = variable_pages.texts(catalogue.rules(()))

@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ncdiag import catalogue, compiled
+from ncdiag import catalogue
+from ncdiag.base import compiled
+from ncdiag.base.errors import DefinitionError, UsageError
 from ncdiag.engine.evaluate import judge
 from ncdiag.engine.load import load_folder
 from ncdiag.engine.schema import Rule
-from ncdiag.errors import DefinitionError, UsageError
 from ncdiag.facts.model import Job, Rank
 from ncdiag.facts.view import View
 

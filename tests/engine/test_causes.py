@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
+from ncdiag.base.severity import Severity
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Finding, Verdict
@@ -15,7 +16,6 @@ from ncdiag.engine.schema import Ask, Rule
 from ncdiag.engine.where import Device, Where
 from ncdiag.facts.model import Address, Event, Host, Interface, Job, Rank
 from ncdiag.facts.view import View
-from ncdiag.grades import Severity
 
 
 def rule(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ncdiag.base.errors import DefinitionError
 from ncdiag.engine import clauses
 from ncdiag.engine.confine import confined
 from ncdiag.engine.kinds import Entity
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.tree import Quantifier, event_names
-from ncdiag.errors import DefinitionError
 from ncdiag.facts import model
 
 NAMES = Names(

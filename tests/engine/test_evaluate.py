@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from ncdiag.base.spans import Span
 from ncdiag.engine import evaluate, where
 from ncdiag.engine.load import load_text
 from ncdiag.engine.results import Verdict
@@ -15,7 +16,6 @@ from ncdiag.engine.schema import Rule
 from ncdiag.facts.model import Address, Event, GidUse, Hca, Host, Interface, InterfaceKind, Job, Rank, Setting
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.facts.view import View
-from ncdiag.spans import Span
 
 VIRTUAL = """
 code = "NCD101"

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ncdiag import errors
+from ncdiag.base import errors
+from ncdiag.base.spans import Section
 from ncdiag.commands._judge import exit_code
 from ncdiag.commands._options import FailOn
 from ncdiag.diagnose import diagnose
 from ncdiag.engine import fields
-from ncdiag.facts.derived import Derived
 from ncdiag.facts.observe import FieldError, Parsed, not_declared, observe
+from ncdiag.facts.view import Derived
 from ncdiag.fixes import prove, values
 from ncdiag.knowledge import registry
 from ncdiag.parsers import ulimit
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
-from ncdiag.spans import Section
+from ncdiag.text.sources.files import TextSource
 
 PROJECT = Path(__file__).resolve().parents[2]
 PASTE = (PROJECT / "fixtures" / "cases" / "veth" / "nccl.log").read_text()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.base.errors import DefinitionError
 from ncdiag.engine.load import check_unique, load_file, load_folder, load_text
 from ncdiag.engine.schema import AREAS, DEFAULT_LAYER
 from ncdiag.engine.scope import Names
-from ncdiag.errors import DefinitionError
 
 RULE = '''
 code = "NCD900"

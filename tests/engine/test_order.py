@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from ncdiag.base.errors import DefinitionError
+from ncdiag.base.severity import Confidence
 from ncdiag.engine.order import placed
 from ncdiag.engine.schema import Rule
-from ncdiag.errors import DefinitionError
-from ncdiag.grades import Confidence
 
 
 def rule(code: int, *before: str, strength: Confidence = "likely", **fields: object) -> Rule:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
+from ncdiag.base.spans import span
 from ncdiag.engine.load import load_text
 from ncdiag.engine.quality import problems
 from ncdiag.facts.model import Host, Job, KernelModule
 from ncdiag.facts.view import View
-from ncdiag.spans import span
 
 RULE = """
 code = "NCD900"

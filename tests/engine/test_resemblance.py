@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ncdiag import catalogue
-from ncdiag.differential.weigh import STRENGTHS
 from ncdiag.engine.phrases import TOKEN
 from ncdiag.engine.resemblance import Index, index, resemblances
+from ncdiag.suspects.weigh import STRENGTHS
 
 ENDINGS = ("", "shire", "like", "ness", "ward", "less")
 SYLLABLES = [f"{first}{second}" for first in "bcdfghklmn" for second in "aeiou"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from ncdiag.base.errors import DefinitionError
 from ncdiag.engine import clauses
-from ncdiag.engine.kleene import ABSENT, Interval
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template, fold, show
+from ncdiag.engine.three_valued import ABSENT, Interval
 from ncdiag.engine.tree import Slot
 from ncdiag.engine.walk import Found
-from ncdiag.errors import DefinitionError
 from ncdiag.facts.scalars import VersionRange
 
 

@@ -7,7 +7,7 @@ import pytest
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import COMPARISONS, told_conflicts
 from ncdiag.facts.vocabulary.told import told_context
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 SMI = """
 +---------------------------------------------------------------------------------------+

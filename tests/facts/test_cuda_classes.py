@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import ncdiag.nccl
-from ncdiag import toml
+from ncdiag.base import toml
 from ncdiag.catalogue import rules
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View

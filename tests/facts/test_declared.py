@@ -14,24 +14,24 @@ from typing import Any
 import pytest
 from specimens import specimens
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Hca, Host, Job, Launch, Port, Rank, Setting
 from ncdiag.facts.model.declared import declared, is_closed, observed
 from ncdiag.facts.model.marks import IF_UNSET, WHOLE
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover
-from ncdiag.reading.job import facts_of
-from ncdiag.spans import Span
+from ncdiag.text.reading.job import facts_of
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ncdiag"
 TYPES = set(observed())
 MERGED = {name for found in observed().values() for name in found.merges}
 CLOSED = {name for found in observed().values() for name in found.closings}
 LISTS = {
-    "reading/one.py": "which of them people write down without having done it",
+    "text/reading/one.py": "which of them people write down without having done it",
     "machine/bundle.py": "which of them a tool without a text may answer with",
-    "sections/undress.py": "names of two of them",
-    "explaining/conditions.py": "where a step of a condition leads",
+    "text/sections/undress.py": "names of two of them",
+    "apps/explaining/conditions.py": "where a step of a condition leads",
 }
 """Modules that list types of facts for another reason than to say what they are."""
 
@@ -56,13 +56,13 @@ class Alarm(Fact, frozen=True, kw_only=True):
 class Host('''
 USE = """
 import sys
-from ncdiag import errors
+from ncdiag.base import errors
 from ncdiag.engine.evaluate import judge
 from ncdiag.engine.load import load_text
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.view import View
-from ncdiag.spans import Span
+from ncdiag.base.spans import Span
 
 def seen(entity, key=(), **fields):
     return Observation(entity=entity, key=key, fields=fields, span=Span("x", 1))

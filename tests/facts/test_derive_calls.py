@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.model import Event, Job, LastOp, Rank
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.knowledge.collective.stragglers import collective_events
 from ncdiag.knowledge.collective.stragglers import waits as found_waits
-from ncdiag.spans import Span
 
 FAILED = Event(event="torch-watchdog-timeout", origin="torch", kind="symptom", provenance={"": Span("x", 1)})
 

@@ -9,7 +9,7 @@ from ncdiag.facts.view import View
 from ncdiag.knowledge.gpu import xgmi_gap
 from ncdiag.knowledge.hccl.network import hccl_interface_fault, hccl_ports
 from ncdiag.nccl import environment
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 
 def view_of(**sections: str) -> View:

@@ -8,7 +8,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import ended
 from ncdiag.knowledge.collective.stragglers import unheard_ranks
 from ncdiag.knowledge.launcher.endings import end_of_job, ends_the_job, is_first_end, way_it_ended
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 
 def view_of(**sections: str) -> View:

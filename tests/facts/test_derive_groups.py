@@ -16,9 +16,9 @@ from ncdiag.knowledge.launcher.endings import first_crash_order
 from ncdiag.knowledge.launcher.progress import absent, absent_text, progress
 from ncdiag.knowledge.launcher.progress import absent as found_absent
 from ncdiag.knowledge.monitoring import counts_text
-from ncdiag.reading.job import facts_of, job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import facts_of, job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 
 def view_of(**sections: str) -> View:

@@ -9,7 +9,7 @@ import pytest
 from ncdiag.facts.view import View
 from ncdiag.knowledge.hccl.errors import hccl_awaited, hccl_difference, hccl_env_faults, hccl_waiting
 from ncdiag.knowledge.hccl.rank_tables import port_address
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 _HEAD = "[ERROR] HCCL(10261,python):2026-02-11-01:20:11.205.229 "
 

@@ -17,7 +17,7 @@ from ncdiag.facts.vocabulary.hosts import hca
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.knowledge.gdr import peermem_loaded
 from ncdiag.parsers import discover
-from ncdiag.sections.cut import Cutter
+from ncdiag.text.sections.cut import Cutter
 
 PROMPT = "[root@h1 ~]#"
 TABLE = (

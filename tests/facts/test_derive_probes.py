@@ -14,10 +14,10 @@ from ncdiag.knowledge.ib.probe_rails import rail_faults
 from ncdiag.knowledge.launcher.reach import launch_faults
 from ncdiag.knowledge.socket.culprits import Culprit, culprits
 from ncdiag.knowledge.socket.probes import probe_faults
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
 from ncdiag.report.probing import plan, svg, text
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 Fails = Callable[[str, str], bool]
 

@@ -6,9 +6,9 @@ import pytest
 
 from ncdiag.engine.fields import read
 from ncdiag.facts.view import View
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 BOOTSTRAP = "n1:40:51 [0] NCCL INFO Bootstrap : Using eth0:10.1.2.3<0>\n"
 CONNECT = BOOTSTRAP + "n1:40:51 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n"

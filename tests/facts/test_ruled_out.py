@@ -7,11 +7,11 @@ import pytest
 from ncdiag.diagnose import diagnose
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.ruled_out import ruled_out
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
 from ncdiag.report import digest, renderer
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 INIT = "{0}:4{1}:51 [{1}] NCCL INFO comm 0x{1} rank {1} nranks 2 cudaDev {1} busId {1}000 commId 0x9 - Init {2}\n"
 NODES = "{0}:4{1}:51 [{1}] NCCL INFO comm 0x{1} rank {1} nRanks 2 nNodes {2} localRanks 1 localRank 0 MNNVL 0\n"

@@ -9,9 +9,9 @@ from ncdiag.facts.model import SeenComplaint
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.phases import comm_phase
 from ncdiag.messages.vocabulary.seen import seen_complaints
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 
 def view_of(*texts: str) -> View:

@@ -7,9 +7,9 @@ from generate import healthy
 
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.timeline import timeline
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 INIT = "{0}:4{1}:51 [0] NCCL INFO comm 0x{1} rank {1} nranks 2 cudaDev 0 busId 1000 commId 0x9 - Init {2}\n"
 STEPS = "".join(f"step {number} loss 2.{number}\n" for number in range(1, 7))

@@ -10,9 +10,9 @@ from ncdiag.facts.model import Job, Wire, Wiring
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.wiring import wirings
 from ncdiag.parsers.nccl_log.wiring import CONNECTIONS_LIMIT
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 
 def job(*logs: list[str]) -> Job:

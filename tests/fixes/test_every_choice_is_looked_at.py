@@ -17,9 +17,9 @@ from ncdiag.facts.view import View
 from ncdiag.fixes.prove import simulated
 from ncdiag.fixes.values import Values
 from ncdiag.nccl import environment
-from ncdiag.reading.job import facts_of
 from ncdiag.report import build
 from ncdiag.report.model import Finding, Fix
+from ncdiag.text.reading.job import facts_of
 
 RULES = Path(__file__).parents[2] / "rules"
 CHOOSES = re.compile(

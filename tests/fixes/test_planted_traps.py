@@ -8,7 +8,7 @@ import pytest
 
 from ncdiag.diagnose import Options, diagnose
 from ncdiag.report.model import Finding
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 RULE = """\
 code = "PRV777"

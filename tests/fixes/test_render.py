@@ -9,7 +9,7 @@ import pytest
 from ncdiag.diagnose import diagnose
 from ncdiag.fixes.render import Change, launchers, preferred, render
 from ncdiag.report import digest, renderer
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 PROGRAMS = {"export": "true", "torchrun": "torchrun", "srun": "srun", "horovodrun": "horovodrun"}
 SHOW = {"export": '; printf %s "$NCCL_X"'}

@@ -28,7 +28,7 @@ from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.prove import prove
 from ncdiag.fixes.values import Values, registry
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 V218, V221 = VersionRange.exact("2.18.3"), VersionRange.exact("2.21.5")
 LL = "fe80::1ac0:4dff:fe10:1"

@@ -31,7 +31,7 @@ from ncdiag import triage
 from ncdiag.diagnose import diagnose
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 SECONDS_PER_MB, SECONDS_AT_LEAST = 2.0, 2.0
 """What reading and judging may cost: for each megabyte of (unpacked) input, and in any case."""

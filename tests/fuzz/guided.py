@@ -13,7 +13,7 @@ import atheris
 with atheris.instrument_imports(include=["ncdiag"]):
     from ncdiag.diagnose import diagnose
     from ncdiag.report import renderer
-    from ncdiag.sources.files import TextSource
+    from ncdiag.text.sources.files import TextSource
 
 
 def judge(data: bytes) -> None:

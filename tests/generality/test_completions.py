@@ -8,7 +8,7 @@ import pytest
 from ncdiag.diagnose import diagnose
 from ncdiag.nccl.codes import Code, codes
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 WORDINGS = (
     "n1:40:51 [0] transport/net_ib.cc:95 NCCL WARN NET/IB : Got completion with error {number}, opcode 0, len 0, "

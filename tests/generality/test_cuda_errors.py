@@ -8,7 +8,7 @@ from ncdiag.diagnose import diagnose
 from ncdiag.nccl import reasons
 from ncdiag.parsers import _cuda
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 WORDINGS = (
     "n1:40:51 [0] init.cc:900 NCCL WARN Cuda failure '{text}'",

@@ -16,7 +16,7 @@ from format_strings import instances
 from messages.test_coverage import FILES, key, listed
 
 from ncdiag.diagnose import diagnose
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 LEVELS = {"WARN", "ATTN", "ABORT", "DIAG"}
 QUOTED = 60

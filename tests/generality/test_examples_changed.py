@@ -16,7 +16,7 @@ from ncdiag.engine.quality import outcome
 from ncdiag.engine.schema import Example, Rule
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 Sections = Mapping[str, tuple[str, ...]]
 AREAS = sorted({path.parent for path in rule_files(catalogue.rules_dir())} - {catalogue.rules_dir() / "floor"})

@@ -14,7 +14,7 @@ import pytest
 
 from ncdiag.diagnose import diagnose
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 AUDITS = ("network", "gpu")
 EVERY = 6

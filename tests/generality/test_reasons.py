@@ -9,7 +9,7 @@ import pytest
 
 from ncdiag.diagnose import diagnose
 from ncdiag.nccl import reasons
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 CALLS = {
     "connect": "misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : {}",

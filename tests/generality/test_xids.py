@@ -7,7 +7,7 @@ import pytest
 from ncdiag.diagnose import diagnose
 from ncdiag.nccl import xids
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 WORDINGS = (
     "[ 812.10] NVRM: Xid (PCI:0000:3b:00): {number}, pid=2211, name=python3, what it says",
@@ -59,7 +59,7 @@ def test_the_word_of_an_sxid_decides_before_its_number(said: str) -> None:
 
 
 def test_no_number_has_two_classes() -> None:
-    from ncdiag import toml
+    from ncdiag.base import toml
 
     table = toml.loads(xids.TABLE.read_text(encoding="utf-8"))
     keys = [key for remedies in table["xid"].values() for entries in remedies.values() for key in entries]

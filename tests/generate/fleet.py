@@ -1,6 +1,6 @@
 """What a look at each host of a large cluster saw: nodes with eight GPUs and eight RoCE rails, alike but for oddities.
 
-Names and addresses are invented. Every host is an item for `ncdiag.reading.many.read_all`, as a bundle is.
+Names and addresses are invented. Every host is an item for `ncdiag.text.reading.many.read_all`, as a bundle is.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
+from ncdiag.base.spans import span
 from ncdiag.facts.observe import Observation
-from ncdiag.spans import span
 
 Oddity = Literal[
     "driver", "memlock", "mtu", "module", "lanes", "nvlink", "firmware", "port", "setting", "governor",

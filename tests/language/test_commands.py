@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.apps.explaining import logs
+from ncdiag.apps.explaining.answer_text import text_of
+from ncdiag.apps.explaining.answers import answers_to
+from ncdiag.apps.lint.findings import checks
 from ncdiag.cli import main
-from ncdiag.explaining import logs
-from ncdiag.explaining.answer_text import text_of
-from ncdiag.explaining.answers import answers
 from ncdiag.language import speaking
-from ncdiag.lint.findings import checks
 from ncdiag.nccl import codes, environment, terms
 
 CASES = ["gdr-far", "roce-gid-3-new", "veth", "memlock-64k"]
@@ -132,7 +132,7 @@ def test_explanations(said: Said) -> None:
     things = list(explained())
     assert len(things) > 900
     with speaking("zh"):
-        texts = [text_of(answer).partition("\n")[2] for thing in things for answer in answers(thing)]
+        texts = [text_of(answer).partition("\n")[2] for thing in things for answer in answers_to(thing)]
     assert {text for text in map(unwrapped, texts) if english(text)} == set()
     for thing in things[::60]:
         assert WIDE.search(said("explain", thing, "--lang", "zh")), thing

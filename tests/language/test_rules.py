@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from ncdiag import catalogue
+from ncdiag.base.errors import DefinitionError
 from ncdiag.engine.load import load_file, rule_files
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.translation import Translation, pairs, read, stamp, translated, unwrapped
 from ncdiag.engine.translation_quality import faults, missing, problems
-from ncdiag.errors import DefinitionError
 
 TEXTS = 5568
 """Texts of rules in Chinese: the count may only go up."""

@@ -148,7 +148,7 @@ def test_the_release_decides(ncdiag: Run, tmp_path: Path) -> None:
 
 
 def test_every_check_is_explained(ncdiag: Run) -> None:
-    from ncdiag.lint.findings import checks
+    from ncdiag.apps.lint.findings import checks
 
     for check in checks().values():
         assert check.reason

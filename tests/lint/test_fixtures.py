@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ncdiag import catalogue
-from ncdiag.lint import forms, inputs
-from ncdiag.lint.edits import corrected
-from ncdiag.lint.findings import checks
-from ncdiag.lint.model import Document, Finding
-from ncdiag.lint.run import Options, lint
+from ncdiag.apps.lint import forms, inputs
+from ncdiag.apps.lint.edits import corrected
+from ncdiag.apps.lint.findings import checks
+from ncdiag.apps.lint.model import Document, Finding
+from ncdiag.apps.lint.run import Options, lint
 
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "lint"
 FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".expected")

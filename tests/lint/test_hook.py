@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.apps.lint import forms
 from ncdiag.formats.yaml import load
-from ncdiag.lint import forms
 
 BY_CONTENT = {".json", ".toml", ".py", ".txt"}
 """Names of files most of which set nothing, so that the hook leaves them out."""
@@ -43,7 +43,7 @@ import sys
 for name in ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "netifaces", "pynvml", "psutil"):
     sys.modules[name] = None
 from ncdiag.commands import lint
-from ncdiag.lint import forms, output, run
+from ncdiag.apps.lint import forms, output, run
 print(output.as_text(run.lint([forms.read("f", "export NCCL_DEBUG=ERROR", "shell")], run.Options())))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)

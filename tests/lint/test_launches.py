@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ncdiag.lint import forms
-from ncdiag.lint.run import Options, lint, mended
+from ncdiag.apps.lint import forms
+from ncdiag.apps.lint.run import Options, lint, mended
 
 EXPORT = "export NCCL_IB_HCA=mlx5_0\n"
 LOST = "mpirun -np 2 -H a,b ./train"

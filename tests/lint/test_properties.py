@@ -14,11 +14,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from linear import assert_linear
 
-from ncdiag.lint import forms, output
-from ncdiag.lint.edits import applied, patch
-from ncdiag.lint.model import Document, Form
-from ncdiag.lint.run import Options, lint, mended
-from ncdiag.lint.words import commands
+from ncdiag.apps.lint import forms, output
+from ncdiag.apps.lint.edits import applied, patch
+from ncdiag.apps.lint.model import Document, Form
+from ncdiag.apps.lint.run import Options, lint, mended
+from ncdiag.apps.lint.words import commands
 
 FORMS: tuple[Form, ...] = typing.get_args(Form)
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "lint"
@@ -126,7 +126,7 @@ def test_a_patch_tells_every_difference(before: str, after: str) -> None:
 
 
 def test_of_two_edits_that_overlap_the_first_counts() -> None:
-    from ncdiag.lint.model import Edit
+    from ncdiag.apps.lint.model import Edit
 
     assert applied("abcdef", [Edit(0, 3, "X"), Edit(2, 4, "Y"), Edit(4, 5, "")]) == "Xdf"
 

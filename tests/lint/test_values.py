@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from ncdiag.apps.lint import forms, values
+from ncdiag.apps.lint.edits import applied
+from ncdiag.apps.lint.words import commands
 from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.lint import forms, values
-from ncdiag.lint.edits import applied
-from ncdiag.lint.words import commands
 from ncdiag.nccl import environment
 from ncdiag.nccl.judgement.values import of_value
 

@@ -19,7 +19,7 @@ from ncdiag.machine import remote, sysfs
 from ncdiag.machine.command import table
 from ncdiag.machine.live import collect
 from ncdiag.machine.tree import Tree
-from ncdiag.reading.job import job_of
+from ncdiag.text.reading.job import job_of
 
 
 def _host_of(observations: list[Observation]) -> Host:

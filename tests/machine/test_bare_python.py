@@ -45,7 +45,7 @@ def test_the_program_is_plain_old_python(program_text: str) -> None:
 
 
 def test_every_module_of_the_program_is_in_it(program_text: str) -> None:
-    folder = Path(remote.__file__).parents[1] / "bare"
+    folder = Path(remote.__file__).parents[1] / "agent"
     assert {path.stem for path in folder.glob("*.py")} == {"__init__", *remote._MODULES}
     assert "from ncdiag" not in program_text
 

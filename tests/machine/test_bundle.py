@@ -20,15 +20,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from ncdiag.bare import place as place_module
-from ncdiag.errors import InputError
+from ncdiag.agent import place as place_module
+from ncdiag.base.errors import InputError
 from ncdiag.facts.observe import Observation
 from ncdiag.machine import bundle
 from ncdiag.machine import host as machine
 from ncdiag.machine.host import Machine
 from ncdiag.machine.live import collect
 from ncdiag.machine.recording import RecordingTree, ReplayedTree
-from ncdiag.reading.job import job_of
+from ncdiag.text.reading.job import job_of
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 ROOTS = ("ib-initializing", "pod-without-rdma", "roce8")
@@ -287,7 +287,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     if not without_names(tmp_path):
         pytest.skip("this file system has no files without a name")
     script = (
-        "import os, sys\nfrom ncdiag.bare.place import place\n"
+        "import os, sys\nfrom ncdiag.agent.place import place\n"
         "def pieces():\n    yield b'half'\n    os.kill(os.getpid(), 9)\nplace(pieces(), sys.argv[1])\n"
     )
     for _ in range(2):  # once for a new file, once over an older one

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from processes import LeapingClock, left_running
 
-from ncdiag.bare import run
+from ncdiag.agent import run
 from ncdiag.machine.command import CommandResult, run_command, table
 from ncdiag.parsers import discover
 

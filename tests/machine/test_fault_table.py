@@ -16,7 +16,7 @@ import pytest
 from processes import LeapingClock, left_running
 
 from ncdiag import cli
-from ncdiag.bare import run
+from ncdiag.agent import run
 from ncdiag.machine import live
 from ncdiag.machine.command import Command
 

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from processes import left_running, until
 
-from ncdiag.errors import InputError
+from ncdiag.base.errors import InputError
+from ncdiag.base.spans import Span
 from ncdiag.facts.observe import Observation
 from ncdiag.machine import live, sysfs
 from ncdiag.machine.command import Command
 from ncdiag.machine.live import collect, settings
 from ncdiag.machine.tree import Tree
-from ncdiag.spans import Span
 
 
 def test_this_machine_is_seen_whole() -> None:
@@ -181,7 +181,7 @@ def test_configuration_files_of_nccl(tmp_path: Path) -> None:
 COLLECT = """
 import json, msgspec
 from ncdiag.machine.live import collect
-from ncdiag.reading.job import job_of
+from ncdiag.text.reading.job import job_of
 seen = collect(environ={})
 [host] = job_of([], [o for o in seen.observations if o.entity in {"Interface", "Route", "Host"}]).hosts
 print(json.dumps(msgspec.to_builtins(host)))

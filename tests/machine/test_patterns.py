@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.json import encode
 
-from ncdiag.bare.look import Record
+from ncdiag.agent.look import Record
 from ncdiag.machine import host as machine
 from ncdiag.machine import patterns, sysfs
 from ncdiag.machine.recording import Recorded, ReplayedTree

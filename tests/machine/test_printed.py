@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from bare_node import Run
 
-from ncdiag.errors import InputError
+from ncdiag.base.errors import InputError
 from ncdiag.machine import printed
 from ncdiag.machine.recording import Recorded
-from ncdiag.sources.archives import Member
+from ncdiag.text.sources.archives import Member
 
 
 def of_text(text: str) -> list[Recorded]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from ncdiag.bare.look import natural
+from ncdiag.agent.look import natural
 from ncdiag.facts.model import Host
 from ncdiag.facts.model.declared import observed
 from ncdiag.facts.observe import Observation

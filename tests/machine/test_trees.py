@@ -14,8 +14,8 @@ import pytest
 
 from ncdiag.machine import bundle, outputs
 from ncdiag.machine import host as machine
-from ncdiag.reading.job import job_of
-from ncdiag.sources import machines
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.sources import machines
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 

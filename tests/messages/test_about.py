@@ -12,7 +12,7 @@ from ncdiag.messages.load import own_messages
 from ncdiag.messages.vocabulary.reasons import category as found_category
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.messages.vocabulary.reasons import reason as found_reason
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 
 def test_every_failure_has_a_category_that_is_used() -> None:

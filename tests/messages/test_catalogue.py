@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from linear import again, assert_linear, cpu_seconds
 
-from ncdiag.errors import DefinitionError
+from ncdiag.base.errors import DefinitionError
 from ncdiag.messages.load import Message, load_messages
 from ncdiag.messages.match import Matcher, full_matcher
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag import toml
+from ncdiag.base import toml
 from ncdiag.nccl import reasons
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

@@ -8,7 +8,7 @@ import re
 import msgspec
 import pytest
 
-from ncdiag.errors import DefinitionError
+from ncdiag.base.errors import DefinitionError
 from ncdiag.messages.load import Message
 from ncdiag.messages.match import Index, Matcher
 from ncdiag.messages.template import Part, compile_parts

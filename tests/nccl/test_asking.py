@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from namespaces import Namespace
 
-from ncdiag.bare.libraries import versions
+from ncdiag.agent.libraries import versions
 from ncdiag.nccl.library import ask, find_plugins
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]

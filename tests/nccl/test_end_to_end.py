@@ -12,7 +12,7 @@ from namespaces import Namespace
 
 from ncdiag.diagnose import diagnose
 from ncdiag.nccl import library
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 pytestmark = pytest.mark.lab
 

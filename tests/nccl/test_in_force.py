@@ -8,7 +8,7 @@ from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
 from ncdiag.nccl.on_host.in_force import InForce, in_force
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 OLD, NEW = Version(2, 18, 3), Version(2, 30, 7)
 PASTE = """\

@@ -5,16 +5,16 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from ncdiag.apps.lint import forms, values
 from ncdiag.facts.model import Setting
 from ncdiag.facts.view import View
 from ncdiag.knowledge.env.values import p2p_variable
 from ncdiag.knowledge.gdr import forbids_gdr
 from ncdiag.knowledge.p2p import unset_widens_p2p
-from ncdiag.lint import forms, values
 from ncdiag.nccl import environment
 from ncdiag.nccl.vocabulary.levels import p2p_is_disabled, p2p_switch
 from ncdiag.nccl.vocabulary.values import is_misread, misreading
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 NAME, VALUE = "NCCL_SOCKET_IFNAME", "10.4.0.7"
 POD = """\

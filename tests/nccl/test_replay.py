@@ -18,9 +18,9 @@ from ncdiag.nccl.paths import CHANGES, path_number
 from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.versions import BOOTSTRAP_LIST, samples
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource, open_sources
 
 LARGEST = 4_000_000
 """Bytes; longer logs repeat the same lines for more ranks."""

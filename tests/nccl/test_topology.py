@@ -12,7 +12,7 @@ from ncdiag.nccl.selection import topology
 from ncdiag.nccl.selection.distances import Distances, distances
 from ncdiag.nccl.selection.graph import Graph, Node
 from ncdiag.nccl.selection.topology import Net
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 V218, V228, V230 = Version(2, 18, 3), Version(2, 28, 3), Version(2, 30, 7)
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from ncdiag import parsers
-from ncdiag.errors import DefinitionError
-from ncdiag.spans import Section
+from ncdiag.base.errors import DefinitionError
+from ncdiag.base.spans import Section
 
 GOOD = {"KIND": "gadget", "COMMANDS": (), "ANCHOR": r"Gadget \d", "continues": print, "parse": print}
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from specimens import FIXTURES, any_line, lines_of, shown, specimens
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import discover
-from ncdiag.spans import Section
 
 KINDS = sorted(discover())
 LINES = lines_of(*KINDS)

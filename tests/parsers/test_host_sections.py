@@ -10,9 +10,9 @@ import pytest
 from linear import assert_linear
 from specimens import FIXTURES, parsed, read, sections, specimens
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.spans import Section
 
 KINDS = (
     "cmdline", "cpufreq", "df_shm", "env", "env_report", "hostfile", "infiniband_dev", "launch", "lsmod", "lspci",

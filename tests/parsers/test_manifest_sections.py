@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from linear import assert_linear
 from specimens import any_line, lines_of, parsed, read, sections, specimens
 
-from ncdiag.bare.hide import hide_secrets
+from ncdiag.agent.hide import hide_secrets
+from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
 from ncdiag.formats.yaml import Node, load
 from ncdiag.parsers import discover
-from ncdiag.spans import Section
 
 KINDS = ("k8s_manifest", "slurm_script", "sysctl")
 CASES = specimens(*KINDS)

@@ -14,7 +14,7 @@ from specimens import FIXTURES, read, sections, specimens
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Host
 from ncdiag.parsers import discover
-from ncdiag.sections.cut import Cutter
+from ncdiag.text.sections.cut import Cutter
 
 KINDS = ("clock_sync", "iblinkinfo", "iptables", "nccl_params", "nftables", "ss")
 CASES = specimens(*KINDS)

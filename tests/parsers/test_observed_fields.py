@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ncdiag.base.spans import Span
 from ncdiag.engine.load import load_folder
 from ncdiag.facts.entity import fits
 from ncdiag.facts.merge import converted
@@ -16,9 +17,8 @@ from ncdiag.facts.model.declared import Declared, observed
 from ncdiag.facts.model.marks import OF_HOST
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.live import collect
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource, open_sources
-from ncdiag.spans import Span
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource, open_sources
 
 
 def problems(observation: Observation) -> Iterator[str]:

@@ -12,7 +12,7 @@ from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Benchmark, Event, RankTable, Timeout
 from ncdiag.facts.model.base import Fact
 from ncdiag.parsers import discover
-from ncdiag.sections.cut import Cutter
+from ncdiag.text.sections.cut import Cutter
 
 KINDS = (
     "coordination",

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
 from ncdiag.messages.load import Message, load_messages
 from ncdiag.messages.match import default_matcher
 from ncdiag.parsers import _context, _events, text
-from ncdiag.spans import Section
 
 PROGRAM_MESSAGES = [m for m in load_messages(samples=False) if m.origin in _events.PROGRAMS]
 BARE_MESSAGES = [m for m in load_messages(samples=False) if m.origin == "bare"]

@@ -13,7 +13,7 @@ import pytest
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.stacks import stands as found_stands
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 PROGRAM = """
 import faulthandler, sys, threading

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from ncdiag.base.spans import Section
 from ncdiag.parsers import discover
-from ncdiag.spans import Section
 
 Fields = dict[tuple[Any, ...], dict[str, Any]]
 

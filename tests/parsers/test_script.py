@@ -9,7 +9,7 @@ import pytest
 from linear import assert_linear
 
 from ncdiag.parsers import script
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 PROGRAMS = Path(__file__).parent / "script" / "programs.txt"
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from ncdiag.facts.model import Fabric, Job
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 NET = """
 Switch 4 "leaf"

@@ -6,7 +6,7 @@ import pytest
 
 from ncdiag.diagnose import diagnose
 from ncdiag.parsers import _slurm
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 STATES = {
     "NODE_FAIL": "node-failed", "BOOT_FAIL": "node-failed", "OUT_OF_MEMORY": "container-oom-killed",

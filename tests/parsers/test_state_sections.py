@@ -9,11 +9,11 @@ import pytest
 from linear import assert_linear
 from specimens import FIXTURES, assert_reads_in_linear_time, parsed, read, sections, specimens
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Fabric, GraphDump, OperationProfile, RasReport, TopoSystem
 from ncdiag.facts.model.base import Fact
 from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.spans import Section
 
 KINDS = (
     "ethtool", "ethtool_S", "graph_xml", "ibnetdiscover", "inspector", "ncclras", "nvidia_smi_q", "rdma_statistic",

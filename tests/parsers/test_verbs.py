@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ncdiag.base.spans import Section
 from ncdiag.parsers import _completions, _events, _verbs, perftest
-from ncdiag.spans import Section
 
 EMPTY = " GID: 00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00"
 TOLD: dict[str, list[tuple[str, dict[str, Any]]]] = {

@@ -16,9 +16,9 @@ from ncdiag.formats.shell import words
 from ncdiag.messages.load import own_messages
 from ncdiag.parsers import _completions, _context, _cuda, _ends, _failing, _slurm, _verbs, discover
 from ncdiag.parsers._signs import Signs, are_in
-from ncdiag.parsers.told import context, trials
-from ncdiag.parsers.told.words import Lexer
-from ncdiag.sections.kinds import kinds_of
+from ncdiag.parsers.user_text import context, trials
+from ncdiag.parsers.user_text.words import Lexer
+from ncdiag.text.sections.kinds import kinds_of
 
 
 def test_words_without_quotes_are_those_of_the_shell() -> None:

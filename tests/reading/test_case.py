@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from ncdiag.base.spans import span
 from ncdiag.facts.observe import Observation
-from ncdiag.reading.many import read_all
-from ncdiag.reading.model import Item, Reading
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
-from ncdiag.sources.model import Unreadable
-from ncdiag.spans import span
+from ncdiag.text.reading.many import read_all
+from ncdiag.text.reading.model import Item, Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
+from ncdiag.text.sources.model import Unreadable
 
 
 class Seen(msgspec.Struct, frozen=True):

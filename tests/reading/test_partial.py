@@ -16,18 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from specimens import FIXTURES
 
+from ncdiag.base.errors import InputError
 from ncdiag.diagnose import diagnose
-from ncdiag.errors import InputError
 from ncdiag.machine.host import apart, look, machines_in
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading import partial
-from ncdiag.reading.case import Case
-from ncdiag.reading.many import read_all
-from ncdiag.reading.model import Item, Reading
-from ncdiag.reading.one import read_source
-from ncdiag.sources.archives import Member
-from ncdiag.sources.files import TextSource
-from ncdiag.sources.model import Unreadable
+from ncdiag.text.reading import partial
+from ncdiag.text.reading.case import Case
+from ncdiag.text.reading.many import read_all
+from ncdiag.text.reading.model import Item, Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.archives import Member
+from ncdiag.text.sources.files import TextSource
+from ncdiag.text.sources.model import Unreadable
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 CASES = sorted((FIXTURES.parent / "cases").iterdir())

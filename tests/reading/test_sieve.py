@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from ncdiag.messages.load import own_messages
-from ncdiag.reading.judge import Judge
-from ncdiag.reading.model import Reading
-from ncdiag.reading.parts import Parts, read_part
-from ncdiag.reading.sieve import COUNTERS, SHOWN, Sieve
-from ncdiag.sources.text import Cleaner
+from ncdiag.text.reading.judge import Judge
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.parts import Parts, read_part
+from ncdiag.text.reading.sieve import COUNTERS, SHOWN, Sieve
+from ncdiag.text.sources.text import Cleaner
 
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])\d+(?![A-Za-z_\d])")
 """Numbers; digits in names (``mlx5_0``, ``A100``) belong to the name."""

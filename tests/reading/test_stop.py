@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading import one, parse
-from ncdiag.reading.many import read_all
-from ncdiag.reading.stop import INTERRUPTED, Stop, Stoppable
-from ncdiag.sources.files import TextSource
-from ncdiag.sources.model import Text
-from ncdiag.spans import Section
+from ncdiag.text.reading import one, parse
+from ncdiag.text.reading.many import read_all
+from ncdiag.text.reading.stop import INTERRUPTED, Stop, Stoppable
+from ncdiag.text.sources.files import TextSource
+from ncdiag.text.sources.model import Text
 
 LINE = b"node1:7:7 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.5<0>\n"
 

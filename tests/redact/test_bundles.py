@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 from cleaning import FIXTURES, KEY, shape
 
+from ncdiag.apps.redact import Redactor, bundle_cleaned
 from ncdiag.machine import bundle
 from ncdiag.machine import host as machine
-from ncdiag.reading.job import job_of
-from ncdiag.redact import Redactor, bundle_cleaned
+from ncdiag.text.reading.job import job_of
 
 ROOT = FIXTURES / "roots" / "roce8"
 

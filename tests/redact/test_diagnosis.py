@@ -13,12 +13,12 @@ import pytest
 from cleaning import FIXTURES, KEY, PASTE, gist, shape
 
 from ncdiag import triage
+from ncdiag.apps.redact import cleaned, report_cleaned
 from ncdiag.diagnose import diagnose
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.redact import cleaned, report_cleaned
 from ncdiag.report import renderer
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource, open_sources
 
 if sys.version_info >= (3, 11):
     import tomllib

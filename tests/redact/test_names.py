@@ -11,8 +11,8 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ncdiag.redact import cleaned, hosts_in
-from ncdiag.sources.files import TextSource
+from ncdiag.apps.redact import cleaned, hosts_in
+from ncdiag.text.sources.files import TextSource
 
 
 def test_names_of_hosts_and_users() -> None:

@@ -11,9 +11,9 @@ from cleaning import FIXTURES, KEY, clean
 from healthy_words import healthy
 from planted import planted
 
-from ncdiag.redact import Redactor, cleaned
-from ncdiag.redact.secret import Secrets
-from ncdiag.sources.files import TextSource
+from ncdiag.apps.redact import Redactor, cleaned
+from ncdiag.apps.redact.secret import Secrets
+from ncdiag.text.sources.files import TextSource
 
 SECRETS = (
     "s3cr3tValue9",

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 
-from ncdiag.redact import cleaned
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.apps.redact import cleaned
+from ncdiag.text.sources.files import TextSource, open_sources
 
 PIECES = (
     *("1.", "a:", "::", "0:", "f" * 9, "a@", "/home/", "-", "[1,", "a1", "name: X_KEY ", '"K":', "eyJ", " ", "\t"),

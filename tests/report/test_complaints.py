@@ -10,7 +10,7 @@ from ncdiag.engine.load import load_folder
 from ncdiag.facts.model import FAILING
 from ncdiag.report import digest, renderer
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 
 def report_of(text: str) -> Report:

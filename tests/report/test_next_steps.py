@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag import api, catalogue
-from ncdiag.reading.given import is_given
+import ncdiag
+from ncdiag import catalogue
 from ncdiag.report.model import Report
+from ncdiag.text.reading.given import is_given
 
 REFUSED = "n1:40:51 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : Connection refused\n"  # noqa: E501
 LOST = "n1:40:51 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.1.2.4<40815> with status=12 opcode=0 len=0 vendor err 129\n"  # noqa: E501
@@ -28,7 +29,7 @@ STORE = "torch.distributed.DistStoreError: Timed out after 601 seconds waiting f
 
 def report_of(folder: Path, text: str) -> Report:
     (folder / "paste.txt").write_text(text, encoding="utf-8")
-    return api.triage([folder / "paste.txt"])
+    return ncdiag.triage([folder / "paste.txt"])
 
 
 @pytest.mark.parametrize("text", [REFUSED, STORE])

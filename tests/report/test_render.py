@@ -13,7 +13,7 @@ import pytest
 from kept_reports import NAMES as CASES
 from kept_reports import REPORTS, load
 
-from ncdiag.errors import UsageError
+from ncdiag.base.errors import UsageError
 from ncdiag.report import digest, formats, renderer
 from ncdiag.report.model import Report
 from ncdiag.report.sanitize import one_line

@@ -14,14 +14,14 @@ import msgspec
 import pytest
 from kept_reports import NAMES, load
 
-from ncdiag import api
+import ncdiag
 from ncdiag.diagnose import DEFAULTS, Options, diagnose, difference
 from ncdiag.machine.host import look
 from ncdiag.machine.inputs import inputs
-from ncdiag.reading.many import read_all
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
 from ncdiag.report.schema import DIALECT, NAMED, schema
+from ncdiag.text.reading.many import read_all
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 Json = Any
@@ -76,7 +76,7 @@ def test_every_type_is_described_in_plain_text(name: str) -> None:
 
 
 def test_the_reports_on_all_fixtures_keep_to_it(project: Path, report: jsonschema.Draft202012Validator) -> None:
-    found = {str(batch[0]): faults(report, printed(api.triage(batch))) for batch in batches(project)}
+    found = {str(batch[0]): faults(report, printed(ncdiag.triage(batch))) for batch in batches(project)}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert len(found) > 30
 

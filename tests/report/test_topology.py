@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.facts.model import Gpu, Hca, Host, Job, PciDevice, TopoLink
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
 from ncdiag.report.topology import plan, svg, text
-from ncdiag.report.topology.plan import Link, Picture
-from ncdiag.sources.files import TextSource
+from ncdiag.report.topology.model import Link, Picture
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"

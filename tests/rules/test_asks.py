@@ -19,17 +19,18 @@ from pathlib import Path
 
 from specimens import FIXTURES, read, sections
 
-from ncdiag import catalogue, toml
+from ncdiag import catalogue
+from ncdiag.base import toml
 from ncdiag.engine.load import load_file, rule_files
 from ncdiag.engine.quality import outcome
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
 from ncdiag.parsers import discover
-from ncdiag.reading.job import facts_of
 from ncdiag.report.build import LOOKED_AT
-from ncdiag.sections.kinds import Kinds
-from ncdiag.sections.prompt import prompt
+from ncdiag.text.reading.job import facts_of
+from ncdiag.text.sections.kinds import Kinds
+from ncdiag.text.sections.prompt import prompt
 
 PACKAGE = Path(catalogue.__file__).parent
 NAMES = catalogue.names()

@@ -7,10 +7,10 @@ from pathlib import Path as Path_
 from asked_for import derived_steps
 
 from ncdiag import catalogue
+from ncdiag.apps.explaining.conditions import meanings
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.load import rule_files, words_of
 from ncdiag.engine.schema import Rule
-from ncdiag.explaining.conditions import meanings
 
 
 def test_every_derived_field_of_every_rule_has_words() -> None:

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ncdiag import catalogue
+from ncdiag.base.spans import Span
 from ncdiag.diagnose import view_of
-from ncdiag.engine.floor import judge_all
+from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.load import load_folder
 from ncdiag.engine.schema import Example
 from ncdiag.facts.merge import merge
 from ncdiag.facts.model import Job
 from ncdiag.facts.observe import Observation
-from ncdiag.reading.job import job_of
-from ncdiag.reading.model import Reading
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
-from ncdiag.spans import Span
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 
 def outcomes(readings: Sequence[Reading]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from ncdiag.facts.view import View
 from ncdiag.knowledge.socket.addresses import unrouted_peers
 from ncdiag.knowledge.socket.networks import prefix_difference
 from ncdiag.knowledge.socket.reach import DEFAULT, Meeting, Waiting
-from ncdiag.reading.job import job_of
+from ncdiag.text.reading.job import job_of
 
 
 def slowly(addresses: list[str], networks: list[tuple[str, bool]]) -> list[str]:

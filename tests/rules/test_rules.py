@@ -6,16 +6,17 @@ import pathlib
 
 import pytest
 
-from ncdiag import catalogue, toml
+from ncdiag import catalogue
+from ncdiag.base import toml
 from ncdiag.diagnose import look
-from ncdiag.differential import quality as signs
 from ncdiag.engine.load import check_unique, layers_of, load_file, rule_files
 from ncdiag.engine.quality import problems
 from ncdiag.engine.scope import Names
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.nccl import environment
-from ncdiag.reading.job import facts_of
+from ncdiag.suspects import quality as signs
+from ncdiag.text.reading.job import facts_of
 
 RULES = catalogue.rules_dir()
 

@@ -13,7 +13,7 @@ from ncdiag.commands._options import FailOn
 from ncdiag.diagnose import diagnose
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 if sys.version_info >= (3, 11):
     import tomllib

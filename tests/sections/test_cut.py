@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 
+from ncdiag.base.spans import Section
 from ncdiag.parsers import discover
-from ncdiag.sections import prompt
-from ncdiag.sections.cut import SHORTEST, Cutter
-from ncdiag.sources.files import TextSource
-from ncdiag.spans import Section
+from ncdiag.text.sections import prompt
+from ncdiag.text.sections.cut import SHORTEST, Cutter
+from ncdiag.text.sources.files import TextSource
 
 IBSTAT = (
     "CA 'mlx5_0'\n\tCA type: MT4123\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n"
@@ -358,7 +358,7 @@ def test_feeding_in_two_parts_changes_nothing(lines: list[str], at: int) -> None
 
 @pytest.mark.parametrize("length", [1, 160])
 def test_what_is_over_the_limit_is_counted(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ncdiag.sections.cut.TEXT_LIMIT", 3 * max(length, SHORTEST))
+    monkeypatch.setattr("ncdiag.text.sections.cut.TEXT_LIMIT", 3 * max(length, SHORTEST))
     cutter = Cutter("paste", discover())
     cutter.feed((n, "x" * length) for n in range(1, 11))
     kept = sum(len(section.lines) for section in cutter.finish())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sections"
 PATHS = sorted(path for path in FIXTURES.glob("*/*.txt") if path.parent.name not in {"nccl_log", "text", "traceback"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from linear import assert_linear
 
-from ncdiag.sections.frames import stripped
-from ncdiag.sections.line import lines_of
-from ncdiag.sections.markup import tidied
+from ncdiag.text.sections.frames import stripped
+from ncdiag.text.sections.line import lines_of
+from ncdiag.text.sections.markup import tidied
 
 TEXT = "CA 'mlx5_0'\n\tCA type: MT4129\n\n\tPort 1:\n\t\tState: Active\n\t\tRate: 400\n"
 LINES = TEXT.split("\n")[:-1]

@@ -6,8 +6,8 @@ import pytest
 from linear import again, assert_linear
 
 from ncdiag.parsers import _context
-from ncdiag.sections.heads import HEADS, Head
-from ncdiag.sections.line import Line, lines_of
+from ncdiag.text.sections.heads import HEADS, Head
+from ncdiag.text.sections.line import Line, lines_of
 
 BY_NAME = {head.name: head for head in HEADS}
 TEXTS = ("alpha beta gamma", "delta epsilon zeta", "eta theta iota", "kappa lambda mu")

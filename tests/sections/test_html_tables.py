@@ -6,9 +6,9 @@ from linear import assert_linear
 
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.trainings import scalings
-from ncdiag.reading.job import facts_of
-from ncdiag.sections.html_tables import HtmlTables
-from ncdiag.sections.line import Line, lines_of
+from ncdiag.text.reading.job import facts_of
+from ncdiag.text.sections.html_tables import HtmlTables
+from ncdiag.text.sections.line import Line, lines_of
 
 PAGE = """\
 Measured on two machines:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from ncdiag.facts.observe import Observation
-from ncdiag.reading.one import read_source
-from ncdiag.sections.undress import DEPTH, LIMIT, gain, joined, undressed
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sections.undress import DEPTH, LIMIT, gain, joined, undressed
+from ncdiag.text.sources.files import TextSource
 
 Dress = Callable[[str], str]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from linear import assert_linear
 
-from ncdiag.reading.one import read_source
-from ncdiag.sections.line import lines_of
-from ncdiag.sections.unwrap import Reach, guesses, joined
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sections.line import lines_of
+from ncdiag.text.sections.unwrap import Reach, guesses, joined
+from ncdiag.text.sources.files import TextSource
 
 AT = "gpu-a01:2201:2201 [0]"
 LOG = [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from serving import Served
 
-from ncdiag.serve.words import table
+from ncdiag.apps.web.words import table
 
 if sys.version_info >= (3, 11):
     import tomllib

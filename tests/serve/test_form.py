@@ -24,7 +24,7 @@ from generate import large
 from processes import until
 from serving import Served, served_by
 
-from ncdiag.serve import abandoned
+from ncdiag.apps.web import abandoned
 
 
 @pytest.fixture(scope="session")

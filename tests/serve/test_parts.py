@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
 
-from ncdiag.serve import analysis
-from ncdiag.serve.app import build
-from ncdiag.serve.line import Line
-from ncdiag.serve.settings import Limits, Settings
-from ncdiag.serve.uploads import Received, UploadError, harmless, receive
-from ncdiag.serve.words import LANGUAGES, accepted, table
-from ncdiag.serve.worker import INPUT, Outcome, Work
+from ncdiag.apps.web import analysis
+from ncdiag.apps.web.app import build
+from ncdiag.apps.web.line import Line
+from ncdiag.apps.web.settings import Limits, Settings
+from ncdiag.apps.web.uploads import Received, UploadError, harmless, receive
+from ncdiag.apps.web.words import LANGUAGES, accepted, table
+from ncdiag.apps.web.worker import INPUT, Outcome, Work
 
 SERVE = Path(analysis.__file__).parent
 

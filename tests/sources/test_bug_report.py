@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ncdiag.facts.model import Host
-from ncdiag.reading.job import job_of
-from ncdiag.reading.model import Reading
-from ncdiag.reading.one import read_source
-from ncdiag.sources.bug_report import prompted
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.bug_report import prompted
+from ncdiag.text.sources.files import TextSource, open_sources
 
 REPORT = Path(__file__).resolve().parents[2] / "fixtures" / "bug_report" / "nvidia-bug-report.log"
 LINES = REPORT.read_bytes().split(b"\n")

@@ -23,10 +23,10 @@ from typing import Any
 
 import pytest
 
-from ncdiag.errors import InputError
-from ncdiag.sources import archives, files
-from ncdiag.sources.files import File, TextSource, open_sources
-from ncdiag.sources.model import Packed, Unreadable
+from ncdiag.base.errors import InputError
+from ncdiag.text.sources import archives, files
+from ncdiag.text.sources.files import File, TextSource, open_sources
+from ncdiag.text.sources.model import Packed, Unreadable
 
 LOG = b"node3:71:71 [0] NCCL INFO cudaDriverVersion 12040\nnode3:71:88 [0] NCCL INFO NET/IB : No device found.\n"
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ncdiag.sources import pickles
-from ncdiag.sources.files import TextSource, open_sources
+from ncdiag.text.sources import pickles
+from ncdiag.text.sources.files import TextSource, open_sources
 
 DUMP: dict[str, Any] = {
     "entries": [{"frames": [{"name": "step"}], "pg_id": 0, "process_group": ("0", "default_pg"), "retired": False,

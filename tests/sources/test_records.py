@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.sources import records
-from ncdiag.sources.files import TextSource, open_sources
-from ncdiag.sources.records import unpacked, without_repeats
+from ncdiag.text.sources import records
+from ncdiag.text.sources.files import TextSource, open_sources
+from ncdiag.text.sources.records import unpacked, without_repeats
 
 TIME = "2026-03-02T04:11:09.1Z"
 

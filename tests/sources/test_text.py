@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear
 
-from ncdiag.sources import text
-from ncdiag.sources.text import LINE_LIMIT, clean_text, encoding_of, looks_binary
+from ncdiag.text.sources import text
+from ncdiag.text.sources.text import LINE_LIMIT, clean_text, encoding_of, looks_binary
 
 LINE = "node7:4021:4021 [2] NCCL INFO Bootstrap : Using bond0:10.20.30.7<0>"
 
@@ -148,7 +148,7 @@ def test_hostile_repetition_takes_linear_time(unit: bytes) -> None:
 
 def test_memory_does_not_grow_with_one_endless_line() -> None:
     script = (
-        "from ncdiag.sources.files import TextSource; import io\n"
+        "from ncdiag.text.sources.files import TextSource; import io\n"
         "class Endless(io.RawIOBase):\n"
         "    left = 600\n"
         "    def read(self, size=-1):\n"

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from generate import large
 
-from ncdiag.errors import InputError
-from ncdiag.reading.growing import Growing
-from ncdiag.reading.many import read_all
-from ncdiag.reading.model import Reading
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import File, TextSource
-from ncdiag.watching import follow
-from ncdiag.watching.follow import Files
-from ncdiag.watching.judging import Judging
-from ncdiag.watching.progress import Progress
+from ncdiag.apps.watching import follow
+from ncdiag.apps.watching.follow import Files
+from ncdiag.apps.watching.judging import Judging
+from ncdiag.apps.watching.progress import Progress
+from ncdiag.base.errors import InputError
+from ncdiag.text.reading.growing import Growing
+from ncdiag.text.reading.many import read_all
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import File, TextSource
 
 forks = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 """A test may have threads that ncdiag does not have."""

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from processes import until
 
+from ncdiag.apps.watching import dumps, job, outputs, place
+from ncdiag.apps.watching.session import Session
+from ncdiag.apps.watching.settings import Settings
 from ncdiag.cli import main
 from ncdiag.commands import _options, _run, _watch, _watching
-from ncdiag.reading.growing import Growing
-from ncdiag.reading.model import Reading
-from ncdiag.reading.stop import Stop
-from ncdiag.watching import dumps, job, outputs, place
-from ncdiag.watching.session import Session
-from ncdiag.watching.settings import Settings
+from ncdiag.text.reading.growing import Growing
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.stop import Stop
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # a test may have threads
 
@@ -114,7 +114,7 @@ def test_a_job_that_ends_on_sigterm_leaves_nothing(tmp_path: Path) -> None:
 def test_a_fault_of_ncdiag_is_not_one_of_the_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ncdiag.errors.strict", False)
+    monkeypatch.setattr("ncdiag.base.errors.strict", False)
 
     def broken(*_: object, **__: object) -> bool:
         raise RuntimeError
@@ -123,7 +123,7 @@ def test_a_fault_of_ncdiag_is_not_one_of_the_job(
     assert runner(["sh", "-c", "sleep 1; exit 6"], tmp_path / "report").run() == 6
     assert "the job goes on, and is not watched any more" in capfd.readouterr().err
     monkeypatch.undo()
-    monkeypatch.setattr("ncdiag.errors.strict", False)
+    monkeypatch.setattr("ncdiag.base.errors.strict", False)
     monkeypatch.setattr(_watching.Diagnoses, "judged", broken)
     assert runner(["sh", "-c", "exit 7"], tmp_path / "report").run() == 7
     assert "the job could not be judged" in capfd.readouterr().err

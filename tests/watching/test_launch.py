@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ncdiag.watching import launch
+from ncdiag.apps.watching import launch
 
 NAMES = ("NCCL_DEBUG", "NCCL_DEBUG_FILE", "TORCH_NCCL_TRACE_BUFFER_SIZE")
 UNTOUCHED = [

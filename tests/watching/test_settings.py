@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ncdiag.watching import place, torch
-from ncdiag.watching.settings import pattern_of, settings
+from ncdiag.apps.watching import place, torch
+from ncdiag.apps.watching.settings import pattern_of, settings
 
 OLD = torch.Names(
     "TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_NCCL_DUMP_ON_TIMEOUT", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE",

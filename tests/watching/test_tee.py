@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ncdiag.watching import tee
+from ncdiag.apps.watching import tee
 
 
 def copied(data: bytes, *, tap: int) -> subprocess.CompletedProcess[bytes]:

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from processes import left_running, running, until
 
+from ncdiag.apps.watching import tee
 from ncdiag.commands import _options, _run
-from ncdiag.watching import tee
 
 SHOWS = """
 import os, sys

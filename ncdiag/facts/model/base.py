@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from ncdiag.spans import Span
+from ncdiag.base.spans import Span
 
 HostName = Annotated[str, msgspec.Meta(extra={"ref": "Host"})]
 """The name of a host; a path of the condition language that goes on behind it (``rank.host.gpus``) follows it."""

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric
@@ -43,7 +44,6 @@ from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, M
 from ncdiag.facts.model.told import Context, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.spans import Span
 
 
 class Host(Fact, frozen=True, kw_only=True):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Hca, Host, PciDevice, Port
 from ncdiag.facts.view import View
-from ncdiag.patterns import lazy_regex
 
 LARGE = 1 << 30
 """Bytes from which a size shows the bandwidth of the links; smaller ones are bound by latency."""

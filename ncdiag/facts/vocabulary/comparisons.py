@@ -9,6 +9,7 @@ import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Difference, Host, Interface, Job, Port, Rank
@@ -16,7 +17,6 @@ from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
 from ncdiag.facts.vocabulary.rdma import is_roce, rocev2_ipv4_index, uses_roce
-from ncdiag.spans import Span
 
 Told = tuple[str, str, Span | None]
 """A host, what it told of the thing compared, and the line that did."""

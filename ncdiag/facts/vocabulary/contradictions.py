@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Conflict, Context, Fact, Host, Job
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvlink, has_nvswitch
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Span
 
 _OTHERWISE = lazy_regex(
     r"\b(?:also|another|others?|different|else(?:where)?|previous\w*|before|earlier|former\w*|used\sto|later|old(?:er)?"

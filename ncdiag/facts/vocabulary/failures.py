@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View
-from ncdiag.patterns import lazy_regex
 
 _BOX = 4
 """Lines within which the box of MPICH or Open MPI tells rank, host and exit code."""

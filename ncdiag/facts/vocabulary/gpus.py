@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from ncdiag.base.products import Product, product_of
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, Rank, TopoLink
 from ncdiag.facts.scalars import bus_id
 from ncdiag.facts.view import View
-from ncdiag.products import Product, product_of
 
 
 @derived

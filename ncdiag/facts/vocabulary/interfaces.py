@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Interface, InterfaceKind
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
-from ncdiag.patterns import lazy_regex
 
 _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
     (r"lo(?::\d+)?$", "loopback"),

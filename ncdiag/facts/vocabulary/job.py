@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Job, Rank, Timeout
@@ -14,7 +15,6 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.comparisons import host_differences, who
 from ncdiag.facts.vocabulary.failures import tells_no_code
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
-from ncdiag.spans import Span
 
 
 @derived

@@ -12,12 +12,12 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Event, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
-from ncdiag.spans import Span
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
 """Levels at which a program tells what it does: a failure is printed there when the program goes on."""

@@ -8,13 +8,13 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Fact, Job, LaunchFault, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
 from ncdiag.facts.model.probes import ProbeUntried
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
-from ncdiag.spans import Span
 
 LinkState = Literal["fine", "ports", "large packets", "other answers", "unreachable"]
 

@@ -8,12 +8,12 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Job, Launch
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_failure, marks, place
-from ncdiag.spans import Span
 
 _FASTER = 1.5
 """The ratio of bus bandwidths from which one run is called faster than the other; less comes and goes by itself."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.products import efa_machines
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Port
 from ncdiag.facts.model.declared import is_closed
@@ -17,7 +18,6 @@ from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.interfaces import is_loopback
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 from ncdiag.facts.vocabulary.rdma import is_roce, rocev2_ipv4_index
-from ncdiag.products import efa_machines
 
 _SHOWN = 4
 _MODULES = ("nvidia", "nvidia_uvm", "nvidia_peermem", "nv_peer_mem", "mlx5_ib", "ib_uverbs", "efa", "gdrdrv", "nouveau")

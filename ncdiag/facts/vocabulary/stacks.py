@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import StackDump, StackFrame
 from ncdiag.facts.view import View
-from ncdiag.patterns import lazy_regex
 
 Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock"]
 _SET_UP = lazy_regex(

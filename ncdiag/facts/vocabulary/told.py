@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting, Trial
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import contradicted
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.runs import runs, seen_trials
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Span
 
 _RELEASE = lazy_regex(r"(?P<what>[a-z]+)-(?P<release>\d+(?:\.\d+){0,2})")
 _WELL = frozenset({"works", "faster"})

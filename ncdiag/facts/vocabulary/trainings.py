@@ -6,10 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Scaling, Throughput
 from ncdiag.facts.view import View
-from ncdiag.patterns import lazy_regex
 
 _IMPOSSIBLE = 1.3
 """GPUs gain some percent by caches and by smaller shares of a batch, not more."""

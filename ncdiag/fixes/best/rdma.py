@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.model import Gid, Host, Port, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import active_ports, is_active, is_roce, is_soft_rdma
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
-from ncdiag.spans import Span
 
 OWN_MODULE_DRIVER = Version(470, 0)
 """The first driver branch that brings nvidia_peermem along (NVIDIA driver 470 release notes, GPUDirect RDMA)."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import advertised, aimed_at
@@ -15,7 +16,6 @@ from ncdiag.facts.vocabulary.probes import connecting_interfaces
 from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host import seen
-from ncdiag.spans import Span
 
 
 class _Candidate(msgspec.Struct, frozen=True):

@@ -19,8 +19,8 @@ from types import ModuleType
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.nccl import environment
-from ncdiag.patterns import lazy_regex
 
 _PATH_LIST = lazy_regex(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
 USUAL = ("export", "mpirun", "docker")

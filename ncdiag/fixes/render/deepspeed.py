@@ -6,8 +6,8 @@ a shell command as it stands; variables whose names begin with NCCL are passed o
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.fixes.render import Change, assignment
-from ncdiag.patterns import lazy_regex
 
 LAUNCHER = "deepspeed"
 PROGRAMS = ("deepspeed",)

@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.fixes.render import Change, emptied
-from ncdiag.patterns import lazy_regex
 
 LAUNCHER = "k8s"
 PROGRAMS = ("kubernetes",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.base.products import efa_machines
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Hca, Host, Job, Rank
 from ncdiag.facts.model.declared import is_closed
@@ -9,7 +10,6 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import ranks_of, vendor_of
 from ncdiag.knowledge.cloud.providers import provider
-from ncdiag.products import efa_machines
 
 _PCI_NAME = "Elastic Fabric Adapter"
 _INSTALLED = "/opt/amazon/"

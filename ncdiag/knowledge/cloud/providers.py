@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import by_distance, ranks_of, uses_ofi, uses_roce
-from ncdiag.patterns import lazy_regex
 
 AZURE_NAMES = lazy_regex(r"mlx5_(?:ib|an)\d")
 """What Azure's images call their RDMA devices (azhpc-images, azure_persistent_rdma_naming)."""

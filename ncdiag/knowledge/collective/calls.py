@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Span
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank, StackDump
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.vocabulary.stacks import own_frame, place_text, process_name, telling_frame
-from ncdiag.patterns import lazy_regex
-from ncdiag.spans import Span
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)
 _EQUAL_SIZES = {"AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter"}

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, FlightEntry, FlightGroup, Job
 from ncdiag.facts.view import View
-from ncdiag.spans import Span
 
 OPEN = frozenset({"scheduled", "started"})
 """States of a call that did not complete."""

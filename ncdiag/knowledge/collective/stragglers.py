@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
@@ -13,7 +14,6 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
-from ncdiag.spans import Span
 
 
 @derived

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Event, Job, Setting
 from ncdiag.facts.view import View
 from ncdiag.nccl.vocabulary.values import is_refused_by_hccl, misreading
-from ncdiag.patterns import lazy_regex
 
 _CODE = lazy_regex(r"\bEI\d{4}\b")
 _CODES = {

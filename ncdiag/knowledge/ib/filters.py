@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Port, Setting
 from ncdiag.facts.model.declared import declared
@@ -11,7 +12,6 @@ from ncdiag.facts.vocabulary.launches import asks_rdma
 from ncdiag.facts.vocabulary.rdma import ranks_of
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.vocabulary.filters import hca_list, list_of
-from ncdiag.patterns import lazy_regex
 
 _LISTS_ALL = declared(Host).closings["hcas"].kinds | {"rdma_link", "ibv_devices", "infiniband_class"}
 """Section kinds that name every RDMA device of a host, whatever else they print about it."""

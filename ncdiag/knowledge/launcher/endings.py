@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Job
 from ncdiag.facts.view import View
@@ -13,7 +14,6 @@ from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
 from ncdiag.facts.vocabulary.outcome import is_elsewhere
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_own_exception, is_pythons
 from ncdiag.messages import about
-from ncdiag.patterns import lazy_regex
 
 _EXIT_CODE = lazy_regex(r"Exit Code: +(\d{1,3})\b")
 _FAILURES = frozenset({"cause", "symptom"})

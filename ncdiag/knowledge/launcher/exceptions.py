@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
-from ncdiag.patterns import lazy_regex
 
 EXCEPTION = "python-exception"
 _OWN = frozenset({

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Communicator, StackDump
@@ -12,7 +13,6 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import is_stuck, members
 from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.stacks import place_text, process_name
-from ncdiag.patterns import lazy_regex
 
 
 @derived

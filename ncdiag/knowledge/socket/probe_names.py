@@ -6,11 +6,11 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeFault, ProbeName
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.vocabulary.probes import few, lines_of
-from ncdiag.spans import Span
 
 _SHOWN = 3
 APART = 1.0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.phases import traced_files
 from ncdiag.messages.vocabulary.reasons import error_name, reason
 from ncdiag.messages.vocabulary.xids import is_memory_lost, is_memory_xid
-from ncdiag.patterns import lazy_regex
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed call of CUDA, of which the error tells all."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
@@ -16,7 +17,6 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import is_container
 from ncdiag.facts.vocabulary.rdma import is_active
-from ncdiag.spans import Span
 
 _SHM = "/dev/shm"  # noqa: S108
 _SHM_ENOUGH = 32 << 30

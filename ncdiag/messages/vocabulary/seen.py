@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
@@ -24,7 +25,6 @@ from ncdiag.messages import about
 from ncdiag.messages.vocabulary.phases import comm_phase, phase, phase_met
 from ncdiag.messages.vocabulary.reasons import reason
 from ncdiag.nccl.vocabulary.peer_access import stands_at_first_size, waiting_gpus
-from ncdiag.spans import Span
 
 _WELL = frozenset({"finished", "running"})
 _ENDS = frozenset({"process-end", "job-end", "exception"})

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
@@ -22,7 +23,6 @@ from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.messages import about
 from ncdiag.messages.vocabulary.phases import came_to
 from ncdiag.messages.vocabulary.seen import first_hand, is_end, speakers
-from ncdiag.spans import Span
 
 _SKEW = 2.0
 """Seconds by which the clocks of two hosts may differ when nothing is known of them (NTP keeps them closer)."""

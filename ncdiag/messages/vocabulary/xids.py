@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.nccl import xids
 from ncdiag.nccl.xids import Xid
-from ncdiag.patterns import lazy_regex
 
 XID, SXID = "gpu-xid", "nvswitch-sxid"
 _CALLED_FATAL = lazy_regex(r"(?<![Nn]on[- ])\bFatal\b")

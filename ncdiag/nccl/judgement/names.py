@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import book, versions
 from ncdiag.nccl.book import OURS, Variable
 from ncdiag.nccl.judgement.verdict import NameVerdict
 from ncdiag.nccl.spelling import distance
-from ncdiag.patterns import lazy_regex
 
 NEAR = 2
 """Edits that a misspelt name may be away from the right one."""

@@ -10,13 +10,13 @@ import functools
 import re
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import book, versions
 from ncdiag.nccl.book import NUMBERS, OURS, Variable, WrongValue
 from ncdiag.nccl.judgement import words
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.numbers import is_plain, parse_number
-from ncdiag.patterns import lazy_regex
 
 Written = Literal["process", "shell", "conf", "env file"]
 """How the text stands: as the process gets it; where a shell expands a leading ``~`` of it first; behind the ``=`` of

@@ -1,4 +1,4 @@
-"""What a judgement of a variable says. `ncdiag.lint` adds places and edits to it, rules read it as facts."""
+"""What a judgement of a variable says. `ncdiag.apps.lint` adds places and edits to it, rules read it as facts."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Gpu, Host, TopoLink
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import Version, VersionRange
@@ -20,7 +21,6 @@ from ncdiag.nccl.selection.distances import Distances, word
 from ncdiag.nccl.selection.logic import every, some
 from ncdiag.nccl.selection.reasons import Reason, source
 from ncdiag.nccl.selection.values import Settings, number
-from ncdiag.patterns import lazy_regex
 
 READ_BEGAN, DMABUF, READ_BY_CAPABILITY = Version(2, 4), Version(2, 13), Version(2, 19)
 C2C_PATHS = Version(2, 26)

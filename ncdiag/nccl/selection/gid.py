@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Gid, Port
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import versions
 from ncdiag.nccl.environment import variables
 from ncdiag.nccl.numbers import parse_number
 from ncdiag.nccl.selection.reasons import Reason
-from ncdiag.patterns import lazy_regex
 
 SOURCE = "src/transport/net_ib/connect.cc:298 (v2.30.7-1)"
 SOURCE_BLIND = "src/transport/net_ib.cc:80 (v2.20.5-1)"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version
 from ncdiag.nccl import versions
-from ncdiag.patterns import lazy_regex
 
 MAX_NAMES = 16
 """Items that are looked at (MAX_IFS in src/include/socket.h; MAX_IB_DEVS was 16 up to 2.18.3 and is 32 since)."""

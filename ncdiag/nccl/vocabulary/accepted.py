@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+from ncdiag.base.products import Machine, Product, name_of, product_of, products
 from ncdiag.facts.model import Benchmark
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import ALL_REDUCE, hosts_of, program_of
 from ncdiag.nccl.vocabulary.algorithms import may_use
 from ncdiag.nccl.vocabulary.ways import way_out
-from ncdiag.products import Machine, Product, name_of, product_of, products
 
 
 def product_in(view: View) -> Product | None:

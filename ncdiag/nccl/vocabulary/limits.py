@@ -8,6 +8,7 @@ where the ports allow it (NVIDIA/nccl-tests issues 196 and 309; NVIDIA/nccl v2.3
 
 from __future__ import annotations
 
+from ncdiag.base.products import Product
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark
 from ncdiag.facts.view import View
@@ -24,7 +25,6 @@ from ncdiag.facts.vocabulary.gpus import has_nvswitch
 from ncdiag.nccl.vocabulary.accepted import machines_like, product_in
 from ncdiag.nccl.vocabulary.algorithms import may_use, uses_nvls
 from ncdiag.nccl.vocabulary.ways import layer_of, way_out
-from ncdiag.products import Product
 
 _TWO = 2
 _PAIRWISE = frozenset({"sendrecv_perf", "alltoall_perf"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ncdiag.base.products import product_of
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Gpu, Host, Job
 from ncdiag.facts.view import View
@@ -12,7 +13,6 @@ from ncdiag.facts.vocabulary.gpus import has_nvlink, uses_p2p
 from ncdiag.facts.vocabulary.job import is_multi_host, stalled_at_start
 from ncdiag.facts.vocabulary.outcome import marks, outcome
 from ncdiag.nccl.vocabulary.levels import p2p_switch_told
-from ncdiag.products import product_of
 
 _STALLED_US = 1000.0
 """Microseconds of a small copy with peer access from which it stalls; it takes 1 to 20 (CUDA samples)."""

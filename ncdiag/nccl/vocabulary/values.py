@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
@@ -11,7 +12,6 @@ from ncdiag.facts.view import View
 from ncdiag.nccl.judgement.values import Written, of_value
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.selection.names import NameList
-from ncdiag.patterns import lazy_regex
 
 _WRITTEN: dict[str | None, Written] = {"conf file": "conf", "shell": "shell", "launcher": "shell"}
 """How the text of a setting stands by its origin; others are as a process has them."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from ncdiag.base.products import product_of
 from ncdiag.facts.model import Benchmark, Gpu, Hca, Host, Port
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import carried_gbs, fastest, hosts_of, lanes_gbs
 from ncdiag.facts.vocabulary.gpus import listed
 from ncdiag.facts.vocabulary.rdma import is_roce, ranks_of
 from ncdiag.nccl.vocabulary.filters import hca_list
-from ncdiag.products import product_of
 
 _SPEEDS = {3: 8.0, 4: 16.0, 5: 32.0}
 """GT/s of a lane of PCIe, by generation."""

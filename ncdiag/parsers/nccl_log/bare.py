@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ncdiag.base.spans import Span
 from ncdiag.parsers.nccl_log.ranks import Record
-from ncdiag.spans import Span
 
 Bare = dict[tuple[str, str], Span]
 """By what stood before the line, and the version, the first line of each."""

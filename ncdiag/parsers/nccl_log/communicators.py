@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers.nccl_log.calls import Calls, Last, Place, Sum
 from ncdiag.parsers.nccl_log.ranks import Key, Record
-from ncdiag.spans import Span, span
 
 COMM_LIMIT = 65536
 LAST_LIMIT = 64

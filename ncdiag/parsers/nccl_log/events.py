@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
 from ncdiag.parsers.nccl_log.prefix import Prefix
 from ncdiag.parsers.nccl_log.ranks import Key
 from ncdiag.parsers.nccl_log.reading import Told
-from ncdiag.spans import Span
 
 KEPT = {"harmless": 500, "fact": 2000}
 """Different events of one name that are kept, by kind; memory must not grow with the log."""

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 
-from ncdiag import compiled
+from ncdiag.base import compiled
 from ncdiag.messages.load import Message, own_messages
 from ncdiag.messages.match import sources
 from ncdiag.messages.template import parse

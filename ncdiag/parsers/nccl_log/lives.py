@@ -10,8 +10,8 @@ from collections import defaultdict
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.parsers.nccl_log.reading import Init
-from ncdiag.spans import Span
 
 LIFE_LIMIT = 1024
 """Lives that are kept of one process; beyond them only one that is wider than all."""

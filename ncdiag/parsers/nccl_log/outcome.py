@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.parsers.nccl_log.lives import Life
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 from ncdiag.parsers.nccl_log.reading import LISTED
 from ncdiag.parsers.nccl_log.wiring import together
-from ncdiag.spans import Span
 
 _LIST_FOR_BOOTSTRAP = Version(2, 4), Version(2, 6)
 

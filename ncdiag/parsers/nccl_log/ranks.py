@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.parsers.nccl_log.dialect import folded
 from ncdiag.parsers.nccl_log.lives import Life, Lives
 from ncdiag.parsers.nccl_log.reading import CARRIED, Reading
 from ncdiag.parsers.nccl_log.transports import Link
 from ncdiag.parsers.nccl_log.wiring import Wiring
-from ncdiag.spans import Span
 
 LIST_LIMIT = 256
 """Different entries of a list (GIDs, GDR verdicts) that are kept for one process."""

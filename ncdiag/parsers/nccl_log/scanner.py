@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.parsers.nccl_log import bulk
@@ -35,7 +36,6 @@ from ncdiag.parsers.nccl_log.repeats import Repeats
 from ncdiag.parsers.nccl_log.transports import COLLNET, Link, parse_link
 from ncdiag.parsers.nccl_log.usual import INFO, PREFIX_LIMIT, Messages, prefix_of, usual_prefix
 from ncdiag.parsers.nccl_log.wiring import Seen, place_of
-from ncdiag.spans import Span, span
 
 BLANK_BUFFER = 1 << 16
 """Bytes of nothing but empty lines that are passed over at once."""

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.spans import span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers.script import starts
 from ncdiag.parsers.script.blocks import Script, scripts
@@ -13,7 +14,6 @@ from ncdiag.parsers.script.collectives import Finder
 from ncdiag.parsers.script.devices import Devices
 from ncdiag.parsers.script.names import Names, written
 from ncdiag.parsers.script.steps import skipped
-from ncdiag.spans import span
 
 _SHARDED = re.compile(
     r"\bfsdp\d?\b|FullyShardedDataParallel|fully_shard|zero[-_ ]?3|stage[\"']?\s?[:=]?\s?3|deepspeed",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.base.severity import Weight
 from ncdiag.language import say
 from ncdiag.report import digest
-from ncdiag.report.differences import Change, Weight
+from ncdiag.report.differences import Change
 from ncdiag.report.html.checked import changes
 from ncdiag.report.html.drawing import scrolled
 from ncdiag.report.html.element import Child, Element, element

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from ncdiag.bare.look import natural
+from ncdiag.agent.look import natural
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Job, ProbeLink
 from ncdiag.facts.vocabulary.probes import LinkState, is_slow, measured_rails, rail_name, slow_pairs, state, usual_rates

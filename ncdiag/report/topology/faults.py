@@ -4,38 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
-import msgspec
 
 from ncdiag.facts.model import Gpu, Host, TopoSystem
+from ncdiag.report.topology.model import Pair, Pcie, Picture
 
-if TYPE_CHECKING:
-    from ncdiag.report.topology.plan import Picture
-
-Pair = tuple[str, str]
 _GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}
 """GT/s of a lane and the generation of PCIe."""
 _SWITCHED = 12
 """NVLinks of a pair from which an NVSwitch joins it, so that all pairs have as many (A100 and later)."""
-
-
-class Pcie(msgspec.Struct, frozen=True):
-    """The PCIe link of a device: lanes and generation now, and those that it could have."""
-
-    width: int | None = None
-    width_max: int | None = None
-    generation: int | None = None
-    generation_max: int | None = None
-
-    def text(self) -> str:
-        """``Gen4 x8 of Gen5 x16``; empty when nothing is known."""
-        now, most = _link(self.generation, self.width), _link(self.generation_max, self.width_max)
-        return f"{now} of {most}" if now and most and now != most else now
-
-
-def _link(generation: int | None, width: int | None) -> str:
-    return " ".join([*([f"Gen{generation}"] if generation else []), *([f"x{width}"] if width else [])])
 
 
 def pcie(place: str | None, host: Host, system: TopoSystem | None, gpu: Gpu | None = None) -> Pcie:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 import msgspec
 
@@ -15,6 +14,7 @@ from ncdiag.facts.vocabulary.gpus import numbered
 from ncdiag.nccl.selection.distances import Distances, distances
 from ncdiag.nccl.selection.topology import Net
 from ncdiag.report.topology import faults
+from ncdiag.report.topology.model import Device, Link, Mark, Pair, Picture
 
 NEWEST = Version(2, 27)
 """The release in whose words paths are told that no tool named."""
@@ -27,51 +27,6 @@ _VENDORS = {
 }
 """Whose words for a link these are."""
 FAR = frozenset({"SYS", "SOC"})
-
-Mark = Literal["", "far", "fault"]
-"""``far``: a nearer NIC exists; ``fault``: the link is not what it could be."""
-Pair = tuple[str, str]
-
-
-class Device(msgspec.Struct, frozen=True):
-    """A GPU or NPU (``gpu``) or a NIC; ``cpu`` is its NUMA node.
-
-    ``nearest`` are the NICs that serve a GPU best, over a path of ``level``.
-    """
-
-    label: str
-    kind: Literal["gpu", "nic"]
-    name: str | None = None
-    cpu: int | None = None
-    nearest: tuple[str, ...] = ()
-    level: str | None = None
-    pcie: faults.Pcie = faults.Pcie()
-
-
-class Link(msgspec.Struct, frozen=True):
-    """What is in the matrix: a word (``PIX``, ``NV18``) and how it is marked."""
-
-    word: str
-    mark: Mark = ""
-
-
-class Picture(msgspec.Struct, frozen=True):
-    """A host; ``cpus`` maps NUMA nodes to the CPUs in them as printed, ``faults`` are sentences by device label."""
-
-    title: str
-    source: str
-    devices: tuple[Device, ...]
-    links: Mapping[Pair, Link]
-    cpus: Mapping[int, str]
-    faults: tuple[tuple[str, str], ...]
-
-    def of(self, kind: str) -> list[Device]:
-        """The GPUs or the NICs, in order."""
-        return [device for device in self.devices if device.kind == kind]
-
-    def faulty(self, label: str) -> list[str]:
-        """What is wrong with a device."""
-        return [sentence for name, sentence in self.faults if name == label]
 
 
 def pictures(job: Job) -> list[Picture]:

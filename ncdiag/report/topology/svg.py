@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from ncdiag.language import phrase, say
 from ncdiag.report.drawing import LETTER, Box, cut, document, rect, write, xml
-from ncdiag.report.topology.plan import Device, Picture
+from ncdiag.report.topology.model import Device, Picture
 from ncdiag.report.topology.text import cell, cpu_title, groups, meanings
 
 WIDE, HIGH, GAP, EDGE = 96, 40, 12, 16

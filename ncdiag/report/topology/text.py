@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ncdiag.language import phrase, say
 from ncdiag.report.page import Page
 from ncdiag.report.sanitize import one_line
-from ncdiag.report.topology.plan import Device, Link, Picture
+from ncdiag.report.topology.model import Device, Link, Picture
 
 _MARKS = {"": "", "far": "*", "fault": "!"}
 _COLOURS = {"": "", "far": "yellow", "fault": "bold red"}

@@ -14,10 +14,10 @@ import msgspec
 import pytest
 
 from ncdiag.knowledge.launcher.progress import absent
-from ncdiag.reading.job import job_of
-from ncdiag.reading.model import Reading
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 Form = Callable[[int, str], str]
 """The number of a line, from 0 on, and its text to the line as it arrives."""

@@ -6,9 +6,9 @@ import pytest
 
 from ncdiag.facts.model import Rank
 from ncdiag.parsers.nccl_log.lines import settled
-from ncdiag.reading.job import job_of
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 LINES = (
     "n1:40:51 [0] NCCL INFO comm 0x55d0 rank 0 nranks 16 cudaDev 0 busId 1000 - Init START\n"

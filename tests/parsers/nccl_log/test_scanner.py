@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.parsers.nccl_log import Scanner, is_nccl_line, warn_text
-from ncdiag.reading.one import read_source
-from ncdiag.sources.files import TextSource
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
 
 
 def scan(text: str | bytes, *cuts: int) -> Parsed:

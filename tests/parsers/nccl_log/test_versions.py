@@ -6,7 +6,7 @@ import pytest
 from generate import healthy
 
 from ncdiag.facts.model import Rank
-from ncdiag.reading.job import facts_of
+from ncdiag.text.reading.job import facts_of
 
 OLD = "n1:40:51 [0] misc/socket.cc:381 NCCL WARN Call to bind failed : Address already in use"
 """A wording of releases before 2.23."""

@@ -28,7 +28,7 @@ from ncdiag.report import changes, digest, renderer
 from ncdiag.report.html.evidence import around
 from ncdiag.report.model import Difference, Report
 from ncdiag.report.sanitize import one_line
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 FLAGSHIPS = ("veth", "roce-gid-3-old", "gdr-far", "ranks-missing", "memlock-64k", "ib-port-init")
@@ -221,7 +221,7 @@ def test_hostile_differences_stay_texts(found: Difference) -> None:
 
 
 def test_a_redacted_page_names_no_host() -> None:
-    from ncdiag.redact import judged_cleaned
+    from ncdiag.apps.redact import judged_cleaned
 
     found = diagnose.diagnosed(inputs([str(FIXTURES / "pictures" / "two-hosts.txt")]))
     lines = found.case.lines(around(found.report))

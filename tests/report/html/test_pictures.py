@@ -8,7 +8,7 @@ from ncdiag import diagnose
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import write
 from ncdiag.report.html.pictures import ranks
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 RANKS = 40
 

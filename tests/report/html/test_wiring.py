@@ -12,7 +12,7 @@ from wired_logs import FORMS, Form
 from ncdiag import diagnose
 from ncdiag.language import speaking
 from ncdiag.report import renderer
-from ncdiag.sources.files import TextSource
+from ncdiag.text.sources.files import TextSource
 
 MOST = 1_000_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ncdiag.errors import contained
+from ncdiag.base.errors import contained
 from ncdiag.facts.view import View
 from ncdiag.language import say
 from ncdiag.report.html.context import Context

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ncdiag.bare.look import natural
+from ncdiag.agent.look import natural
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Rank
 from ncdiag.facts.view import View

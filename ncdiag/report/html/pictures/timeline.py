@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ncdiag.bare.look import natural
+from ncdiag.agent.look import natural
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View

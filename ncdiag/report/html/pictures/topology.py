@@ -15,7 +15,8 @@ from ncdiag.report.drawing import Box
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import Cell, box, cut, legend, line, matrix, picture, svg, words
 from ncdiag.report.html.element import Child, Element, element
-from ncdiag.report.topology.plan import FAR, Device, Picture, pictures
+from ncdiag.report.topology.model import Device, Picture
+from ncdiag.report.topology.plan import FAR, pictures
 from ncdiag.report.topology.text import cell, cpu_title, groups, meanings
 
 SHOWN = 4

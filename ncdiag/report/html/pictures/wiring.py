@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ncdiag.bare.look import natural
+from ncdiag.agent.look import natural
 from ncdiag.engine.fields import read
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Wire, Wiring

@@ -1,0 +1,201 @@
+"""Try the connections between many hosts: an agent on each, sent along, and what they found as one text."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import json
+import re
+import secrets
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+import msgspec
+
+from ncdiag.apps.cluster import remote
+from ncdiag.apps.cluster.collective import PROGRAM, Able, collectives
+from ncdiag.apps.cluster.model import Answer, Wish
+from ncdiag.apps.cluster.sweep import Via, asked, chosen, machines
+from ncdiag.apps.cluster.talk import Talk
+from ncdiag.base.errors import UsageError
+from ncdiag.machine.host import Seen
+
+_LATE = 20.0
+"""Seconds beyond those of the tests: for the last of them to end, and for the results to come back."""
+_UNFINISHED = re.compile(r"^probe (\S+): \d+ of \d+ hosts tried in time$", re.MULTILINE)
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """What is tried. Each host asks as many others as there are ``rounds``, for at most so many ``seconds``.
+
+    ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
+    on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
+    and MASTER_PORT; the agents listen on such ports where nobody does. ``bandwidth``: seconds in which RDMA ports are
+    measured, before all else, and again for ``nccl_tests``, a program, after it; 0 for none. ``needs`` are the
+    ``programs`` and ``paths`` that a launch needs on every host; None without one. ``ssh``: try port 22 of every host,
+    too.
+    """
+
+    seconds: float = 60.0
+    wait: float = 30.0
+    rounds: int = 64
+    ports: tuple[int, ...] = ()
+    within: tuple[int, int] | None = None
+    places: tuple[tuple[str, int], ...] = ()
+    bandwidth: float = 0.0
+    nccl_tests: str = PROGRAM
+    needs: Mapping[str, Sequence[str]] | None = None
+    ssh: bool = True
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """``text`` is what the hosts found, as `ncdiag.parsers.probe` reads it.
+
+    ``silent`` are those that gave no answer, and ``said`` the lines on them.
+    """
+
+    text: str
+    silent: tuple[Seen, ...] = ()
+    said: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text, and a line for each host that gave no answer."""
+        return self.text + self.said
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The hosts that did not try all others in time."""
+        return _UNFINISHED.findall(self.text)
+
+
+def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
+    """What the hosts behind ``nodes`` found; UsageError when nothing can ask them."""
+    means = via or chosen(nodes)
+    if means == "mpirun":
+        msg = "probe speaks to all hosts, and mpirun passes what it is told to rank 0 alone: use --via ssh or srun"
+        raise UsageError(msg)
+    listening = {*trial.ports, *(port for _, port in trial.places)}
+    plan = {
+        "wait": trial.wait, "seconds": trial.seconds + trial.bandwidth, "ports": sorted(listening - {_SSH}),
+        "within": trial.within, "bandwidth": _RUN if trial.bandwidth else 0, "nccl_tests": trial.nccl_tests,
+        "needs": trial.needs,
+    }  # fmt: skip
+    seconds = trial.seconds + trial.bandwidth
+    known: dict[str, Introduction] = {}
+    talk = Talk(lambda told: table(told, trial, known), wait=trial.wait, seconds=seconds + _LATE)
+    whole = msgspec.structs.replace(wish, seconds=trial.wait + seconds + 2 * _LATE)
+    answers = asked(nodes, means, remote.agent(plan), whole, talk)
+    heard = [answer for answer in answers if not answer.problem]
+    mute = [answer for answer in answers if answer.problem]
+    found = list(_found(heard, sum(1 for answer in answers if answer.host)))
+    if trial.bandwidth:
+        able = {one.host: Able(known[one.host].nccl_tests, known[one.host].gpus) for one in heard if one.host in known}
+        able = {host: one for host, one in able.items() if one.path and one.gpus}
+        found += collectives(able, means, wish, trial.bandwidth)
+    return Tried(
+        "".join(f"{line}\n" for line in found),
+        tuple(machine for answer in mute for machine in machines(answer)),
+        "".join(f"{line}\n" for answer in mute for line in _silence(answer)),
+    )
+
+
+_SSH = 22
+_RUN, _EACH = 2, 5.0
+"""Seconds of one run of ib_write_bw, and of all that is around it."""
+_PAUSE, _PAUSE_EACH = 0.2, 0.01
+"""Seconds until all have heard of each other: the word goes to them one after the other."""
+
+
+class Port(msgspec.Struct, frozen=True):
+    """An interface on which an agent listens."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^\S{1,64}\Z")]
+    address: str
+    prefix: int
+    mtu: int | None
+    index: int | None
+    mac: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f:]{17}\Z")] | None
+    ports: Annotated[tuple[Annotated[int, msgspec.Meta(ge=1, le=65535)], ...], msgspec.Meta(min_length=1, max_length=8)]
+
+
+class RdmaPort(msgspec.Struct, frozen=True):
+    """An active port of an RDMA device; ``rate`` in Gbit/s, ``gid`` the index to use."""
+
+    hca: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z][\w.-]{0,63}\Z")]
+    port: Annotated[int, msgspec.Meta(ge=1, le=255)]
+    layer: Annotated[str, msgspec.Meta(pattern=r"^\w{0,32}\Z")]
+    rate: float | None = None
+    gid: Annotated[int, msgspec.Meta(ge=0, le=65535)] | None = None
+
+
+class Introduction(msgspec.Struct, frozen=True):
+    """What an agent says of itself, as far as the others are told of it.
+
+    ``listening`` are the ports asked for on which it listens. ``more`` counts the interfaces that are left out;
+    ``carries``: it can measure its RDMA ports; ``nccl_tests`` is where it has the program, and ``gpus`` for how many
+    GPUs.
+    """
+
+    token: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
+    interfaces: Annotated[tuple[Port, ...], msgspec.Meta(max_length=64)]
+    range: tuple[int, int]
+    listening: Annotated[tuple[int, ...], msgspec.Meta(max_length=1024)] = ()
+    more: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    rdma: Annotated[tuple[RdmaPort, ...], msgspec.Meta(max_length=64)] = ()
+    carries: bool = False
+    gpus: Annotated[int, msgspec.Meta(ge=0, le=1024)] = 0
+    nccl_tests: Annotated[str, msgspec.Meta(pattern=r"^(/[\w./+-]{1,500})?\Z")] = ""
+
+
+def introduced(data: bytes) -> Introduction | None:
+    """What a host said of itself; None for what would make the agents of other hosts fail."""
+    try:
+        found = msgspec.json.decode(data, type=Introduction)
+        for one in found.interfaces:
+            ipaddress.ip_interface(f"{one.address}/{one.prefix}")
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        return None
+    return found
+
+
+def table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction]) -> bytes:
+    """One line for all agents: who takes part, under the names by which they were asked. ``known`` gets them."""
+    hosts = []
+    for name, data in told.items():
+        host = introduced(data)
+        if host is not None:
+            hosts.append({**msgspec.to_builtins(host), "host": name})
+            known[name] = host
+    content = {
+        "secret": secrets.token_hex(16), "pause": _PAUSE + _PAUSE_EACH * len(hosts), "seconds": trial.seconds,
+        "rounds": trial.rounds, "hosts": hosts, "places": trial.places,
+        "ports": sorted({*trial.ports, *([_SSH] if trial.ssh else [])}), "names": [place for place, _ in trial.places],
+        "nccl_tests": trial.nccl_tests, "bandwidth": _slots(list(known.values()), trial.bandwidth),
+    }  # fmt: skip
+    return base64.b64encode(zlib.compress(json.dumps(content).encode(), 6)) + b"\n"
+
+
+def _slots(hosts: Sequence[Introduction], seconds: float) -> dict[str, float] | None:
+    """The time slots of `ncdiag.agent.probe.rails`; None where no time is to be spent.
+
+    Of a host with so many ports that not even one round fits, those that come first are measured.
+    """
+    if not seconds:
+        return None
+    ports = max((len(host.rdma) for host in hosts if host.carries), default=0)
+    half = max(_EACH, min(ports * _EACH, seconds / 2))
+    return {"seconds": _RUN, "half": half, "whole": seconds}
+
+
+def _found(heard: Sequence[Answer], asked: int) -> Iterator[str]:
+    yield f"probe of {asked} hosts: {len(heard)} took part"
+    for answer in heard:
+        yield from answer.data.decode("utf-8", "replace").splitlines()
+
+
+def _silence(answer: Answer) -> Iterator[str]:
+    yield from answer.said
+    if answer.host:
+        yield answer.silence

@@ -1,0 +1,136 @@
+"""Ask many hosts what `ncdiag check` would see there, by the means that the site has."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from ncdiag.agent.run import run
+from ncdiag.apps.cluster import remote
+from ncdiag.apps.cluster.model import Answer, Wish
+from ncdiag.apps.cluster.talk import Talk
+from ncdiag.apps.cluster.targets import MISSING, is_name, targets
+from ncdiag.base.errors import InputError, UsageError
+from ncdiag.machine.host import Seen, apart, machines_of
+from ncdiag.text import Elsewhere, TextSource, read_source
+
+Via = Literal["ssh", "srun", "mpirun", "kubectl"]
+
+
+def sweep_hosts(nodes: str, via: Via | None, wish: Wish, *, push: bool = False) -> list[Seen]:
+    """The machines behind ``nodes``, each as far as it answered; UsageError when nothing can carry the question.
+
+    ``via`` None: what is here (`chosen`). ``push``: send the program along, for hosts without ncdiag.
+    """
+    means = via or chosen(nodes)
+    command = (remote.pushed if push else remote.installed)(wish.seconds)
+    return apart(machine for answer in asked(nodes, means, command, wish) for machine in machines(answer))
+
+
+def asked(nodes: str, means: Via, command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
+    """What each host behind ``nodes`` answers to a command; ``talk``: what is said to them meanwhile."""
+    if means == "kubectl":
+        answers = _pods(nodes, command, wish, talk)
+    else:
+        answers = _hosts(targets(nodes), means, command, wish, talk)
+    return [msgspec.structs.replace(answer, by=means) for answer in answers]
+
+
+def chosen(nodes: str, environment: Mapping[str, str] = os.environ) -> Via:
+    """By what to ask: labels are for kubectl; srun in an allocation, else ssh, srun, mpirun, the first that is here."""
+    if "=" in nodes and "[" not in nodes:
+        return "kubectl"
+    if "SLURM_JOB_ID" in environment and shutil.which("srun"):
+        return "srun"
+    known: tuple[Via, ...] = ("ssh", "srun", "mpirun")
+    found = [name for name in known if shutil.which(name)]
+    if not found:
+        msg = "none of ssh, srun and mpirun is here, so that no other host can be asked"
+        raise UsageError(msg)
+    return found[0]
+
+
+def _hosts(hosts: Sequence[str], means: Via, command: str, wish: Wish, talk: Talk | None) -> list[Answer]:
+    from ncdiag.apps.cluster import launchers
+
+    if means == "srun":
+        return launchers.by_srun(hosts, command, wish, talk)
+    if means == "mpirun":
+        return launchers.by_mpirun(hosts, command, wish)
+    return _by_shells(hosts, command, wish, talk)
+
+
+def _by_shells(
+    hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None, *, local: bool = False
+) -> list[Answer]:  # fmt: skip
+    """By ClusterShell; UsageError where it is not, or cannot be: it needs POSIX."""
+    try:
+        from ncdiag.apps.cluster import shells
+    except ImportError as error:
+        why = MISSING if "ClusterShell" in str(error) else f"other hosts cannot be asked from here: {error}"
+        raise UsageError(why) from None
+    return shells.ask(hosts, command, wish, local=local, talk=talk)
+
+
+def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[Answer]:
+    """Ask the running pods with these labels; ``wish.options`` may name kubectl's namespace and context."""
+    options = shlex.split(wish.options)
+    listed = run(["kubectl", *options, "get", "pods", "-l", selector, "-o", "json"], wish.seconds)
+    if listed.why is not None or listed.status:
+        words = listed.errors.decode("utf-8", "replace").strip().splitlines()
+        msg = f"kubectl get pods -l {selector}: {listed.why or (words[-1] if words else 'it failed')}"
+        raise UsageError(msg)
+    phases = _phases(listed.output)
+    if phases is None:
+        msg = f"kubectl get pods -l {selector} printed no list of pods"
+        raise UsageError(msg)
+    if not phases:
+        msg = f"no pod has the labels {selector}"
+        raise UsageError(msg)
+    running = [name for name, phase in phases.items() if phase == "Running"]
+    line = shlex.join(["kubectl", *options, "exec", "-i"]) + " %h -- sh -c " + shlex.quote(command)
+    local = line.replace("%", "%%").replace("%%h --", "%h --", 1)
+    answers = _by_shells(running, local, wish, talk, local=True) if running else []
+    return [*answers, *(Answer(n, problem=f"the pod is {phase}") for n, phase in phases.items() if phase != "Running")]
+
+
+def _phases(printed: bytes) -> dict[str, str] | None:
+    """The phase of each pod; None for what is no list of pods."""
+    try:
+        pods = json.loads(printed)["items"]
+        found = {str(pod["metadata"]["name"]): str(pod["status"]["phase"]) for pod in pods}
+    except (ValueError, KeyError, TypeError):
+        return None
+    return found if all(map(is_name, found)) else None
+
+
+def machines(answer: Answer) -> list[Seen]:
+    """The machine that an answer holds; where it holds none, a machine of which only that is known."""
+    if answer.problem:
+        return [_silent(answer)]
+    try:
+        found = machines_of(answer.data, answer.host)
+    except InputError as error:
+        why = str(error).removeprefix(f"cannot read {answer.host}: ")
+        return [_silent(msgspec.structs.replace(answer, problem=why))]
+    return [msgspec.structs.replace(machine, name=answer.host) for machine in found]
+
+
+def _silent(answer: Answer) -> Elsewhere:
+    """What was printed in place of the answer, read as any output, and the line that says that there is none."""
+    host = answer.host
+    last = [answer.silence] if host else []
+    lines = [*answer.said, *last]
+    source = TextSource.of_bytes(
+        f"sweep of {host}" if host else answer.problem, "".join(f"{line}\n" for line in lines).encode()
+    )
+    reading = read_source(source)
+    found = tuple(msgspec.structs.replace(o, host=o.host or host or None) for o in reading.observations)
+    read = (msgspec.structs.replace(reading, observations=found),)
+    return Elsewhere(name=host or answer.problem, host=host, read=read, unseen=(answer.problem,))

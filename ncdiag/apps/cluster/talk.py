@@ -1,0 +1,93 @@
+"""A talk with many hosts: each says what it has, all are told of the others, and each comes back with what it found."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from ncdiag.apps.cluster.envelope import Envelopes, apart
+
+
+class Talk:
+    """Two envelopes from each host, and one word to all of them in between.
+
+    ``compose`` makes the word of the first envelopes, by host. It is due when all hosts have spoken or are gone, or
+    after ``wait`` seconds; ``seconds`` later nothing more is expected.
+    """
+
+    def __init__(self, compose: Callable[[Mapping[str, bytes]], bytes], *, wait: float, seconds: float) -> None:
+        """Nobody has spoken yet."""
+        self._compose, self._wait, self._seconds = compose, wait, seconds
+        self._first, self._second = Envelopes(), Envelopes()
+        self._heard: dict[str, bytes] = {}
+        self._expected: set[str] = set()
+        self._gone: set[str] = set()
+        self._told: set[str] = set()
+        self._began = time.monotonic()
+        self._spoke: float | None = None
+
+    def begin(self, hosts: Sequence[str]) -> None:
+        """The hosts are asked now; nobody else is heard."""
+        self._expected = set(hosts)
+        self._first, self._second = Envelopes(hosts), Envelopes(hosts)
+        self._began = time.monotonic()
+
+    def take(self, line: str, node: str = "") -> bool:
+        """Take a line, as `Envelopes` does: that of the first envelope of a host until it is whole."""
+        found = apart(line, node)
+        for name, one in found:
+            host = self._first.asked(name)
+            if host is None:
+                continue
+            if self._first.is_whole(host):
+                self._second.take(one, node)
+                continue
+            self._first.take(one, node)
+            if self._first.is_whole(host):
+                with contextlib.suppress(ValueError):  # one that is damaged takes no part
+                    self._heard[host] = self._first.data(host)
+        return bool(found)
+
+    def gone(self, host: str) -> None:
+        """Nothing more comes from a host."""
+        self._gone.add(host)
+
+    def due(self) -> bytes | None:
+        """The word, once, when it is time for it."""
+        if self._spoke is not None:
+            return None
+        ready = self._heard.keys() - self._gone
+        if len(ready) + len(self._gone) < len(self._expected) and time.monotonic() < self._began + self._wait:
+            return None
+        self._spoke, self._told = time.monotonic(), ready
+        return self._compose({host: self._heard[host] for host in sorted(ready)})
+
+    def is_over(self) -> bool:
+        """Has everything been said that will be?"""
+        if self._spoke is None:
+            return False
+        open_ = [host for host in self._told - self._gone if not self._second.is_whole(host)]
+        return not open_ or time.monotonic() > self._spoke + self._seconds
+
+    def problem(self, host: str) -> str:
+        """Why a host gave no answer, a part of a sentence."""
+        if host in self._told:
+            return f"it did not come back with what it found within {self._seconds:g} s"
+        return f"it did not answer within {self._wait:g} s"
+
+    def hosts(self) -> list[str]:
+        """Who came back with something, whole or not."""
+        return self._second.hosts()
+
+    def whole(self) -> int:
+        """How many hosts came back with all that they found."""
+        return self._second.whole()
+
+    def is_whole(self, host: str) -> bool:
+        """Is everything there that the host found?"""
+        return self._second.is_whole(host)
+
+    def data(self, host: str) -> bytes:
+        """What a host found; ValueError when a part is missing or damaged."""
+        return self._second.data(host)

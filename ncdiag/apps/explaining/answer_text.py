@@ -1,0 +1,44 @@
+"""An answer about a thing as text for people, in the language that is spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.apps.explaining.answers import Answer
+from ncdiag.apps.explaining.columns import width
+from ncdiag.language import cells, lead_in, say, sentences
+
+_DOCUMENTED = {"fact", "field", "derived field"}
+"""Answers from the docstrings of the program, which are English alone."""
+_WORDS = {"is", "in this release", "severity"}
+"""Details that are a word of a closed vocabulary."""
+
+
+def is_pasted(value: object) -> bool:
+    """True if a detail is lines to paste, which end in a newline each."""
+    return isinstance(value, str) and value.endswith("\n")
+
+
+def text_of(answer: Answer) -> str:
+    """Its name and kind, what it means, and each detail with its label."""
+    told = str if answer.kind in _DOCUMENTED else sentences
+    lines = [say("{text} ({note})", text=answer.name, note=say(answer.kind))]
+    lines += cells.wrap(told(answer.meaning), width(), "  ", "  ")
+    for name, value in answer.details.items():
+        lines += _detail(name, value, is_documented=answer.kind in _DOCUMENTED)
+    return "\n".join(lines) + "\n"
+
+
+def _detail(name: str, value: object, *, is_documented: bool) -> Iterator[str]:
+    told = str if is_documented else sentences
+    if isinstance(value, dict):
+        yield from (f"  {key} = {held}" for key, held in value.items())
+        return
+    if is_pasted(value):
+        yield from ("", f"  {lead_in(name).rstrip()}", *(f"    {line}" for line in str(value).strip().splitlines()))
+        return
+    if isinstance(value, list):
+        shown = say(", ").join(told(str(part)) for part in value)
+    else:
+        shown = say(str(value)) if name in _WORDS else told(str(value))
+    yield from cells.wrap(say("{label}: {text}", label=say(name), text=shown), width(), "  ", "    ")

@@ -1,0 +1,279 @@
+"""Answers about a thing that somebody names: a variable, a code, a word, a path or a line of a log."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from ncdiag.apps.explaining import lines, logs
+from ncdiag.facts.scalars import OLDEST, Version, VersionRange
+from ncdiag.messages.match import full_matcher
+from ncdiag.nccl import codes, environment, paths, terms
+from ncdiag.nccl.environment import Variable
+from ncdiag.nccl.judgement import words
+from ncdiag.nccl.judgement.names import of_name
+from ncdiag.nccl.judgement.values import of_value
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_CODE = re.compile(
+    r"(?P<kind>sxid|xid|status|completion|vendor(?: err(?:or)?)?|result|ncclresult_t|errno)\s*[:=#]?\s*"
+    r"(?P<number>0x[0-9a-f]{1,4}|\d{1,5})",
+    re.IGNORECASE,
+)
+_KINDS = {"status": "completion", "ncclresult_t": "result", "vendor err": "vendor", "vendor error": "vendor"}
+_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,4}|\d{1,5})")
+_PATH = re.compile(r"[~/][\w./:@-]{1,200}")
+_WORDS = {
+    "result": "NCCL result", "completion": "ibverbs completion status", "vendor": "mlx5 vendor error", "xid": "Xid",
+    "sxid": "SXid", "errno": "errno",
+}  # fmt: skip
+_FACT = re.compile(r"[A-Z][A-Za-z]{2,40}(?:\.[a-z]\w{0,60})?")
+_EVENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
+_READ: dict[bool | None, str] = {True: "read", False: "not read", None: "not in all of these"}
+_ALIKE, _ALIKE_ON_HOST = "all ranks need the same value", "the ranks of one host need the same value"
+_FREE = "ranks may have different values"
+_NEAR, _MANY = 0.72, 3
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a thing.
+
+    ``kind`` says what it is (``variable``, ``NCCL result``, ``path type``, ``file``, ``message`` ...), ``details`` has
+    what there is besides, by words for people that are keys for machines as well.
+    """
+
+    kind: str
+    name: str
+    meaning: str
+    details: dict[str, Any] = {}
+
+
+def answers_to(thing: str, version: Version | VersionRange | None = None) -> tuple[Answer, ...]:
+    """All that the words can mean, the likeliest first; empty when nothing is known.
+
+    ``version`` is the NCCL release of which defaults and numbers are told.
+    """
+    text = thing.strip()
+    found = [
+        *_logging(text),
+        *_variable(text, version),
+        *_codes(text),
+        *_terms(text, version),
+        *_places(text),
+        *_facts(text),
+    ]
+    return tuple(found) or tuple(_message(text))
+
+
+def suggestions(thing: str, others: Iterable[str] = ()) -> tuple[str, ...]:
+    """What may have been meant: the nearest names of everything that can be explained, and of ``others``."""
+    known: dict[str, str] = {}
+    if "." in thing and _FACT.fullmatch(thing.strip()):
+        from ncdiag.apps.explaining import facts
+
+        others = (*others, *facts.names())
+    for name in (*others, *_names()):
+        known.setdefault(name.lower(), name)
+    near = difflib.get_close_matches(thing.strip().lower()[:200], known, n=_MANY, cutoff=_NEAR)
+    return tuple(known[name] for name in near)
+
+
+def _names() -> Iterator[str]:
+    yield from logs.names()
+    yield from environment.variables()
+    yield from environment.table().misspelt
+    for kind, table in codes.codes().items():
+        if kind in _WORDS:
+            yield from (word for code in table.values() for word in (code.name, code.said) if word)
+            yield from (f"{_WORDS[kind]} {number}" for number in table if kind in {"xid", "sxid", "errno"})
+    yield from (word for term in terms.terms() for word in (term.name, *term.also))
+    yield from (place.path for place in terms.places())
+    yield from dict.fromkeys(message.event for message in full_matcher().messages())
+
+
+def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
+    name, given, value = text.removeprefix("$").partition("=")
+    known = environment.variables().get(name)
+    if known is None and not _VARIABLE.fullmatch(name):
+        return
+    wrong = of_name(name, version)
+    if known is not None:
+        details = dict(_of_variable(known, version)) | (_of_text(name, value, version) if given else {})
+        yield Answer(kind="variable", name=name, meaning=f"{known.means}.", details=details)
+    elif wrong is not None or name.startswith("NCCL_"):
+        why = environment.table().misspelt.get(name)
+        meaning = f"NCCL has no such variable{f' ({why.why})' if why else ''}; setting it has no effect."
+        near = list(environment.suggest(name)[:_MANY])
+        details = {"did you mean": near} if near else {}
+        yield Answer(kind="unknown variable", name=name, meaning=meaning, details=details)
+
+
+def _logging(text: str) -> Iterator[Answer]:
+    """How to get a log, of all launchers or one."""
+    asked = logs.asked(text) if text.partition(" ")[0].lower() in logs.WORDS else None
+    if asked is not None:
+        name, meaning, details = asked
+        yield Answer(kind="how to", name=name, meaning=meaning, details=details)
+
+
+def _facts(text: str) -> Iterator[Answer]:
+    """A type of facts, or one of its fields (``Host``, ``Host.sees_no_gpu``), as rules name them."""
+    if not _FACT.fullmatch(text):
+        return
+    from ncdiag.apps.explaining import facts  # imports all derived fields, of which most answers know nothing
+
+    kind, field = facts.fact_types().get(text), facts.field(text)
+    details: dict[str, Any]
+    if kind is not None:
+        found = facts.fields(text)
+        stored = [f"{one.name}: {one.type}" for one in found if not one.is_derived]
+        derived = [f"{one.name}: {one.meaning}" for one in found if one.is_derived]
+        details = {"fields": stored, "derived fields": derived} if derived else {"fields": stored}
+        yield Answer(kind="fact", name=text, meaning=facts.meaning(kind), details=details)
+    elif field is not None:
+        details = {"type": field.type, "worked out in": field.module} if field.is_derived else {"type": field.type}
+        what = field.meaning or facts.meaning(facts.fact_types()[field.owner])
+        yield Answer(kind="derived field" if field.is_derived else "field", name=text, meaning=what, details=details)
+
+
+def _of_text(name: str, text: str, version: Version | VersionRange | None) -> dict[str, Any]:
+    """What NCCL makes of a value that was named with the variable, and what was probably intended."""
+    wrong, read = of_value(name, text, version), environment.resolve(name, text, version)
+    found: dict[str, Any] = {"this value": f"read as {read.effective}" if read.effective is not None else None}
+    if wrong is not None:
+        found |= {
+            "this value": f"{wrong.what}. {wrong.why}".rstrip(),
+            "meant": wrong.right,
+            "holds for": wrong.versions,
+        }
+    return {label: value for label, value in found.items() if value}
+
+
+def _of_variable(known: Variable, version: Version | VersionRange | None) -> Iterator[tuple[str, Any]]:
+    default = known.default_at(version)
+    history = ", ".join(f"{_shown(value)} ({_since(since)})" for since, value in known.defaults)
+    yield "type", known.type
+    yield "read by", "NCCL" if known.owner == environment.OURS else known.owner
+    if version is not None:
+        yield "in this release", _READ[known.exists_at(version)]
+    yield "default", _shown(default) if default is not None or len(known.defaults) <= 1 else history
+    if len(known.defaults) > 1 and default is not None:
+        yield "default by release", history
+    if known.unset:
+        yield "if unset", known.unset
+    if known.owner == environment.OURS:
+        yield "history", _history(known)
+    for label, value in (
+        ("values", _values(known, version)), ("empty", _of_nothing(known)),
+        ("use instead", known.renamed), ("risk", _risk(known)), ("agreement", _agreement(known)),
+        ("because", known.agree_why), ("related", list(known.related)),
+    ):  # fmt: skip
+        if value:
+            yield label, value
+
+
+def _values(known: Variable, version: Version | VersionRange | None) -> str:
+    """What the variable takes; of levels those of the release, where it is known."""
+    if known.type == "level" and isinstance(version, Version) and version >= paths.NAMED_LEVELS:
+        there = [level for level in words.LEVELS if paths.parse_level(level, version)]
+        return f"{', '.join(there)} in upper case; or the old numbers 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS"
+    ranged = "{} to {}".format(*known.bounds) if known.bounds else ", ".join(map(str, known.choices))
+    return known.accepts or ", ".join(known.words) or ranged
+
+
+def _agreement(known: Variable) -> str | None:
+    """Whether ranks need the same value; None where that is not known."""
+    if known.agree is None:
+        return None
+    return _FREE if not known.agree else _ALIKE_ON_HOST if known.agree_on_host else _ALIKE
+
+
+def _of_nothing(known: Variable) -> str:
+    """What an empty value does; nothing where that is not known."""
+    if known.empty:
+        return f"an empty value {known.empty}{f' ({known.empty_at})' if known.empty_at else ''}"
+    return "an empty value is the same as none" if known.empty_is_unset else ""
+
+
+def _history(known: Variable) -> str:
+    """Which releases read it."""
+    if known.until is None:
+        return f"since {_release(known.since)}" if known.since else "in every release"
+    first = f"since {_release(known.since)}" if known.since else "from the beginning"
+    return f"{first}, removed in {_release(known.until)}"
+
+
+def _since(version: Version) -> str:
+    return "at first" if version <= OLDEST else f"{_release(version)} and later"
+
+
+def _release(version: Version) -> str:
+    """A minor release without a patch, as none has the patch 0."""
+    return str(version).removesuffix(".0") if version.patch == 0 else str(version)
+
+
+def _shown(default: int | str | None) -> str:
+    return "unset or worked out at run time" if default in {None, ""} else str(default)
+
+
+def _risk(known: Variable) -> str:
+    """What can go wrong with it."""
+    parts = [known.effect]
+    if not known.documented and known.owner == environment.OURS:
+        parts.append("The user guide does not name it: it may change or disappear without notice.")
+    if known.experimental:
+        parts.append("The user guide lists it under debugging: not for production.")
+    return " ".join(part for part in parts if part)
+
+
+def _codes(text: str) -> Iterator[Answer]:
+    found = _CODE.fullmatch(text)
+    if found:
+        word = found["kind"].lower()
+        entry = codes.code(_KINDS.get(word, word), int(found["number"], 0))
+        entries: Iterable[codes.Code] = (entry,) if entry is not None else ()
+    elif _NUMBER.fullmatch(text):
+        entries = codes.of_number(abs(int(text, 0)))
+    else:
+        entries = codes.named(text)
+    for code in entries:
+        details = {"number": code.number, **({"in messages": code.said} if code.said else {})}
+        yield Answer(kind=_WORDS[code.kind], name=code.name, meaning=code.meaning, details=details)
+
+
+def _terms(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
+    for term in terms.named(text):
+        details: dict[str, Any] = {"also": list(term.also)} if term.also else {}
+        number = paths.path_number(term.name, version) if term.kind == "path type" else None
+        if number is not None and version is not None:
+            details["number"] = number
+        yield Answer(kind=term.kind, name=term.name, meaning=term.meaning, details=details)
+
+
+def _places(text: str) -> Iterator[Answer]:
+    place = terms.place(text) if _PATH.fullmatch(text) else None
+    if place is not None:
+        yield Answer(kind="file", name=place.path, meaning=place.why, details={"holds": place.holds})
+
+
+def _message(text: str) -> Iterator[Answer]:
+    """A line of a log, or the name that an event has in the catalogue."""
+    told = lines.line(text)
+    if told.event is not None:
+        details: dict[str, Any] = {
+            "is": told.kind, "level": told.level, "fields": told.fields, "next": told.next,
+            "printed by NCCL": told.versions,
+        }  # fmt: skip
+        kept = {name: value for name, value in details.items() if value}
+        yield Answer(kind="message", name=told.event, meaning=told.meaning, details=kept)
+    elif _EVENT.fullmatch(text):
+        same = [message for message in full_matcher().messages() if message.event == text]
+        for message in same[:1]:
+            details = {"is": message.kind, "next": message.next, "texts": [m.text for m in same[:_MANY]]}
+            yield Answer(
+                kind="event", name=text, meaning=message.meaning, details={k: v for k, v in details.items() if v}
+            )

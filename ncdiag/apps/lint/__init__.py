@@ -1,0 +1,30 @@
+"""What is wrong with scripts and manifests, and the edits that fix it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ncdiag.base.faces import exported
+
+if TYPE_CHECKING:
+    from ncdiag.apps.lint import inputs, output
+    from ncdiag.apps.lint.edits import patch
+    from ncdiag.apps.lint.findings import checks
+    from ncdiag.apps.lint.model import Document, Form
+    from ncdiag.apps.lint.output import label
+    from ncdiag.apps.lint.run import Options, Result, lint, mended
+
+__all__ = [
+    "Document", "Form", "Options", "Result", "checks", "inputs", "label", "lint", "mended", "output", "patch",
+]  # fmt: skip
+__getattr__ = exported(
+    __name__,
+    {
+        "": ("inputs", "output"),
+        "edits": ("patch",),
+        "findings": ("checks",),
+        "model": ("Document", "Form"),
+        "output": ("label",),
+        "run": ("Options", "Result", "lint", "mended"),
+    },
+)

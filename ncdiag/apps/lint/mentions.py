@@ -1,0 +1,82 @@
+"""Settings of NCCL that a file seems to hold and that were not read: said, so that no silence is taken for approval."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+
+from ncdiag.apps.lint.vocabulary import is_for_ranks
+from ncdiag.facts.fold import fold_ranks
+
+_LIMIT, _AROUND = 2000, 300
+"""Mentions of one file that are looked at, and characters around each."""
+_MENTION = re.compile(
+    r"(?<![\w$./-])(?P<name>(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2,100})(?![\w*])"
+    r"(?:(?P<quote>\\{0,3}[\"']?)[ \t]{0,8}"
+    r"(?:=(?![=>~ ]*=)|:(?=[ \t\"'])|[\"']?\][ \t]{0,8}=(?!=)|,[ \t]{0,8}(?=[\"'\w(])))"
+)
+_REMARK = re.compile(r"[ \t]*(?:#|//|/?\*|REM\b|;|--)")
+_READING = re.compile(r"(?:getenv|\.get|in|not|==|!=|unset|unsetenv|delenv|pop|Error)[ (\[]{0,4}[\"']?$")
+_PRINTING = re.compile(
+    r"[ \t]*(?:[-&|;][ \t]*)*(?:run:[ \t]*)?(?i:echo|printf|print|[ef]?grep|awk|test|log\w*|logger\.\w+)\b[^>]*$"
+)
+_PROSE = re.compile(r"[ \t]*(?:-[ \t]+)?(?:description|title|help|summary|name|notes?)[ \t]*:[ \t]*[^|>\s]")
+_SHOWN = 8
+NAMED = re.compile(r"(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2}")
+"""A name of NCCL's family: without one, there is nothing to look for."""
+
+
+def unread(text: str, read: Container[int]) -> tuple[int, ...]:
+    """The numbers of the lines, from 1, that seem to set a variable of NCCL; ``read``: offsets of names that were read.
+
+    Remarks, texts that are printed and places that only ask for a variable do not count.
+    """
+    if not NAMED.search(text):
+        return ()
+    found: list[int] = []
+    number = position = counted = 0
+    for mention in _MENTION.finditer(text):
+        counted += 1
+        if counted > _LIMIT:
+            break
+        start = mention.start("name")
+        if start in read or not is_for_ranks(mention["name"]):
+            continue
+        number += text.count("\n", position, start)
+        position = start
+        begin = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
+        talk = _is_talk(text[begin : min(start + _AROUND, len(text))], start - begin, mention)
+        if not talk and (not found or found[-1] != number + 1):
+            found.append(number + 1)
+    return tuple(found)
+
+
+def _is_talk(line: str, at: int, mention: re.Match[str]) -> bool:
+    """Whether a mention sets nothing: a remark, something printed or asked for, an argument that no quote ends."""
+    before = line[:at]
+    line = line.split("\n", 1)[0]
+    if mention[0].endswith(",") and not mention["quote"]:
+        return True
+    if mention[0].endswith(",") and not before.rstrip("\"' ").endswith("("):
+        return True
+    patterns = (_REMARK.match(line), _PROSE.match(line), _PRINTING.match(line), _READING.search(before))
+    return any(pattern is not None for pattern in patterns) or " # " in before
+
+
+def spoken(lines: Sequence[int]) -> str:
+    """``NCCL settings on lines 2, 5-6 were not read``: the first few of many lines."""
+    if len(lines) == 1:
+        return f"an NCCL setting on line {_places(lines)} was not read"
+    return f"NCCL settings on lines {_places(lines)} were not read"
+
+
+def not_judged(lines: Sequence[int]) -> str:
+    """``the value of a setting on line 2 is made at run time and was not judged``."""
+    if len(lines) == 1:
+        return f"the value of a setting on line {_places(lines)} is made at run time and was not judged"
+    return f"the values of settings on lines {_places(lines)} are made at run time and were not judged"
+
+
+def _places(lines: Sequence[int]) -> str:
+    runs = fold_ranks(lines).split(",")
+    return ", ".join(runs[:_SHOWN]) + (" and others" if len(runs) > _SHOWN else "")

@@ -1,0 +1,41 @@
+"""What lint keeps quiet about: launches that have nothing to do with NCCL, and options that only a run would show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ncdiag.apps.lint.model import Document
+
+_FAMILIES = ("NCCL_", "TORCH_NCCL_", "HCCL_", "HOROVOD_", "GLOO_", "FI_", "RCCL_", "NVSHMEM_", "LIGHT_")
+_TRAINING = re.compile(r"torch|deepspeed|accelerate|horovod|.*_perf(?:_mpi)?$")
+_GENERAL = re.compile(r"mpirun|mpiexec|orterun|prterun|srun|sbatch")
+_CONTAINER = re.compile(r"(?:docker|podman|nvidia-docker|nerdctl) run")
+_STARTS_JOB = re.compile(
+    r"(?:^|[\s/'\"=])(?:python[\d.]*|torchrun|mpirun|mpiexec|deepspeed|accelerate|horovodrun|srun|\w+_perf)(?:\s|$)"
+)
+_OPTIONS_LATER = re.compile(r"(?:^|\s)['\"]?\$[{(]?[A-Za-z_@*]")
+
+
+def starts_job(text: str) -> bool:
+    """Whether a command line starts a program that may use NCCL, or sets a variable for one."""
+    return _STARTS_JOB.search(text) is not None or any(family in text for family in _FAMILIES)
+
+
+def concerns_nccl(document: Document, program: str, text: str) -> bool:
+    """Whether a launch of this program is worth a word.
+
+    Containers, MPI and Slurm start all kinds of programs. A container counts that starts a job itself; the others
+    count where the file sets a variable of NCCL or its neighbours, or starts training.
+    """
+    if _CONTAINER.match(program):
+        return starts_job(text)
+    if not _GENERAL.match(program):
+        return True
+    sets = any(s.name.startswith(_FAMILIES) and s.reaches != "shell" for s in document.settings)
+    return sets or any(_TRAINING.match(launch.program) for launch in document.launches)
+
+
+def is_told_whole(launch: Mapping[str, object]) -> bool:
+    """Whether no variable stands for options of the launch: only then is something missing from it."""
+    return _OPTIONS_LATER.search(str(launch.get("text", ""))) is None

@@ -1,0 +1,213 @@
+"""Checks of what is around the settings: rendezvous, containers, leftovers of experiments, recipes of clouds."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ncdiag.apps.lint.blocks import with_key
+from ncdiag.apps.lint.findings import finding
+from ncdiag.apps.lint.model import Document, Edit, Finding, Place, Setting, Started
+from ncdiag.apps.lint.relevance import is_told_whole
+from ncdiag.facts.observe import Observation
+from ncdiag.facts.scalars import VersionRange, ip_address
+from ncdiag.nccl import environment
+
+_HIGHEST, _FREE = 65535, 1024
+_LEFT_ON = {
+    "CUDA_LAUNCH_BLOCKING": r"[1-9]\d*", "TORCH_DISTRIBUTED_DEBUG": "(?i:DETAIL|INFO)",
+    "TORCH_CPP_LOG_LEVEL": "(?i:INFO)",
+    "NCCL_DEBUG_SUBSYS": r"(?i:(?:.*,)?(?:ALL|COLL|CALL|ALLOC|PROXY|P2P)(?:,.*)?)", "NCCL_CHECK_POINTERS": r"[1-9]\d*",
+    "NCCL_CHECK_MODE": "DEBUG_.*",
+}  # fmt: skip
+"""Variables besides the experimental ones that cost time or flood the log, and the values that do."""
+_TOLD_BY_RULES = {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"}
+_CLOUDS: dict[str, re.Pattern[str]] = {
+    "AWS": re.compile(r"FI_EFA_\w+=|FI_PROVIDER=efa|NCCL_OFI_\w+=|NCCL_NET=AWS Libfabric"),
+    "Google Cloud": re.compile(r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|SHIMNET)_\w+=|NCCL_NET=(?:FasTrak|gIB|GPUDirectTCPX)"),
+    "Azure": re.compile(r"\w+=/opt/microsoft/"),
+    "Tencent Cloud": re.compile(r"LIGHT_\w+="),
+}
+_PLACES = {
+    "AWS": re.compile(r"vpc\.amazonaws\.com/efa|\.dkr\.ecr\.[\w-]{2,30}\.amazonaws\.com/"),
+    "Google Cloud": re.compile(r"networking\.gke\.io/|cloud\.google\.com/gke|gcr\.io/|-docker\.pkg\.dev/"),
+    "Azure": re.compile(r"\.azurecr\.io/"),
+}
+_INTERFACE = re.compile(r"=?(?:ib\d|bond\d|en[ops]\w*\d|eth[1-9]|ens\d)")
+_RDMA = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_QPS_PER_CONNECTION")
+_DOCKERS = {"docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose"}
+_TORCH = {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch"}
+
+
+def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
+    """What concerns the whole file."""
+    yield from _left_on(document, version)
+    yield from _clouds(document)
+
+
+def of_container(document: Document) -> Iterator[Finding]:
+    """What one container or script is given; the document holds nothing of others."""
+    yield from _rendezvous(document)
+    yield from _containers(document)
+
+
+def launch_place(document: Document, observation: Observation) -> Place:
+    """Where a launch stands: the word of its program when the reader saw it, else its line."""
+    command = document.command_of(observation)
+    return command.at if command is not None else document.line_place(observation.span.line)
+
+
+def _launches(document: Document) -> Iterator[dict[str, Any]]:
+    for observation in document.observations:
+        if observation.entity == "Launch":
+            command = document.command_of(observation)
+            yield {**observation.fields, "_place": launch_place(document, observation), "_command": command}
+
+
+def _rendezvous(document: Document) -> Iterator[Finding]:
+    for setting in document.settings:
+        if setting.value is None or setting.name not in {"MASTER_PORT", "MASTER_ADDR"} or not setting.value:
+            continue
+        wrong = _port_problem(setting.value) if setting.name == "MASTER_PORT" else _address_problem(setting.value)
+        name = "master-port-invalid" if setting.name == "MASTER_PORT" else "master-address-invalid"
+        if wrong:
+            yield finding(name, setting.value_at, variable=setting.name, what=f"{setting.name}={setting.value} {wrong}")
+    yield from _root_address(document)
+    ports = {s.value for s in document.settings if s.name == "MASTER_PORT" and s.value and not s.branch}
+    for launch in _launches(document):
+        port = launch.get("master_port")
+        if port is not None and _port_problem(str(port)):
+            what = f"The port {port} {_port_problem(str(port))}"
+            yield finding("master-port-invalid", launch["_place"], what=what)
+        elif port is not None and ports and str(port) not in ports:
+            what = f"{launch['program']} is given the port {port}, MASTER_PORT says {', '.join(sorted(ports))}"
+            yield finding("rendezvous-differs", launch["_place"], variable="MASTER_PORT", what=what)
+        if launch.get("program") in _TORCH and launch.get("nnodes", 1) > 1 and not _has_rendezvous(document, launch):
+            what = f"{launch['program']} starts {launch['nnodes']} hosts without a rendezvous address"
+            yield finding("rendezvous-missing", launch["_place"], what=what)
+
+
+def _root_address(document: Document) -> Iterator[Finding]:
+    """NCCL_COMM_ID needs a port, and an address that the other hosts reach (src/bootstrap.cc)."""
+    several = any(
+        launch.get("nnodes", 1) > 1 or len({str(host) for host in launch.get("hosts", ())}) > 1
+        for launch in _launches(document)
+    )
+    for setting in document.settings:
+        if setting.name != "NCCL_COMM_ID" or not setting.value:
+            continue
+        host, _, port = setting.value.rpartition(":")
+        address = ip_address(host.strip("[]"))
+        local = host == "localhost" or (address is not None and address.is_loopback)
+        wrong = "" if port.isdigit() and host else "names no port, and NCCL takes port 0"
+        wrong = wrong or ("sends every host to itself" if local and several else "")
+        if wrong:
+            what = f"NCCL_COMM_ID={setting.value} {wrong}"
+            yield finding("master-address-invalid", setting.value_at, variable=setting.name, what=what)
+
+
+def _has_rendezvous(document: Document, launch: dict[str, Any]) -> bool:
+    text = f"{launch.get('text', '')} {' '.join(launch.get('env', {}))}"
+    settled = any(s.name in {"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT"} for s in document.settings)
+    return settled or re.search(r"rdzv|master|main_process_ip|config_file|MASTER_ADDR", text) is not None
+
+
+def _port_problem(text: str) -> str:
+    text = text.strip()
+    if not text.isascii() or not text.isdigit():
+        return "is not a number"
+    if int(text[:9]) > _HIGHEST:
+        return f"is above {_HIGHEST}"
+    return f"is below {_FREE}, which needs root" if 0 < int(text) < _FREE else ""
+
+
+def _address_problem(text: str) -> str:
+    if "://" in text or "/" in text:
+        return "is a URL or path, not a host name"
+    if ":" in text and ip_address(text.strip("[]")) is None:
+        return "holds a port, which belongs in MASTER_PORT"
+    return "lists several hosts" if "," in text else ""
+
+
+def _containers(document: Document) -> Iterator[Finding]:
+    for launch in _launches(document):
+        program, env = launch.get("program"), launch.get("env", {})
+        if program == "kubernetes":
+            yield from _pod(document, launch, env)
+        if program not in _DOCKERS or launch.get("privileged") or not is_told_whole(launch):
+            continue
+        place, started = launch["_place"], launch["_command"]
+        has = any("infiniband" in device for device in launch.get("devices", ()))
+        wants = has or any(name in env for name in _RDMA)
+        locks = launch.get("memlock") == "unlimited" or {"IPC_LOCK", "CAP_IPC_LOCK", "ALL"} & set(
+            launch.get("cap_add", ())
+        )
+        if wants and not has:
+            what = f"The container of {program} sets RDMA variables but gets no RDMA devices"
+            option = "--device=/dev/infiniband", "devices", "[/dev/infiniband]"
+            edits = _given(document, place, started, option)
+            yield finding("container-rdma-devices-missing", place, what=what, edits=edits, fixable=bool(edits))
+        if wants and not locks:
+            what = f"The container of {program} uses RDMA but may not lock memory"
+            edits = _given(document, place, started, ("--ulimit memlock=-1", "ulimits", "{memlock: -1}"))
+            yield finding("container-memlock-missing", place, what=what, edits=edits, fixable=bool(edits))
+
+
+def _given(document: Document, place: Place, started: Started | None, option: tuple[str, str, str]) -> tuple[Edit, ...]:
+    """What gives a container something: an option of the command, or a key of the service."""
+    words, key, value = option
+    if started is not None:
+        return (Edit(started.behind, started.behind, f" {words}"),) if started.behind is not None else ()
+    return with_key(document, document.line(place.start), key, value) if document.form == "compose" else ()
+
+
+def _pod(document: Document, launch: dict[str, Any], env: dict[str, str]) -> Iterator[Finding]:
+    value = env.get("NCCL_SOCKET_IFNAME", "")
+    if launch.get("network") == "pod" and not launch.get("networks") and _INTERFACE.match(value):
+        own = [s for s in document.settings if s.name == "NCCL_SOCKET_IFNAME" and s.value == value]
+        place = own[0].value_at if own else launch["_place"]
+        what = f"NCCL_SOCKET_IFNAME={value} names an interface that the pod does not have"
+        yield finding("pod-names-host-interface", place, variable="NCCL_SOCKET_IFNAME", what=what)
+
+
+def _left_on(document: Document, version: VersionRange | None) -> Iterator[Finding]:
+    """What slows a job or fixes what NCCL would choose; the tuning that comes with a cloud's recipe is a part of it."""
+    recipe = any(pattern.match(_written(s)) for s in document.settings for pattern in _CLOUDS.values())
+    for setting in document.settings:
+        known = environment.variables().get(setting.name)
+        if not setting.value or known is None or setting.reaches == "shell" or setting.name in _TOLD_BY_RULES:
+            continue
+        tuning = recipe or known.type == "size"
+        experimental = known.experimental and not tuning and setting.value != str(known.default_at(version))
+        if experimental or re.fullmatch(_LEFT_ON.get(setting.name, r"(?!)"), setting.value[:200]):
+            yield finding(
+                "debug-setting-left-on", setting.name_at, variable=setting.name,
+                what=f"{setting.name}={setting.value[:60]} is for experiments and debugging", reason=f"{known.means}.",
+                edits=(setting.removal,) if setting.removal else (),
+            )  # fmt: skip
+
+
+def _written(setting: Setting) -> str:
+    return f"{setting.name}={setting.value or ''}"[:400]
+
+
+def _clouds(document: Document) -> Iterator[Finding]:
+    """Variables of one cloud's network in a file for another; a template may be for several."""
+    if "{{" in document.text:
+        return
+    marked: list[tuple[str, Setting]] = []
+    for setting in document.settings:
+        if not setting.branch:
+            marked += [(cloud, setting) for cloud, pattern in _CLOUDS.items() if pattern.match(_written(setting))]
+    here = next((cloud for cloud, pattern in _PLACES.items() if pattern.search(document.text)), None)
+    counts = Counter(cloud for cloud, _ in marked)
+    home = here or (counts.most_common(1)[0][0] if counts else None)
+    for cloud, setting in marked:
+        if cloud != home:
+            yield finding(
+                "recipe-of-another-cloud", setting.name_at, variable=setting.name,
+                what=f"{setting.name} belongs to the network of {cloud}, and this file is for {home}",
+                edits=(setting.removal,) if setting.removal else (),
+            )  # fmt: skip

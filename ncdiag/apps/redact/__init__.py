@@ -1,0 +1,162 @@
+"""Clean a paste so that it can be shown to strangers and still be diagnosed: the same stand-in for the same thing.
+
+Kept is what a diagnosis rests on: which addresses share a subnet (of any length), the private range or link-local
+prefix they are in, host parts, gateways and masks; names of interfaces and HCAs with their numbers; vendors in MAC
+addresses and GUIDs and how these hang together. Replaced are the middle bits of addresses, MACs and GUIDs, the
+letters in names of hosts, domains, users, their folders and buckets, UUIDs and serial numbers; what is in is as
+long, so that wrapped lines break where they broke. Values of secrets are removed and nowhere kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from ncdiag.apps.redact.bundles import bundle_cleaned
+from ncdiag.apps.redact.secret import WithoutSecrets
+from ncdiag.apps.redact.spool import Spooled
+from ncdiag.apps.redact.stand_ins import Redactor
+from ncdiag.facts.fold import unfold_hosts
+from ncdiag.facts.model import Job
+from ncdiag.report.model import Difference, Report
+from ncdiag.text import Text, TextSource, job_of, read_source
+
+__all__ = [
+    "Cleaned",
+    "Redactor",
+    "bundle_cleaned",
+    "cleaned",
+    "difference_cleaned",
+    "hosts_in",
+    "judged_cleaned",
+    "names_of",
+    "report_cleaned",
+    "structure_cleaned",
+]
+
+_FOLDED = re.compile(r"[^,\[\]]{1,200}(?:\[[^\]]{1,4000}\][^,\[\]]{0,60})?")
+_ADDRESS = re.compile(r"[\d.]+|.*:.*", re.DOTALL)
+
+T = TypeVar("T")
+
+
+class Cleaned(Text):
+    """A source whose texts are cleaned while they are read; ``name`` is clean too."""
+
+    def __init__(self, source: Text, redactor: Redactor) -> None:
+        """``redactor`` has learnt the names in all sources of the case."""
+        self._source, self._redactor = source, redactor
+        self.name, self.notes = redactor.text(source.name), source.notes
+
+    def buffers(self) -> Iterator[bytes]:
+        """The buffers of the source, cleaned; as many lines as before."""
+        self._redactor.begin()
+        for buffer in self._source.buffers():
+            yield self._redactor.buffer(buffer)
+
+
+def cleaned(
+    sources: Iterable[Text],
+    key: bytes | None = None,
+    mapping: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+) -> tuple[list[Cleaned], Redactor]:
+    """The sources with their texts and names cleaned, and what cleans them. Each is read twice: first for the names."""
+    kept = [source if isinstance(source, Spooled) else Spooled(source) for source in sources]
+    redactor = Redactor((), key, mapping, kinds)
+    redactor.know(hosts_in(kept, redactor))
+    redactor.learn([source.name for source in kept])
+    return [Cleaned(source, redactor) for source in kept], redactor
+
+
+def report_cleaned(report: Report, key: bytes | None = None) -> Report:
+    """The report with all its texts cleaned; its names, codes and counts are the same."""
+    return structure_cleaned(report, _learned(report, key))
+
+
+def judged_cleaned(
+    report: Report, job: Job, lines: Mapping[tuple[str, int], str]
+) -> tuple[Report, Job, dict[tuple[str, int], str]]:
+    """A report, the facts of its job and lines of the input, cleaned together: a thing has one stand-in.
+
+    The facts still know their places in the input, and not what those lines say.
+    """
+    redactor = _learned(report, None, names_of(job), lines.values())
+    shown = {(redactor.text(source), number): redactor.text(text) for (source, number), text in lines.items()}
+    return structure_cleaned(report, redactor), structure_cleaned(job, redactor, lines=False), shown
+
+
+def _learned(report: Report, key: bytes | None, hosts: Iterable[str] = (), more: Iterable[str] = ()) -> Redactor:
+    """What cleans a report: it knows the names in it, these ``hosts``, and what ``more`` lines say."""
+    lines = [item.text for finding in report.findings for item in finding.evidence]
+    signs = (sign for suspect in report.suspects for sign in (*suspect.supporting, *suspect.against))
+    lines += [item.text for sign in signs for item in sign.evidence]
+    folded = [report.summary.hosts or "", *(finding.hosts or "" for finding in report.findings)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in unfold_hosts(part)]
+    named += [section.host for item in report.inputs for section in item.sections if section.host]
+    redactor = Redactor([*named, *hosts, *hosts_in([TextSource.of_bytes("evidence", "\n".join(lines).encode())])], key)
+    redactor.learn([*lines, *more, *(item.source for item in report.inputs)])
+    return redactor
+
+
+def difference_cleaned(found: Difference) -> Difference:
+    """The answer of ``ncdiag diff`` with all its texts cleaned."""
+    folded = [found.before.hosts, found.after.hosts, *(change.hosts for change in found.changes)]
+    named = [name for text in folded for part in _FOLDED.findall(text) for name in unfold_hosts(part)]
+    texts = [text for change in found.changes for text in (change.before, change.after)]
+    redactor = Redactor([*named, *hosts_in([TextSource.of_bytes("values", "\n".join(texts).encode())])])
+    redactor.learn([*texts, found.before.source, found.after.source])
+    return structure_cleaned(found, redactor)
+
+
+def structure_cleaned(value: T, redactor: Redactor, *, lines: bool = True) -> T:
+    """A msgspec structure (a report, the facts of a job) with all its texts cleaned.
+
+    ``lines`` False: without the texts of the lines that facts were read from, which are most of them.
+    """
+    text = functools.cache(redactor.text)  # a thousand ranks say the same
+
+    def clean(part: Any) -> Any:  # noqa: ANN401  (what it is made of)
+        if isinstance(part, str):
+            return text(part)
+        if isinstance(part, list | tuple):
+            return [clean(item) for item in part]
+        return {name: _of(name, item) for name, item in part.items()} if isinstance(part, dict) else part
+
+    def _of(name: str, item: Any) -> Any:  # noqa: ANN401
+        """What a field holds; the names in a table of groups are values of the input."""
+        if name == "provenance" and not lines:
+            item = {field: {**span, "text": ""} for field, span in item.items()}
+        found = clean(item)
+        return {text(value): share for value, share in found.items()} if name == "groups" else found
+
+    made: T = msgspec.convert(clean(msgspec.to_builtins(value)), type(value))
+    return made
+
+
+def hosts_in(sources: Sequence[Text], redactor: Redactor | None = None) -> list[str]:
+    """Names of machines in the order in which the sources name them first; a secret is none, whatever it looks like.
+
+    ``redactor`` learns on the way what lines say by themselves.
+    """
+    learner = redactor or Redactor()
+    without = [WithoutSecrets(source, learner.secrets(), learner.learn_line) for source in sources]
+    return names_of(job_of([read_source(source) for source in without]))
+
+
+def names_of(job: Job) -> list[str]:
+    """Names of machines that the facts of a job hold."""
+
+    def names() -> Iterator[str | None]:
+        yield from (host.name for host in job.hosts)
+        yield from (rank.host for rank in job.ranks)
+        for launch in job.launches:
+            yield from (launch.host, *(host.name for host in launch.hosts), launch.master_addr)
+        for table in job.rank_tables:
+            yield from (device.server_id for device in table.devices or ())
+
+    return list(dict.fromkeys(name for name in names() if name and not _ADDRESS.fullmatch(name)))

@@ -1,0 +1,223 @@
+"""Secrets that programs are given on their command lines, where no name promises one.
+
+The options are those of the programs' own manuals; what ``--password x`` and the like say for themselves, all programs
+alike, is judged in `ncdiag.apps.redact.pairs`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.apps.redact.names import Promise, is_value, looks_random
+from ncdiag.apps.redact.pairs import Span, value_at
+
+__all__ = ["commands"]
+
+_FLAGS: dict[str, str] = {
+    "sshpass": "p", "docker|podman|nerdctl|buildah|skopeo|crane|helm|oras|apptainer|singularity|ctr|img|finch": "p",
+    "mysql|mysqldump|mysqladmin|mariadb|mariadb-dump|mysqlimport"
+    "|mycli": "p=", "mongo|mongosh|mongodump|mongorestore": "p",
+    "az|oc|twine|poetry|evil-winrm|racadm|redfishtool|rdesktop|psexec|cqlsh|clickhouse-client|influx|pssh"
+    "|ilorest": "p",
+    "ipmitool|ipmi-power|ipmipower|ipmi-sensors|mosquitto_pub|mosquitto_sub|sqlcmd|bcp|zip|unzip|iscsiadm"
+    "|idracadm": "P",
+    "bmc-info": "p", "redis-cli|valkey-cli": "a", "ldapsearch|ldapadd|ldapmodify|ldapwhoami|ldappasswd"
+        "|ldapdelete": "w",
+    "7z|7za|7zr|rar|unrar": "p=", "gpg|gpg2|openssl|cryptsetup|keytool|x11vnc|vncserver|freerdp|xfreerdp": "k",
+    "snmpget|snmpwalk|snmpset|snmpbulkwalk"
+    "|snmptrap": "cAX", "ssh-keygen|dropbearkey": "NPp", "useradd|usermod|adduser|grub-mkpasswd": "p",
+    "tower-cli|awx": "p", "cadaver|ftp|lftp|ncftp|nxc|crackmapexec"
+        "|netexec": "p", "jfrog|jf": "p",
+    "bw|lpass|op": "p", "kadmin|kinit": "w",
+    "turnadmin|turnserver|coturn": "p", "nvsm|nvfwupd|nvdebug": "p", "redis-benchmark": "a",
+    "sftp|scp|plink|pscp|putty": "pw=", "smbmap|smbcacls": "p",
+}  # fmt: skip
+"""Programs and the letters of the options whose value is a secret; ``=``: only where it is glued to the letter."""
+_LETTERS = {name: flags for names, flags in _FLAGS.items() for name in names.split("|") if flags}
+_PROGRAM = re.compile(r"(?:^|(?<=[\s/|;&(\"'`\[$+,]))(?P<program>[a-z][\w-]{1,24})(?=[\s\"',])")
+_PAIR_OPTIONS = re.compile(
+    r"(?<![\w-])(?:-u|--user|-U|--proxy-user|-a|--auth|--creds|--src-creds|--dest-creds|--credentials|--http-user"
+    r"|--basic-auth|--userpass|-user)"
+    r"(?:[ \t=]{1,4}|[\"'],\s?)?[\"']?(?P<user>[^\s:\"'%/=]{0,80})[:%](?P<secret>[^\s\"'|;]{2,400})"
+)
+"""``curl -u kim:x``, ``smbclient -U kim%x``, ``skopeo --creds kim:x``."""
+_PAIRED = re.compile(
+    r"\b(?:curl|wget|https?|xh|smbclient|rpcclient|skopeo|podman|buildah|rclone|hey|ab|siege|lftp"
+    r"|crane|ffuf|restic|minio|artifactory|mcli|podman-remote|rpcclient|aria2c|rest|hurl|httpie|elasticdump|es)\b"
+    r"|--\w*(?:creds|credentials|auth|userpass)\b"
+)
+_SAID = re.compile(
+    r"\b(?:login|logon|authtoken|add-authtoken|set-token|set_token|setToken|auth:token|token:set|set-api-key"
+    r"|api-key|apikey|api_key|authkey|configure|init|key|activate"
+    r"|with-token|--with-token|auth|redeem|register|unlock|unseal|join|--key|-key|-token|secret-key"
+    r"|account)[ \t]{1,4}(?:--relogin[ \t]|set[ \t]|add[ \t]|-\w[ \t])?[\"']?(?P<secret>[\w.+/=~:-]{16,2000})"
+)
+"""``wandb login x``, ``ngrok authtoken x``, ``vault operator unseal x``: a word made by chance."""
+_LOGIN = re.compile(
+    r"\b(?:(?:wandb|vault|comet|swanlab|neptune|clearml|ngc|pulumi|fly|hf"
+    r"|huggingface-cli)[ \t]+login|authtoken|add-authtoken|set[ \t]api-key|api-key[ \t]set"
+    r"|apikey[ \t]set)[ \t]{1,4}(?:--?\w[\w-]*[ \t]){0,3}[\"']?(?P<secret>[^\s\"'-][^\s\"']{4,400})"
+)
+_PLACES = re.compile(
+    r"\b(?:requirepass|masterauth|rabbitmqctl[ \t]+(?:add_user|change_password|authenticate_user)[ \t]+\S{1,80}"
+    r"|(?:mc|mcli)[ \t]+(?:alias[ \t]+set|config[ \t]+host[ \t]+add)[ \t]+\S{1,80}[ \t]+\S{1,200}(?:[ \t]+\S{1,200})?"
+    r"|htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*(?:[ \t]+(?!-)\S{1,200}){1,2}|wpa_passphrase[ \t]+\S{1,80}"
+    r"|radtest[ \t]+\S{1,80}"
+    r"|net[ \t]+use[ \t]+(?:\S{1,80}[ \t]+)?(?=\S+[ \t]+/user)|(?:zkCli|addauth)[ \t]+digest[ \t]+\w{1,60}:?"
+    r"|vncpasswd|ldappasswd.{0,80}-s"
+    r"|user[ \t]+set[ \t]+password[ \t]+\d{1,3}|changeme"
+    r"|(?:git[ \t]+)?config(?:[ \t]+--?\w+)*[ \t]+\S{0,60}(?:token|secret|password|extraheader)"
+    r"|remote[ \t]+modify(?:[ \t]+--?\w+)*[ \t]+\S{1,60}[ \t]+(?:password|secret_access_key|access_key_id"
+    r"|connection_string|sas_token|account_key)"
+    r"|config[ \t]+(?:--?\w+[ \t]+)*(?:set[ \t]+|add[ \t]+)?(?:--?\w+[ \t]+)*\S{0,80}(?:[Tt]oken|[Pp]assword"
+    r"|[Ss]ecret|[Kk]ey)\S{0,80}|configure[ \t]+set(?:[ \t]+--?\S+)*[ \t]+\S{0,40}(?:key|token|secret)\S{0,40}"
+    r"|http-basic\S{0,80}[ \t]+\S{1,80}|pypi-token\S{1,60}|(?:USER|user)[ \t]+\S{1,60}[ \t]+(?:PASS|pass)"
+    r"|AUTH(?:[ \t]+(?:default|LOGIN|PLAIN))?|SETUSER[ \t]+\S{1,60}[ \t]+on[ \t]+>?|hmset[ \t]+\S+"
+    r"|IDENTIFIED[ \t]+(?:WITH[ \t]+\S{1,60}[ \t]+)?BY(?:[ \t]+PASSWORD)?|WITH[ \t]+(?:ENCRYPTED[ \t]+)?PASSWORD"
+    r"|identified[ \t]+(?:with[ \t]+\S{1,60}[ \t]+)?by(?:[ \t]+password)?|with[ \t]+(?:encrypted[ \t]+)?password"
+    r"|MIT-MAGIC-COOKIE-1|XDM-AUTHORIZATION-1|(?:ro|rw)(?:community|user)6?|snmp-server[ \t]+community"
+    r"|snmp-server[ \t]+host[ \t]+\S{1,60}(?:[ \t]+version[ \t]+\w+)?|community"
+    r"|(?:password|secret|key|auth-password|encrypted-password|md5|sha|aes|passwd|key-string"
+    r"|authentication-key[ \t]+\d{1,6})[ \t]+(?:\d{1,2}|md5|sha|sha256|des|aes|encrypted|level[ \t]+\d+|cipher"
+    r"|simple|hash|clear|ciphertext)|(?:tacacs|radius)-server[ \t]+(?:host[ \t]+\S{1,60}[ \t]+)?key(?:[ \t]+\d)?"
+    r"|key-chain.{0,60}key-string|ip[ \t]+ospf[ \t]+(?:message-digest-key[ \t]+\d+[ \t]+md5|authentication-key)"
+    r"|neighbor[ \t]+\S{1,60}[ \t]+password(?:[ \t]+\d)?"
+    r"|spawn.{0,80};[ \t]*send|expect[ \t]+-re.{0,80}send|(?<![\w-])-pass(?:in|out)?|(?<![\w-])--?passw\w*"
+    r"|--passphrase(?:-fd)?|passwd[ \t]+--stdin|crypto[ \t]+isakmp[ \t]+key|iwconfig[ \t]+\S{1,20}[ \t]+key"
+    r"|nmcli.{0,200}[ \t]password|/pass|/password|/pw)[ \t:]{1,4}(?:s:)?"
+)
+"""What comes before a secret that only its place tells: words of commands, of SQL and of switches' configurations."""
+_LITERALS = re.compile(
+    r"(?<![\w-])(?:-b|--cookie)[ =][\"']?[\w.-]{1,60}=|--from-literal[= ][\"']?[\w.-]{1,80}="
+    r"|\bvault[ \t]+(?:kv[ \t]+)?(?:put|write|patch)[ \t]+\S{1,200}(?:[ \t]+[\w.-]{1,60}=)"
+    r"|\bpass(?=:[^\s/])(?<=[ =\"']pass):|--env-secret[= ]\w+=|--set(?:-string)?[= ][\w.]{0,60}(?:[Pp]ass|[Tt]oken"
+    r"|[Ss]ecret|[Kk]ey)\w*=|set-password[ \t]+\S+[ \t]+|/p:|\bsend(?:[ \t]+--)?[ \t]+(?=\"[^\"]+\\[rn])"
+    r"|--passphrase[ =]|otpauth://\S{0,100}secret="
+)
+_MORE = re.compile(r"(?<=[ \t])[\w.-]{1,60}=")
+_WRITERS = re.compile(
+    r"\b(?:echo|printf|print|write-output"
+    r"|Write-Host)\b(?P<args>[^|<>;]{1,4000})(?P<to>[|<>]{1,2})(?P<rest>.{0,200})",
+    re.IGNORECASE,
+)
+_TAKERS = re.compile(
+    r"stdin|--with-token|\bsudo\b.{0,40}-\w*S|\bpasswd\b|chpasswd|smbpasswd|\bgpg\b|openssl|\bkinit\b|cryptsetup"
+    r"|\blogin\b|token|secret|passw|cred|netrc|pgpass|htpasswd|\.key\b|/key\b|munge|api.?key|vncpasswd|ssh-add"
+    r"|--batch|registry|\bauth\b",
+    re.IGNORECASE,
+)
+_HERE = re.compile(r"(?P<before>.{0,200})<<<[ \t]{0,4}(?=\S)")
+_WORD = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\"']+")
+_SUDO = re.compile(
+    r"\bsudo\b|\bkinit\b|passw|login|token|secret|\bgpg\b|cryptsetup|--with|stdin|\bsu\b"
+    r"|auth",
+    re.IGNORECASE,
+)
+
+
+def commands(line: str) -> Iterator[Span]:
+    """Where the secrets are that the commands in the line are given."""
+    yield from _options(line)
+    for found in _BOTH_QUOTED.finditer(line):
+        if is_value(found["secret"], Promise.LIKELY):
+            yield found.span("secret")
+    if _PAIRED.search(line):
+        for found in _PAIR_OPTIONS.finditer(line):
+            if not re.match(r"\$\{?\w|//|\d{1,5}$", found["secret"]):
+                yield found.span("secret")
+    yield from _logins(line)
+    for place in _ends(line):
+        span = value_at(line, place)
+        if is_value(line[slice(*span)], Promise.PASSWORD) and not line[slice(*span)].startswith("--"):
+            yield span
+    yield from _piped(line)
+
+
+def _logins(line: str) -> Iterator[Span]:
+    """What ``login`` and its kin are given, when it is not a host."""
+    for found in _SAID.finditer(line):
+        if looks_random(found["secret"]) and not _ADDRESS.match(found["secret"]):
+            yield found.span("secret")
+    for found in _LOGIN.finditer(line):
+        if is_value(found["secret"], Promise.LIKELY) and not _SERVER.match(found["secret"]):
+            yield found.span("secret")
+
+
+_ADDRESS = re.compile(r"[\w.-]+/[\w./:-]+$|[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:/|$)|\w+://")
+_SERVER = re.compile(r"\w+://|[a-z0-9-]+(?:\.[a-z0-9-]+){2,}$")
+_BOTH_QUOTED = re.compile(
+    r"(?i:auth|login|credentials?|creds|basicauth|connect|userpass)\w{0,20}[\"']?\s?(?:[=:(]"
+    r"|=>)\s?[(\[]?\s?[\"'][^\"']{0,80}[\"']\s?,\s?[\"'](?P<secret>[^\"']{3,400})[\"']\s?[)\]]"
+)
+"""``auth=("kim", "x")``, as libraries for HTTP and mail take them."""
+
+
+def _ends(line: str) -> Iterator[int]:
+    """Where what comes before a secret ends."""
+    for found in _PLACES.finditer(line):
+        yield found.end()
+    more = True
+    for found in _LITERALS.finditer(line):
+        yield found.end()
+        if more and found[0].startswith("vault"):
+            yield from (each.end() for each in _MORE.finditer(line, found.end()))
+            more = False
+
+
+def _options(line: str) -> Iterator[Span]:
+    """``-p x`` and ``-px`` of programs that take a secret so."""
+    programs = [found for found in _PROGRAM.finditer(line) if found["program"] in _LETTERS]
+    for number, found in enumerate(programs):
+        end = programs[number + 1].start() if number + 1 < len(programs) else len(line)
+        letters = _LETTERS[found["program"]]
+        glued, letters = letters.endswith("="), letters.rstrip("=")
+        if (
+            letters == "p"
+            and found["program"]
+            in {
+                "docker",
+                "podman",
+                "nerdctl",
+                "helm",
+                "az",
+                "oc",
+                "ctr",
+                "singularity",
+                "apptainer",
+            }
+            and "login" not in line[found.end() : end]
+        ):
+            continue
+        form = re.compile(
+            rf"(?<=[\s\"'])-(?:{letters if letters == 'pw' else f'[{letters}]'})"
+            + (r"(?=[^\s\d,]|\d\S)" if glued and letters != "pw" else r"(?:[\"'],\s?|[ \t=]{0,4})(?=[^\s-]|-\w*\d)")
+        )
+        for flag in form.finditer(line, found.end(), end):
+            span = value_at(line, flag.end())
+            if is_value(line[slice(*span)], Promise.PASSWORD):
+                yield span
+
+
+def _piped(line: str) -> Iterator[Span]:
+    """What is written into a program that asks for a secret, or into a file that keeps one."""
+    for found in _WRITERS.finditer(line):
+        if not _TAKERS.search(found["rest"].split("|")[0] if found["to"] != "|" else found["rest"]):
+            continue
+        for word in _WORD.finditer(found["args"]):
+            text = word[0].strip("\"'")
+            if (
+                text.startswith("-")
+                or re.fullmatch(r"(?:%s|%b|\\n|\d|&)+", text)
+                or not is_value(text, Promise.PASSWORD)
+            ):
+                continue
+            start = found.start("args") + word.start()
+            user = re.match(r"[\"']?[a-z_][\w.-]{0,40}:(?=\S)", word[0])
+            yield start + (user.end() if user else word[0][0] in "\"'"), start + len(word[0]) - (word[0][-1] in "\"'")
+    for found in _HERE.finditer(line):
+        after = line[found.end() : found.end() + 4000]
+        if _SUDO.search(found["before"]) or _SUDO.search(after):
+            span = value_at(line, found.end())
+            if is_value(line[slice(*span)], Promise.PASSWORD):
+                yield span

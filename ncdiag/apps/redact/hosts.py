@@ -1,0 +1,223 @@
+"""Where the names of hosts, users and buckets stand: what is learnt from a line, besides what parsers understand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.text import prompt
+
+__all__ = ["HINTS", "KEPT_DOMAIN", "TOP", "found_in"]
+
+_HOST = r"[A-Za-z0-9][\w-]{1,80}(?:\.[\w-]{1,80}){0,8}"
+_NAME = r"(?=[\w-]{0,80}[A-Za-z])" + _HOST
+_HOME = re.compile(
+    r"(?:/(?:home|Users|users|people|u|nfs/home|mnt/home|data/home|export/home|homes)/|[A-Za-z]:\\{1,2}Users\\{1,2}"
+    r"|(?<![\w/~.])~)(?P<user>[A-Za-z_][\w.-]{0,40})"
+)
+_SCRATCH = re.compile(
+    r"(?:(?<![\w.])/(?:(?:p|g)?scratch\d*|lustre\d*|gpfs\d*|beegfs|fsx|nfs|work\d*|weka|vast|pfs|orion|projects?"
+    r"|cephfs|nobackup|efs|mnt/[a-z]{2,12}\d*|data\d?)/(?:(?:fs\d*|scratch|work|projects?|proj|users?|home|homes"
+    r"|nobackup)/)?)"
+    r"(?P<user>[A-Za-z_][\w.-]{0,40})(?=[/\s\"':,)]|$)"
+)
+_USER = re.compile(
+    r"\b(?:USER|LOGNAME|SUDO_USER|USERNAME|SLURM_JOB_USER|UserId"
+    r"|SLURM_JOB_ACCOUNT)=(?P<user>[A-Za-z_][\w.-]{0,40})"
+)
+_AT = re.compile(
+    r"(?<![\w.%+-])(?P<user>[A-Za-z_][\w.+-]{0,60})@(?P<host>[A-Za-z0-9][\w-]{0,80}(?:\.[\w-]{1,80}){0,8})"
+)
+_SSH = re.compile(r"\b(?:ssh|scp|rsync|sftp|pdsh|mosh)\s")
+_HOSTS = re.compile(
+    r"\b(?:HOSTNAME|HOST|MASTER_ADDR|SLURMD_NODENAME|SLURM_(?:SUBMIT_HOST|TOPOLOGY_ADDR|LAUNCH_NODE_IPADDR)"
+    r"|NodeName|BatchHost|NodeHostName|NodeAddr|AllocNode:Sid|VC_\w+_HOSTS|HEAD_NODE|RAY_HEAD_IP)"
+    rf"=(?P<host>(?=[A-Za-z]){_HOST})(?![\w(])"
+    r"|--?(?:master[_-]addr|master|rdzv[_-]endpoint|nodelist|nodes?[_-]?addr|head[_-]node|host|hosts|address"
+    rf"|host-?name|server)[= ](?P<option>{_NAME})(?=[:,\s\"']|$)"
+    rf"|\b(?:tcp|http|https|grpc|ray|ib|nfs|ssh)://(?:[^\s@/]{{1,80}}@)?(?P<url>{_NAME})(?=[:/\s\"'<]|$)"
+    rf"|\bpeer (?P<peer>{_NAME})<\d|\bON (?P<step>{_NAME}) CANCELLED|\b(?:srun|slurmstepd|prun|orted"
+    rf"|mpirun): error: (?!Node)(?P<srun>{_NAME}): "
+    rf"|^\s*\[(?P<mpi>{_NAME}):\d{{2,8}}\]|Permanently added '(?P<ssh>{_NAME})[,']|\b(?:ssh|mosh|ping6?|telnet"
+    r"|iperf3? -c|ib_write_bw|ib_send_bw|ib_read_bw|nslookup|dig"
+    rf"|host) (?:-[\w]+(?: \d+)? ){{0,4}}(?:[\w.-]{{1,60}}@)?(?P<to>(?=[\w.-]*[\d.])(?=[a-z]"
+    rf")[a-z0-9][\w.-]{{2,100}})(?=[\s:\"']|$)"
+    r"|\b(?:connect(?:ed|ing|ion)? to|connection to|refused by|reach|resolve|host|node|server|machine|on host"
+    rf"|on node|hostname:?) \"?'?(?P<word>(?=[a-z][\w.-]*\d)(?=[\w.]*-)[a-z][\w.-]{{3,100}})(?=[\s:,;.)\"'<]|$)"
+)
+_SETS = re.compile(
+    r"(?:NodeList|nodelist|NODELIST|ExcNodeList|ReqNodeList|Nodes|node_list|-w|-x|--exclude|--nodelist|reason"
+    r"|hosts?|ON|on nodes?|scontrol show hostnames?|pdsh -w"
+    r"|clush -w)(?:\([^)]{0,20}\)"
+    r")?[= :]{1,3}\"?(?P<set>[A-Za-z][\w.-]{0,60}(?:\[[\d,-]{1,200}\][\w.-]{0,60}"
+    r"|\d)(?:,[A-Za-z][\w.-]{0,60}(?:\[[\d,-]{1,200}\])?[\w.-]{0,60}){0,50})"
+)
+_LISTED = re.compile(
+    r"\s(?:-H|--host|-host"
+    rf"|--hosts)[ =](?P<list>{_HOST}(?::\d{{1,4}})?(?:,{_HOST}(?::\d{{1,4}})?){{0,200}})"
+)
+_NCCL = re.compile(rf"(?P<host>{_NAME}):\d{{1,8}}:\d{{1,8}} \[\w{{1,3}}\]")
+_LABEL = re.compile(r"(?P<host>(?!nvidia-)[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,6}-\d{1,6}): ")
+"""What launchers put before the lines of each host; with a dash and a number, so that no device is taken for one."""
+_BUCKET = re.compile(
+    r"\b(?:s3a?|s3n|gs|gcs|oss|cos|obs|abfss?|wasbs?|az|swift|b2|r2|oci"
+    r"|hdfs)://(?:[\w-]{1,60}@)?(?P<bucket>[A-Za-z0-9][\w.-]{1,100})"
+    r"|(?i:\bbucket(?:_?name)?)[\"']?\s?[=:]\s?[\"']?(?P<named>[a-z0-9][a-z0-9.-]{2,62})(?![\w(])"
+)
+TOP = (
+    r"(?:com|org|edu|gov|mil|int|net|internal|local|lan|corp|intra|intranet|cluster|hpc|example|localdomain|io|ai"
+    r"|cloud|dev|app|co|uk|de|fr|eu|jp|cn|ch|nl|se|no|fi|dk|pl|cz|at|it|es|ca|au|in|kr|br|us)"
+)
+_FQDN = re.compile(
+    r"(?<![\w./@-])(?P<fqdn>(?:[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\.){1,7}(?:com|org|edu|gov|mil"
+    r"|(?<=\d\.)net|(?<=\w\.\w\w\w\.)net|internal|lan|corp|intra|intranet|localdomain|example|hpc"
+    r"|local))(?![\w/(-])(?!\.\w)"
+)
+KEPT_DOMAIN = re.compile(
+    r"(?:.*\.)?(?:nvidia\.com|github\.com|githubusercontent\.com|gitlab\.com|pytorch\.org|python\.org|pypi\.org"
+    r"|pythonhosted\.org|huggingface\.co|hf\.co|openai\.com|docker\.(?:com|io)|quay\.io|gcr\.io|ghcr\.io"
+    r"|nvcr\.io|oraclecloud\.com|kernel\.org|ubuntu\.com|debian\.org|redhat\.com|mellanox\.com|readthedocs\.(?:io|org)"
+    r"|anaconda\.(?:org|com)|conda\.io|google\.com|googleapis\.com|amazonaws\.com|amazon\.com|microsoft\.com"
+    r"|azure\.com"
+    r"|windows\.net|cloudflare\.com|wandb\.(?:ai|com)|slack\.com|discord(?:app)?\.com|telegram\.org|kubernetes\.io"
+    r"|k8s\.io|apache\.org|gnu\.org|open-?mpi\.org|schedmd\.com|launchpad\.net|sourceforge\.net|stackoverflow\.com"
+    r"|intel\.com|amd\.com|broadcom\.com|example\.(?:com|org|net|edu)|w3\.org|mlflow\.org|ray\.io|tensorflow\.org"
+    r"|lightning\.ai|deepspeed\.ai|facebook\.com|meta\.com|ietf\.org|iana\.org|archive\.org|apple\.com|kubeflow\.org"
+    r"|cncf\.io|volcano\.sh|helm\.sh|istio\.io|cilium\.io|openshift\.io|azurecr\.io|linux\.org|fedoraproject\.org"
+    r"|centos\.org|opensuse\.org|arxiv\.org|wikipedia\.org|openssl\.org|openssh\.com|libfabric\.org|ofiwg\.org"
+    r"|openfabrics\.org"
+    r"|openucx\.org|spdk\.io|dpdk\.org|modal\.com|databricks\.com|comet\.(?:com|ml)|neptune\.ai|atlassian\.(?:com"
+    r"|net)|cluster\.local|localhost|(?:[a-z]{2}-[a-z]+-\d\.)?(?:compute|ec2)\.internal|internal|local|localdomain"
+    r"|svc|host\.docker\.internal)\Z",
+    re.IGNORECASE,
+)
+"""Domains that everybody uses: they name nobody."""
+_DIRECTORIES = frozenset(
+    {
+        "shared",
+        "data",
+        "ckpt",
+        "ckpts",
+        "tmp",
+        "models",
+        "datasets",
+        "dataset",
+        "software",
+        "apps",
+        "envs",
+        "lib",
+        "lib64",
+        "checkpoints",
+        "logs",
+        "runs",
+    }
+    | {
+        "users",
+        "user",
+        "home",
+        "project",
+        "projects",
+        "proj",
+        "public",
+        "common",
+        "cache",
+        "outputs",
+        "output",
+        "results",
+        "scratch",
+        "work",
+        "bin",
+    }
+    | {
+        "containers",
+        "images",
+        "nccl",
+        "nccl-tests",
+        "src",
+        "build",
+        "log",
+        "jobs",
+        "job",
+        "experiments",
+        "dev",
+        "test",
+        "tests",
+        "conda",
+        "miniconda3",
+    }
+    | {
+        "huggingface",
+        "imagenet",
+        "train",
+        "val",
+        "weights",
+        "model",
+        "fs",
+        "fs1",
+        "fs2",
+        "fsx",
+        "efs",
+        "nfs",
+        "lustre",
+        "beegfs",
+        "mnt",
+        "export",
+        "share",
+    }
+)
+_FILE = re.compile(r"\.(?:py|sh|log|txt|so|json|ya?ml|cc|md)$")
+HINTS = re.compile(
+    r"@|[/\\](?:home|users|people|u|homes|p?scratch|gscratch|lustre|gpfs|beegfs|fsx|nfs|work|weka|vast|pfs|orion"
+    r"|projects?|cephfs|nobackup|efs|mnt|data)\d*[/\\]|~\w|USER|LOGNAME|UserId|HOST|ADDR|NODENAME|Node|Host=|://"
+    r"|peer \S{1,80}<\d|CANCELLED|error: "
+    r"|^\s*\[\w[\w.-]+:\d|Permanently|\b(?:ssh|mosh|scp|rsync|sftp|pdsh|ping6?|telnet|iperf|ib_\w+_bw|nslookup|dig"
+    r"|host|node|server|machine|connect\w*|refused|reach|resolve|hostname)\b|--?(?:master|rdzv|node|head|host"
+    r"|address|server)|nodelist|NODELIST|[a-z]\[\d[\d,-]*\]"
+    r"| -H |:\d{1,8}:\d{1,8} \[|^[a-z][a-z0-9]{0,40}-[\w-]{0,80}\d: |bucket|\.(?:com|org|edu|gov|mil|net|internal"
+    r"|lan|corp|intra\w*|localdomain|example|hpc|local)\b|-[wx] |--exclude",
+    re.IGNORECASE,
+)
+
+
+def found_in(line: str) -> Iterator[tuple[str, str]]:
+    """Kinds and names (``host``, ``set``, ``domain``, ``user``, ``folder``, ``bucket``) that the line tells."""
+    for form in (_HOME, _USER):
+        yield from (("user", found["user"]) for found in form.finditer(line))
+    for found in _SCRATCH.finditer(line):
+        if found["user"].lower() not in _DIRECTORIES:
+            yield "folder", found["user"]
+    yield from (("host", name) for name in _hosts(line))
+    yield from (("set", found["set"]) for found in _SETS.finditer(line))
+    for found in _FQDN.finditer(line):
+        if not KEPT_DOMAIN.match(found["fqdn"]):
+            yield ("host" if found["fqdn"].count(".") > 1 else "domain"), found["fqdn"]
+    yield from (("bucket", found["bucket"] or found["named"]) for found in _BUCKET.finditer(line))
+    if "@" in line:
+        yield from _at(line)
+
+
+def _hosts(line: str) -> Iterator[str]:
+    """Names of hosts by the words, options and heads of lines beside them."""
+    for found in _HOSTS.finditer(line):
+        name = next(text for text in found.groups() if text)
+        doubtful = found["url"] or found["to"] or found["word"] or found["option"]
+        named = not doubtful or "." in name or re.search(r"\d", name)
+        if named and not KEPT_DOMAIN.match(name) and not _FILE.search(name):
+            yield name
+    for found in _LISTED.finditer(line):
+        yield from (name.partition(":")[0] for name in found["list"].split(","))
+    for form in (_LABEL, _NCCL):
+        if labelled := form.match(line):
+            yield labelled["host"]
+
+
+def _at(line: str) -> Iterator[tuple[str, str]]:
+    """``user@host`` of prompts, of ssh and of mail; ``veth0@if7`` is none."""
+    at_prompt = prompt.prompt(line) or prompt.is_empty_prompt(line) or _SSH.search(line)
+    for found in _AT.finditer(line):
+        if at_prompt:
+            yield "user", found["user"]
+            yield "host", found["host"]
+        elif re.search(rf"\.{TOP}$", found["host"]):
+            yield "user", found["user"]
+            yield "domain", found["host"]

@@ -1,0 +1,316 @@
+"""Stand-ins of names: as long as the name, with its dashes, its number and its place in the alphabet.
+
+Hosts of one series (``gpu-a07``, ``gpu-a08``) get one stand-in and keep their numbers, so that sets such as
+``gpu-a[07-08]`` stay sets, sorted names stay sorted and wrapped lines break where they broke. What is replaced are the
+letters, which name the site.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from ncdiag.apps.redact.hosts import KEPT_DOMAIN
+from ncdiag.facts.fold import unfold_hosts
+
+__all__ = ["Names"]
+
+_KEPT_USERS = frozenset(
+    {"root", "nobody", "git", "ubuntu", "user", "admin", "ec2-user", "azureuser", "slurm", "hg", "centos", "debian"}
+)
+_KEPT_HOSTS = frozenset({"localhost", "unnamed-host", "github.com"})
+_WORDS = frozenset(
+    {"abi", "all", "any", "auto", "crypto", "cuda", "debug", "default", "dev", "error", "fs", "gpu", "host", "info"}
+    | {"kernel", "mpi", "nccl", "net", "node", "none", "proc", "rank", "sys", "unknown", "user", "vm", "warn", "server"}
+    | {"test", "data", "main", "local", "home", "train", "python", "torch", "nvidia", "worker", "master", "launcher"}
+)
+"""Names that would be taken for words of the text, among them the first words of sysctls."""
+_DEVICE = re.compile(
+    r"(?:mlx\d_|eth|ib|en[opsx]|bond|gpu|rank|numa|cpu|nic|hca|lo|veth|br-|docker|cni|tun|tap|efa|rdma|roce|nvme"
+    r"|sd[a-z]|node|socket|nvswitch|irdma|bnxt_re|hfi1_|rocep|ibp|hsn|team|vlan|dummy|switch|port|pci|ens|GPU|NIC"
+    r"|PXB|PIX)[\d.:]*\Z"
+)
+_NUMBERED = re.compile(r"(?P<series>.*?)(?P<number>000[0-9A-Z]{3}|\d*)\Z", re.DOTALL)
+"""A name and its number at the end, which scale sets of a cloud write in base 36 with six digits."""
+_CLOUD = re.compile(r"ip-\d{1,3}(?:-\d{1,3}){3}\Z")
+_LONG_NUMBER = 5
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_SHORT = frozenset({"lo", "ib", "em", "en", "no", "of", "in", "is", "it", "or", "on", "to", "if", "id", "io", "ip"})
+"""Devices and words that no stand-in may be."""
+_STRONG = 5
+"""Letters from which on a name is replaced wherever it stands, be it glued to other words by a dash."""
+_SETS = 20_000
+
+
+class Names:
+    """The names that were learnt, by kind, and what stands in for them."""
+
+    def __init__(
+        self,
+        mapping: dict[str, str],
+        kinds: Mapping[str, str],
+        used: dict[str, set[str]],
+        number: Callable[[str, int], int],
+    ) -> None:
+        """``mapping`` and ``kinds`` are those of an earlier run; ``number`` makes so many bits of a text."""
+        self.mapping, self.kinds, self._used, self._random = mapping, dict(kinds), used, number
+        self._series = {
+            name: mapping[f"{name}*"] for name, kind in kinds.items() if kind == "series" and f"{name}*" in mapping
+        }
+        self._hosts: set[str] = {name for name, kind in kinds.items() if kind == "host"}
+        self._made: dict[str, dict[str, str]] = {
+            kind: {name: mapping[name] for name, of in kinds.items() if of == kind and name in mapping}
+            for kind in ("user", "folder", "bucket", "domain")
+        }
+        self._taken = {*self._series.values(), *(made for table in self._made.values() for made in table.values())}
+        self._new: dict[str, None] = {}
+        self._forms: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = []
+        self._shape: re.Pattern[str] | None = None
+        self._stale = True
+
+    def learn(self, kind: str, name: str) -> None:
+        """Take a name of a kind.
+
+        Kinds are ``host`` (with its domain), ``set`` (of hosts), ``domain``, ``user``, ``folder`` and ``bucket``.
+        """
+        if kind == "set":
+            for host in itertools.islice(_hosts_of(name), _SETS):
+                self.learn("host", host)
+        elif kind == "host":
+            short, _, domain = name.partition(".")
+            if re.fullmatch(r"[\d.]+|\d+", name) or ":" in name:
+                return
+            self.learn("domain", domain)
+            if self._is_host(short):
+                self._new[short] = None
+                self._stale = True
+        elif kind == "domain":
+            self._domain(name)
+        elif (
+            name.lower() not in _KEPT_USERS
+            and name not in self._made[kind]
+            and name not in self._taken
+            and len(name) > 1
+        ):
+            self._make(kind, name)
+
+    def _is_host(self, short: str) -> bool:
+        if short.lower() in _KEPT_HOSTS | _WORDS or not re.match(r"[A-Za-z0-9]", short) or short in self._hosts:
+            return False
+        if short.isdecimal() or len(short) < 2 or _DEVICE.match(short) or _CLOUD.match(short):  # noqa: PLR2004  (addresses, single letters)
+            return _DEVICE.match(short) is not None and re.match(r"(?:gpu|node|rank|cpu)\d{2,}\Z", short) is not None
+        return True
+
+    def _domain(self, name: str) -> None:
+        labels = name.split(".")
+        if len(labels) < 2 or not labels[-1].isalpha() or KEPT_DOMAIN.match(name):  # noqa: PLR2004
+            return
+        for label in labels[:-1]:
+            if label not in self._made["domain"] and label not in {"co", "ac", "com", "edu", "www"}:
+                self._make("domain", label)
+        self.kinds[".".join(labels[-2:])] = "suffix"
+        self._stale = True
+
+    def _make(self, kind: str, name: str) -> None:
+        made = self._name(name, kind)
+        self._made[kind][name] = self.mapping[name] = made
+        self.kinds[name] = kind
+        self._stale = True
+
+    def _name(self, name: str, filler: str, codes: itertools.chain[str] | None = None) -> str:
+        """A name as long as the name that nothing has yet."""
+        start = _ALPHABET.index(filler[0])
+        for code in codes or itertools.chain(_ALPHABET[start:], _ALPHABET[:start], _codes(2), _codes(3)):
+            made = _filled(name, code, filler)
+            if made is not None and made not in self._taken and made != name and made.lower() not in _SHORT:
+                self._taken.add(made)
+                return made
+        made = f"{filler}{len(self._taken)}x"
+        self._taken.add(made)
+        return made
+
+    def _settle(self) -> None:
+        """Give the hosts learnt since then their stand-ins, in the order of the alphabet, and make the patterns."""
+        self._stale = False
+        numbered = {name: _NUMBERED.match(name) for name in self._new}
+        new = sorted({found["series"] for found in numbered.values() if found} - self._series.keys())
+        start = _ALPHABET.index("h") if len(new) <= len(_ALPHABET) - _ALPHABET.index("h") else 0
+        width = 1 if len(new) <= len(_ALPHABET) else 2
+        ordered = iter(_ALPHABET[start:] if width == 1 else _codes(2))
+        for series in new:
+            rest = itertools.chain(ordered, _ALPHABET, _codes(2), _codes(3))
+            made = self._name(series, "host", rest) if series else "h"
+            self._series[series] = self.mapping[f"{series}*"] = made
+            self.kinds[series] = "series"
+        self._hosts |= self._new.keys()
+        for name in self._new:
+            self.kinds[name], self.mapping[name] = "host", self.host(name)
+        self._new = {}
+        self._compile()
+
+    def host(self, name: str) -> str:
+        """The stand-in of the short name of a host whose series has one."""
+        found = _NUMBERED.match(name)
+        series, number = (found["series"], found["number"]) if found else (name, "")
+        if len(number) >= _LONG_NUMBER and not number.startswith("000"):
+            number = str(self._random(f"number {name}", 60)).zfill(len(number))[-len(number) :]
+        return self._series[series] + number
+
+    def _compile(self) -> None:
+        self._forms = []
+        listed = _any(self._series)
+        if listed:
+            domain = r"(?P<domain>(?:\.[A-Za-z][\w-]{0,60}){1,6})?"
+            self._forms.append(
+                (
+                    re.compile(
+                        rf"(?<![A-Za-z0-9])(?P<series>{listed})(?:(?P<set>(?=\[(?P<first>\d{{1,12}})))"
+                        rf"|(?P<number>000[0-9A-Z]{{3}}|\d{{0,12}})(?![A-Za-z0-9]){domain})"
+                    ),
+                    self._host,
+                )
+            )
+        suffixes = _any(name for name, kind in self.kinds.items() if kind == "suffix")
+        if suffixes:
+            self._forms.append(
+                (
+                    re.compile(
+                        rf"(?<![A-Za-z0-9])(?:[A-Za-z0-9][\w-]{{0,60}}\.){{0,5}}(?:{suffixes}"
+                        rf")(?![\w-])"
+                    ),
+                    lambda m: self._labels(m[0]),
+                )
+            )
+        for kind, check in (("user", self._user), ("folder", self._folder), ("bucket", self._folder)):
+            if listed := _any(self._made[kind]):
+                self._forms.append((re.compile(rf"(?<![A-Za-z0-9])(?P<name>{listed})(?![A-Za-z0-9])"), check(kind)))
+        names = [*self._series, *(name for kind, table in self._made.items() if kind != "domain" for name in table)]
+        names += [name for name, kind in self.kinds.items() if kind == "suffix"]
+        zeroed = _any({re.sub(r"\d", "0", name) for name in names if name})
+        self._shape = re.compile(zeroed) if zeroed else None
+
+    def may_stand_in(self, shape: str) -> bool:
+        """May a line hold one of the names, when its digits are read as 0?"""
+        if self._stale:
+            self._settle()
+        return self._shape is not None and self._shape.search(shape) is not None
+
+    def cleaned(self, line: str) -> str:
+        """The line with the stand-ins."""
+        if self._stale:
+            self._settle()
+        for form, made in self._forms:
+            line = form.sub(made, line)
+        return line
+
+    def _host(self, found: re.Match[str]) -> str:
+        series, number, text = found["series"], found["number"] or "", found.string
+        if found["set"] is not None:
+            known = not _DEVICE.match(series) or series + found["first"] in self._hosts
+            return self._series[series] if known and len(series) > 1 else found[0]
+        name = series + number
+        if name not in self._hosts and not self._of_series(series, number):
+            return found[0]
+        end = found.end("number")
+        if len(name) < _STRONG or not re.search(r"[\d-]", name) or _DEVICE.match(name):
+            before, after = text[found.start() - 1 : found.start()], text[end : end + 1]
+            if before in set("_.-") - {""} or after in set("_-") - {""} or re.match(r"\.\w+/", text[end:]):
+                return found[0]
+        self._used.setdefault("host name", set()).add(name)
+        return self.host(name) + (self._labels(found["domain"]) if found["domain"] else "")
+
+    def _of_series(self, series: str, number: str) -> bool:
+        """Is this another host of a series, by its number and by a name that no device has?"""
+        if len(series) < _STRONG - 1 or not number or _DEVICE.match(series) or series.lower().rstrip("-_") in _WORDS:
+            return False
+        return "-" in series
+
+    def _labels(self, text: str) -> str:
+        """Labels of a domain with stand-ins for those that were learnt; the last one stays."""
+        head, dot, last = text.rpartition(".")
+        if not dot:
+            return text
+        known = self._made["domain"]
+        made = []
+        for label in head.split("."):
+            new = known.get(label)
+            if (
+                new is None
+                and label
+                and (found := _NUMBERED.match(label))
+                and label in self._hosts
+                and found["series"] in self._series
+            ):
+                new = self.host(label)
+            made.append(new or label)
+        for label, new in zip(head.split("."), made, strict=True):
+            if label != new:
+                self._used.setdefault("domain", set()).add(label)
+        return ".".join(made) + dot + last
+
+    def _user(self, kind: str) -> Callable[[re.Match[str]], str]:
+        def made(found: re.Match[str]) -> str:
+            name, text = found["name"], found.string
+            before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+            strong = (
+                len(name) >= _STRONG
+                and name.lower() not in _WORDS
+                and before not in set("_.-") - {""}
+                and after not in set("_-") - {""}
+            )
+            if not strong and before not in set("/\\~=") - {""} and after != "@":
+                return found[0]
+            self._used.setdefault(f"{kind} name", set()).add(name)
+            return self._made[kind][name]
+
+        return made
+
+    def _folder(self, kind: str) -> Callable[[re.Match[str]], str]:
+        def made(found: re.Match[str]) -> str:
+            name, text = found["name"], found.string
+            before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+            alone = before in {"/", "\\", "@", '"', "'", "=", ":", " ", ""} and after in {
+                "",
+                "/",
+                "\\",
+                '"',
+                "'",
+                " ",
+                ":",
+                ",",
+                ")",
+                ";",
+                ".",
+            }
+            if not alone or (kind == "folder" and before not in {"/", "\\"}) or (before == " " and "-" not in name):
+                return found[0]
+            self._used.setdefault(f"{kind} name", set()).add(name)
+            return self._made[kind][name]
+
+        return made
+
+
+def _hosts_of(name: str) -> Iterator[str]:
+    """The hosts of a set such as ``gpu-a[07-08],gpu-b1``."""
+    for part in re.findall(r"[^,\[\]]{1,200}(?:\[[^\]]{1,400}\][^,\[\]]{0,60})?", name):
+        if not _DEVICE.match(part.partition("[")[0]):
+            yield from unfold_hosts(part)
+
+
+def _codes(width: int) -> itertools.chain[str]:
+    return itertools.chain("".join(letters) for letters in itertools.product(_ALPHABET, repeat=width))
+
+
+def _filled(name: str, code: str, filler: str) -> str | None:
+    """The name with other letters: a code, then a filler; None where it has not as many letters as the code."""
+    letters = itertools.chain(code, itertools.cycle(filler[1:] + filler[:1]))
+    if sum(map(str.isalnum, name)) < len(code):
+        return None
+    return "".join((n.upper() if c.isupper() else n) if c.isalnum() and (n := next(letters)) else c for c in name)
+
+
+def _any(names: Iterable[str]) -> str:
+    """The names as alternatives, longest first."""
+    listed = sorted((name for name in names if name), key=len, reverse=True)
+    return "|".join(map(re.escape, listed))

@@ -1,0 +1,163 @@
+"""Secrets in sentences: ``the password for kim is x``, ``log in with kim / x``, ``machine h login kim password x``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.apps.redact.names import Promise, is_value, looks_random
+from ncdiag.apps.redact.pairs import Span
+
+__all__ = ["prose"]
+
+_WHAT = (
+    r"(?P<what>(?:pass[ -]?words?|passwd|pass[ -]?phrases?|pass[ -]?codes?|pwd|pw|passwort|kennwort|contrase\u00f1a"
+    r"|mot de passe|senha|wachtwoord|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc"
+    r"|\u30d1\u30b9\u30ef\u30fc\u30c9|pass(?=\s+for\s)|pin(?: code)?|otp|(?:2fa|mfa|recovery|backup|verification"
+    r"|one-time|security"
+    r"|unlock|activation|invite|login|access)[ -](?:code|pin|key)s?|psk|pre-shared key)"
+    r"|(?:secrets?|(?:[a-z0-9]{2,12}[ -])?api[ -]?keys?|tokens?|(?:access|secret|private|licen[cs]e|encryption"
+    r"|signing|account|master|shared|wandb|hf|ssh|auth|admin|recovery|service)[ -]keys?|cred(?:ential)?s?|pats?|jwt"
+    r"|cookie|keys?|webhook))"
+)
+_OF = r"(?:\s{1,3}(?:for|of|to|on|at|from|in|by|we use|i use|used)(?:\s{1,3}[^\s:=]{1,60}){1,6}?)?"
+_IS = (
+    r"(?:\s{1,3}=|=(?=\s)|\s{0,3}(?::|\u2192|->|\u2013|\u2014|\uff1a)|\s{1,3}(?:is|was|are|were|be|ist|lautet|est"
+    r"|es|\u00e9|will be|should be|has been|had been|got|becomes|being|used|remains|equals)(?=[\s:]))"
+)
+_AS = (
+    r"\s{0,3}(?:(?:now|still|currently|simply|just|always|set to|changed to|reset to|changed|reset|called"
+    r"|as follows|this|to|=|:)\s{0,3}:?\s{1,3}){0,3}"
+)
+_OPEN = r"[\"'`\u201c\u2018\u00ab\u201e*_(<\[]{0,3}"
+_SAID = re.compile(
+    rf"(?<![\w-]){_WHAT}(?:\s\(\S{{1,40}}\)"
+    rf")?{_OF}{_IS}{_AS}{_OPEN}(?P<value>[^\s\"'`\u201d\u2019\u00bb]{{3,400}})",
+    re.IGNORECASE,
+)
+_USED = re.compile(
+    rf"\b(?:use|using|with|try|enter|typed?|the|my|our|your|new|old|default|root|admin|temporary|shared|user"
+    rf"|account|and|set|sent|paste|pasted)\s{{1,3}}(?:[a-z]{{2,12}}\s)?{_WHAT}\s{{1,3}}(?:(?:to"
+    rf"|as)\s{{1,3}})?{_OPEN}(?P<value>[^\s\"'`\u201d\u2019\u00bb]{{4,400}})",
+    re.IGNORECASE,
+)
+_NETRC = re.compile(
+    r"\b(?:login|machine|account|default|user"
+    r"|username)\s{1,8}\S{1,200}(?:\s{1,8}\S{1,200}){0,4}?\s{1,8}(?:password|passwd|pass)\s{1,8}(?P<value>\S{1,400})"
+)
+_NETRC_LINE = re.compile(r"\s{0,40}(?:password|passwd|account)[ \t]{1,8}(?P<value>\S{1,400})\s*$")
+_BOTH = re.compile(
+    r"\b(?:cred(?:ential)?s?|log ?-?in|log(?:ged)? in|sign in|user(?:name)?\s?/\s?(?:pass(?:word)?|pw|pwd)"
+    r"|user:pass(?:word)?|account|user and password|auth|authenticate)\b"
+    r"(?:\s{1,3}(?:is|are|was|were|with|as|using|details|info|data|for|to|on|the|credentials|creds|user|bmc|host"
+    r"|node|ipmi|idrac|default|in"
+    r"|use)){0,5}\s{0,3}[:=]?\s{0,3}[\"'`(]?(?P<user>[A-Za-z_][\w.@+-]{0,60})\s{0,2}(?P<by>[/:,]|\band\b"
+    r"|with(?: password)?)\s{0,2}[\"'`]?(?P<value>[^\s\"'`]{4,200})",
+    re.IGNORECASE,
+)
+_STRONG = re.compile(r"(?=\S{8})(?=\S*\d)(?=\S*[a-z])(?=\S*(?:[A-Z]|[!@#$%^&*+?~]))")
+_BESIDE = re.compile(
+    r"(?<![\w-])(?:pass[ -]?words?|passwd|pass[ -]?phrases?|pwd|pw|pass|secrets?|tokens?|cred(?:ential)?s?"
+    r"|[a-z]{2,12}[ -]keys?)[ \t]{1,3}"
+    r"[\"'`(<]?(?P<value>[^\s\"'`]{8,400})|(?:=\w{1,40}|\b(?:bind|as|user"
+    r"|login)\b.{0,60}) / (?P<after>[^\s\"'`]{8,200})",
+    re.IGNORECASE,
+)
+"""A word beside that of the secret, which counts where small and large letters, digits and signs are in it."""
+_SHORT = re.compile(
+    r"\b(?:use|using|used|with|typed?|enter|entered|have|set|put|send|sent"
+    r"|gave)\s{1,3}[\"'`]?(?P<as>[^\s\"'`]{5,200})[\"'`]?\s{1,3}(?:as|for)\s(?:the\s|my\s|a\s|your\s|our\s"
+    r"|its\s)?(?:[a-z]{1,12}\s)?(?:pass|pw|token|secret|api[ -]?key|key)\w{0,6}\b|"
+    r"\b(?:u|user|usr|username|login|id)\s?[:=]\s?[^\s,;/]{1,60}[\s,;/]{1,3}(?:p|pw|pass|pwd"
+    r"|password)\s?[:=]\s?[\"'`]?(?P<value>[^\s\"'`]{3,200})"
+    r"|\b(?:use|with|try|as)\s[\"'`]?[A-Za-z_][\w.-]{1,40}\s?[/:]\s?(?P<other>[^\s\"'`/:]{4,200})[\"'`]?\s(?:to|for"
+    r"|when|if)\s(?:log|sign|connect|auth|get|access|ssh)"
+    r"|^[a-z_][\w.-]{1,40}:(?P<alone>(?=[^\s:]*\d)(?=[^\s:]*[A-Za-z])(?=[^\s:]*[^\w\s.:/-]"
+    r"|[^\s:]*(?-i:[A-Z]))(?!\S*\.{3})[^\s:/@<>\[\](),=]{8,80})$",
+    re.IGNORECASE,
+)
+_END = re.compile(r"(?:[.,;:!?)\]>*_\u201d\u2019\u00bb\"'`]|\.{3})+$")
+_PASSES = re.compile(
+    r"(?:pass$|pass[ -]?w|passwd|pass[ -]?phr|pwd|pw$|passwort|kennwort|contrase|mot de|senha|wachtw|pin"
+    r"|otp|\w+[ -](?:code|pin)|\W)",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"[A-Za-z]?[a-z]+(?:[-'/][a-z]+)*\Z")
+_MADE = re.compile(r"(?=.{12})\S*[a-z]\d+[a-z]")
+_NO_KEY = re.compile(r"[/:]{2}|^[\w-]+\.[\w.]+$")
+_FEW = 5
+_GRAMMAR = re.compile(r"[a-z]+(?:ed|ing|able|ible)\Z|(?:un|in)[a-z]{5,}\Z|[a-z]+ly\Z")
+
+
+def prose(line: str) -> Iterator[Span]:
+    """Where the secrets are that the sentences of a line say."""
+    for found in _SAID.finditer(line):
+        yield from _checked(found, said=True)
+    for found in _USED.finditer(line):
+        yield from _checked(found, said=False)
+    for form in (_NETRC, _NETRC_LINE):
+        fields = form.search(line)
+        if fields and is_value(fields["value"], Promise.PASSWORD):
+            yield fields.span("value")
+    yield from _beside(line)
+    for found in _SHORT.finditer(line):
+        group = found.lastgroup or "value"
+        if is_value(found[group], Promise.LIKELY if group in {"alone", "as"} else Promise.PASSWORD):
+            yield found.span(group)
+    for found in _BOTH.finditer(line):
+        span = _without_end(found)
+        value = line[slice(*span)]
+        if (
+            is_value(value, Promise.LIKELY)
+            and re.search(r"\w.*\w.*\w", value)
+            and found["user"].lower() not in {"http", "https", "ssh", "tcp", "to", "the", "node", "host", "error"}
+            and not re.search(r"://|^//", value)
+        ) and not re.match(r"[\d.:]+$|[\w-]+(?:\.[\w-]+){2,}$|\d+(?:ms|s)?$", value):
+            yield span
+
+
+def _beside(line: str) -> Iterator[Span]:
+    """What is beside the word alone, and looks like nothing but a secret."""
+    for found in _BESIDE.finditer(line):
+        group = found.lastgroup or "value"
+        if _STRONG.match(found[group]) and is_value(found[group], Promise.LIKELY) and "://" not in found[group]:
+            yield found.start(group), found.end(group) - len(_tail(found[group]))
+
+
+def _without_end(found: re.Match[str]) -> Span:
+    start, end = found.span("value")
+    return start, end - len(_tail(found["value"]))
+
+
+def _tail(value: str) -> str:
+    """The marks of the sentence behind a value."""
+    tail = _END.search(value)
+    return tail[0] if tail and len(tail[0]) < len(value) else ""
+
+
+def _checked(found: re.Match[str], *, said: bool) -> Iterator[Span]:
+    """The value, when the sentence says that it is one: of a password any word, of a key what is not a word."""
+    span = _without_end(found)
+    value = found.string[slice(*span)]
+    password = _PASSES.match(found["what"]) is not None
+    by_mark = found.string[found.end("what") : span[0]].strip()[:1] in {":", "=", "\u2192"}
+    if not is_value(value, Promise.PASSWORD) or value.endswith("(") or not re.search(r"\w{2}|\w\W\w", value):
+        return
+    if found["what"].lower() == "pass" and not _STRONG.match(value):
+        return
+    if _PLAIN.match(value):
+        if password and said and not _GRAMMAR.match(value) and value.islower():
+            yield span
+        return
+    if value.isdecimal() and len(value) < 4:  # noqa: PLR2004  (no code is so short)
+        return
+    if re.match(r"\(|0x[0-9a-f]{1,8}$|[\d.]+$", value) and not password:
+        return
+    if found["what"].lower() in {"key", "keys", "cookie", "pat", "pats", "webhook"} or (not said and not password):
+        if (looks_random(value) or _MADE.match(value)) and not _NO_KEY.search(value):
+            yield span
+        return
+    if is_value(value, Promise.PASSWORD if password else Promise.LIKELY) and (
+        password or not by_mark or len(value) > _FEW
+    ):
+        yield span

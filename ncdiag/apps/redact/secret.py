@@ -1,0 +1,234 @@
+"""Secrets in a text: what is removed, wherever it stands, and nowhere kept."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ncdiag.agent.hide import HIDDEN
+from ncdiag.apps.redact.blocks import Block, opened
+from ncdiag.apps.redact.chance import in_run
+from ncdiag.apps.redact.commands import commands
+from ncdiag.apps.redact.hosts import HINTS
+from ncdiag.apps.redact.names import Promise, looks_random
+from ncdiag.apps.redact.pairs import Span, named_apart, pairs, value_at
+from ncdiag.apps.redact.prose import prose
+from ncdiag.apps.redact.shapes import LONG, NAME, SECRET, Lines, Shapes
+from ncdiag.apps.redact.urls import schemes, urls
+from ncdiag.text import Text
+
+__all__ = ["Secrets", "WithoutSecrets"]
+
+LONGEST = 1 << 18
+"""Characters of a line that are looked at in one piece."""
+_RUN = re.compile(r"[^\s\"'`,;<>()|&]{12,4000}")
+_ONE_LINE_KEY = re.compile(
+    r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK"
+    r")?-----.{0,20000}?-----END[A-Z0-9 ]{0,40}KEY(?: BLOCK)?-----"
+)
+_PGPASS = re.compile(r"\s{0,8}[^\s:]{1,100}:(?:\d{4,5}|\*):[^\s:]{1,60}:[^\s:]{1,60}:(?P<value>[^\s:]{2,200})\s*$")
+_SECRET_OBJECT = re.compile(r"\"?kind\"?\s?:\s?\"?Secret\b")
+_OBJECT_DATA = re.compile(r"\"(?:data|stringData)\"\s?:\s?\{(?P<body>[^{}]{1,20000})\}")
+_OBJECT_VALUE = re.compile(r":\s?\"(?P<value>[^\"]{1,20000})\"")
+_VALUE = re.compile(r"\s{0,80}-?\s{0,20}\{?[\"']?value[\"']?\s?:\s{0,20}")
+_SAFE_TO_SPREAD = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s/:]{10,200}\Z")
+_KNOWN_LIMIT = 500
+_SHORT = 2 << 20
+"""Bytes of a text that is read with all its lines for the names that only parsers understand."""
+_ALIKE, _FEW, _SHAPES = 64, 16, 1 << 16
+_QUIET, _NEVER = 16, -(1 << 60)
+"""Lines of one shape that held nothing before the next ones are passed over; where one held something, none is."""
+_HEAD = re.compile(r"[\w.-]{1,80}(?=:\d+:\d+ \[|: )|\[[\w.-]{1,80}:")
+
+
+class Secrets:
+    """Removes them line by line; private keys, manifests and values on lines of their own are told by other lines."""
+
+    def __init__(self, counts: Counter[str] | None = None, known: set[str] | None = None) -> None:
+        """At the beginning of a text. ``counts`` gets how many were removed, ``known`` those that are told by names."""
+        self.counts: Counter[str] = Counter() if counts is None else counts
+        self.known: set[str] = set() if known is None else known
+        self._block: Block | None = None
+        self._quiet: dict[bytes, int] = {}
+        self._promising: set[int] = set()
+        """Lines of this part that promise a secret on another line, or are in a block that may hold one."""
+
+    def removed(self, line: str) -> str:
+        """The line without its secrets, when the lines come one by one."""
+        return self.part([line], [0]).get(0, line)
+
+    def part(self, lines: Sequence[str], wanted: Iterable[int]) -> dict[int, str]:
+        """The lines of the next part of a text that hold secrets, without them.
+
+        ``wanted`` are the lines to be looked at, in order; those in a private key or the like are looked at besides.
+        """
+        made: dict[int, str] = {}
+        done = -1
+        for index in (*wanted, len(lines)):
+            while self._block is not None and done + 1 < index:
+                done += 1
+                self._look(lines, done, made)
+            if done < index < len(lines):
+                done = index
+                self._look(lines, done, made)
+        return made
+
+    def changed(self, lines: Lines, shapes: Sequence[bytes], flags: Sequence[tuple[int, int]]) -> dict[int, str]:
+        """The lines of the next part that hold secrets, without them; ``flags`` say what each may hold.
+
+        Lines that differ in digits alone, and held nothing time and again, are passed over (``tokens/s: 1234``).
+        """
+        quiet = self._quiet
+        wanted = [index for index, flag in flags if flag & SECRET and quiet.get(shapes[index], 0) < _QUIET]
+        self._promising.clear()
+        made = self.part(lines, wanted)
+        for index in wanted:
+            told = index in made or index in self._promising or index + 1 in self._promising
+            quiet[shapes[index]] = _NEVER if told else quiet.get(shapes[index], 0) + 1
+        if len(quiet) > _SHAPES:
+            quiet.clear()
+        for index, flag in flags:
+            if flag & (LONG | SECRET) == LONG and index not in made:
+                line = lines[index]
+                hidden = self._without(line, list(_others(line)))
+                if hidden != line:
+                    made[index] = hidden
+        return made
+
+    def _look(self, lines: Sequence[str], index: int, made: dict[int, str]) -> None:
+        line = lines[index]
+        if self._block is not None:
+            new, self._block = self._block.removed(line)
+            if new is not None:
+                if new != line:
+                    self._count(line)
+                    made[index] = new
+                if self._block is not None or new != line:
+                    return
+        hidden, promised, valued = self._one(line)
+        if hidden != line:
+            made[index] = hidden
+        if promised and not valued:
+            self._value_above(lines, index, promised, made)
+        self._block = self._block or opened(lines, index, promised if not valued else Promise.NONE)
+        if promised or self._block is not None:
+            self._promising.add(index)
+        if self._block is not None and self._block.begins_here:
+            self._block.begins_here = False
+            made[index] = self._block.first(hidden)
+            self._count(line)
+
+    def _value_above(self, lines: Sequence[str], index: int, promised: Promise, made: dict[int, str]) -> None:
+        """``- value: x`` with ``name: TOKEN`` on the line below it."""
+        above = lines[index - 1] if index else ""
+        if promised and (head := _VALUE.match(above)):
+            begin, end = value_at(above, head.end())
+            if begin < end:
+                made[index - 1] = above[:begin] + HIDDEN + above[end:]
+                self._count(above[begin:end])
+
+    def _one(self, line: str) -> tuple[str, Promise, bool]:
+        """A line without the secrets that it tells by itself, what a name promises, whether a value is there."""
+        if len(line) > LONGEST:
+            pieces = [self._one(line[place : place + LONGEST])[0] for place in range(0, len(line), LONGEST)]
+            return "".join(pieces), Promise.NONE, True
+        apart, promised, valued = named_apart(line)
+        sure = [*pairs(line), *apart]
+        spans = [*sure, *urls(line), *schemes(line), *commands(line), *prose(line), *_others(line)]
+        for begin, end in sure:
+            if (
+                len(self.known) < _KNOWN_LIMIT
+                and _SAFE_TO_SPREAD.match(line[begin:end])
+                and looks_random(line[begin:end] + "x" * 6)
+            ):
+                self.known.add(line[begin:end])
+        return self._without(line, spans), promised, valued
+
+    def _without(self, line: str, spans: list[Span]) -> str:
+        spans = sorted(span for span in spans if span[0] < span[1])
+        made, place = [], 0
+        for begin, end in spans:
+            if end <= place:
+                continue
+            if begin >= place:
+                if line[begin:end] != HIDDEN:
+                    self.counts["secret"] += 1
+                made += [line[place:begin], HIDDEN]
+            place = end
+        return "".join(made) + line[place:] if made else line
+
+    def _count(self, what: str) -> None:
+        self.counts["secret"] += bool(what.strip())
+
+
+def _others(line: str) -> Iterator[Span]:
+    for run in _RUN.finditer(line):
+        for begin, end in in_run(run[0]):
+            yield run.start() + begin, run.start() + end
+    if "PRIVATE KEY" in line and "-----END" in line:
+        for found in _ONE_LINE_KEY.finditer(line):
+            yield found.span()
+    fields = _PGPASS.match(line)
+    if fields and not re.fullmatch(r"[0-9a-fA-F]{1,4}|\d+", fields["value"]):
+        yield fields.span("value")
+    if _SECRET_OBJECT.search(line):
+        for body in _OBJECT_DATA.finditer(line):
+            for value in _OBJECT_VALUE.finditer(line, *body.span("body")):
+                yield value.span("value")
+
+
+class WithoutSecrets(Text):
+    """A source whose secrets are removed while it is read, so that none is taken for a name.
+
+    Of a long one come only some of the lines that differ in digits alone: its names are looked for, not its events.
+    """
+
+    def __init__(
+        self, source: Text, secrets: Secrets | None = None, learn: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """``source`` may be read again later, with its secrets. ``learn`` gets the lines that may name somebody."""
+        self.name, self.notes = source.name, source.notes
+        self._source, self._secrets, self._learn = source, secrets or Secrets(), learn
+        self._heads: set[str] = set()
+        self._times: dict[bytes, int] = {}
+        self._seen: dict[bytes, int] = {}
+
+    def buffers(self) -> Iterator[bytes]:
+        """The buffers of the source without secrets."""
+        shapes = Shapes(lambda shape: HINTS.search(shape) is not None)
+        size = 0
+        for buffer in self._source.buffers():
+            size += len(buffer)
+            lines, likes, flags = shapes.flags(buffer)
+            found = self._secrets.changed(lines, likes, flags)
+            for index, flag in flags:
+                if flag & NAME:
+                    self._look(likes[index], found.get(index) or lines[index])
+            whole = lines.joined(found) if found else buffer
+            yield whole if size < _SHORT else self._few(whole.split(b"\n") if found else lines.raw, likes)
+
+    def _look(self, shape: bytes, line: str) -> None:
+        """Learn the names of a line; of lines alike only from the first ones, and who printed them."""
+        count = self._times.get(shape, 0)
+        if count <= _ALIKE:
+            self._times[shape] = count + 1
+            self._learn(line)
+        elif (head := _HEAD.match(line)) and head[0] not in self._heads:
+            self._heads.add(head[0])
+            self._learn(line)
+        if len(self._times) > _SHAPES:
+            self._times.clear()
+
+    def _few(self, lines: list[bytes], shapes: list[bytes]) -> bytes:
+        """The lines of a buffer whose like was not seen often."""
+        kept = []
+        seen = self._seen.get
+        for line, shape in zip(lines, shapes, strict=True):
+            count = seen(shape, 0)
+            if count < _FEW:
+                self._seen[shape] = count + 1
+                kept.append(line)
+        if len(self._seen) > _SHAPES:
+            self._seen.clear()
+        return b"\n".join(kept) + (b"\n" if kept else b"")

@@ -1,0 +1,44 @@
+"""A job while it runs, and logs while they grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ncdiag.base.faces import exported
+
+if TYPE_CHECKING:
+    from ncdiag.apps.watching import launch, place, settings, torch
+    from ncdiag.apps.watching.follow import PIECE, Files
+    from ncdiag.apps.watching.job import Job, die_of
+    from ncdiag.apps.watching.judging import Judging
+    from ncdiag.apps.watching.outputs import Outputs
+    from ncdiag.apps.watching.progress import Progress
+    from ncdiag.apps.watching.session import ENDED, Session
+
+__all__ = [
+    "ENDED",
+    "PIECE",
+    "Files",
+    "Job",
+    "Judging",
+    "Outputs",
+    "Progress",
+    "Session",
+    "die_of",
+    "launch",
+    "place",
+    "settings",
+    "torch",
+]  # fmt: skip
+__getattr__ = exported(
+    __name__,
+    {
+        "": ("launch", "place", "settings", "torch"),
+        "follow": ("Files", "PIECE"),
+        "job": ("Job", "die_of"),
+        "judging": ("Judging",),
+        "outputs": ("Outputs",),
+        "progress": ("Progress",),
+        "session": ("ENDED", "Session"),
+    },
+)

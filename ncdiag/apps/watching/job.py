@@ -1,0 +1,196 @@
+"""The job as a child process: started as a shell starts it, signals passed on, its end told.
+
+Where there is a terminal the job stays in the process group of ncdiag: Ctrl-C and Ctrl-Z reach both from the kernel, as
+without ncdiag, and only what others send to ncdiag is passed on, to the job's first process. ncdiag stops once the job
+has stopped. Without a terminal the job
+has a process group of its own, and every signal is passed on to all of it, once.
+
+Signals are waited for (sigtimedwait(2)), not handled: none comes at a wrong moment, and the end of the job is seen at
+once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ncdiag.apps.watching.outputs import Action
+from ncdiag.base.errors import NcdiagError
+
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+"""Exit codes of a command that does not exist or cannot be run, as shells have them."""
+_PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT")
+_LONG = 3600.0
+"""Seconds that a call may take; more (``inf``) are waited for in several."""
+_KEYS = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP} if os.name == "posix" else ())
+"""What the kernel sends to all processes at the terminal when a key is pressed."""
+
+
+class NotStartedError(NcdiagError):
+    """The command could not be started."""
+
+    def __init__(self, sentence: str, exit_code: int) -> None:
+        """``exit_code`` is that of a shell."""
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
+class Job:
+    """A running command."""
+
+    def __init__(
+        self, argv: Sequence[str], environment: Mapping[str, str], actions: Sequence[Action],
+        resized: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
+        """Start it. ``resized`` follows the size of the terminal, and is True if it changed. Raises NotStartedError."""
+        if not argv[0]:  # that of a variable that is not set
+            msg = "cannot run a command without a name"
+            raise NotStartedError(msg, NOT_FOUND)
+        self.code: int | None = None
+        """Its exit code once it has ended; the negative number of the signal that killed it."""
+        self.stops = 0
+        """How often ncdiag was stopped with it."""
+        self.interrupted = -math.inf
+        """When SIGINT came last, by the clock of `time.monotonic`."""
+        self._resized = resized
+        self._has_group = not _has_terminal()
+        numbers = {getattr(signal, name) for name in (*_PASSED_ON, "SIGWINCH")}
+        # what is ignored here (nohup) is ignored by the job
+        self._taken = {number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
+        self._before = signal.pthread_sigmask(signal.SIG_BLOCK, {*self._taken, signal.SIGCHLD})
+        spawn = functools.partial(os.posix_spawnp, setpgroup=0) if self._has_group else os.posix_spawnp
+        try:
+            self.pid = spawn(
+                argv[0], list(argv), dict(environment), file_actions=list(actions), setsigmask=self._before,
+                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which Python ignores
+            )  # fmt: skip
+        except OSError as error:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+            missing = isinstance(error, FileNotFoundError)
+            msg = f"cannot run {argv[0]}: {error.strerror}"
+            raise NotStartedError(msg, NOT_FOUND if missing else NOT_EXECUTABLE) from None
+
+    def wait(self, seconds: float) -> bool:
+        """Pass signals on until the job has ended (True) or the time is over."""
+        deadline = time.monotonic() + seconds
+        while not self._has_ended():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            taken = signal.sigtimedwait({*self._taken, signal.SIGCHLD}, min(left, _LONG))
+            if taken is not None and taken.si_signo != signal.SIGCHLD:
+                self._pass_on(taken)
+        return True
+
+    def _has_ended(self) -> bool:
+        if self.code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+            if pid and os.WIFSTOPPED(status):  # who waits for ncdiag sees that the job stopped
+                self._stop()
+            elif pid:
+                self.code = os.waitstatus_to_exitcode(status)
+                if signal.SIGINT in signal.sigpending():  # the job had it from the kernel
+                    self.interrupted = time.monotonic()
+        return self.code is not None
+
+    def _pass_on(self, taken: signal.struct_siginfo) -> None:
+        number, by_kernel = taken.si_signo, taken.si_code > 0
+        if number in {signal.SIGWINCH, signal.SIGCONT}:  # in the background nothing is said of a new size
+            self._follow_size()
+        if number == signal.SIGWINCH:
+            return
+        if number == signal.SIGINT:
+            self.interrupted = time.monotonic()
+        if self._has_group or not (by_kernel and number in _KEYS):
+            self._send(number)
+
+    def _follow_size(self) -> None:
+        """The kernel told the job of a new size before its pseudo-terminal had it: tell it once more."""
+        if self._resized():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid if self._has_group else os.getpgrp(), signal.SIGWINCH)
+
+    def _send(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self._has_group:
+                os.killpg(self.pid, number)
+            else:
+                os.kill(self.pid, number)
+
+    def _stop(self) -> None:
+        """Stop as the job did, until somebody continues both. Without a shell that could, the kernel does not stop."""
+        self.stops += 1
+        os.kill(os.getpid(), signal.SIGTSTP)  # while it is blocked it is one with that of the key, if that still waits
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP} & self._taken)
+
+    def end(self, grace: float) -> None:
+        """End the job and all that it started: SIGTERM, and SIGKILL ``grace`` seconds later."""
+        started = [self.pid, *_descendants(self.pid)]
+        for number in (signal.SIGTERM, signal.SIGCONT):
+            _kill(started, number)
+        if not self.wait(grace):
+            _kill(started := [*started, *_descendants(self.pid)], signal.SIGKILL)
+            self.wait(grace)
+        else:
+            _kill(started[1:], signal.SIGKILL)
+
+    def release(self) -> None:
+        """Signals are again those of ncdiag; those that came too late for the job are nobody's."""
+        while self._taken and signal.sigtimedwait(self._taken, 0) is not None:
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+
+
+def die_of(number: int) -> None:
+    """End this process by a signal that ended the job, without a core of its own: callers see the same."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+    with contextlib.suppress(OSError):  # of SIGKILL there is no disposition to change
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+
+
+_SET_DUMPABLE = 4  # PR_SET_DUMPABLE, prctl(2)
+
+
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+def _kill(pids: Sequence[int], number: int) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes that this one started, those that they started, and so on."""
+    parents: dict[int, list[int]] = {}
+    for child, parent in _parents():
+        parents.setdefault(parent, []).append(child)
+    found, at = [pid], 0
+    while at < len(found):
+        found += parents.get(found[at], ())
+        at += 1
+    return found[1:]
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """Each process with the one that started it (proc_pid_stat(5): the fields after the name in parentheses)."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            yield int(place.name), int((place / "stat").read_text().rpartition(")")[2].split()[1])

@@ -1,0 +1,182 @@
+"""Which launcher a command is, and how an environment reaches its ranks: by itself, by a word more, or not at all.
+
+===================== ================================================================================================
+Open MPI              Ranks on this host inherit; on others only what ``-x NAME`` names (mpirun(1)). The environment
+                      variable OMPI_MCA_mca_base_env_list does the same, but a job that uses ``-x`` as well is refused
+                      (orte/mca/schizo/base/schizo_base_stubs.c), and ``-x`` counts for one application of several
+                      with ``:`` between them.
+MPICH, Intel MPI      All ranks get the environment of mpiexec unless an option says otherwise (-genvnone, -genvlist).
+srun                  All ranks get it unless --export or SLURM_EXPORT_ENV says otherwise (srun(1)).
+torchrun, accelerate  Workers are child processes; other hosts are started by others.
+deepspeed             Other hosts are given what ~/.deepspeed_env names and what begins with one of EXPORT_ENVS
+                      (launcher/runner.py): NCCL is among these in some releases only.
+horovodrun            All that can be exported (horovod/runner/mpi_run.py).
+docker run, ssh, sudo Start from an environment of their own (sudo -E does not; nor do Apptainer and Singularity).
+===================== ================================================================================================
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import socket
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ncdiag.agent.run import run
+from ncdiag.formats.launch_words import Command, read_command
+from ncdiag.formats.launchers import CONTAINERS, find
+
+_MPIRUN = frozenset({"mpirun", "mpiexec", "orterun", "prterun"})
+_PREFIXES = frozenset({
+    "env", "timeout", "nice", "nohup", "stdbuf", "time", "numactl", "taskset", "setsid", "ionice", "chrt", "unbuffer",
+    "catchsegv", "strace", "ltrace", "xvfb-run", "nsys", "ncu",
+})  # fmt: skip
+"""Programs that start another one, which inherits their environment."""
+_LEAVING = frozenset({"ssh", "rsh", "pdsh", "sudo", "doas"})
+_EXEC = frozenset({"kubectl", "docker", "podman", "nerdctl", "crictl"})
+_ARGUMENT = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d,.:x-]+[smhdk]?|profile|(?:KILL|TERM|INT|HUP)", re.DOTALL)
+"""A word that belongs to such a program rather than being what it starts."""
+_ENV_LIST = "mca_base_env_list"
+_SHOWN = 4
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """How to start a command: its words, perhaps with some more, and sentences for the person.
+
+    ``elsewhere``: it starts processes on other hosts, as far as its words tell. ``queues``: it only hands the job over
+    to somebody and ends.
+    """
+
+    argv: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    elsewhere: bool = False
+    queues: bool = False
+    programs: tuple[str, ...] = ()
+
+
+class _Step(NamedTuple):
+    """A launcher of the command: where its name and its arguments begin, and what its options say."""
+
+    name: str
+    place: int
+    words: tuple[str, ...]
+    command: Command
+
+
+def plan(argv: Sequence[str], names: Sequence[str], environment: Mapping[str, str]) -> Plan:
+    """How the variables with these ``names``, which are in the ``environment`` to be, reach the ranks of a command."""
+    steps = list(_steps(list(argv)))
+    made = list(argv)
+    notes: list[str] = []
+    for step in reversed(steps):  # from behind, so that places stay what they are
+        more, note = _passing(step, argv, names, environment)
+        at = step.place + 1
+        made[at:at] = more
+        if note:
+            notes.insert(0, note)
+    left = _left(argv, steps)
+    if left and names:
+        notes.append(f"{left} starts from an environment of its own: give it {_list(names)}, or run ncdiag inside")
+    return Plan(
+        tuple(made), tuple(notes),
+        elsewhere=any(_is_elsewhere(step, environment) for step in steps),
+        queues=any(step.name == "sbatch" for step in steps), programs=tuple(step.name for step in steps),
+    )  # fmt: skip
+
+
+def _steps(argv: list[str]) -> Iterator[_Step]:
+    """The launchers from the outside in; a program that is no launcher ends the search, as the rest is its own."""
+    position = 0
+    while position < len(argv):
+        here = find(argv, position)
+        if here:
+            command, inner = read_command(argv, here)
+            yield _Step(here[0], here[2] - 1, tuple(argv[here[2] : inner]), command)
+            position = inner
+            continue
+        if _base(argv[position]) not in _PREFIXES:
+            return
+        position += 1
+        while position < len(argv) and _ARGUMENT.fullmatch(argv[position]):
+            position += 1
+
+
+def _base(word: str) -> str:
+    return word.rpartition("/")[2]
+
+
+def _left(argv: Sequence[str], steps: Sequence[_Step]) -> str:
+    """The program that leaves this environment, if one of the words before the job does."""
+    for step in steps:
+        if step.name in CONTAINERS:
+            return step.name
+    if not steps and argv:
+        word = next((word for word in argv if _base(word) not in _PREFIXES and not _ARGUMENT.fullmatch(word)), "")
+        if (_base(word) in _LEAVING and "-E" not in argv) or (_base(word) in _EXEC and "exec" in argv[:4]):
+            return f"{_base(word)}{' exec' if _base(word) in _EXEC else ''}"
+    return ""
+
+
+def _passing(
+    step: _Step, argv: Sequence[str], names: Sequence[str], environment: Mapping[str, str]
+) -> tuple[list[str], str]:
+    """Words to put behind the launcher's name, and what to tell the person."""
+    if not names:
+        return [], ""
+    if step.name in _MPIRUN or step.name.startswith("mpiexec"):
+        return _by_mpi(step, argv, names, environment)
+    if step.name == "srun":
+        told = [word.partition("=")[2] for word in step.words if word.startswith("--export=")]
+        told += [behind for word, behind in itertools.pairwise(step.words) if word == "--export"]
+        given = next(iter(told), environment.get("SLURM_EXPORT_ENV", ""))
+        if given and "ALL" not in given.split(","):
+            return [], f"srun passes on only what --export names: add {','.join(names)} to it, or ALL"
+    if step.name == "deepspeed" and _is_elsewhere(step, environment):
+        return [], f"deepspeed may not pass {_list(names)} on to other hosts: name these in ~/.deepspeed_env"
+    return [], ""
+
+
+def _by_mpi(
+    step: _Step, argv: Sequence[str], names: Sequence[str], environment: Mapping[str, str]
+) -> tuple[list[str], str]:
+    limits = {"genvnone", "envnone", "genvlist", "envlist"} & {word.lstrip("-") for word in step.words}
+    if limits:
+        return [], f"-{min(limits)} keeps variables back: add -genv NAME VALUE for {_list(names)}"
+    said = run([argv[step.place], "--version"], 10).output.decode("utf-8", "replace")
+    if "HYDRA" in said or "Intel" in said:
+        return [], ""
+    missing = [name for name in names if name not in {*step.command.env, *step.command.forwarded}]
+    advice = " ".join(f"-x {name}" for name in missing)
+    if "Open MPI" not in said and "PRRTE" not in said:
+        return [], f"{step.name} is not one that ncdiag knows: make it pass {_list(missing)} on to other hosts"
+    if _ENV_LIST in step.command.mca or f"OMPI_MCA_{_ENV_LIST}" in environment:
+        return [], f"{_ENV_LIST} rules out -x: add {';'.join(missing)} to it for the ranks on other hosts"
+    if ":" in argv:
+        return [], f"of several applications each needs {advice} for its ranks on other hosts"
+    return [word for name in missing for word in ("-x", name)], ""
+
+
+def _is_elsewhere(step: _Step, environment: Mapping[str, str]) -> bool:
+    """Does it start processes on other hosts?"""
+    several = any(environment.get(name, "1") != "1" for name in ("SLURM_JOB_NUM_NODES", "SLURM_NNODES"))
+    if step.name in {"srun", "sbatch"}:
+        return several or "SLURMD_NODENAME" not in environment
+    if not step.command.spreads:
+        return False
+    if step.name in _MPIRUN:
+        several = several or any(name in environment for name in ("PBS_NODEFILE", "LSB_HOSTS", "LSB_DJOB_HOSTFILE"))
+    named = {str(host["name"]) for host in step.command.hosts}
+    return several or "hostfile" in step.command.fields or bool(named - _own_names())
+
+
+def _own_names() -> set[str]:
+    own = socket.gethostname()
+    return {own, own.partition(".")[0], "localhost", "127.0.0.1"}
+
+
+def _list(names: Iterable[str]) -> str:
+    given = list(names)
+    return ", ".join(given[:_SHOWN]) + (f" and {len(given) - _SHOWN} more" if len(given) > _SHOWN else "")

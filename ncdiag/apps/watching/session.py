@@ -1,0 +1,102 @@
+"""All that is read of a job while it runs, and what it says at a moment."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ncdiag.apps.watching import dumps
+from ncdiag.apps.watching.follow import Files
+from ncdiag.apps.watching.outputs import Outputs
+from ncdiag.apps.watching.place import Place
+from ncdiag.apps.watching.settings import Settings
+from ncdiag.base.errors import InputError
+from ncdiag.machine.inputs import inputs
+from ncdiag.text import Growing, Item, TextSource, Unreadable, read_source
+
+ENDED = "the job ended with {code}"
+"""What `ncdiag run` says in the end; the catalogue knows it as ``run-ended``."""
+_CLOCKS = 2.0
+"""Seconds by which the clock of a file system may be behind."""
+_SHOWN = 3
+
+
+class Session:
+    """A job, its output, and the files that it writes."""
+
+    def __init__(
+        self, argv: Sequence[str], outputs: Outputs, settings: Settings, place: Place, report: Path | None = None
+    ) -> None:
+        """``argv`` is the command as it was given, ``report`` the file into which ncdiag writes."""
+        self._argv, self.outputs, self._settings, self._place = argv, outputs, settings, place
+        self._since = time.time() - _CLOCKS
+        but = [str(report)] if report is not None else []
+        self.files = Files(settings.logs, self._name_of, but=but, since=self._since)
+
+    def _name_of(self, path: str) -> str:
+        """A file that is not kept is known by its name."""
+        return path.removeprefix(self._place.begin) if not self._place.kept else path
+
+    def read(self, *, all_of_it: bool = False) -> bool:
+        """Take what is new; True if something was, be it on a terminal."""
+        taken = self.outputs.read() + self.files.read(all_of_it=all_of_it)
+        return self.outputs.has_news() or taken > 0
+
+    @property
+    def is_nccl_seen(self) -> bool:
+        """Has NCCL written a log, or to the output?"""
+        return any(source.size for source in self.files.sources) or any(
+            source.has_nccl for source in self.outputs.sources
+        )
+
+    @property
+    def kept(self) -> str:
+        """Where NCCL's logs are after the end; empty where nowhere."""
+        return self._settings.own_log or (self._place.begin if self._place.kept else "")
+
+    def sources(self) -> list[Growing]:
+        """Those that gave something."""
+        return [source for source in (*self.files.sources, *self.outputs.sources) if source.size]
+
+    def read_apart(self) -> tuple[list[Growing], list[Growing]]:
+        """What the job printed, and NCCL's logs."""
+        return self.outputs.sources, self.files.sources
+
+    def items(self, environment: Mapping[str, str], *, code: int | None = None) -> Iterator[Item]:
+        """What a diagnosis is made of. ``code``: its exit code, or below 0 a signal; None while it runs."""
+        command = read_source(
+            TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
+        )
+        # an error in the words of a command (of ``grep``, in a script) is none that happened
+        said = tuple(each for each in command.observations if each.entity != "Event")
+        yield msgspec.structs.replace(command, observations=said)
+        if code is None:
+            dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
+        yield from (source.reading() for source in self.sources())
+        for path in dumps.written(self._settings.dumps, self._since):
+            try:
+                yield from inputs([path])
+            except InputError as error:  # noqa: PERF203  (one bad dump does not stop the others)
+                yield Unreadable(path, str(error).removeprefix(f"cannot read {path}: "))
+        if code is not None and code >= 0:
+            yield TextSource.of_bytes("the exit code", f"{ENDED.format(code=code)};\n".encode())
+        answer = dumps.ras(environment) if code is None else None
+        if answer is not None:
+            yield answer
+
+    def not_seen(self) -> list[str]:
+        """Phrases on what could not be read."""
+        found = [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
+        refused = [f"NCCL's log {self._name_of(path)} ({why})" for path, why in self.files.refused.items()]
+        found += refused[:_SHOWN]
+        if len(refused) > _SHOWN:
+            found.append(f"{len(refused) - _SHOWN} more of NCCL's logs")
+        if self._place.note:
+            found.append(self._place.note)
+        if self._settings.printed and self.outputs.unread:
+            found.append("NCCL's lines, which NCCL_DEBUG without NCCL_DEBUG_FILE sends to that output")
+        return found

@@ -1,0 +1,95 @@
+"""Who may ask: the address by which the page was called, the token in its path, and where a form was sent from.
+
+It also gives every answer the headers that keep a browser from loading, running or telling anything.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ncdiag.apps.web.settings import Settings
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Lets through what may be answered, with the token taken off its path."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        token, _, rest = scope["path"].removeprefix("/").partition("/")
+        if not self._is_name_of_ours(headers.get("host", "")):
+            refused = "The page does not answer to this name. Use the address that 'ncdiag serve' printed.\n"
+            await PlainTextResponse(refused, 421)(scope, receive, with_headers)
+        elif self._settings.token and not secrets.compare_digest(token.encode(), self._settings.token.encode()):
+            refused = "The address lacks its token. Use the whole address that 'ncdiag serve' printed.\n"
+            await PlainTextResponse(refused, 403)(scope, receive, with_headers)
+        elif self._settings.token and scope["path"] == f"/{token}":
+            await RedirectResponse(f"/{token}/")(scope, receive, with_headers)
+        elif scope["method"] not in {"GET", "HEAD"} and not self._is_from_here(headers):
+            refused = "Another page sent this form.\n"
+            await PlainTextResponse(refused, 403)(scope, receive, with_headers)
+        else:
+            path = f"/{rest}" if self._settings.token else scope["path"]
+            await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, with_headers)
+
+    def _is_name_of_ours(self, host: str) -> bool:
+        """Is it an address, or a known name? A page of others whose name leads here (DNS rebinding) has neither."""
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+        except ValueError:
+            return False
+        return name in self._settings.names or _is_address(name)
+
+    def _is_from_here(self, headers: Mapping[str, str]) -> bool:
+        """Did this page send it, or a program? Of a form, browsers hide the origin where no referrer may be sent.
+
+        They say then whether it is their own (`Sec-Fetch-Site`), but only to addresses that they trust: others need
+        the token, which no other page knows.
+        """
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if site is not None:
+            return site in {"same-origin", "none"}
+        if origin in {None, "null"}:
+            return origin is None or bool(self._settings.token)
+        return origin.partition("://")[2] == headers.get("host")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""What was sent, without names, addresses and secrets: it is cleaned before it is judged, so the answer holds none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ncdiag.apps.redact import Redactor, bundle_cleaned, cleaned
+from ncdiag.apps.redact.spool import Spooled
+from ncdiag.apps.web.uploads import harmless
+from ncdiag.base.errors import InputError, UsageError
+from ncdiag.machine import bundle
+from ncdiag.machine.host import bundles_of
+from ncdiag.machine.inputs import inputs
+from ncdiag.text import Item, Packed, Text, Unreadable, open_sources
+
+
+class Redacted:
+    """The sources in files, cleaned, readable as often as wanted; a name has the same stand-in in all of them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Read the files of the working directory; machines are written beside them. Raises InputError, UsageError."""
+        texts: list[Text] = []
+        packed: list[bundle.Bundle] = []
+        unreadable: list[Unreadable] = []
+        for name in names:
+            try:
+                for source in open_sources([name]):
+                    if isinstance(source, Packed):
+                        packed += _machines(source)
+                    elif isinstance(source, Unreadable):
+                        unreadable.append(source)
+                    else:
+                        texts.append(Spooled(source))
+            except InputError as error:  # noqa: PERF203  (one bad file does not stop the others)
+                if len(names) == 1:
+                    raise
+                unreadable.append(Unreadable(name, str(error)))
+        made, redactor = cleaned(texts)
+        self._machines = [_written(each, redactor, names) for each in packed]
+        self.texts: Sequence[Text] = made
+        self._unreadable = [Unreadable(redactor.text(u.name), redactor.text(u.reason)) for u in unreadable]
+
+    def items(self) -> Iterator[Item]:
+        """What is to be judged."""
+        yield from self.texts
+        yield from self._unreadable
+        if self._machines:
+            yield from inputs(self._machines)
+
+
+def _machines(source: Packed) -> list[bundle.Bundle]:
+    if source.form == "partial":
+        msg = f"{source.name} holds facts without their texts, which cannot be redacted"
+        raise UsageError(msg)
+    return bundles_of(source)
+
+
+def _written(machine: bundle.Bundle, redactor: Redactor, taken: Sequence[str]) -> str:
+    made = bundle_cleaned(machine, redactor)
+    name = harmless(f"{made.recorded.host}.tar.gz", [*taken, *(path.name for path in Path().iterdir())])
+    bundle.write(made, Path(name))
+    return name

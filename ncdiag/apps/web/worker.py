@@ -1,0 +1,145 @@
+"""What runs in the process of one analysis: it is confined, judges what was sent, writes its outcome and ends."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from ncdiag import diagnose
+from ncdiag.apps.web.redacted import Redacted
+from ncdiag.apps.web.shown import Shown
+from ncdiag.apps.web.uploads import PASTE
+from ncdiag.apps.web.words import words
+from ncdiag.base.errors import NcdiagError
+from ncdiag.facts.view import View
+from ncdiag.language import speaking
+from ncdiag.machine.inputs import inputs
+from ncdiag.report import renderer
+from ncdiag.report.html.answer import built
+from ncdiag.report.html.context import Context
+from ncdiag.report.html.element import element, write
+from ncdiag.report.html.pictures import pictures
+from ncdiag.report.localised import localised
+from ncdiag.report.model import Report
+from ncdiag.text import Item, open_sources, read_all
+
+if sys.platform != "win32":
+    from ncdiag.machine.confine import confine
+
+INPUT, OUTCOME = "input", "outcome.json"
+"""Within the folder of an analysis: what was sent, and what came of it."""
+FILES = {"markdown": "md", "json": "json", "html": "html"}
+"""The formats that the page offers to download, with the endings of their files."""
+_WIDTH = 100
+_WRITTEN = 1 << 30
+_GRACE = 5.0
+"""Seconds after which the kernel ends a process that nobody ended in time."""
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """An analysis to do: the ``names`` of the files in its ``folder``, and what was chosen on the page.
+
+    ``wants``: one format alone, empty for the page's answer with all that can be downloaded.
+    """
+
+    folder: str
+    names: tuple[str, ...]
+    language: str = "en"
+    redact: bool = False
+    wants: str = ""
+    options: diagnose.Options = diagnose.DEFAULTS
+    seconds: float = 60.0
+    memory: int = 4 << 30
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What came of it: ``answer``, ``pictures`` and the ``shown`` lines as HTML, texts by format; or what failed.
+
+    ``word`` names a sentence of `words.toml`, ``sentence`` is one that ncdiag itself said.
+    """
+
+    answer: str = ""
+    pictures: str = ""
+    shown: str = ""
+    files: dict[str, str] = {}
+    word: str = ""
+    sentence: str = ""
+
+
+def analyse(work: Work) -> None:
+    """Judge, and write the `Outcome` into the folder; the process is given up afterwards."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
+    gc.disable()  # facts and rules form no cycles, and a look at all objects would copy the memory that processes share
+    tempfile.tempdir = work.folder
+    os.chdir(Path(work.folder, INPUT))  # sources are named as they were sent
+    if sys.platform != "win32":  # which has the parent's clock alone
+        confine(memory=work.memory, seconds=work.seconds + _GRACE, written=_WRITTEN)
+    try:
+        outcome = _outcome(work)
+    except NcdiagError as error:
+        outcome = Outcome(sentence=str(error))
+    except MemoryError:
+        outcome = Outcome(word="no_memory")
+    except Exception as error:  # the last line of defence: no traceback for the user
+        if os.environ.get("NCDIAG_DEBUG") == "1":
+            raise
+        outcome = Outcome(sentence=f"internal error: {type(error).__name__}: {error}; please report it")
+    path = Path(work.folder, OUTCOME)
+    written = path.with_suffix(".part")
+    written.write_bytes(msgspec.json.encode(outcome))
+    written.rename(path)  # what is there is whole
+
+
+def _outcome(work: Work) -> Outcome:
+    """What comes of the files in the working directory, in the language of the page."""
+    with speaking(work.language):
+        return _found(work)
+
+
+def _found(work: Work) -> Outcome:
+    redacted = Redacted(work.names) if work.redact else None
+    options = msgspec.structs.replace(work.options, language=work.language)
+    view, report = judged(inputs(work.names) if redacted is None else redacted.items(), options)
+    shown = Shown(report, open_sources(work.names) if redacted is None else iter(redacted.texts))
+    if work.wants:
+        return Outcome(files={work.wants: _rendered(work.wants, report, view, shown)})
+    said = words(work.language)
+    context = Context(report, shown.place, shown.lines)
+    answer = write(built(context))
+    return Outcome(
+        answer=answer,
+        pictures=write(element("div", *pictures(view, context))),
+        shown=shown.html(said["input"], said["to_answer"], said["left_out"], context.linked),
+        files={name: _rendered(name, report, view, shown) for name in ("text", *FILES)},
+    )
+
+
+def judged(items: Iterable[Item], options: diagnose.Options) -> tuple[View, Report]:
+    """The facts, and the report on what is read in this process alone, which may start no other."""
+    view, report = diagnose.judged(read_all(items, processes=1), diagnose.rules_for(options), options)
+    return view, localised(report)
+
+
+def _rendered(name: str, report: Report, view: View, shown: Shown) -> str:
+    return renderer(name)(
+        report, width=_WIDTH, colour=False, detail="whole", fail_on="never", view=view, lines=shown.lines
+    )
+
+
+def warm_up() -> None:
+    """Judge a paste like those that come, so that what it needs is in memory before the first process is forked off."""
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, PASTE).write_bytes(Path(__file__).with_name("warm.txt").read_bytes())
+        os.chdir(folder)
+        try:
+            _outcome(Work(folder=folder, names=(PASTE,)))
+        finally:
+            os.chdir(here)

@@ -1,1 +1,0 @@
-"""What a host runs to try its connections to others: the standard library alone, in the Python of `ncdiag.bare`."""

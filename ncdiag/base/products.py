@@ -1,0 +1,115 @@
+"""What GPUs, and the machines that clouds rent with them, can do (``products.toml``, which explains each entry)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ncdiag.base import compiled
+
+TABLE = Path(__file__).with_name("products.toml")
+
+
+class Accepted(msgspec.Struct, frozen=True, array_like=True):
+    """GB/s of bus bandwidth to which a machine of a cloud holds an all-reduce over so many GPUs of one host."""
+
+    name: str
+    cloud: str
+    gpus: int
+    gbs: float
+    source: str
+
+
+class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A GPU, or several that are alike; bandwidths in GB/s."""
+
+    model: str
+    form: Literal["module", "rack", "mesh", "card"]
+    source: str
+    board: int | None = None
+    switched: bool = False
+    nvlink: bool | None = None
+    peer: bool | None = None
+    links: int = 0
+    link_gbs: float = 0.0
+    nccl_gbs: float | None = None
+    pcie: int | None = None
+    least: float | None = None
+    nvls_gbs: float | None = None
+    accepts: tuple[Accepted, ...] = ()
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A machine of a cloud: its GPU, its ports for the job, and GB/s to which the cloud holds ``test`` over several."""
+
+    name: str
+    cloud: str
+    gpu: str
+    ports: int | None = None
+    gbps: float | None = None
+    layer: Literal["IB", "RoCE", "EFA"] | None = None
+    network: str | None = None
+    test: str | None = None
+    hosts: int | None = None
+    accepts: float = 0.0
+    source: str
+
+    @property
+    def total_gbps(self) -> float | None:
+        """Gbit/s of all its ports together; None for a machine without RDMA ports."""
+        return self.ports * self.gbps if self.ports and self.gbps else None
+
+
+class Products(msgspec.Struct, frozen=True):
+    """The whole table; GPUs by name, in the order in which they are tried."""
+
+    sources: dict[str, str]
+    gpu: dict[str, Product]
+    machine: tuple[Machine, ...]
+
+
+def build() -> Products:
+    """Read the table from TOML."""
+    from ncdiag.base import toml
+
+    return toml.table(TABLE, Products)
+
+
+@functools.cache
+def products() -> Products:
+    """The whole table."""
+    return compiled.load("products", (TABLE, __file__), build, Products)
+
+
+@functools.cache
+def _models() -> Mapping[str, re.Pattern[str]]:
+    return {name: re.compile(product.model) for name, product in products().gpu.items()}
+
+
+@functools.lru_cache(maxsize=256)
+def name_of(model: str | None) -> str | None:
+    """The entry of a GPU by the name that a tool gives it; None for one that is not in the table."""
+    return next((name for name, pattern in _models().items() if pattern.search(model or "")), None)
+
+
+def product_of(model: str | None) -> Product | None:
+    """What a GPU can do, by the name that a tool gives it; None for one that is not in the table."""
+    name = name_of(model)
+    return None if name is None else products().gpu[name]
+
+
+@functools.cache
+def efa_machines() -> Mapping[str, Machine]:
+    """The instance types of AWS with EFA, by name."""
+    return {row.name: row for row in products().machine if row.layer == "EFA"}
+
+
+def address(source: str) -> str:
+    """Where a source points to: a short name, or words that begin with one or have the address themselves."""
+    head = re.split(r"[:;, ]", source, maxsplit=1)[0]
+    return products().sources[head] + source[len(head) :] if head in products().sources else source

@@ -1,0 +1,68 @@
+"""The looks as ``looks.toml`` and ``launch.toml`` have them; the head of the first explains the keys."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ncdiag.base import compiled
+
+TABLE, LAUNCH = (Path(__file__).with_name(f"{name}.toml") for name in ("checks", "launch"))
+"""What `ncdiag check` looks at, and the steps of `ncdiag probe --launch`."""
+
+Choice = Literal[
+    "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "nics", "local",
+]  # fmt: skip
+"""A field of `ncdiag.nccl.on_host.predicting.Chosen`."""
+
+
+class Area(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Looks that belong together; ``rules`` are areas of the rule book whose other findings stand here."""
+
+    name: str
+    title: str
+    rules: tuple[str, ...] = ()
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One look at each host, or at all together (``job``)."""
+
+    area: str
+    what: str
+    seen: str = ""
+    choice: Choice | None = None
+    job: bool = False
+    expected: str = ""
+    none: str = ""
+    collector: str = ""
+    rules: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+class Book(msgspec.Struct, frozen=True):
+    """All areas, in the order in which they are shown, and all looks."""
+
+    area: tuple[Area, ...]
+    look: tuple[Look, ...]
+
+
+def build(table: Path = TABLE) -> Book:
+    """Read a table from TOML."""
+    from ncdiag.base import toml
+
+    return toml.table(table, Book)
+
+
+@functools.cache
+def book() -> Book:
+    """The whole table of `ncdiag check`."""
+    return compiled.load("checks", (TABLE, __file__), build, Book)
+
+
+@functools.cache
+def launch_book() -> Book:
+    """The steps of `ncdiag probe --launch`."""
+    return compiled.load("launch", (LAUNCH, __file__), lambda: build(LAUNCH), Book)

@@ -1,1 +1,0 @@
-"""Many hosts at once: which ones, by which means, and what came back."""

@@ -1,0 +1,106 @@
+"""What a finding amounts to once it is known what became of the job: nothing is a root cause where nothing failed.
+
+A finding that rests on lines which the job got over, or on what the kernel printed long before it, is a note. A cause
+is one only where something failed that it can have caused; else it is a risk, which may bite later and is not an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ncdiag.base.severity import Severity
+from ncdiag.base.spans import Span
+from ncdiag.engine.results import Finding
+from ncdiag.facts.model import FAILURES, Event, Host
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_failure, is_in_job, is_open_failure, open_failures, outcome
+
+_WELL = frozenset({"finished", "running"})
+_KERNEL = "kernel"
+_LONG = 86400.0
+"""Seconds before a job that no difference of clocks or time zones bridges."""
+_RUNNING = frozenset({"slow", "not-used", "memory-grows"})
+"""Complaints of jobs that run."""
+
+
+class Standing:
+    """Weighs findings against the failures of the job."""
+
+    def __init__(self, view: View) -> None:
+        """Sort the lines that tell of failures into those that count and those that the job got over."""
+        self._view = view
+        quiet = not open_failures(view.job, view) and not view.job.complaints
+        self._open: set[Span] = set()
+        self._past: set[Span] = set()
+        for event in view.job.events:
+            span = event.provenance.get("")
+            if span is None:
+                continue
+            if is_open_failure(event, view):
+                self._open.add(span)
+            elif is_failure(event, view) or (quiet and event.kind in FAILURES):
+                # what is printed in passing is got over where nothing failed
+                self._past.add(span)
+        times = [e.time for e in view.job.events if e.origin != _KERNEL and e.time is not None]
+        self._began = min(times, default=None)
+        self._well = outcome(view.job, view) in _WELL
+        self._told = {found.what for found in view.job.complaints}
+
+    def first(self, found: Finding) -> Finding:
+        """The finding as a note where it rests on nothing but what the job got over, or on a host outside of it."""
+        spans = _spans(found)
+        past = bool(spans & self._past) and not spans & self._open
+        if found.severity != "info" and (past or self._is_outside(found) or self._is_long_ago(found)):
+            role = "risk" if found.role == "cause" else found.role
+            return msgspec.structs.replace(found, severity="info", role=role)
+        return found
+
+    def _is_long_ago(self, found: Finding) -> bool:
+        """Did the kernel print all that it rests on more than a day before the first line of the job?"""
+        events = [entity for names in found.instances for entity in names.values() if isinstance(entity, Event)]
+        if self._began is None or not events or any(event.origin != _KERNEL for event in events):
+            return False
+        return all(event.time is not None and event.time < self._began - _LONG for event in events)
+
+    def _is_outside(self, found: Finding) -> bool:
+        hosts = [self._view.host(name) for name in found.where.hosts]
+        return bool(hosts) and all(host is not None and self._left_out(host) for host in hosts)
+
+    def _left_out(self, host: Host) -> bool:
+        return is_in_job(host, self._view) is False
+
+    def last(self, found: Finding, explained: Sequence[Finding]) -> Finding:
+        """The cause as a risk where nothing failed that it explains; ``explained`` are the findings that it does.
+
+        So is a symptom of a part that is not used, where the job went well and nobody misses the part.
+        """
+        if self._is_missed_by_nobody(found):
+            return msgspec.structs.replace(found, role="risk")
+        if found.role != "cause" or found.severity == "info" or _spans(found) & self._open:
+            return found
+        if not self._well and (found.rule.broken or self._is_meant(found)):
+            return found
+        if any(other.severity != "info" and other.role != "risk" for other in explained):
+            return found
+        severity: Severity = "warning" if found.severity == "error" else found.severity
+        return msgspec.structs.replace(found, severity=severity, role="risk")
+
+    def _is_missed_by_nobody(self, found: Finding) -> bool:
+        unused = found.role == "symptom" and found.rule.complaint == "not-used"
+        return unused and self._well and not self._told and not _spans(found) & self._open
+
+    def _is_meant(self, found: Finding) -> bool:
+        """Is there a complaint, and can it be of what the finding makes?
+
+        Of a job that runs, and is slow or leaves something unused, what makes jobs fail is not the cause.
+        """
+        makes = set(found.rule.suspect.complaints) if found.rule.suspect else set()
+        return bool(self._told) and (not makes or not self._told <= _RUNNING or bool(makes & self._told))
+
+
+def _spans(found: Finding) -> set[Span]:
+    """The lines on which a finding rests: its evidence, and its events."""
+    events = (entity for names in found.instances for entity in names.values() if isinstance(entity, Event))
+    return {*found.evidence, *(span for event in events if (span := event.provenance.get("")) is not None)}

@@ -1,1 +1,0 @@
-"""What things mean: lines of logs, variables, codes, words and files. The answers of ``ncdiag explain``."""

@@ -1,1 +1,0 @@
-"""Lint: the NCCL settings of launch commands, scripts, manifests and conf files, judged before anything is run."""

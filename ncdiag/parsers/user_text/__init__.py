@@ -1,0 +1,151 @@
+"""What people tell in their own words beside what programs print: what they tried and what came of it.
+
+A small grammar over words that it knows, in English and Chinese. Whatever it cannot parse tells nothing.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
+from ncdiag.facts.observe import Observation, observe
+from ncdiag.parsers._prose import is_prose
+from ncdiag.parsers.user_text import context, wants
+from ncdiag.parsers.user_text.changes import RELEASED
+from ncdiag.parsers.user_text.contrast import Trial, settled
+from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
+from ncdiag.parsers.user_text.trials import Found, Reader
+
+if TYPE_CHECKING:
+    from ncdiag.parsers.user_text.rates import Rate
+
+_KINDS = frozenset({"text", "launch", "env"})
+"""Sections in which a person may have written a line."""
+_LONGEST, _NOTE = 1000, 240
+_WRITTEN, NOTES = 400, 2000
+"""Lines that a person writes: what holds more is a book. Lines that may be notes, of which so many are read."""
+_LETTERS = 200
+"""Characters of a line that a person writes, on average."""
+_KEPT = 400
+_CHEAP = lazy_regex(
+    r"work|help|fix|solv|hang|stuck|connect|complet|finish|train|start|broke|slow|rid of|avoid|reproduc|surviv|fine"
+    r"|same|still|fail|crash|tried|try|\bno\b|ok|error|differ|gone|away|disappear"
+    r"|succe|run|_[A-Z]|slow|fast"
+    r"|[\u3400-\u9fff]|good|bad|yes|did|unchanged|help|\d|: ",
+    re.IGNORECASE,
+)
+_LOG = lazy_regex(
+    r"\s*(?:\[|<|\{|:::|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+\.\w+:\d+|\d+: |\d{4}-\d\d-\d\d|\w+\(|\S+\.py\b"
+    r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b|[EWI]\d{4}|[A-Za-z_.]+(?:Error|Exception|Warning)\b:)"
+)
+_PRINTED = lazy_regex(r"=|--|::|\w\.\w{1,5}:\d|\b(?i:error|warning):?\s|[{}<>|]|^\s*[a-z][\w./-]{1,40}: |^\+")
+"""Signs of a program's line or a command."""
+_ASSIGNED = lazy_regex(r"\b[A-Z][A-Z0-9_]{3,40}=\S+")
+_ITEM = lazy_regex(r"\s*(?:> ?)*\s*(?:[*+\u2022-]|\d{1,2}[.)])\s")
+_RELEASES = frozenset({"nccl-version", "driver-branch", "framework-version"})
+
+
+def read(sections: Iterable[Section]) -> list[Observation]:
+    """The trials, contexts, wishes and rates that the lines of these sections tell."""
+    lines = [(s, i) for s in sections if s.kind in _KINDS for i in range(len(s.lines))]
+    lines.sort(key=lambda place: place[0].number(place[1]))
+    found: list[tuple[Found, int]] = []
+    others: list[Observation] = []
+    chosen = _chosen([_written(section, index) for section, index in lines])
+    if not chosen:
+        return []
+    from ncdiag.parsers.user_text.rates import RateReader  # with its patterns, which no log of programs alone needs
+
+    reader, rates = Reader(), RateReader()
+    for first, line, offsets, is_sentence in chosen:
+        section, index = lines[first]
+        spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
+        is_item = _ITEM.match(line) is not None
+        others += _rates(rates.read(line, first), section, index)
+        for at, sentence in sentences(line):
+            trials = reader.read(sentence, is_item=is_item)
+            found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
+            others += _others(sentence, section, index, trials) if spoken else []
+    return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
+
+
+def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:
+    """The lines that a person may have written, as `joined` gives them, and whether each is a sentence.
+
+    None of a book: it is told from its length before anything of it is read.
+    """
+    chosen: list[tuple[int, str, list[int], bool]] = []
+    expected, prose, notes, letters = Expected(), 0, 0, 0
+    for first, line, offsets in joined(lines):
+        if len(line) > _LONGEST or expected.holds(line):
+            continue
+        is_sentence = is_prose(line)
+        if is_sentence:
+            prose, letters = prose + len(offsets), letters + len(line)
+            if prose > _WRITTEN or letters > _WRITTEN * _LETTERS:
+                return []
+        elif notes < NOTES and _is_note(line):
+            notes += 1
+        else:
+            continue
+        chosen.append((first, line, offsets, is_sentence))
+    return chosen
+
+
+def _written(section: Section, index: int) -> str:
+    """A line as it was written; of a setting with what was taken for a label before it."""
+    return section.lines[index] if section.kind == "text" else f"{section.prefix}{section.lines[index]}"
+
+
+def may_tell(line: str, *, notes: bool) -> bool:
+    """May the line, be it beside others, tell what a person tried, has or wants? ``notes``: be it in a few words."""
+    if len(line) > _LONGEST:
+        return False
+    if is_prose(line) or is_heading(line) or may_end(line):
+        return True
+    if not notes or not _is_note(line):
+        return False
+    said = [sentence for _, sentence in sentences(line)]
+    if any(map(Reader().read, said)):
+        return True
+    if _PRINTED.search(line):
+        return False
+    from ncdiag.parsers.user_text.rates import RateReader
+
+    return any(any(context.read(s)) or any(wants.read(s)) or any(RateReader().read(s)) for s in said)
+
+
+def _is_note(line: str) -> bool:
+    return len(line) <= _NOTE and _CHEAP.search(line) is not None and not (_LOG.match(line) or '": ' in line)
+
+
+def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]) -> list[Observation]:
+    """What the sentence says of the place, and what it wants; a release that was tried is not a context."""
+    text = section.lines[index][:_KEPT]
+    tried = any(
+        trial.outcome != "fails"
+        and (trial.change.unit in RELEASED or trial.change.label.startswith(("newer-", "older-")))
+        for trial in trials
+    )
+    return [
+        *(
+            observe(section, index, "Context", kind=k, value=v, text=text)
+            for k, v in context.read(sentence)
+            if not (tried and k in _RELEASES)
+        ),
+        *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
+    ]
+
+
+def _rates(found: Iterable[Rate], section: Section, index: int) -> list[Observation]:
+    text = section.lines[index][:_KEPT]
+    return [observe(section, index, "ToldRate", of=r.of, gbps=r.gbps, count=r.links, text=text) for r in found]
+
+
+def _observed(trial: Trial, section: Section, index: int) -> Observation:
+    outcome = {"same": "unchanged", "other": "other-error"}.get(trial.outcome, trial.outcome)
+    return observe(section, index, "Trial", change=trial.change, outcome=outcome, text=section.lines[index][:_KEPT])

@@ -1,0 +1,214 @@
+"""The words for what a person changes: settings, numbers of GPUs and hosts, releases, and things to turn on or off.
+
+A label comes of a thing and what is done with it: ``disable`` and ``firewall`` make ``no-firewall``. A thing that
+is alone (``docker works``) is a change only where its entry has a label for that (``bare``).
+"""
+
+from __future__ import annotations
+
+from ncdiag.parsers.user_text.words import Word
+
+_NUMBER = (
+    r"(?:more\sthan\s(?:one|\d{1,4})|\d{1,5}|both|one|two|three|four|five|six|seven|eight|sixteen|single|multiple|multi"
+    r"|several"
+    r"|many)"
+)
+_SPAN = rf"(?:from\s{_NUMBER}\sto\s|{_NUMBER}\sor\s)?"
+"""What may come before a number: ``2 or 3 workers``, ``from 64 to 128 GPUs``."""
+_GPUS = r"(?:gpus?|cards?|ranks?|process(?:es)?|workers?)"
+_VERSION = r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,4}){0,2}(?:[+-](?:cu|cuda)[\d.]{2,5})?"
+_RELEASE = rf"(?:version\s|release\s)?(?:(?:from\s)?{_VERSION}\sto\s)?{_VERSION}"
+_HOSTS = r"(?:nodes?|hosts?|machines?|servers?|box(?:es)?)"
+_CHINESE_NUMBER = "(?:\\d{1,4}|单|一|双|两|二|三|四|八|多|跨)"
+_VALUE = r"""[A-Za-z0-9_./^@+-]{1,60}(?:[,:][A-Za-z0-9_./^@+-]{1,60}){0,16}"""
+
+RELEASED = ("nccl", "driver", "cuda", "framework", "kernel", "firmware", "ofed", "rocm")
+"""Units that are counted by releases."""
+
+CHANGES = (
+    Word(
+        "variable", "",
+        r"(?:os\.environ\[[\"'])?(?-i:[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,30}){1,8})(?:[\"']\])?"
+        rf"(?:\s?=\s?[\"'\u201c]?{_VALUE}[\"'\u201d]?|\sto\s(?:\d{{1,9}}|ring|tree|simple|true|false)(?![\w.]))?",
+        rf"(?-i:[A-Z][A-Z0-9]{{1,20}}(?:_[A-Z0-9]{{1,30}}){{1,8}})(?:\s?=\s?[\"']?{_VALUE}[\"']?)?",
+    ),
+    Word("count", "gpu", rf"(?:(?:only|just|even)\s)?(?:a\s|an\s)?{_SPAN}{_NUMBER}(?:\s|-)?(?:or\smore\s)?{_GPUS}"
+        rf"|a\ssecond\sgpu"
+         r"|(?:-g|(?:--?)?n(?:proc|gpus?)(?:[-_]per[-_]node)?|-np|--?gpus?|--tensor-parallel-size"
+         r"|tensor\sparallel(?:\ssize)?|tp|world[_\s]size)[\s=]?\d{1,4}",
+         f"{_CHINESE_NUMBER}\\s?(?:张|块|个)?(?:gpu|显)?(?:卡|GPU)"),
+    Word("count", "host", rf"(?:(?:only|just|even)\s)?(?:a\s|an\s)?{_SPAN}{_NUMBER}(?:\s|-)?{_HOSTS}"
+        rf"|(?:a|the)\s(?:second|2nd|third|3rd)\s{_HOSTS}|(?:(?:a|any|each|every)\s)?pair\sof\s{_HOSTS}"
+         rf"|--?nnodes[\s=]?\d{{1,5}}",
+         f"{_CHINESE_NUMBER}\\s?(?:台|个)?(?:机器?|节点|主机|服务器)"),
+    Word("count", "container",
+         rf"(?:(?:only|just|even)\s)?(?:a\s)?{_NUMBER}(?:\s|-)?(?:docker\s|podman\s)?(?:containers?|pods?)"
+         r"|the\ssame\s(?:docker\s)?(?:container|pod)", f"{_CHINESE_NUMBER}\\s?个\\s?(?:容器|docker|pod)"),
+    Word("release", "nccl", rf"nccl\s{_RELEASE}"),
+    Word("release", "driver", r"\d{3}(?:\.\d+){0,2}\sdrivers?|drivers?\s(?:version\s"
+        r"|branch\s)?\(?v?\d{3}(?:\.\d+){0,2}"),
+    Word("release", "cuda", rf"cuda\s(?:toolkit\s)?{_RELEASE}"),
+    *(Word("release", name, rf"{name}\s{_RELEASE}") for name in RELEASED[4:]),
+    Word("release", "framework", rf"(?:(?:py)?torch|vllm|deepspeed|sglang|megatron|jax|tensorflow)\s{_RELEASE}"),
+    Word("release", "", rf"(?:from\s{_VERSION}\sto\s)?{_VERSION}(?!\s?(?:[kmgt]i?b|x|s|ms|us|sec\w*|min\w*|h|hours?"
+        rf"|days?|%)\b)"
+         r"|from\s\d{3}\sto\s\d{3}(?!\s?\w)|(?:(?<=on\s)|(?<=with\s)|(?<=to\s))[3-9]\d\d(?=[\s,.;)])",
+         rf"{_VERSION}(?!\\s?[gmGM]?[bB])"),
+    Word("number", "", r"(?:\d{1,4}|one|two|three|four|eight)(?=\W*$|[,.;):]|\sof\sthem\b|\sor\s(?:less|fewer|more)\b"
+        r"|\s(?:it|they|do|does|did"
+        r"|never"
+         r"|always|is|was|has|had|hangs?|works?|fails?|crash))", r"\d{3}(?=\s?(?:就|后|之后|以后))"),
+    Word("thing", "iommu-flag-off", r"(?:intel_|amd_)?iommu=off"),
+    Word("thing", "kernel-flag", r"iommu=\w+|(?:intel|amd)_iommu=\w+|pci=\w+|pcie_\w+=\w+"),
+    Word("thing", "host-network", r"--net(?:work)?[\s=]host|host\snetwork(?:ing)?|hostnetwork(?::\strue)?",
+         "--net(?:work)?[\\s=]host"),
+    Word("thing", "host-ipc", r"--ipc[\s=]host", "--ipc[\\s=]host"),
+    Word("thing", "privileged", r"--privileged(?:=true)?|privileged(?:\smode)?"),
+    Word("thing", "shm-option", r"--shm-size[\s=]\w+", "--shm-size[\\s=]\\w+"),
+    Word("thing", "shm-size", r"shm[-\s](?:size|limit)|(?:size\sof\s)?/dev/shm|shared\smemory(?:\ssize)?",
+         "--shm-size[\\s=]\\w+|共享内存"),
+    Word("thing", "ports", r"iptables\s-F|opened\s(?:the\s|all\s)?ports?"),
+    Word("thing", "nightly", r"(?:the\s)?(?:latest\s)?nightly(?:\sbuild)?(?!\sof)"),
+    Word("thing", "firewall", r"firewalld?|iptables|ufw|nftables", "防火墙|firewalld"),
+    Word("thing", "mesh-off", r"sidecar\.istio\.io/inject[\"']?[:=]\s?[\"']?false[\"']?|istio-injection[:=]\s?disabled"
+         r"|linkerd\.io/inject[:=]\s?[\"']?disabled[\"']?"),
+    Word("thing", "mesh", r"(?:the\s)?(?:istio|linkerd|envoy)(?:['\s]s?\s?(?:sidecars?|proxy|mesh))?"
+        r"|sidecars?(?:\sinjection)?"
+         r"|service\smesh"),
+    Word("thing", "acs", r"(?:pcie?\s)?acs", "ACS"),
+    Word("thing", "iommu", r"iommu|vt-d", "IOMMU"),
+    Word("thing", "container", r"docker(?!\srun|'s)|podman|(?:the\s|a\s)?containers?(?!\simage)", "容器|docker"),
+    Word("thing", "bare-metal", r"bare[-\s]metal|the\shost\s(?:itself|directly)", "物理机|裸机"),
+    Word("thing", "outside", r"(?:directly|natively)\son\s(?:the\s|a\s)?(?:host|node|machine)|on\sthe\shost(?!\sn)",
+         "宿主机"),
+    Word("thing", "p2p", r"p2p|peer[-\s]to[-\s]peer", "P2P"),
+    Word("thing", "ib", r"infiniband|ib|rdma|roce", "IB|RDMA"),
+    Word("thing", "tcp", r"tcp|sockets?|ethernet", "TCP"),
+    Word("thing", "nvlink", r"(?:the\s)?nvlinks?(?:\sbridges?)?", "NVLink"),
+    Word("thing", "timeout-set", r"(?:set|setting|put|putting)\s(?:the\s)?(?:\w+\s)?timeout\sto"),
+    Word("thing", "timeout", r"(?:the\s)?timeout(?=\s(?:to|from|of|did|does)\b)"),
+    Word("thing", "batch", r"batch(?:[-\s]?size)?", "batch\\s?size"),
+    Word("thing", "driver", r"(?:gpu\s|nvidia\s)?drivers?", "驱动"),
+    Word("thing", "nccl", r"nccl(?:\sversions?)?", "nccl"),
+    Word("thing", "cuda", r"cuda(?:\sversions?)?"),
+    *(Word("thing", name, rf"{name}(?:\sversions?)?") for name in RELEASED[4:]),
+    Word("thing", "framework", r"(?:of\s)?(?:py)?torch|vllm|deepspeed"),
+    Word("thing", "interface", r"(?:network\s)?interfaces?|nics?"),
+    Word("thing", "cable", r"cables?|transceivers?"),
+    Word("thing", "hosts", rf"clusters?|{_HOSTS}|(?:\w+-)?(?:node|host|worker|server|machine)[-_]?\d{{1,4}}"),
+    Word("thing", "gpus", r"(?:the\s|a\s)?gpus?(?:\s\d{1,2})?"),
+    Word("thing", "gloo", r"(?:the\s)?gloo(?:\sbackend)?", "gloo"),
+    Word("thing", "launcher", r"mpirun|torchrun|srun|horovodrun"),
+    Word("thing", "memlock", r"ulimit\s-l(?:\sunlimited)?|memlock"),
+    Word("thing", "reboot", r"reboot(?:ing|ed)?|power[-\s]cycl(?:e|ed|ing)|restart(?:ing|ed)?\s(?:of\s)?(?:the\s"
+        r"|both\s|all\s)?(?:nodes?|hosts?|machines?|servers?)", "重启"),
+    Word("thing", "reinstall", r"re-?install(?:ing|ed)?|re-?creat(?:ed|ing)|rebuil[dt](?:ing)?", "重装"),
+    Word("thing", "fabric-manager", r"restart(?:ing|ed)?\s(?:the\s)?(?:nvidia-)?fabric\s?-?manager"),
+    Word("back", "on", r"with\s(?:it|that|this)(?=\s(?!\w+\s?=))"),
+    Word("back", "off", r"without\s(?:it|that|this|them|the\s(?:variable|setting|flag|option))"
+         r"|(?:took|taking|take)\s(?:it|that|this|them|the\s(?:line|variable|setting|entry|flag))\s(?:out|away|back)"
+         r"|(?:turn|switch)(?:ed|ing)?\s(?:it|that"
+         r"|this|them)\soff"
+         r"|(?:disabl(?:ed|ing)|stopp(?:ed|ing)|remov(?:ed|ing)|unset(?:ting)?|dropp(?:ed|ing)|delet(?:ed|ing)"
+         r"|revert(?:ed|ing))\s(?:it|that|this|them|the\s(?:line|variable|setting|entry|flag))(?=\s?[,.;)]|\W*$"
+         r"|\s(?:and|in|on|by|via|with|all|then|so)\b)"),
+    Word(
+        "act", "off",
+        r"disabl(?:e[sd]?|ing)|turn(?:ed|ing)?(?=\s(?:\w+\s){1,3}off\b)|flush(?:ed|ing)?|open(?:ed"
+        r"|ing)(?=\s(?:up\s)?(?:the\s)?firewall)|delet(?:e[sd]?|ing)|dropp(?:ed|ing)|(?:took|taking|take)\s(?:out|away)"
+        r"|comment(?:ed|ing)?\sout"
+        r"|turn(?:ed|ing|s)?\soff|switch(?:ed|ing)?\soff|stop(?:s|ped|ping)?|remov(?:e[sd]?|ing)"
+        r"|unset(?:ting)?|unplug(?:ged|ging)?"
+        r"|without|outside(?:\sof)?|off|is\snot\sset|not\sset|uninstall(?:ed|ing)?",
+        "关闭|关掉|关了|禁用|不加|不设置?|不用|不使用|去掉|取消|卸载|没加|忘了?加|忘记加",
+    ),
+    Word("act", "swap", r"(?:my|our|the|an?)\s(?:old|older|new|newer|second)(?=\s(?:cluster|machine|server|box|host"
+        r"|node))"),
+    Word("act", "out", r"exclud(?:e[sd]?|ing)|(?:took|taking|take)(?=\s\S{2,30}\sout\b)|(?:leave|leaving|left)\sout"
+        r"|avoiding"),
+    Word("act", "up", r"upgrad(?:e[sd]?|ing)|updat(?:e[sd]?|ing)|newer|(?:from\s)?(?:master|main|trunk"
+        r"|head)(?=\s(?:fix|solv|help|work|branch))|(?:the\s)?(?:latest|newest)(?:\s(?:nightly"
+         r"|version|release))?", "升级?(?:到|至|成|为)?|新版本?|最新版本?"),
+    Word("act", "down", r"downgrad(?:e[sd]?|ing)|older|revert(?:ed|ing)?|roll(?:ed|ing)?\sback|roll(?:ed"
+        r"|ing)?(?=\s(?:the\s)?\w+\sback)|previous|(?:go|going"
+        r"|went|move|moved|moving)\sback\sto(?!\snormal)",
+         "降级?(?:到|至|成|为)?|旧版本?|老版本|回退"),
+    Word("act", "more", r"increas(?:e[sd]?|ing)|larger|bigger|rais(?:e[sd]?|ing)|adding|enlarg(?:ed|ing)|extend(?:ed"
+        r"|ing)|bump(?:ed|ing)|doubl(?:ed|ing)", "增大|加大|调大"),
+    Word("act", "less", r"reduc(?:e[sd]?|ing)|smaller|lower(?:ed|ing)?|decreas(?:e[sd]?|ing)|halv(?:ed|ing)"
+        r"|shrink(?:ing)?", "减小|调小"),
+    Word("act", "swap", r"swapp(?:ed|ing)|other|another|different|(?:switch|mov|chang|migrat)(?:ed|e"
+        r"|ing)?(?:\s(?:over\s)?to|(?=\sfrom))"
+         r"|went(?=\sfrom)|replac(?:ed|ing)|changing", "换"),
+    Word("link", "unless", r"unless|until"),
+    Word("link", "even", r"regardless\sof|no\smatter(?:\s(?:what|which|whether|if))?|irrespective\sof"
+        r"|independent(?:ly)?\sof|whatever"
+         r"|still|even(?:\s(?:if|with|when|after))?|too(?=\W*$)|also|again|as\swell|both|keeps?|anyway",
+         "还是|仍然?|依然|依旧|照样|也是?|都"),
+    Word("not", "neither", r"neither|nor|not\seven|not\s(?:one|a\ssingle)|no\s(?:runs?|jobs?)(?=\s)"
+        r"|none(?:\sof(?:\s(?:them|these|those|this|it|the\sabove|which))?)?"
+        r"|nothing"),
+    Word("not", "not", r"not|no|never|don'?t|doesn'?t|didn'?t|won'?t|cannot|can'?t|isn'?t|no\slonger|without\sever"),
+    Word("tried", "try", r"tried|tested|attempted", "试过?了?|尝试"),
+    Word("tried", "", r"set|setting|used|using|i\sdid|added|exported|ran\swith"),
+    Word("since", "", r"(?:ever\s)?since|started\sto(?=\s\w+\safter)|after|as\sof|starting\swith"
+        r"|introduced\s(?:in|by|with)", "之?后(?:就|开始)"), Word("before", "", r"before"),
+    Word("link", "with", r"with(?:\s(?:and|or)\s|/)without"),
+    Word("link", "with", r"with|when|if|by|on|in|inside|over|via|under|for|to|only|at", "在|用|加上?了?|设置"),
+    Word("break", "", r"and|then", "\uff0c|\uff1b|\u3001|且|并"),
+)  # fmt: skip
+
+DONE = {
+    "firewall": {"off": "no-firewall"},
+    "mesh": {"off": "no-mesh", "out": "no-mesh"}, "mesh-off": {"bare": "no-mesh", "on": "no-mesh", "off": "no-mesh"},
+    "acs": {"off": "acs-off"},
+    "iommu": {"off": "iommu-off"},
+    "container": {"off": "no-container", "on": "container"},
+    "p2p": {"off": "NCCL_P2P_DISABLE"},
+    "ib": {"off": "NCCL_IB_DISABLE"},
+    "nvlink": {"off": "no-nvlink"},
+    "shm-size": {"more": "larger-shm"},
+    "shm-option": {"bare": "larger-shm", "on": "larger-shm", "more": "larger-shm"},
+    "timeout": {"more": "larger-timeout"}, "timeout-set": {"bare": "larger-timeout", "on": "larger-timeout"},
+    "batch": {"less": "smaller-batch", "more": "larger-batch"},
+    "interface": {"swap": "other-interface"},
+    "cable": {"swap": "other-cable"},
+    "hosts": {"swap": "other-hosts", "out": "other-hosts"}, "ports": {"bare": "no-firewall", "on": "no-firewall"},
+    "nightly": {"bare": "newer-framework", "on": "newer-framework", "up": "newer-framework"},
+    "iommu-flag-off": dict.fromkeys(("bare", "on", "more", "up", "off"), "iommu-off"),
+    "gpus": {"swap": "other-gpus", "out": "other-gpus"},
+    "launcher": {"swap": "other-launcher"},
+    "host-network": {"off": "no-host-network", "on": "host-network", "bare": "host-network", "more": "host-network"},
+    **{
+        name: {"up": f"newer-{name}", "down": f"older-{name}", "swap": f"other-{name}"}
+        for name in RELEASED
+    },
+    **{
+        name: {"bare": name, "on": name, "more": name, "swap": name}
+        for name in ("kernel-flag", "host-ipc", "privileged", "bare-metal", "gloo", "memlock", "reboot", "reinstall",
+                     "fabric-manager")
+    },
+    "outside": {"on": "no-container", "bare": "no-container"},
+}  # fmt: skip
+"""Label by thing and action; ``on`` is being with or in it."""
+REMEDIES = frozenset({
+    "no-firewall", "no-mesh", "acs-off", "iommu-off", "larger-shm", "larger-timeout", "smaller-batch", "reboot",
+    "reinstall", "memlock", "fabric-manager", "other-gpus", "other-interface", "other-cable", "privileged",
+    "kernel-flag", "host-ipc",
+})  # fmt: skip
+"""What people change only to fix something: where it fails with it, it did not help."""
+NUMBERS = {
+    "one": 1, "two": 2, "pair": 2, "both": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "sixteen": 16, "single": 1, "same": 1,
+    "second": 2, "单": 1, "一": 1, "双": 2, "两": 2, "二": 2, "三": 3, "四": 4, "八": 8,
+    **dict.fromkeys(("multiple", "multi", "several", "many", "多", "跨"), 1 << 20),
+}  # fmt: skip
+OTHER = {"launcher": "other-launcher", "network": "other-network"}
+"""The label of what is another one of its kind."""
+LESS_MORE = {
+    "gpu": ("fewer-gpus", "more-gpus"),
+    "host": ("fewer-hosts", "more-hosts"),
+    "container": ("fewer-containers", "more-containers"),
+    **{name: (f"older-{name}", f"newer-{name}") for name in RELEASED},
+}
+"""The labels of a smaller and of a greater number of each unit."""

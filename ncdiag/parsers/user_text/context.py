@@ -1,0 +1,149 @@
+"""What people say of the place where a job runs: cloud, container, orchestrator, GPUs, framework."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes
+from ncdiag.parsers.user_text.words import Lexer, Token, Word
+
+_COUNT = r"(?:\d{1,3}|one|two|four|eight|pair\sof)"
+_MODEL = (
+    r"(?:a10g?|a16|a30|a40|a100|a800|h20|h100|h200|h800|gh200|b100|b200|b300|gb200|gb300|l4|l20|l40s?|v100|p100|t4"
+    r"|mi\d{3}x?|(?:rtx\s?)?(?:a[4-6]000|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?d)?)"
+)
+LEXER = Lexer(
+    "words-of-places",
+    (
+        Word("mesh", "istio", "istio", "istio"),
+        Word("mesh", "linkerd", "linkerd"),
+        Word("mesh", "consul", r"consul\sconnect"),
+        *(Word("cni", name, name, name) for name in ("calico", "cilium", "flannel", "multus", "weave")),
+        *(Word("operator", name, name) for name in ("mpi-operator", "kubeflow", "volcano", "kueue", "gpu-operator",
+                                                     "network-operator", "kuberay", "training-operator")),
+        Word("cloud", "aws", r"aws|amazon|ec2|sagemaker|eks|parallelcluster"),
+        Word("cloud", "gcp", r"gcp|google\scloud|gke"),
+        Word("cloud", "azure", r"azure|aks", ""),
+        Word("cloud", "oci", r"oci|oracle\scloud"),
+        Word("cloud", "alibaba", r"alibaba|aliyun", "阿里云"),
+        Word("cloud", "tencent", r"tencent(?:\scloud)?", "腾讯云"),
+        Word("cloud", "huawei", r"huawei\scloud", "华为云"),
+        *(Word("cloud", name, name) for name in ("runpod", "coreweave", r"lambda\slabs", "vast.ai")),
+        Word("instance-type", "",
+             r"[a-z]{1,3}\d[a-z]{0,3}\.(?:\d{1,3}xlarge|xlarge|metal)|a[23]-(?:high|mega|ultra)gpu-\d{1,2}g"
+             r"|(?:standard_)?n[dcv]\d{1,3}\w{0,8}_v\d|bm\.gpu[\w.]{0,20}"),
+        Word("vm", "vm", r"vms?|virtual\smachines?|guest", "虚拟机"),
+        Word("vm", "proxmox", "proxmox"),
+        Word("vm", "esxi", r"esxi|vmware"),
+        Word("vm", "kvm", r"kvm|qemu"),
+        Word("vm", "hyper-v", "hyper-v"),
+        Word("passthrough", "passthrough", r"(?:gpu\s|pci\s)pass-?through|(?<!iommu\s)pass-?through|vfio", "直通"),
+        Word("wsl", "wsl", r"wsl2?", "WSL2?"),
+        Word("gpu-model", "", rf"(?:nvidia\s)?{_MODEL}s?(?![\d-]|\.\d)",
+             "(?:A100|A800|H100|H800|H20|4090|3090|V100|L20|L40S?)"),
+        Word("gpu-count", "",
+             rf"{_COUNT}(?:\s?x)?(?=\s(?:nvidia\s)?{_MODEL}s?\b)|{_COUNT}\sgpus?(?=\s(?:each|per\s|in\s(?:each|every"
+             rf"|one)))",
+             "[248一两四八]\\s?张\\s?(?=[AHVL]\\d)|[248一两四八]张?卡(?=机|服务器|节点|[AHVL]\\d|\\d090)"),
+        Word("host-count", "",
+             r"(?:two|three|four|eight|[2-9]|\d{2,4})\s(?:nodes|hosts|machines|servers)(?=\s(?:with|of|each)|\W*$|,)",
+             "(?:[2-9两三四八]|\\d{2,4})\\s?台(?=[\\w\\s]{0,12}(?:机器|服务器|节点|主机|机))"),
+        Word("nvlink-bridge", "nvlink-bridge", r"nvlink\sbridges?"),
+        Word("nvswitch", "nvswitch", r"nvswitch(?:es)?"),
+        Word("driver-branch", "driver", r"drivers?\s(?:version\s|branch\s)?v?\d{3}(?:\.\d+){0,2}",
+             r"驱动\s?(?:版本\s?)?\d{3}(?:\.\d+){0,2}"),
+        Word("cuda-toolkit", "cuda", r"cuda\stoolkit:?\s(?:version:?\s)?v?\d{1,2}\.\d"),
+        Word("nccl-version", "nccl", r"nccl\s(?:version\s)?v?2\.\d{1,2}(?:\.\d{1,2})?"),
+        Word("framework", "pytorch", r"(?:py)?torch(?:\sv?\d+\.\d+(?:\.\d+)?)?", "pytorch"),
+        *(Word("framework", name, name, name) for name in ("vllm", "deepspeed", "megatron", "jax", "tensorflow",
+             "horovod", "sglang",
+                                                           "tensorrt-llm", "axolotl", "paddle", "mindspore",
+             "fairseq", "nemo")),
+        *(Word("launcher", name, name, name) for name in ("torchrun", "mpirun", "srun", "accelerate", "horovodrun")),
+        *(Word("container", name, name, name) for name in ("docker", "podman", "enroot", "pyxis", "lxc", "apptainer")),
+        Word("container", "singularity", r"singularity(?=\s(?:image|container|exec|run))"),
+        Word("orchestrator", "kubernetes", r"kubernetes|k8s|k3s|rke2|openshift|eks|gke|aks|pods?", "k8s|kubernetes"),
+        Word("orchestrator", "slurm", r"slurm", "slurm"),
+        Word("orchestrator", "pbs", r"pbs(?:pro)?"),
+        Word("orchestrator", "lsf", "lsf"),
+        Word("orchestrator", "nomad", "nomad"),
+        Word("orchestrator", "ray", r"ray(?=\s(?:cluster|actor|worker|train)s?)"),
+    )
+)  # fmt: skip
+_ALSO = {
+    "eks": ("orchestrator", "kubernetes"),
+    "gke": ("orchestrator", "kubernetes"),
+    "aks": ("orchestrator", "kubernetes"),
+}
+_DENIED = lazy_regex(
+    r"(?:\b(?:no|none|any|not|without|never|instead\sof|outside(?:\sof)?|neither|nor|than|isn't|don't|dropped"
+    r"|removed)\s(?:\w+\s){0,3}|n't\s(?:\w+\s){0,3}"
+    r"|\b(?:mov|migrat|upgrad|downgrad|updat|switch|chang|went)\w*\s(?:\w+\s)?from\s(?:\w+\s)?"
+    r"|\bno\slonger\s(?:\w+\s){0,3}|(?:没有?|不|未)(?:使?用|在|是)?\s?)$",
+    re.IGNORECASE,
+)
+_DENIED_BEHIND = lazy_regex(r"\s(?:is|are|was|were)(?:n't|\snot)\b|没有|不用", re.IGNORECASE)
+_OTHERS = lazy_regex(
+    r"\b(?:people|others|(?:some|every|any)(?:one|body)(?:\selse)?|(?:a|my)\s(?:friend|colleague)|the\s(?:reporter"
+    r"|poster|guide|readme|tutorial)|option|support(?:s"
+    r"|ed)?)\b"
+    r"|\b(?:once|formerly|previously|used\sto|in\sthe\spast|years?\sago)\b.*\b(?:ran|run|was|were|had|have|use[d]?)\b"
+    r"|不再|之前|以前|他们|教程|楼上",
+    re.IGNORECASE,
+)
+_RELEASE = lazy_regex(r"\d+(?:\.\d+){0,3}")
+_NUMBERS = {
+    "pair": "2",
+    "one": "1",
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "eight": "8",
+    "一": "1",
+    "两": "2",
+    "四": "4",
+    "八": "8",
+}
+
+
+def read(sentence: str) -> list[tuple[str, str]]:
+    """Kind and value of each thing that the sentence says of the place."""
+    said, asked = split_question(without_quotes(sentence))
+    if asked or _OTHERS.search(said):
+        return []
+    return list(
+        dict.fromkeys(
+            found
+            for _, part in segments(said)
+            if holds(part)
+            for token in LEXER.tokens(part)
+            if token.kind != "break"
+            and not _DENIED.search(part[: token.start])
+            and not _DENIED_BEHIND.match(part, token.end)
+            for found in _values(token)
+        )
+    )
+
+
+def _values(token: Token) -> Iterator[tuple[str, str]]:
+    text = token.text.lower()
+    if token.kind == "gpu-model":
+        model = re.sub(r"^nvidia\s|^rtx\s?|s$(?<!l40s)", "", text)
+        yield token.kind, f"rtx {model}" if re.match(r"[2-5]0[6-9]0", model) else model
+    elif token.kind == "instance-type":
+        yield token.kind, text.removeprefix("standard_")
+    elif token.kind in {"gpu-count", "host-count"}:
+        first = re.match(r"\d+|[a-z]+|[\u3400-\u9fff]", text)
+        number = _NUMBERS.get(first[0], first[0]) if first else ""
+        yield token.kind, f"{number} {'gpus' if token.kind == 'gpu-count' else 'hosts'}"
+    elif token.kind in {"driver-branch", "nccl-version", "cuda-toolkit"}:
+        release = _RELEASE.findall(text)[0]
+        yield token.kind, f"{token.value} {release.partition('.')[0] if token.value == 'driver' else release}"
+    else:
+        yield token.kind, token.value
+        releases = _RELEASE.findall(text) if token.kind == "framework" else []
+        yield from (("framework-version", f"{token.value} {release}") for release in releases)
+        if text in _ALSO:
+            yield _ALSO[text]

@@ -1,0 +1,222 @@
+"""Which changes a part of a sentence names: variables, numbers of GPUs and hosts, releases, and things with a label."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.shell import is_variable
+from ncdiag.parsers.user_text.changes import DONE, LESS_MORE, NUMBERS
+from ncdiag.parsers.user_text.words import HAN, Token
+
+_KINDS = {"launcher": "launcher", "tcp": "network", "ib": "network"}
+"""Things of which one is tried in place of another."""
+_UNSET = (" is not set", " not set", " is unset", " unset")
+_DIAGNOSTIC = lazy_regex(r"(?:NCCL_DEBUG|TORCH_DISTRIBUTED_DEBUG|TORCH_CPP_LOG|NCCL_DEBUG_\w+)")
+_ASSIGNED = lazy_regex(r"([A-Z][A-Z0-9_]+)(?:[\"'\]]*\s?(?:=|to)\s?[\"'\u201c]?([A-Za-z0-9_.,:/^@+-]+))?")
+_CONTAINED = lazy_regex(r"docker|podman|container|kubernetes|k8s|\bpod", re.IGNORECASE)
+_BEFORE_A_RELEASE = lazy_regex(
+    r"(?:^|[,;:(/\u3400-\u9fff]|\b(?:with|on|in|to|version|release|using|than|and|or|under|for|of|until|since"
+    r"|before|after"
+    r"|at|is|was|the|both|only|tested|tried|while|when|but|also|now|not)|->|=>)\W{0,3}$",
+    re.IGNORECASE,
+)
+"""What comes before the number of a release whose name is not told again."""
+_SAYS_NAME = {
+    "nccl": range(1, 3),
+    "driver": range(300, 1000),
+    "cuda": range(9, 20),
+    "framework": range(30),
+    "kernel": range(3, 8),
+    "firmware": range(10, 50),
+    "ofed": range(4, 30),
+    "rocm": range(4, 10),
+}
+"""The first numbers that releases of each have."""
+_NCCL_MINOR, _TORCH_MINOR = 9, 12
+"""NCCL is at 2.10 and above; so may PyTorch be, up to this."""
+_SOME = lazy_regex(r"\b(?:both|pair)\b", re.IGNORECASE)
+_PART, _OF = lazy_regex(r"hosts|gpus"), lazy_regex(r"\bof\s(?:the\s|our\s)?$", re.IGNORECASE)
+"""What only says of whom: both GPUs of node 4."""
+_ACT_BEHIND = 16
+"""Letters by which a thing may come before what is done with it."""
+_JOINED = frozenset({"", "is", "was", "are", "were", "is already", "being", "got", "is now", "is fully", "("})
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A label; or so many of a unit (``number`` of ``gpu``, a release as its parts), or the one of that ``name``.
+
+    ``without``: it is taken away. ``against``: it is told what was before.
+    """
+
+    label: str = ""
+    unit: str = ""
+    name: str = ""
+    number: tuple[int, ...] = ()
+    without: bool = False
+    against: bool = False
+
+
+class Naming:
+    """Names the changes of a segment; ``unit`` and ``name`` are what a bare number counts."""
+
+    def __init__(self, text: str, tokens: list[Token], unit: str = "", name: str = "", sentence: str = "") -> None:
+        """Take the segment with its words, what was counted last, and the whole sentence."""
+        self._text, self._tokens, self.unit, self.name = text, tokens, unit, name
+        self._contained = _CONTAINED.search(sentence) is not None
+        self._action = ""
+        self.thing = ""
+
+    def changes(self) -> list[tuple[Change, Token]]:
+        """The changes, each with its place."""
+        result: list[tuple[Change, Token]] = []
+        for place, token in enumerate(self._tokens):
+            self._act(token)
+            after = self._behind(token, self._tokens[place + 1]) if place + 1 < len(self._tokens) else ""
+            action = after if after and self._action in {"", "on"} else self._action
+            previous = self._tokens[place - 1] if place else None
+            if previous is not None and previous.text.lower() == "no" and previous.end + 1 == token.start:
+                action = "off"
+            if (
+                previous is not None
+                and previous.value == "not"
+                and token.kind == "thing"
+                and action != "off"
+                and previous.end + 1 == token.start
+            ):
+                continue
+            result += [(change, token) for change in self._named(token, action)]
+        return self._tidied(result)
+
+    def _tidied(self, changes: list[tuple[Change, Token]]) -> list[tuple[Change, Token]]:
+        """The changes without what only says again, or from where, another one of them is."""
+        valued = {change.label.partition("=")[0] for change, _ in changes if "=" in change.label}
+        released = [
+            (change.label.partition("-")[2], token.start) for change, token in changes
+            if change.label.startswith(("newer-", "older-"))
+        ]  # fmt: skip
+        outcomes = [token.start for token in self._tokens if token.kind == "out"]
+        kept: list[tuple[Change, Token]] = []
+        for change, token in changes:
+            said = bool(change.label) and any(change == other for other, _ in kept)
+            same = any(
+                change.unit == unit and not any(min(at, token.start) < out < max(at, token.start) for out in outcomes)
+                for unit, at in released
+            )
+            if not (said or same or change.label in valued):
+                kept.append((change, token))
+        return kept
+
+    def _act(self, token: Token) -> None:
+        if token.kind == "act":
+            self._action = token.value
+        elif token.value == "with":
+            self._action = self._action or "on"
+        elif token.kind in {"out", "break"} and token.text not in {"and", ",", "\u3001"}:
+            self._action = ""
+
+    def _behind(self, token: Token, following: Token) -> str:
+        """What is done with a thing, where that is behind it: ``p2p disabled``, ``the firewall is off``."""
+        between = self._text[token.end : following.start].strip().lower()
+        joined = between in _JOINED or HAN.match(following.text)
+        return following.value if following.kind == "act" and joined else ""
+
+    def _named(self, token: Token, action: str) -> list[Change]:
+        if token.kind == "variable":
+            own = (
+                action == "off" and not self._is_named(token) and self._text[: token.start][-1:] not in {"(", "\uff08"}
+            )
+            return _variable(token, without=own or self._text.startswith(_UNSET, token.end))
+        if token.kind == "thing":
+            return self._thing(token, action)
+        if token.kind == "number":
+            return self._counted(self.unit, _numbers(token.text))
+        if token.kind == "release":
+            return self._released(token, action)
+        numbers = _numbers(token.text) if token.kind == "count" else []
+        if action == "swap" and (numbers == [(1,)] or _SOME.search(token.text)):
+            return [Change(f"other-{token.value}s")]
+        return self._counted(token.value, numbers)
+
+    def _is_named(self, variable: Token) -> bool:
+        """True if what was turned off is a thing named before the variable: ``P2P off with NCCL_P2P_DISABLE=1``."""
+        acts = [t.start for t in self._tokens if t.kind == "act" and t.start < variable.start]
+        begin = max(acts, default=0) - _ACT_BEHIND
+        return any(t.kind == "thing" and begin <= t.start < variable.start for t in self._tokens)
+
+    def _counted(self, unit: str, numbers: list[tuple[int, ...]], action: str = "") -> list[Change]:
+        """So many of a unit; where it is told how many there were before, fewer or more."""
+        if not unit or not numbers:
+            return []
+        self.unit = unit
+        self.thing = ""
+        if action in {"up", "down"} and unit in DONE:
+            return [Change(DONE[unit][action])]
+        if len(numbers) > 1 and numbers[0] != numbers[-1]:
+            return [Change(LESS_MORE[unit][numbers[-1] > numbers[0]], against=True)]
+        return [Change(unit=unit, number=numbers[-1], name=self.name if unit == "framework" else "")]
+
+    def _released(self, token: Token, action: str) -> list[Change]:
+        numbers, unit = _numbers(token.text), token.value
+        if not unit and (unit := self._unit_of(token, numbers[-1])) == "":
+            return []
+        if token.value == "framework":
+            self.name = token.text.lower().removeprefix("py").split()[0]
+        return self._counted(unit, numbers, action)
+
+    def _unit_of(self, token: Token, number: tuple[int, ...]) -> str:
+        """Of what a number alone is a release: what was spoken of, or the only thing that has such numbers."""
+        if not (token.text.startswith("from") or _BEFORE_A_RELEASE.search(self._text[: token.start])):
+            return ""
+        first, second = (*number, 0)[:2]
+        if first == _SAYS_NAME["nccl"][-1] and second > (_TORCH_MINOR if self.unit == "framework" else _NCCL_MINOR):
+            return "nccl"
+        if first in _SAYS_NAME["driver"]:
+            return "driver" if len(number) > 1 or self.unit == "driver" else ""
+        return self.unit if first in _SAYS_NAME.get(self.unit, ()) else ""
+
+    def _thing(self, token: Token, action: str) -> list[Change]:
+        value = self.thing = token.value
+        unit = _KINDS.get(value)
+        if unit and action in {"", "on"}:
+            return [Change(unit=unit, name=value if unit == "network" else token.text.lower())]
+        if value in _SAYS_NAME:
+            self.unit = value
+            self.name = token.text.lower().split()[-1].removeprefix("py") if value == "framework" else self.name
+        if value == "outside" and token.text.lower().startswith("on ") and not self._contained:
+            return []
+        if _PART.fullmatch(value) and _OF.search(self._text, 0, token.start):
+            return []
+        table = DONE.get(value, {})
+        label = table.get(action or "bare", "" if action == "off" else table.get("bare", ""))
+        return [Change(label)] if label else []
+
+
+def _variable(token: Token, *, without: bool) -> list[Change]:
+    found = _ASSIGNED.search(token.text)
+    if found is None or _DIAGNOSTIC.match(found[1]) or not is_variable(found[1]):
+        return []
+    value = (found[2] or "").rstrip(".,:;")
+    labels = [f"{found[1]}={value}" if value else found[1]]
+    if found[1] == "CUDA_LAUNCH_BLOCKING":
+        labels.append("synchronous")
+    return [Change(label, without=without) for label in labels]
+
+
+def _numbers(text: str) -> list[tuple[int, ...]]:
+    """The number that a text tells, as its parts; two where it tells from which to which."""
+    text = text.lower()
+    parts = [found for part in text.partition(" to ")[::2] if (found := _number(part))]
+    return parts if len(parts) > 1 else [number] if (number := _number(text.rpartition(" or ")[2])) else []
+
+
+def _number(text: str) -> tuple[int, ...]:
+    if text.startswith("more than"):
+        return (NUMBERS["many"],) if text.split()[2] in {"one", "1"} else (int(re.findall(r"\d+", text)[0]) + 1,)
+    digits = re.findall(r"\d+", text.partition("+")[0])
+    if digits:
+        return tuple(int(digit) for digit in digits[:3])
+    words = re.findall(r"[a-z]+|[\u3400-\u9fff]", text)
+    return next(((NUMBERS[word],) for word in words if word in NUMBERS), ())

@@ -1,0 +1,86 @@
+"""Which outcomes a part of a sentence tells, each by the word that says so: denied, repeated, or as two rates."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text.outcomes import INVERSE
+from ncdiag.parsers.user_text.words import Token
+
+_FEW = 2
+"""Words that may be between a denial and what it denies."""
+_PURPOSE = lazy_regex(
+    r"\bto\s(?:(?:make|get|have)\s(?:it|this|everything|nccl|the\s\w+)\s)?(?:\w+ly\s)?$", re.IGNORECASE
+)
+_HAD_TO = lazy_regex(
+    r"\b(?:i|we)\s(?:had|have|needed|need)\sto\b|\b(?:seems?|appears?|managed|able|got\sit|start(?:s|ed)?"
+    r"|began|used|enough|sufficient)\sto\s(?:make\s(?:it|this)\s)?$",
+    re.IGNORECASE,
+)
+_END = lazy_regex(r"\W*(?:now\W*|again\W*|then\W*|here\W*|$)|\s*[,.;!()]|\s(?:but|and|now)\b", re.IGNORECASE)
+
+
+def outcomes_of(tokens: list[Token], text: str, base: str, said: str) -> tuple[list[tuple[Token, str]], str]:
+    """The outcomes of a segment, and what the last of them would be without a denial."""
+    result: list[tuple[Token, str]] = []
+    for place, token in enumerate(tokens):
+        outcome = ""
+        if token.kind == "out":
+            outcome = _outcome(tokens, place, text)
+            base = _PLAINLY.get(token.value, token.value) if outcome else base
+        elif token.kind == "ellipsis":
+            outcome = said if token.value == "so" else _repeated(token, base)
+        if outcome in {"same", "other"} and result and result[-1][1] == "fails" and not token.text.startswith("so "):
+            between = [t for t in tokens[:place] if t.start >= result[-1][0].end]
+            if not between:
+                result[-1] = result[-1][0], outcome
+                continue
+        if token.value == "gone" and result and result[-1][1] == "fails" and tokens[place - 1] is result[-1][0]:
+            result.pop()  # the error has vanished
+        if outcome:
+            result.append((token, outcome))
+            said = outcome
+    return result, base
+
+
+def _compared(text: str) -> str:
+    """Faster or slower, by two rates or two times."""
+    first, last = (float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)[:2])
+    first, last = (last, first) if "instead" in text else (first, last)
+    first, last = (last, first) if re.search(r"\d\s?(?:ms|s|sec\w*)$", text) else (first, last)
+    return "" if first == last else "faster" if last > first else "slower"
+
+
+_PLAINLY = {"gone": "works", "weak": "works", "weak-fails": "fails"}
+
+
+def _repeated(token: Token, base: str) -> str:
+    """What an auxiliary verb alone says: what was told before, or its contrary."""
+    if token.value == "yes":
+        return base
+    return INVERSE.get(base, "") if base else "fails" if token.value == "not" and token.text[0] in "dD" else ""
+
+
+def _outcome(tokens: list[Token], place: int, text: str) -> str:
+    """What the word says where it stands; empty for nothing."""
+    token = tokens[place]
+    outcome = _PLAINLY.get(token.value, token.value)
+    if token.value == "rate":
+        return _compared(token.text.lower())
+    if token.value.startswith("weak"):
+        others = any(other.kind in {"out", "ellipsis"} and other is not token for other in tokens)
+        following = tokens[place + 1] if place + 1 < len(tokens) else None
+        is_noun = (
+            following is not None and following.kind == "out" and following.start == token.end + 1
+        )  # all runs hang
+        if is_noun or not (others or _END.match(text, token.end)):
+            return ""
+    if any(t.value == "neither" for t in tokens[:place]):
+        needed = any(t.value == "off" for t in tokens[place + 1 : place + 2])  # nothing works without it
+        return "same" if outcome in {"cures", "works"} and not needed else INVERSE.get(outcome, "")
+    previous = tokens[place - 1] if place else None
+    if previous is not None and previous.kind == "not" and text[previous.end : token.start].count(" ") <= _FEW:
+        return INVERSE.get(outcome, "")
+    purpose = _PURPOSE.search(text[: token.start]) and not _HAD_TO.search(text[: token.start])
+    return "" if purpose else outcome

@@ -1,0 +1,127 @@
+"""Sentences to tokens: each word or phrase that the grammar knows, with its kind, its value and its place."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ncdiag.base import compiled
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats import literals
+from ncdiag.formats.literals import Literals, beginnings, folded, needed
+
+HAN = lazy_regex(r"[\u3400-\u9fff]")
+
+
+class Word(msgspec.Struct, frozen=True):
+    """Words of one kind and value: a pattern in English, and one in Chinese."""
+
+    kind: str
+    value: str
+    english: str
+    chinese: str = ""
+
+
+class Token(msgspec.Struct, frozen=True):
+    """A known word of a sentence."""
+
+    kind: str
+    value: str
+    start: int
+    end: int
+    text: str
+
+
+_MARK = lazy_regex(r"[,;(){}]|->|=>")
+_STARTS = lazy_regex(rf"(?<![\w/.])\S|{_MARK.pattern}")
+
+
+class Needs(msgspec.Struct, frozen=True, array_like=True):
+    """What an English pattern needs: literals, one of which stands where it matches, and its first letters, if any."""
+
+    literals: frozenset[str]
+    beginnings: frozenset[str]
+
+
+class Lexer:
+    """Finds the words of a table from left to right; of two at one place the one that stands first in the table."""
+
+    def __init__(self, name: str, words: Iterable[Word]) -> None:
+        """``name``: under which the literals of the table are kept."""
+        self.name, self.words = name, tuple(words)
+
+    def build(self) -> tuple[Needs, ...]:
+        """What each word needs, to be kept."""
+        return tuple(Needs(needed(word.english), beginnings(word.english)) for word in self.words)
+
+    @functools.cached_property
+    def _needs(self) -> tuple[Needs, ...]:
+        sources = (*compiled.files(compiled.PACKAGE / "parsers" / "user_text", ".py"), literals.__file__)
+        return compiled.load(self.name, sources, self.build, tuple[Needs, ...])
+
+    @functools.cached_property
+    def _literals(self) -> Literals[int]:
+        found = Literals[int]()
+        for number, needs in enumerate(self._needs):
+            found.add(number, needs.literals)
+        return found
+
+    @functools.cached_property
+    def _unsigned(self) -> frozenset[int]:
+        """The words that need no literal."""
+        return frozenset(n for n, word in enumerate(self.words) if word.english and not self._needs[n].literals)
+
+    @functools.cached_property
+    def _chinese(self) -> re.Pattern[str]:
+        parts = [f"(?P<w{i}>{word.chinese})" for i, word in enumerate(self.words) if word.chinese]
+        return re.compile("|".join(parts), re.IGNORECASE)
+
+    def tokens(self, text: str) -> list[Token]:
+        """The words in their order; what Chinese and English words both cover counts once, for the one that begins."""
+        found = list(self._english(text))
+        if HAN.search(text):
+            found += [
+                _token(self.words[int((match.lastgroup or "w0")[1:])], match) for match in self._chinese.finditer(text)
+            ]
+            found.sort(key=lambda token: (token.start, -token.end))
+            kept: list[Token] = []
+            for token in found:
+                if not kept or token.start >= kept[-1].end:
+                    kept.append(token)
+            return kept
+        return found
+
+    def _english(self, text: str) -> Iterator[Token]:
+        """The English words and marks: each is tried where its first letter stands, if its literals are in the text."""
+        held = sorted(self._literals.owners(text) | self._unsigned)
+        by_letter: dict[str, list[int]] = {}
+        place = 0
+        for start in map(re.Match.start, _STARTS.finditer(text)):
+            if start < place:
+                continue
+            letter = folded(text[start])
+            tried = by_letter.get(letter)
+            if tried is None:
+                tried = by_letter[letter] = [n for n in held if letter in (self._needs[n].beginnings or {letter})]
+            for number in tried:
+                found = _compiled(self.words[number].english).match(text, start)
+                if found:
+                    yield _token(self.words[number], found)
+                    break
+            else:
+                found = _MARK.match(text, start)
+                if found:
+                    yield Token("break", "", start, found.end(), found[0])
+            place = found.end() if found else place
+
+
+@functools.cache
+def _compiled(english: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/.])(?:{english})(?![A-Za-z0-9_/]|\.\w)", re.IGNORECASE)
+
+
+def _token(word: Word, match: re.Match[str]) -> Token:
+    return Token(word.kind, word.value, match.start(), match.end(), match[0])

@@ -1,0 +1,257 @@
+"""Weigh the suspects: what speaks for and against each, as steps of log-odds.
+
+A suspect begins with its prior. Of the signs of one group, and of those that rest on the same line, the strongest
+counts; what is unknown counts nothing. The scale is set so that the words of `likelihood` keep what they promise on
+support threads (`make cases` prints how often each was right).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from ncdiag.base.errors import contained
+from ncdiag.base.spans import Span
+from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.resemblance import Index, resemblances
+from ncdiag.engine.results import Verdict
+from ncdiag.engine.schema import Rule, Sign, Strength
+from ncdiag.engine.three_valued import Truth
+from ncdiag.engine.walk import Context, Frame
+from ncdiag.engine.where import spans
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.runs import seen_trials
+from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, set_in_vain
+from ncdiag.messages.vocabulary.phases import CARRYING, fails_at_meeting
+from ncdiag.messages.vocabulary.seen import seen_complaints
+from ncdiag.suspects import trials
+from ncdiag.suspects.wording import Wording
+
+STRENGTHS: Mapping[Strength, float] = {"decisive": 3.0, "strong": 1.8, "moderate": 0.9, "weak": 0.4}
+_LEAST: Strength = "weak"
+PRIORS: Mapping[str, float] = {"common": 0.8, "uncommon": 0.4, "rare": 0.0}
+_OTHER_TROUBLE = -0.8
+"""What it counts that the job has trouble, and none that the suspect makes."""
+_SAME_TROUBLE = 0.3
+_PREMISE = Sign(text="its requirements are met, as far as the input shows", strength="weak")
+"""The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
+_WORDS = "words"
+_GUARDED = "it is harmless in a job such as this one"
+_TOO_EARLY = Sign(text="it fails during the bootstrap, before NCCL connects GPUs", strength="strong", against=True)
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """A sign and what became of it. ``counts``: its part of the score; 0 where a stronger one says the same."""
+
+    sign: Sign
+    truth: Truth
+    evidence: tuple[Span, ...] = ()
+    counts: float = 0.0
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A suspect with its score, and all its signs as they were judged."""
+
+    rule: Rule
+    score: float
+    prior: float
+    trouble: float
+    signs: tuple[Judged, ...]
+
+    @property
+    def supporting(self) -> tuple[Judged, ...]:
+        """The signs that count for it, the strongest first."""
+        return tuple(sorted((judged for judged in self.signs if judged.counts > 0), key=lambda j: -j.counts))
+
+    @property
+    def only_resembles(self) -> bool:
+        """Does nothing speak for it but the words of the input, weak signs aside?"""
+        return all(judged.sign.group == _WORDS or judged.sign.strength == "weak" for judged in self.supporting)
+
+
+class Scales:
+    """Weighs suspects over one input."""
+
+    def __init__(
+        self,
+        view: View,
+        wording: Wording,
+        verdicts: Iterable[Verdict],
+        answers: Mapping[str, bool] | None = None,
+        texts: Index | None = None,
+    ) -> None:
+        """Take what was seen, the words of the input, what came of the rules, answers, and the words of the rules.
+
+        Trials are told by a person, shown by runs of the input, or answered.
+
+        An answer's key is that of its question (`ncdiag.suspects.decide`): a sign's, a trial's label, or the
+        question of a suspect itself.
+        """
+        self._answers = answers or {}
+        self._context = Context(view)
+        self._view, self._wording = view, wording
+        self._outcomes = {verdict.rule.code: verdict for verdict in verdicts}
+        self._symptoms = {
+            verdict.rule.name for verdict in self._outcomes.values()
+            if verdict.rule.role == "symptom" and any(found.severity != "info" for found in verdict.findings)
+        }  # fmt: skip
+        told = {found.what for found in view.job.complaints}
+        self._trouble = frozenset(told or {found.what for found in seen_complaints(view.job, view)})
+        self._cured = {*cured_by(view.job, view), *(key for key, answer in self._answers.items() if answer)}
+        self._in_vain = {*not_cured_by(view.job, view), *(key for key, answer in self._answers.items() if not answer)}
+        self._tried = _tried(view)
+        self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
+        self.faults: list[str] = []
+
+    @functools.cached_property
+    def _offers(self) -> Mapping[str, int]:
+        return trials.offered(verdict.rule for verdict in self._outcomes.values())
+
+    @property
+    def asked(self) -> bool:
+        """True if somebody asks in the input, or mentions himself."""
+        return self._wording.asks()
+
+    def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
+        """The suspects for which something speaks, the likeliest first."""
+        found = [weighed for rule in rules if rule.suspect is not None and (weighed := self.one(rule)).supporting]
+        return sorted(found, key=lambda weighed: (-weighed.score, weighed.rule.place, weighed.rule.code))
+
+    def one(self, rule: Rule) -> Weighed:
+        """One suspect; a sign that cannot be judged for a fault of ncdiag is unknown."""
+        suspect = rule.suspect
+        own = (self._judged(rule, number) for number in range(len(rule.signs)))
+        found = (
+            self._of_verdict(rule), self._of_guards(rule), self._of_phase(rule), self._of_trials(rule),
+            self._of_answer(rule),
+        )  # fmt: skip
+        judged = [*counted([*own, *itertools.chain.from_iterable(found)]), *self._of_words(rule)]
+        prior = PRIORS[suspect.prior] if suspect else 0.0
+        trouble = 0.0
+        if suspect and suspect.complaints and self._trouble:
+            trouble = _SAME_TROUBLE if self._trouble & set(suspect.complaints) else _OTHER_TROUBLE
+        return Weighed(rule, prior + trouble + sum(each.counts for each in judged), prior, trouble, tuple(judged))
+
+    def _of_verdict(self, rule: Rule) -> Iterable[Judged]:
+        verdict = self._outcomes.get(rule.code)
+        if verdict is not None and verdict.outcome == "unknown" and verdict.held_clauses:
+            yield Judged(_PREMISE, truth=True)
+        for name in rule.explains:
+            if name in self._symptoms:
+                yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
+
+    def _of_guards(self, rule: Rule) -> Iterable[Judged]:
+        """What keeps the rule from being a finding, as far as it is asked of the whole job: the job is on one host."""
+        program = program_of(rule)
+        for number in program.levels[0][1] if rule.unless else ():
+            frame = Frame(self._context, {}, [])
+            if program.guards[number](frame) is True:
+                sign = Sign(text=_GUARDED, strength="strong", against=True)
+                yield Judged(sign, truth=True, evidence=tuple(spans((), frame.reads or (), self._view)))
+
+    def _of_phase(self, rule: Rule) -> Iterable[Judged]:
+        """What carries data is connected once the ranks have met: where they do not, it is not to blame."""
+        if rule.area in CARRYING and fails_at_meeting(self._view.job, self._view):
+            yield Judged(_TOO_EARLY, truth=True)
+
+    def _of_words(self, rule: Rule) -> Iterable[Judged]:
+        """How much the input mentions what the rule mentions. It rests on many lines, and counts by degrees.
+
+        What was answered with no is what these words mention.
+        """
+        found = self._resemblances.get(rule.code)
+        if found is None or self._is_denied(rule):
+            return
+        strength = next((name for name, least in STRENGTHS.items() if found.counts >= least), _LEAST)
+        text = f"the input has rare words of this cause: {', '.join(found.words)}"
+        yield Judged(Sign(text=text, strength=strength, group=_WORDS), truth=True, counts=found.counts)
+
+    def _is_denied(self, rule: Rule) -> bool:
+        if not self._answers:
+            return False
+        asked = [rule.suspect.ask if rule.suspect else "", *(key_of(rule, sign) for sign in rule.signs)]
+        return any(self._answers.get(key) is False for key in asked)
+
+    def _of_trials(self, rule: Rule) -> Iterable[Judged]:
+        """What was tried of the rule's fixes."""
+        if not self._cured and not self._in_vain:
+            return
+        for sign, label in trials.signs(rule, self._cured, self._in_vain, self._offers):
+            lines = self._tried.get(label) or self._tried.get(label.partition("=")[0], ())
+            yield Judged(sign, truth=True, evidence=lines)
+
+    def _of_answer(self, rule: Rule) -> Iterable[Judged]:
+        """What was answered to the question of the suspect."""
+        asked = rule.suspect.ask if rule.suspect else ""
+        answer = self._answers.get(asked) if asked else None
+        if answer is not None:
+            text = f"{asked} {'Yes' if answer else 'No'}"
+            yield Judged(Sign(text=text, strength="strong", against=not answer), truth=True)
+
+    def _judged(self, rule: Rule, number: int) -> Judged:
+        sign = rule.signs[number]
+        if self._answers and (answer := self._answers.get(key_of(rule, sign))) is not None:
+            return Judged(sign, answer)
+        try:
+            truth, evidence = self._truth(rule, number)
+        except Exception as error:  # noqa: BLE001  (whatever a derived field raises)
+            self.faults.append(contained(error, f"a sign of {rule.code} could not be judged"))
+            return Judged(sign, None)
+        return Judged(sign, truth, evidence)
+
+    def _truth(self, rule: Rule, number: int) -> tuple[Truth, tuple[Span, ...]]:
+        program = program_of(rule)
+        said: list[Span] = []
+        for phrases, heads in zip(program.sign_says[number], program.sign_heads[number], strict=True):
+            if phrases:
+                if not self._wording.has_any(heads):
+                    return False, ()
+                lines = self._wording.find(phrases)
+                if not lines:
+                    return False, ()
+                said += lines
+        truth: Truth = True
+        frame = Frame(self._context, {}, [])
+        for test in program.sign_tests[number]:
+            found = test(frame)
+            if found is False:
+                return False, ()
+            truth = None if found is None else truth
+        return truth, tuple(dict.fromkeys([*said, *spans((), frame.reads or (), self._view)]))
+
+
+def _tried(view: View) -> dict[str, tuple[Span, ...]]:
+    """The lines of each trial, of a variable with a value under its name as well: runs in the input, then told ones."""
+    found: dict[str, tuple[Span, ...]] = {}
+    shown = ((trial.change, trial.spans) for trial in seen_trials(view.job, view))
+    told = ((trial.change, tuple(trial.provenance.values())) for trial in view.job.trials)
+    for change, lines in (*shown, *told, *set_in_vain(view.job, view).items()):
+        found.setdefault(change, lines)
+        found.setdefault(change.partition("=")[0], lines)
+    return found
+
+
+def key_of(rule: Rule, sign: Sign) -> str:
+    """The name of the question whether a sign is true."""
+    return f"{rule.code}:{sign.text}"
+
+
+def counted(signs: Iterable[Judged]) -> list[Judged]:
+    """The signs, each with what it counts: the strongest of a group, and of those on the same lines."""
+    groups: set[tuple[bool, str]] = set()
+    lines: set[tuple[bool, str, int]] = set()
+    found: list[Judged] = []
+    for each in sorted(signs, key=lambda judged: -STRENGTHS[judged.sign.strength]):
+        sign = each.sign
+        places = {(sign.against, span.source, span.line) for span in each.evidence}
+        group = sign.against, sign.group
+        counts = 0.0
+        if each.truth and not (sign.group and group in groups) and not (places and places <= lines):
+            counts = STRENGTHS[sign.strength] * (-1 if sign.against else 1)
+            lines |= places
+            groups.add(group)
+        found.append(msgspec.structs.replace(each, counts=counts))
+    return found

@@ -1,0 +1,190 @@
+"""The lines of an input as words, so that thousands of phrases are looked for in about the time of one search."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Span
+from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
+
+_LONGEST = 4000
+"""Characters of a line that are looked at."""
+_INFLECTED = ("s", "es", "ed", "d", "ing")
+"""Endings of a plain word that make no difference."""
+_SHORTEST = 3
+"""Letters of a word that has inflected forms."""
+_ASKS = lazy_regex(
+    r"\b(?:I|I'm|I've|my|any(?:one|body)|observed|noticed|saw|seeing|reported)\b|[?\uff1f]\s*$"
+    r"|请教|请问|求助|求解|怎么|为什么|为何|咋",
+    re.IGNORECASE,
+)
+"""How people speak who have a trouble; pages that explain how things are done speak otherwise."""
+_DENIALS = frozenset("not no never without nor isn aren wasn doesn don didn cannot 不 没 无 非".split())  # noqa: SIM905
+_DENIED = 2
+"""Words in front of a phrase among which one that denies it may stand."""
+
+
+class _Found(NamedTuple):
+    """What of an atom is in the input: its alternatives by their first words, and the lines that hold one of these.
+
+    Of an alternative the words behind the first are kept, each as the forms that are there.
+    """
+
+    runs: dict[str, list[list[frozenset[str]]]]
+    lines: set[int]
+
+
+class Wording:
+    """Lines and an index of their words. Lines of the same words count once, with the first span."""
+
+    def __init__(self, spans: Iterable[Span], shared: Shared) -> None:
+        """Take the lines apart, and leave out those that hold a benign phrase."""
+        self._classes = shared.classes
+        lines: dict[tuple[str, ...], Span] = {}
+        for span in spans:
+            words = tuple(TOKEN.findall(span.text[:_LONGEST].lower()))
+            if words:
+                lines.setdefault(words, span)
+        self._words, self._spans = list(lines), list(lines.values())
+        self._index: dict[str, list[int]] = defaultdict(list)
+        for number, words in enumerate(self._words):
+            for word in dict.fromkeys(words):
+                self._index[word].append(number)
+        self._vocabulary = sorted(self._index)
+        self._forms = _forms(self._vocabulary)
+        self._names = frozenset(self._forms)
+        self._others: dict[str, bool] = {}
+        self._found: dict[Atom, _Found] = {}
+        self._left_out: set[int] = set()
+        self._left_out |= {number for phrase in shared.benign for number in self._matches(phrase)}
+
+    def leave_out(self, spans: Iterable[Span]) -> None:
+        """Look at these lines no more."""
+        places = {(span.source, span.line) for span in spans}
+        self._left_out |= {n for n, span in enumerate(self._spans) if (span.source, span.line) in places}
+
+    def lines(self) -> Iterator[tuple[str, ...]]:
+        """The words of each line that is looked at."""
+        return (words for number, words in enumerate(self._words) if number not in self._left_out)
+
+    def has_any(self, heads: Heads) -> bool:
+        """False where no phrase that begins so can be in the input: of most, asked of each input, none is."""
+        return not self._names.isdisjoint(heads.words) or any(map(self._has, heads.others))
+
+    def _has(self, head: str) -> bool:
+        """Is a word in the input that begins so, or one of a class?"""
+        known = self._others.get(head)
+        if known is None:
+            known = self._others[head] = any(self._forms_of(run[0]) for run in self._members((head,)))
+        return known
+
+    def asks(self) -> bool:
+        """True if somebody asks in a line that is looked at, or mentions himself."""
+        looked_at = (span.text for number, span in enumerate(self._spans) if number not in self._left_out)
+        return any(_ASKS.search(text[:_LONGEST]) for text in looked_at)
+
+    def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
+        """The first lines that hold one of the phrases and do not deny it."""
+        first = (itertools.islice(self._matches(phrase), most) for phrase in phrases)
+        return [self._spans[number] for number in sorted({*itertools.chain.from_iterable(first)})[:most]]
+
+    def _matches(self, phrase: Phrase) -> Iterator[int]:
+        """The lines that hold the phrase."""
+        atoms: list[_Found] = []
+        places: set[int] | None = None
+        for atom in phrase.atoms:
+            found = self._find(atom)
+            places = found.lines if places is None else places & found.lines
+            if not places:
+                return
+            atoms.append(found)
+        refused = [self._find(atom) for atom in phrase.refused]
+        for number in sorted((places or set()) - self._left_out):
+            words = self._words[number]
+            if _holds(words, atoms, phrase.far) and not any(_starts(words, atom) for atom in refused):
+                yield number
+
+    def _find(self, atom: Atom) -> _Found:
+        """The alternatives of which every word is in the input, and the lines in which their first words are.
+
+        Few atoms are in an input, and many phrases share one: what was found is kept.
+        """
+        known = self._found.get(atom)
+        if known is None:
+            runs: dict[str, list[list[frozenset[str]]]] = {}
+            for words in itertools.chain.from_iterable(map(self._members, atom)):
+                if (first := self._forms_of(words[0])) and all(rest := list(map(self._forms_of, words[1:]))):
+                    for word in first:
+                        runs.setdefault(word, []).append(rest)
+            lines = {number for word in runs for number in self._index[word]}
+            known = self._found[atom] = _Found(runs, lines)
+        return known
+
+    def _members(self, run: Run) -> Atom:
+        """The runs of a class of words; a run of its own alone."""
+        return self._classes[run[0][1:]] if run[0].startswith(CLASS) else (run,)
+
+    def _forms_of(self, word: str) -> frozenset[str]:
+        """The forms of a phrase's word, or the words that begin so, that are in the input."""
+        known = self._forms.get(word)
+        if known is None:
+            known = self._forms[word] = self._beginning(word[:-1]) if word.endswith("*") else frozenset()
+        return known
+
+    def _beginning(self, begin: str) -> frozenset[str]:
+        """The words of the input that begin so."""
+        rest = map(self._vocabulary.__getitem__, range(bisect_left(self._vocabulary, begin), len(self._vocabulary)))
+        return frozenset(itertools.takewhile(lambda word: word.startswith(begin), rest))
+
+
+def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:
+    """The words of an input by what a phrase calls them: each by itself, those of letters without their endings too."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for word in vocabulary:
+        found[word].add(word)
+        for ending in _INFLECTED if word.isalpha() else ():
+            if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+                found[word.removesuffix(ending)].add(word)
+    return {word: frozenset(forms) for word, forms in found.items()}
+
+
+def _ends(words: Sequence[str], atom: _Found, begin: int, end: int) -> Iterator[int]:
+    """Where an atom that begins at one of the places may end."""
+    for place, word in enumerate(words[begin:end], begin + 1):
+        for rest in atom.runs.get(word, ()):
+            last = place + len(rest)
+            if last <= len(words) and all(map(operator.contains, rest, words[place:last])):
+                yield last
+
+
+def _starts(words: Sequence[str], atom: _Found) -> bool:
+    return next(_ends(words, atom, 0, len(words)), None) is not None
+
+
+def _holds(words: Sequence[str], atoms: Sequence[_Found], far: Sequence[bool]) -> bool:
+    """Are the atoms there in their order, near each other, and does nothing in front deny them?"""
+    for begin, word in enumerate(words):
+        ends = set(_ends(words, atoms[0], begin, begin + 1)) if word in atoms[0].runs else None
+        if not ends or _is_denied(words, begin, atoms[0]):
+            continue
+        for atom, distant in zip(atoms[1:], far[1:], strict=True):
+            stop = FAR if distant else GAP + 1
+            ends = {after for end in ends for after in _ends(words, atom, end, end + stop)}
+            if not ends:
+                break
+        if ends:
+            return True
+    return False
+
+
+def _is_denied(words: Sequence[str], begin: int, atom: _Found) -> bool:
+    """Does a word in front deny the phrase? One that begins with a denial mentions it itself."""
+    own = not _DENIALS.isdisjoint(atom.runs)
+    return not own and not _DENIALS.isdisjoint(words[max(0, begin - _DENIED) : begin])

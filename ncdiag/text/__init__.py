@@ -1,0 +1,93 @@
+"""Bytes in, observations out: sources are opened, cut into sections, and each section goes to its parser.
+
+What other parts use is imported from here; what is inside moves freely.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ncdiag.base.faces import exported
+
+if TYPE_CHECKING:
+    from ncdiag.text.reading import partial
+    from ncdiag.text.reading.case import Case
+    from ncdiag.text.reading.given import is_given
+    from ncdiag.text.reading.growing import Growing
+    from ncdiag.text.reading.job import facts_of, job_of
+    from ncdiag.text.reading.many import Progress, processors_at_hand, read_all
+    from ncdiag.text.reading.model import Item, Look, Piece, Reading
+    from ncdiag.text.reading.one import read_source
+    from ncdiag.text.reading.parse import read_sections
+    from ncdiag.text.reading.partial import Elsewhere
+    from ncdiag.text.reading.stop import Stop
+    from ncdiag.text.sections import prompt
+    from ncdiag.text.sections.undress import LIMIT
+    from ncdiag.text.sources import archives, machines
+    from ncdiag.text.sources.archives import BROKEN, Member, reason_of
+    from ncdiag.text.sources.files import FOLDER_LIMIT, File, TextSource, open_sources
+    from ncdiag.text.sources.machines import SOS_COMMANDS, is_sos
+    from ncdiag.text.sources.model import Packed, Source, Text, Unreadable
+    from ncdiag.text.sources.text import looks_binary
+
+__all__ = [
+    "BROKEN",
+    "FOLDER_LIMIT",
+    "LIMIT",
+    "SOS_COMMANDS",
+    "Case",
+    "Elsewhere",
+    "File",
+    "Growing",
+    "Item",
+    "Look",
+    "Member",
+    "Packed",
+    "Piece",
+    "Progress",
+    "Reading",
+    "Source",
+    "Stop",
+    "Text",
+    "TextSource",
+    "Unreadable",
+    "archives",
+    "facts_of",
+    "is_given",
+    "is_sos",
+    "job_of",
+    "looks_binary",
+    "machines",
+    "open_sources",
+    "partial",
+    "processors_at_hand",
+    "prompt",
+    "read_all",
+    "read_sections",
+    "read_source",
+    "reason_of",
+]  # fmt: skip
+__getattr__ = exported(
+    __name__,
+    {
+        "reading": ("partial",),
+        "reading.case": ("Case",),
+        "reading.given": ("is_given",),
+        "reading.growing": ("Growing",),
+        "reading.job": ("facts_of", "job_of"),
+        "reading.many": ("Progress", "processors_at_hand", "read_all"),
+        "reading.model": ("Item", "Look", "Piece", "Reading"),
+        "reading.one": ("read_source",),
+        "reading.parse": ("read_sections",),
+        "reading.partial": ("Elsewhere",),
+        "reading.stop": ("Stop",),
+        "sections": ("prompt",),
+        "sections.undress": ("LIMIT",),
+        "sources": ("archives", "machines"),
+        "sources.archives": ("BROKEN", "Member", "reason_of"),
+        "sources.files": ("FOLDER_LIMIT", "File", "TextSource", "open_sources"),
+        "sources.machines": ("SOS_COMMANDS", "is_sos"),
+        "sources.model": ("Packed", "Source", "Text", "Unreadable"),
+        "sources.text": ("looks_binary",),
+    },
+)

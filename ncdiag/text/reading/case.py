@@ -1,0 +1,61 @@
+"""A case: all that was read of an input, complete and in the order in which it is judged."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from ncdiag.base.spans import Span
+from ncdiag.facts.model import Job
+from ncdiag.facts.observe import Observation
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.model import Look, Reading
+from ncdiag.text.sources.model import Unreadable
+
+
+class Case(msgspec.Struct, frozen=True):
+    """``texts`` in the order of the input, the machines (``looks``) in it, and what these ``printed``."""
+
+    texts: tuple[Reading | Unreadable, ...]
+    looks: tuple[Look, ...] = ()
+    printed: tuple[Reading, ...] = ()
+
+    @property
+    def readings(self) -> list[Reading]:
+        """Of the texts, then of the machines."""
+        return [*(text for text in self.texts if isinstance(text, Reading)), *self.printed]
+
+    @property
+    def observations(self) -> list[Observation]:
+        """What was seen of the machines without any text."""
+        return [observation for look in self.looks for observation in look.observations()]
+
+    def written(self) -> Iterator[Span]:
+        """The lines in which signs look for words: those of a paste; of a long source those that tell of something."""
+        for reading in self.readings:
+            if reading.written:
+                yield from reading.written
+            else:
+                yield from (found.span for found in reading.observations if found.entity == "Event")
+                yield from reading.unread
+
+    def lines(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """The lines at these places (source and number), as far as they were kept: all of a paste.
+
+        Of a long source those that tell of something, and the first that nobody understood.
+        """
+        sources = {source for source, _ in places}
+        found: dict[tuple[str, int], str] = {}
+        for reading in self.readings:
+            if reading.source in sources:
+                seen = (observation.span for observation in reading.observations)
+                for span in (*reading.written, *reading.announcing) or itertools.chain(seen, reading.unread):
+                    if (span.source, span.line) in places:
+                        found[span.source, span.line] = span.text
+        return found
+
+    def job(self) -> Job:
+        """The facts of all of it."""
+        return job_of(self.readings, self.observations)

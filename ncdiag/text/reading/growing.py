@@ -1,0 +1,94 @@
+"""A source that grows: what is added is read once, and what it says until now can be told at any time.
+
+A short source is kept as it is and read as a paste, as if it had been read whole. A longer one goes through the sieve
+piece by piece, as the parts of a long file do (`ncdiag.text.reading.parts`): memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ncdiag.parsers import discover
+from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.reading.parse import collection_paused, put_together
+from ncdiag.text.reading.sieve import Sieve
+from ncdiag.text.sections.cut import Cutter
+from ncdiag.text.sections.undress import LIMIT
+from ncdiag.text.sources.files import TextSource
+from ncdiag.text.sources.text import BUFFER_SIZE, Cleaner, clean_part
+
+_WARN = b"NCCL WARN"
+_NCCL = (b"NCCL INFO", b"NCCL version", _WARN)
+
+
+class Growing:
+    """Takes what a source gains. ``size`` counts the bytes taken, ``told`` rises with what may say something new."""
+
+    def __init__(self, name: str, keeps: int = LIMIT) -> None:
+        """``name`` is that of the source. Up to ``keeps`` bytes are kept as they are."""
+        self.name, self.size, self.told = name, 0, 0
+        self.has_nccl = False
+        """Has NCCL printed a line?"""
+        self.notes: list[str] = []
+        self._keeps, self._held = keeps, list[bytes]()
+        self._long: _Long | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take more bytes, which may end anywhere in a line."""
+        self.size += len(data)
+        self.has_nccl = self.has_nccl or any(words in data for words in _NCCL)
+        if self._long is None and self.size <= self._keeps:
+            self._held.append(data)
+            self.told += bool(data)
+            return
+        if self._long is None:
+            self._long = _Long(self.name)
+            data, self._held = b"".join([*self._held, data]), []
+        self.told += self._long.feed(data)
+
+    def reading(self) -> Reading:
+        """What the source says until now.
+
+        It is to take nothing more afterwards: who wants to go on asks in a copy of the process
+        (`ncdiag.apps.watching.judging`).
+        """
+        if self._long is not None:
+            return self._long.reading(self.notes)
+        read = read_source(TextSource.of_bytes(self.name, b"".join(self._held)))
+        return msgspec.structs.replace(read, notes=(*read.notes, *self.notes))
+
+
+class _Long:
+    """A source that is too long to be kept."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._rest, self._first = name, b"", True
+        self._cleaner, self._scanner, self._cutter = Cleaner(), Scanner(name), Cutter(name, discover())
+        self._sieve = Sieve(self._scanner, self._cutter)
+
+    def feed(self, data: bytes) -> bool:
+        """Read the whole lines; the last one waits for its end, unless it is endless. True if one may say something."""
+        data = self._rest + data
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) > BUFFER_SIZE:
+            end = len(data)
+        self._rest = data[end:]
+        return self._read(data[:end]) if end else False
+
+    def _read(self, lines: bytes) -> bool:
+        kept = 0
+        with collection_paused():
+            for buffer in clean_part([lines], self._cleaner, first=self._first):
+                kept += len(self._sieve.feed(buffer))
+        self._first = False
+        return kept > 0 or _WARN in lines
+
+    def reading(self, notes: list[str]) -> Reading:
+        if self._rest:
+            self._read(self._rest)
+        scanned, sections, lines = self._scanner.finish(), self._cutter.finish(), self._scanner.next_line - 1
+        notes = [*self._cleaner.notes(), *notes]
+        skipped = self._cutter.skipped_lines
+        return put_together(self._name, scanned, sections, skipped, lines, notes, self._sieve.dropped)

@@ -1,0 +1,40 @@
+"""Does a line that is not NCCL's say anything by itself, and would it with other numbers?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ncdiag.messages.match import default_matcher
+from ncdiag.parsers import discover, silent, user_text, with_other_numbers
+from ncdiag.text.sections import prompt
+from ncdiag.text.sections.cut import Cutter
+from ncdiag.text.sections.kinds import kinds_of
+
+if TYPE_CHECKING:
+    from ncdiag.parsers import Silence
+
+
+class Judge:
+    """Asks the cutter, then the parser of text."""
+
+    def __init__(self) -> None:
+        """One for many lines: it has a cutter of its own, which reads nothing else."""
+        self._probe = Cutter("", discover(), keeps=False)
+        self._kinds = kinds_of(tuple(discover().values()))
+        self._notes = user_text.NOTES
+
+    def answer(self, line: str) -> Silence | None:
+        """How the line says nothing, None where it says something."""
+        alone = self._probe.alone(line)
+        self._notes -= 1
+        if alone == "text":
+            return silent(line, notes=self._notes > 0)
+        return "chatter" if alone == "nothing" else None
+
+    def depends_on_numbers(self, line: str, silence: Silence) -> bool:
+        """May a line say something that differs from this one, which says nothing so, in its numbers alone?"""
+        starts = (line, *(prefix.removed(line) or "" for prefix in prompt.prefixes(line)))
+        if default_matcher().may_depend_on_numbers(line) or any(map(self._kinds.may_depend_on_numbers, starts)):
+            return True
+        said = {None} if silence == "sentence" else {None, "sentence"}
+        return any(self.answer(other) in said for other in with_other_numbers(line))

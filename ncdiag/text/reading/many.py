@@ -1,0 +1,94 @@
+"""Many sources as one case: small ones are read here and now, long files and many of them by all processors.
+
+`ncdiag.text.reading.workers` has the processes; it is imported only when they are wanted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ncdiag.text.reading.case import Case
+from ncdiag.text.reading.model import Item, Look, Reading, told_apart
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.reading.stop import Stop, Stoppable
+from ncdiag.text.sources.files import File
+from ncdiag.text.sources.model import Text, Unreadable
+
+WORTHWHILE = 32 << 20
+"""Bytes of input from which on worker processes are started."""
+
+Progress = Callable[[int, int], None]
+"""Called with the bytes that were read so far and those to read."""
+
+
+def read_all(
+    items: Iterable[Item], *, progress: Progress | None = None, stop: Stop | None = None,
+    processes: int | None = None, worthwhile: int = WORTHWHILE,
+) -> Case:  # fmt: skip
+    """Read the items: a stream when it is met, files when all items are known, then what machines printed.
+
+    ``stop`` ends the reading of texts: the case then holds what was read, and the rest of the items is not asked for.
+    ``processes``: None for as many as there are processors; they are used for files of ``worthwhile`` bytes and more.
+    """
+    stop = stop or Stop()
+    texts: list[File | Reading | Unreadable] = []
+    looks: list[Look] = []
+    for item in stop.until(iter(items)):
+        if isinstance(item, File | Unreadable | Reading):
+            texts.append(item)
+        elif isinstance(item, Text):
+            texts.append(read_source(Stoppable(item, stop)))
+        else:
+            looks.append(item)
+    processes = processors_at_hand() if processes is None else processes
+    read = tuple(_read(told_apart(texts), progress, stop, processes, worthwhile))
+    alone = len(looks) == 1 and not texts
+    return Case(read, tuple(looks), tuple(reading for look in looks for reading in look.readings(alone=alone)))
+
+
+def _read(
+    texts: Sequence[File | Reading | Unreadable], progress: Progress | None, stop: Stop, processes: int, worthwhile: int
+) -> Iterator[Reading | Unreadable]:
+    """The files among them read, the others as they are; without the files that were not begun before the stop."""
+    files = [text for text in texts if isinstance(text, File)]
+    done = Done(progress, sum(file.size for file in files))
+    if files and done.total >= worthwhile and processes > 1:
+        from ncdiag.text.reading import workers
+
+        try:
+            found = workers.Workers(files, processes, stop, done.add)
+        except (OSError, ImportError):  # no shared memory for their locks, no processes: without them, then
+            found = None
+        if found is not None:
+            with found:
+                yield from found.readings(texts)
+            return
+    for text in texts:
+        if not isinstance(text, File):
+            yield text
+        elif not stop.happened:
+            yield read_source(Stoppable(text, stop), done.add)
+
+
+def processors_at_hand() -> int:
+    """How many processors may be used by worker processes; 1 when this process cannot be forked safely."""
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return 1
+    return len(os.sched_getaffinity(0))
+
+
+class Done:
+    """Adds up what was read and reports it."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        """``total`` bytes are to be read."""
+        self.total, self._progress, self._done = total, progress, 0
+
+    def add(self, size: int) -> None:
+        """So many bytes more were read."""
+        self._done += size
+        if self._progress is not None:
+            self._progress(min(self._done, self.total), self.total)

@@ -1,0 +1,154 @@
+"""One source: scanned and cut in one pass; a paste is read as it says most."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ncdiag.base.spans import Span, span
+from ncdiag.facts.observe import Observation
+from ncdiag.parsers import discover
+from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.parse import collection_paused, programs_in, put_together
+from ncdiag.text.reading.stop import Stoppable
+from ncdiag.text.sections.cut import Cutter
+from ncdiag.text.sections.line import Line
+from ncdiag.text.sections.places import by_host, hosts_of, placed
+from ncdiag.text.sections.undress import GENERAL, LIMIT, Said, joined, undressed
+from ncdiag.text.sources import bug_report
+from ncdiag.text.sources.model import Text
+
+_UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
+"""Events of a line of which nobody knows what it says: a layer around it may look like them."""
+_TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate"})
+"""What people say, in any clothes."""
+_PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
+"""Fields that tell of a line, or of how it was read, rather than of what it says."""
+
+
+def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> Reading:
+    """Scan NCCL lines and cut the others, then parse what was cut. ``tick`` gets the bytes read.
+
+    A long source is read buffer by buffer as it is; a short one as a paste, without what was put around its lines.
+    """
+    buffers = _ticked(joined(bug_report.prompted(source.buffers())), tick)
+    first, second = next(buffers, b""), next(buffers, b"")
+    if second or len(first) > LIMIT:
+        return _read_buffers(source, itertools.chain([first, second], buffers))
+    text = first.decode("utf-8", "replace")
+    whole: dict[int, tuple[Sequence[Line], Reading]] = {}
+
+    def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)
+        reading = _read_lines(source, lines)
+        whole[lines[-1].number] = lines, reading
+        return _told(reading, doubtful=doubtful)
+
+    lines, count = undressed(text, measure), text.count("\n")
+    held = whole.get(lines[-1].number)
+    if held is not None and held[0] == lines:
+        return msgspec.structs.replace(held[1], lines=count)
+    return _read_lines(source, lines, count)
+
+
+def _ticked(buffers: Iterable[bytes], tick: Callable[[int], None]) -> Iterator[bytes]:
+    for buffer in buffers:
+        yield buffer
+        tick(len(buffer))
+
+
+def _told(reading: Reading, *, doubtful: bool) -> frozenset[Said]:
+    """What the source was understood to say: each value of each field of what was observed, once.
+
+    ``doubtful``: without settings and launch commands, which people write down without having done it.
+    """
+    silent = _TOLD | {"Setting", "Launch"} if doubtful else {*_TOLD}  # prose complains in any clothes
+    return frozenset(said for found in reading.observations if found.entity not in silent for said in _said(found))
+
+
+def _said(found: Observation) -> Iterator[Said]:
+    """Of an event: that it happened, and what its message carries, unless nobody knows the message."""
+    fields: Mapping[str, Any] = found.fields
+    what = found.entity, found.host or "", str(found.key)
+    if found.entity == "Event":
+        name = str(fields.get("event"))
+        what = found.entity, found.host or "", name
+        fields = {"": name, "rank": fields.get("rank"), **fields.get("fields", {})}
+        fields = {} if name in _UNTOLD else {"": name} if name in GENERAL else fields
+    for name, value in fields.items():
+        if name not in _PLACE and (found.entity, name) != ("Rank", "nccl_version"):  # which rests on how lines look
+            yield from ((*what, path, text) for path, text in _values(value, name.removesuffix("_partial")))
+
+
+def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
+    """The values in a field, each with its path; of a list of plain values, only the list."""
+    if isinstance(content, msgspec.Struct):
+        content = msgspec.structs.asdict(content)
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from _values(value, f"{path}.{name}")
+    elif isinstance(content, (list, tuple)) and any(isinstance(item, (msgspec.Struct, Mapping)) for item in content):
+        for item in content:
+            yield from _values(item, path)
+    elif content is not None and content not in ((), [], {}):
+        yield path, str(content)
+
+
+def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
+    """What the lines of a paste say, each under its number; ``count`` is how many lines the paste has."""
+    scanner = Scanner(source.name)
+    cutters: dict[str, Cutter] = {}
+    order = sorted(range(len(lines)), key=lambda index: lines[index].number)  # NCCL's lines name their processes
+    text = "".join(f"{lines[index].head}{lines[index].text}\n" for index in order)
+    with collection_paused():
+        for place, content in scanner.feed(text.encode("utf-8", "replace")):
+            index = order[place - 1]
+            line = lines[index]
+            cutter = cutters.get(line.stream) or cutters.setdefault(line.stream, Cutter(source.name, discover()))
+            cutter.feed([(index + 1, content.decode("utf-8", "replace").removeprefix(line.head))])
+    scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
+    hosts = hosts_of(lines, *_named(scanned.observations))
+    cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
+    sections = [placed(section, lines, hosts) for section in cut]
+    skipped = sum(cutter.skipped_lines for cutter in cutters.values())
+    reading = put_together(source.name, scanned, sections, skipped, count, source.notes)
+    announcing = {index - 1: text for cutter in cutters.values() for index, text in cutter.announcing.items()}
+    written, announced = _words(source.name, lines, announcing)
+    programs = programs_in(source.name, [(lines[index].number, lines[index].text) for index in order])
+    observations, faults = (*reading.observations, *programs[0]), (*reading.faults, *programs[1])
+    return msgspec.structs.replace(
+        reading, written=written, announcing=announced, observations=observations, faults=faults
+    )
+
+
+def _words(
+    source: str, lines: Sequence[Line], announcing: Mapping[int, str]
+) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    """The lines in which signs look for words, and those that only name a command; a comment behind one is written."""
+    texts = ((line, announcing.get(index, line.text)) for index, line in enumerate(lines))
+    written = tuple(span(source, line.number, text) for line, text in texts if text and not text.isspace())
+    return written, tuple(span(source, lines[index].number, lines[index].text) for index in sorted(announcing))
+
+
+def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str]]:
+    """The hosts that printed NCCL lines, and which of them has an address at which it waits for the others."""
+    ranks = [found for found in observations if found.entity == "Rank" and found.host]
+    interfaces = [(found.host, found.fields.get("bootstrap_interface") or {}) for found in ranks]
+    addresses = {each["ip"]: host for host, item in interfaces for each in item.get("addresses", ()) if host}
+    return {found.host for found in ranks if found.host}, addresses
+
+
+def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
+    from ncdiag.text.reading.sieve import Sieve  # and all that it judges lines by, which only a long source needs
+
+    scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
+    sieve = Sieve(scanner, cutter)
+    with collection_paused():
+        for buffer in buffers:
+            sieve.feed(buffer)
+    scanned, sections, lines = scanner.finish(), cutter.finish(), scanner.next_line - 1
+    skipped, stop = cutter.skipped_lines, source.stop if isinstance(source, Stoppable) else None
+    return put_together(source.name, scanned, sections, skipped, lines, source.notes, sieve.dropped, stop)

@@ -1,0 +1,151 @@
+"""From the lines that were scanned and the sections that were cut to one reading: each section to its parser."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ncdiag.base.errors import contained
+from ncdiag.base.spans import Section, Span
+from ncdiag.facts.observe import Observation, Parsed, not_declared
+from ncdiag.parsers import discover, leftovers, script
+from ncdiag.text.reading.model import Piece, Reading
+from ncdiag.text.reading.stop import INTERRUPTED, Stop
+
+if TYPE_CHECKING:
+    from ncdiag.text.reading.sieve import Dropped
+
+UNREAD_KEPT = 1000
+"""Lines of a source that are kept to be shown because nobody understood them; all are counted."""
+
+
+def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
+    name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str],
+    dropped: Dropped | None = None, stop: Stop | None = None,
+) -> Reading:  # fmt: skip
+    """The reading of a source: what its NCCL lines told, and what the parsers make of its sections.
+
+    ``skipped`` lines of other text were counted only, those ``dropped`` say nothing. ``stop``: who asks meanwhile gets
+    the sections that were parsed until then; what was read before somebody asked is parsed.
+    """
+    faults: list[str] = []
+    stop = None if stop is None or stop.happened else stop
+    left_out = dropped.lines if dropped is not None else 0
+    sections = [msgspec.structs.replace(section, left_out=left_out) for section in sections]
+    parsed, pieces, unread = _parse(sections, faults, stop)
+    if scanned.observations:
+        numbers = [o.span.line for o in scanned.observations]
+        pieces.insert(0, Piece("nccl_log", min(numbers), max(numbers), None))
+    notes = list(notes)
+    if stop is not None and stop.happened:
+        notes.append(INTERRUPTED)
+        sections = sections[: len(parsed)]
+    if skipped:
+        notes.append(f"{skipped} lines of other text were too many to read and were counted only")
+    count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
+    if dropped is not None:
+        count += dropped.unread
+        unread += dropped.spans(name)
+        parsed += _parse(dropped.sections(name), faults)[0]  # whose unread lines are counted as dropped
+    unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
+    shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
+    found = [o for p in [scanned, *parsed] for o in p.observations] + _told(sections, faults)
+    faults += not_declared(found)
+    return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
+
+
+def _told(sections: Sequence[Section], faults: list[str]) -> list[Observation]:
+    """What people say in the sections; nothing, with a note in ``faults``, where the grammar is at fault."""
+    if not sections:
+        return []
+    from ncdiag.parsers import user_text  # a grammar, which a log that is NCCL's alone does not need
+
+    try:
+        return user_text.read(sections)
+    except Exception as error:  # noqa: BLE001  (the grammar must raise nothing: this did)
+        faults.append(contained(error, "what people say could not be read"))
+        return []
+
+
+def programs_in(name: str, lines: Sequence[tuple[int, str]]) -> tuple[list[Observation], list[str]]:
+    """What is wrong with the Python programs in a paste, by its numbered lines, and notes on faults of the reader."""
+    try:
+        return script.read(name, lines), []
+    except Exception as error:  # noqa: BLE001  (the reader must raise nothing: this did)
+        return [], [contained(error, "the programs in the paste could not be read")]
+
+
+@contextlib.contextmanager
+def collection_paused() -> Iterator[None]:
+    """No search for cycles while a buffer makes ten thousand tuples at a time: it takes a third of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def read_sections(sections: Iterable[Section]) -> list[Reading]:
+    """Parse sections that are cut already, such as the outputs that a collector asked for; each is a reading."""
+    return [_reading(section) for section in sections]
+
+
+def _reading(section: Section) -> Reading:
+    faults: list[str] = []
+    (parsed,), pieces, unread = _parse([section], faults)
+    faults += not_declared(parsed.observations)
+    lines, count = len(section.lines), len(parsed.unread)
+    shown = tuple(unread[:UNREAD_KEPT])
+    return Reading(section.source, lines, count, tuple(pieces), (), parsed.observations, shown, tuple(faults))
+
+
+def _with_leftovers(section: Section, parsed: Parsed) -> Parsed:
+    """Lines that a tool's parser does not know may be those of another program in between: the catalogue reads them."""
+    rest = leftovers(section, parsed.unread)
+    observations = (*parsed.observations, *rest.observations)
+    return msgspec.structs.replace(parsed, observations=observations, unread=rest.unread)
+
+
+def _parse(
+    sections: Iterable[Section], faults: list[str], stop: Stop | None = None
+) -> tuple[list[Parsed], list[Piece], list[Span]]:
+    results: list[Parsed] = []
+    pieces: list[Piece] = []
+    unread: list[Span] = []
+    for section in sections:
+        if stop is not None and stop.happened:
+            break
+        result = _parsed(section, faults)
+        results.append(_with_completeness(section, result))
+        unread += [section.span(index) for index in result.unread[: UNREAD_KEPT - len(unread)]]
+        if section.kind != "text" or result.observations:
+            pieces.append(Piece(section.kind, section.first_line, section.last_line, section.host))
+    return results, pieces, unread
+
+
+def _parsed(section: Section, faults: list[str]) -> Parsed:
+    """What the section's parser makes of it; nothing, with a note in ``faults``, where the parser is at fault."""
+    try:
+        result = discover()[section.kind].parse(section)
+        return _with_leftovers(section, result) if result.unread and section.kind != "text" else result
+    except Exception as error:  # noqa: BLE001  (a parser must raise nothing: this one does)
+        where = f"lines {section.first_line}-{section.last_line} of {section.source}"
+        faults.append(contained(error, f"{where} ({section.kind}) could not be read"))
+        return Parsed(unread=tuple(range(len(section.lines))))
+
+
+def _with_completeness(section: Section, parsed: Parsed) -> Parsed:
+    """A section that shows its whole collection makes its kind complete on its host."""
+    if not parsed.complete:
+        return parsed
+    span = section.span(0) if section.lines else next((o.span for o in parsed.observations), None)
+    if span is None:
+        return parsed
+    whole = Observation(entity="Host", host=section.host, fields={"complete": [section.kind]}, span=span)
+    return msgspec.structs.replace(parsed, observations=(*parsed.observations, whole))

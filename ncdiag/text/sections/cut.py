@@ -1,0 +1,398 @@
+"""Cut a mixture of pasted outputs into typed sections.
+
+The cutter sees only the lines that the NCCL log scanner does not take. Each parser says how a section of its kind
+begins (``ANCHOR``, or an echoed command of ``COMMANDS``) and whether a next line still belongs (``continues``); what
+no parser takes becomes ``text``, which the message catalogue reads. One line, one section; nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from ncdiag.base.spans import Section
+from ncdiag.parsers import Parser
+from ncdiag.text.sections import prompt
+from ncdiag.text.sections.kinds import SHORT, kinds_of
+
+TEXT_LIMIT = 64 << 20
+"""Characters outside of NCCL lines that are cut line by line; the rest is counted only."""
+SHORTEST = 128
+"""Characters that a line counts for at least: what a line costs does not depend on its length."""
+TEXT_SECTION_LINES = 5000
+_SOON = 5
+"""Lines behind a heading of which one begins the output, where the heading is no sentence about the command."""
+_NO_PREFIX = prompt.Prefix("")
+
+
+class _Open:
+    """The section being read; ``title`` is a heading that is its command, which counts once output follows it.
+
+    ``heading`` is the number of the line that announced it without a prompt, 0 for none.
+    """
+
+    def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
+        self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
+        self.title: str | None = None
+        self.heading = 0
+        self.lines: list[str] = []
+        self.numbers: list[int] = []
+
+    def add(self, number: int, line: str) -> None:
+        self.lines.append(line)
+        self.numbers.append(number)
+
+
+class Cutter:
+    """Feed lines in order, then ask for the sections; ``skipped_lines`` counts what was over ``TEXT_LIMIT``.
+
+    ``announcing`` are the lines that a shell echoed, or that name the command whose output follows: nobody's own words,
+    but for the comment behind the command, which it gives.
+    """
+
+    def __init__(
+        self, source: str, parsers: Mapping[str, Parser], host: str | None = None, *, keeps: bool = True
+    ) -> None:
+        """``host`` is what the name of the source said, if anything. Unless it ``keeps`` them, sections are lost."""
+        self.source, self.parsers = source, parsers
+        self.sections: list[Section] = []
+        self.announcing: dict[int, str] = {}
+        self.skipped_lines = 0
+        self._kinds, self._keeps = kinds_of(tuple(parsers.values())), keeps
+        self._open: _Open | None = None
+        self._parked: dict[str, _Open] = {}
+        self._host = host
+        self._around: tuple[str | None] | None = None  # the host before the output of ``kubectl describe``
+        self._text: _Open | None = None
+        self._room = TEXT_LIMIT
+        self._last_number = 0
+        self._rule = 0
+        self._held: tuple[int, str] | None = None
+        self._names = 0  # the line of a command that prints the host's name
+
+    def feed(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Take (line number, text) pairs in rising order; a gap in the numbers means that other text stood between."""
+        for number, line in lines:
+            if self._room <= 0:
+                self.skipped_lines += 1
+                continue
+            self._room -= max(len(line) + 1, SHORTEST)
+            if number != self._last_number + 1 and not self._spans_gaps():
+                self._close()
+            self._last_number = number
+            self._take(number, line)
+
+    def _spans_gaps(self) -> bool:
+        """May the open section go on behind NCCL log lines?"""
+        return self._open is not None and self.parsers[self._open.kind].interleaved
+
+    @property
+    def is_open(self) -> bool:
+        """May the next line belong to what is above it, whatever it says?"""
+        return self._open is not None or self._held is not None or 0 < self._last_number in {self._rule, self._names}
+
+    def alone(self, line: str) -> Literal["text", "nothing", "begins"]:
+        """What a line would be, were it alone. Of use to a cutter that reads nothing else."""
+        self.feed([(self._last_number + 2, line)])
+        begins, is_text = self.is_open or self._host is not None, self._text is not None
+        self._open, self._parked, self._held, self._rule, self._host, self._text = None, {}, None, 0, None, None
+        self._room, self._around, self._names = TEXT_LIMIT, None, 0
+        return "begins" if begins else "text" if is_text else "nothing"
+
+    def finish(self) -> list[Section]:
+        """Close what is open and return all sections in the order in which they began."""
+        self._release()
+        if self._open is not None and not self._open.lines:
+            self._open = None  # the input ends behind an echoed command: cut off, which is not an empty answer
+        self._close()
+        self._flush_text()
+        self.sections.sort(key=lambda section: section.first_line)
+        return self.sections
+
+    def _take(self, number: int, raw: str) -> None:
+        line = prompt.unquote(raw) if raw.startswith(">") else raw
+        if not self._banner(number, line):
+            self._read(number, line)
+
+    def _banner(self, number: int, line: str) -> bool:
+        """A host between two rules heads what follows; the line between them is held back until the second one."""
+        if self._held and (self._held[0] != number - 1 or not prompt.is_rule(line)):
+            self._release()
+        if prompt.is_rule(line):
+            named = prompt.banner(self._held[1]) if self._held else None
+            self._held, self._rule = None, number
+            if named is None:
+                return False
+            self._rule = 0
+            self._close()
+            self._at_host(named[0])
+            return True
+        if self._rule == number - 1 and prompt.banner(line):
+            self._held = number, line
+            return True
+        return False
+
+    def _release(self) -> None:
+        """Read the line that was held back."""
+        if self._held:
+            (number, line), self._held = self._held, None
+            self._read(number, line)
+
+    def _read(self, number: int, line: str) -> None:
+        if self._continue(number, line) or self._other_begins(number, line) or self._names_host(number, line):
+            return
+        self._close()
+        if self._kinds.is_plain(line):
+            self._add_text(number, line)
+            return
+        bare = line.strip()
+        if not bare or prompt.is_fence(line):
+            return
+        indent = prompt.Prefix(line[: len(line) - len(line.lstrip())])
+        echo = prompt.prompt(bare)
+        if echo and self._open_echo(number, echo, indent):
+            return
+        if prompt.is_empty_prompt(bare):
+            return
+        above, pod = prompt.prompt_above(bare), prompt.described(line)
+        if above:
+            self._at_host(above)
+        elif pod:
+            self._around = self._around or (self._host,)
+            self._at_host(pod)
+        elif not (self._open_anchor(number, line) or self._open_tagged(number, line) or self._heading(number, line)):
+            self._add_text(number, line)
+            self._kinds.remember_plain(line)
+
+    def _continue(self, number: int, line: str) -> bool:
+        """Add the line to the open section when it belongs there."""
+        section = self._open
+        text = section.prefix.removed(line) if section else None
+        if section is None or text is None or prompt.is_fence(text):
+            return False
+        if not section.lines and not text.strip():
+            return True  # between an echoed command and its output
+        if section.lines:
+            if not self._belongs(section, text):
+                return False
+        elif not self._is_output(section, text):
+            return self._is_tagged(section, number, line)
+        section.add(number, text)
+        return True
+
+    def _is_output(self, section: _Open, line: str) -> bool:
+        """Behind an echoed command, the first line is its output unless it begins something else."""
+        echo, kind = prompt.prompt(line), self._kinds.of_line(line)
+        # what begins with # may as well be the output's first line
+        if echo and kind != section.kind and (echo.certain or not self._is_comment(section, line, echo)):
+            return False
+        if prompt.is_empty_prompt(line) and not self.parsers[section.kind].continues(("",), line):
+            return False  # a lone # may as well be a comment in the output
+        if kind is None:
+            return self._kinds.tag(line, section.kind) is None
+        return kind == section.kind or self.parsers[section.kind].continues(("",), line)
+
+    def _is_comment(self, section: _Open, line: str, echo: prompt.Echo) -> bool:
+        """Is this no prompt of root, but a comment in what the command printed?"""
+        command, kind = self._kinds.of_command(echo.command), self._kinds.of_line(echo.command)
+        told = command is None and kind in {None, section.kind}
+        return line.startswith("#") and told and self.parsers[section.kind].continues(("",), line)
+
+    def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
+        """The output of a command that ran elsewhere may have the host before each line."""
+        prefix = self._kinds.tag(line, section.kind)
+        text = prefix.removed(line) if prefix else None
+        if prefix is None or text is None:
+            return False
+        section.prefix, section.host = prefix, prefix.host or section.host
+        section.add(number, text)
+        return True
+
+    def _other_begins(self, number: int, line: str) -> bool:
+        """Outputs of several hosts or ranks, mixed line by line: go on with that of this line's tag, or begin it."""
+        section = self._open
+        if section is None or not section.lines or not section.prefix.text.strip():
+            return False
+        tags = [prefix for prefix in prompt.prefixes(line) if prefix.text.strip()]
+        for prefix in tags:
+            other = self._parked.get(prefix.text.strip())
+            text = other.prefix.removed(line) if other else None
+            if other and text is not None and self._belongs(other, text):
+                self._park(section, other)
+                other.add(number, text)
+                return True
+        begun = self._kinds.tag(line, section.kind)
+        if begun is None or begun.text.strip() in {section.prefix.text.strip(), *self._parked}:
+            return False
+        self._park(section, None)
+        self._begin(section.kind, number, begun.removed(line) or "", begun.host, section.command, begun)
+        return True
+
+    def _park(self, section: _Open, instead: _Open | None) -> None:
+        """Set the open section aside, to be gone on with when a line has its tag again."""
+        self._parked[section.prefix.text.strip()] = section
+        self._open = instead
+        if instead:
+            del self._parked[instead.prefix.text.strip()]
+
+    def _belongs(self, section: _Open, line: str) -> bool:
+        return self.parsers[section.kind].continues(section.lines, line)
+
+    def _open_tagged(self, number: int, line: str) -> bool:
+        """A heading behind a time, a command echoed behind a tag or a time (``set -x`` in a log)."""
+        for prefix in prompt.prefixes(line) if len(line) < SHORT else []:
+            if prefix.timed and self._heading(number, prefix.removed(line) or "", prefix):
+                return True
+            echo = prompt.prompt(prefix.removed(line) or "") if prefix.text.strip() or prefix.timed else None
+            if echo and (
+                (echo.certain and echo.host)
+                or self._kinds.of_command(prompt.remote(echo.command)[1])
+                or (prefix.timed and self._kinds.of_line(echo.command))
+            ):
+                opened = self._open_echo(number, echo, prefix)
+                if self._open:
+                    self._open.host = prefix.host or self._open.host
+                return opened
+        return False
+
+    def _names_host(self, number: int, line: str) -> bool:
+        """True if the line is the answer to a command that asks for the host's name."""
+        name = prompt.host_name(line.strip()) if 0 < self._names == number - 1 else None
+        if name is None:
+            return False
+        self._close()
+        self._at_host(name)
+        return True
+
+    def _open_echo(self, number: int, echo: prompt.Echo, indent: prompt.Prefix) -> bool:
+        """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
+        if prompt.asks_name(echo.command):
+            self._names = number
+            self.announcing[number] = ""
+            return True
+        around, self._around = self._around, None
+        if echo.certain and echo.host:
+            self._at_host(echo.host)
+        elif around:
+            self._at_host(around[0])
+        is_line_of = self._kinds.of_line(echo.command)
+        there, command = prompt.remote(echo.command)
+        kind = self._kinds.of_command(command)
+        is_whole = kind in {None, is_line_of}
+        launched = kind is not None and self.parsers[kind].launched
+        announces = is_line_of is None and echo.typed if kind is None else not launched
+        if announces:
+            self.announcing[number] = echo.comment
+        if is_line_of is not None and (is_whole or launched):
+            self._begin(is_line_of, number, echo.command, echo.host, echo.command, indent)
+            if is_whole or echo.command.rstrip().endswith("\\"):
+                return True
+            self._close()  # the launch line of a test announces its table as well
+        if kind is not None:
+            self._open = _Open(kind, there or echo.host or self._host, command, indent)
+            self._open.numbers.append(number)
+            return True
+        return echo.certain
+
+    def _open_anchor(self, number: int, line: str) -> bool:
+        kind = self._kinds.of_line(line)
+        if kind is not None:
+            self._begin(kind, number, line, None, None, prompt.Prefix(""))
+            return True
+        for prefix in prompt.prefixes(line):
+            rest = prefix.removed(line) or ""
+            kind = self._kinds.of_line(rest)
+            if kind is not None:
+                self._begin(kind, number, rest, prefix.host, None, prefix)
+                return True
+        return False
+
+    def _heading(self, number: int, line: str, prefix: prompt.Prefix = _NO_PREFIX) -> bool:
+        """A heading gives a host or announces a command; it is part of no section."""
+        head = prompt.header(line)
+        if head and (head[0] or head[1]):
+            host, what = head
+            kind = self._kinds.of_command(what) if what else None
+            if host and self._kinds.of_command(host) is None:
+                self._at_host(host)
+            elif host:
+                kind = self._kinds.of_command(host)
+            if kind:
+                self._open = _Open(kind, self._host, what or host, prefix)
+                self._open.heading = number
+            return True
+        there = prompt.output_on(line)
+        name = there[0] if there else prompt.title(line)
+        kind = self._kinds.of_command(name) if name else None
+        if there and kind:
+            self._at_host(there[1])
+        if kind is None:
+            return False
+        self._open = _Open(kind, self._host, None, prefix)
+        self._open.title, self._open.heading = name, number
+        return True
+
+    def _at_host(self, host: str | None) -> None:
+        """What follows comes from this host."""
+        if host != self._host:
+            self._flush_text()
+            self._host = host
+
+    def _begin(  # noqa: PLR0913, PLR0917  (all that an opened section knows)
+        self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: prompt.Prefix
+    ) -> None:
+        self._open = _Open(kind, host or self._host, command, prefix)
+        self._open.add(number, line)
+
+    def _close(self) -> None:
+        ended = [*self._parked.values(), *([self._open] if self._open else [])]
+        self._open, self._parked = None, {}
+        for section in ended:
+            self._end(section)
+
+    def _end(self, section: _Open) -> None:
+        if not self._keeps or (not section.lines and section.command is None):
+            return
+        if section.heading and any(self._kinds.of_line(line) == section.kind for line in section.lines[:_SOON]):
+            self.announcing[section.heading] = ""
+        echoed = len(section.numbers) > len(section.lines)
+        numbers = section.numbers[1:] if echoed and section.lines else section.numbers
+        while section.lines and not section.lines[-1].strip():
+            section.lines.pop()
+            numbers = numbers[:-1]
+        if not numbers:
+            return
+        consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
+        self.sections.append(
+            Section(
+                kind=section.kind,
+                source=self.source,
+                first_line=numbers[0],
+                lines=tuple(section.lines),
+                host=section.host,
+                command=section.command or section.title,
+                prefix=section.prefix.text,
+                numbers=() if consecutive else tuple(numbers),
+            )
+        )
+
+    def _add_text(self, number: int, line: str) -> None:
+        if self._text is None:
+            self._text = _Open("text", self._host, None, prompt.Prefix(""))
+        self._text.add(number, line)
+        if len(self._text.lines) >= TEXT_SECTION_LINES:
+            self._flush_text()
+
+    def _flush_text(self) -> None:
+        text, self._text = self._text, None
+        if text and self._keeps:
+            self.sections.append(
+                Section(
+                    kind="text",
+                    source=self.source,
+                    first_line=text.numbers[0],
+                    lines=tuple(text.lines),
+                    host=text.host,
+                    numbers=tuple(text.numbers),
+                )
+            )

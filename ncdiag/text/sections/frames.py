@@ -1,0 +1,199 @@
+"""What an editor, a chat or a program put around the lines of a block: numbers, bars, quotation marks, indentation.
+
+Each is a layer of clothes, as the heads of `ncdiag.text.sections.heads` are: ``blocks`` finds the runs of lines that
+agree, ``removed`` takes it off them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.text.sections.line import Line, block_ends
+
+ENOUGH = 5
+"""Lines that must count up before their numbers are line numbers; fewer when they begin with 1."""
+_FROM_ONE = 3
+_WITH_TABS = 2
+_BARS = 3
+_FEWEST = 2
+
+_BAR = lazy_regex(r"\s{0,4}[|\u2502\u2503](?: |$)")
+_ENDS = ("|", "\u2502", "\u2503")
+_SIDES = lazy_regex(r"\s{0,4}[|\u2502\u2503\u2551] ?(?P<text>.*?)\s*[|\u2502\u2503\u2551]\s{0,4}$")
+_NUMBER = r"(?P<number>[1-9]\d{0,6})"
+_LAYOUTS = tuple(
+    lazy_regex(layout, re.ASCII)
+    for layout in (
+        rf"(?P<mark> {{0,8}}){_NUMBER}(?:\t|$)",  # cat -n, nl
+        rf"(?P<mark>) {{1,8}}{_NUMBER}(?: (?![|\u2502])|$)",  # less -N, editors: numbers end in one column
+        rf"(?P<mark>) {{0,8}}{_NUMBER} ?[|\u2502](?: |$)",  # bat
+        rf"(?P<mark>){_NUMBER}[:-]",  # grep -n
+        rf"(?P<mark>[\w./~+-]{{0,120}}[./][\w.-]{{1,60}})[:-]{_NUMBER}[:-](?!\d{{1,9}} \[)",  # grep -Hn
+    )
+)
+_TABBED, _ALIGNED, _, _GREP, _NAMED = _LAYOUTS
+_GREP_BREAK = "--"
+_ROW_ZERO = lazy_regex(r" {0,8}0[ \t]")
+_OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
+"""What is behind a rank's label, an interface's index or in a PCI address, in place of behind a line number."""
+_QUOTED = lazy_regex(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
+_EMPTY = lazy_regex(r"\s*[\[\](){}]?\s*$")
+
+Run = tuple[int, list[str]]
+"""Where a run of lines ends, and its lines without the marks; no lines where there is no run."""
+
+
+class Marks(msgspec.Struct, frozen=True):
+    """Marks that agree along a run of lines so well that nothing else can be meant; ``begins`` is that of one line."""
+
+    begins: re.Pattern[str]
+    run: Callable[[Sequence[str], int], Run]
+
+    def stripped(self, lines: list[Line]) -> list[Line]:
+        """The lines without the marks; the same list when there are none."""
+        texts = [line.text for line in lines]
+        if not any(map(self.begins.match, texts)):
+            return lines
+        at, changed = 0, False
+        while at < len(texts):
+            if not self.begins.match(texts[at]):
+                at += 1
+                continue
+            end, rest = self.run(texts, at)
+            if rest:
+                texts[at:end] = rest
+                changed = True
+            at = max(end, at + 1)
+        if not changed:
+            return lines
+        return [msgspec.structs.replace(line, text=text) for line, text in zip(lines, texts, strict=True)]
+
+
+def stripped(lines: list[Line]) -> list[Line]:
+    """The lines without numbers of lines and bars at the left, in whatever order these were put there."""
+    before: list[Line] = []
+    while before is not lines:
+        before = lines
+        for marks in _MARKS:
+            lines = marks.stripped(lines)
+    return lines
+
+
+def _from(lines: Sequence[str], start: int) -> Iterator[str]:
+    """The lines from one on, which neither a slice nor islice give without going through all others."""
+    return (lines[index] for index in range(start, len(lines)))
+
+
+def _barred(lines: Sequence[str], start: int) -> Run:
+    """A bar before each line; lines that end with one as well are the rows of a table."""
+    rest: list[str] = []
+    for line in _from(lines, start):
+        bar = _BAR.match(line)
+        if not bar:
+            break
+        rest.append(line[bar.end() :])
+    rows = sum(line.rstrip().endswith(_ENDS) and not line.startswith((*_ENDS, "+")) for line in rest)
+    return start + len(rest), rest if len(rest) >= _BARS and 2 * rows < len(rest) else []
+
+
+def _quoted(lines: Sequence[str], start: int) -> Run:
+    """The sign of a quoted mail before each line, once."""
+    quoted = itertools.takewhile(lambda line: line.startswith(">"), _from(lines, start))
+    rest = [line[2 if line.startswith("> ") else 1 :] for line in quoted]
+    return start + len(rest), rest if len(rest) >= _FEWEST else []
+
+
+def _numbered(layout: re.Pattern[str]) -> Callable[[Sequence[str], int], Run]:
+    def run(lines: Sequence[str], start: int) -> Run:
+        first = layout.match(lines[start])
+        if first is None:
+            return start, []
+        rest: list[str] = []
+        number, counted = int(first["number"]) - 1, 0
+        for line in _from(lines, start):
+            found = layout.match(line)
+            if found and _follows(layout, first, found, number):
+                number, counted = int(found["number"]), counted + 1
+                rest.append(line[found.end() :])
+            elif line.strip() in {"", _GREP_BREAK} and rest:
+                rest.append("")
+            else:
+                break
+        if start and _ROW_ZERO.match(lines[start - 1]):
+            return start + len(rest), []  # the rows of a matrix of GPUs, which count from 0
+        if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
+            return start, []
+        return start + len(rest), _dedented(layout, rest)
+
+    return run
+
+
+def _enough(layout: re.Pattern[str], first: re.Match[str]) -> int:
+    if layout is _TABBED:
+        return _WITH_TABS
+    return _FROM_ONE if first["number"] == "1" else ENOUGH
+
+
+def _follows(layout: re.Pattern[str], first: re.Match[str], found: re.Match[str], number: int) -> bool:
+    """True if it is the number of the next line (behind a grep of a named file: of a later one), in the same layout."""
+    following = int(found["number"])
+    if layout is _NAMED:
+        return found["mark"] == first["mark"] and following > number
+    return following == number + 1 and (layout is not _ALIGNED or found.end("number") == first.end("number"))
+
+
+def _dedented(layout: re.Pattern[str], rest: list[str]) -> list[str]:
+    """A tab behind the number may have become two blanks."""
+    more = layout is _ALIGNED and all(line.startswith(" ") for line in rest if line.strip())
+    return [line[1:] for line in rest] if more else rest
+
+
+_MARKS = (
+    Marks(lazy_regex(">"), _quoted),
+    *(Marks(layout, _numbered(layout)) for layout in _LAYOUTS),
+    Marks(_BAR, _barred),
+)
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """What is on both sides of each line of a block: borders of a pane, quotation marks of a list of strings."""
+
+    pattern: re.Pattern[str]
+    doubtful: bool = False
+    sure: bool = False
+
+    def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
+        """Blocks of at least two lines; what opens and closes a list is between them."""
+        carries = [self.pattern.match(line.text) is not None or bool(_EMPTY.match(line.text)) for line in lines]
+        blocks = block_ends(lines, carries, 9) if any(carries) else []
+        return [(start, end) for start, end in blocks if sum(carries[start:end]) >= _FEWEST]
+
+    def removed(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines without it."""
+        found = [(line, self.pattern.match(line.text)) for line in lines]
+        return [msgspec.structs.replace(line, text=each["text"]) if each else line for line, each in found]
+
+
+class Indentation(msgspec.Struct, frozen=True):
+    """The blanks that all lines of a text have in common."""
+
+    doubtful: bool = False
+    sure: bool = False
+
+    def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
+        """All lines, if none begins at the left edge: in a part of them, an indentation tells what belongs to what."""
+        written = [line.text for line in lines if line.text.strip()]
+        return [(0, len(lines))] if written and all(text[0] in " \t" for text in written) else []
+
+    def removed(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines moved to the left by what the least indented of them has."""
+        least = min(len(line.text) - len(line.text.lstrip()) for line in lines if line.text.strip())
+        return [msgspec.structs.replace(line, text=line.text[least:]) for line in lines]
+
+
+FRAMES = (Frame(_SIDES), Frame(_QUOTED, doubtful=True), Indentation())

@@ -1,0 +1,170 @@
+"""Which kind of section a line begins, and which a command prints: the parsers' anchors and commands as one table."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.literals import Literals, folded
+from ncdiag.parsers import Parser
+from ncdiag.text.sections import prompt
+
+_COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
+_PLAIN_LIMIT, SHORT = 1 << 12, 200
+"""Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
+_WRAPPERS = 4
+_SYSTEM = "/etc"
+_WRAPPER = lazy_regex(
+    r"(?:(?:sudo|srun|timeout|pdsh|clush|pssh|parallel-ssh)\s+(?:-[CDegGhHlLNnptTuUwxX]\s+\S+\s+|-\S+\s+|\d+[smh]?\s+)*"
+    r"|(?:ba|da|k|z)?sh\s+-[a-z]{0,3}c\s+[\"']?|[\"']"
+    r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
+    r"|[A-Z_][A-Z0-9_]*=\S*\s+)"
+)
+"""What runs another command, which says what is printed."""
+
+
+class _Some(NamedTuple):
+    """The places of some parsers with anchors, with signs and without.
+
+    One pattern has the anchors of the latter, one those of all that name numbers, with any number in their place.
+    """
+
+    signed: frozenset[int]
+    unsigned: frozenset[int]
+    any_unsigned: re.Pattern[str]
+    numbers_open: re.Pattern[str]
+
+
+class Kinds:
+    """The kinds that these parsers read."""
+
+    def __init__(self, parsers: Iterable[Parser]) -> None:
+        """No two parsers announce one command; of two whose anchors match one line the first is taken."""
+        held = tuple(parsers)
+        self._anchored = tuple(parser for parser in held if parser.anchor)
+        self._patterns = tuple(lazy_regex(parser.anchor) for parser in self._anchored)
+        self._letters = frozenset[str]().union(*(parser.beginnings for parser in self._anchored))
+        self._by_letter: dict[str, _Some] = {}
+        self._signs = Literals[int]()
+        for place, parser in enumerate(self._anchored):
+            self._signs.add(place, parser.signs)
+        self._seen: tuple[str, frozenset[int]] = "", frozenset()
+        self._commands = {command: parser.kind for parser in held for command in parser.commands}
+        self._programs = {command.split(" ", 1)[0] for command in self._commands}
+        self._plain: set[str] = set()
+
+    def of_line(self, line: str) -> str | None:
+        """The kind that begins with this line."""
+        some = self._beginning_as(line)
+        places = some.signed & self._signed(line)
+        if some.any_unsigned.match(line):
+            places |= some.unsigned
+        return next((self._anchored[place].kind for place in sorted(places) if self._patterns[place].match(line)), None)
+
+    def may_depend_on_numbers(self, line: str) -> bool:
+        """True if a section may begin with a line that differs from this one in its numbers alone."""
+        return self._beginning_as(line).numbers_open.match(line) is not None
+
+    def _beginning_as(self, line: str) -> _Some:
+        """Those whose anchors may match a line with this first letter; all letters that no anchor names are as one."""
+        letter = folded(line[:1])
+        letter = letter if letter in self._letters else ""
+        found = self._by_letter.get(letter)
+        if found is None:
+            places = [n for n, parser in enumerate(self._anchored) if letter in (parser.beginnings or {letter})]
+            signed = frozenset(place for place in places if self._anchored[place].signs)
+            unsigned = [place for place in places if place not in signed]
+            opened = filter(None, (_numbers_open(self._anchored[place].anchor) for place in places))
+            found = self._by_letter[letter] = _Some(
+                signed, frozenset(unsigned), _any(self._anchored[place].anchor for place in unsigned), _any(opened)
+            )
+        return found
+
+    def _signed(self, line: str) -> frozenset[int]:
+        """The places of those whose signs the line may hold: of the end of a line, those of the line."""
+        if not self._seen[0].endswith(line):
+            self._seen = line, self._signs.owners(line)
+        return self._seen[1]
+
+    def is_plain(self, line: str) -> bool:
+        """True if the line is known to begin nothing, be it a section, a heading or an echoed command."""
+        return line in self._plain
+
+    def remember_plain(self, line: str) -> None:
+        """The line begins nothing, wherever it stands."""
+        if len(line) < SHORT:
+            if len(self._plain) >= _PLAIN_LIMIT:
+                self._plain.clear()
+            self._plain.add(line)
+
+    def of_command(self, command: str) -> str | None:
+        """The kind whose command this is.
+
+        The longest declared command that the line begins with (``sudo`` and paths aside). A command that ends in a
+        folder stands for every file in it, one that ends in a file for this file in any other folder than /etc.
+        """
+        command = command[:_COMMAND_LENGTH].strip()
+        for _ in range(_WRAPPERS):
+            wrapped = _WRAPPER.match(command)
+            command = command[wrapped.end() :] if wrapped else command
+        words = command.split()
+        if not words or words[0].rsplit("/", 1)[-1] not in self._programs:
+            return None
+        words[0] = words[0].rsplit("/", 1)[-1]
+        for length in range(min(len(words), _COMMAND_WORDS), 0, -1):
+            start = " ".join(words[:length])
+            folder, _, file = words[length - 1].rpartition("/")
+            names = [start, " ".join([*words[: length - 1], folder])] if folder else [start]
+            if folder and folder != _SYSTEM:
+                names.append(" ".join([*words[: length - 1], file]))
+            kind = next((self._commands[name] for name in names if name in self._commands), None)
+            if kind:
+                return kind
+        return None
+
+    def tag(self, line: str, kind: str) -> prompt.Prefix | None:
+        """The tag (no indentation) behind which a section of this kind begins."""
+        for prefix in prompt.prefixes(line):
+            if prefix.text.strip() and self.of_line(prefix.removed(line) or "") == kind:
+                return prefix
+        return None
+
+
+@functools.lru_cache(8)
+def kinds_of(parsers: tuple[Parser, ...]) -> Kinds:
+    """The table of these parsers, made once: a paste is cut in several ways."""
+    return Kinds(parsers)
+
+
+_DIGITS = lazy_regex(
+    r"\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
+    r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<number>\d+)"
+)
+"""The pieces of a pattern in which a digit stands, or may not be taken for one."""
+
+
+_ESCAPED = lazy_regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
+"""A character by its number."""
+
+
+def _any(anchors: Iterable[str]) -> re.Pattern[str]:
+    return lazy_regex("|".join(anchors) or r"(?!)")
+
+
+@functools.cache
+def _numbers_open(anchor: str) -> str | None:
+    """The anchor with any number in the place of those that it names; None where it names none."""
+    opened = _DIGITS.sub(_any_number, anchor)
+    return opened if opened != anchor else None
+
+
+def _any_number(found: re.Match[str]) -> str:
+    if found["number"]:
+        return r"(?:\d+)"
+    held = found["set"]
+    if not held or not re.search(r"(?<!\\)\d", _ESCAPED.sub("", held.replace("0-9", ""))):
+        return found[0]
+    return rf"[\d{held[1:]}]"  # in front: a hyphen may stand for itself at the end

@@ -1,0 +1,97 @@
+"""What web pages, chats and programs make of characters: typography, HTML, Markdown's escapes, links, ends of lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.text.sections.line import Line, block_ends
+
+_BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_NOTHING = "\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
+_TYPOGRAPHY = str.maketrans(
+    {**dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_NOTHING, None), **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
+     **dict.fromkeys("\u2018\u2019\u201a\u2032", "'")}
+)  # fmt: skip
+_ENTITY = lazy_regex(r"&(?:lt|gt|quot|nbsp|amp|apos|#39|#x27|#34);")
+_TAG = lazy_regex(r"<[a-z/?!]")
+_ELEMENT = lazy_regex(
+    r"</?(?:a|b|big|blockquote|body|br|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|html|i|kbd|li|ol|p|pre|s|samp|small|span"
+    r"|strong|summary|table|tbody|td|th|thead|tr|tt|u|ul)(?:\s[^<>]{0,300})?/?>",
+    re.IGNORECASE,
+)
+_ENDS_LINE = lazy_regex(r"<(?:br\s?/?|/p|/div|/li|/tr|/h[1-6]|/pre|/dd|/dt)>", re.IGNORECASE)
+_ESCAPED = lazy_regex(r"\\([\\`*_{}\[\]()#+.!<>|~&$-])")
+_WRITTEN_END = lazy_regex(r"(?:\\r)?\\n")
+_WRITTEN = lazy_regex(r"\\([\"'\\])|\\t")
+_NAMED_ADDRESS = lazy_regex(r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>")
+_LINK = lazy_regex(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)")
+_ADDRESS_BEHIND = lazy_regex(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>")
+
+
+def tidied(text: str) -> str:
+    """Plain quotation marks and blanks; the characters that HTML writes as entities, unless the text has elements."""
+    if not text.isascii():
+        text = text.translate(_TYPOGRAPHY)
+    if "&" in text and not _TAG.search(text):
+        text = _without_entities(text)
+    return text
+
+
+def _without_entities(text: str) -> str:
+    import html  # and with it the names of all entities, which few texts need
+
+    return _ENTITY.sub(lambda found: " " if found[0] == "&nbsp;" else html.unescape(found[0]), text)
+
+
+class Markup(msgspec.Struct, frozen=True):
+    """A layer that lies on single characters of a text, wherever they are; ``literal`` is in every sign of it."""
+
+    literal: str
+    sign: re.Pattern[str]
+    change: Callable[[str], list[str]]
+    doubtful: bool = False
+    sure: bool = False
+
+    def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
+        """Blocks of lines of which every other one shows the sign."""
+        carries = [self.literal in line.text and self.sign.search(line.text) is not None for line in lines]
+        return block_ends(lines, carries, 1) if any(carries) else []
+
+    def removed(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines without it; one line may become several of its number."""
+        return [
+            msgspec.structs.replace(line, text=text)
+            for line in lines
+            for text in (self.change(line.text) if self.sign.search(line.text) else [line.text])
+        ]
+
+
+def _without_elements(text: str) -> list[str]:
+    return [_without_entities(_ELEMENT.sub("", part)) for part in _ENDS_LINE.split(text)]
+
+
+def _unescaped(text: str) -> list[str]:
+    return [_ESCAPED.sub(r"\1", text)]
+
+
+def _split(text: str) -> list[str]:
+    return [_WRITTEN.sub(lambda found: found[1] or "\t", part) for part in _WRITTEN_END.split(text)]
+
+
+def _without_links(text: str) -> list[str]:
+    return [_ADDRESS_BEHIND.sub("", _LINK.sub(r"\1", _NAMED_ADDRESS.sub(r"\1", text)))]
+
+
+MARKUP = (
+    Markup("<", _ELEMENT, _without_elements),
+    Markup("&", _ENTITY, lambda text: [_without_entities(text)]),
+    Markup("<", _NAMED_ADDRESS, _without_links),
+    Markup("](", _LINK, _without_links),
+    Markup("<", _ADDRESS_BEHIND, _without_links),
+    Markup("\\n", _WRITTEN_END, _split),
+    Markup("\\", _ESCAPED, _unescaped),
+)

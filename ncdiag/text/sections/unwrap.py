@@ -1,0 +1,210 @@
+"""Lines that a terminal, a mailer or a chat broke at its width, in one again.
+
+Tables have lines of one length, too, and prose has long ones: these are guesses, of which whoever asks keeps the one
+that can be understood best (`ncdiag.text.sections.undress`). A line that was joined has the number of its beginning.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.text.sections.line import Line
+
+NARROWEST, WIDEST = 40, 250
+"""Widths of terminals, mails and tickets."""
+ENOUGH = 3
+"""Lines that end at the width before it is that of a whole text."""
+FEW = 2
+"""As many are enough where one of them says more for it, and none less."""
+_WIDTHS, _OFTEN = 3, 5
+"""Widths that are looked at, and lines that must end at one that is not that of the longest line."""
+_SOUND = 3
+"""Lines of a width that must go on for each one that does not."""
+_ALIKE = 10
+"""Characters at the beginning that lines of one program have in common."""
+_LONGEST = 24
+"""Lines that one line was broken into, at most."""
+_PLACES, _FOLLOWING = 120, 6
+"""Places of a text that are looked at one by one, and how many lines an NCCL line may fill at each."""
+
+_MARK = lazy_regex(r"NCCL (?:INFO|WARN|ATTN|TRACE|CALL) ")
+_OWN = lazy_regex(
+    r"\s*$|[^\n]{0,120}?[\w.-]{1,64}:\d{1,10}:\d{1,10} [^\n]{0,160}?NCCL (?:INFO|WARN|TRACE|CALL) "
+    r"|[\w.-]{1,64}:\d{1,10}:\d{1,10} \["
+    r"|[^\n]{0,40}NCCL version \d|NCCL (?:INFO|WARN) |\[?\d{4}-\d\d-\d\d|```|~~~|[$#>] |\[?[\w.-]{1,64}@[\w.-]{1,64}"
+    r"|Traceback |\s+File \"",
+    re.ASCII,
+)
+"""Beginnings of lines that go on with no other line."""
+
+_WITHIN = lazy_regex(r" ?[A-Za-z0-9:]")
+"""How a line goes on behind a break that was put anywhere."""
+
+
+class Reach(enum.IntEnum):
+    """How far lines reach that may have been broken.
+
+    To any width; nearly to the widest; exactly to it; exactly to another one, which lines have by chance, too.
+    """
+
+    ANY = 0
+    FULL = 1
+    EXACT = 2
+    WITHIN = 3
+
+
+Whole = tuple[int, int, Line]
+"""Lines that may be one: where they begin and end, and the line in one."""
+
+
+def guesses(lines: Sequence[Line]) -> Iterator[tuple[list[Whole], Reach]]:
+    """What to put together if lines were broken: anywhere at one width, between words at that of the longest, anywhere.
+
+    Each with how far the lines reach. Where nothing but a break at one width is seen, it is no other.
+    """
+    hard: set[tuple[int, int]] = set()
+    widest = max((len(line.text) for line in lines), default=0)
+    for width in _widths(lines):
+        chains = list(_chains(lines, width, _is_as_wide, _any))
+        hard.update(chains)
+        yield _whole(lines, chains, ""), Reach.EXACT if width == widest else Reach.WITHIN
+    hard = hard if len(hard) >= FEW else set()
+    for begins in (_any, _is_nccl) if NARROWEST <= widest <= WIDEST else ():
+        chains = list(_chains(lines, widest, _is_full, begins))
+        if not hard.issuperset(chains):
+            yield _whole(lines, chains, " "), Reach.FULL
+    starts = {start for start, _ in hard}
+    places = [place for place in _windows(lines) if place[0] not in starts]
+    yield [whole for place in places for glue in ("", " ") for whole in _whole(lines, [place], glue)], Reach.ANY
+
+
+def _whole(lines: Sequence[Line], places: Iterable[tuple[int, int]], glue: str) -> list[Whole]:
+    return [(start, end, _glued(lines[start:end], glue)) for start, end in places]
+
+
+def _widths(lines: Sequence[Line]) -> list[int]:
+    """Lengths of lines of which nearly all go on in the next line, if they were broken there: at most three."""
+    wide: Counter[int] = Counter()
+    going_on: Counter[int] = Counter()
+    for line, following in itertools.pairwise(lines):
+        width = len(line.text)
+        if NARROWEST <= width <= WIDEST:
+            wide[width] += 1
+            going_on[width] += not _OWN.match(following.text)
+    widest = max((len(line.text) for line in lines), default=0)
+    return [
+        width
+        for width, count in going_on.most_common(_WIDTHS)
+        if count and count * (_SOUND + 1) >= wide[width] * _SOUND and (width == widest or count >= _OFTEN)
+    ]
+
+
+def _windows(lines: Sequence[Line]) -> list[tuple[int, int]]:
+    """Where an NCCL line may go on in lines that nobody began, whatever the width.
+
+    Nowhere if that is so often that a program prints between NCCL's lines.
+    """
+    places: list[tuple[int, int]] = []
+    for index in [index for index, line in enumerate(lines) if _is_nccl(line)]:
+        for end in range(index + 2, min(len(lines), index + _FOLLOWING) + 1):
+            if _begins(lines[end - 1]):
+                break
+            if _are_full(lines[index:end]):
+                places.append((index, end))
+        if len(places) > _PLACES:
+            return []
+    return places
+
+
+def joined(lines: Sequence[Line], wholes: Iterable[Whole]) -> list[Line]:
+    """The lines, with one in place of several at each of these places; one that overlaps an earlier one is left out."""
+    result: list[Line] = []
+    at = 0
+    for start, end, whole in wholes:
+        if start >= at:
+            result += [*lines[at:start], whole]
+            at = end
+    return [*result, *lines[at:]]
+
+
+def breaks_a_phrase(lines: Sequence[Line]) -> bool:
+    """True if a line ends within a word, or before a blank with which the next one begins."""
+    return any(
+        line.text[-1:].isalnum() and _WITHIN.match(following.text) is not None
+        for line, following in itertools.pairwise(lines)
+    )
+
+
+def is_log(lines: Sequence[Line]) -> bool:
+    """True if most lines are NCCL's."""
+    return 2 * sum(map(_is_nccl, lines)) > sum(bool(line.text.strip()) for line in lines)
+
+
+def _any(_: Line) -> bool:
+    return True
+
+
+def _is_nccl(line: Line) -> bool:
+    return _MARK.search(line.text) is not None
+
+
+def _begins(line: Line) -> bool:
+    """True if no other line goes on in this one."""
+    return line.is_fence or _is_nccl(line) or _OWN.match(line.text) is not None
+
+
+def _is_as_wide(line: Line, following: Line, width: int) -> bool:
+    return len(line.text) == width and not _OWN.match(following.text)
+
+
+def _is_alike(line: Line, other: Line) -> bool:
+    """True if both begin with the same words, as lines of one program do: the other is a line of its own."""
+    return line.text[:_ALIKE] == other.text[:_ALIKE]
+
+
+def _is_full(line: Line, following: Line, width: int) -> bool:
+    """True if the first word of the following line would not have fitted behind this one."""
+    word = following.text.split(None, 1)[0] if following.text.strip() else ""
+    return (len(line.text) == width or len(line.text) + 1 + len(word) > width) and not _begins(following)
+
+
+def _are_full(lines: Sequence[Line]) -> bool:
+    """True if all lines reach the width that these lines have."""
+    width = max(len(line.text) for line in lines)
+    return width <= WIDEST and all(_is_full(line, following, width) for line, following in itertools.pairwise(lines))
+
+
+def _chains(
+    lines: Sequence[Line], width: int, goes_on: Callable[[Line, Line, int], bool], begins: Callable[[Line], bool]
+) -> Iterator[tuple[int, int]]:
+    """Beginnings and ends of the runs of lines that may be one."""
+    index = 0
+    while index < len(lines):
+        end = index + 1
+        while (
+            end < min(len(lines), index + _LONGEST)
+            and begins(lines[index])
+            and goes_on(lines[end - 1], lines[end], width)
+            and not lines[end].is_fence
+            and not _is_alike(lines[index], lines[end])
+        ):
+            end += 1
+        if end > index + 1:
+            yield index, end
+        index = end
+
+
+def _glued(lines: Sequence[Line], glue: str) -> Line:
+    """One line; between words, blanks around the break count for nothing."""
+    if len(lines) == 1:
+        return lines[0]
+    texts = [line.text for line in lines]
+    text = glue.join((texts[0].rstrip(), *(text.strip() for text in texts[1:]))) if glue else "".join(texts)
+    return msgspec.structs.replace(lines[0], text=text)

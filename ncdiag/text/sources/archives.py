@@ -1,0 +1,273 @@
+"""Compressed files and archives as streams: nothing is unpacked to disk, and a compression bomb is stopped.
+
+What a file is is told by its first bytes, not by its name. A reader here is anything with ``read(size)``: short reads
+are allowed, ``b""`` is the end, trouble is one of `BROKEN`, whose text can be shown.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import stat
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ncdiag.text.sources.pickles import SIZE_LIMIT, as_json, is_pickled_dict
+
+if TYPE_CHECKING:
+    import tarfile
+    import zipfile
+
+HEAD_SIZE = 512
+"""Bytes that `kind_of` wants to see; the mark of a tar archive is at offset 257."""
+
+FREE_OUTPUT = 64 << 20
+"""Bytes that come out of compressed data before its ratio is looked at."""
+
+RATIO_LIMIT = 200
+"""Output bytes for each input byte, beyond `FREE_OUTPUT`; honest logs reach 5 to 50."""
+
+ZST_PIECE = 1 << 10
+"""Bytes of a zst file that are decompressed at a time: four of them can stand for 128 KiB (RFC 8878, RLE blocks)."""
+
+MEMBER_LIMIT = 10_000
+"""Members of one archive that are read."""
+
+BROKEN = (OSError, EOFError, ValueError)
+"""What reading damaged or vanished data raises. Errors of the archive modules are turned into OSError here, for these
+modules are imported only when there is an archive."""
+
+_MAGIC = {b"\x1f\x8b\x08": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"PK\x03\x04": "zip"}
+
+
+class Reader(Protocol):
+    """Bytes, piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most ``size`` bytes, fewer at will, none at the end."""
+
+
+class Member:
+    """One entry of an archive: ``name`` within it, and either a ``reader`` or the ``reason`` why it is not read.
+
+    ``link`` is what a symbolic link points to.
+    """
+
+    def __init__(self, name: str, reader: Reader | None = None, reason: str = "", link: str = "") -> None:
+        """Keep the parts."""
+        self.name, self.reader, self.reason, self.link = name, reader, reason, link
+
+
+class DamagedError(OSError):
+    """What a decompressor or archive reader says of damaged data."""
+
+
+class BombError(OSError):
+    """Compressed data that grows beyond measure."""
+
+
+class Pushback:
+    """A stream whose beginning was already looked at."""
+
+    def __init__(self, head: bytes, rest: Reader) -> None:
+        """First ``head``, then ``rest``."""
+        self._head, self._rest = head, rest
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The head first."""
+        if self._head:
+            size = size if size >= 0 else len(self._head)
+            part, self._head = self._head[:size], self._head[size:]
+            return part
+        return self._rest.read(size)
+
+
+class _Counting:
+    """Passes on what it reads and counts it."""
+
+    def __init__(self, source: Reader) -> None:
+        self._source, self.count = source, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._source.read(size)
+        self.count += len(data)
+        return data
+
+
+class _Bounded:
+    """The output of a decompressor, stopped when it grows beyond measure."""
+
+    def __init__(self, source: Reader, consumed: Callable[[], int]) -> None:
+        self._source, self._consumed, self._count = source, consumed, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._source.read(size)
+        self._count += len(data)
+        if self._count > FREE_OUTPUT and self._count > RATIO_LIMIT * self._consumed():
+            msg = f"compressed data grows more than {RATIO_LIMIT}-fold, the first {self._count >> 20} MiB were read"
+            raise BombError(msg)
+        return data
+
+
+class _Guarded:
+    """Calls ``method`` for each piece (``read1``: what was decompressed before damage is kept) and tames its errors."""
+
+    def __init__(self, method: Callable[[int], bytes]) -> None:
+        self._method = method
+
+    def read(self, size: int = -1, /) -> bytes:
+        try:
+            return self._method(size)
+        except BROKEN:
+            raise
+        except Exception as error:
+            raise DamagedError(reason_of(error)) from error
+
+
+def kind_of(head: bytes) -> str | None:
+    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip``, ``tar`` or ``pickle``; None for the bytes of anything else."""
+    if head[257:262] == b"ustar":
+        return "tar"
+    if is_pickled_dict(head):
+        return "pickle"
+    return next((kind for mark, kind in _MAGIC.items() if head.startswith(mark)), None)
+
+
+def decompressed(kind: str, source: Reader) -> Reader:
+    """What a gz, bz2, xz or zst stream holds, and a pickle as JSON. OSError when the module for it is not installed."""
+    if kind == "pickle":
+        return _unpickled(source)
+    counting = _Counting(source)
+    opened: Any
+    if kind == "zst":
+        opened = _zstandard(counting)
+    else:
+        module, opener = {"gz": ("gzip", "GzipFile"), "bz2": ("bz2", "BZ2File"), "xz": ("lzma", "LZMAFile")}[kind]
+        opened = getattr(importlib.import_module(module), opener)
+        opened = opened(fileobj=counting) if kind == "gz" else opened(counting)
+    return _Bounded(_Guarded(opened.read1), lambda: counting.count)
+
+
+def _unpickled(source: Reader) -> Reader:
+    pickled = bytearray()
+    while len(pickled) <= SIZE_LIMIT and (piece := source.read(1 << 20)):
+        pickled += piece
+    try:
+        return io.BytesIO(as_json(bytes(pickled)))
+    except ValueError as error:
+        raise DamagedError(str(error)) from error
+
+
+def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the same reader)
+    try:
+        module = importlib.import_module("compression.zstd")  # in the standard library since Python 3.14
+    except ImportError:
+        try:
+            module = importlib.import_module("zstandard")
+        except ImportError:
+            msg = "compressed with zstd, which needs the module zstandard (pip install zstandard)"
+            raise OSError(msg) from None
+        return _Frames(module.ZstdDecompressor().decompressobj, source)
+    return module.ZstdFile(source)
+
+
+class _Frames:
+    """Reads zst with the module zstandard, whose own reader takes a file that was cut short for a whole one."""
+
+    def __init__(self, new_frame: Callable[[], Any], source: Reader) -> None:
+        self._new_frame, self._source = new_frame, source
+        self._frame: Any = None
+        self._rest = b""
+        self._ready = memoryview(b"")
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while not self._ready:
+            data = self._rest or self._source.read(ZST_PIECE)
+            if not data:
+                if self._frame is not None:
+                    raise EOFError
+                return b""
+            self._frame = self._frame or self._new_frame()
+            self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
+            if self._frame.eof:
+                self._rest, self._frame = self._frame.unused_data, None
+        size = size if size >= 0 else len(self._ready)
+        part, self._ready = bytes(self._ready[:size]), self._ready[size:]
+        return part
+
+
+def tar_members(source: Reader, limit: int | None = None) -> Iterator[Member]:
+    """The members of a tar stream in their order; each has to be read before the next one is taken.
+
+    After ``limit`` of them (`MEMBER_LIMIT` unless given) the reading ends with a reason.
+    Names are shown and never opened, so it does not matter where absolute ones or links point to.
+    """
+    import tarfile
+
+    limit = MEMBER_LIMIT if limit is None else limit
+    try:
+        stream: Any = source  # tarfile calls nothing but read()
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for number, member in enumerate(archive):
+                if number >= limit:
+                    yield Member("", reason=f"only the first {limit} members of the archive were read")
+                    return
+                if member.isdir():
+                    continue
+                if not member.isreg() or member.issparse():
+                    target = member.linkname if member.issym() else ""
+                    yield Member(member.name, reason=f"not read: {_oddity(member)} in an archive", link=target)
+                    continue
+                content = archive.extractfile(member)
+                if content is not None:
+                    yield Member(member.name, _Guarded(content.read))
+    except (*BROKEN, tarfile.TarError) as error:
+        yield Member("", reason=f"the archive is damaged: {reason_of(error)}")
+
+
+def _oddity(member: tarfile.TarInfo) -> str:
+    if member.issparse():
+        return "a sparse file"
+    return "a link" if member.issym() or member.islnk() else "a device or pipe"
+
+
+def zip_members(path: str) -> Iterator[Member]:
+    """The files of a zip archive on disk, in its order."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for number, entry in enumerate(archive.infolist()):
+                if number >= MEMBER_LIMIT:
+                    yield Member("", reason=f"only the first {MEMBER_LIMIT} members of the archive were read")
+                    return
+                mode = entry.external_attr >> 16
+                if entry.is_dir():
+                    continue
+                if entry.flag_bits & 1:
+                    yield Member(entry.filename, reason="not read: encrypted")
+                elif mode and not stat.S_ISREG(mode) and stat.S_IFMT(mode):
+                    yield Member(entry.filename, reason="not read: a link in an archive")
+                else:
+                    yield _zip_member(archive, entry)
+    except (*BROKEN, zipfile.BadZipFile, NotImplementedError) as error:
+        yield Member("", reason=f"the archive is damaged: {reason_of(error)}")
+
+
+def _zip_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Member:
+    try:
+        opened: Any = archive.open(entry)
+    except Exception as error:  # noqa: BLE001  (BadZipFile, NotImplementedError, RuntimeError: one member, not all)
+        return Member(entry.filename, reason=reason_of(error))
+    size = entry.compress_size
+    return Member(entry.filename, _Bounded(_Guarded(opened.read1), lambda: size))
+
+
+def reason_of(error: BaseException) -> str:
+    """What happened, for the user: the system's own words where there are some."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = str(error).strip() or type(error).__name__
+    if isinstance(error, EOFError):
+        return "the compressed data ends too early"
+    return text[:1].lower() + text[1:]

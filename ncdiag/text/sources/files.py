@@ -1,0 +1,362 @@
+"""Files, folders, archives and standard input as sources of clean text.
+
+`open_sources` finds what there is to read and `TextSource.buffers` reads it; what is done to the bytes on the way is
+written in `ncdiag.text.sources.text`. What cannot be read is one sentence: an `InputError` when it was all that was
+asked for, an `Unreadable` among the sources otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import glob
+import io
+import itertools
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO
+
+from ncdiag.base.errors import InputError
+from ncdiag.text.sources import archives, machines
+from ncdiag.text.sources.archives import BROKEN, HEAD_SIZE, Pushback, Reader, decompressed, kind_of, reason_of
+from ncdiag.text.sources.model import Packed, Source, Text, Unreadable
+from ncdiag.text.sources.text import BUFFER_SIZE, clean_text, looks_binary
+
+FOLDER_LIMIT = 10_000
+"""Files of one folder, with its subfolders, that are read."""
+
+_SMALL = BUFFER_SIZE // 2  # pieces below this are joined, so that buffers are large behind a decompressor too
+_NULL = os.makedev(1, 3)  # /dev/null, the one character device besides a terminal that makes sense
+_OURS = {"script": machines.SCRIPT_MARK, "partial": machines.PARTIAL_MARK}
+"""Texts that ncdiag wrote itself, by how they begin: what ``collect --script`` and ``parse --partial`` print."""
+_STREAMS = frozenset({"gz", "bz2", "xz", "zst", "pickle"})
+
+Opener = Callable[[], AbstractContextManager[Reader]]
+
+
+class TextSource(Text):
+    """A text of raw bytes, cleaned while it is read; its ``name`` inside an archive is ``archive:member``.
+
+    A stream or an archive's member can be read once, a member only before the next source is taken.
+    """
+
+    def __init__(self, name: str, opener: Opener) -> None:
+        """``opener`` gives the bytes from their beginning; what it or its reader raises becomes a note."""
+        self.name = name
+        self.notes: list[str] = []
+        self._opener = opener
+
+    @staticmethod
+    def of_bytes(name: str, data: bytes) -> TextSource:
+        """A source whose bytes are at hand: pasted text, the output of a command."""
+        return TextSource(name, lambda: io.BytesIO(data))
+
+    def buffers(self) -> Iterator[bytes]:
+        """The text, cleaned by `ncdiag.text.sources.text`."""
+        self.notes = []
+        yield from clean_text(self._pieces(), self.notes)
+
+    def _pieces(self) -> Iterator[bytes]:
+        held: list[bytes] = []
+        size = 0
+        try:
+            with self._opener() as reader:
+                while piece := reader.read(BUFFER_SIZE):
+                    held.append(piece)
+                    size += len(piece)
+                    if size >= _SMALL:
+                        yield held[0] if len(held) == 1 else b"".join(held)
+                        held, size = [], 0
+        except BROKEN as error:
+            self.notes.append(f"not read to its end: {reason_of(error)}")
+        yield b"".join(held)
+
+
+class File(TextSource):
+    """A text in a file of ``size`` bytes that can be opened again, by another process as well: it can be pickled.
+
+    ``path`` is the file when it holds the text as it is, None when that is compressed.
+    """
+
+    def __init__(self, name: str, opener: Opener, size: int, path: str | None = None) -> None:
+        """As `TextSource`."""
+        super().__init__(name, opener)
+        self.size, self.path = size, path
+
+
+class _RefusedError(Exception):
+    """Carries the reason why a path cannot be read."""
+
+
+def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iterator[Source]:
+    """The sources behind ``paths``: files, folders (all files below, sorted, none hidden), archives, globs, ``-``.
+
+    A machine that was packed is one source, wherever it stands.
+
+    Raises InputError when no path given can be read; of several paths, each that cannot is an `Unreadable` first.
+    """
+    expanded = [match for path in paths for match in _expanded(path)]
+    unread = 0
+    for path in expanded:
+        try:
+            yield from _open(path, stdin)
+        except _RefusedError as refused:  # noqa: PERF203  (one bad path does not stop the others)
+            if len(expanded) == 1:
+                msg = f"cannot read {path}: {refused}"
+                raise InputError(msg) from None
+            unread += 1
+            yield Unreadable(path, str(refused))
+    if unread and unread == len(expanded):
+        msg = f"none of the {unread} inputs can be read"
+        raise InputError(msg)
+
+
+def _expanded(path: str) -> list[str]:
+    """What a quoted glob stands for; a file with such a name comes first."""
+    if path == "-" or not glob.has_magic(path) or os.path.lexists(path):
+        return [path]
+    return sorted(glob.glob(path)) or [path]  # noqa: PTH207  (Path.glob takes no absolute patterns)
+
+
+def _open(path: str, stdin: BinaryIO | None) -> Iterator[Source]:
+    if path == "-":
+        stream = stdin if stdin is not None else sys.stdin.buffer
+        yield from _stream("-", stream, contextlib.nullcontext())
+        return
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise _RefusedError(reason_of(error)) from None
+    mode = status.st_mode
+    if stat.S_ISDIR(mode):
+        yield from _folder(path)
+    elif stat.S_ISREG(mode):
+        yield from _file(path)
+    elif stat.S_ISFIFO(mode) or (stat.S_ISCHR(mode) and (status.st_rdev == _NULL or _is_terminal(path))):
+        opened = _opened(path)
+        yield from _stream(path, opened, opened)
+    else:
+        raise _RefusedError("it is a socket" if stat.S_ISSOCK(mode) else "it is a device")
+
+
+def _opened(path: str) -> io.FileIO:
+    try:
+        return io.FileIO(path)
+    except OSError as error:
+        raise _RefusedError(reason_of(error)) from None
+
+
+def _is_terminal(path: str) -> bool:
+    with _opened(path) as opened:
+        return opened.isatty()
+
+
+def _folder(path: str) -> Iterator[Source]:
+    if machines.is_root(path):
+        yield _root(path)
+    else:
+        yield from _texts(path)
+
+
+def _root(folder: str) -> Packed:
+    return Packed(folder, "sos" if machines.is_sos(folder) else "tree")
+
+
+def _texts(path: str) -> Iterator[Source]:
+    failures: list[OSError] = []
+    count = binary = 0
+    for place in _files_below(path, failures):
+        count += 1
+        if count > FOLDER_LIMIT:
+            yield Unreadable(path, f"only the first {FOLDER_LIMIT} files of the folder were read")
+            break
+        try:
+            if place.endswith("/"):
+                yield _root(place.rstrip("/"))
+            elif _is_binary(place):
+                binary += 1
+            else:
+                yield from _file(place)
+        except _RefusedError as refused:
+            yield Unreadable(place, str(refused))
+        except OSError as error:
+            yield Unreadable(place, reason_of(error))
+    if binary:
+        yield Unreadable(path, f"{binary} binary {'file' if binary == 1 else 'files'} in the folder not read")
+    if not count:
+        raise _RefusedError(reason_of(failures[0]) if failures else "the folder has no file that is not hidden")
+    for failure in failures:
+        yield Unreadable(str(failure.filename), reason_of(failure))
+
+
+def _files_below(path: str, failures: list[OSError]) -> Iterator[str]:
+    """Paths of all files that are not hidden, folder by folder, sorted; links to folders are not followed.
+
+    A folder that is a machine's root is not entered and comes with a slash at its end.
+    """
+    for folder, below, files in os.walk(path, onerror=failures.append):
+        roots = [name for name in below if machines.is_root(f"{folder}/{name}")]
+        yield from (f"{folder}/{name}/" for name in sorted(roots))
+        below[:] = sorted(name for name in below if not name.startswith(".") and name not in roots)
+        for name in sorted(files):
+            if not name.startswith("."):
+                yield f"{folder.rstrip('/')}/{name}"
+
+
+def _is_binary(path: str) -> bool:
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        msg = "not read: not a regular file"
+        raise _RefusedError(msg)
+    with _opened(path) as opened:
+        head = opened.read(HEAD_SIZE * 8)
+    return kind_of(head) is None and looks_binary(head)
+
+
+def _file(path: str) -> Iterator[Source]:
+    """A regular file: text, compressed text or an archive."""
+    with _opened(path) as opened:
+        try:
+            head = opened.read(HEAD_SIZE)
+            size = os.fstat(opened.fileno()).st_size
+        except OSError as error:
+            raise _RefusedError(reason_of(error)) from None
+    kind = _kind_of(head)
+    if kind in _OURS:
+        with _opened(path) as opened:
+            yield _ours(str(kind), path, opened)
+    elif kind is None:
+        yield File(path, functools.partial(io.FileIO, path), size, path)
+    elif kind == "zip":
+        yield from _members(path, archives.zip_members(path))
+    elif kind == "tar":
+        with _opened(path) as opened:
+            yield from _members(path, _tar_members(opened))
+    elif kind != "pickle" and _holds_tar(kind, path):
+        with _opened(path) as opened:
+            yield from _members(path, _tar_members(decompressed(kind, opened)))
+    else:
+        yield File(path, functools.partial(_decompressed_file, kind, path), size)
+
+
+def _kind_of(head: bytes) -> str | None:
+    """What `kind_of` says, or a form of `_OURS`."""
+    return next((form for form, mark in _OURS.items() if head.startswith(mark)), None) or kind_of(head)
+
+
+def _ours(form: str, name: str, reader: Reader) -> Packed:
+    return Packed(name, form, iter([archives.Member("", reader)]))
+
+
+@contextlib.contextmanager
+def _decompressed_file(kind: str, path: str) -> Iterator[Reader]:
+    with io.FileIO(path) as raw:
+        yield decompressed(kind, raw)
+
+
+def _holds_tar(kind: str, path: str) -> bool:
+    try:
+        with _decompressed_file(kind, path) as inner:
+            return kind_of(_head(inner)) == "tar"
+    except BROKEN:
+        return False
+
+
+def _head(reader: Reader) -> bytes:
+    head = b""
+    while len(head) < HEAD_SIZE and (part := reader.read(HEAD_SIZE - len(head))):
+        head += part
+    return head
+
+
+def _stream(
+    name: str, stream: Reader, closing: AbstractContextManager[object]
+) -> Iterator[Source]:  # fmt: skip
+    """A stream, perhaps compressed, perhaps an archive: it can be read once."""
+    reader, kind = _recognised(stream)
+    if kind in _STREAMS:
+        try:
+            reader, kind = _recognised(decompressed(str(kind), reader))
+        except OSError as error:
+            raise _RefusedError(reason_of(error)) from None
+    if kind in _OURS:
+        with closing:
+            yield _ours(str(kind), name, reader)
+    elif kind == "tar":
+        with closing:
+            yield from _members(name, _tar_members(reader))
+    elif kind == "zip":
+        msg = "a zip archive cannot be read from a stream; give the name of the file"
+        raise _RefusedError(msg)
+    else:
+        yield TextSource(name, _once(reader, closing))
+
+
+def _tar_members(reader: Reader) -> Iterator[archives.Member]:
+    """All members; `_members` stops at those of an archive that is not a machine."""
+    return archives.tar_members(reader, machines.MEMBER_LIMIT)
+
+
+def _recognised(stream: Reader) -> tuple[Reader, str | None]:
+    """The stream, still from its beginning, and what it is; trouble is kept for the one who reads it."""
+    head = b""
+    try:
+        while len(head) < HEAD_SIZE and (part := stream.read(HEAD_SIZE - len(head))):
+            head += part
+    except BROKEN as error:
+        return Pushback(head, _Failed(error)), _kind_of(head)
+    return Pushback(head, stream), _kind_of(head)
+
+
+class _Failed:
+    """A stream that failed when its beginning was looked at fails again for its reader."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def read(self, _size: int, /) -> bytes:
+        raise self._error
+
+
+def _once(reader: Reader, closing: AbstractContextManager[object], kind: str | None = None) -> Opener:
+    """Opens a stream for its only reading, decompressing when ``kind`` says so."""
+    left = [reader]
+
+    @contextlib.contextmanager
+    def opener() -> Iterator[Reader]:
+        if not left:
+            msg = "a stream can be read only once"
+            raise OSError(msg)
+        with closing:
+            yield decompressed(kind, left.pop()) if kind else left.pop()
+
+    return opener
+
+
+def _members(name: str, members: Iterator[archives.Member]) -> Iterator[Source]:
+    first = next(members, None)
+    form = machines.form_of(first.name) if first else None
+    if first is None:
+        return
+    members = itertools.chain([first], members)
+    if form:
+        yield Packed(name, form, members)
+        return
+    for number, member in enumerate(members):
+        if number >= archives.MEMBER_LIMIT:
+            yield Unreadable(name, f"only the first {archives.MEMBER_LIMIT} members of the archive were read")
+            return
+        label = f"{name}:{member.name}" if member.name else name
+        if member.reader is None:
+            yield Unreadable(label, member.reason)
+            continue
+        reader, kind = _recognised(member.reader)
+        if kind in {"tar", "zip"}:
+            yield Unreadable(label, "not read: an archive within an archive")
+        elif kind in _OURS:
+            yield _ours(str(kind), label, reader)
+        else:
+            yield TextSource(label, _once(reader, contextlib.nullcontext(), kind))

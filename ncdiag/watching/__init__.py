@@ -1,1 +1,0 @@
-"""A job while it runs, and logs while they grow."""
