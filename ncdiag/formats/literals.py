@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 if sys.version_info >= (3, 11):
     from re import _constants as code  # type: ignore[attr-defined]  # what `re` parses a pattern with
@@ -17,6 +17,8 @@ if sys.version_info >= (3, 11):
 else:
     import sre_constants as code
     import sre_parse as reader
+
+__all__ = ["Found", "Literals", "Sign", "beginnings", "code", "folded", "needed", "reader"]
 
 _SHORTEST = 2
 """Letters that a literal needs in a row to say something."""
@@ -26,6 +28,29 @@ _REMEMBERED = 1 << 16
 _ZEROS = str.maketrans("123456789", "000000000")
 
 T = TypeVar("T")
+
+
+class Sign(NamedTuple):
+    """A literal in lines of an anchor: at their first character (``at_start``), or anywhere.
+
+    ``any_case``: in small letters here, in any in the line.
+    """
+
+    literal: str
+    at_start: bool = False
+    any_case: bool = False
+
+
+class Found(NamedTuple):
+    """How the lines of an anchor are found.
+
+    Each line has one of the ``signs``, or begins with one of the ``first`` characters (in small letters, 0 for any
+    digit). ``lacking`` are the alternatives, as patterns, for which neither is known.
+    """
+
+    signs: tuple[Sign, ...] = ()
+    first: frozenset[str] = frozenset()
+    lacking: tuple[str, ...] = ()
 
 
 def needed(pattern: str) -> frozenset[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +17,7 @@ from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
+from ncdiag.formats.literals import Found, beginnings, needed
 
 if TYPE_CHECKING:
     from ncdiag.parsers._silent import Silence as Silence
@@ -29,6 +30,8 @@ class Parser(msgspec.Struct, frozen=True):
     ``launched``: its commands start a job, which is told by the launch line itself (``LAUNCHED = True``).
     ``signs``: literals, one of which is in every line that the anchor matches; none where it needs none.
     ``beginnings``: the letters with which such a line begins; none for any (`ncdiag.formats.literals`).
+    ``found_by``: literals of at least 4 characters and first characters that find every such line, whatever the
+    alternative of the anchor (`ncdiag.formats.anchors`).
     """
 
     kind: str
@@ -38,15 +41,16 @@ class Parser(msgspec.Struct, frozen=True):
     launched: bool = False
     signs: frozenset[str] = frozenset()
     beginnings: frozenset[str] = frozenset()
+    found_by: Found = Found()
 
     def continues(self, lines: Sequence[str], line: str) -> bool:
         """Does the next line still belong to the section that these lines began?"""
-        found: bool = _module(self.kind).continues(lines, line)
+        found: bool = _reader(self.kind, "continues").continues(lines, line)
         return found
 
     def parse(self, section: Section) -> Parsed:
         """The section to observations."""
-        found: Parsed = _module(self.kind).parse(section)
+        found: Parsed = _reader(self.kind, "parse").parse(section)
         return found
 
 
@@ -95,15 +99,17 @@ def build() -> tuple[Parser, ...]:
 
 def _described(name: str) -> Parser:
     module = _module(name)
-    missing = [word for word in ("KIND", "COMMANDS", "ANCHOR", "continues", "parse") if not hasattr(module, word)]
+    words = ["KIND", "COMMANDS", "ANCHOR", *(() if hasattr(module, "ROWS") else ("continues", "parse"))]
+    missing = [word for word in words if not hasattr(module, word)]
     reason = f"lacks {', '.join(missing)}" if missing else _flaw(module, name)
     if reason:
         raise DefinitionError(reason, file=f"ncdiag/parsers/{name}.py", hint="see ncdiag/parsers/_template.py")
-    from ncdiag.formats.literals import beginnings, needed  # of use only where parsers are compiled
-
     flags = (getattr(module, "INTERLEAVED", False), getattr(module, "LAUNCHED", False))
     anchor = module.ANCHOR
-    return Parser(module.KIND, module.COMMANDS, anchor, *flags, signs=needed(anchor), beginnings=beginnings(anchor))
+    return Parser(
+        module.KIND, module.COMMANDS, anchor, *flags,
+        signs=needed(anchor), beginnings=beginnings(anchor), found_by=_found_by(module),
+    )  # fmt: skip
 
 
 def _flaw(module: ModuleType, name: str) -> str:
@@ -114,7 +120,23 @@ def _flaw(module: ModuleType, name: str) -> str:
         groups = re.compile(module.ANCHOR).groups
     except re.error as error:
         return f"has an ANCHOR that is not a regular expression: {error}"
-    return "has an ANCHOR with a capturing group" if groups else ""
+    if groups:
+        return "has an ANCHOR with a capturing group"
+    lacking = _found_by(module).lacking
+    return f"has an ANCHOR of which neither SIGNS nor STRUCTURE finds {lacking[0][:120]!r}" if lacking else ""
+
+
+def _found_by(module: ModuleType) -> Found:
+    from ncdiag.formats.anchors import found_by
+
+    return found_by(module.ANCHOR, getattr(module, "SIGNS", ()), getattr(module, "STRUCTURE", ""))
+
+
+@cache
+def _reader(kind: str, function: str) -> Any:  # noqa: ANN401  (a module has no type that says what is in it)
+    """What has the function ``continues`` or ``parse``: the module, which takes precedence, or its ROWS."""
+    module = _module(kind)
+    return module if hasattr(module, function) else module.ROWS
 
 
 @cache

@@ -5,37 +5,62 @@ What the module must have (checked by `ncdiag.parsers.build`):
 ``KIND``       the section kind, equal to the module's name and to the fixture folder's
 ``COMMANDS``   program names whose echoed command line announces such a section (``ibstat``, ``ip addr``)
 ``ANCHOR``     regular expression text that matches, from its first column, a line that begins a section
-``continues``  does the next line still belong to the section that these lines began?
-``parse``      the section to observations; never raises, leaves what it does not understand in ``unread``
+``ROWS``       the lines of the output, each with what it gives (`ncdiag.parsers._rows`)
+
+A format that is not read line by line (JSON, XML, YAML, a launch line) has two functions instead of ``ROWS``, which may
+ask those of a table, ``ROWS.continues`` and ``ROWS.parse``, for a part:
+
+``continues``  ``(lines, line) -> bool``: does the next line still belong to the section that these lines began?
+``parse``      ``(section) -> Parsed``: the section to observations; never raises, lists what it does not understand
+
+What it may have:
+
+``SIGNS``      literals to find the beginnings by, where others than those read off ``ANCHOR`` are rarer
+``STRUCTURE``  the characters with which an alternative of ``ANCHOR`` without a literal of 4 characters may begin: in
+               small letters, ``0`` for any digit
+``FREQUENT``   the reason for each literal that ordinary text has as well (``tests/parsers/test_anchors.py`` says which)
+``INTERLEAVED``, ``LAUNCHED``  see `ncdiag.parsers.Parser`; ``EVENTS``, names and fields of events that no message has
 
 Source of the format: name the tool, its version and file here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 
 KIND = "template"
 COMMANDS: tuple[str, ...] = ("template-tool",)
 ANCHOR = r"Template '\w+'$"
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Indented lines belong to the entry above; ``lines`` is the section so far, never empty."""
-    return line.startswith((" ", "\t")) or not line.strip()
+class _Entries(Reading):
+    """Entries, each with its use count in an indented line; complete when nothing was left out."""
+
+    name: str | None = None
+
+    def entry(self, found: re.Match[str]) -> None:
+        """``Template 'name'`` begins an entry."""
+        self.name = found["name"]
+
+    def used_by(self, found: re.Match[str]) -> bool:
+        """``  used by 3``; False without an entry above, which leaves the line unread."""
+        if self.name is None:
+            return False
+        self.observe("KernelModule", (self.name,), used_by=int(found["count"]))
+        return True
+
+    def complete(self) -> bool:
+        """All entries are there."""
+        return bool(self.found) and not self.unread
 
 
-def parse(section: Section) -> Parsed:
-    """Read one ``Template 'name'`` entry with its ``size`` line."""
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        words = line.split()
-        if len(words) == 2 and words[0] == "Template":  # noqa: PLR2004  (a line has these two words)
-            found.append(observe(section, index, "KernelModule", (words[1].strip("'"),)))
-        elif words:
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=not unread)
+ROWS = Rows(
+    _Entries,
+    Row(r"Template '(?P<name>\w{1,64})'\s*$", _Entries.entry),
+    Row(r"\s{1,8}used by (?P<count>\d{1,9})\s*$", _Entries.used_by),
+    Row(r"-{3,80}\s*$"),  # a rule between entries says nothing
+    BLANK,
+    ELISION,
+)

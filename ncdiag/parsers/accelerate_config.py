@@ -37,6 +37,10 @@ _HEADING = (
 """``Node 1:{``, ``Root node(0) - {``: a person's heading for the file of one of the machines."""
 _LEAD = r"[ \t]{0,24}(?:[-*][ \t]+)?\{?[ \t]*"
 ANCHOR = rf"{_LEAD}[\"']?(?:{_OWN})[\"']?[ \t]{{0,4}}:(?:[ \t]|$)|- `Accelerate` (?:default config|config passed):"
+FREQUENT = dict.fromkeys(
+    ("host", "machine", "node", "server", "worker"),
+    "a heading of one machine's settings: its number and a brace follow",
+)
 ANCHOR += rf"|{re.sub('[?]P<[a-z]+>', '?:', _HEADING)}\{{[ \t]*$"
 
 _KEY = re.compile(r"[ \t]{0,24}(?:[-*][ \t]+)?\{?[ \t]*[\"']?(?P<key>[a-z][a-z0-9_]{1,60})[\"']?[ \t]{0,4}:(?:[ \t]|$)")

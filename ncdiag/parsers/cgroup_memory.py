@@ -7,10 +7,8 @@ as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "cgroup_memory"
 _FILES = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
@@ -18,23 +16,13 @@ COMMANDS: tuple[str, ...] = tuple(f"{tool} {file}" for tool in ("cat", "head") f
 ANCHOR = r"oom_kill_disable [01][ \t]*$"
 
 _NAME = r"(?P<name>low|high|max|oom|oom_kill|oom_group_kill|sock_throttled|oom_kill_disable|under_oom)"
-_PAIR = re.compile(rf"{_NAME} (?P<count>\d{{1,18}})\s*$")
 _MOST = 10
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """A name and a number a line."""
-    return _PAIR.match(line) is not None and len(lines) < _MOST
-
-
-def parse(section: Section) -> Parsed:
+def _pair(read: Reading, pair: re.Match[str]) -> None:
     """``oom_kills`` of the host, as its control group counts them."""
-    found = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        pair = _PAIR.match(line)
-        if pair and pair["name"] == "oom_kill":
-            found.append(observe(section, index, "Host", oom_kills=int(pair["count"])))
-        elif line.strip() and not pair:
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+    if pair["name"] == "oom_kill":
+        read.observe("Host", oom_kills=int(pair["count"]))
+
+
+ROWS = Rows(Reading, Row(rf"{_NAME} (?P<count>\d{{1,18}})\s*$", _pair), most=_MOST)

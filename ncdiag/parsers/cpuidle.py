@@ -8,45 +8,46 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "cpuidle"
 COMMANDS: tuple[str, ...] = ()
 _FILE = r"/sys/devices/system/cpu/cpu\d{1,5}/cpuidle/state\d{1,2}/"
 ANCHOR = rf"{_FILE}(?:name|latency|disable|usage|desc|power|residency|time|above|below|rejected|default_status):"
 
-_LINE = re.compile(
+_LINE = (
     r"/sys/devices/system/cpu/cpu(?P<cpu>\d{1,5})/cpuidle/state(?P<state>\d{1,2})/(?P<file>\w{1,16}):(?P<text>.{0,64})$"
 )
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One file a line."""
-    return _LINE.match(line) is not None
-
-
-def parse(section: Section) -> Parsed:
+class _States(Reading):
     """The states of the first processor that is shown."""
-    found: dict[int, dict[str, str]] = defaultdict(dict)
-    first = None
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        told = _LINE.match(line)
-        if told:
-            first = told["cpu"] if first is None else first
-            if told["cpu"] == first:
-                found[int(told["state"])].setdefault(told["file"], told["text"].strip())
-        elif line.strip():
-            unread.append(index)
-    states = idle_states(found)
-    if not states:
-        return Parsed(unread=tuple(unread))
-    return Parsed(observations=(observe(section, 0, "Host", idle_states=states),), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No file was read yet."""
+        super().__init__(section)
+        self.first: str | None = None
+        self.files: dict[int, dict[str, str]] = defaultdict(dict)
+
+    def file(self, told: re.Match[str]) -> None:
+        """One file a line."""
+        self.first = self.first or told["cpu"]
+        if told["cpu"] == self.first:
+            self.files[int(told["state"])].setdefault(told["file"], told["text"].strip())
+
+    def end(self) -> None:
+        """All states as one observation."""
+        states = idle_states(self.files)
+        if states:
+            self.observe("Host", at=0, idle_states=states)
+
+
+ROWS = Rows(_States, Row(_LINE, _States.file))
 
 
 def idle_states(files: Mapping[int, Mapping[str, str | None]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
 from typing import Any
 
 from ncdiag.base.spans import Section
@@ -29,8 +30,9 @@ _LAST = (
 """The ends of the heading as coreutils translates them (po/de, fr, es, zh_CN, ja)."""
 ANCHOR = (
     rf"[ \t]*{_FIRST}[ \t]*.{{0,80}}{_LAST}[ \t]*$"
-    rf"|[ \t]*[\w/][\w/.:-]{{0,80}}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+\d{{1,3}}%[ \t]+/"
+    rf"|[ \t]*[A-Za-z0-9_/][\w/.:-]{{0,80}}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+\d{{1,3}}%[ \t]+/"
 )
+STRUCTURE = " \t/_0" + ascii_lowercase
 
 _HEADER = re.compile(rf"\s*{_FIRST}.*{_LAST}\s*$")
 _BLOCK = re.compile(r"(\d{0,6}[KMG]?i?B?)-(?:blocks|Bl\u00f6cke|\u5757|\u30d6\u30ed\u30c3\u30af)$")

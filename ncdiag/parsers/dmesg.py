@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from string import ascii_lowercase
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
@@ -25,6 +26,7 @@ ANCHOR = (
     r"|kern:\s{1,8}(?:emergency|alert|critical|error|warning|notice|info|debug): \[\d{4}-\d\d-\d\dT[\d:.]{8,20}Z\]: "
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d [\w.-]{1,64} [\w./@-]{1,64}(?:\[\d{1,9}\])?: "
 )
+STRUCTURE = "<[0" + ascii_lowercase
 
 _HEAD = re.compile(ANCHOR)
 _MORE = re.compile(r"\s{8,60}\S")

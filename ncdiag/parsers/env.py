@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, Standing, observe
@@ -47,6 +48,8 @@ ANCHOR = (
     rf"|echo[ \t]+\"?\$\{{?{KEPT_PATTERN}\}}?\"?[ \t]*$"
     rf"|{_LEAD}os\.environ(?:\[|\.setdefault\()[\"']{KEPT_PATTERN}[\"']"
 )
+STRUCTURE = " \t*+-•\"'" + ascii_lowercase
+FREQUENT = {"set ": "how csh and fish set a variable"}
 
 _ASSIGNMENT = re.compile(r"\s*(?:\+{1,3}\s+)?(?P<name>[A-Za-z_][\w.%()]{0,120})=(?P<value>.*)$")
 _EXPORT = re.compile(

@@ -24,6 +24,7 @@ ANCHOR = (
     rf"{_LEAD}{_KEY}(?: (?:[Vv]ersion|runtime|library))?(?:\*\*)?[ \t]?:(?:\*\*)?[ \t]+\S"
     rf"|{_LEAD}(?:\w{{1,20}} )?NCCL (?:version|runtime|library)[ \t]?:[ \t]+\d"
 )
+STRUCTURE = " \t*-•cdgklnoprt"
 
 _BELONGS = re.compile(
     rf"{ANCHOR}|{_LEAD}(?:GPU \d{{1,2}}: (?!.*\(UUID)"

@@ -18,6 +18,7 @@ COMMANDS: tuple[str, ...] = ("ethtool -S", "ethtool --statistics")
 ANCHOR = (
     r"NIC statistics:[ \t]*$|Standard stats for [\w.:-]{1,32}:[ \t]*$|[ \t]{4,16}[rt]x\d{0,3}_[a-z]\w{2,60}: \d{1,20}$"
 )
+STRUCTURE = " \t"
 
 _COUNTER = re.compile(r"\s{0,16}(?P<name>[A-Za-z0-9_\[\]()][\w .,:()\[\]/#-]{0,79}?)\s{0,31}: (?P<value>\d{1,20})\s*$")
 _HEADING = re.compile(r"NIC statistics:\s*$|Standard stats for (?P<name>[\w.:-]{1,32}):\s*$")

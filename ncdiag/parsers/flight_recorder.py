@@ -23,6 +23,7 @@ ANCHOR = (
     r"|entries[\"']\s?:\s?\[(?:\s*\{\s*[\"'](?:frames|record_id|collective_seq_id|pg_id)[\"']|\s*$)"
     r"|(?:rank|host_name)[\"']\s?:[^{}\[\]]{1,120}[\"'](?:version[\"']\s?:\s?[\"']2\.\d|pg_config[\"']|pg_status[\"']))"
 )
+SIGNS = ('version"', "version'")
 
 _LIKE_JSON = re.compile(r'\s|[{}\[\]()",/\']|-?\d|true|false|null|$')
 _PYTHON = re.compile(r"\{\s*'")

@@ -24,6 +24,7 @@ ANCHOR = (
     r'\s{0,8}\{?\s{0,8}"(?:status"\s?:\s?"(?:completed|initializing)"'
     r'|server_count"\s?:|group_count"\s?:\s?"?\d|server_group_list"\s?:|group_list"\s?:\s?\[|server_list"\s?:|version"\s?:\s?"1\.[0-2]")'
 )
+SIGNS = ('"completed"', '"initializing"')
 
 _LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|-?\d|true|false|null|$')
 _VERSIONS = frozenset({"1.0", "1.1", "1.2"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from string import ascii_lowercase
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
@@ -27,6 +28,8 @@ _DEVICES = (
 _BARE = rf"(?!(?i:{_DEVICES}))[A-Za-z][A-Za-z0-9-]{{1,60}}\d[A-Za-z0-9.-]{{0,60}}"
 _IP = r"(?:\d{1,3}\.){3}\d{1,3}"
 ANCHOR = rf"{_IP}[ \t]*$|{_USER}{_HOST}[ \t]+(?:slots|max_slots|max-slots)[ \t]?=[ \t]?\d{{1,4}}\b|{_BARE}[ \t]*$"
+STRUCTURE = "0" + ascii_lowercase
+FREQUENT = {STRUCTURE: "a name alone in its line may be any word with a digit"}
 
 _SLOTS = re.compile(
     rf"\s*{_USER}(?P<name>{_HOST})(?:\s+(?:[a-z_-]+\s?=\s?\S+\s*)?(?:slots\s?=\s?(?P<slots>\d{{1,4}})).*|\s+\S+=.*)$"

@@ -8,69 +8,80 @@ devices`` is the whole answer where /sys has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics, rdma
+from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows, never, not_again
 
 KIND = "ibstatus"
 COMMANDS = ("ibstatus",)
 ANCHOR = r"Infiniband device '[^']{1,64}' port \d{1,3} status:|[ \t]{1,8}(?:default gid:[ \t]|phys state:[ \t]+\d: )"
-_HEADER = re.compile(r"\s*Infiniband device '([^']{1,64})' port (\d{1,3}) status:")
-_NONE = re.compile(r"\s*Fatal error:\s{1,4}No devices")
-_VALUE = re.compile(r"\s*(default gid|base lid|sm lid|state|phys state|rate|link_layer):(.*)$")
+_HEADER = r"\s*Infiniband device '([^']{1,64})' port (\d{1,3}) status:"
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Values and further ports with blank lines between; the first port again is another host's output."""
-    if _HEADER.match(line):
-        return line != lines[0]
-    return not line.strip() or _VALUE.match(line) is not None or basics.is_elision(line)
-
-
-def parse(section: Section) -> Parsed:
+class _Ports(Reading):
     """An observation a port, and one of its GID 0; complete when no port was cut off and none left out."""
-    found: list[Observation] = []
-    unread: list[int] = []
-    whole = basics.unfiltered(section.command, "ibstatus")
-    if whole and any(_NONE.match(line) for line in section.lines):
-        return Parsed(complete=True)
-    start, place, values = 0, (rdma.UNNAMED, 1), dict[str, str]()
-    for index, line in enumerate(section.lines):
-        header, value = _HEADER.match(line), _VALUE.match(line)
-        if header:
-            found += _port(section, start, place, values)
-            whole = whole and (not index or "rate" in values)
-            start, place, values = index, (header[1], int(header[2])), {}
-        elif value:
-            values.setdefault(value[1], value[2].strip())
-        elif line.strip():
-            unread.append(index)
-            whole = False
-    found += _port(section, start, place, values)
-    whole = whole and "rate" in values and bool(_HEADER.match(section.lines[0]))
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole)
+
+    def __init__(self, section: Section) -> None:
+        """No port has begun."""
+        super().__init__(section)
+        self.start, self.place, self.values = 0, (rdma.UNNAMED, 1), dict[str, str]()
+        self.whole = basics.unfiltered(section.command, "ibstatus")
+        self.none = self.headed = False
+
+    def header(self, found: re.Match[str]) -> None:
+        """The next port."""
+        self._port()
+        self.headed = self.headed or not self.index
+        self.whole = self.whole and (not self.index or "rate" in self.values)
+        self.start, self.place, self.values = self.index, (found[1], int(found[2])), {}
+
+    def value(self, found: re.Match[str]) -> None:
+        """A name and what the file of /sys holds."""
+        self.values.setdefault(found[1], found[2].strip())
+
+    def no_device(self, _: re.Match[str]) -> bool:
+        """The whole answer, where nothing filters it."""
+        self.none = self.none or self.whole
+        return self.none
+
+    def end(self) -> None:
+        """The last port; nothing at all where there are no devices."""
+        self._port()
+        if self.none:
+            self.found.clear()
+            self.unread.clear()
+
+    def complete(self) -> bool:
+        """There are no devices, or every port is there to its last line."""
+        return self.none or (self.whole and not self.unread and "rate" in self.values and self.headed)
+
+    def _port(self) -> None:
+        if self.place[0] == rdma.UNNAMED and not self.values:
+            return
+        get = self.values.get
+        self.observe(
+            "Port",
+            self.place,
+            at=self.start,
+            state=rdma.port_state(get("state", "")),
+            physical_state=rdma.physical_state(get("phys state", "")),
+            rate_gbps=basics.quantity(get("rate", "")),
+            rate_text=get("rate"),
+            lid=basics.number(get("base lid", "")),
+            sm_lid=basics.number(get("sm lid", "")),
+            link_layer=rdma.link_layer(get("link_layer", "")),
+        )
+        address = rdma.gid(get("default gid", ""))
+        if address is not None:
+            self.observe("Gid", (*self.place, 0), at=self.start, address=address, ip=rdma.mapped_ip(address))
 
 
-def _port(section: Section, index: int, place: tuple[str, int], values: dict[str, str]) -> list[Observation]:
-    if place[0] == rdma.UNNAMED and not values:
-        return []
-    get = values.get
-    port = observe(
-        section,
-        index,
-        "Port",
-        place,
-        state=rdma.port_state(get("state", "")),
-        physical_state=rdma.physical_state(get("phys state", "")),
-        rate_gbps=basics.quantity(get("rate", "")),
-        rate_text=get("rate"),
-        lid=basics.number(get("base lid", "")),
-        sm_lid=basics.number(get("sm lid", "")),
-        link_layer=rdma.link_layer(get("link_layer", "")),
-    )
-    address = rdma.gid(get("default gid", ""))
-    if address is None:
-        return [port]
-    return [port, observe(section, index, "Gid", (*place, 0), address=address, ip=rdma.mapped_ip(address))]
+ROWS = Rows(
+    _Ports,
+    Row(_HEADER, _Ports.header, belongs=not_again),
+    Row(r"\s*(default gid|base lid|sm lid|state|phys state|rate|link_layer):(.*)$", _Ports.value),
+    Row(r"\s*Fatal error:\s{1,4}No devices", _Ports.no_device, belongs=never),
+    BLANK,
+    ELISION,
+)

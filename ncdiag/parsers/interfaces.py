@@ -33,10 +33,11 @@ _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 ANCHOR = (
     r"\d{1,9}: [^\s:@<]{1,64}(?:@[^\s:@<]{1,64})?: <[\w,-]{0,300}>"
     rf"|\d{{1,9}}: [^\s:@<]{{1,64}}(?:@[^\s:@<]{{1,64}})?\s+inet6? (?:{_IPV4}|[0-9a-f:]{{2,39}})/\d"
-    r"|[^\s:@<]{1,64}(?:@[^\s:@<]{1,64})?\s+(?:UP|DOWN|UNKNOWN)\s+"
+    r"|[^\s:@<]{1,64}(?:@[^\s:@<]{1,64})?[ \t]+(?:UP|DOWN|UNKNOWN)[ \t]+"
     rf"(?:{_IPV4}/\d|[0-9a-f]{{1,4}}:[0-9a-f:]{{1,36}}/\d|(?:[0-9a-f]{{2}}:){{5,19}}[0-9a-f]{{2}} <)"
     rf"|{_ifconfig.ANCHOR}|{_ip_json.ANCHOR}|Message truncated\s*$"
 )
+STRUCTURE = "0["
 _Start = Callable[[int, re.Match[str]], Draft]
 _Body = Callable[[Draft, str], bool]
 _HEADERS: tuple[tuple[re.Pattern[str], _Start, _Body], ...] = (

@@ -41,12 +41,15 @@ _WRAPPER = (
 """What starts a launcher, in a container or on another host."""
 _BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever comes before the program
 _ASSIGNED = rf"[A-Z][A-Za-z0-9_]{{1,60}}={_BEHIND}[ \t/]"
+_PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S"
+_BEFORE = r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
 ANCHOR = (
-    r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
-    rf"(?:(?:{_FOLDER}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
+    rf"{_BEFORE}(?:(?:{_FOLDER}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})"
+    rf"(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
     rf"|(?:{_FOLDER}|{_ASSIGNED}){_DOCKER}"
-    rf"|(?:NCCL|RCCL|CUDA|UCX|FI|TORCH)_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S)"
+    rf"|(?:NCCL|RCCL|CUDA|UCX|TORCH){_PROGRAM})|{_BEFORE}FI{_PROGRAM}"
 )
+STRUCTURE = " \tefnst"
 
 _OPTION = lazy_regex(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")
 _PATH = lazy_regex(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")

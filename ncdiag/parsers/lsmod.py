@@ -24,9 +24,11 @@ _KNOWN = (
 )
 ANCHOR = (
     r"\s{0,8}Module[ \t]+Size[ \t]+Used[ \t]{1,8}by"
-    rf"|\s{{0,8}}{_KNOWN}[ \t]+\d{{4,9}}[ \t]+-?\d{{1,5}}(?:[ \t]|$)(?:[ \t]*[\w,\[\]-]+)?"
+    rf"|[ \t]{{0,8}}{_KNOWN}[ \t]+\d{{4,9}}[ \t]+-?\d{{1,5}}(?:[ \t]|$)(?:[ \t]*[\w,\[\]-]+)?"
     r"(?:[ \t]+Live .{0,80})?[ \t]*$"
 )
+STRUCTURE = " \tabceghikmnrx"
+SIGNS = ("Used",)
 
 _HEADER = re.compile(r"\s*Module\s+Size\s+Used\s{1,8}by(?:\s+(?:Not tainted|Tainted: [A-Z ]{1,30}))?\s*$")
 _ROW = re.compile(

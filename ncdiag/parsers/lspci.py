@@ -25,6 +25,7 @@ ANCHOR = (
     r"|[ \t]{0,40}ACSCtl:[ \t]+SrcValid[+-][ \t]"
     rf"|Slot:\t(?:{_BDF})[ \t]*$|-\[[0-9a-f]{{4}}:[0-9a-f]{{2}}(?:-[0-9a-f]{{2}})?\]-[+-]"
 )
+STRUCTURE = "-0abcdef"
 
 _DEVICE = re.compile(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
 _ROW = re.compile(rf"(?P<bdf>{_BDF}) (?P<rest>\"[^\"]{{1,80}}\" \".{{1,400}})$")

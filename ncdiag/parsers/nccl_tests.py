@@ -35,6 +35,10 @@ ANCHOR = (
     rf"|{_nccl_tests_json.ANCHOR}"
     rf"|#?\s*size\s+count\s+type\s|#?\s*out-of-place\s+in-place|\s{{0,20}}\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s"
 )
+FREQUENT = {
+    "count": "between size and type in the heading, which are in as many lines",
+    "Rank": "only numbers and short words follow it in the lines of the ranks",
+}
 
 _HEADER = re.compile(
     r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) minBytes (?P<min_bytes>\d{1,15}) "

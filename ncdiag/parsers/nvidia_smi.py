@@ -29,6 +29,7 @@ _NO_NVML = (
 )
 """Errors of NVML that mean the driver cannot be reached; two versions of the driver are the catalogue's."""
 ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}|{_NO_NVML}"
+STRUCTURE = " \t|"
 
 _SMI = re.compile(
     r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})"

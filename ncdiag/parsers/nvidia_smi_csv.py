@@ -24,6 +24,7 @@ _OWN = (
     r"|memory\.(?:total|used|free)|utilization\.\w|power\.(?:draw|limit)|clocks\.\w|ecc\.\w|temperature\.gpu|gpu_uuid)"
 )
 ANCHOR = rf"[ \t]*(?=(?:[^,\s][^,\n]{{0,69}},[ ]?){{0,40}}{_OWN}){_NAME}(?:,[ ]?{_NAME}){{1,40}}[ \t]*$"
+SIGNS = ("memory.total", "memory.used", "memory.free")
 _HEAD = re.compile(ANCHOR)
 _LONGEST = 2000
 

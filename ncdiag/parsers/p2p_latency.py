@@ -21,6 +21,7 @@ ANCHOR = (
     r"|Device=\d{1,4} CAN(?:NOT)? Access Peer Device=\d"
     r"|(?:(?:Uni|Bi)directional )?P2P=(?:Dis|En)abled (?:Latency|Bandwidth) [^\n]{0,40}Matrix"
 )
+SIGNS = ("P2P=Disabled", "P2P=Enabled")
 
 _TITLE = re.compile(
     r"(?P<matrix>P2P Connectivity) Matrix|(?:(?P<way>Uni|Bi)directional )?P2P=(?P<peer>Dis|En)abled "

@@ -8,19 +8,16 @@ Source of the format: rdma-core infiniband-diags/perfquery.c (``# Port extended 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows, once
 
 KIND = "perfquery"
 COMMANDS: tuple[str, ...] = ("perfquery",)
 ANCHOR = r"# Port (?:extended )?counters: (?:Lid|DR path|GID) "
 
-_HEAD = re.compile(r"# Port (?:extended )?counters: (?:Lid (?P<lid>\d{1,5})|\S.{0,200}?) port (?P<port>\d{1,3})\b")
-_VALUE = re.compile(r"(?P<name>[A-Z]\w{2,40}):\.{1,40}(?P<value>0x[0-9a-f]{1,16}|\d{1,20})\s*$")
-_NOISE = re.compile(r"ibwarn: \[\d{1,9}\] ")
-_OPTION = re.compile(r"\s(?:-C\s{0,4}|--Ca[ =])(?P<hca>[A-Za-z][\w.-]{0,63})")
+_OPTION = lazy_regex(r"\s(?:-C\s{0,4}|--Ca[ =])(?P<hca>[A-Za-z][\w.-]{0,63})")
 _NAMES = {
     "SymbolErrorCounter": "symbol_error", "LinkErrorRecoveryCounter": "link_error_recovery",
     "LinkDownedCounter": "link_downed", "PortRcvErrors": "port_rcv_errors",
@@ -35,37 +32,48 @@ _NAMES = {
 _ALL_PORTS = 255
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """The counters, and those of the next port."""
-    known = _VALUE.match(line) is not None or _NOISE.match(line) is not None
-    return known or (_HEAD.match(line) is not None and line not in lines)
-
-
-def parse(section: Section) -> Parsed:
+class _Counters(Reading):
     """The counters of the port that ``-C`` names; without it they are kept by LID (``lid_counters`` of the host)."""
-    tables: list[tuple[int, re.Match[str], dict[str, int]]] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        head, value = _HEAD.match(line), _VALUE.match(line)
-        if head:
-            tables.append((index, head, {}))
-        elif value and tables:
-            if value["name"] in _NAMES:
-                tables[-1][2][_NAMES[value["name"]]] = int(value["value"], 0)
-        elif line.strip() and not _NOISE.match(line):
-            unread.append(index)
-    device = _OPTION.search(section.command or "")
-    local = device is not None and not _asks_elsewhere(section.command or "")
-    found: list[Observation] = []
-    for index, head, counters in tables:
-        port = int(head["port"])
-        if not counters or port == _ALL_PORTS:
-            continue
-        if device is not None and local:
-            found.append(observe(section, index, "Port", (device["hca"], port), counters=counters))
-        elif head["lid"]:
-            found.append(observe(section, index, "Host", lid_counters={f"{int(head['lid'])}/{port}": counters}))
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No table has begun."""
+        super().__init__(section)
+        self.tables: list[tuple[int, re.Match[str], dict[str, int]]] = []
+
+    def head(self, found: re.Match[str]) -> None:
+        """The next port."""
+        self.tables.append((self.index, found, {}))
+
+    def value(self, found: re.Match[str]) -> bool:
+        """A counter of the port above."""
+        if self.tables and found["name"] in _NAMES:
+            self.tables[-1][2][_NAMES[found["name"]]] = int(found["value"], 0)
+        return bool(self.tables)
+
+    def end(self) -> None:
+        """The counters of each port."""
+        command = self.section.command or ""
+        device = _OPTION.search(command)
+        for at, head, counters in self.tables:
+            port = int(head["port"])
+            if not counters or port == _ALL_PORTS:
+                continue
+            if device is not None and not _asks_elsewhere(command):
+                self.observe("Port", (device["hca"], port), at=at, counters=counters)
+            elif head["lid"]:
+                self.observe("Host", at=at, lid_counters={f"{int(head['lid'])}/{port}": counters})
+
+
+ROWS = Rows(
+    _Counters,
+    Row(
+        r"# Port (?:extended )?counters: (?:Lid (?P<lid>\d{1,5})|\S.{0,200}?) port (?P<port>\d{1,3})\b",
+        _Counters.head,
+        belongs=once,
+    ),
+    Row(r"(?P<name>[A-Z]\w{2,40}):\.{1,40}(?P<value>0x[0-9a-f]{1,16}|\d{1,20})\s*$", _Counters.value),
+    Row(r"ibwarn: \[\d{1,9}\] "),
+)
 
 
 def _asks_elsewhere(command: str) -> bool:

@@ -19,6 +19,7 @@ EVENTS = {"ping-tried": {"address": "str", "size": "int", "sent": "int", "receiv
 """``size`` in bytes of data, 28 fewer than the packet has; ``path_mtu`` where a router on the way told it."""
 COMMANDS: tuple[str, ...] = ("ping", "ping6")
 ANCHOR = r"PING \S{1,255} ?\([0-9a-fA-F.:%\w]{2,60}\)[^\n]{0,80}?\d{1,5}(?:\(\d{1,5}\))? (?:data )?bytes"
+SIGNS = ("PING ",)
 
 _SIZE = r"(?P<size>\d{1,5})(?:\(\d{1,5}\))? (?:data )?bytes"
 _HEAD = re.compile(rf"PING \S{{1,255}} ?\((?P<address>[0-9a-fA-F.:%\w]{{2,60}})\).{{0,80}}?(?<!\d){_SIZE}")

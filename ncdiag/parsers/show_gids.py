@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
 
 import msgspec
 
@@ -21,6 +22,7 @@ KIND = "show_gids"
 COMMANDS = ("show_gids",)
 _PLACE = rf"\d{{1,3}}[\s|]+\d{{1,5}}[\s|]+{rdma.GID_PATTERN}\b"
 ANCHOR = rf"(?:\|\s*)?(?:DEV[\s|]+PORT[\s|]+INDEX[\s|]+GID\b|[A-Za-z][\w.-]{{0,63}}[\s|]+{_PLACE})|n_gids_found=\d+"
+STRUCTURE = "|" + ascii_lowercase
 _HEADER = re.compile(r"[\s|]*DEV[\s|]+PORT[\s|]+INDEX[\s|]+GID\b")
 _RULE = re.compile(r"[\s|:]*-{3,}[\s|:-]+")
 _ROW = re.compile(

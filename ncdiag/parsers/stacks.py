@@ -55,6 +55,7 @@ ANCHOR = (
     r"|Traceback for thread \d{1,9}[ (]"
     r"|#0\s+(?:0x[0-9a-f]{4,16} in \S|[^\s#]\S{0,200} \([^\n]{0,2000}\) (?:at \S+:\d|from /))"
 )
+STRUCTURE = "#"
 _KEPT_FRAMES, _KEPT_THREADS, _PROGRAM_LIMIT = 60, 400, 500
 _LOCALS = re.compile(r"\s{8}\s*\S")
 

@@ -6,38 +6,42 @@ Source: procps sysctl(8) (``name = value``, with -n the value alone, which tells
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "sysctl"
 COMMANDS: tuple[str, ...] = ("sysctl",)
 _NAME = r"(?:abi|crypto|debug|dev|fs|kernel|net|sunrpc|user|vm)[./][\w][\w./@-]{1,120}"
 ANCHOR = rf"[ \t]{{0,8}}{_NAME}[ \t]?=[ \t]?\S"
+STRUCTURE = " \tacdfknsuv"
 
-_LINE = re.compile(rf"\s{{0,8}}(?P<name>{_NAME})\s?=\s?(?P<value>.*)$")
-_NOISE = re.compile(r"sysctl: |\* Applying /")
 _LIMIT = 5000
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """More parameters, and what sysctl says of those that it may not read."""
-    return len(lines) < _LIMIT and (_LINE.match(line) is not None or _NOISE.match(line) is not None)
-
-
-def parse(section: Section) -> Parsed:
+class _Parameters(Reading):
     """The parameters of the host by name, runs of blanks as one."""
-    values: dict[str, str] = {}
-    first = None
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        found = _LINE.match(line)
-        if found:
-            values[found["name"].replace("/", ".")] = " ".join(found["value"].split())
-            first = index if first is None else first
-        elif line.strip() and not _NOISE.match(line):
-            unread.append(index)
-    if first is None:
-        return Parsed(unread=tuple(unread))
-    return Parsed(observations=(observe(section, first, "Host", sysctls=values),), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No parameter was read yet."""
+        super().__init__(section)
+        self.values: dict[str, str] = {}
+        self.first = 0
+
+    def parameter(self, found: re.Match[str]) -> None:
+        """One a line."""
+        self.first = self.first if self.values else self.index
+        self.values[found["name"].replace("/", ".")] = " ".join(found["value"].split())
+
+    def end(self) -> None:
+        """All of them as one observation."""
+        if self.values:
+            self.observe("Host", at=self.first, sysctls=self.values)
+
+
+ROWS = Rows(
+    _Parameters,
+    Row(rf"\s{{0,8}}(?P<name>{_NAME})\s?=\s?(?P<value>.*)$", _Parameters.parameter),
+    Row(r"sysctl: |\* Applying /"),
+    most=_LIMIT,
+)

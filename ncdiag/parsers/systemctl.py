@@ -22,6 +22,7 @@ ANCHOR = (
     r"|Job for [\w@.-]{1,80} failed because"
     r"|Fabric Manager version is\s?:"
 )
+SIGNS = (".service - ", "loaded", "not-found", "masked")
 
 _UNIT = re.compile(r"(?:[^\w\s]{1,4}\s+|x )?(?P<unit>[\w@.-]{1,80}\.service)(?: - |\s*$)")
 _ACTIVE = re.compile(r"\s*Active: (?P<state>active|inactive|failed|activating|deactivating|reloading)\b")

@@ -7,10 +7,10 @@ Documentation/filesystems/proc.rst; grep puts ``FILE:`` before a line when it lo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "taskset"
 COMMANDS: tuple[str, ...] = ("taskset -cp", "taskset -pc", "taskset -c -p", "taskset -p -c", "grep Cpus_allowed_list")
@@ -18,30 +18,34 @@ _LIST = r"\d{1,5}(?:[-,:/]\d{1,5}){0,400}"
 _FILE = r"/proc/\d{1,9}/status:"
 ANCHOR = rf"pid \d{{1,9}}'s (?:current |new )?affinity list: {_LIST}[ \t]*$|{_FILE}Cpus_allowed_list:[ \t]"
 
-_TASKSET = re.compile(rf"pid (?P<pid>\d{{1,9}})'s (?P<when>current |new )?affinity list: (?P<cpus>{_LIST})\s*$")
-_STATUS = re.compile(rf"(?:/proc/(?P<pid>\d{{1,9}})/status:)?Cpus_allowed_list:\s{{1,8}}(?P<cpus>{_LIST})\s*$")
-_OF_COMMAND = re.compile(r"/proc/(\d{1,9})/status")
+_OF_COMMAND = lazy_regex(r"/proc/(\d{1,9})/status")
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One process a line."""
-    return _TASKSET.match(line) is not None or _STATUS.match(line) is not None
-
-
-def parse(section: Section) -> Parsed:
+class _Processes(Reading):
     """The processors of each process; after a change by taskset, the new ones."""
-    named = _OF_COMMAND.search(section.command or "")
-    found: dict[int, tuple[int, str]] = {}
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        told = _TASKSET.match(line) or _STATUS.match(line)
-        pid = told["pid"] or (named[1] if named else None) if told else None
-        if told and pid:
-            found[int(pid)] = index, told["cpus"]
-        elif line.strip():
-            unread.append(index)
-    observed = (
-        observe(section, index, "Host", process_cpus=[{"pid": pid, "cpus": cpus}])
-        for pid, (index, cpus) in found.items()
-    )
-    return Parsed(observations=tuple(observed), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """The process is that which the command names, unless a line names one."""
+        super().__init__(section)
+        named = _OF_COMMAND.search(section.command or "")
+        self.named: str | None = named[1] if named else None
+        self.lists: dict[int, tuple[int, str]] = {}
+
+    def process(self, told: re.Match[str]) -> bool:
+        """One process a line."""
+        pid = told["pid"] or self.named
+        if pid:
+            self.lists[int(pid)] = self.index, told["cpus"]
+        return bool(pid)
+
+    def end(self) -> None:
+        """The last list of each."""
+        for pid, (at, cpus) in self.lists.items():
+            self.observe("Host", at=at, process_cpus=[{"pid": pid, "cpus": cpus}])
+
+
+ROWS = Rows(
+    _Processes,
+    Row(rf"pid (?P<pid>\d{{1,9}})'s (?:current |new )?affinity list: (?P<cpus>{_LIST})\s*$", _Processes.process),
+    Row(rf"(?:/proc/(?P<pid>\d{{1,9}})/status:)?Cpus_allowed_list:\s{{1,8}}(?P<cpus>{_LIST})\s*$", _Processes.process),
+)

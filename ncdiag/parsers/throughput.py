@@ -40,6 +40,8 @@ _HOROVOD = (
 _CELLS = tuple(rf"(?=(?:.{{0,300}}?{_EDGE})?(?i:{name})[ ]{{0,60}}(?:[|,\t]|  |[ ]?$))" for name in (_COUNT, _RATE))
 _BETWEEN_BARS = tuple(rf"(?=(?:.{{0,300}}?\|)?[ ]{{0,60}}(?i:{name})[ ]{{0,60}}(?:\||$))" for name in (_PLACES, _SPEED))
 ANCHOR = f"(?:{''.join(_CELLS)}|(?=.{{0,300}}\\|){''.join(_BETWEEN_BARS)}|{_HOROVOD})"
+SIGNS = ("speed", "time", "latency", "速度", "耗时", "性能")
+FREQUENT = {"time": "the heading of a column of times, beside one of hosts, which are in more lines still"}
 
 _IS_HOROVOD = re.compile(rf"(?=.*Total (?P<unit>\S+) on (?P<gpus>\d+) \S+ (?P<rate>\d+(?:\.\d+)?)){_HOROVOD}")
 _IS_RULE = re.compile(r"[-|:+= \t]+$")

@@ -21,6 +21,7 @@ KIND = "torchrun_failure"
 COMMANDS: tuple[str, ...] = ()
 INTERLEAVED = True  # other ranks go on writing while torchrun prints its summary
 ANCHOR = r"Failures:\s*$|Root Cause \(first observed failure\):\s*$|\s+time\s+: \d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\s*$"
+FREQUENT = {"time": "only a time follows it in this first field of a failure"}
 
 _FIELD = re.compile(r"\s+(time|host|rank|exitcode|error_file|traceback)\s*: (.*)$")
 _CHATTER = re.compile(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ncdiag import parsers
 from ncdiag.base.errors import DefinitionError
 from ncdiag.base.spans import Section
+from ncdiag.formats.literals import Found, Sign
+from ncdiag.text.sections.cut import Cutter
 
 GOOD = {"KIND": "gadget", "COMMANDS": (), "ANCHOR": r"Gadget \d", "continues": print, "parse": print}
 
@@ -48,27 +53,57 @@ def test_a_command_announces_one_kind() -> None:
     assert [command for command, count in commands.items() if count > 1] == []
 
 
-def test_a_parser_does_what_its_module_does() -> None:
-    from ncdiag.parsers import ibstatus
+def test_what_an_anchor_lacks_may_be_a_structure(described: Describe) -> None:
+    parser = described(ANCHOR=r"Gadget \d|\d+: [a-z]", STRUCTURE="0", SIGNS=("Gadg",))
+    assert parser.found_by == Found((Sign("Gadg", at_start=True),), frozenset("0"))
 
+
+def test_a_parser_does_what_its_module_does() -> None:
+    """Functions of the module take precedence over its rows."""
+    from ncdiag.parsers import dmi, ibstatus
+
+    readers: dict[str, Any] = {"ibstatus": ibstatus.ROWS, "dmi": dmi}
     lines = ("Infiniband device 'mlx5_7' port 1 status:", "\tstate:\t\t 4: ACTIVE")
-    section = Section(kind="ibstatus", source="x", first_line=1, lines=lines)
-    parser = parsers.discover()["ibstatus"]
-    assert parser.parse(section) == ibstatus.parse(section)
-    for line in (lines[1], "something else"):
-        assert parser.continues(lines[:1], line) == ibstatus.continues(lines[:1], line)
+    for kind, reader in readers.items():
+        section = Section(kind=kind, source="x", first_line=1, lines=lines)
+        parser = parsers.discover()[kind]
+        assert parser.parse(section) == reader.parse(section)
+        for line in (lines[1], "something else"):
+            assert parser.continues(lines[:1], line) == reader.continues(lines[:1], line)
 
 
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
         ({"parse": None, "KIND": None}, "lacks KIND, parse"),
+        ({"ROWS": object(), "continues": None, "parse": None, "ANCHOR": None}, "lacks ANCHOR"),
         ({"KIND": "widget"}, "has KIND 'widget'"),
         ({"ANCHOR": r"Gadget (\d)"}, "capturing group"),
         ({"ANCHOR": r"Gadget (\d"}, "not a regular expression"),
+        ({"ANCHOR": r"Gadget|\d+: [a-z]"}, r"neither SIGNS nor STRUCTURE finds '\\d+: [a-z]'"),
     ],
 )
 def test_a_module_that_is_no_parser_is_refused(described: Describe, fields: dict[str, object], reason: str) -> None:
     assert described().anchor == GOOD["ANCHOR"]
     with pytest.raises(DefinitionError, match=re.escape(reason)):
         described(**fields)
+
+
+def test_a_module_is_all_that_a_parser_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The recipe: a copy of the template is found, described, cut and read without a word elsewhere."""
+    source = Path(parsers.__file__).with_name("_template.py").read_text(encoding="utf-8")
+    (tmp_path / "gadget.py").write_text(source.replace("emplate", "adget").replace("Tadget", "Gadget").replace(
+        "tadget", "gadget"), encoding="utf-8")  # fmt: skip
+    monkeypatch.setattr(parsers, "__path__", [*parsers.__path__, str(tmp_path)])
+    found = {parser.kind: parser for parser in parsers.build()}
+    assert found.keys() - parsers.discover().keys() == {"gadget"}
+    lines = ["$ gadget-tool", "---", "Gadget 'a'", "", "  used by 3", "Gadget 'b'", "  used by 0", "the end"]
+    cutter = Cutter("x", found)
+    cutter.feed(enumerate(lines, 1))
+    section = cutter.finish()[0]
+    result = found["gadget"].parse(section)
+    assert (section.kind, section.first_line, section.last_line, result.complete) == ("gadget", 2, 7, True)
+    assert [(o.key, o.fields) for o in result.observations] == [(("a",), {"used_by": 3}), (("b",), {"used_by": 0})]
+    monkeypatch.delitem(sys.modules, "ncdiag.parsers.gadget")
+    parsers._module.cache_clear()
+    parsers._reader.cache_clear()
