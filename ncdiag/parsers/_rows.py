@@ -47,6 +47,11 @@ class Reading:
         """
         self.found.append(observe(self.section, self.index if at is None else at, entity, key, **fields))
 
+    def found_nothing(self) -> None:
+        """Drop what was read: no observations, and every line with text is unread. For the use of `end`."""
+        self.found.clear()
+        self.unread = [index for index, line in enumerate(self.section.lines) if line.strip()]
+
     def end(self) -> None:
         """Add what only the whole section says; called once, after the last line."""
 
@@ -117,7 +122,7 @@ class Rows(Generic[S]):
     def parse(self, section: Section) -> Parsed:
         """What the rows give; unread are the lines with text that no row takes."""
         reading = self.reading(section)
-        for index, line in enumerate(section.lines):
+        for index, line in enumerate(reading.section.lines):  # which may leave out secrets
             reading.index = index
             if not self._take(reading, line) and line.strip():
                 reading.unread.append(index)

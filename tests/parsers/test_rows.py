@@ -44,6 +44,8 @@ class _Gadgets(Reading):
     def end(self) -> None:
         if self.name == "last":
             self.observe("Host", at=0, hostname=self.line)
+        if self.name == "none":
+            self.found_nothing()
 
     def complete(self) -> bool:
         return bool(self.found) and not self.unread
@@ -89,6 +91,23 @@ def test_what_no_row_takes_is_unread() -> None:
 def test_the_whole_section_may_say_something() -> None:
     result = ROWS.parse(_section("Gadget last", "----"))
     assert [(o.fields, o.span.line) for o in result.observations] == [({"hostname": "----"}, 1)]
+
+
+def test_what_was_read_may_be_dropped_at_the_end() -> None:
+    result = ROWS.parse(_section("Gadget a", "", "  size 3", "Gadget none"))
+    assert (result.observations, result.unread, result.complete) == ((), (0, 2, 3), False)
+
+
+def test_a_reading_may_leave_out_what_nobody_may_see() -> None:
+    class Hidden(Reading):
+        def __init__(self, section: Section) -> None:
+            super().__init__(_section(*(line.replace("secret", "***") for line in section.lines)))
+
+        def gadget(self, found: re.Match[str]) -> None:
+            self.observe("Host", hostname=found[1])
+
+    result = Rows(Hidden, Row(r"Gadget (.+)$", Hidden.gadget)).parse(_section("Gadget secret"))
+    assert [(o.fields, o.span.text) for o in result.observations] == [({"hostname": "***"}, "Gadget ***")]
 
 
 @pytest.mark.parametrize(
