@@ -39,8 +39,7 @@ def redact(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
 ) -> int:
     """Print the cleaned text, several files each under a heading, or write a cleaned bundle."""
-    from ncdiag.apps.redact import Redactor, cleaned
-    from ncdiag.apps.redact.spool import Spooled
+    from ncdiag.apps.redact import Redactor, Spooled, cleaned
     from ncdiag.text import Packed, Unreadable, open_sources
 
     key, mapping, kinds = _known(map_) if map_ else (None, None, None)

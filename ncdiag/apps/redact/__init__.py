@@ -28,6 +28,7 @@ from ncdiag.text import Text, TextSource, job_of, read_source
 __all__ = [
     "Cleaned",
     "Redactor",
+    "Spooled",
     "bundle_cleaned",
     "cleaned",
     "difference_cleaned",

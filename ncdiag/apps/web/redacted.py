@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ncdiag.apps.redact import Redactor, bundle_cleaned, cleaned
-from ncdiag.apps.redact.spool import Spooled
+from ncdiag.apps.redact import Redactor, Spooled, bundle_cleaned, cleaned
 from ncdiag.apps.web.uploads import harmless
 from ncdiag.base.errors import InputError, UsageError
 from ncdiag.machine import bundle
