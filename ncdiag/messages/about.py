@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from ncdiag.base import compiled
-from ncdiag.base.errors import DefinitionError
+from ncdiag.base.errors import DefinitionError, suggestion
 from ncdiag.facts.model import FAILURES, Phase, What
 from ncdiag.messages.load import CATEGORIES, FOLDER, event_tables, own_messages
 from ncdiag.messages.match import sources
@@ -64,15 +64,7 @@ def build() -> Book:
         categories = msgspec.convert(raw, dict[str, Category])
     except msgspec.ValidationError as error:
         raise DefinitionError(str(error), file=str(path)) from None
-    of = {form: name for name, category in categories.items() for form in category.forms}
-    for file, name, about in event_tables():
-        if about.category and about.category not in categories:
-            reason = f"the category {about.category!r} of the event {name!r} does not exist"
-            raise DefinitionError(reason, file=str(file))
-        if about.category and of.setdefault(name, about.category) != about.category:
-            reason = f"the event {name!r} has the categories {of[name]!r} and {about.category!r}"
-            raise DefinitionError(reason, file=str(file))
-    complaint = _complaints()
+    of, complaint = _said_once(categories)
     kinds, meaning, following = defaultdict[str, set[str]](set), dict[str, str](), dict[str, str]()
     for message in own_messages():
         kinds[message.event].add(message.kind or "")
@@ -99,9 +91,21 @@ def build() -> Book:
     )
 
 
-def _complaints() -> dict[str, What | Literal["none"]]:
-    """What goes wrong, of the events that say so themselves."""
-    return {name: about.complaint for _, name, about in event_tables() if about.complaint is not None}
+def _said_once(categories: dict[str, Category]) -> tuple[dict[str, str], dict[str, What | Literal["none"]]]:
+    """The category of each event, and what goes wrong where the event itself says so."""
+    of = {form: name for name, category in categories.items() for form in category.forms}
+    complaint: dict[str, What | Literal["none"]] = {}
+    for file, line, name, about in event_tables():
+        if about.category and about.category not in categories:
+            reason = f"the category {about.category!r} of the event {name!r} does not exist"
+            hint = suggestion(about.category, categories, f"the categories are those of {CATEGORIES}")
+            raise DefinitionError(reason, file=file, line=line, hint=hint)
+        if about.category and of.setdefault(name, about.category) != about.category:
+            reason = f"the event {name!r} has the categories {of[name]!r} and {about.category!r}"
+            raise DefinitionError(reason, file=file, line=line)
+        if about.complaint is not None:
+            complaint[name] = about.complaint
+    return of, complaint
 
 
 def complaint(event: str) -> What | Literal["none"]:

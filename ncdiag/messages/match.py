@@ -16,8 +16,9 @@ import msgspec
 from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.messages.load import FOLDER, Message, own_messages
+from ncdiag.messages.load import FOLDER, own_messages
 from ncdiag.messages.loose import Shape, fields, shape
+from ncdiag.messages.message import Message
 from ncdiag.messages.template import (
     HOLES,
     LIMIT,

@@ -19,9 +19,10 @@ LIMIT = 4096
 
 
 class HoleType(msgspec.Struct, frozen=True):
-    """A type of hole: the pattern of its text, its conversion, and what must be around it and is not kept."""
+    """A type of hole: the pattern of its text, an example, its conversion, and what is around it, but not kept."""
 
     pattern: str
+    example: str
     convert: Callable[[str], Value] = str
     around: str = ""
 
@@ -35,19 +36,20 @@ def _float(text: str) -> float:
 
 
 HOLES: dict[str, HoleType] = {
-    "int": HoleType(r"[-+]?\d{1,20}", int),
-    "hex": HoleType(r"(?:0x)?[0-9a-fA-F]{1,32}", _hex),
-    "float": HoleType(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?", _float),
-    "word": HoleType(r"\S{1,300}"),
-    "text": HoleType(r".{0,4096}"),
+    "int": HoleType(r"[-+]?\d{1,20}", "3", int),
+    "hex": HoleType(r"(?:0x)?[0-9a-fA-F]{1,32}", "1f", _hex),
+    "float": HoleType(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?", "1.5", _float),
+    "word": HoleType(r"\S{1,300}", "word"),
+    "text": HoleType(r".{0,4096}", "some text"),
     "addr": HoleType(
         r"(?:[^\s<>,]{1,128}<[^\s<>]{0,32}>|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,8}(?:%[\w.-]{1,32})?(?![\w<:])"
-        r"|[^\s<>,]{1,128}:\d{1,5}|[xX*#.?:-]{2,45}|<[\w .:-]{1,40}>)"
+        r"|[^\s<>,]{1,128}:\d{1,5}|[xX*#.?:-]{2,45}|<[\w .:-]{1,40}>)",
+        "10.0.0.1<45678>",
     ),
-    "ip": HoleType(r"[0-9a-fA-F:.]{2,45}(?:%[\w.-]{1,32})?"),
-    "gid": HoleType(r"[0-9a-fA-F:.]{2,45}"),
-    "name": HoleType(r"[^\s,;:'\"()\[\]{}<>]{1,128}"),
-    "quoted": HoleType(r"""[^'"]{0,512}""", around=r"""['"]"""),
+    "ip": HoleType(r"[0-9a-fA-F:.]{2,45}(?:%[\w.-]{1,32})?", "10.0.0.1"),
+    "gid": HoleType(r"[0-9a-fA-F:.]{2,45}", "fe80::1"),
+    "name": HoleType(r"[^\s,;:'\"()\[\]{}<>]{1,128}", "name"),
+    "quoted": HoleType(r"""[^'"]{0,512}""", "some text", around=r"""['"]"""),
 }
 """int (optional sign), hex (``0x`` optional), float, word (no blanks), text (anything, as short as possible), addr
 (``10.0.0.1<45678>``, ``host<port>``, ``10.0.0.1:45678``, ``fe80::1%eth0`` of a page that lost the port, or what a
@@ -153,6 +155,16 @@ def _beginnings(parts: tuple[Part, ...]) -> Iterator[tuple[tuple[Part, ...], tup
 def written(parts: tuple[Part, ...]) -> str:
     """The text of a template from its parts, as `parse` reads it."""
     return "".join(p.replace("{", "{{") if isinstance(p, str) else f"{{{p.name}:{p.type}}}" for p in parts)
+
+
+def example(parts: tuple[Part, ...]) -> str:
+    """A line of this template: in each hole the example of its type, in quotes where the type asks for them."""
+    return "".join(part if isinstance(part, str) else _shown(HOLES[part.type]) for part in parts)
+
+
+def _shown(hole: HoleType) -> str:
+    quote = "'" if hole.around else ""
+    return f"{quote}{hole.example}{quote}"
 
 
 def literal_length(parts: tuple[Part, ...]) -> int:

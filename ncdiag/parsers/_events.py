@@ -14,9 +14,9 @@ from ncdiag.facts.model import FAILURES
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.formats import clouds
 from ncdiag.formats.mentions import is_mention
-from ncdiag.messages.load import Message
 from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
+from ncdiag.messages.message import Message
 from ncdiag.messages.template import compile_parts, literal_length, parse
 from ncdiag.parsers import _completions, _context, _cuda
 

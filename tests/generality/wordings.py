@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ncdiag.messages.load import Message
 from ncdiag.messages.match import full_matcher
+from ncdiag.messages.message import Message
 from ncdiag.messages.template import Hole, compile_parts, parse, words
 
 LINE = re.compile(r"(?P<head>.*?NCCL (?P<level>WARN|INFO) )(?P<text>.+)$")

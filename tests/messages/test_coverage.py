@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 from format_strings import CONVERSION, instances
 
-from ncdiag.messages.load import Message
 from ncdiag.messages.match import full_matcher
+from ncdiag.messages.message import Message
 from ncdiag.messages.template import compile_parts, literal_length, parse, words
 
 HERE = Path(__file__).parent

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from ncdiag.base.errors import DefinitionError
-from ncdiag.messages.load import Message
 from ncdiag.messages.match import Index, Matcher
+from ncdiag.messages.message import Message
 from ncdiag.messages.template import Part, compile_parts
 
 MESSAGES = (

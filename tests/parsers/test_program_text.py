@@ -9,8 +9,9 @@ import pytest
 from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Parsed
-from ncdiag.messages.load import Message, load_messages
+from ncdiag.messages.load import load_messages
 from ncdiag.messages.match import default_matcher
+from ncdiag.messages.message import Message
 from ncdiag.parsers import _context, _events, text
 
 PROGRAM_MESSAGES = [m for m in load_messages(samples=False) if m.origin in _events.PROGRAMS]
@@ -29,15 +30,15 @@ def named(*lines: str) -> list[str]:
     return [event["event"] for event in events(*lines)]
 
 
-def test_every_sample_is_found_as_its_own_message() -> None:
+def test_every_example_is_found_as_its_own_message() -> None:
     wrong = []
     for message in PROGRAM_MESSAGES:
-        found = default_matcher().find(message.sample, _events.PROGRAMS)
+        found = default_matcher().find(message.example, _events.PROGRAMS)
         if found is None or found.message != message:
-            wrong.append(f"{message.event}: {message.sample}: is {found.event if found else None}")
-        behind = default_matcher().find(f"[rank3]:[E1103 07:41:10.1 file.cpp:63] {message.sample}", _events.PROGRAMS)
+            wrong.append(f"{message.event}: {message.example}: is {found.event if found else None}")
+        behind = default_matcher().find(f"[rank3]:[E1103 07:41:10.1 file.cpp:63] {message.example}", _events.PROGRAMS)
         if behind is None or behind.event != message.event:
-            wrong.append(f"{message.event}: {message.sample}: is {behind.event if behind else None} behind a prefix")
+            wrong.append(f"{message.event}: {message.example}: is {behind.event if behind else None} behind a prefix")
     assert wrong == []
 
 

@@ -43,7 +43,7 @@ def test_a_sign_is_found_wherever_it_stands() -> None:
 def test_signs_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line without a sign is one of which its reader, had it looked, would have made nothing."""
     files = [*catalogue.rules_dir().glob("*/*.toml"), *(path for path in FIXTURES.rglob("*") if path.is_file())]
-    lines = {message.sample for message in own_messages() if message.sample}
+    lines = {message.example for message in own_messages()}
     lines |= {line[:600] for path in files for line in _text(path).splitlines()}
     texts = [_context.split(line) for line in sorted(lines)]
     with_signs = [_found(text, context) for context, text in texts]

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ncdiag.base import compiled
-from ncdiag.messages.load import Message, own_messages
+from ncdiag.messages.load import own_messages
 from ncdiag.messages.match import sources
+from ncdiag.messages.message import Message
 from ncdiag.messages.template import parse
 
 ORIGINS = frozenset({"nccl", "rccl", "plugin", "libfabric"})

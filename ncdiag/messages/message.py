@@ -1,0 +1,59 @@
+"""A message: one wording in which a program reports one event."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ncdiag.facts.model import What
+from ncdiag.facts.scalars import Constraint
+from ncdiag.messages.template import example, parse
+
+Kind = Literal["cause", "echo", "harmless", "fact", "symptom"]
+"""What a message is to a diagnosis. cause: names a fault; symptom: says that something failed, not why; echo: repeats
+or passes on a fault that another message reports; fact: gives a state; harmless: sounds alarming and means nothing by
+itself."""
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is said once of an event, for all its wordings in one file."""
+
+    kind: Kind | None = None
+    category: str = ""
+    meaning: str = ""
+    next: str = ""
+    quiet: bool | None = None
+    complaint: What | Literal["none"] | None = None
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One wording of one event, completed from what its file says of the event.
+
+    ``origin`` is the program that prints it, ``level`` the level at which it does (None: any), ``text`` its template,
+    ``versions`` the releases of NCCL or RCCL that print it ("": any), ``file`` the source file that does.
+    ``quiet``: a normal line that changes no fact. It is recognised, explained when asked for, and not an event of a
+    job. ``sample`` is a line that somebody wrote, and often empty; `example` never is.
+    """
+
+    event: str
+    text: str
+    origin: str = ""
+    level: str | None = None
+    versions: str = ""
+    kind: Kind | None = None
+    meaning: str = ""
+    next: str = ""
+    sample: str = ""
+    file: str | None = None
+    quiet: bool | None = None
+
+    @property
+    def constraint(self) -> Constraint:
+        """The releases that carry this wording."""
+        return Constraint.parse(self.versions)
+
+    @property
+    def example(self) -> str:
+        """A line that this wording matches: the sample, or one with a value of its type in each hole."""
+        return self.sample.strip() or example(parse(self.text))

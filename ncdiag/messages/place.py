@@ -1,0 +1,61 @@
+"""Where something is in a message file, and the errors that name the line and the words that are allowed there."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, NoReturn, TypeVar, get_args
+
+import msgspec
+
+from ncdiag.base.errors import DefinitionError, suggestion
+
+T = TypeVar("T")
+
+
+class Place(NamedTuple):
+    """Consecutive lines of a file, the first of which has the number ``first``."""
+
+    file: str
+    lines: list[str]
+    first: int = 1
+
+    def line(self, key: str, text: str = "") -> int:
+        """Number of the line with this key, or of the next one that holds ``text``; else of the first line."""
+        pattern = re.compile(rf'[\s"{{,]*{re.escape(key)}"?\s*=')
+        at = next((n for n, line in enumerate(self.lines) if pattern.match(line)), 0)
+        below = (n for n, line in enumerate(self.lines[at:], at) if text and text in re.sub(r"\\(.)", r"\1", line))
+        return self.first + next(below, at)
+
+    def refuse(self, reason: str, key: str = "", hint: str = "", text: str = "") -> NoReturn:
+        """Raise the DefinitionError that names the line with this key and text."""
+        raise DefinitionError(reason, file=self.file, line=self.line(key, text), hint=hint)
+
+    def convert(self, data: object, kind: type[T], key: str = "", text: str = "") -> T:
+        """``data`` as this struct; DefinitionError with the allowed words where a key or a value is not one of them.
+
+        ``key`` and ``text`` find the line of data that have no keys on lines of their own.
+        """
+        known = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
+        for word in data if isinstance(data, dict) else ():
+            if word not in known:
+                self.refuse(f"unknown key {word!r}", key or word, expected(word, known), text)
+        try:
+            return msgspec.convert(data, kind)
+        except msgspec.ValidationError as error:
+            reason, _, where = str(error).partition(" - at ")
+            wrong = re.split(r"[.\[]", where.strip("`$."))[0]
+            allowed = _words(known.get(wrong))
+            hint = f"known: {', '.join(allowed)}" if allowed else ""
+            told = f"{wrong}: " if wrong else ""
+            self.refuse(f"{told}{reason[:1].lower()}{reason[1:]}", key or wrong, hint, text)
+
+
+def expected(word: str, known: dict[str, object] | list[str]) -> str:
+    """The word that was probably meant, and all that are allowed."""
+    near, every = suggestion(word, known), f"known: {', '.join(known)}"
+    return every if near in {every, ""} or near.startswith("known:") else f"{near} {every}"
+
+
+def _words(annotation: object) -> list[str]:
+    """The words that a type allows: those of its Literals."""
+    return [word for each in get_args(annotation) for word in ([each] if isinstance(each, str) else _words(each))]
