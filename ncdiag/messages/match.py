@@ -39,6 +39,7 @@ _ANSWERS = 4096
 class Match(msgspec.Struct, frozen=True):
     """A text recognised: the event's name, the message that matched and the converted values of its holes.
 
+    The message has its meaning, next step and sample only where `full_matcher` found it.
     ``whole``: the message fits the text to its end; nothing more follows, and nothing was cut off of a longer one.
     ``loose``: only its words are there in order (`ncdiag.messages.loose`); holes that did not fit are missing.
     """
@@ -298,9 +299,18 @@ _KINDS = {name: "str" if hole.convert is str else "float" if name == "float" els
 """What the converted value is; ``word`` here and ``text`` there is the same type to a rule."""
 
 
-def build(*, quiet: bool) -> Index:
-    """Ncdiag's own messages, those that are no event of a job among them when ``quiet``."""
-    return Index.of(message for message in own_messages() if quiet or not message.quiet)
+def build(*, explained: bool) -> Index:
+    """Ncdiag's own messages: those that are events of a job, or all of them with what each means.
+
+    What an event means and what to do next is in `ncdiag.messages.about`; only `explain` shows it for one wording.
+    """
+    found = own_messages()
+    return Index.of(found if explained else (_recognised(message) for message in found if not message.quiet))
+
+
+def _recognised(message: Message) -> Message:
+    """The message without what only a person reads."""
+    return msgspec.structs.replace(message, meaning="", next="", sample="")
 
 
 def sources() -> Iterator[str]:
@@ -310,11 +320,11 @@ def sources() -> Iterator[str]:
 
 @functools.cache
 def default_matcher() -> Matcher:
-    """The matcher over those of ncdiag's own messages that are events of a job, built once."""
-    return Matcher(compiled.load("messages", sources(), lambda: build(quiet=False), Index))
+    """The matcher over those of ncdiag's own messages that are events of a job, without their meanings; built once."""
+    return Matcher(compiled.load("messages", sources(), lambda: build(explained=False), Index))
 
 
 @functools.cache
 def full_matcher() -> Matcher:
-    """The matcher over all messages, normal ones included: what explains a line that somebody asks about."""
-    return Matcher(compiled.load("all-messages", sources(), lambda: build(quiet=True), Index))
+    """The matcher over all messages, normal ones included, with their meanings: what `explain` uses."""
+    return Matcher(compiled.load("all-messages", sources(), lambda: build(explained=True), Index))

@@ -6,13 +6,14 @@ import re
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 from linear import again, assert_linear, cpu_seconds
 
 from ncdiag.base.errors import DefinitionError
 from ncdiag.messages.form import read
 from ncdiag.messages.load import load_messages
-from ncdiag.messages.match import Matcher, full_matcher
+from ncdiag.messages.match import Matcher, default_matcher, full_matcher
 from ncdiag.messages.message import Message
 from ncdiag.messages.template import example, parse
 
@@ -46,6 +47,14 @@ def test_a_sample_is_written_only_where_it_says_more_than_the_types_of_the_holes
 
 def test_one_hole_name_has_one_type_in_all_files() -> None:
     assert full_matcher().hole_types()["peer"] == "addr"
+
+
+def test_what_only_explain_shows_is_loaded_by_explain_alone() -> None:
+    kept = [
+        msgspec.structs.replace(message, meaning="", next="", sample="") for message in MESSAGES if not message.quiet
+    ]
+    assert list(default_matcher().messages()) == kept
+    assert list(full_matcher().messages()) == list(MESSAGES)
 
 
 def test_every_event_says_what_it_means() -> None:
