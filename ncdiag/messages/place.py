@@ -33,7 +33,7 @@ class Place(NamedTuple):
     def convert(self, data: object, kind: type[T], key: str = "", text: str = "") -> T:
         """``data`` as this struct; DefinitionError with the allowed words where a key or a value is not one of them.
 
-        ``key`` and ``text`` find the line of data that have no keys on lines of their own.
+        ``key`` and ``text`` find the line of a wording, whose keys are all on one line.
         """
         known = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}  # type: ignore[arg-type]
         for word in data if isinstance(data, dict) else ():
@@ -46,8 +46,8 @@ class Place(NamedTuple):
             wrong = re.split(r"[.\[]", where.strip("`$."))[0]
             allowed = _words(known.get(wrong))
             hint = f"known: {', '.join(allowed)}" if allowed else ""
-            told = f"{wrong}: " if wrong else ""
-            self.refuse(f"{told}{reason[:1].lower()}{reason[1:]}", key or wrong, hint, text)
+            reason = reason[:1].lower() + reason[1:]
+            self.refuse(f"{wrong}: {reason}" if wrong else reason, key or wrong, hint, text)
 
 
 def expected(word: str, known: dict[str, object] | list[str]) -> str:
