@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
 from examples import load_profile
 
@@ -18,6 +19,7 @@ from ncdiag.base import errors
 
 load_profile()
 errors.strict = True  # a test is to see every fault of ncdiag; test_fail_forward.py says what users see
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
 PROJECT = Path(__file__).resolve().parent.parent
 os.environ["NCDIAG_LANG"] = "en"  # whatever the locale of the person who tests
 
@@ -105,15 +107,34 @@ def program() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def ncdiag(program: list[str]) -> Callable[..., subprocess.CompletedProcess[bytes]]:
-    """``ncdiag("parse", path, input=b"...")``: run the installed program; bytes in and out."""
+def ncdiag() -> Run:
+    """``ncdiag("parse", path, input=b"...")``: what the program does in a process, without one; bytes in and out.
+
+    For what is about processes (signals, terminals, limits, the variables of Python and the locale): `ncdiag_process`.
+    """
+
+    def run(*arguments: str | Path, env: dict[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401
+        at_start = [name for name in env or {} if name.startswith(("PYTHON", "LC_"))]
+        assert not at_start, f"what a process reads at its start takes ncdiag_process: {at_start}"
+        return in_process.run(*arguments, env=_environment(env), **options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def ncdiag_process(program: list[str]) -> Run:
+    """The same in a real process of the installed program; takes all options of `subprocess.run`."""
 
     def run(*arguments: str | Path, env: dict[str, str] | None = None, **options: Any) -> Any:  # noqa: ANN401
         defaults: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         if "input" not in options:
             defaults["stdin"] = subprocess.DEVNULL
         command = [*program, *map(str, arguments)]
-        inherited = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
-        return subprocess.run(command, check=False, env={**inherited, **(env or {})}, **(defaults | options))
+        return subprocess.run(command, check=False, env=_environment(env), **(defaults | options))
 
     return run
+
+
+def _environment(more: dict[str, str] | None) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    return {**inherited, **(more or {})}

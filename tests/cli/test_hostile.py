@@ -71,10 +71,10 @@ def test_traps_in_a_file_name(ncdiag: Run, veth: str, tmp_path: Path, name: str)
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_bad_locale_breaks_nothing(ncdiag: Run, veth: str, tmp_path: Path) -> None:
+def test_a_bad_locale_breaks_nothing(ncdiag_process: Run, veth: str, tmp_path: Path) -> None:
     path = tmp_path / "job.log"
     path.write_text(veth.replace("WARN", "WARN ä漢"))
     for encoding in ("ascii", "latin-1"):
-        done = ncdiag("parse", path, env={"PYTHONIOENCODING": encoding})
+        done = ncdiag_process("parse", path, env={"PYTHONIOENCODING": encoding})
         assert done.returncode == 1
         assert b"Traceback" not in done.stderr

@@ -22,14 +22,16 @@ sys.exit(5)
 
 
 def test_each_rank_writes_a_log_of_its_own(
-    ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], nccl_library: Path, tmp_path: Path,
+    ncdiag_process: Callable[..., subprocess.CompletedProcess[bytes]], nccl_library: Path, tmp_path: Path,
     need: Callable[[str, object, str], None],
 ) -> None:  # fmt: skip
     need("mpirun", shutil.which("mpirun"), "Open MPI is not installed (openmpi-bin)")
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NCCL_SOCKET_IFNAME": "nosuch0"}
     job = ["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-c", JOB, str(nccl_library)]
     report, logs = tmp_path / "report.json", tmp_path / "logs"
-    done = ncdiag("run", "--logs", logs, "--format", "json", "-o", report, "--", *job, env={**os.environ, **root})
+    done = ncdiag_process(
+        "run", "--logs", logs, "--format", "json", "-o", report, "--", *job, env={**os.environ, **root}
+    )
     assert done.returncode == 5
     assert len(list(logs.iterdir())) == 2
     assert b"NCCL" not in done.stdout

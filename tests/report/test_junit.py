@@ -102,10 +102,11 @@ def test_no_character_breaks_the_document() -> None:
     assert case.result[0].message.endswith("]]><&\"'")
 
 
-def test_the_program_prints_it_in_utf_8_whatever_the_locale(ncdiag: Run, project: Path, tmp_path: Path) -> None:
+def test_the_program_prints_it_in_utf_8_whatever_the_locale(ncdiag_process: Run, project: Path, tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_bytes((project / "fixtures/cases/veth/nccl.log").read_bytes().replace(b"unreachable", "不可达".encode()))
-    done = ncdiag("parse", log, "--format", "junit", env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"})
+    locale = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = ncdiag_process("parse", log, "--format", "junit", env=locale)
     assert done.returncode == 1
     assert "Network is 不可达" in done.stdout.decode("utf-8")
     assert failed(list(suite_of(done.stdout)))

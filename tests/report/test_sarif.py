@@ -42,9 +42,11 @@ def test_the_schema_takes_every_report(name: str, sarif_schema: dict[str, Any]) 
         jsonschema.Draft4Validator(sarif_schema).validate(json.loads(renderer("sarif")(each)))
 
 
-def test_the_schema_takes_what_the_program_prints(ncdiag: Run, project: Path, sarif_schema: dict[str, Any]) -> None:
+def test_the_schema_takes_what_the_program_prints(
+    ncdiag_process: Run, project: Path, sarif_schema: dict[str, Any]
+) -> None:
     for arguments in (["parse", "fixtures/cases/veth/nccl.log"], ["check", "--root", "fixtures/roots/ib-initializing"]):
-        done = ncdiag(*arguments, "--format", "sarif", cwd=project, env={"LC_ALL": "C"})
+        done = ncdiag_process(*arguments, "--format", "sarif", cwd=project, env={"LC_ALL": "C"})
         assert done.returncode == 1
         log = json.loads(done.stdout)
         jsonschema.Draft4Validator(sarif_schema).validate(log)

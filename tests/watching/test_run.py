@@ -80,29 +80,29 @@ def python(code: str, *arguments: str | Path) -> list[str]:
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 200])
-def test_the_output_is_the_same_to_the_byte(ncdiag: Run, tmp_path: Path, blocks: int) -> None:
+def test_the_output_is_the_same_to_the_byte(ncdiag_process: Run, tmp_path: Path, blocks: int) -> None:
     job = python(PRINTS.format(blocks=blocks, code=3))
     alone = subprocess.run(job, capture_output=True, check=False)
-    watched = ncdiag("run", "-q", "-o", tmp_path / "report", "--", *job)
+    watched = ncdiag_process("run", "-q", "-o", tmp_path / "report", "--", *job)
     assert (watched.returncode, watched.stderr) == (alone.returncode, alone.stderr) == (3, alone.stderr)
     assert hashlib.sha256(watched.stdout).digest() == hashlib.sha256(alone.stdout).digest()
     assert (tmp_path / "report").read_text()
 
 
-def test_two_streams_into_one_pipe_keep_their_order(ncdiag: Run) -> None:
+def test_two_streams_into_one_pipe_keep_their_order(ncdiag_process: Run) -> None:
     job = python("import os\nfor n in range(500): os.write(1 + n % 2, b'%d ' % n)")
-    done = ncdiag("run", "-q", "--", *job, stderr=subprocess.STDOUT)
+    done = ncdiag_process("run", "-q", "--", *job, stderr=subprocess.STDOUT)
     assert done.stdout.split() == [b"%d" % n for n in range(500)]
 
 
-def test_a_file_stays_a_file_and_is_read(ncdiag: Run, tmp_path: Path, project: Path) -> None:
+def test_a_file_stays_a_file_and_is_read(ncdiag_process: Run, tmp_path: Path, project: Path) -> None:
     log = project / "fixtures" / "cases" / "veth" / "nccl.log"
     out = tmp_path / "job.out"
     out.write_text("what was there before\n")
     code = "import os, shutil, stat, sys; shutil.copyfileobj(open(sys.argv[1]), sys.stdout); sys.stdout.flush()\n"
     code += "os.write(1, b'%d\\n' % stat.S_ISREG(os.fstat(1).st_mode)); sys.exit(1)"
     with out.open("ab") as opened:
-        done = ncdiag("run", "--", *python(code, log), stdout=opened)
+        done = ncdiag_process("run", "--", *python(code, log), stdout=opened)
     assert done.returncode == 1
     assert out.read_text() == f"what was there before\n{log.read_text()}1\n"
     assert b"socket-virtual-ifname" in done.stderr
@@ -121,8 +121,8 @@ def test_a_file_stays_a_file_and_is_read(ncdiag: Run, tmp_path: Path, project: P
         (["/"], 126),
     ],
 )
-def test_the_exit_code_is_that_of_the_job(ncdiag: Run, tmp_path: Path, job: list[str], code: int) -> None:
-    done = ncdiag("run", "--", *job, env={"TMPDIR": str(tmp_path)})
+def test_the_exit_code_is_that_of_the_job(ncdiag_process: Run, tmp_path: Path, job: list[str], code: int) -> None:
+    done = ncdiag_process("run", "--", *job, env={"TMPDIR": str(tmp_path)})
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
     assert b"internal error" not in done.stderr
@@ -132,16 +132,16 @@ def test_the_exit_code_is_that_of_the_job(ncdiag: Run, tmp_path: Path, job: list
 HANDLED = "import traceback\ntry:\n    int('x')\nexcept ValueError:\n    traceback.print_exc()\n"
 
 
-def test_an_exception_that_a_job_handled_is_no_fault(ncdiag: Run) -> None:
-    done = ncdiag("run", "--", sys.executable, "-c", HANDLED)
+def test_an_exception_that_a_job_handled_is_no_fault(ncdiag_process: Run) -> None:
+    done = ncdiag_process("run", "--", sys.executable, "-c", HANDLED)
     said = done.stderr.decode()
     assert done.returncode == 0
     assert "ncdiag: the job ended with 0; no fault seen" in said
     assert "SOMETHING IS WRONG" not in said
 
 
-def test_an_exception_that_ended_the_job_is_its_root_cause(ncdiag: Run) -> None:
-    done = ncdiag("run", "--", sys.executable, "-c", "int('x')")
+def test_an_exception_that_ended_the_job_is_its_root_cause(ncdiag_process: Run) -> None:
+    done = ncdiag_process("run", "--", sys.executable, "-c", "int('x')")
     assert done.returncode == 1
     assert "A process failed on its own (ValueError: invalid literal" in done.stderr.decode()
 
@@ -235,9 +235,9 @@ def test_a_reader_that_goes_away_ends_the_job(program: list[str], mark: str) -> 
         assert process.wait() == -signal.SIGPIPE
 
 
-def test_a_log_that_is_the_persons_own_is_read_and_kept(ncdiag: Run, tmp_path: Path) -> None:
+def test_a_log_that_is_the_persons_own_is_read_and_kept(ncdiag_process: Run, tmp_path: Path) -> None:
     log = tmp_path / "own.log"
-    done = ncdiag(
+    done = ncdiag_process(
         "run", "--", "sh", "-c", 'echo "a:1:1 [0] NCCL INFO x" >$NCCL_DEBUG_FILE', env={"NCCL_DEBUG_FILE": str(log)}
     )
     assert f"{log.stat().st_size} bytes of NCCL's logs, in {log}\n".encode() in done.stderr
@@ -252,16 +252,16 @@ def given(done: subprocess.CompletedProcess[bytes]) -> dict[str, str]:
     return dict(line.split("=", 1) for line in done.stdout.decode().splitlines())
 
 
-def test_what_is_not_set_is_set(ncdiag: Run, tmp_path: Path) -> None:
-    found = given(ncdiag("run", "--logs", tmp_path, "--", *python(SHOWS)))
+def test_what_is_not_set_is_set(ncdiag_process: Run, tmp_path: Path) -> None:
+    found = given(ncdiag_process("run", "--logs", tmp_path, "--", *python(SHOWS)))
     assert found["NCCL_DEBUG"] == "INFO"
     assert found["NCCL_DEBUG_FILE"] == f"{tmp_path}/nccl.%h.%p.log"
     assert found["TORCH_NCCL_DEBUG_INFO_TEMP_FILE"] == f"{tmp_path}/nccl_trace_rank_"
 
 
-def test_what_is_set_stays(ncdiag: Run) -> None:
+def test_what_is_set_stays(ncdiag_process: Run) -> None:
     own = {"NCCL_DEBUG": "WARN", "NCCL_DEBUG_SUBSYS": "ALL", "TORCH_FR_BUFFER_SIZE": "0"}
-    done = ncdiag("run", "--", *python(SHOWS), env=own)
+    done = ncdiag_process("run", "--", *python(SHOWS), env=own)
     found = given(done)
     assert {name: found[name] for name in own} == own
     assert not {"NCCL_DEBUG_FILE", "TORCH_NCCL_TRACE_BUFFER_SIZE"} & found.keys()  # which would change the output
@@ -314,6 +314,6 @@ def test_ranks_are_asked_for_their_flight_recorders(program: list[str], tmp_path
     assert '"flight_recorder"' in text
 
 
-def test_a_report_for_a_plugin_is_refused(ncdiag: Run) -> None:
-    done = ncdiag("run", "--exit-style", "nagios", "--", "true")
+def test_a_report_for_a_plugin_is_refused(ncdiag_process: Run) -> None:
+    done = ncdiag_process("run", "--exit-style", "nagios", "--", "true")
     assert b"cannot answer a monitoring plugin" in done.stdout + done.stderr
