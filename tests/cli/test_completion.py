@@ -37,21 +37,19 @@ def environment(home: Path, program: list[str]) -> dict[str, str]:
     return {**kept, "HOME": str(home), "PATH": path, "XDG_CACHE_HOME": cache, "TERM": "xterm"}
 
 
-def installed(shell: str, home: Path, program: list[str]) -> Path:
-    done = subprocess.run(
-        [*program, "completion", shell, "--install"], env=environment(home, program), check=True, capture_output=True
-    )
-    assert done.stdout == b""
+def installed(shell: str, home: Path, ncdiag: Run) -> Path:
+    done = ncdiag("completion", shell, "--install", env={"HOME": str(home)})
+    assert (done.returncode, done.stdout) == (0, b"")
     assert FILES[shell] in done.stderr.decode()
     return home / FILES[shell]
 
 
 @pytest.mark.parametrize("shell", FILES)
-def test_it_is_one_file_and_the_second_time_changes_nothing(shell: str, home: Path, program: list[str]) -> None:
+def test_it_is_one_file_and_the_second_time_changes_nothing(shell: str, home: Path, ncdiag: Run) -> None:
     (home / ".bashrc").write_text("mine\n")
-    file = installed(shell, home, program)
+    file = installed(shell, home, ncdiag)
     before = file.read_text()
-    assert installed(shell, home, program).read_text() == before
+    assert installed(shell, home, ncdiag).read_text() == before
     assert "_NCDIAG_COMPLETE" in before
     assert (home / ".bashrc").read_text() == "mine\n"
     made = {
@@ -99,8 +97,8 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(ncdiag: Run, tmp_path: Path)
     assert done.stderr.startswith(b"ncdiag: cannot make ")
 
 
-def test_bash_completes_with_it(home: Path, program: list[str]) -> None:
-    file = installed("bash", home, program)
+def test_bash_completes_with_it(home: Path, program: list[str], ncdiag: Run) -> None:
+    file = installed("bash", home, ncdiag)
     code = (
         f". '{file}'; spec=$(complete -p ncdiag); f=${{spec##*-F }}; "
         'COMP_WORDS=(ncdiag pars); COMP_CWORD=1; "${f%% *}" ncdiag; echo "${COMPREPLY[*]}"'
@@ -111,9 +109,9 @@ def test_bash_completes_with_it(home: Path, program: list[str]) -> None:
     assert done.stdout == "parse\n"
 
 
-def test_fish_completes_with_it(home: Path, program: list[str], need: Need) -> None:
+def test_fish_completes_with_it(home: Path, program: list[str], ncdiag: Run, need: Need) -> None:
     need("shells", shutil.which("fish"), "fish is not installed")
-    installed("fish", home, program)
+    installed("fish", home, ncdiag)
     done = subprocess.run(
         ["fish", "-c", "complete -C 'ncdiag pars'; complete -C 'ncdiag parse --verb'"],
         env=environment(home, program), capture_output=True, text=True, check=True,
@@ -121,9 +119,9 @@ def test_fish_completes_with_it(home: Path, program: list[str], need: Need) -> N
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["parse", "--verbose"]
 
 
-def test_zsh_completes_with_it_at_the_first_key(home: Path, program: list[str], need: Need) -> None:
+def test_zsh_completes_with_it_at_the_first_key(home: Path, program: list[str], ncdiag: Run, need: Need) -> None:
     need("shells", shutil.which("zsh"), "zsh is not installed")
-    folder = installed("zsh", home, program).parent
+    folder = installed("zsh", home, ncdiag).parent
     with interactive(["zsh", "-f", "-i"], home, program) as (say, seen):
         say(f"PROMPT='> '; fpath=('{folder}' $fpath); autoload -Uz compinit; compinit -u -D; print RE''ADY\n")
         seen("READY")

@@ -58,7 +58,7 @@ def findings(told: Any) -> dict[str, Any]:  # noqa: ANN401
     return {f["name"]: f for f in told["findings"] if f["name"].startswith(("launcher-", "probe-", "host-"))}
 
 
-def test_a_launch_that_is_fine(fleet: Hosts, launch: Launch, program: list[str], tmp_path: Path) -> None:
+def test_a_launch_that_is_fine(fleet: Hosts, launch: Launch, ncdiag: Launch, tmp_path: Path) -> None:
     saved = tmp_path / "saved.txt"
     done = launch(mpirun(fleet, "n1:1,n2:1,n3:1"), "--save", saved, "--format", "json")
     told = report(done)
@@ -69,7 +69,7 @@ def test_a_launch_that_is_fine(fleet: Hosts, launch: Launch, program: list[str],
         "port where the ranks meet", "way to that port",
     }  # fmt: skip
     assert set(steps(told).values()) <= {"PASS", "SKIP"}
-    again = subprocess.run([*program, "triage", saved, "--format", "json"], capture_output=True, check=False)
+    again = ncdiag("triage", saved, "--format", "json")
     assert [item["kind"] for item in report(again)["inputs"][0]["sections"]] == ["launch", "probe"]
     assert findings(report(again)) == {}
 

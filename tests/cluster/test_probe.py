@@ -49,11 +49,7 @@ def is_agent(pid: int) -> bool:
     return False
 
 
-def judged(program: list[str], saved: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*program, "triage", str(saved), "--format", "json"], capture_output=True, check=False)
-
-
-def test_all_connect(fleet: Hosts, sweep: Sweep, program: list[str], tmp_path: Path) -> None:
+def test_all_connect(fleet: Hosts, sweep: Sweep, ncdiag: Sweep, tmp_path: Path) -> None:
     count = len(fleet.names)
     picture, saved = tmp_path / "x.svg", tmp_path / "probe.txt"
     done = sweep("probe", "--nodes", f"n[1-{count}]", "--svg", picture, "--save", saved, "--no-color")
@@ -61,7 +57,7 @@ def test_all_connect(fleet: Hosts, sweep: Sweep, program: list[str], tmp_path: P
     assert f"10.77.0.0/16 (eth0): {count * (count - 1)} of {count * (count - 1)} pairs connect without fault" in out
     assert f"probe of {count} hosts: {count} took part" in done.stderr.decode()
     assert all(len(line) <= 80 for line in out.splitlines())
-    assert names(findings(judged(program, saved))) == set()
+    assert names(findings(ncdiag("triage", saved, "--format", "json"))) == set()
     assert f"{count * (count - 1)} pairs connect" in picture.read_text()
     assert until(lambda: not agents(fleet))
 

@@ -15,6 +15,7 @@ import command_lines
 from prometheus_client.parser import text_string_to_metric_families
 from ruamel.yaml import YAML
 
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
 CONTRIB = Path(__file__).resolve().parents[2] / "contrib"
 UNITS = ("ncdiag-textfile.service", "ncdiag-textfile.timer")
 FAULTY = "fixtures/roots/ib-initializing"
@@ -31,12 +32,11 @@ def metrics(text: str) -> dict[str, Any]:
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
-def run_here(words: list[str], project: Path, program: list[str], target: Path) -> int:
+def run_here(words: list[str], project: Path, ncdiag: Run, target: Path) -> int:
     """The command with the paths of this machine and the faulty tree; its exit code."""
     assert words[0] in {"ncdiag", "/usr/local/bin/ncdiag"}
     place = words.index("-o") + 1
-    changed = [*program, *words[1:place], str(target), *words[place + 1 :], "--root", str(project / FAULTY)]
-    return subprocess.run(changed, check=False, capture_output=True).returncode
+    return ncdiag(*words[1:place], target, *words[place + 1 :], "--root", project / FAULTY).returncode
 
 
 def test_systemd_takes_the_units(need: Callable[[str, object, str], None], tmp_path: Path) -> None:
@@ -50,12 +50,10 @@ def test_systemd_takes_the_units(need: Callable[[str, object, str], None], tmp_p
     assert [line for line in done.stderr.splitlines() if "ncdiag-textfile" in line] == []
 
 
-def test_the_service_writes_metrics_and_does_not_fail_for_a_finding(
-    project: Path, program: list[str], tmp_path: Path
-) -> None:
+def test_the_service_writes_metrics_and_does_not_fail_for_a_finding(project: Path, ncdiag: Run, tmp_path: Path) -> None:
     service = unit(UNITS[0])["Service"]
     target = tmp_path / "ncdiag.prom"
-    code = run_here(shlex.split(service["ExecStart"]), project, program, target)
+    code = run_here(shlex.split(service["ExecStart"]), project, ncdiag, target)
     assert str(code) == service["SuccessExitStatus"]
     assert metrics(target.read_text())["ncdiag_findings"].samples
     written = Path(str(command_lines.options_of(shlex.split(service["ExecStart"])[1:])["output"])).parent
@@ -71,9 +69,9 @@ def test_cron_runs_the_same_command() -> None:
     assert words[5:] == shlex.split(unit(UNITS[0])["Service"]["ExecStart"])[1:]
 
 
-def test_alerts_ask_for_metrics_and_labels_that_there_are(project: Path, program: list[str], tmp_path: Path) -> None:
+def test_alerts_ask_for_metrics_and_labels_that_there_are(project: Path, ncdiag: Run, tmp_path: Path) -> None:
     target = tmp_path / "ncdiag.prom"
-    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, program, target)
+    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, ncdiag, target)
     found = metrics(target.read_text())
     rules = YAML(typ="safe").load(CONTRIB / "prometheus" / "ncdiag-alerts.yml")["groups"][0]["rules"]
     assert len({rule["alert"] for rule in rules}) == len(rules) == 3
@@ -84,8 +82,8 @@ def test_alerts_ask_for_metrics_and_labels_that_there_are(project: Path, program
         assert {*re.findall(r"\$labels\.(\w+)", str(rule["annotations"]))} <= labels
 
 
-def test_the_page_names_the_metrics(project: Path, program: list[str], tmp_path: Path) -> None:
+def test_the_page_names_the_metrics(project: Path, ncdiag: Run, tmp_path: Path) -> None:
     target = tmp_path / "ncdiag.prom"
-    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, program, target)
+    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, ncdiag, target)
     page = (CONTRIB / "prometheus" / "README.md").read_text()
     assert {*re.findall(r"`(ncdiag_\w+)", page)} == set(metrics(target.read_text()))

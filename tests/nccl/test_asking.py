@@ -41,7 +41,11 @@ def what_is_told(report: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.lab
 @pytest.mark.root
 def test_the_library_picks_a_veth(
-    namespace: Callable[[], Namespace], nccl_library: Path, program: list[str], tmp_path: Path
+    namespace: Callable[[], Namespace],
+    nccl_library: Path,
+    program: list[str],
+    tmp_path: Path,
+    ncdiag: Callable[..., subprocess.CompletedProcess[bytes]],
 ) -> None:
     space = namespace()
     space.build(("veth3c1d", "veth", "up", ("10.77.0.1/24",)), ("eno7", "veth", "up", ("10.78.0.1/24",)))
@@ -58,10 +62,7 @@ def test_the_library_picks_a_veth(
     assert report["findings"][0]["fixes"][0]["env"] == {"NCCL_SOCKET_IFNAME": "=eno7"}
     bundle = tmp_path / "x.tar.gz"
     assert run("collect", "-o", str(bundle)).returncode == 0
-    elsewhere = subprocess.run(
-        [*program, "check", "--from", str(bundle), "--format", "json"], capture_output=True, check=False
-    )
-    again = checked(elsewhere)
+    again = checked(ncdiag("check", "--from", bundle, "--format", "json"))
     assert what_is_told(again) == what_is_told(report)
     assert [f["name"] for f in again["findings"]] == [f["name"] for f in report["findings"]]
     silent = checked(run("check", "--no-nccl", "--format", "json"))

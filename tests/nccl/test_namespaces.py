@@ -42,7 +42,7 @@ def names(found: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize(("mtu", "cause"), [("9000", "socket-mtu-mismatch"), ("1500", None)])
 def test_two_hosts_whose_mtus_differ(
-    mtu: str, cause: str | None, namespace: Make, ran: Ran, tmp_path: Path, program: list[str]
+    mtu: str, cause: str | None, namespace: Make, ran: Ran, tmp_path: Path, ncdiag: Ran
 ) -> None:
     bundles = []
     for number, own in ((1, "1500"), (2, mtu)):
@@ -53,10 +53,7 @@ def test_two_hosts_whose_mtus_differ(
         bundles.append(str(tmp_path / f"{space.name}.tar.gz"))
         done = ran(space, "collect", "-q", "--no-nccl", "-o", bundles[-1])
         assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [*program, "triage", *bundles, "--format", "json"], capture_output=True, text=True, check=False
-    )
-    found = report(done)
+    found = report(ncdiag("triage", *bundles, "--format", "json"))
     assert (cause in found["answers"][:1]) is bool(cause)
     assert found["summary"]["verdict"] == "risk-only" if cause else "healthy-as-far-as-seen"
     if cause:

@@ -145,7 +145,10 @@ JOBS = {
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_hosts_of_one_job(name: str, namespace: Callable[[], Namespace], program: list[str], tmp_path: Path) -> None:
+def test_hosts_of_one_job(
+    name: str, namespace: Callable[[], Namespace], program: list[str], tmp_path: Path,
+    ncdiag: Callable[..., subprocess.CompletedProcess[bytes]],
+) -> None:  # fmt: skip
     case, bundles = JOBS[name], []
     for host in (case.one, case.other):
         space = namespace()
@@ -154,9 +157,7 @@ def test_hosts_of_one_job(name: str, namespace: Callable[[], Namespace], program
             subprocess.run(["ip", "-n", space.name, *command.split()], check=True)
         bundles.append(str(tmp_path / f"{space.name}.tar.gz"))
         answered(space, program, "collect", "-q", "--no-nccl", "-o", bundles[-1], env=case.env)
-    words = [*program, "check", *bundles, "--format", "json"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert sorted(alarms(done)) == sorted(case.found)
+    assert sorted(alarms(ncdiag("check", *bundles, "--format", "json"))) == sorted(case.found)
 
 
 def answered(
@@ -168,7 +169,7 @@ def answered(
     return done
 
 
-def alarms(done: subprocess.CompletedProcess[str]) -> list[str]:
+def alarms(done: subprocess.CompletedProcess[str] | subprocess.CompletedProcess[bytes]) -> list[str]:
     """The names of findings that would send somebody looking."""
     report: dict[str, Any] = json.loads(done.stdout)
     assert report["faults"] == []

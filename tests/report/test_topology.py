@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -225,16 +226,16 @@ def test_names_from_the_input_do_nothing(name: str) -> None:
     assert "\u202e" not in picture + text.render(found)
 
 
-def test_the_command_draws_and_says_when_there_is_nothing(program: list[str], tmp_path: Path) -> None:
+def test_the_command_draws_and_says_when_there_is_nothing(
+    ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
+) -> None:
     paste, target, nothing = tmp_path / "paste.txt", tmp_path / "topo.svg", tmp_path / "nothing.txt"
     paste.write_text(TWO_SOCKETS)
     nothing.write_text("hello\n")
-    done = subprocess.run(
-        [*program, "topo", str(paste), "--svg", str(target)], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("gx05, from nvidia-smi topo -m\n")
+    done = ncdiag("topo", paste, "--svg", target)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"gx05, from nvidia-smi topo -m\n")
     assert len(boxes(target.read_text(), "gpu")) == 4
-    done = subprocess.run([*program, "topo", str(nothing)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "nvidia-smi topo -m" in done.stderr
+    done = ncdiag("topo", nothing)
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"nvidia-smi topo -m" in done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,9 @@ def test_files_folders_and_streams(tmp_path: Path) -> None:
         assert b"".join(streamed.buffers()) == pickles.as_json(file.read_bytes())
 
 
-def test_dumps_of_two_ranks_are_compared(tmp_path: Path) -> None:
+def test_dumps_of_two_ranks_are_compared(
+    ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path
+) -> None:
     for rank, last in ((0, 41), (1, 41), (2, 40)):
         status = {"0": {"last_enqueued_collective": last, "last_completed_collective": 40}}
         config = {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1, 2]"}}
@@ -104,8 +105,7 @@ def test_dumps_of_two_ranks_are_compared(tmp_path: Path) -> None:
         if last < 41:
             dump["entries"] = []
         (tmp_path / f"nccl_trace_rank_{rank}").write_bytes(pickle.dumps(dump, 2))
-    command = [sys.executable, "-m", "ncdiag", "parse", str(tmp_path), "--format", "json"]
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = ncdiag("parse", tmp_path, "--format", "json")
     (finding,) = json.loads(done.stdout)["findings"]
     assert finding["name"] == "collective-straggler-late"
     assert "rank 2 did not enter" in finding["title"]
