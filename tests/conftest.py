@@ -13,15 +13,16 @@ from typing import Any
 
 import in_process
 import pytest
+import surroundings
 from examples import load_profile
 
 from ncdiag.base import errors
 
+PROJECT = Path(__file__).resolve().parent.parent
+surroundings.make_equal(PROJECT / ".cache" / "home")
 load_profile()
 errors.strict = True  # a test is to see every fault of ncdiag; test_fail_forward.py says what users see
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
-PROJECT = Path(__file__).resolve().parent.parent
-os.environ["NCDIAG_LANG"] = "en"  # whatever the locale of the person who tests
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,13 @@ def seen_on(terminal: int, word: bytes) -> bytes:
     os.set_blocking(terminal, False)
     assert until(came), bytes(shown)
     return bytes(shown)
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of that version: of pyenv, or on the path."""
+    pyenv = os.environ.get("PYENV_ROOT")
+    found = sorted(Path(pyenv).glob(f"versions/{version}.*/bin/python")) if pyenv else []
+    return str(found[-1]) if found else shutil.which(f"python{version}")
 
 
 def running(mark: str) -> list[int]:

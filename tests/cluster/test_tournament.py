@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from linear import assert_linear
+from processes import interpreter
 
 from ncdiag.agent.addresses import is_here
 from ncdiag.agent.probe.bandwidth import near, rdma_ports
@@ -46,8 +46,7 @@ def test_the_number_of_rounds_is_bounded_and_they_differ() -> None:
 
 @pytest.mark.parametrize("version", PYTHONS)
 def test_the_agent_speaks_in_every_python_and_leaves(version: str, tmp_path: Path) -> None:
-    found = sorted((Path.home() / ".pyenv").glob(f"versions/{version}.*/bin/python"))
-    python = str(found[-1]) if found else shutil.which(f"python{version}")
+    python = interpreter(version)
     if python is None:
         pytest.skip(f"no python{version} here")
     needs = {"programs": [python, "no-such-program"], "paths": [str(tmp_path), str(tmp_path / "gone")]}

@@ -30,7 +30,7 @@ def settings(folder: Path, ncdiag: str, **more: str) -> None:
     """Write the settings file; the cache is that of the other tests."""
     given = {"NCDIAG": ncdiag, "LIMIT": str(PATIENT), **more}
     lines = [f"{name}={shlex.quote(value)}" for name, value in given.items()]
-    cache = os.environ.get("XDG_CACHE_HOME") or f"{Path.home()}/.cache"
+    cache = os.environ["XDG_CACHE_HOME"]
     lines += [f"export XDG_CACHE_HOME={shlex.quote(cache)}"]
     (folder / "ncdiag-slurm.conf").write_text("".join(f"{line}\n" for line in lines))
 

@@ -6,7 +6,6 @@ import ast
 import gzip
 import json
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from bare_node import SECRET, SECRETS, Need, check_settings, differing, facts_of
+from processes import interpreter
 
 from ncdiag.machine import host as machine
 from ncdiag.machine import remote
@@ -48,13 +48,6 @@ def test_every_module_of_the_program_is_in_it(program_text: str) -> None:
     folder = Path(remote.__file__).parents[1] / "agent"
     assert {path.stem for path in folder.glob("*.py")} == {"__init__", *remote._MODULES}
     assert "from ncdiag" not in program_text
-
-
-def interpreter(version: str) -> str | None:
-    """A Python of that version: of pyenv, or on the path."""
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    found = sorted(root.glob(f"versions/{version}.*/bin/python"))
-    return str(found[-1]) if found else shutil.which(f"python{version}")
 
 
 @pytest.mark.parametrize("version", PYTHONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import signal
@@ -157,6 +158,27 @@ def test_signals_are_passed_on_once(program: list[str], tmp_path: Path, mark: st
         (tmp_path / "signals.end").touch()
         assert process.wait() == 0
     assert [int(word) for word in log.read_text().split()] == numbers
+
+
+IGNORES = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+def test_a_hangup_that_is_ignored_ends_neither_ncdiag_nor_its_job(
+    program: list[str], tmp_path: Path, mark: str
+) -> None:
+    """As after nohup; what is not ignored is passed on all the same."""
+    ready = tmp_path / "ready"
+    job = ["sh", "-c", f"grep SigIgn /proc/self/status; touch {ready}; while :; do sleep 0.05; done"]
+    with started(python(IGNORES, *program), "-q", "--", *job, mark=mark) as process:
+        assert until(ready.exists)
+        os.killpg(process.pid, signal.SIGHUP)
+        for child in running(mark):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGHUP)
+        process.terminate()
+        out, _ = process.communicate()
+    assert int(out.split()[1], 16) & 1 << signal.SIGHUP - 1
+    assert process.returncode == -signal.SIGTERM
 
 
 def state_of(pid: int) -> str:
