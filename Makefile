@@ -7,7 +7,7 @@ NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 PYTHONS ?= python3.10 python3.14
 
-.PHONY: demo docs test coverage shared quick diff cases signs variables lint format types wheel bench fuzz lab pages man clean
+.PHONY: demo docs translated test coverage shared quick diff cases signs variables lint format types wheel bench fuzz lab pages man clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
@@ -71,6 +71,12 @@ docs: $(VENV)/.installed-dev
 # The manual page, from the texts of --help; a test fails when it is out of date.
 man: $(VENV)/.installed
 	$(BIN)/python tools/man.py
+
+# The texts of rules that have no translation, or whose English was changed since: make translated ARGS="RULE...", and
+# ARGS=--holes for the English that is left in the holes of the texts.
+TO ?= zh
+translated: $(VENV)/.installed
+	$(BIN)/python tools/translated.py $(TO) $(ARGS)
 
 # What the answers of this tree add, lose and change against those of BASE, over all inputs at hand (ARGS="--texts" compares
 # every sentence too, "--part 0/10" takes a tenth of the inputs).

@@ -22,11 +22,12 @@ from ncdiag.base.version import __version__
 from ncdiag.engine import resemblance
 from ncdiag.engine.phrases import Shared
 from ncdiag.engine.resemblance import Index
-from ncdiag.engine.schema import AREAS, WORDING, Rule
+from ncdiag.engine.schema import AREAS, EXAMPLES, WORDING, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.language import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
+    from ncdiag.engine.areas import Wording
     from ncdiag.engine.translation import Translations
 
 _CODE_FOLDERS = ("engine", "facts", "nccl/vocabulary", "messages/vocabulary", "knowledge", "formats", "parsers")
@@ -70,39 +71,67 @@ def translations(language: str, folder: Path) -> Translations:
     """What the rules of a folder say in a language, by their names; read and compiled only where it is asked for."""
     from ncdiag.engine.translation import Translations
 
-    keep = compiled.hold if folder == rules_dir() else compiled.load
+    if folder == rules_dir():
+        sources = compiled.files(translations_dir(language), ".toml")
+        return compiled.hold(f"rules-{language}", sources, lambda: _translations(language), Translations)
     sources = compiled.files(folder, ".toml", 1)
-    name = f"rules-{language}" if folder == rules_dir() else f"pack-{language}"
-    return keep(name, sources, lambda: _translations(language, folder), Translations)
+    return compiled.load(f"pack-{language}", sources, lambda: _of_pack(language, folder), Translations)
 
 
-def _translations(language: str, folder: Path) -> Translations:
+def translations_dir(language: str) -> Path:
+    """The folder with what the shipped rules say in a language: a file for each area."""
+    return compiled.PACKAGE / "language" / language / "rules"
+
+
+def _translations(language: str) -> Translations:
+    from ncdiag.engine.translation import of_folder
+
+    return of_folder(translations_dir(language))[0]  # `make translated` lists what is wrong
+
+
+def _of_pack(language: str, folder: Path) -> Translations:
     from ncdiag.engine.load import rule_files
-    from ncdiag.engine.translation import folder_translations
+    from ncdiag.engine.translation import of_pack
 
-    return folder_translations(language, rule_files(folder))
+    return of_pack(language, rule_files(folder))
 
 
 def shared() -> Shared:
     """What the signs of all areas share."""
-    return compiled.hold("wording", [str(rules_dir() / WORDING), *_code()], _shared, Shared)
+    return compiled.hold("wording", [*_wording_files(), *_code()], _shared, Shared)
 
 
 def texts() -> Index:
     """The words of all that the shipped rules say."""
-    return compiled.hold("texts", itertools.chain(compiled.files(rules_dir(), ".toml"), _code()), _texts, Index)
+    sources = itertools.chain(compiled.files(rules_dir(), ".toml"), _input_files(), _code())
+    return compiled.hold("texts", sources, _texts, Index)
 
 
 def _texts() -> Index:
     from ncdiag.engine.load import texts_of
 
-    return resemblance.index(*texts_of(rules_dir()))
+    return resemblance.index(*texts_of(rules_dir(), Names(phrases=_wording().sign)))
 
 
 def _shared() -> Shared:
-    from ncdiag.engine.load import shared_of
+    from ncdiag.engine.areas import shared_of
 
-    return shared_of(rules_dir())
+    return shared_of(_wording())
+
+
+def _wording() -> Wording:
+    from ncdiag.engine.areas import wording_of
+
+    return wording_of(rules_dir(), *map(Path, _input_files()))
+
+
+def _wording_files() -> list[str]:
+    return [str(rules_dir() / WORDING), *_input_files()]
+
+
+def _input_files() -> list[str]:
+    """What people write in other languages than English: a file for each."""
+    return [str(compiled.PACKAGE / "language" / language / "input" / "signs.toml") for language in LANGUAGES[1:]]
 
 
 def rules_dir() -> Path:
@@ -113,7 +142,7 @@ def rules_dir() -> Path:
 
 def names() -> Names:
     """What the rules may name beside the facts, variables, events and their fields, and the layers of the areas."""
-    from ncdiag.engine.load import layers_of, wording_of
+    from ncdiag.engine.areas import layers_of
     from ncdiag.fixes import values
     from ncdiag.messages.about import book
     from ncdiag.messages.load import own_messages
@@ -123,7 +152,7 @@ def names() -> Names:
     from ncdiag.nccl.reasons import groups
     from ncdiag.parsers import discover
 
-    messages, known, parsed = own_messages(), table(), parsed_events()
+    messages, known, parsed, wording = own_messages(), table(), parsed_events(), _wording()
     holes = {name: _python_type(HOLES[kind].convert) for name, kind in Matcher(messages).hole_types().items()}
     return Names(
         settings=frozenset(known.variables) | frozenset(known.misspelt),
@@ -135,7 +164,8 @@ def names() -> Names:
         holes={name: frozenset({kind}) for name, kind in holes.items()}
         | {name: frozenset({kind}) for fields in parsed.values() for name, kind in fields.items()},
         layers=layers_of(rules_dir()),
-        classes=wording_of(rules_dir()).classes,
+        classes=wording.classes,
+        phrases=wording.sign,
     )
 
 
@@ -160,9 +190,8 @@ def _python_type(convert: Callable[[str], object]) -> str:
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one folder. A pack is never shipped, so its name is its own."""
     messages = compiled.files(compiled.PACKAGE / "messages", ".toml")
-    sources = itertools.chain(
-        compiled.files(folder, ".toml", 1), [str(rules_dir() / AREAS), str(rules_dir() / WORDING)], messages, _code()
-    )
+    rule_files = (path for path in compiled.files(folder, ".toml", 1) if not path.endswith(EXAMPLES))
+    sources = itertools.chain(rule_files, [str(rules_dir() / AREAS), *_wording_files()], messages, _code())
     keep = compiled.hold if folder == rules_dir() else compiled.load
     return keep(name, sources, lambda: _read(folder), tuple[Rule, ...])
 
@@ -171,7 +200,7 @@ def _read(folder: Path) -> tuple[Rule, ...]:
     """The rules from their TOML."""
     from ncdiag.engine.load import load_folder
 
-    return _bare(load_folder(folder, names()))
+    return _bare(load_folder(folder, names(), with_examples=False))
 
 
 def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -225,7 +254,7 @@ def build(folder: Path) -> None:
         "words-of-trials": trials.LEXER.build(),
     }
     for language in LANGUAGES[1:]:
-        contents[f"rules-{language}"] = _translations(language, rules_dir())
+        contents[f"rules-{language}"] = _translations(language)
         contents[f"phrases-{language}"] = phrases.build(language)
     for name, content in contents.items():
         compiled.write(folder / f"{name}.msgpack", __version__, content)

@@ -1,54 +1,118 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
-"""Check the translations of rules: ``python tools/translated.py zh [RULE...]``.
+"""List what the translation of the rules lacks: ``python tools/translated.py LANGUAGE [--holes] [RULE...]``.
 
-Prints what is wrong with ``[text.<language>]`` of the rules (default: all) and what is missing of those that are named.
-A translation without faults and without ``of`` gets it: the stamp of the English texts that it translates.
+For each file of ``ncdiag/language/LANGUAGE/rules``: what is wrong in it; texts whose English was changed or removed
+(stale); texts that have none (missing), as the line to write, with the English. Without a RULE, of all rules. 1 when
+something is listed.
+
+``--holes``: list the English that is left in the holes of the texts instead. Every example that fires is judged in the
+language, with texts of which only the holes and the quotes around them are left: what remains in English comes from
+Python (``{e.because}``) and belongs in ``facts.toml`` of the language. Quotes, commands, paths and names are left as
+they are.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
-from pathlib import Path
+from collections.abc import Collection, Iterator
 
 from ncdiag import catalogue
-from ncdiag.base import toml
-from ncdiag.engine.load import load_file, rule_files
-from ncdiag.engine.translation import TEXT, Translation, pairs, read, stamp
-from ncdiag.engine.translation_quality import missing, problems
+from ncdiag.diagnose import view_of
+from ncdiag.engine.evaluate import applicable_fixes, judge, render
+from ncdiag.engine.load import load_folder
+from ncdiag.engine.schema import Rule
+from ncdiag.engine.templates import pieces
+from ncdiag.engine.translation import Translation, of_folder, pairs, stamp, translated
+from ncdiag.engine.translation_quality import missing, problems, stale
+from ncdiag.facts.view import View
+from ncdiag.fixes.values import Values
+from ncdiag.language import LANGUAGES, phrase, speaking
+from ncdiag.text.reading.job import facts_of
+
+BAR = "\uff5c"
+"""What is in the place of a rule's own words."""
+PARTS = re.compile(r"[\u3001-\u9fff\uff01-\uff5e]+|\uff5c")
+MARKS = re.compile(r"[`'\"\u201c\u201d]")
+QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(?!\w)")
+ENGLISH = re.compile(r"(?<![\w.=/:-])(?!ranks? )[A-Za-z]?[a-z]+,? (?=\S)|(?<=\S) (?!ranks? )[a-z]{2,}(?![\w.=/:-])")
+"""A plain word beside another one or a name."""
 
 
-def main(language: str, wanted: list[str]) -> int:
-    """Check, print and stamp; 1 when something is wrong."""
-    words = {Path(word).stem for word in wanted}
-    known, wrong = catalogue.names(), 0
-    translated = texts = of = 0
-    for path in rule_files(catalogue.rules_dir()):
-        if words and path.stem not in words:
-            continue
-        data = toml.definition(toml.text_of(path), str(path)).get(TEXT, {})
-        said, rule = read(data, str(path)).get(language), load_file(path, known)
-        lacking = missing(rule, said)
-        total = sum(1 for _ in pairs(rule, Translation()))
-        translated, texts, of = translated + (said is not None), texts + total - len(lacking), of + total
-        found = list(problems(rule, said)) if said is not None else []
-        found += [f"missing: {', '.join(lacking)}"] if lacking and words else []
-        wrong += len(found)
-        print(*(f"{path}: {problem}" for problem in found), sep="\n", end="\n" if found else "")
-        if said is not None and not found and not said.of and not lacking:
-            _write(path, language, stamp(rule))
-    print(f"{translated} rules, {texts} of {of} texts in {language}, {wrong} problems")
-    return 1 if wrong else 0
+def listed(rules: Collection[Rule], language: str) -> Iterator[str]:
+    """What is wrong, stale and missing in the translations of the rules, a line each."""
+    said, wrong = of_folder(catalogue.translations_dir(language))
+    yield from map(str, wrong)
+    known = {rule.name for rule in catalogue.rules()}
+    yield from (f"there is no rule {name!r}: remove its texts" for name in said if name not in known)
+    for rule in rules:
+        held = said.get(rule.name, {})
+        found = [f"wrong: {problem}" for problem in problems(rule, held)]
+        found += [f"stale, the English was changed or removed: {key}" for key in stale(rule, held)]
+        found += [f'missing: {key} = ""  # {text}' for key, text in missing(rule, held)]
+        yield from (f"{rule.area}.toml [{rule.name}] {line}" for line in found)
 
 
-def _write(path: Path, language: str, made: str) -> None:
-    """Put the stamp below the head of the table."""
-    text = path.read_text(encoding="utf-8")
-    head = re.compile(rf"^\[{TEXT}\.{language}\]\n", re.MULTILINE)
-    path.write_text(head.sub(lambda found: f'{found[0]}of = "{made}"\n', text, count=1), encoding="utf-8")
+def bare(text: str) -> str:
+    """A template without its words: its holes, and the marks of quotes."""
+    return "".join(f"{{{hole}}}" if hole else BAR + "".join(MARKS.findall(words)) + BAR for hole, words in pieces(text))
+
+
+def stripped(rule: Rule) -> Rule:
+    """The rule with nothing but holes in its texts."""
+    made: Translation = {}
+    for place, text, _ in pairs(rule, {}):
+        made.setdefault(place, {})[stamp(text)] = bare(text)
+    return translated(rule, made)
+
+
+def in_holes(rules: Collection[Rule], language: str) -> Iterator[str]:
+    """By rule, what is English in the holes of its texts."""
+    with speaking(language):
+        for rule in rules:
+            yield from (f"{rule.name}: {text}" for text in dict.fromkeys(remaining(stripped(rule))))
+
+
+def remaining(rule: Rule) -> Iterator[str]:
+    """What is English in the titles, reasons and fixes of the examples that fire, and is not quoted from them."""
+    for example in rule.examples:
+        if example.outcome == "fired":
+            view = view_of(facts_of(example.sections, example.host))
+            pasted = " ".join(" ".join(text for texts in example.sections.values() for text in texts).split())
+            for part in PARTS.split(QUOTED.sub(BAR, BAR.join(rendered(rule, view)))):
+                if ENGLISH.search(part) and (text := part.strip(" ,:;().")) not in pasted:
+                    yield text
+
+
+def rendered(rule: Rule, view: View) -> Iterator[str]:
+    """The texts of a rule's findings."""
+    values = Values(view)
+    for found in judge([rule], view, values)[0].findings:
+        yield from (found.title, found.why)
+        for fix, _ in applicable_fixes(found, view):
+            yield from (render(found, text, view, values) for text in (fix.text, fix.confirm))
+            yield phrase(render(found, fix.scope, view, values))
+
+
+def main() -> int:
+    """Print the list and a count."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("language", choices=LANGUAGES[1:])
+    parser.add_argument("rules", nargs="*", metavar="RULE")
+    parser.add_argument("--holes", action="store_true")
+    asked = parser.parse_args()
+    rules = [
+        rule for rule in load_folder(catalogue.rules_dir(), catalogue.names())
+        if not asked.rules or {rule.name, rule.code} & set(asked.rules)
+    ]  # fmt: skip
+    count = 0
+    for line in in_holes(rules, asked.language) if asked.holes else listed(rules, asked.language):
+        print(line)
+        count += 1
+    total = sum(1 for rule in rules for _ in pairs(rule, {}))
+    print(f"{len(rules)} rules, {total} texts, {count} to translate or mend")
+    return 1 if count else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:  # noqa: PLR2004  (a language)
-        sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    raise SystemExit(main())

@@ -112,6 +112,7 @@ def _loaded(folders: Iterable[Path]) -> list[Rule]:
     """The rules of the folders with their examples. Raises one DefinitionError that tells all files that are wrong."""
     from ncdiag import catalogue
     from ncdiag.base.errors import DefinitionError, UsageError
+    from ncdiag.engine.examples import orphans
     from ncdiag.engine.load import load_file, rule_files
 
     known = catalogue.names()
@@ -126,6 +127,7 @@ def _loaded(folders: Iterable[Path]) -> list[Rule]:
                 loaded.append(load_file(path, known))
             except DefinitionError as error:  # noqa: PERF203  (all of them are told, not only the first)
                 wrong.append(str(error))
+        wrong += [f"{path}: there is no rule beside these examples" for path in orphans(folder)]
     if wrong:
         raise DefinitionError("\n".join(wrong))
     return loaded

@@ -6,30 +6,28 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 import msgspec
 
 from ncdiag.base import toml
-from ncdiag.base.errors import DefinitionError, suggestion
-from ncdiag.engine import clauses
+from ncdiag.base.errors import DefinitionError
+from ncdiag.engine import clauses, examples
+from ncdiag.engine.areas import WORDS, layers_of, wording_of, words_of
+from ncdiag.engine.codes import CODE, code_of
 from ncdiag.engine.order import placed
-from ncdiag.engine.phrases import Phrase, Shared, phrase, shared
+from ncdiag.engine.phrases import Phrase, phrase
 from ncdiag.engine.program import Bound, Program, completed
-from ncdiag.engine.schema import AREAS, DEFAULT_LAYER, WORDING, Applies, Ask, Case, Fix, Rule, Sign, Suspect
+from ncdiag.engine.refusals import check_keys, line_of, refuse, refuse_value
+from ncdiag.engine.schema import DEFAULT_LAYER, EXAMPLES, Applies, Ask, Case, Fix, Rule, Sign, Suspect
 from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
-from ncdiag.engine.translation import TEXT, read
+from ncdiag.engine.translation import TEXT, own
 from ncdiag.engine.tree import Template, Tree
 from ncdiag.facts.scalars import Constraint
 
-T = TypeVar("T")
-
-WORDS = "words.toml"
-"""The file of an area that gives names to lists of words."""
 FILES_LIMIT = 5000
 """Files of one pack; ncdiag itself ships about a thousand rules."""
-_CODE = re.compile(r"[A-Z]{2,6}\d{3,4}\Z")
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
     "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask, "titles": Case,
@@ -37,27 +35,31 @@ _TABLES: dict[str, type[msgspec.Struct]] = {
 }  # fmt: skip
 
 
-def load_folder(folder: Path, names: Names | None = None) -> tuple[Rule, ...]:
+def load_folder(folder: Path, names: Names | None = None, *, with_examples: bool = True) -> tuple[Rule, ...]:
     """All rules of ``folder/<area>/<name>.toml`` by code, with their places.
 
-    Codes and names, old ones included, are unique.
+    Codes and names, old ones included, are unique. The files of examples are read only ``with_examples``.
     """
-    rules = [load_file(path, names) for path in rule_files(folder)]
+    rules = [load_file(path, names, with_examples=with_examples) for path in rule_files(folder)]
     check_unique(rules)
     return placed(rules)
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The rule files of a folder, in a fixed order. Raises DefinitionError where there are too many."""
-    found = list(itertools.islice(folder.glob("*/*.toml"), FILES_LIMIT + 1))
+    """The rule files of a folder, in a fixed order, without the files of examples beside them.
+
+    Raises DefinitionError where there are too many.
+    """
+    rules = (path for path in folder.glob("*/*.toml") if not path.name.endswith(EXAMPLES))
+    found = list(itertools.islice(rules, FILES_LIMIT + 1))
     if len(found) > FILES_LIMIT:
         reason = f"this folder contains more than {FILES_LIMIT} files of rules"
         raise DefinitionError(reason, file=str(folder))
     return sorted(path for path in found if path.name != WORDS)
 
 
-def texts_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """By code, all that the file of a rule says, and the inputs that it is tried on.
+def texts_of(folder: Path, names: Names) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """By code, all that the files of a rule say, and the inputs that it is tried on.
 
     Of a sign that facts show, the example is such an input: it has the words of a format, not those of the cause.
     """
@@ -65,68 +67,30 @@ def texts_of(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     inputs: dict[str, list[str]] = {}
     for path in rule_files(folder):
         data = toml.definition(toml.text_of(path), str(path))
-        shown = [sign for sign in data.get("sign", ()) if not sign.get("says")]
+        _add_phrases(data, names)
         data.pop(TEXT, None)
-        formats = [sign.pop(name) for sign in shown for name in ("example", "unlike") if name in sign]
-        inputs[data["code"]] = list(_strings([data.pop("example", []), formats]))
-        texts[data["code"]] = list(_strings(data))
+        beside = msgspec.to_builtins(examples.found(path))
+        tried = [data.pop("example", []), beside.get("example", [])]
+        for sign in data.get("sign", ()):
+            sign.update(beside.get("sign", {}).get(sign.get("name") or sign["text"], {}))
+            sign.pop("name", None)
+            if not sign.get("says"):
+                tried.append([sign.pop(name) for name in ("example", "unlike") if name in sign])
+        code = code_of(data["code"], data["name"])
+        inputs[code], texts[code] = list(_strings(tried)), list(_strings(data))
     return texts, inputs
 
 
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping | list):
+    elif isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
             yield from _strings(part)
 
 
-def words_of(area: Path) -> dict[str, tuple[str | int, ...]]:
-    """The lists to which ``words.toml`` in the folder of an area gives names; empty without that file."""
-    return _values(area / WORDS, tuple[str | int, ...], 'name = ["one", "other"]')
-
-
-def layers_of(folder: Path) -> dict[str, int]:
-    """The layers that ``areas.toml`` gives to the areas of a folder of rules; empty without that file."""
-    return _values(folder / AREAS, int, "gpu = 5")
-
-
-class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the signs of all areas share: ``benign`` phrases, in whose lines no sign is looked for, and ``classes``."""
-
-    benign: tuple[str, ...] = ()
-    classes: dict[str, tuple[str, ...]] = {}
-
-
-def wording_of(folder: Path) -> Wording:
-    """The phrases and classes of words in ``wording.toml`` of a folder of rules; none without that file."""
-    return _file(folder / WORDING, Wording, 'benign = ["no plugin found"]') or Wording()
-
-
-def shared_of(folder: Path) -> Shared:
-    """The same, ready to be looked for."""
-    texts = wording_of(folder)
-    return shared(texts.benign, texts.classes)
-
-
-def _values(path: Path, kind: type[T], sample: str) -> dict[str, T]:
-    """A file of names and values; empty when it does not exist."""
-    return _file(path, dict[str, kind], sample) or {}  # type: ignore[valid-type]
-
-
-def _file(path: Path, kind: type[T], sample: str) -> T | None:
-    """What a file holds; None when it does not exist."""
-    try:
-        return msgspec.convert(toml.definition(toml.text_of(path), str(path)), kind)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        reason = f"the file cannot be read: {error}"
-        raise DefinitionError(reason, file=str(path), hint=f"write lines like: {sample}") from None
-
-
-def load_file(path: Path, names: Names | None = None) -> Rule:
-    """One rule; its file is called after it, its folder after its area."""
+def load_file(path: Path, names: Names | None = None, *, with_examples: bool = True) -> Rule:
+    """One rule, with the examples of the file beside it; its file is called after it, its folder after its area."""
     try:
         text = toml.text_of(path)
     except (OSError, ValueError) as error:
@@ -138,28 +102,30 @@ def load_file(path: Path, names: Names | None = None) -> Rule:
     layers = {**named.layers, **layers_of(path.parent.parent)}
     rule = load_text(text, named, file=str(path), layer=layers.get(path.parent.name, DEFAULT_LAYER))
     if rule.name != path.stem:
-        _refuse(text, str(path), rule.name, f"the file is called {path.name}, but the rule is {rule.name!r}")
+        refuse(text, str(path), rule.name, f"the file is called {path.name}, but the rule is {rule.name!r}")
     if rule.area != path.parent.name:
-        _refuse(text, str(path), rule.area, f"the folder is called {path.parent.name}, but the area is {rule.area!r}")
-    return rule
+        refuse(text, str(path), rule.area, f"the folder is called {path.parent.name}, but the area is {rule.area!r}")
+    return examples.with_examples(rule, path, named.sections) if with_examples else rule
 
 
 def load_text(text: str, names: Names | None = None, file: str = "", layer: int = DEFAULT_LAYER) -> Rule:
     """A rule from the text of its file, checked and with its program; ``layer`` is that of its area."""
     data = {"layer": layer, **toml.definition(text, file)}
     names = names or Names()
-    read(data.pop(TEXT, {}), file)  # what is read of it is asked for by `ncdiag.catalogue.translations` alone
-    _check_keys(data, "", text, file)
-    data["example"] = [_example(item, names, text, file) for item in _tables(data, "example")]
+    own(data.pop(TEXT, {}), text, file)  # what is read of it is asked for by `ncdiag.catalogue.translations` alone
+    check_keys(data, "", _TABLES, text, file)
+    data["example"] = examples.in_place(data.get("example", []), names.sections, text, file)
+    _add_phrases(data, names)
     try:
         rule = msgspec.convert(data, Rule)
     except msgspec.ValidationError as error:
-        _refuse_value(error, text, file)
+        refuse_value(error, text, file, Rule)
     _check_words(rule, text, file)
+    rule = msgspec.structs.replace(rule, code=code_of(rule.code, rule.name))
     try:
         return msgspec.structs.replace(rule, program=compile_rule(rule, names))
     except DefinitionError as error:
-        line = _line(text, error.text)
+        line = line_of(text, error.text)
         raise DefinitionError(
             error.reason, file=file, line=line, text=error.text, column=error.column, hint=error.hint
         ) from None
@@ -245,61 +211,24 @@ def _tables(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     return [item for item in held if isinstance(item, dict)] if isinstance(held, list) else []
 
 
-def _check_keys(data: Mapping[str, Any], place: str, text: str, file: str) -> None:
-    """Refuse unknown keys, here and in the tables below, with the key that was meant."""
-    table = _TABLES[place]
-    known = {field.encode_name for field in msgspec.structs.fields(table)} - {"program", "place"}
-    for key, value in data.items():
-        if key not in known:
-            where = f" under [{place}]" if place else ""
-            _refuse(text, file, key, f"unknown key {key!r}{where}", suggestion(key, known), is_key=True)
-        below = f"{place}.{key}" if place else key
-        if below in _TABLES:
-            for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, dict):
-                    _check_keys(item, below, text, file)
-
-
-def _example(data: dict[str, Any], names: Names, text: str, file: str) -> dict[str, Any]:
-    """An example with its texts, which are under their section kinds, put into one place."""
-    sections = {key: value for key, value in data.items() if key not in ("name", "outcome", "host")}
-    for kind, value in sections.items():
-        if names.sections and kind not in names.sections:
-            hint = suggestion(kind, names.sections)
-            _refuse(text, file, kind, f"{kind!r} is not a kind of section", hint, is_key=True)
-        sections[kind] = [value] if isinstance(value, str) else value
-    return {key: value for key, value in data.items() if key not in sections} | {"sections": sections}
+def _add_phrases(data: Mapping[str, Any], names: Names) -> None:
+    """Put the phrases of other languages after those of each sign that has a name."""
+    more = names.phrases.get(str(data.get("name")), {})
+    for sign in _tables(data, "sign") if more else ():
+        held = more.get(str(sign.get("name")))
+        for key in ("says", "also") if held else ():
+            if found := getattr(held, key):
+                sign[key] = [*sign.get(key, ()), *found]
 
 
 def _check_words(rule: Rule, text: str, file: str) -> None:
-    if not _CODE.match(rule.code):
-        _refuse(text, file, rule.code, f"{rule.code!r} is not a code", "letters and digits, such as NCD101")
-    for name in (rule.name, *rule.formerly):
+    if not CODE.match(rule.code):
+        hint = "letters and digits, such as NCD101, or NCD??? until a number is assigned"
+        refuse(text, file, rule.code, f"{rule.code!r} is not a code", hint)
+    signs = [sign.name for sign in rule.signs if sign.name]
+    for name in (rule.name, *rule.formerly, *signs):
         if not _NAME.match(name):
-            _refuse(text, file, name, f"{name!r} is not a name", "lower case, digits and hyphens, such as gdr-disabled")
-
-
-def _refuse_value(error: msgspec.ValidationError, text: str, file: str) -> NoReturn:
-    """A value of the wrong type, or a key that is missing."""
-    reason, _, place = str(error).partition(" - at ")
-    place = place.strip("`$.") if place else ""
-    key = re.split(r"[.\[]", place)[-1] if place else ""
-    where = f"{place}: " if place else ""
-    _refuse(text, file, key, where + reason[:1].lower() + reason[1:], is_key=True)
-
-
-def _refuse(  # noqa: PLR0913  (what is wrong, where, and what helps)
-    text: str, file: str, word: str, reason: str, hint: str = "", *, is_key: bool = False
-) -> NoReturn:
-    raise DefinitionError(reason, file=file, line=_line(text, word, is_key=is_key), hint=hint)
-
-
-def _line(text: str, word: str, *, is_key: bool = False) -> int:
-    """The first line that holds ``word`` (as a key, when asked); 0 when none does, as with escaped texts."""
-    if not word:
-        return 0
-    key = re.compile(rf"[\s\"'\[{{,]*{re.escape(word)}\s*[=\]\"']") if is_key else None
-    for number, line in enumerate(text.splitlines(), 1):
-        if key.search(line) if key else word in line:
-            return number
-    return 0
+            refuse(text, file, name, f"{name!r} is not a name", "lower case, digits and hyphens, such as gdr-disabled")
+    for name in signs:
+        if signs.count(name) > 1:
+            refuse(text, file, name, f"two signs are called {name!r}")

@@ -42,6 +42,13 @@ class Phrase(msgspec.Struct, frozen=True, array_like=True):
     refused: tuple[Atom, ...] = ()
 
 
+class Added(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Phrases in another language that count beside the ``says`` and the ``also`` of a sign."""
+
+    says: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+
 class Heads(NamedTuple):
     """The words with which phrases begin, one of which is in every text that holds one of them.
 

@@ -56,8 +56,8 @@ def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]
     A word is as rare as it is among both, for a traceback is full of words that few rules write; one that more than
     half of them have tells nothing.
     """
-    counted = {code: Counter(_terms(_tokens(parts))) for code, parts in texts.items()}
-    seen = {code: {*words, *_terms(_tokens(inputs.get(code, ())))} for code, words in counted.items()}
+    counted = {code: Counter(_terms_of(parts)) for code, parts in texts.items()}
+    seen = {code: {*words, *_terms_of(inputs.get(code, ()))} for code, words in counted.items()}
     spread = Counter(itertools.chain.from_iterable(seen.values()))
     usual = sum(map(sum, (words.values() for words in counted.values()))) / max(1, len(counted))
     held: dict[str, dict[int, float]] = {}
@@ -97,8 +97,8 @@ def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resem
     return found
 
 
-def _tokens(parts: Iterable[str]) -> Iterator[str]:
-    return itertools.chain.from_iterable(TOKEN.findall(part.lower()) for part in parts)
+def _terms_of(parts: Iterable[str]) -> Iterator[str]:
+    return itertools.chain.from_iterable(_terms(TOKEN.findall(part.lower())) for part in parts)
 
 
 def _terms(words: Iterable[str]) -> Iterator[str]:

@@ -16,6 +16,8 @@ AREAS = "areas.toml"
 """The file of a folder of rules that gives its areas their layers: ``gpu = 5``."""
 WORDING = "wording.toml"
 """The file of a folder of rules with what the signs of all areas share."""
+EXAMPLES = ".examples.toml"
+"""What the name of a file of examples ends in, in place of the ``.toml`` of its rule."""
 DEFAULT_LAYER = 50
 """The layer of a rule whose area has none."""
 
@@ -96,12 +98,14 @@ class Sign(_Table, frozen=True):
 
     ``says``: phrases (`ncdiag.engine.phrases`), one of which is in a line of the input; ``also``: phrases one of which
     is in the same or another line; ``when``: conditions on ``job``, all true. What is not given is not asked for.
-    ``text``: the sentence that the report prints. ``group``: of the signs of a suspect with one group, and of those
+    ``text``: the sentence that the report prints. ``name``: what the file of examples and those of other languages call
+    the sign; without it they use the text. ``group``: of the signs of a suspect with one group, and of those
     with the same evidence, the strongest counts. ``ask``: the output, or the run to make, that settles the sign.
     ``example``: a text in which it is true; ``unlike``: one that looks like it, in which it is not.
     """
 
     text: str
+    name: str = ""
     strength: Strength = "moderate"
     says: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
@@ -111,6 +115,11 @@ class Sign(_Table, frozen=True):
     ask: str = ""
     example: str = ""
     unlike: str = ""
+
+    @property
+    def key(self) -> str:
+        """What other files call the sign: its name, or its text where it has none."""
+        return self.name or self.text
 
 
 class Example(_Table, frozen=True):

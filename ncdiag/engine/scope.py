@@ -21,6 +21,7 @@ from ncdiag.engine.kinds import (
     derived_fields,
     stored_fields,
 )
+from ncdiag.engine.phrases import Added
 from ncdiag.engine.tree import Path, Step, StepKind
 from ncdiag.facts.model import Host, Job, Setting
 from ncdiag.facts.model.declared import declared
@@ -36,7 +37,8 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     kinds of things they tell of, ``reasons`` the groups of errors; ``holes``: the fields of all events with their types
     (``int float str``); ``values``: what ``{best.NAME}`` can compute; ``sections``: section kinds; ``words``: the lists
     that the area of a rule gives a name (``in words.NAME``); ``layers``: the layers of the shipped areas; ``classes``:
-    the classes of words that phrases of signs name (``~missing``).
+    the classes of words that phrases of signs name (``~missing``); ``phrases``: those in other languages that signs
+    have beside their own, by the names of the rule and of the sign.
     """
 
     settings: frozenset[str] = frozenset()
@@ -49,6 +51,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     words: Mapping[str, tuple[str | int, ...]] = {}
     layers: Mapping[str, int] = {}
     classes: Mapping[str, tuple[str, ...]] = {}
+    phrases: Mapping[str, Mapping[str, Added]] = {}
 
 
 class PathError(Exception):

@@ -1,36 +1,42 @@
-"""The texts of a rule in another language: ``[text.zh]`` of its file, put in the place of the English ones.
+"""The texts of a rule in another language, put in the place of the English ones.
 
-Each text stands under the key of its English one, those of a list in the same order; ``fixes`` and ``confirms`` are
-those of the ``[[fix]]``, ``signs`` those of the ``[[sign]]``, ``suspect`` and ``ask`` those of ``[suspect]``. What is
-missing or empty stays English. A hole is written as the English text writes it. ``of`` is the `stamp` of the English
-texts that were translated: where they changed since then, a test says so.
+Those of the shipped rules are in ``ncdiag/language/<code>/rules/<area>.toml``, under the name of the rule. Each is
+under its place in the rule (`PLACES`) and the `stamp` of the English text that it was made from::
+
+    [oom-killed]
+    title.7fb3ff37 = "{e.ended} 因主机内存不足被杀死"
+
+What is missing stays English, and so does a text whose English has changed since, for its stamp is another one. A hole
+is written as the English text writes it. A private rule keeps its texts in ``[text.zh]`` of its own file, by place and
+in the order of the English ones (`own`).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ncdiag.base.errors import DefinitionError
+from ncdiag.base import toml
+from ncdiag.base.errors import DefinitionError, suggestion
 from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.refusals import line_of, listed, refuse_key, refuse_value
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.templates import pieces
 from ncdiag.engine.tree import Slot, Template
 
 TEXT = "text"
-"""The table of a rule file that holds the translations, by the code of the language."""
+"""The table of a private rule that holds its translations, by the code of the language."""
 _BREAK = re.compile(r"\s*\n\s*")
 
 
-class Translation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The texts of one rule in one language."""
+class Own(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The texts of a private rule in one language, each list in the order of the English one; ``of`` is not used."""
 
-    of: str = ""
     title: str = ""
     why: str = ""
     titles: tuple[str, ...] = ()
@@ -41,68 +47,123 @@ class Translation(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     signs: tuple[str, ...] = ()
     fixes: tuple[str, ...] = ()
     confirms: tuple[str, ...] = ()
+    of: str = ""
 
 
+PLACES = Own.__struct_fields__[:-1]
+"""Where a rule has texts: ``fixes`` and ``confirms`` in its ``[[fix]]``, ``suspect`` and ``ask`` in ``[suspect]``."""
+
+Translation = dict[str, dict[str, str]]
+"""The texts of one rule in one language, by place and by the stamp of the English text."""
 Translations = dict[str, Translation]
 """The translations of one language by the name of the rule."""
 
 
-def english(rule: Rule) -> Translation:
-    """The texts that a translation translates, in its shape."""
-    return Translation(
-        title=rule.title, why=rule.why, titles=tuple(case.text for case in rule.titles),
-        false_positives=rule.false_positives, asks=tuple(ask.missing for ask in rule.asks),
-        suspect=rule.suspect.text if rule.suspect else "", ask=rule.suspect.ask if rule.suspect else "",
-        signs=tuple(sign.text for sign in rule.signs), fixes=tuple(fix.text for fix in rule.fixes),
-        confirms=tuple(fix.confirm for fix in rule.fixes),
-    )  # fmt: skip
+def english(rule: Rule) -> dict[str, tuple[str, ...]]:
+    """The English texts of a rule by place; one that is empty has no translation."""
+    suspect = rule.suspect
+    return {
+        "title": (rule.title,), "why": (rule.why,), "titles": tuple(case.text for case in rule.titles),
+        "false_positives": rule.false_positives, "asks": tuple(ask.missing for ask in rule.asks),
+        "suspect": (suspect.text,) if suspect else (), "ask": (suspect.ask,) if suspect else (),
+        "signs": tuple(sign.text for sign in rule.signs), "fixes": tuple(fix.text for fix in rule.fixes),
+        "confirms": tuple(fix.confirm for fix in rule.fixes),
+    }  # fmt: skip
 
 
 def pairs(rule: Rule, translation: Translation) -> Iterator[tuple[str, str, str]]:
-    """Place, English text and translation of each text that a rule has; the translation is empty where it is missing.
-
-    Lists are compared as far as the English one goes.
-    """
-    original = english(rule)
-    for field in Translation.__struct_fields__[1:]:
-        texts, said = getattr(original, field), getattr(translation, field)
-        if isinstance(texts, str):
-            texts, said = (texts,), (said,)
-        for number, text in enumerate(texts):
-            if text:
-                place = field if len(texts) == 1 else f"{field}[{number}]"
-                yield place, text, said[number] if number < len(said) else ""
+    """Place, English text and translation of each text of a rule; the translation is empty where it is missing."""
+    for place, texts in english(rule).items():
+        said = translation.get(place, {})
+        for text in dict.fromkeys(filter(None, texts)):
+            yield place, text, said.get(stamp(text), "")
 
 
-def stamp(rule: Rule) -> str:
-    """Eight hexadecimal digits that change with the English texts."""
-    import zlib  # only those who translate ask for it
+def stamp(text: str) -> str:
+    """Eight hexadecimal digits that change with the words of a text, but not with its line breaks."""
+    import zlib  # only those who ask for a translation need it
 
-    texts = "\0".join(text for _, text, _ in pairs(rule, Translation()))
-    return f"{zlib.crc32(' '.join(texts.split()).encode()):08x}"
+    return f"{zlib.crc32(' '.join(text.split()).encode()):08x}"
 
 
-def read(data: Any, file: str) -> Translations:  # noqa: ANN401  (what TOML holds)
-    """The table ``text`` of a rule file, by language; DefinitionError for a key or value that it cannot have."""
+def own(data: Any, text: str, file: str) -> dict[str, Own]:  # noqa: ANN401  (what TOML holds)
+    """The table ``text`` of a rule file by language; DefinitionError for a key or value that it cannot have."""
+    for said in data.values() if isinstance(data, dict) else ():
+        for key in said if isinstance(said, dict) else ():
+            if key not in Own.__struct_fields__:
+                refuse_key(text, file, key, PLACES, f" under [{TEXT}]")
     try:
-        return msgspec.convert(data, Translations)
+        return msgspec.convert(data, dict[str, Own])
     except msgspec.ValidationError as error:
-        reason = f"[{TEXT}]: {error}"
-        raise DefinitionError(
-            reason, file=file, hint=f"it may hold {', '.join(Translation.__struct_fields__)}"
-        ) from None
+        refuse_value(error, text, file, dict[str, Own], listed(PLACES))
 
 
-def folder_translations(language: str, paths: Iterable[Path]) -> Translations:
-    """The translations in rule files, by the name of the rule."""
-    from ncdiag.base import toml
-
+def of_pack(language: str, paths: Iterable[Path]) -> Translations:
+    """What private rules say of themselves in their files, by the name of the rule."""
     found: Translations = {}
     for path in paths:
-        held = read(toml.definition(toml.text_of(path), str(path)).get(TEXT, {}), str(path)).get(language)
-        if held is not None:
-            found[path.stem] = held
+        text = toml.text_of(path)
+        data = toml.definition(text, str(path))
+        said = own(data.pop(TEXT, {}), text, str(path)).get(language)
+        if said is not None:
+            data.pop("example", None)
+            try:
+                texts = english(msgspec.convert(data, Rule))
+            except msgspec.ValidationError as error:
+                refuse_value(error, text, str(path), Rule)
+            found[path.stem] = {
+                place: {stamp(text): one for text, one in zip(texts[place], _list(getattr(said, place)), strict=False)}
+                for place in PLACES
+            }
     return found
+
+
+def _list(said: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (said,) if isinstance(said, str) else said
+
+
+def of_folder(folder: Path) -> tuple[Translations, list[DefinitionError]]:
+    """The translations in the files of a folder, and what is wrong in it.
+
+    A file that is not TOML counts for nothing, and neither does a text that is under no place: its rule stays English.
+    """
+    found: Translations = {}
+    wrong: list[DefinitionError] = []
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            text = toml.text_of(path)
+            data = toml.definition(text, str(path))
+        except (OSError, ValueError) as error:
+            wrong.append(DefinitionError(f"the translations cannot be read: {error}", file=str(path)))
+            continue
+        except DefinitionError as error:
+            wrong.append(error)
+            continue
+        for name, held in data.items():
+            try:
+                found[name] = _checked(held, name, text, str(path))
+            except DefinitionError as error:  # noqa: PERF203  (the others count)
+                wrong.append(error)
+    return found, wrong
+
+
+def _checked(held: Any, name: str, text: str, file: str) -> Translation:  # noqa: ANN401  (what TOML holds)
+    """The texts of one rule; DefinitionError for a place or a value that it cannot have."""
+    line = line_of(text, f"[{name}]")
+    below = text.splitlines()[max(line - 1, 0) :]
+    for place, texts in held.items() if isinstance(held, Mapping) else ():
+        at = next((line + n for n, each in enumerate(below) if re.match(rf"{re.escape(place)}[ .=]", each)), line)
+        if place not in PLACES:
+            reason = f"{name}: a rule has no texts called {place!r}"
+            raise DefinitionError(reason, file=file, line=at, hint=suggestion(place, PLACES) or listed(PLACES))
+        if not isinstance(texts, Mapping):
+            reason = f"{name}: the text of {place!r} has no stamp"
+            raise DefinitionError(reason, file=file, line=at, hint=f'write lines like: {place}.7fb3ff37 = "..."')
+    try:
+        return msgspec.convert(held, Translation)
+    except msgspec.ValidationError as error:
+        reason = f"{name}: {error}"
+        raise DefinitionError(reason, file=file, line=line, hint='write lines like: title.7fb3ff37 = "..."') from None
 
 
 def translated(rule: Rule, translation: Translation) -> Rule:
@@ -110,8 +171,8 @@ def translated(rule: Rule, translation: Translation) -> Rule:
     program = program_of(rule)
     templates: dict[str, Template] = {}
 
-    def put(text: str, said: str) -> str:
-        said = unwrapped(said)
+    def put(place: str, text: str) -> str:
+        said = unwrapped(translation.get(place, {}).get(stamp(text), "") if text else "")
         original = program.templates.get(text)
         if not said or ("{" in said and original is None):
             return text
@@ -122,30 +183,21 @@ def translated(rule: Rule, translation: Translation) -> Rule:
             templates[said] = template
         return said
 
-    def each(texts: Sequence[Any], said: Sequence[str], change: Callable[[Any, str], Any]) -> tuple[Any, ...]:
-        filled = (*said, *[""] * len(texts))
-        return tuple(change(text, filled[number]) for number, text in enumerate(texts))
-
-    def field(name: str) -> Callable[[Any, str], Any]:
-        return lambda part, said: msgspec.structs.replace(part, **{name: put(getattr(part, name), said)})
-
-    fixes = each(rule.fixes, translation.fixes, field("text"))
+    replace = msgspec.structs.replace
     suspect = rule.suspect
     if suspect is not None:
-        suspect = msgspec.structs.replace(
-            suspect, text=put(suspect.text, translation.suspect), ask=put(suspect.ask, translation.ask)
-        )
-    changed = msgspec.structs.replace(
-        rule, title=put(rule.title, translation.title), why=put(rule.why, translation.why),
-        titles=each(rule.titles, translation.titles, field("text")),
-        false_positives=each(rule.false_positives, translation.false_positives, put),
-        asks=each(rule.asks, translation.asks, field("missing")), suspect=suspect,
-        signs=each(rule.signs, translation.signs, field("text")),
-        fixes=each(fixes, translation.confirms, field("confirm")),
+        suspect = replace(suspect, text=put("suspect", suspect.text), ask=put("ask", suspect.ask))
+    changed = replace(
+        rule, title=put("title", rule.title), why=put("why", rule.why), suspect=suspect,
+        titles=tuple(replace(case, text=put("titles", case.text)) for case in rule.titles),
+        false_positives=tuple(put("false_positives", text) for text in rule.false_positives),
+        asks=tuple(replace(ask, missing=put("asks", ask.missing)) for ask in rule.asks),
+        signs=tuple(replace(sign, text=put("signs", sign.text)) for sign in rule.signs),
+        fixes=tuple(
+            replace(fix, text=put("fixes", fix.text), confirm=put("confirms", fix.confirm)) for fix in rule.fixes
+        ),
     )  # fmt: skip
-    return msgspec.structs.replace(
-        changed, program=msgspec.structs.replace(program, templates={**program.templates, **templates})
-    )
+    return replace(changed, program=replace(program, templates={**program.templates, **templates}))
 
 
 def _template(text: str, original: Template, said: str) -> Template | None:

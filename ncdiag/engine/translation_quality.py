@@ -1,4 +1,4 @@
-"""What is wrong with a translation: lost holes, names and numbers, copies of the English, punctuation, its age."""
+"""What is wrong with a translation: lost holes, names and numbers, copies of the English, punctuation; its age."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.engine.schema import Rule
-from ncdiag.engine.translation import Translation, english, pairs, stamp, unwrapped
+from ncdiag.engine.translation import Translation, pairs, stamp, unwrapped
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _GLUED = re.compile(r"(?<=\w)\{([^{}]*)\}")
@@ -24,19 +24,10 @@ _PLURAL = re.compile(r"([A-Z]{2,})s\Z")
 
 
 def problems(rule: Rule, translation: Translation) -> Iterator[str]:
-    """Sentences on what is wrong; nothing is said of what is missing."""
-    original = english(rule)
-    for field in Translation.__struct_fields__:
-        texts, said = getattr(original, field), getattr(translation, field)
-        if not isinstance(texts, str) and len(said) > len(texts):
-            yield f"{field}: {len(said)} texts for {len(texts)} English ones"
-        elif isinstance(texts, str) and said and not texts and field != "of":
-            yield f"{field}: the rule has no such text"
+    """Sentences on what is wrong with its texts; nothing is said of what is missing or stale."""
     for place, text, said in pairs(rule, translation):
         if said:
             yield from (f"{place}: {reason}" for reason in faults(text, unwrapped(said)))
-    if translation.of and translation.of != stamp(rule):
-        yield "of: the English changed; bring the translation up to date and remove this line"
 
 
 def faults(text: str, said: str) -> Iterator[str]:
@@ -67,6 +58,15 @@ def names(text: str) -> Iterator[str]:
             yield token
 
 
-def missing(rule: Rule, translation: Translation | None) -> list[str]:
-    """The places of the texts that have no translation."""
-    return [place for place, _, said in pairs(rule, translation or Translation()) if not said]
+def missing(rule: Rule, translation: Translation) -> Iterator[tuple[str, str]]:
+    """The keys of the texts that have no translation, each with its English text in one line."""
+    for place, text, said in pairs(rule, translation):
+        if not said:
+            yield f"{place}.{stamp(text)}", " ".join(text.split())
+
+
+def stale(rule: Rule, translation: Translation) -> list[str]:
+    """The keys of the texts that the rule does not have, or has in other words since they were translated."""
+    known = {f"{place}.{stamp(text)}" for place, text, _ in pairs(rule, {})}
+    held = [f"{place}.{made}" for place, texts in translation.items() for made in texts]
+    return [key for key in held if key not in known]

@@ -243,3 +243,94 @@ def test_a_rule_of_the_project_is_begun_by_the_same_command(project: Path, tmp_p
     assert done.returncode == 0, done.stderr
     highest = max(int(rule.code[3:]) for rule in catalogue.rules())
     assert f'code = "NCD{highest + 1}"' in next(tmp_path.glob("*/our-net.toml")).read_text()
+
+
+OLD_PACK = """
+code = "SITE700"
+name = "scratch-full"
+area = "site"
+severity = "error"
+role = "cause"
+strength = "certain"
+title = "{s.text} is full"
+each = { s = "job.settings" }
+when = ['s.name == "NCCL_DEBUG_FILE"', 's.text == "/scratch/full"']
+why = "The scratch disk of this site is full."
+references = ["https://wiki.example.org/scratch"]
+
+[suspect]
+text = "The scratch disk is full"
+complaints = ["fails"]
+
+[[sign]]
+text = "the disk is named"
+strength = "strong"
+says = ["scratchdisk ... overflows"]
+example = "the scratchdisk of our site overflows"
+unlike = "the scratchdisk has room"
+
+[[sign]]
+text = "the daemon of the disk speaks"
+says = ["scratchd99 quota"]
+example = "scratchd99: quota"
+
+[[fix]]
+kind = "command"
+text = "Remove old files."
+confirm = "df prints less than 90%"
+
+[[example]]
+name = "the full disk"
+outcome = "fired"
+env = "NCCL_DEBUG_FILE=/scratch/full"
+
+[[example]]
+name = "another file"
+outcome = "clear"
+env = "NCCL_DEBUG_FILE=/tmp/x"
+
+[[example]]
+name = "another variable"
+outcome = "clear"
+env = "NCCL_DEBUG=/scratch/full"
+
+[[example]]
+name = "no variables"
+outcome = "unknown"
+text = "hello"
+
+[text.zh]
+of = "12345678"
+title = "{s.text} 已满"
+why = "站点的 scratch 磁盘已满。"
+signs = ["提到了磁盘", "磁盘的守护进程有输出"]
+fixes = ["删除旧文件。"]
+"""
+"""A rule as packs had it before examples and translations had files."""
+
+
+def test_a_rule_in_one_file_stays_as_it_was(tmp_path: Path, ncdiag: Run) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "scratch-full.toml").write_text(OLD_PACK, encoding="utf-8")
+    done = ncdiag("rules", "test", str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, b"1 rules, 4 examples, 2 signs, 0 problems\n")
+    shown = ncdiag("rules", "show", "scratch-full", "--rules", str(tmp_path), "--lang", "zh").stdout.decode()
+    for words in ("{s.text} 已满", "站点的 scratch 磁盘已满。", "磁盘的守护进程有输出", "删除旧文件。"):
+        assert words in shown
+
+
+def test_a_pack_may_keep_its_examples_beside_the_rule(tmp_path: Path, ncdiag: Run) -> None:
+    (tmp_path / "site").mkdir()
+    head, _, rest = OLD_PACK.partition("[[example]]")
+    examples, _, translation = f"[[example]]{rest}".partition("[text.zh]")
+    (tmp_path / "site" / "scratch-full.toml").write_text(f"{head}[text.zh]{translation}", encoding="utf-8")
+    beside = tmp_path / "site" / "scratch-full.examples.toml"
+    beside.write_text(examples, encoding="utf-8")
+    done = ncdiag("rules", "test", str(tmp_path))
+    assert done.stdout == b"1 rules, 4 examples, 2 signs, 0 problems\n"
+    beside.rename(tmp_path / "site" / "scratch.examples.toml")
+    done = ncdiag("rules", "test", str(tmp_path))
+    assert (done.returncode, b"scratch.examples.toml: there is no rule beside these examples" in done.stderr) == (
+        2,
+        True,
+    )

@@ -81,8 +81,9 @@ def test_many_jobs_by_workers(project: Path, capfd: pytest.CaptureFixture[str]) 
 
 def test_a_pack_has_its_own_translations(tmp_path: Path, project: Path) -> None:
     text = (project / "rules" / "shm" / "shm-too-small.toml").read_text(encoding="utf-8")
-    text = text.replace("NCD503", "SITE503").replace("shm-too-small", "shm-of-site").replace("已满", "没有空间")
+    text = text.replace("NCD503", "SITE503").replace("shm-too-small", "shm-of-site")
     text = text.replace('formerly = ["shm-leftover-files"]\n', "")
+    text += '\n[text.zh]\ntitle = "{e.host} 上的 /dev/shm 没有空间"\n'
     folder = tmp_path / "shm"
     folder.mkdir()
     (folder / "shm-of-site.toml").write_text(text, encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ncdiag import catalogue
 from ncdiag.base.spans import Span
 from ncdiag.engine.load import load_folder
 from ncdiag.facts.entity import fits
@@ -69,7 +70,7 @@ def test_of_every_fixture(project: Path) -> None:
 
 def test_of_every_example_of_a_rule(project: Path) -> None:
     found = {}
-    for rule in load_folder(project / "rules"):
+    for rule in load_folder(project / "rules", catalogue.names()):
         for example in rule.examples:
             text = "\n".join(text.strip("\n") for texts in example.sections.values() for text in texts)
             source = TextSource.of_bytes("example", f"{text}\n".encode())

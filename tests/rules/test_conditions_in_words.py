@@ -8,8 +8,9 @@ from asked_for import derived_steps
 
 from ncdiag import catalogue
 from ncdiag.apps.explaining.conditions import meanings
+from ncdiag.engine.areas import words_of
 from ncdiag.engine.evaluate import program_of
-from ncdiag.engine.load import rule_files, words_of
+from ncdiag.engine.load import rule_files
 from ncdiag.engine.schema import Rule
 
 

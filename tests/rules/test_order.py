@@ -60,7 +60,7 @@ def folders(project: Path) -> Iterator[tuple[str, list[Reading]]]:
 def test_of_the_sections_of_an_example(project: Path) -> None:
     examples = {
         f"{rule.name}: {example.name}": parts(example)
-        for rule in load_folder(project / "rules") for example in rule.examples
+        for rule in load_folder(project / "rules", catalogue.names()) for example in rule.examples
     }  # fmt: skip
     several = {name: readings for name, readings in examples.items() if len(readings) > 1}
     assert len(several) > 300
