@@ -1,4 +1,4 @@
-"""``ncdiag rules list|show|test|new|facts|pages``: the rule book."""
+"""``ncdiag rules list|show|test|new|number|facts|pages``: the rule book."""
 
 from __future__ import annotations
 
@@ -138,15 +138,42 @@ def new_rule(
     name: Annotated[str, typer.Argument(metavar="NAME")],
     folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of your pack.")] = Path("site-rules"),
     area: Annotated[str, typer.Option(metavar="AREA", help="The folder within it.")] = "site",
-    prefix: Annotated[str, typer.Option(metavar="LETTERS", help="The prefix of your codes.")] = "SITE",
+    prefix: Annotated[
+        str | None, typer.Option(metavar="LETTERS", help="The prefix of your codes.", show_default="SITE")
+    ] = None,
 ) -> int:
-    """Write the file of a rule; one that exists is never overwritten."""
+    """Write the files of a rule; one that exists is never overwritten.
+
+    In the folder of the shipped rules it is one of them: with a suspect, a file of examples, and no number yet.
+    """
     from ncdiag import catalogue
-    from ncdiag.engine.new_rule import write_rule
+    from ncdiag.engine.examples import file_of
+    from ncdiag.engine.new_rule import write_rule, write_shipped
 
     known = catalogue.rules([folder] if folder.is_dir() else ())
-    path = write_rule(folder, area, name, prefix, known)
-    write(clean(f"{path}\ntry it: ncdiag rules test {folder}\nuse it: ncdiag check --rules {folder}\n"), None)
+    if folder.is_dir() and folder.samefile(catalogue.rules_dir()):
+        path = write_shipped(folder, area, name, prefix or "NCD", known)
+        lines = [f"{path}", f"{file_of(path)}", f"try it: ncdiag rules test {name}"]
+        lines.append(f"once it is merged: ncdiag rules number --in {folder}")
+    else:
+        path = write_rule(folder, area, name, prefix or "SITE", known)
+        lines = [f"{path}", f"try it: ncdiag rules test {folder}", f"use it: ncdiag check --rules {folder}"]
+    write(clean("".join(f"{line}\n" for line in lines)), None)
+    return 0
+
+
+@app.command("number", help="Give rules their codes. Each rule of DIR with a code like NCD??? gets the next free one.")
+def number_rules(
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of the rules.")] = Path("site-rules"),
+) -> int:
+    """Write the codes, and print each with its rule."""
+    from ncdiag import catalogue
+    from ncdiag.engine.codes import number
+    from ncdiag.engine.load import rule_files
+
+    taken = {rule.code for rule in catalogue.rules([folder])}
+    made = number(rule_files(folder), taken)
+    write(clean("".join(f"{code} {path}\n" for code, path in made) or "every rule has a code\n"), None)
     return 0
 
 
