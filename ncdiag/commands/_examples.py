@@ -79,6 +79,7 @@ _EXAMPLES = {
     "rules show": ("ncdiag rules show NCD101", "ncdiag rules show socket-virtual-ifname"),
     "rules test": ("ncdiag rules test", "ncdiag rules test NCD101", "ncdiag rules test site-rules"),
     "rules new": ("ncdiag rules new my-rule --in site-rules",),
+    "rules number": ("ncdiag rules number --in site-rules",),
     "rules facts": ("ncdiag rules facts -o facts.md",),
     "rules pages": ("ncdiag rules pages docs/rules",),
 }
