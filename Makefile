@@ -7,7 +7,7 @@ NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 PYTHONS ?= python3.10 python3.14
 
-.PHONY: demo docs translated test coverage shared quick diff cases signs variables lint format types wheel bench fuzz lab pages man clean
+.PHONY: demo docs translated test coverage shared quick diff cases signs variables lint format types wheel bench fuzz lab man clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
@@ -59,18 +59,13 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python bench/sweep.py --hosts 32
 	$(BIN)/python bench/watching.py
 
-# The rule book and the facts as Markdown; a test fails when a page is out of date.
-pages: $(VENV)/.installed
-	$(BIN)/ncdiag rules pages docs/rules
-	$(BIN)/ncdiag rules facts --output docs/facts.md
-
-# The documentation as a site, in .cache/site: docs/, and a page for each variable. Warnings are errors.
+# The documentation as a site, in .cache/site: docs/, and pages for rules, variables and facts. Warnings are errors.
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir .cache/site
 
-# The manual page, from the texts of --help; a test fails when it is out of date.
+# The manual page, from the texts of --help, as a wheel installs it.
 man: $(VENV)/.installed
-	$(BIN)/python tools/man.py
+	$(BIN)/python tools/man.py .cache/ncdiag.1
 
 # The texts of rules that have no translation, or whose English was changed since: make translated ARGS="RULE...", and
 # ARGS=--holes for the English that is left in the holes of the texts.

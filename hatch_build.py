@@ -1,4 +1,4 @@
-"""What the build adds to a wheel: rules, messages and variables, compiled, so that an installed ncdiag starts fast."""
+"""What the build adds to a wheel: the compiled definitions, so that ncdiag starts fast, and the manual page."""
 
 from __future__ import annotations
 
@@ -12,22 +12,28 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class CompiledCatalogue(BuildHookInterface):  # type: ignore[type-arg]
-    """Runs ``python -m ncdiag.catalogue build`` and ships what it wrote under ``ncdiag/_compiled``."""
+class Generated(BuildHookInterface):  # type: ignore[type-arg]
+    """Ships what programs of this tree write: ``ncdiag/_compiled`` and ``share/man/man1/ncdiag.1``."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile for a wheel; an editable install reads the sources."""
+        """Run the programs for a wheel; an editable install reads the sources and has no manual page."""
         if self.target_name != "wheel" or version == "editable":
             return
         self._folder = tempfile.TemporaryDirectory()
-        command = [sys.executable, "-m", "ncdiag.catalogue", "build", self._folder.name]
+        compiled, page = Path(self._folder.name, "compiled"), Path(self._folder.name, "ncdiag.1")
+        self._run("-m", "ncdiag.catalogue", "build", str(compiled))
+        self._run(str(Path("tools", "man.py")), str(page))
+        for path in compiled.glob("*.msgpack"):
+            build_data["force_include"][str(path)] = f"ncdiag/_compiled/{path.name}"
+        build_data["shared_data"][str(page)] = "share/man/man1/ncdiag.1"
+
+    def _run(self, *arguments: str) -> None:
+        """Run Python in the root of the tree, with what this process can import; CalledProcessError where it fails."""
         paths = os.pathsep.join([self.root, *filter(None, sys.path)])  # what an isolated build installed is among them
         env = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": "0"}  # sets in one order, for the same bytes
-        subprocess.run(command, cwd=self.root, env=env, check=True)  # noqa: S603
-        for path in Path(self._folder.name).glob("*.msgpack"):
-            build_data["force_include"][str(path)] = f"ncdiag/_compiled/{path.name}"
+        subprocess.run([sys.executable, *arguments], cwd=self.root, env=env, check=True)  # noqa: S603
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Drop the folder once its files are in the wheel."""

@@ -1,5 +1,8 @@
 # ruff: noqa: INP001  (a script beside the package)
-"""The manual page, from the texts of ``--help``: ``make man`` writes docs/ncdiag.1, which a wheel installs."""
+"""Write the manual page, made from the texts of ``--help``: ``python tools/man.py FILE``.
+
+The build of a wheel runs it (hatch_build.py), so it may import only what ``build-system.requires`` names.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ import typer.main
 from ncdiag.base.version import __version__
 from ncdiag.cli import app
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "ncdiag.1"
 _COLUMNS = 70
 """Characters of a line before marks are added, which make it longer: readers of the source expect 80."""
 _INTRODUCTION = """ncdiag finds out why a job over NCCL, RCCL or HCCL hangs, fails to connect or is slow. It reads what
@@ -45,7 +47,7 @@ def page() -> str:
 def _page() -> Iterator[str]:
     group: Any = typer.main.get_command(app)  # a group, whose class moved between releases
     context = _context(group, "ncdiag", None)
-    yield '.\\" Made by tools/man.py from the texts of --help: make man'
+    yield '.\\" Made by tools/man.py from the texts of --help'
     yield f'.TH NCDIAG 1 "" "ncdiag {__version__}" "User Commands"'
     yield from (".SH NAME", "ncdiag \\- find the root cause of NCCL network failures")
     yield from (".SH SYNOPSIS", ".B ncdiag", "[\\fIFILE\\fR...]", ".br", ".B ncdiag")
@@ -106,6 +108,16 @@ def _escaped(text: str) -> str:
     return f"\\&{text}" if text.startswith(".") else text
 
 
+def main(arguments: list[str]) -> int:
+    """Write the page to the file that is named; 2 where none or several are."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python tools/man.py FILE\n")
+        return 2
+    path = Path(arguments[0])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(), encoding="utf-8")
+    return 0
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE} is written\n")
+    sys.exit(main(sys.argv[1:]))

@@ -1,16 +1,22 @@
 # ruff: noqa: INP001  (mkdocs loads it by its path)
-"""What mkdocs adds to the pages of docs/: pages from the root of the repository, and one for each variable."""
+"""What mkdocs adds to the pages of docs/: pages from the root of the repository, and those that are generated.
+
+Generated are a page for each rule and each variable, and the reference of facts. Links to rules are made here: in docs/
+a rule is named by its code (`` `NCD101` ``).
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File
 
 from ncdiag import catalogue
-from ncdiag.apps.explaining import variable_pages
+from ncdiag.apps.explaining import facts, rule_pages, variable_pages
+from ncdiag.engine.load import load_folder
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -21,6 +27,15 @@ PAGES = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.
 """Files outside docs/, and the pages that they become."""
 
 _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
+_CODE = re.compile(r"`(NCD\d+)`")
+
+
+def generated() -> Iterator[tuple[str, str]]:
+    """The path and the Markdown of each page that is made of definitions."""
+    rules = load_folder(catalogue.rules_dir(), catalogue.names())
+    for folder, pages in (("rules", rule_pages.texts(rules)), ("variables", variable_pages.texts(rules))):
+        yield from ((f"{folder}/{name}", text) for name, text in pages.items())
+    yield "facts.md", facts.page()
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -28,26 +43,26 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path).parent
     for name, page in PAGES.items():
         text = (root / name).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=_moved(text, root / name, root, page)))
-    for name, text in variable_pages.texts(catalogue.rules(())).items():
-        files.append(File.generated(config, f"variables/{name}", content=text))
+        files.append(File.generated(config, page, content=moved(text, root / name, root, page)))
+    for page, text in generated():
+        files.append(File.generated(config, page, content=text))
     return files
 
 
-def on_page_markdown(markdown: str, page: object, config: MkDocsConfig, **_: object) -> str:
-    """Turn the links of a page in docs/ to files outside into links to the pages that these became."""
+def on_page_markdown(markdown: str, page: object, config: MkDocsConfig, files: Files) -> str:
+    """Turn links to files outside docs/ into links to the pages that these became, and codes into links to rules."""
     uri = str(getattr(page, "file").src_uri)  # noqa: B009  (mkdocs publishes no type for it)
     root = Path(config.config_file_path).parent
-    if uri in PAGES.values() or uri.startswith(("rules/", "variables/")):
+    if not (root / "docs" / uri).is_file():
         return markdown
-    return _moved(markdown, root / "docs" / uri, root, uri)
+    return with_rules(moved(markdown, root / "docs" / uri, root, uri), uri, {file.src_uri for file in files})
 
 
-def _moved(text: str, place: Path, root: Path, page: str) -> str:
+def moved(text: str, place: Path, root: Path, page: str) -> str:
     """The text of the file at ``place`` with the links that ``page`` needs; what is no page becomes a name."""
     up = "../" * page.count("/")
 
-    def moved(link: re.Match[str]) -> str:
+    def change(link: re.Match[str]) -> str:
         target = (place.parent / link[2]).resolve()
         name = target.relative_to(root.resolve()).as_posix()
         if name in PAGES:
@@ -56,4 +71,12 @@ def _moved(text: str, place: Path, root: Path, page: str) -> str:
             return f"[{link[1]}]({up}{name.removeprefix('docs/')}{link[3] or ''})"
         return f"{link[1]} (`{name}`)"
 
-    return _LINK.sub(moved, text)
+    return _LINK.sub(change, text)
+
+
+def with_rules(text: str, page: str, pages: set[str]) -> str:
+    """The text of ``page`` with a link for each code that has one among ``pages``."""
+    up = "../" * page.count("/")
+    return _CODE.sub(
+        lambda code: f"[{code[1]}]({up}{path})" if (path := f"rules/{code[1]}.md") in pages else code[0], text
+    )

@@ -81,7 +81,7 @@ _EXAMPLES = {
     "rules new": ("ncdiag rules new my-rule --in site-rules",),
     "rules number": ("ncdiag rules number --in site-rules",),
     "rules facts": ("ncdiag rules facts -o facts.md",),
-    "rules pages": ("ncdiag rules pages docs/rules",),
+    "rules pages": ("ncdiag rules pages pages",),
 }
 
 

@@ -13,9 +13,8 @@ import pytest
 
 from ncdiag import catalogue
 from ncdiag.apps.explaining import facts
-from ncdiag.apps.explaining.rule_pages import INDEX, texts
+from ncdiag.apps.explaining.rule_pages import INDEX
 from ncdiag.base import config
-from ncdiag.engine.load import load_folder
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -190,18 +189,6 @@ def test_a_configuration_that_is_not_there(ncdiag: Run) -> None:
     assert (done.returncode, b"cannot be read" in done.stderr) == (2, True)
 
 
-def test_the_pages_of_the_rules_are_up_to_date(project: Path) -> None:
-    held = {path.name: path.read_text() for path in (project / "docs" / "rules").glob("*.md")}
-    made = texts(load_folder(catalogue.rules_dir(), catalogue.names()))
-    assert held.keys() == made.keys(), "run `make pages`"
-    assert [name for name, text in made.items() if held[name] != text] == [], "run `make pages`"
-    assert all(f"]({name})" in made[INDEX] for name in made if name != INDEX)
-
-
-def test_the_page_of_the_facts_is_up_to_date(project: Path) -> None:
-    assert (project / "docs" / "facts.md").read_text() == facts.page(), "run `make pages`"
-
-
 def test_every_derived_field_stands_alone() -> None:
     """Each is looked up by itself: a docstring that leans on the field before it says nothing there."""
     leaning = re.compile(
@@ -236,7 +223,6 @@ def test_pages_of_rules_that_are_gone_are_removed(tmp_path: Path, ncdiag: Run) -
 
 def test_a_rule_of_the_project_is_begun_by_the_same_command(project: Path, tmp_path: Path, ncdiag: Run) -> None:
     """The shipped rules, which it is put among, are no pack beside themselves."""
-    from ncdiag import catalogue
 
     assert catalogue.rules([project / "rules"]) == catalogue.rules()
     done = ncdiag("rules", "new", "our-net", "--in", str(tmp_path), "--prefix", "NCD")

@@ -24,7 +24,7 @@ from ncdiag.cli import command_names
 PROJECT = Path(__file__).resolve().parents[2]
 WRITTEN = [PROJECT / "README.md", PROJECT / "contrib" / "README.md", *(PROJECT / "docs").glob("*.md"),
            *(PROJECT / "docs" / "how-to").glob("*.md")]  # fmt: skip
-PAGES = {path.relative_to(PROJECT).as_posix(): path for path in WRITTEN if path.name != "facts.md"}
+PAGES = {path.relative_to(PROJECT).as_posix(): path for path in WRITTEN}
 BLOCK = re.compile(r"(?ms)^```console\n(.*?)^```$")
 SHOWN = re.compile(r"(?s)<!-- output of: ncdiag (.+?) -->\n```text\n(.*?)```\n<!-- end -->")
 OUTPUT = re.compile(r"(?ms)^```text.*?^```$")

@@ -67,7 +67,8 @@ def test_the_wheel_carries_package_and_rules(wheel: Path, project: Path) -> None
     assert any(name.startswith("ncdiag/_rules/") for name in inside)
     assert {f"ncdiag/_compiled/{name}.msgpack" for name in ("rules", "messages", "variables")} <= inside
     assert not [name for name in inside if name.startswith(("tests/", "fixtures/"))]
-    assert [name for name in inside if name.endswith(".data/data/share/man/man1/ncdiag.1")]
+    (page,) = (name for name in inside if name.endswith(".data/data/share/man/man1/ncdiag.1"))
+    assert ".SS ncdiag triage " in zipfile.ZipFile(wheel).read(page).decode()
 
 
 def test_a_second_build_is_the_same_bytes(wheel: Path, project: Path, tmp_path: Path) -> None:

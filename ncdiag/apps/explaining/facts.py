@@ -1,6 +1,6 @@
 """The facts as a reference: every type, field and derived field that a rule may name, from the model's own docstrings.
 
-``ncdiag explain Host``, ``ncdiag explain Host.sees_no_gpu`` and docs/facts.md are made of it.
+``ncdiag explain Host``, ``ncdiag explain Host.sees_no_gpu`` and ``ncdiag rules facts`` are made of it.
 """
 
 from __future__ import annotations
