@@ -9,7 +9,7 @@ import msgspec
 from ncdiag.engine.evaluate import program_of
 from ncdiag.engine.schema import Rule, Sign
 from ncdiag.facts.view import View
-from ncdiag.suspects.choose import likelihood
+from ncdiag.suspects.choose import Likelihood, likelihood
 from ncdiag.suspects.weigh import Scales, Weighed
 from ncdiag.suspects.wording import Wording
 
@@ -53,15 +53,33 @@ def _is_true(rule: Rule, sign: Sign, scales: Scales) -> bool:
 
 
 def _changes(rule: Rule, number: int, scales: Scales, book: Collection[Rule]) -> bool:
-    """Do the suspects come out otherwise without the sign: in another order, or with another word?"""
-    others = scales.weigh(other for other in book if other.code != rule.code)
-    return _outcome(scales.one(rule), others) != _outcome(scales.one(_without(rule, number)), others)
+    """Is it another suspect without the sign: no suspect at all, with another word, or in another place?
+
+    Most answers follow from the suspect alone. The others are weighed only while the answer depends on them.
+    """
+    whole, less = scales.one(rule), scales.one(_without(rule, number))
+    if bool(whole.supporting) != bool(less.supporting):
+        return True
+    if whole.score == less.score:
+        return False
+    if _words(whole).isdisjoint(_words(less)):
+        return True
+    low, high = sorted((whole.score, less.score))
+    is_first = True
+    for other in (scales.one(other) for other in book if other.suspect and other.code != rule.code):
+        if other.supporting and low < other.score <= high:
+            return True
+        is_first = is_first and not (other.supporting and other.score > high)
+    return _word(whole, first=is_first) != _word(less, first=is_first)
 
 
-def _outcome(weighed: Weighed, others: Iterable[Weighed]) -> tuple[bool, int, str | None]:
-    """Whether it is a suspect at all, its place among the others, and the word."""
-    place = sum(other.score > weighed.score for other in others)
-    return bool(weighed.supporting), place, likelihood(weighed.score, weighed.score, first=place == 0)
+def _words(weighed: Weighed) -> set[Likelihood | None]:
+    """The words that a suspect can have, whatever the others weigh."""
+    return {_word(weighed, first=first) for first in (True, False)}
+
+
+def _word(weighed: Weighed, *, first: bool) -> Likelihood | None:
+    return likelihood(weighed.score, weighed.score, first=first)
 
 
 def _without(rule: Rule, number: int) -> Rule:

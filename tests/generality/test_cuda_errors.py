@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tenth import tenth
 
 from ncdiag.diagnose import diagnose
 from ncdiag.nccl import reasons
@@ -64,7 +65,8 @@ def told(number: int) -> tuple[str, str, str]:
     return name, words, next(driver, "")
 
 
-@pytest.mark.parametrize("number", ANSWERS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("number", tenth(ANSWERS))
 def test_the_answer_is_that_of_the_error(number: int) -> None:
     name, words, driver = told(number)
     for wording in (*WORDINGS, *(OF_DRIVER if driver else ())):
@@ -72,10 +74,11 @@ def test_the_answer_is_that_of_the_error(number: int) -> None:
         assert judged(text).answers[:1] == (ANSWERS[number],), text
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_error_is_met_with_silence(part: int) -> None:
     silent = []
-    for number in sorted(reasons.errors().cuda)[part::PARTS]:
+    for number in tenth(sorted(reasons.errors().cuda)[part::PARTS]):
         name, words, driver = told(number)
         for wording in (*WORDINGS[:7], *(OF_DRIVER if driver else ())):
             text = wording.format(number=number, name=name, text=words, driver=driver)

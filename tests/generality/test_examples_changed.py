@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from book import swept_files
 from generality.wordings import others
 
 from ncdiag import catalogue
@@ -52,7 +53,7 @@ def rules() -> dict[Path, list[Rule]]:
     """The rules by area, ready to be judged."""
     names = catalogue.names()
     held: dict[Path, list[Rule]] = {area: [] for area in AREAS}
-    for path in rule_files(catalogue.rules_dir()):
+    for path in swept_files():
         if path.parent in held:
             rule = load_file(path, names)
             held[path.parent].append(msgspec.structs.replace(rule, program=program_of(rule)))
@@ -68,6 +69,7 @@ def examples(rules: list[Rule]) -> Iterator[tuple[Rule, Example]]:
     return ((rule, example) for rule in rules for example in rule.examples)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name)
 def test_in_the_words_of_every_release(area: Path, rules: dict[Path, list[Rule]]) -> None:
     changed = [
@@ -83,6 +85,7 @@ def test_in_the_words_of_every_release(area: Path, rules: dict[Path, list[Rule]]
     assert changed == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name)
 def test_with_the_sections_in_another_order(area: Path, rules: dict[Path, list[Rule]]) -> None:
     changed = [
@@ -95,6 +98,7 @@ def test_with_the_sections_in_another_order(area: Path, rules: dict[Path, list[R
     assert changed == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name)
 def test_with_a_section_less(area: Path, rules: dict[Path, list[Rule]]) -> None:
     cleared = [

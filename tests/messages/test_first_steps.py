@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ncdiag.base import toml
+from ncdiag.diagnose import diagnose
 from ncdiag.nccl import reasons
-
-Run = Callable[..., subprocess.CompletedProcess[bytes]]
+from ncdiag.text.sources.files import TextSource
 
 _TABLE = Path(reasons.__file__).with_name("reasons.toml")
 _GROUPS = {
@@ -31,23 +29,23 @@ _NEEDED = {
 
 
 @pytest.mark.parametrize(("group", "name"), _ERRORS)
-def test_the_first_step_is_about_the_reason(group: str, name: str, ncdiag: Run) -> None:
+def test_the_first_step_is_about_the_reason(group: str, name: str) -> None:
     number = {number: found for number, found in reasons.errors().errno.items() if found.name == name}
     text = os.strerror(next(iter(number)))
     log = (
         "n1:100:200 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
         f"n1:100:200 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.0.0.2<45231> failed : {text}\n"
     )
-    report = json.loads(ncdiag("triage", "--format", "json", "-", input=log.encode()).stdout)
-    steps = [fix for finding in report["findings"] for fix in finding["fixes"]]
+    report = diagnose([TextSource.of_bytes("-", log.encode())])
+    steps = [fix for finding in report.findings for fix in finding.fixes]
     assert steps
-    first = json.dumps(steps[0])
+    first = msgspec.json.encode(steps[0]).decode()
     assert _NEEDED[group] in first.replace("Local", "local"), first
     if group in {"unreachable", "refused", "address-in-use", "address-unusable", "no-memory"}:
         assert not any(word in first.partition("?")[0] for word in _FILTERS), first
     if group == "not-ready":
         assert "limit" not in first
-    assert not steps[0]["text"].startswith(("Open", "Allow"))
+    assert not steps[0].text.startswith(("Open", "Allow"))
 
 
 def test_every_group_of_the_table_is_asked() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from book import swept
+from tenth import tenth
 
-from ncdiag import catalogue
 from ncdiag.base.spans import Span
-from ncdiag.engine.load import load_folder
 from ncdiag.facts.entity import fits
 from ncdiag.facts.merge import converted
 from ncdiag.facts.model import Interface
@@ -58,19 +58,21 @@ def wrong(observations: Iterator[Observation] | tuple[Observation, ...]) -> set[
     return {problem for observation in observations for problem in problems(observation)}
 
 
+@pytest.mark.sweep
 def test_of_every_fixture(project: Path) -> None:
     paths = [path for path in sorted((project / "fixtures").rglob("*")) if path.is_file() and path.suffix != ".json"]
     texts = [path for path in paths if "roots" not in path.parts]
     found = {}
-    for path in texts:
+    for path in tenth(texts, lambda path: f"{path.parent.name}/{path.stem}"):
         sources = [source for source in open_sources([str(path)]) if isinstance(source, TextSource)]
         found[path.name] = {problem for source in sources for problem in wrong(read_source(source).observations)}
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
-def test_of_every_example_of_a_rule(project: Path) -> None:
+@pytest.mark.sweep
+def test_of_every_example_of_a_rule() -> None:
     found = {}
-    for rule in load_folder(project / "rules", catalogue.names()):
+    for rule in swept():
         for example in rule.examples:
             text = "\n".join(text.strip("\n") for texts in example.sections.values() for text in texts)
             source = TextSource.of_bytes("example", f"{text}\n".encode())

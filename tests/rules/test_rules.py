@@ -7,6 +7,7 @@ import re
 import statistics
 
 import pytest
+from book import rules
 
 from ncdiag import catalogue
 from ncdiag.base import toml
@@ -38,7 +39,7 @@ def names() -> Names:
     return catalogue.names()
 
 
-@pytest.mark.parametrize("path", rule_files(RULES), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", rule_files(RULES), ids=lambda path: path.stem)
 def test_rule_proves_itself(path: pathlib.Path, names: Names) -> None:
     rule, book = load_file(path, names), catalogue.rules()
     assert problems([rule], facts_of, view_of, book) == []
@@ -46,7 +47,7 @@ def test_rule_proves_itself(path: pathlib.Path, names: Names) -> None:
 
 
 def test_codes_and_names_are_unique() -> None:
-    check_unique(catalogue.rules())
+    check_unique(rules())
 
 
 def test_every_rule_has_a_number() -> None:
