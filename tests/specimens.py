@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import strategies as st
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed
@@ -93,4 +93,4 @@ def assert_reads_in_linear_time(kind: str, start: str, piece: str) -> None:
         parser.continues(lines, lines[0])
         parser.parse(Section(kind=kind, source="x", first_line=1, lines=lines))
 
-    assert_linear(read_lines, lambda size: (start + piece * size + "\x00", "next"), 8192 // len(piece))
+    assert_linear_time(read_lines, lambda size: (start + piece * size + "\x00", "next"), 8192 // len(piece))

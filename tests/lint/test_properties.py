@@ -12,7 +12,7 @@ import pytest
 from examples import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.apps.lint import forms, output
 from ncdiag.apps.lint.edits import applied, patch
@@ -143,7 +143,7 @@ def test_of_two_edits_that_overlap_the_first_counts() -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("form", ["shell", "dockerfile", "kubernetes"])
 def test_long_hostile_text_is_read_in_linear_time(form: Form, piece: str) -> None:
-    assert_linear(lambda text: forms.read("file", text, form), lambda size: piece * size, 20_000 // len(piece))
+    assert_linear_time(lambda text: forms.read("file", text, form), lambda size: piece * size, 20_000 // len(piece))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_long_hostile_text_is_read_in_linear_time(form: Form, piece: str) -> Non
 )
 def test_long_hostile_data_is_read_in_linear_time(form: Form, start: str, piece: str) -> None:
     ends = {"[": "]"}.get(start[-1:], "")
-    assert_linear(
+    assert_linear_time(
         lambda text: forms.read("file", text, form), lambda size: f"{start}{piece * size}{ends}", 40_000 // len(piece)
     )
 

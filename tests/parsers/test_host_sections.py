@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 from specimens import FIXTURES, parsed, read, sections, specimens
 
 from ncdiag.base.spans import Section
@@ -134,4 +134,4 @@ def test_a_line_of_64_kb_is_read_in_linear_time(piece: str) -> None:
         "", "mpirun -H ", "export NCCL_DEBUG=", "NCCL_DEBUG=1 ", "GPU0 X ", "ACSCtl: ", "Filesystem ",
         "nvidia_peermem 16384 0 ",
     ):  # fmt: skip
-        assert_linear(read_lines, two_lines(head), 8192 // len(piece))
+        assert_linear_time(read_lines, two_lines(head), 8192 // len(piece))

@@ -9,7 +9,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from linear import assert_linear
+from linear import assert_linear_time
 from specimens import any_line, lines_of, parsed, read, sections, specimens
 
 from ncdiag.agent.hide import hide_secrets
@@ -118,12 +118,12 @@ def test_garbage_never_raises(kind: str, lines: list[str]) -> None:
 
 @pytest.mark.parametrize("piece", ["- ", "a: ", "[", "{a: ", "- - ", "a", '"', " ", "a:\n", "- a:\n", "a: |\n"])
 def test_repetition_takes_linear_time(piece: str) -> None:
-    assert_linear(parse, lambda size: f"apiVersion: v1\nspec: {piece * size}".split("\n"), 3_000)
+    assert_linear_time(parse, lambda size: f"apiVersion: v1\nspec: {piece * size}".split("\n"), 3_000)
 
 
 def test_depth_takes_linear_time() -> None:
     """The text itself grows with the square of the depth: of 200 spaces at most, so that it does not."""
-    assert_linear(parse, lambda size: [" " * (depth % 200) + "a:" for depth in range(size)], 1_000)
+    assert_linear_time(parse, lambda size: [" " * (depth % 200) + "a:" for depth in range(size)], 1_000)
 
 
 def parse(lines: list[str]) -> None:

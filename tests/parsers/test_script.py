@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.parsers import script
 from ncdiag.text.reading.job import facts_of
@@ -132,4 +132,4 @@ def test_hostile_programs_are_read_or_left(name: str) -> None:
 
 def test_reading_is_linear() -> None:
     part = "def f(rank):\n    if rank == 0:\n        dist.barrier()\n    x = = 1\n"
-    assert_linear(lambda lines: script.read("paste", lines), lambda count: numbered(part * count), 60)
+    assert_linear_time(lambda lines: script.read("paste", lines), lambda count: numbered(part * count), 60)

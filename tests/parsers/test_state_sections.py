@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 from specimens import FIXTURES, assert_reads_in_linear_time, parsed, read, sections, specimens
 
 from ncdiag.base.spans import Section
@@ -92,7 +92,7 @@ def test_a_deep_tree_is_read_in_linear_time() -> None:
 
     (system, *_) = parse_lines("topo_xml", tree(50_000)).observations
     assert len(system.fields["pci"]) == 50_000
-    assert_linear(lambda lines: parse_lines("topo_xml", lines), tree, 2_000)
+    assert_linear_time(lambda lines: parse_lines("topo_xml", lines), tree, 2_000)
 
 
 def test_nothing_is_opened_or_expanded() -> None:

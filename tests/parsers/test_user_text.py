@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.view import View
@@ -176,10 +176,10 @@ def prose(size: int) -> list[Section]:
 
 
 def test_books_are_read_in_passing() -> None:
-    assert_linear(user_text.read, prose, 1000)
+    assert_linear_time(user_text.read, prose, 1000)
     assert user_text.read(prose(1000)) == []
 
 
 @pytest.mark.parametrize("part", ["with ", "the same ", "NCCL_", "a " * 3 + "no ", "if I set ", "does not "])
 def test_hostile_lines_take_no_longer(part: str) -> None:
-    assert_linear(lambda text: Reader().read(text), lambda size: part * size, 100)
+    assert_linear_time(lambda text: Reader().read(text), lambda size: part * size, 100)

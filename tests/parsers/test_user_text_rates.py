@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary import told_rates
@@ -56,12 +56,12 @@ def test_what_follows_from_them(name: str, text: str, expected: float | None) ->
 
 
 def test_long_lines_cost_no_more_than_their_length() -> None:
-    assert_linear(
+    assert_linear_time(
         lambda lines: [list(RateReader().read(line)) for line in lines],
         lambda size: ["8 8 8 8 NICs rate 100 Gb/s of the of the " * 20] * size,
         20,
     )
     hostile = ("two " * 240, "8 x " * 240, "instead of " * 90, "1 " * 490, "expected " * 100 + "1")
-    assert_linear(
+    assert_linear_time(
         lambda size: [list(RateReader().read(line[:size])) for line in hostile for _ in range(50)], lambda n: n, 100
     )

@@ -13,7 +13,7 @@ from cleaning import KEY, PASTE, clean
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.apps.redact import cleaned
 from ncdiag.text.sources.files import TextSource, open_sources
@@ -35,7 +35,7 @@ def test_any_text_keeps_its_lines(text: str, hosts: list[str]) -> None:
     PIECES,
 )
 def test_repetition_takes_linear_time(piece: str) -> None:
-    assert_linear(lambda text: clean(text, "h1"), lambda size: piece * size, 1_000)
+    assert_linear_time(lambda text: clean(text, "h1"), lambda size: piece * size, 1_000)
 
 
 def test_long_texts_are_cleaned_piece_by_piece(tmp_path: pathlib.Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from asked_for import derived_steps
@@ -18,10 +18,11 @@ Name = tuple[str, str]
 """A module and what it defines."""
 
 
-def modules(*folders: str) -> dict[str, ast.Module]:
-    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in found)
-    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in zip(names, found, strict=True)}
+def modules(*folders: str, naming: Sequence[str] = ("",)) -> dict[str, ast.Module]:
+    """The modules of the folders, by name; only those with one of these words in their text."""
+    found = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
+    texts = {".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text(encoding="utf-8") for path in found}
+    return {name: ast.parse(text) for name, text in texts.items() if any(word in text for word in naming)}
 
 
 def imported(tree: ast.AST) -> dict[str, Name]:
@@ -63,7 +64,7 @@ def areas() -> dict[Name, set[str]]:
         for asked in set(derived_steps(program_of(rule))):
             for module in {home for (_, name), home in homes.items() if name == asked}:
                 found[module, asked].add(rule.area)
-    for module, tree in modules("ncdiag").items():
+    for module, tree in modules("ncdiag", naming=knowledge.PACKAGES).items():
         if module not in ROOMS:
             for name in set(imported(tree).values()) & DEFINED.keys():
                 found[name].add(ELSEWHERE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.text.sections.frames import stripped
 from ncdiag.text.sections.line import lines_of
@@ -97,5 +97,5 @@ def test_what_web_pages_make_of_characters(text: str, expected: str) -> None:
     [(" ", 15_000), ("1", 15_000), ("a/", 240_000), ("a.", 15_000), ("|", 15_000), (">", 15_000)],  # some take no time
 )
 def test_long_lines_take_linear_time(piece: str, times: int) -> None:
-    assert_linear(bare, lambda size: "\n".join([piece * size] * 2), times)
-    assert_linear(bare, lambda size: "\n".join([piece * 25] * size), 1000)
+    assert_linear_time(bare, lambda size: "\n".join([piece * size] * 2), times)
+    assert_linear_time(bare, lambda size: "\n".join([piece * 25] * size), 1000)

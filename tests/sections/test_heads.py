@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from linear import again, assert_linear
+from linear import again, assert_linear_time
 
 from ncdiag.parsers import _context
 from ncdiag.text.sections.heads import HEADS, Head
@@ -133,4 +133,4 @@ def test_a_name_before_lines_is_a_host_where_nccl_says_so() -> None:
 @pytest.mark.parametrize("head", HEADS, ids=lambda head: head.name)
 def test_long_lines_take_linear_time(head: Head) -> None:
     for piece in (" ", "[", "1", "a.", "2026-03-02 ", "a ", "(pid=1, "):
-        assert_linear(lambda text: head.blocks(lines_of(text)), again(piece), 4000)
+        assert_linear_time(lambda text: head.blocks(lines_of(text)), again(piece), 4000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.trainings import scalings
@@ -51,4 +51,4 @@ def test_hostile_tables_cost_no_more_than_their_size() -> None:
     def page(rows: int) -> list[Line]:
         return lines_of("<table>\n" + "<tr><td colspan=999 rowspan=999>x\n" * rows + "</table>\n")
 
-    assert_linear(HtmlTables().removed, page, 300)
+    assert_linear_time(HtmlTables().removed, page, 300)

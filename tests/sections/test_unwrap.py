@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.text.reading.one import read_source
 from ncdiag.text.sections.line import lines_of
@@ -120,4 +120,4 @@ def test_places_that_overlap_are_joined_once() -> None:
 
 @pytest.mark.parametrize("line", ["x" * 80, f"{AT} NCCL INFO {'y' * 40}", "word " * 15])
 def test_many_lines_take_linear_time(line: str) -> None:
-    assert_linear(lambda text: list(guesses(lines_of(text))), lambda size: f"{line}\n" * size, 500)
+    assert_linear_time(lambda text: list(guesses(lines_of(text))), lambda size: f"{line}\n" * size, 500)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from linear import assert_linear
+from linear import assert_linear_time
 
 from ncdiag.parsers.nccl_log.glued import separated
 
@@ -58,4 +58,6 @@ def test_lines_of_one_process_stay_whole(line: str) -> None:
     "piece", [b"NCCL INFO ", b"NCCL INFO a:1:1 [0] ", b"a" * 64 + b" NCCL INFO NCCL WARN ", b"a:1:1 "]
 )
 def test_hostile_lines_take_linear_time(piece: bytes) -> None:
-    assert_linear(lambda text: separated(text, range(4)), lambda size: (b"\n" + piece * size) * 4, 8192 // len(piece))
+    assert_linear_time(
+        lambda text: separated(text, range(4)), lambda size: (b"\n" + piece * size) * 4, 8192 // len(piece)
+    )
