@@ -7,7 +7,7 @@ NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 PYTHONS ?= python3.10 python3.14
 
-.PHONY: demo docs translated test coverage shared quick diff cases signs variables lint format types wheel bench fuzz lab man clean
+.PHONY: demo docs all test sweep coverage shared quick translated diff cases signs variables lint format types wheel bench fuzz lab man clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
@@ -18,13 +18,23 @@ demo: $(VENV)/.installed
 	@echo "== this machine: ncdiag check"
 	@$(call answers,$(BIN)/ncdiag check)
 
+# All that .ci/run runs, in the same order.
+all: test sweep shared lint types docs wheel
+
+# The core: every rule, message and specimen once, and a tenth of each sweep in turn (tests/tenth.py).
+CORE := --ignore=tests/wheel -m "not shared and not long"
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not shared" $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(CORE) $(ARGS)
+
+# The sweeps whole, property tests with more examples, and what takes long: network namespaces, a real NCCL library.
+sweep: $(VENV)/.installed-dev
+	NCDIAG_SWEEP=whole NCDIAG_FUZZ=$${NCDIAG_FUZZ-same} $(BIN)/python -m pytest -n 2 --dist loadgroup \
+	  --ignore=tests/wheel -m "(sweep or long) and not shared" $(ARGS)
 
 # The lines and branches of the package that these tests do not run; fails below the floor in pyproject.toml. Counting
 # makes them take two to three times as long, hence the limit of each.
 coverage: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not shared" --timeout 900 --cov --cov-report term $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(CORE) --timeout 900 --cov --cov-report term $(ARGS)
 
 # The tests that read the shared specimens (NCDIAG_SHARED, default ../shared): outputs of real jobs, support threads, what
 # auditors wrote. They take longer than all the others.
@@ -36,7 +46,7 @@ shared: $(VENV)/.installed-dev
 QUICK := tests/engine tests/facts tests/messages tests/rules tests/parsers tests/sections tests/test_layout.py
 quick: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -q -n 2 $(QUICK) --ignore=tests/engine/test_catalogue.py --ignore=tests/rules/test_order.py --ignore-glob='*/test_real_*' \
-	  --ignore-glob='*/test_simulated_*' -m "not hypothesis" -k "not linear" $(ARGS)
+	  --ignore-glob='*/test_simulated_*' -m "not hypothesis and not long" -k "not linear" $(ARGS)
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest tests/wheel $(ARGS)
@@ -111,7 +121,7 @@ lab: $(VENV)/.installed-dev
 	@echo "== coverage"; $(MAKE) coverage
 	@for python in $(PYTHONS); do \
 	  if $$python -c '' 2>/dev/null; then \
-	    echo "== $$python"; NCDIAG_FUZZ=whole $(MAKE) test VENV=.cache/venv-$$python PYTHON=$$python || exit 1; \
+	    echo "== $$python"; NCDIAG_FUZZ=whole $(MAKE) test sweep wheel VENV=.cache/venv-$$python PYTHON=$$python || exit 1; \
 	  else echo "== $$python is not here: skipped"; fi; \
 	done
 

@@ -62,7 +62,7 @@ def test_examples_are_the_same_in_every_process(tmp_path: Path) -> None:
             ).stdout
         )
     (examples,) = told
-    assert examples.count(b"\n") > 15
+    assert examples.count(b"\n") > 5
 
 
 @pytest.mark.parametrize("again", range(2))

@@ -202,7 +202,7 @@ def test_every_report_module_is_a_format_or_serves_one() -> None:
     used = {
         alias.name if node.module == "ncdiag.report" else (node.module or "").rpartition(".")[2]
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node, _ in _nodes(path)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ncdiag.report")
         for alias in node.names
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from ncdiag.facts.view import View
@@ -81,6 +83,7 @@ RIGHT = [
 ]
 
 
+@functools.cache
 def view_of(told: str, printed: str) -> View:
     return View(facts_of({"text": [f"{told}\n{printed}"]}))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -148,9 +149,10 @@ def _words(node: ast.Dict | ast.Set | ast.List | ast.Tuple) -> Iterator[str]:
 def test_no_table_elsewhere_governs_types_of_facts() -> None:
     found: dict[str, set[str]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
-        if not name.startswith("facts/model/") and name not in LISTS:
-            found |= {f"{name}:{line}": words for line, words in tables(path.read_text(encoding="utf-8"))}
+        name, text = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+        quoted = set(re.findall(r'"(\w+)"', text)) & (TYPES | MERGED | CLOSED)
+        if not name.startswith("facts/model/") and name not in LISTS and len(quoted) > 1:
+            found |= {f"{name}:{line}": words for line, words in tables(text)}
     assert found == {}
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from namespaces import Namespace, Wire, ran
+from tenth import tenth
 
 pytestmark = pytest.mark.root
 
@@ -73,7 +74,8 @@ HOSTS = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", tenth(HOSTS))
 def test_a_host_alone(name: str, namespace: Callable[[], Namespace], program: list[str]) -> None:
     case, space = HOSTS[name], namespace()
     space.build(*case.wires)
@@ -144,7 +146,8 @@ JOBS = {
 }
 
 
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", tenth(JOBS))
 def test_hosts_of_one_job(
     name: str, namespace: Callable[[], Namespace], program: list[str], tmp_path: Path,
     ncdiag: Callable[..., subprocess.CompletedProcess[bytes]],
