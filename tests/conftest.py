@@ -31,16 +31,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share the downloaded NCCL library run in one worker, so that it is fetched once.
+    """Mark tests by what they need.
 
-    Those that read the shared specimens are marked, as they take longer than all the others. Property tests are a
-    sweep, of more examples.
+    Tests that share the downloaded NCCL library are long and run in one worker, so that it is fetched once. Those that
+    read the shared specimens are marked, as they take longer than all the others. Property tests are a sweep, of more
+    examples.
     """
     for item in items:
         if item.get_closest_marker("hypothesis"):
             item.add_marker(pytest.mark.sweep)
         if item.get_closest_marker("lab"):
             item.add_marker(pytest.mark.xdist_group("lab"))
+            item.add_marker(pytest.mark.long)
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.shared)
 
