@@ -62,9 +62,11 @@ def chosen(project: Path, seed: int, count: int) -> list[Fault]:
     ordered = sorted(weights, key=lambda path: draw.random() ** (1 / weights[path]), reverse=True)
     found: list[Fault] = []
     for path in ordered:
+        if len(found) == count:
+            break
         faults = faults_of(path.read_text(encoding="utf-8"), path.relative_to(project).as_posix())
         kinds = sorted({fault.kind for fault in faults})
-        if kinds and len(found) < count:
+        if kinds:
             kind = draw.choice(kinds)
             found.append(draw.choice([fault for fault in faults if fault.kind == kind]))
     return found
@@ -145,7 +147,8 @@ def _around(node: ast.AST) -> ast.expr:
 def _expressions(node: ast.AST, within: str) -> Iterator[tuple[ast.AST, str]]:
     """The parts of a program that can be changed, with the function or class that they are in.
 
-    Annotations, docstrings, parts of f-strings and what only a checker of types reads are left out.
+    Annotations, docstrings, parts of f-strings, what only a checker of types reads and options of a class or a cache
+    are left out.
     """
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         within = f"{within}.{node.name}".lstrip(".")
@@ -161,6 +164,8 @@ def _left_out(node: ast.AST) -> Iterator[ast.AST]:
         yield from [node.returns] if node.returns else []
     elif isinstance(node, (ast.arg, ast.AnnAssign)):
         yield from [node.annotation] if node.annotation else []
+    elif isinstance(node, (ast.ClassDef, ast.Call)):
+        yield from (word for word in node.keywords if word.arg in {"frozen", "kw_only", "maxsize"})
     elif isinstance(node, ast.JoinedStr) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
         yield from ast.iter_child_nodes(node)
 

@@ -19,22 +19,25 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from coverage.numbits import numbits_to_nums
 from mutants.faults import Fault, chosen, located
 
 HERE = Path(__file__).resolve().parent
-CORE = ["-m", "not shared", "--ignore=tests/wheel"]
-SELECTED, LIMIT, BATCH = 600, 300, 60
-"""Tests tried for one fault at most, seconds of one test, and tests of one run of pytest."""
+CORE = ["-m", "not shared and not long", "--ignore=tests/wheel"]
+SELECTED, BATCH = 600, 60
+"""Tests tried for one fault at most, and tests of one run of pytest."""
+LIMIT, LONGEST = 120, 1800
+"""Seconds of one test and of one run of pytest: what a fault makes hang is caught."""
 COVERAGE = """\
 [run]
 source_pkgs = ncdiag
@@ -64,7 +67,7 @@ def measure(arguments: argparse.Namespace) -> None:
     }  # fmt: skip
     tests = arguments.tests or CORE
     command = [python(arguments.tree), "-m", "pytest", "-q", "-p", "mutants_plugin", "-p", "no:randomly", "-n"]
-    limits = ["--timeout", str(4 * LIMIT)]
+    limits = ["--timeout", "900"]
     subprocess.run([*command, str(arguments.workers), *limits, *tests], cwd=arguments.tree, env=environ, check=False)
     subprocess.run(
         [python(arguments.tree), "-m", "coverage", "combine", "-q", f"--rcfile={work / 'coveragerc'}"],
@@ -99,19 +102,18 @@ def tried(tree: Path, work: Path, fault: Fault) -> dict[str, Any]:
     whole = path.read_text(encoding="utf-8")
     tests = selected(work, path, planted.first, planted.last)
     told |= {"place": f"{path.relative_to(tree)}:{planted.first}", "tests": len(tests)}
-    spoilt: set[str] = set()
-    while True:
-        asked = [test for test in tests if test not in spoilt]
+    while tests:
         try:
             rewrite(path, planted.text)
-            failed = first_failure(tree, asked)
+            failed = first_failure(tree, tests)
         finally:
             rewrite(path, whole)
         if failed is None:
-            return {"outcome": "missed", **told}
-        if failed not in tests or first_failure(tree, [failed]) is None:  # the run itself broke, or the test sees it
-            return {"outcome": "caught", "by": failed, **told}
-        spoilt.add(failed)
+            break
+        if first_failure(tree, failed.tests) is None:
+            return {"outcome": "caught", "by": failed.said, **told}
+        tests = [test for test in tests if test not in failed.tests]  # they fail without the fault as well
+    return {"outcome": "missed", **told}
 
 
 def rewrite(path: Path, text: str) -> None:
@@ -147,9 +149,8 @@ def contexts(work: Path, path: Path) -> dict[int, set[str]]:
             (f"%/ncdiag/{tail}",),
         )
         for context, bits in rows:
-            test = context.rpartition("|")[2] or context.partition("|")[0]
             for line in numbits_to_nums(bits):
-                found[line].add(test.removesuffix(" (call)").removesuffix(" (setup)").removesuffix(" (teardown)"))
+                found[line].add(context.removesuffix(" (call)").removesuffix(" (setup)").removesuffix(" (teardown)"))
     for tests in found.values():
         tests.discard("")
     return found
@@ -162,29 +163,46 @@ def durations(work: Path) -> dict[str, float]:
     for path in work.glob("seconds-*.jsonl"):
         for line in path.read_text(encoding="utf-8").splitlines():
             test, seconds, outcome = json.loads(line)
-            found[test.partition("@")[0]] += seconds  # pytest-xdist adds the group
-            bad |= set() if outcome == "passed" else {test.partition("@")[0]}
+            found[test] += seconds
+            bad |= set() if outcome == "passed" else {test}
     return {test: seconds for test, seconds in found.items() if test not in bad}
 
 
-def first_failure(tree: Path, tests: list[str]) -> str | None:
-    """The first test that fails, or what pytest says when it does not get as far; None if all pass."""
-    environ = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_START"}
+class Failure(NamedTuple):
+    """Tests of which one failed: the one that did, or all of a run that broke; ``said`` is what pytest says of it."""
+
+    tests: list[str]
+    said: str
+
+
+def first_failure(tree: Path, tests: list[str]) -> Failure | None:
+    """The first test that fails; None if all pass."""
     for start in range(0, len(tests), BATCH):
-        (tree / ".cache").mkdir(exist_ok=True)
-        names = tree / ".cache" / "mutants-tests"
-        names.write_text("\n".join(tests[start : start + BATCH]), encoding="utf-8")
-        command = [python(tree), "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider"]
-        options = ["--timeout", str(LIMIT), "--tb=no", "-rfE", f"@{names}"]
-        done = subprocess.run(
-            [*command, *options], cwd=tree, env=environ, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        if done.returncode:
-            lines = done.stdout.decode(errors="replace").splitlines()
+        batch = tests[start : start + BATCH]
+        code, lines = run_tests(tree, batch)
+        if code:
             said = [line.partition(" ")[2] for line in lines if line.startswith(("FAILED ", "ERROR "))]
-            known = [test for test in tests[start : start + BATCH] for text in said if text.startswith(test)]
-            return max(known, key=len) if known else (said or lines or ["it ended without a word"])[-1]
+            one = max((test for test in batch for text in said if text.startswith(test)), key=len, default="")
+            return Failure([one] if one else batch, one or (said or lines or ["nothing"])[-1])
     return None
+
+
+def run_tests(tree: Path, tests: list[str]) -> tuple[int, list[str]]:
+    """Exit code and output of pytest; a run that hangs is a failure."""
+    names = tree / ".cache" / "mutants-tests"
+    names.parent.mkdir(exist_ok=True)
+    names.write_text("\n".join(tests), encoding="utf-8")
+    options = ["-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "-rfE"]
+    command = [python(tree), "-m", "pytest", *options, "--timeout", str(LIMIT), f"@{names}"]
+    with subprocess.Popen(
+        command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    ) as run:
+        try:
+            said, _ = run.communicate(timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            return 1, ["the tests hang"]
+    return run.returncode, said.decode(errors="replace").splitlines()
 
 
 def python(tree: Path) -> str:
