@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.util
 import pkgutil
@@ -31,6 +32,11 @@ def graph() -> dict[str, set[str]]:
     """The imports of each module of the package."""
     found: dict[str, set[str]] = rooms.graph(PACKAGE)
     return found
+
+
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def project_files() -> list[Path]:
@@ -104,8 +110,7 @@ def _module(path: Path) -> str:
 
 def _imported(path: Path) -> Iterator[str]:
     """Dotted names that a module imports, down to what it imports from a module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ncdiag"):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
@@ -202,7 +207,7 @@ def test_every_report_module_is_a_format_or_serves_one() -> None:
     used = {
         alias.name if node.module == "ncdiag.report" else (node.module or "").rpartition(".")[2]
         for path in MODULES
-        for node, _ in _nodes(path)
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ncdiag.report")
         for alias in node.names
     }
