@@ -56,14 +56,14 @@ app = application(
     cls=Commands,
     no_args_is_help=True,
     name="ncdiag",
-    help="Find the root cause of an NCCL network failure. 'ncdiag FILE' is short for 'ncdiag triage FILE'.",
+    help="Find the root cause of an NCCL failure. 'ncdiag FILE' is short for 'ncdiag triage FILE'.",
     epilog=examples(
         "ncdiag my.log                       # a log, a paste, a bundle, a folder",
-        "kubectl logs trainer-0 | ncdiag     # anything that you can pipe",
-        "ncdiag check                        # this machine",
-        "ncdiag explain NCCL_IB_GID_INDEX    # a variable, a line, a code, a rule",
-        "ncdiag help lint                    # the options of a command",
-        'eval "$(ncdiag completion bash)"    # completion; also zsh and fish',
+        "kubectl logs trainer-0 | ncdiag     # the output of any command",
+        "ncdiag check                        # this host",
+        "ncdiag explain NCCL_IB_GID_INDEX    # a variable, log line, code or rule",
+        "ncdiag help lint                    # the options of one command",
+        'eval "$(ncdiag completion bash)"    # shell completion; also zsh and fish',
     ),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -79,7 +79,7 @@ def _version(wanted: bool) -> None:  # noqa: FBT001  (typer's callback)
 def options(
     *,
     version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Take the options that come before the command."""

@@ -50,9 +50,7 @@ class Language(str, enum.Enum):
 
 Lang = Annotated[
     Language | None,
-    typer.Option(
-        "--lang", show_default="the locale's, else en", help="The language of the texts: en or zh (NCDIAG_LANG)."
-    ),
+    typer.Option("--lang", show_default="from the locale", help="Language of the report (environment: NCDIAG_LANG)."),
 ]
 
 
@@ -71,39 +69,52 @@ class Options:
         str | None,
         typer.Option(
             "--format", metavar="FORMAT", show_default="text",
-            help="How to answer: text, html, json, markdown, sarif, junit, prometheus, github or nagios.",
+            help="Report format: text, html, json, markdown, sarif, junit, prometheus, github or nagios.",
         ),
     ] = None  # fmt: skip
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to FILE.")] = (
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")] = (
         None
     )
-    select: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Judge only these rules (code or name).")] = (
-        None
+    select: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="Use only this rule (code or name; repeatable).")
+    ] = None
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="Skip this rule (code or name; repeatable).")
+    ] = None
+    min_severity: Annotated[Least, typer.Option(help="Lowest severity of the findings to show.")] = Least.info
+    fail_on: Annotated[FailOn, typer.Option(help="Exit with code 1 if a finding has at least this severity.")] = (
+        FailOn.error
     )
-    ignore: Annotated[list[str] | None, typer.Option(metavar="RULE", help="Skip these rules (code or name).")] = None
-    min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info
-    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 if a finding is at least this severe.")] = FailOn.error
     exit_style: Annotated[
         ExitStyle | None,
         typer.Option(
             show_default="ncdiag",
-            help="What the exit code means. nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; goes with --format nagios.",
+            help="Meaning of the exit code. nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN (implied by "
+            "--format nagios).",
         ),
     ] = None
     nccl: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="The NCCL version, if the input does not show it.")
+        str | None, typer.Option(metavar="VERSION", help="NCCL version of the job, if the input does not show it.")
     ] = None
-    rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None
+    rules: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Also use the rules in this folder (repeatable).")
+    ] = None
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, ncdiag.toml).")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Configuration file: private rules, ignored rules, baseline (default: $NCDIAG_CONFIG or ncdiag.toml).",
+        ),
     ] = None
     redact: Annotated[
-        bool, typer.Option("--redact", help="Replace names and addresses by stand-ins, remove secrets.")
+        bool, typer.Option("--redact", help="Replace names and addresses with placeholders and remove secrets.")
     ] = False
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="The whole report, not only one screen.")] = False
-    brief: Annotated[bool, typer.Option("--brief", help="One line per finding.")] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the whole report instead of one screen.")] = (
+        False
+    )
+    brief: Annotated[bool, typer.Option("--brief", help="Print one line per finding.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False
+    no_color: Annotated[bool, typer.Option("--no-color", help="Print without colours.")] = False
     lang: Lang = None
 
     @property
@@ -154,13 +165,19 @@ class Options:
 
 
 Pid = Annotated[
-    int | None, typer.Option("--pid", metavar="N", min=1, help="Environment and limits of this running process.")
+    int | None,
+    typer.Option("--pid", metavar="N", min=1, help="Use the environment and limits of this running process."),
 ]
 AskNccl = Annotated[
     bool | None,
-    typer.Option("--ask-nccl/--no-nccl", help="Ask the installed NCCL what it picks. Default: unless --pid is given."),
+    typer.Option(
+        "--ask-nccl/--no-nccl",
+        help="Load the installed NCCL and ask which interface it picks (default: yes, unless --pid is given).",
+    ),
 ]
-Deltas = Annotated[bool, typer.Option("--deltas", help="Take two samples of the counters, 2 s apart.")]
+Deltas = Annotated[
+    bool, typer.Option("--deltas", help="Read the counters twice, 2 seconds apart, and show the increase.")
+]
 """What the commands that look at a machine share."""
 
 

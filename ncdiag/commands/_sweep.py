@@ -30,15 +30,17 @@ Nodes = Annotated[
     str | None,
     typer.Option(
         metavar="SET",
-        help="Ask these hosts: node[001-512], @group, a host file, a:8,b:8, or labels of pods (app=train).",
+        help="Check these hosts: node[001-512], @group, a host file, a:8,b:8, or pod labels (app=train).",
     ),
 ]
-Carrier = Annotated[Via, typer.Option("--via", help="What carries the question; auto takes what is here.")]
-Push = Annotated[bool, typer.Option("--push", help="Send the program along, for hosts without ncdiag.")]
-Timeout = Annotated[float, typer.Option("--host-timeout", metavar="SECONDS", min=1, help="The time of one host.")]
-Fanout = Annotated[int, typer.Option(metavar="N", min=1, help="Ask so many hosts at once.")]
+Carrier = Annotated[Via, typer.Option("--via", help="How to reach the hosts (auto: whichever is available).")]
+Push = Annotated[bool, typer.Option("--push", help="Copy ncdiag to hosts that do not have it.")]
+Timeout = Annotated[
+    float, typer.Option("--host-timeout", metavar="SECONDS", min=1, help="Seconds to wait for each host.")
+]
+Fanout = Annotated[int, typer.Option(metavar="N", min=1, help="Number of hosts to query in parallel.")]
 CarrierOptions = Annotated[
-    str, typer.Option("--ssh-options", metavar="TEXT", help="Options for ssh, or for srun, mpirun or kubectl.")
+    str, typer.Option("--ssh-options", metavar="TEXT", help="Extra options for ssh (or srun, mpirun, kubectl).")
 ]
 
 

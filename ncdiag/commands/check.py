@@ -18,20 +18,22 @@ app = application()
 
 
 @app.command(
-    help="Judge this host, or recorded ones, as the hosts of one job. Reads /sys and /proc and runs the usual tools; "
-    "changes nothing."
+    help="Check this host, or compare recorded hosts as the hosts of one job. Reads /sys and /proc and runs "
+    "standard tools; changes nothing."
 )
 @shared
 def check(
     recorded: Annotated[list[str] | None, typer.Argument(metavar="[BUNDLE | DIR]...", show_default=False)] = None,
     root: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Read a recorded tree (/sys, /proc, /etc) instead of this host."),
     ] = None,
     bundle: Annotated[
-        list[Path] | None, typer.Option("--from", metavar="BUNDLE", help="Judge an archive from 'ncdiag collect'.")
+        list[Path] | None, typer.Option("--from", metavar="BUNDLE", help="Check a bundle written by 'ncdiag collect'.")
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="AREA", help="Show one area of the table, or several (--list has them).")
+        list[str] | None,
+        typer.Option(metavar="AREA", help="Show only this area of the table (repeatable; --list prints the areas)."),
     ] = None,
     pid: Pid = None,
     *,
@@ -45,16 +47,19 @@ def check(
     deltas: Deltas = False,
     baseline: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Show what differs from this saved state: a bundle, a tree or outputs."),
+        typer.Option(
+            metavar="FILE",
+            help="Show differences from this saved good state: a bundle, a recorded tree or tool output.",
+        ),
     ] = None,
     partial: Annotated[
         bool,
-        typer.Option("--partial", help="Write what was seen instead of judging it; 'ncdiag check --from' judges it."),
+        typer.Option(
+            "--partial", help="Write the collected facts instead of a report; 'ncdiag check --from' reads them."
+        ),
     ] = False,
     wrapped: Annotated[float | None, typer.Option(hidden=True)] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="List the checks and what they read, and do nothing else.")
-    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the checks and what each reads, then exit.")] = False,
     options: Options,
 ) -> int:
     """Look at a host and judge what was seen."""

@@ -16,29 +16,32 @@ app = application()
 
 
 @app.command(
-    help="Pack what 'check' would read into one archive. 'check --from', 'parse' and 'triage' judge it anywhere. "
-    "--python and --script print a program that does so on a host that has no ncdiag."
+    help="Save what 'check' reads from this host in one archive, a bundle. 'check --from', 'parse' and "
+    "'triage' diagnose it on any machine. --python and --script print a program that does the same on a "
+    "host without ncdiag."
 )
 def collect(
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="BUNDLE.tar.gz", help="The archive to write; - is standard output."),
+        typer.Option("--output", "-o", metavar="BUNDLE.tar.gz", help="Archive to write (-: standard output)."),
     ] = None,
-    root: Annotated[Path, typer.Option(metavar="DIR", help="Pack a recorded tree instead of this host.")] = Path("/"),
+    root: Annotated[
+        Path, typer.Option(metavar="DIR", help="Save a recorded tree (/sys, /proc, /etc) instead of this host.")
+    ] = Path("/"),
     pid: Pid = None,
     *,
     ask_nccl: AskNccl = None,
     deltas: Deltas = False,
     python: Annotated[
-        bool, typer.Option("--python", help="Print a program for any Python since 3.6 that writes such an archive.")
+        bool, typer.Option("--python", help="Print a Python program (3.6 or newer) that writes a bundle.")
     ] = False,
     script: Annotated[
-        bool, typer.Option("--script", help="Print a program for any POSIX shell that prints the same as text.")
+        bool, typer.Option("--script", help="Print a POSIX shell script that prints the same data as text.")
     ] = False,
     redact: Annotated[
-        bool, typer.Option("--redact", help="Replace names and addresses by stand-ins in the archive.")
+        bool, typer.Option("--redact", help="Replace names and addresses with placeholders in the bundle.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
 ) -> int:
     """Write a bundle, or print what writes one."""
     from ncdiag.base.errors import UsageError

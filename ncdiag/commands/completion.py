@@ -13,14 +13,14 @@ app = application()
 
 
 @app.command(
-    help="Print the completion script of your shell, or install it for yourself: a file in the folder where the shell "
-    "looks for it. No start-up file is changed."
+    help="Print the completion script for a shell, or install it as a file in the folder that the shell "
+    "searches for completions. Changes no start-up file."
 )
 def completion(
     shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(metavar="bash|zsh|fish")],
     *,
-    install: Annotated[bool, typer.Option("--install", help="Write it to the folder of your shell.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    install: Annotated[bool, typer.Option("--install", help="Install the script for the current user.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
 ) -> int:
     """Print the script of a shell, or write it where the shell finds it."""
     from ncdiag.base.errors import OutputError

@@ -28,21 +28,23 @@ class _Fault(NamedTuple):
 
 
 FAULTS = (
-    _Fault("veth.log", "fixtures/cases/veth/nccl.log", "A job on two hosts never gets past its start."),
+    _Fault("veth.log", "fixtures/cases/veth/nccl.log", "A job on two hosts hangs at startup."),
     _Fault(
-        "roce.txt", "fixtures/cases/roce-gid-3-old/paste.txt", "A job on RoCE fails with error 12 when it connects."
+        "roce.txt",
+        "fixtures/cases/roce-gid-3-old/paste.txt",
+        "A job on RoCE fails with error 12 while the ranks connect.",
     ),
-    _Fault("container.txt", "fixtures/cases/shm-64m/paste.txt", "A job in a container fails on a single host."),
+    _Fault("container.txt", "fixtures/cases/shm-64m/paste.txt", "A job in a container on one host fails."),
 )
 """pyproject.toml puts them into the wheel as ``ncdiag/_demo``."""
 
 
 @app.command(
-    help="Diagnose three faults that are shipped, one after the other: a log, outputs of tools, a container. On a "
-    "terminal, Enter goes on and q ends it."
+    help="Diagnose three example failures that come with ncdiag: a log, the output of tools, a container. On "
+    "a terminal, press Enter to continue or q to quit."
 )
 def demo(
-    *, no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False
+    *, no_color: Annotated[bool, typer.Option("--no-color", help="Print without colours.")] = False
 ) -> int:  # fmt: skip
     """Show what an answer looks like."""
     import shutil
@@ -55,7 +57,7 @@ def demo(
         answer(partial(_judged, fault), Options(no_color=no_color))
         if number < len(FAULTS) and not _goes_on():
             return 0
-    more = "Now yours: 'ncdiag FILE' judges a log, 'ncdiag check' this host; 'ncdiag --help' has the rest."
+    more = "Your turn: 'ncdiag FILE' diagnoses a log, 'ncdiag check' this host; 'ncdiag --help' lists all commands."
     write(f"\n{fitted(more, columns)}\n", None)
     return 0
 
@@ -79,7 +81,7 @@ def _goes_on() -> bool:
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         write("\n", None)
         return True
-    write("\n-- Enter: the next one, q: the end -- ", None)
+    write("\n-- Enter: next example, q: quit -- ", None)
     line = sys.stdin.readline()
     write("\n", None)
     return bool(line) and line.strip().lower() not in {"q", "quit"}

@@ -13,23 +13,28 @@ app = application()
 
 
 @app.command(
-    help="Show what differs between two runs, hosts or bundles (a good one and a bad one), the most important first. "
-    "Exits with 0 if nothing that matters differs, 1 if something does, 3 if one of them was not understood."
+    help="Show what differs between two runs, hosts or bundles (a good one and a bad one), most important "
+    "first. Exit code: 0 if nothing important differs, 1 if something does, 3 if nothing in one of the "
+    "inputs was recognised."
 )
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file, folder or bundle: the good one.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="A file, folder or bundle: the bad one.")],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="File, folder or bundle of the good run.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="File, folder or bundle of the bad run.")],
     *,
     form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="How to answer: text, html, json or markdown.")
+        str, typer.Option("--format", metavar="FORMAT", help="Report format: text, html, json or markdown.")
     ] = "text",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
-    nccl: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="The NCCL version, where the inputs do not tell it.")
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
     ] = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Put stand-ins for names and addresses.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="All differences, not one screen.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    nccl: Annotated[
+        str | None, typer.Option(metavar="VERSION", help="NCCL version, if the inputs do not show it.")
+    ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Replace names and addresses with placeholders.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print all differences instead of one screen.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
     lang: Lang = None,
 ) -> int:
     """Set two inputs side by side."""

@@ -20,21 +20,27 @@ app = application()
 
 
 @app.command(
-    help="Explain a rule, any line of a log, an NCCL_* variable, a code (Xid 79, SXid 20034, status 12, errno 111, "
-    "ncclSystemError), a path type, a word of the field, a file of /sys or /proc, or how to get a log ('logging'). "
-    "A rule with FILE: clause by clause, why it fired on that input or did not."
+    help="Explain a rule, a log line, an NCCL_* variable, an error code (Xid 79, SXid 20034, status 12, errno "
+    "111, ncclSystemError), a path type, a technical term, a file in /sys or /proc, or how to get a "
+    "useful log ('logging'). With a rule and FILE: show, condition by condition, why the rule did or did "
+    "not fire on that input."
 )
 def explain(  # noqa: PLR0917  (typer's parameters)
     thing: Annotated[str | None, typer.Argument(metavar="[THING]")] = None,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
-    lines: Annotated[str | None, typer.Option("--lines", metavar="FILE", help="Explain every line of FILE.")] = None,
+    lines: Annotated[str | None, typer.Option("--lines", metavar="FILE", help="Explain each line of FILE.")] = None,
     format_: Annotated[
-        Literal["text", "json", "jsonl"], typer.Option("--format", help="Output format; jsonl: one object per line.")
+        Literal["text", "json", "jsonl"],
+        typer.Option("--format", help="Output format (jsonl: one JSON object per line)."),
     ] = "text",
-    nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL version to assume.")] = None,
-    rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="NCCL version for which to explain.")] = None,
+    rules: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Also use the rules in this folder (repeatable).")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
     lang: Lang = None,
 ) -> int:
     """Print what is known of the thing."""

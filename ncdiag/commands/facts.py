@@ -13,13 +13,20 @@ from ncdiag.commands._output import write
 app = application()
 
 
-@app.command(help="Print what was understood, as JSON. The names are those that rules use; nothing is judged.")
+@app.command(
+    help="Print the facts read from the input, as JSON, without a diagnosis. Types and fields have the names that "
+    "rules use."
+)
 def facts(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Replace names and addresses by stand-ins.")] = False,
-    unread: Annotated[bool, typer.Option("--unread", help="Print the lines that were not understood instead.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Replace names and addresses with placeholders.")] = False,
+    unread: Annotated[
+        bool, typer.Option("--unread", help="Print the lines that were not recognised instead of the facts.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
 ) -> int:
     """Print the merged facts."""
     import json

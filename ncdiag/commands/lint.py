@@ -36,35 +36,67 @@ class _Splitting(typer.core.TyperCommand):
 
 @app.command(
     cls=_Splitting,
-    help="Check the NCCL settings of launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes, compose and "
-    "other YAML files, JSON, TOML and Python files, env files, nccl.conf, hostfiles and HCCL rank tables, and of the "
-    "commands in other texts; FILE may be a folder or - for standard input. "
-    "A command line comes after --: ncdiag lint -- mpirun -np 2 ...",
+    help="Check the NCCL settings in launch commands, shell and Slurm scripts, Dockerfiles, Kubernetes, "
+    "compose and other YAML files, JSON, TOML and Python files, env files, nccl.conf, hostfiles, HCCL "
+    "rank tables, and commands quoted in other text. FILE may be a folder, or - for standard input. To "
+    "check a command line, put it after --: ncdiag lint -- mpirun -np 2 ...",
 )
 def lint(  # noqa: PLR0917  (typer's parameters)
     ctx: typer.Context,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...] [-- COMMAND]")] = None,
-    pid: Annotated[list[int] | None, typer.Option(metavar="PID", help="Check the environment of a process.")] = None,
-    nccl: Annotated[str | None, typer.Option(metavar="VERSION", help="The NCCL release; default: the one "
-                                             "in the file, otherwise all.")] = None,
-    as_: Annotated[str | None, typer.Option("--as", metavar="FORM", help="Read the files as shell, dockerfile, "
-                                            "kubernetes, compose, json, toml, python, env, conf, hostfile or "
-                                            "ranktable.")] = None,
-    one_job: Annotated[bool, typer.Option("--one-job", help="The files are those of the hosts of one job: compare "
-                                          "them.")] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Print the corrections as a patch; no file is changed.")] = False,
-    format_: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="How to answer.")] = "text",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
-    select: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Only these (code or name).")] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Skip these (code or name).")] = None,
-    rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, "
-                                                "ncdiag.toml).")] = None,
-    min_severity: Annotated[Least, typer.Option(help="Show no finding below this severity.")] = Least.info,
-    fail_on: Annotated[FailOn, typer.Option(help="Exit with 1 if a finding is at least this severe.")] = FailOn.error,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    pid: Annotated[
+        list[int] | None, typer.Option(metavar="PID", help="Check the environment of this running process.")
+    ] = None,
+    nccl: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="NCCL version to check for (default: the version named in the file, otherwise all versions).",
+        ),
+    ] = None,
+    as_: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="FORM",
+            help="Read the files as this type: shell, dockerfile, kubernetes, compose, json, toml, python, env, conf, "
+            "hostfile or ranktable.",
+        ),
+    ] = None,
+    one_job: Annotated[
+        bool,
+        typer.Option("--one-job", help="Treat the files as those of the hosts of one job and compare their settings."),
+    ] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Print the corrections as a patch, without changing any file.")
+    ] = False,
+    format_: Annotated[Literal["text", "json", "github"], typer.Option("--format", help="Output format.")] = "text",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
+    select: Annotated[
+        list[str] | None, typer.Option(metavar="CHECK", help="Use only this check or rule (code or name; repeatable).")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="CHECK", help="Skip this check or rule (code or name; repeatable).")
+    ] = None,
+    rules: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Also use the rules in this folder (repeatable).")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Configuration file: private rules, ignored rules, baseline (default: $NCDIAG_CONFIG or ncdiag.toml).",
+        ),
+    ] = None,
+    min_severity: Annotated[Least, typer.Option(help="Lowest severity of the findings to show.")] = Least.info,
+    fail_on: Annotated[
+        FailOn, typer.Option(help="Exit with code 1 if a finding has at least this severity.")
+    ] = FailOn.error,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
     lang: Lang = None,
-) -> int:  # fmt: skip
+) -> int:
     """Print the findings, or the patch."""
     from ncdiag.apps.lint import lint as judged
     from ncdiag.apps.lint import output as printing

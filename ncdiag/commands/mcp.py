@@ -15,23 +15,29 @@ _LEAST = 4000
 
 
 @app.command(
-    help="Serve triage, explain, predict, lint and the rule book to an assistant, over standard input and output "
-    "(Model Context Protocol). Judges the texts that come in; reads files only below --allow, and opens no connection. "
-    "Needs the package mcp: pip install 'ncdiag[mcp]'."
+    help="Run a Model Context Protocol server on standard input and output that gives an AI assistant the "
+    "commands triage, explain, predict and lint and the rules. It reads only the text it is sent and "
+    "files under the --allow folders, and opens no network connection. Requires the mcp package: pip "
+    "install 'ncdiag[mcp]'."
 )
 def mcp(
     *,
     allow: Annotated[
-        list[Path] | None, typer.Option(metavar="DIR", help="Let the assistant name files below this folder.")
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR", help="Let the assistant read files in this folder and its subfolders (repeatable)."
+        ),
     ] = None,
     no_redact: Annotated[
-        bool, typer.Option("--no-redact", help="Answer with names, addresses and secrets as they are in the input.")
+        bool, typer.Option("--no-redact", help="Keep names, addresses and secrets of the input in the answers.")
     ] = False,
-    seconds: Annotated[float, typer.Option(metavar="N", min=1, help="The time of one call.")] = 60,
-    max_input: Annotated[int, typer.Option(metavar="N", min=1000, help="Characters of a text that are read.")] = 4
-    << 20,
+    seconds: Annotated[float, typer.Option(metavar="N", min=1, help="Time limit of one call, in seconds.")] = 60,
+    max_input: Annotated[
+        int, typer.Option(metavar="N", min=1000, help="Maximum length of an input text, in characters.")
+    ] = 4 << 20,
     max_output: Annotated[
-        int, typer.Option(metavar="N", min=_LEAST, help="Characters of an answer, as text and as JSON each.")
+        int,
+        typer.Option(metavar="N", min=_LEAST, help="Maximum length of an answer, in characters (text and JSON each)."),
     ] = 24_000,
 ) -> int:
     """Answer until standard input ends."""

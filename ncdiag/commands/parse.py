@@ -11,7 +11,9 @@ from ncdiag.commands._options import Options, application, shared
 app = application()
 
 
-@app.command(help="Judge one job by its logs. FILE: a file, folder, glob, archive or bundle; - is standard input.")
+@app.command(
+    help="Diagnose one job from its logs. FILE: a file, folder, glob pattern, archive or bundle; - is standard input."
+)
 @shared
 def parse(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
@@ -20,10 +22,13 @@ def parse(
         bool,
         typer.Option(
             "--partial",
-            help="Write what was read instead of judging it; 'ncdiag parse' judges several such files as one job.",
+            help="Write the parsed input instead of a report; 'ncdiag parse' then diagnoses several such "
+            "files as one job.",
         ),
     ] = False,
-    each: Annotated[bool, typer.Option("--each", help="Each file is a separate job: one line per job.")] = False,
+    each: Annotated[
+        bool, typer.Option("--each", help="Treat each file as a separate job and print one line per job.")
+    ] = False,
     options: Options,
 ) -> int:
     """Diagnose the logs of one job, or of many."""

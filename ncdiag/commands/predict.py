@@ -18,24 +18,32 @@ app = application()
 
 
 @app.command(
-    help="Show which interfaces, network, RDMA ports, GID and GPUDirect RDMA NCCL would choose, and why. "
-    "From FILE (logs, outputs of tools), or from this host. Runs no job and needs no GPU."
+    help="Show which interfaces, network, RDMA ports and GID NCCL would choose, whether it would use "
+    "GPUDirect RDMA, and why. Reads FILE (logs, tool output) or this host. Runs no job and needs no GPU."
 )
 def predict(  # noqa: PLR0917  (typer's parameters)
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE... | live]")] = None,
     nccl: Annotated[
-        list[str] | None, typer.Option(metavar="VERSION", help="The release to predict; several come side by side.")
+        list[str] | None,
+        typer.Option(metavar="VERSION", help="NCCL version to predict for (repeat to compare versions)."),
     ] = None,
     env: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Set a variable in addition to the known ones.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Also set this variable (repeatable).")
     ] = None,
-    root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
-    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    root: Annotated[
+        Path, typer.Option(metavar="DIR", help="Read a recorded tree (/sys, /proc, /etc) instead of this host.")
+    ] = Path("/"),
+    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format.")] = "text",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
     ask_nccl: Annotated[
-        bool, typer.Option("--ask-nccl/--no-nccl", help="On this host, ask the installed NCCL what it picks.")
+        bool,
+        typer.Option(
+            "--ask-nccl/--no-nccl", help="On this host, load the installed NCCL and ask which interface it picks."
+        ),
     ] = True,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
     lang: Lang = None,
 ) -> int:
     """Print the prediction."""

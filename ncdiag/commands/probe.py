@@ -27,58 +27,73 @@ _PLACE = re.compile(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
 
 
 @app.command(
-    help="Try the TCP connections between hosts, in pairs, one after the other; with --bandwidth also what their RDMA "
-    "ports carry, with --launch all that a launch needs of its hosts. Sends an agent to each host, which listens on "
-    "some ports meanwhile and leaves nothing behind. Takes "
-    "as long as --seconds at most, and the start."
+    help="Test the TCP connections between pairs of hosts; with --bandwidth also the RDMA bandwidth, with "
+    "--launch also what the launch needs on its hosts. A temporary agent on each host listens on a few "
+    "ports during the test and leaves no files. Takes at most --seconds plus the time to start the "
+    "agents."
 )
 @shared
 def probe(
     *,
     nodes: Annotated[
         str | None,
-        typer.Option(metavar="SET", help="These hosts: node[001-512], @group, a host file, labels of pods."),
+        typer.Option(metavar="SET", help="Hosts to test: node[001-512], @group, a host file, or pod labels."),
     ] = None,
     launch: Annotated[
         str | None,
         typer.Option(
-            metavar="LAUNCH", help="A command line (mpirun, torchrun, srun ...), a script with one, or a hostfile."
+            metavar="LAUNCH",
+            help="Test the hosts of this launch: a command line (mpirun, torchrun, srun ...), a script with "
+            "one, or a hostfile.",
         ),
     ] = None,
     via: Carrier = Via.auto,
     ssh_options: CarrierOptions = "",
-    seconds: Annotated[float, typer.Option(metavar="N", min=1, max=3600, help="The time for the tries.")] = 60,
-    start: Annotated[float, typer.Option(metavar="N", min=1, max=600, help="The time for the agents to start.")] = 30,
-    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="Each host asks so many others at most.")] = 64,
+    seconds: Annotated[
+        float, typer.Option(metavar="N", min=1, max=3600, help="Time limit of the connection tests, in seconds.")
+    ] = 60,
+    start: Annotated[
+        float, typer.Option(metavar="N", min=1, max=600, help="Time limit for the agents to start, in seconds.")
+    ] = 30,
+    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of peers that each host tries.")] = 64,
     ports: Annotated[
-        str | None, typer.Option(metavar="A-B", help="Listen on ports of this range, not the kernel's.")
+        str | None, typer.Option(metavar="A-B", help="Port range for the agents (default: chosen by the kernel).")
     ] = None,
     port: Annotated[
-        list[int] | None, typer.Option(metavar="N", min=1, max=_LAST_PORT, help="Try this port, too.")
+        list[int] | None, typer.Option(metavar="N", min=1, max=_LAST_PORT, help="Also test this TCP port (repeatable).")
     ] = None,
     master: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Where the ranks meet. Default: MASTER_ADDR and MASTER_PORT."),
+        typer.Option(metavar="HOST:PORT", help="Rendezvous address of the job (default: $MASTER_ADDR:$MASTER_PORT)."),
     ] = None,
     bandwidth: Annotated[
         bool,
         typer.Option(
-            "--bandwidth", help="Run ib_write_bw between the RDMA ports of hosts, one pair at a time. It fills them."
+            "--bandwidth",
+            help="Measure RDMA bandwidth with ib_write_bw, one pair at a time per port. Uses the full "
+            "bandwidth of the ports.",
         ),
     ] = False,
     bandwidth_seconds: Annotated[
-        float, typer.Option(metavar="N", min=10, max=3600, help="The time for --bandwidth, before the other tries.")
+        float,
+        typer.Option(
+            metavar="N",
+            min=10,
+            max=3600,
+            help="Time limit of --bandwidth, in seconds; it runs before the connection tests.",
+        ),
     ] = 120,
     nccl_tests: Annotated[
-        str, typer.Option(metavar="PROGRAM", help="all_reduce_perf on the hosts, which --bandwidth runs too.")
+        str, typer.Option(metavar="PROGRAM", help="Path of all_reduce_perf on the hosts; --bandwidth also runs it.")
     ] = "all_reduce_perf",
     svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the matrix of hosts as an SVG picture.")
+        Path | None, typer.Option(metavar="FILE", help="Also write the matrix of hosts as an SVG image.")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the tries; 'ncdiag triage' reads them.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write the test results to FILE; 'ncdiag triage' reads them."),
     ] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Write the facts instead of judging them.")] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Write the collected facts instead of a report.")] = False,
     options: Options,
 ) -> int:
     """Try, draw and judge."""

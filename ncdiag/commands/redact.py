@@ -21,22 +21,25 @@ app = application()
 
 
 @app.command(
-    help="Clean FILE (- is standard input): addresses, names of hosts and users, GUIDs, UUIDs and serial numbers get "
-    "stand-ins that keep subnets, vendors and names of devices, so that it can still be diagnosed; secrets are removed."
-    " A bundle, an sos report or a recorded tree becomes a cleaned bundle. It is best effort: look the result over "
-    "before you share it.",
+    help="Replace addresses, host and user names, GUIDs, UUIDs and serial numbers in FILE (- is standard "
+    "input) with placeholders, and remove secrets. Subnets, vendors and device names are kept, so the "
+    "result can still be diagnosed. A bundle, an sos report or a recorded tree becomes a redacted "
+    "bundle. Redaction is best effort: review the result before you share it.",
 )
 def redact(
     files: Annotated[list[str], typer.Argument(metavar="FILE...")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
     map_: Annotated[
         Path | None,
-        typer.Option("--map", metavar="FILE", help="Keep the mapping in FILE, and reuse it the next time."),
+        typer.Option("--map", metavar="FILE", help="Save the mapping in FILE and reuse it next time."),
     ] = None,
     review: Annotated[
-        bool, typer.Option("--review", help="List on stderr the remaining words that may be secrets: long and random.")
+        bool,
+        typer.Option("--review", help="List remaining words that may be secrets (long and random) on standard error."),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
 ) -> int:
     """Print the cleaned text, several files each under a heading, or write a cleaned bundle."""
     from ncdiag.apps.redact import Redactor, Spooled, cleaned

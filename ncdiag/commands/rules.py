@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 
     from ncdiag.engine.schema import Rule
 
-app = application(help="Open the rule book. List rules, show one, test or write your own.", no_args_is_help=True)
+app = application(help="List, show, test and create rules.", no_args_is_help=True)
 
-Folders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", help="Add the rules of this folder.")]
+Folders = Annotated[
+    list[Path] | None, typer.Option("--rules", metavar="DIR", help="Also use the rules in this folder (repeatable).")
+]
 
 
-@app.command("list", help="List all rules. One per line: code, severity, role, name, title.")
+@app.command("list", help="List all rules. One per line, with code, severity, role, name and title.")
 def list_rules(
     rules: Folders = None,
-    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="How to answer.")] = "text",
+    format_: Annotated[Literal["text", "json"], typer.Option("--format", help="Output format.")] = "text",
     lang: Lang = None,
 ) -> int:
     """Print the table of rules."""
@@ -49,7 +51,7 @@ def list_rules(
     return 0
 
 
-@app.command(help="Show one rule. What it looks for, why, when it may be wrong, what to do.")
+@app.command(help="Show one rule. Prints its conditions, reason, false positives and fixes.")
 def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = None, lang: Lang = None) -> int:
     """Print the page of a rule."""
     from ncdiag import catalogue
@@ -64,7 +66,9 @@ def show(rule: Annotated[str, typer.Argument(metavar="RULE")], rules: Folders = 
 
 
 @app.command(
-    "test", help="Run the examples of rules. Of all shipped rules, of those named, or of the packs DIR. 1: problems."
+    "test",
+    help="Run the examples of rules. Of all built-in rules, of the named ones, or of those in DIR. Exit code "
+    "1 if an example fails.",
 )
 def run_examples(
     names: Annotated[list[str] | None, typer.Argument(metavar="[RULE|DIR...]")] = None, rules: Folders = None
@@ -133,13 +137,13 @@ def _loaded(folders: Iterable[Path]) -> list[Rule]:
     return loaded
 
 
-@app.command("new", help="Write a rule to start from. DIR/<area>/NAME.toml, complete, with examples that pass.")
+@app.command("new", help="Create a rule to edit. Writes DIR/<area>/NAME.toml, complete, with passing examples.")
 def new_rule(
     name: Annotated[str, typer.Argument(metavar="NAME")],
-    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of your pack.")] = Path("site-rules"),
-    area: Annotated[str, typer.Option(metavar="AREA", help="The folder within it.")] = "site",
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Folder of your rules.")] = Path("site-rules"),
+    area: Annotated[str, typer.Option(metavar="AREA", help="Subfolder for the rule.")] = "site",
     prefix: Annotated[
-        str | None, typer.Option(metavar="LETTERS", help="The prefix of your codes.", show_default="SITE")
+        str | None, typer.Option(metavar="LETTERS", help="Prefix of your rule codes.", show_default="SITE")
     ] = None,
 ) -> int:
     """Write the files of a rule; one that exists is never overwritten.
@@ -162,9 +166,9 @@ def new_rule(
     return 0
 
 
-@app.command("number", help="Give rules their codes. Each rule of DIR with a code like NCD??? gets the next free one.")
+@app.command("number", help="Assign codes to new rules. Each rule in DIR with a code like NCD??? gets the next free code.")
 def number_rules(
-    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of the rules.")] = Path("site-rules"),
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Folder of the rules.")] = Path("site-rules"),
 ) -> int:
     """Write the codes, and print each with its rule."""
     from ncdiag import catalogue
@@ -177,9 +181,14 @@ def number_rules(
     return 0
 
 
-@app.command(help="Write the facts that rules may name as Markdown. Every type, its fields and its derived fields.")
+@app.command(
+    help="Write a reference of all facts. Markdown, with the stored and derived fields of every type that rules "
+    "can use."
+)
 def facts(
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
 ) -> int:
     """Print the reference of facts."""
     from ncdiag.apps.explaining import facts as reference
@@ -188,7 +197,7 @@ def facts(
     return 0
 
 
-@app.command(help="Write the rule book as Markdown. One page per code and an index, in DIR.")
+@app.command(help="Write the rule pages. One Markdown page per rule, and an index, in DIR.")
 def pages(folder: Annotated[Path, typer.Argument(metavar="DIR")], rules: Folders = None) -> int:
     """Write a page for each rule; pages of rules that are gone are removed."""
     from ncdiag import catalogue

@@ -16,8 +16,8 @@ app = application()
 
 @app.command(
     context_settings={"allow_interspersed_args": False},
-    help="Start a job with NCCL's logs switched on, and say why it failed or hangs. Its output, its signals and its "
-    "exit code stay what they are; the diagnosis goes to standard error or to the file of -o.",
+    help="Start a job with NCCL logging enabled, and explain why it failed or hangs. The job's output, "
+    "signals and exit code are passed through; the diagnosis goes to standard error, or to the -o file.",
 )
 @shared
 def run(
@@ -26,19 +26,23 @@ def run(
     hang_after: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", min=0, show_default="300",
-            help="Diagnose a job that prints nothing for so long, once for each silence; 0: never.",
+            metavar="SECONDS",
+            min=0,
+            show_default="300",
+            help="Diagnose when the job prints nothing for this many seconds (0: never).",
         ),
     ] = None,
-    kill_on_hang: Annotated[bool, typer.Option("--kill-on-hang", help="End a job that hangs.")] = False,
+    kill_on_hang: Annotated[bool, typer.Option("--kill-on-hang", help="Stop the job if it hangs.")] = False,
     kill_grace: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="From SIGTERM to SIGKILL for a job that is ended.")
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Seconds between SIGTERM and SIGKILL when the job is stopped."),
     ] = 10.0,
     logs: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the logs here; on many hosts a folder that all share.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the NCCL logs in this folder; for several hosts, use a shared folder."),
     ] = None,
     options: Options,
-) -> int:  # fmt: skip
+) -> int:
     """Run a job; the exit code is its own."""
     if not hasattr(os, "posix_spawn") or sys.platform != "linux":
         from ncdiag.base.errors import UsageError

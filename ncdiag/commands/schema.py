@@ -14,12 +14,14 @@ app = application()
 
 
 @app.command(
-    help="Print the JSON schema (2020-12) of what '--format json' prints: of a report (triage, parse, check, probe), "
-    "of 'ncdiag diff', or of 'ncdiag facts'."
+    help="Print the JSON schema (2020-12) of '--format json' output: of a report (triage, parse, check, "
+    "probe), of 'ncdiag diff', or of 'ncdiag facts'."
 )
 def schema(
     name: Annotated[str, typer.Argument(metavar="[report|diff|facts]", show_default=False)] = "report",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
 ) -> int:
     """Print a schema."""
     import json

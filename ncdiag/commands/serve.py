@@ -27,46 +27,60 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{8,200}")
 
 
 @app.command(
-    help="Serve a page: paste a log or drop files, and read the answer in the browser. It listens on this machine "
-    "alone unless --host says otherwise, its address holds a random token, it loads nothing from elsewhere and keeps "
-    "nothing.",
+    help="Serve a web page to paste a log or drop files and read the diagnosis in the browser. It listens "
+    "only on this machine unless --host is given, its address contains a random token, it loads nothing "
+    "from other sites and stores nothing.",
 )
 def serve(
     *,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Listen on this address.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="Listen on this port; 0: a free one.")
+        int, typer.Option(metavar="N", min=0, max=65535, help="Port to listen on (0: any free port).")
     ] = 8765,
     token: Annotated[
         str | None,
         typer.Option(
             metavar="WORD",
             envvar="NCDIAG_SERVE_TOKEN",
-            show_default="a new one",
+            show_default="random",
             show_envvar=True,
-            help="The secret in the address.",
+            help="Secret token in the address of the page.",
         ),
     ] = None,
     no_token: Annotated[
-        bool, typer.Option("--no-token", help="No secret in the address; with an address of this machine alone.")
+        bool, typer.Option("--no-token", help="Use no token; only allowed when listening on this machine alone.")
     ] = False,
     name: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A further name of this host, as a proxy sends it.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Another name of this host, as a proxy sends it (repeatable)."),
     ] = None,
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep all inputs and answers in DIR; the page says so.")
+        Path | None, typer.Option(metavar="DIR", help="Store all inputs and reports in DIR; the page says so.")
     ] = None,
-    upload_limit: Annotated[int, typer.Option(metavar="MIB", min=1, help="MiB of one upload.")] = 256,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Seconds of one analysis.")] = 120,
-    memory_limit: Annotated[int, typer.Option(metavar="MIB", min=512, help="MiB of memory of one analysis.")] = 4096,
+    upload_limit: Annotated[int, typer.Option(metavar="MIB", min=1, help="Maximum size of one upload, in MiB.")] = 256,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Time limit of one diagnosis, in seconds.")
+    ] = 120,
+    memory_limit: Annotated[
+        int, typer.Option(metavar="MIB", min=512, help="Memory limit of one diagnosis, in MiB.")
+    ] = 4096,
     at_once: Annotated[
-        int | None, typer.Option(metavar="N", min=1, show_default="processors", help="Analyses at once; others wait.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, show_default="processors", help="Maximum number of diagnoses at once; others wait."
+        ),
     ] = None,
-    rules: Annotated[list[Path] | None, typer.Option(metavar="DIR", help="Add the rules of this folder.")] = None,
+    rules: Annotated[
+        list[Path] | None, typer.Option(metavar="DIR", help="Also use the rules in this folder (repeatable).")
+    ] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Private packs and ignored rules (NCDIAG_CONFIG, ncdiag.toml).")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Configuration file: private rules, ignored rules, baseline (default: $NCDIAG_CONFIG or ncdiag.toml).",
+        ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
 ) -> int:
     """Serve until Ctrl-C."""
     missing = [package for module, package in NEEDED.items() if importlib.util.find_spec(module) is None]

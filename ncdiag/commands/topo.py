@@ -15,17 +15,21 @@ app = application()
 
 
 @app.command(
-    help="Draw which GPUs and NICs belong to which CPU and how they are linked; faulty links are marked. "
-    "From FILE (nvidia-smi topo -m, an NCCL topology file, a bundle), else of this host."
+    help="Draw the GPUs and NICs of each CPU and the links between them; faulty links are marked. Reads FILE "
+    "(nvidia-smi topo -m, an NCCL topology file, a bundle) or this host."
 )
 def topo(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an SVG picture.")] = None,
-    root: Annotated[Path, typer.Option(metavar="DIR", help="Read a recorded tree instead of this host.")] = Path("/"),
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the drawing as an SVG image.")] = None,
+    root: Annotated[
+        Path, typer.Option(metavar="DIR", help="Read a recorded tree (/sys, /proc, /etc) instead of this host.")
+    ] = Path("/"),
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the output to FILE.")
+    ] = None,
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes on stderr.")] = False,
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
+    no_color: Annotated[bool, typer.Option("--no-color", help="Print without colours.")] = False,
     lang: Lang = None,
 ) -> int:
     """Draw the hosts."""

@@ -13,12 +13,14 @@ from ncdiag.commands._output import say
 app = application()
 
 
-@app.command(help="Judge any pasted mixture. Logs and outputs of tools; without FILE, or with -, standard input.")
+@app.command(help="Diagnose any mix of pasted logs and tool output. Without FILE, or with -, reads standard input.")
 @shared
 def triage(
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     *,
-    ask: Annotated[bool, typer.Option("--ask", help="Ask for what would settle it: y, n, skip or an output.")] = False,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask questions that would narrow it down (y, n, skip, or paste output).")
+    ] = False,
     options: Options,
 ) -> int:
     """Diagnose a paste."""

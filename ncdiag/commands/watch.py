@@ -13,8 +13,9 @@ app = application()
 
 
 @app.command(
-    help="Follow growing logs and print the diagnosis when a failure appears, when nothing comes for long, and at the "
-    "end or Ctrl-C; each root cause once. LOG: a file, a folder or a glob, with what appears later; - is a pipe."
+    help="Follow growing logs and print a diagnosis when a failure appears, when the logs stop growing, and "
+    "at the end or on Ctrl-C; each root cause once. LOG: a file, folder or glob pattern (new files are "
+    "followed too), or - for a pipe."
 )
 @shared
 def watch(
@@ -22,7 +23,9 @@ def watch(
     *,
     hang_after: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0, help="Diagnose when nothing was added for so long; 0: never."),
+        typer.Option(
+            metavar="SECONDS", min=0, help="Diagnose when the logs did not grow for this many seconds (0: never)."
+        ),
     ] = 300.0,
     options: Options,
 ) -> int:
