@@ -150,13 +150,13 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if usage is not None:
         command = getattr(getattr(error, "ctx", None), "command_path", None) or _command(arguments)
         if not usage():
-            say(f"say what to do; '{command} --help' lists the options")
+            say(f"no arguments given; '{command} --help' lists the options")
         elif type(error).__name__ == "NoArgsIsHelpError":
             sys.stderr.write(usage() + "\n")
         else:
             say(f"{' '.join(usage().split()).rstrip('.')} (see '{command} --help')")
         return int(getattr(error, "exit_code", 2))
-    say(f"internal error: {type(error).__name__}: {error}; NCDIAG_DEBUG=1 shows where, please report it")
+    say(f"internal error: {type(error).__name__}: {error}; please report it (NCDIAG_DEBUG=1 prints the traceback)")
     return INTERNAL
 
 

@@ -228,7 +228,7 @@ def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
     known = {word for rule in rules for word in (rule.code, rule.name, *rule.formerly)}
     for word in (*options.select, *options.ignore):
         if word not in known:
-            msg = f"there is no rule {word!r}; `ncdiag rules list` shows them"
+            msg = f"there is no rule {word!r}; `ncdiag rules list` lists all rules"
             raise UsageError(msg)
     if not options.select and not options.ignore:
         return rules

@@ -23,7 +23,7 @@ from ncdiag.agent.place import place
 from ncdiag.agent.run import Ran, reason, run
 from ncdiag.agent.wrap import leave_with_caller, own_name, wrapped
 
-NO_NVML = "NVML was not queried: the program that collected this uses only Python"
+NO_NVML = "NVML was not queried: this data was collected by a program that uses only Python"
 _GRACE = 1.0  # seconds for what was stopped at the deadline to say so
 _USAGE, _CANNOT_WRITE, _CLOSED_PIPE = 2, 4, 141
 

@@ -42,11 +42,11 @@ class Ignored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def told(self, file: Path) -> str:
         """The phrase that reports carry."""
         until = f" until {self.until}" if self.until else ""
-        return f"{self.rule}, left out by {file}{until}: {self.reason}"
+        return f"{self.rule}, ignored by {file}{until}: {self.reason}"
 
     def ended(self, file: Path) -> str:
         """What reports say once the order does not hold any more."""
-        return f"{self.rule} is judged again since {self.until}; {file} left it out until then: {self.reason}"
+        return f"{self.rule} is used again since {self.until}; {file} ignored it until then: {self.reason}"
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -108,7 +108,7 @@ def load(named: Path | None = None, environment: Mapping[str, str] = os.environ)
         return msgspec.structs.replace(msgspec.convert(data, Config), file=path)
     except msgspec.ValidationError as error:
         raise DefinitionError(
-            str(error), file=str(path), hint="it may hold rules, select, baseline and [[ignore]]"
+            str(error), file=str(path), hint="allowed keys: rules, select, baseline and [[ignore]]"
         ) from None
 
 

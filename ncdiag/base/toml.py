@@ -58,8 +58,8 @@ def definition(text: str, file: str) -> dict[str, Any]:
     except TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         line = int(place[1] or len(text.splitlines())) if place else 0
-        reason = f"this is no TOML: {_PLACE.sub('', str(error))}"
+        reason = f"this is not valid TOML: {_PLACE.sub('', str(error))}"
         raise DefinitionError(reason, file=file, line=line) from None
     except (RecursionError, ValueError) as error:
-        reason = f"this is not TOML: {error}"
+        reason = f"this is not valid TOML: {error}"
         raise DefinitionError(reason, file=file) from None

@@ -107,6 +107,6 @@ def _refused(word: str, commands: Collection[str]) -> list[str]:
     if os.sep in word or (not near and "." in word):
         msg = f"no such file: {word}"
         raise InputError(msg)
-    hint = f"did you mean 'ncdiag {near[0]}'?" if near else "'ncdiag help' lists the commands"
+    hint = f"did you mean 'ncdiag {near[0]}'?" if near else "'ncdiag help' lists all commands"
     msg = f"{word!r} is neither a command nor a file; {hint}"
     raise UsageError(msg)

@@ -32,6 +32,8 @@ def saved(path: str | Path) -> Baseline:
 
     case = case_of(path)
     if not is_understood(case):
-        msg = f"nothing in the baseline {path} was understood; `ncdiag collect -o BUNDLE` on a good host makes one"
+        msg = (
+            f"nothing in the baseline {path} was recognised; create one with `ncdiag collect -o BUNDLE` on a good host"
+        )
         raise UsageError(msg)
     return Baseline(str(path), case)

@@ -34,7 +34,7 @@ def wanted(names: Sequence[str]) -> frozenset[str]:
     for name in names:
         if name not in known:
             hint = suggestion(name, known)
-            msg = f"there is no area {name!r}{f': {hint}' if hint else ''}; `ncdiag check --list` names them"
+            msg = f"there is no area {name!r}{f': {hint}' if hint else ''}; `ncdiag check --list` lists the areas"
             raise UsageError(msg)
     return frozenset(names)
 

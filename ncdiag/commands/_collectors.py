@@ -23,7 +23,7 @@ def listing() -> str:
             lines.append(f"    {why}")
     lines.append("")
     lines.append(
-        f"The whole collection takes at most {DEADLINE:g} s; a source that does not answer counts as not seen."
+        f"The whole collection takes at most {DEADLINE:g} s; a source that does not answer in time counts as not seen."
     )
     return for_terminal("\n".join(lines) + "\n")
 
@@ -37,9 +37,9 @@ def _rows() -> Iterator[tuple[tuple[str, str, str, str], str]]:
     for asked in table.asked:
         yield (asked.what, _root(needed=asked.root), f"{asked.limit:g} s", asked.source), asked.why
     for command in table.command:
-        notes = [f"unless files tell it ({command.unless})"] if command.unless else []
-        notes += [f"in place of {command.instead_of}, where that fails"] if command.instead_of else []
-        notes += [f"where there is {' or '.join(command.needs)}"] if command.needs else []
+        notes = [f"only if no file shows it ({command.unless})"] if command.unless else []
+        notes += [f"if {command.instead_of} fails"] if command.instead_of else []
+        notes += [f"only if present: {' or '.join(command.needs)}"] if command.needs else []
         yield (command.why, _root(needed=command.root), f"{command.limit:g} s", command.line), "; ".join(notes)
 
 

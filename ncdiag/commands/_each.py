@@ -30,7 +30,7 @@ _WORST = (FOUND, INTERNAL)
 def judge_each(paths: Sequence[str], options: Options) -> int:
     """Diagnose each input by itself, print the overview and return the exit code of the worst."""
     if options.is_plugin:
-        msg = "--each judges many jobs, and a monitoring plugin answers for one: leave out --each or --exit-style"
+        msg = "--each reports many jobs, but a monitoring plugin returns one state; remove --each or --exit-style"
         raise UsageError(msg)
     render = overview.renderer(options.answers_in)
     asked = options.judging()

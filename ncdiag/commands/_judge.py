@@ -49,7 +49,7 @@ def judge_asking(paths: Sequence[str], options: Options) -> int:
     from ncdiag.text import TextSource
 
     if "-" in paths or sys.stdin is None or not sys.stdin.isatty():
-        msg = "--ask needs a terminal to ask on, and the paste in a file"
+        msg = "--ask needs a terminal for the questions, and the input in a file"
         raise UsageError(msg)
     asked = options.judging()
     items = list(told(inputs(paths), quiet=options.quiet))
@@ -81,7 +81,7 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
     if answers_in == "nagios" and options.exit_style is ExitStyle.ncdiag:
         from ncdiag.base.errors import UsageError
 
-        msg = "--format nagios prints a state, which has to be the exit code; leave out --exit-style ncdiag"
+        msg = "--format nagios prints a state that must also be the exit code; remove --exit-style ncdiag"
         raise UsageError(msg)
     with interruptible(quiet=options.quiet) as stop:
         found = find(stop)

@@ -21,7 +21,7 @@ def write_partial(items: Callable[[], Iterable[Item]], options: Options, *, wrap
     ``wrapped``: as lines that a sweep finds among others (`ncdiag.agent.wrap`).
     """
     if options.redact:
-        msg = "--partial writes lines of the input as they are; redact the report that is made of them"
+        msg = "--partial writes input lines unchanged, so --redact has no effect on them; redact the report instead"
         raise UsageError(msg)
     with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:
         case = read_all(told(items(), quiet=options.quiet), progress=progress, stop=stop)

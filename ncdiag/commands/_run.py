@@ -55,7 +55,7 @@ class Runner:
         plan = launch.plan(argv, tuple(made.given), self._environment)
         notes = [*made.notes, *plan.notes, *([f"not read: {self._place.note}"] if self._place.note else [])]
         if plan.queues:
-            notes.append("sbatch hands the job over and ends: put 'ncdiag run --' inside the script")
+            notes.append("sbatch only submits the job and exits; put 'ncdiag run --' inside the batch script")
         self._tell(notes)
         outputs = Outputs()
         self._tell(outputs.notes)
@@ -104,7 +104,7 @@ class Runner:
             self._fault = str(error)
         except Exception as error:  # noqa: BLE001  (the job must not suffer from it)
             self._fault = f"internal error: {contained(error, 'the job could not be watched')}"
-        say(f"{self._fault}; the job goes on, and is not watched any more")
+        say(f"{self._fault}; the job continues, but is no longer watched")
         self._session.outputs.close()
         return False
 
@@ -122,8 +122,8 @@ class Runner:
         """
         if answer is None or not self._progress.is_told:
             return
-        told = "" if answer.is_understood else f"; {answer.fault or 'nothing that was read says why'}"
-        hint = "it goes on" if self._grace is None else "it is ended"
+        told = "" if answer.is_understood else f"; {answer.fault or 'nothing read so far shows why'}"
+        hint = "it continues" if self._grace is None else "stopping it"
         with self._session.outputs.aside():
             say(f"the job has printed nothing for {self._progress.silent_for:.0f} s{told}; {hint}")
             if answer.is_understood and answer.cause != self._diagnoses.shown:
@@ -142,7 +142,7 @@ class Runner:
         try:
             answer = self._diagnoses.judged(self._session.items(self._environment, code=code))
         except KeyboardInterrupt:
-            say("interrupted; the job had ended")
+            say("interrupted; the job had already ended")
             return
         except NcdiagError as error:
             say(str(error))
@@ -164,11 +164,11 @@ class Runner:
 
     def _told(self, answer: Answer, *, is_fault: bool, is_news: bool) -> str:
         if answer.cause and not is_news:
-            return "its root cause is the one above"
+            return "its root cause is the one printed above"
         printed, logs = (sum(source.size for source in sources) for sources in self._session.read_apart())
         kept = f"in {self._session.kept}" if self._session.kept else "not kept (--logs DIR keeps them)"
         where = f"{logs:,} bytes of NCCL's logs, {kept}" if logs else "NCCL wrote no log"
-        lost = ", the rest came too fast" if self._session.outputs.has_lost else ""
+        lost = ", the rest arrived too fast" if self._session.outputs.has_lost else ""
         unread = f", not its {' and '.join(self._session.outputs.unread)}" if self._session.outputs.unread else ""
         read = f"read {printed:,} bytes of its output{lost}{unread}"
         fault = "" if is_fault else "no fault seen; "

@@ -51,7 +51,7 @@ def _folder(variable: str, default: str) -> Path:
     try:
         return Path.home() / default
     except RuntimeError as error:  # no HOME, and a user whom the system does not know
-        msg = f"there is no home folder; set HOME or {variable}"
+        msg = f"there is no home folder: set HOME or {variable}"
         raise OutputError(msg) from error
 
 
@@ -59,16 +59,18 @@ def _bash() -> Place:
     named = os.environ.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]  # several since bash-completion 2.12
     folder = Path(named) if named else _folder("XDG_DATA_HOME", ".local/share") / "bash-completion"
     file = folder / "completions" / "ncdiag"
-    return Place(file, f"new shells read it with the package bash-completion; without that, add to ~/.bashrc: . {file}")
+    return Place(
+        file, f"new shells load it if the package bash-completion is installed; otherwise add to ~/.bashrc: . {file}"
+    )
 
 
 def _zsh() -> Place:
     folder = _folder("XDG_DATA_HOME", ".local/share") / "zsh" / "site-functions"
-    return Place(folder / "_ncdiag", f"~/.zshrc has to name that folder, before compinit: fpath=({folder} $fpath)")
+    return Place(folder / "_ncdiag", f"add to ~/.zshrc, before compinit: fpath=({folder} $fpath)")
 
 
 def _fish() -> Place:
-    return Place(_folder("XDG_CONFIG_HOME", ".config") / "fish" / "completions" / "ncdiag.fish", "new shells read it")
+    return Place(_folder("XDG_CONFIG_HOME", ".config") / "fish" / "completions" / "ncdiag.fish", "new shells load it")
 
 
 _PLACES: dict[str, Callable[[], Place]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}

@@ -68,6 +68,6 @@ def _teller(*, quiet: bool) -> Callable[[int], None]:
         nonlocal last
         if time.monotonic() - last > 1:
             last = time.monotonic()
-            say(f"{count} hosts have answered")
+            say(f"{count} hosts have answered so far")
 
     return tell

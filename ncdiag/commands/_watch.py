@@ -51,7 +51,7 @@ class Watcher:
         if self._diagnoses.shown is None or answer.cause != self._diagnoses.shown:
             self._diagnoses.show(answer)
         elif not self._quiet:
-            say("nothing new since the diagnosis above")
+            say("nothing new since the last diagnosis")
         return answer.code
 
     def turn(self, stop: Stop) -> bool:
@@ -109,7 +109,7 @@ class Watcher:
             self._diagnoses.begin(self._items)
         if not self._diagnoses.is_running and self._progress.is_stuck():
             if not self._quiet:
-                say(f"nothing was added for {self._progress.silent_for:.0f} s")
+                say(f"the logs did not grow for {self._progress.silent_for:.0f} s")
             self._is_silent = True
             self._diagnoses.begin(self._items)
 

@@ -56,7 +56,7 @@ class Diagnoses:
         """
         speak(options.language)
         if options.is_plugin:
-            msg = "this command cannot answer a monitoring plugin: its exit code has another meaning"
+            msg = "this command cannot run as a monitoring plugin: its exit code has another meaning"
             raise UsageError(msg)
         renderer(options.answers_in)
         self._options, self._stream, self._not_seen = options, stream, not_seen
@@ -109,7 +109,7 @@ class Diagnoses:
     def done(self, *, wait: bool = False) -> Answer | None:
         """The diagnosis that was begun, once it is made; one that failed says no more than that."""
         if self._fault:
-            fault, self._fault = f"no diagnosis could be begun: {self._fault}", ""
+            fault, self._fault = f"the diagnosis could not start: {self._fault}", ""
             return msgspec.structs.replace(_NONE, fault=fault)
         if self._running is None:
             return None

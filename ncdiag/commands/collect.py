@@ -56,7 +56,7 @@ def collect(
         write(remote.python_program() if python else remote.shell_script(), output, encoding="utf-8")
         return 0
     if output is None:
-        msg = "name the archive to write: -o BUNDLE.tar.gz"
+        msg = "no archive to write was given: use -o BUNDLE.tar.gz"
         raise UsageError(msg)
     from ncdiag.machine import bundle
     from ncdiag.machine.host import DELTA_SECONDS, pack
@@ -69,5 +69,8 @@ def collect(
     bundle.write(packed, output)
     if not quiet:
         not_seen = len(packed.manifest.not_seen)
-        say(f"{output}: {len(packed.recorded.files)} files of {packed.recorded.host}; {not_seen} things were not seen")
+        say(
+            f"{output}: {len(packed.recorded.files)} files from {packed.recorded.host}; "
+            f"{not_seen} items could not be read"
+        )
     return 0

@@ -33,9 +33,9 @@ def completion(
     try:
         place.file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"cannot make {place.file.parent}: {error.strerror or error}"
+        msg = f"cannot create {place.file.parent}: {error.strerror or error}"
         raise OutputError(msg) from error
     to_file([content.encode()], place.file)
     if not quiet:
-        say(f"{place.file} is written; {place.hint}")
+        say(f"{place.file} was written; {place.hint}")
     return 0

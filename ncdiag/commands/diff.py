@@ -61,5 +61,5 @@ def diff(
     )  # fmt: skip
     lost = [path for path, case in zip((before, after), cases, strict=True) if not is_understood(case)]
     if lost and not quiet:
-        say(f"nothing in {' and '.join(lost)} was understood")
+        say(f"nothing in {' and '.join(lost)} was recognised")
     return NOTHING_UNDERSTOOD if lost else FOUND if found.matters else 0

@@ -53,7 +53,7 @@ def explain(  # noqa: PLR0917  (typer's parameters)
         write("".join(_every_line(lines, format_)), output, encoding=None if format_ == "text" else "utf-8")
         return 0
     if thing is None:
-        msg = "name a rule, a line, a variable, a code, a word or a path, or give --lines FILE"
+        msg = "give a rule, log line, variable, error code, term or path to explain, or --lines FILE"
         raise UsageError(msg)
     rule = _rule(thing, rules or ())
     if rule is not None:
@@ -121,8 +121,8 @@ def _answered(  # noqa: PLR0917  (the options)
         for_people(rule_text.page(rule), output)
         return 0
     if not found:
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "ncdiag rules list shows the rules"
-        msg = f"nothing is known about {thing!r}; {hint}"
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ("'ncdiag rules list' lists all rules")
+        msg = f"ncdiag does not know {thing!r}; {hint}"
         raise UsageError(msg)
     to_paste = {
         line.strip()
@@ -197,7 +197,9 @@ def _every_line(path: str, format_: str) -> Iterator[str]:
 
     for source in open_sources([path]):
         if not isinstance(source, Text):
-            reason = source.reason if isinstance(source, Unreadable) else "it contains a machine and no log lines"
+            reason = (
+                source.reason if isinstance(source, Unreadable) else ("it contains a recorded host and no log lines")
+            )
             raise InputError(f"{source.name}: {reason}")  # noqa: EM102, TRY003
         for buffer in source.buffers():
             for raw in buffer.decode("utf-8", "replace").splitlines():

@@ -43,7 +43,7 @@ def facts(
     items = told(inputs(files), quiet=quiet)
     if unread:
         if redact:
-            msg = "--unread shows lines as they are; clean them with `ncdiag redact`"
+            msg = "--unread prints input lines unchanged; redact them with `ncdiag redact`"
             raise UsageError(msg)
         spans = (span for reading in read_all(items).readings for span in reading.unread)
         write("".join(f"{one_line(f'{span.source}:{span.line}: {span.text}')}\n" for span in spans), output)

@@ -108,13 +108,13 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     speak(asked)
     command = ctx.meta.get(_COMMAND)
     if not files and not pid and command is None:
-        msg = "say what to check: ncdiag lint FILE..., or ncdiag lint -- COMMAND"
+        msg = "nothing to check was given: use ncdiag lint FILE... or ncdiag lint -- COMMAND"
         raise UsageError(msg)
     options = _options(nccl, (select, ignore), (rules, config), one_job=one_job or len(pid or ()) > 1, language=asked)
     documents = _documents(files or [], pid or [], command, as_, quiet=quiet)
     if not documents:
         if not quiet:
-            say("nothing here sets an NCCL variable or starts a job")
+            say("the input sets no NCCL variable and starts no job")
         return NOTHING_UNDERSTOOD
     if fix:
         write(_patches(documents, options, quiet=quiet), output, encoding="utf-8")
@@ -204,7 +204,7 @@ def _form(text: str | None) -> Form | None:
 
     known: tuple[Form, ...] = typing.get_args(Form)
     if text is not None and text not in known:
-        msg = f"{text!r} is not a file form; the forms are {', '.join(known)}"
+        msg = f"{text!r} is not a file type; the types are {', '.join(known)}"
         raise UsageError(msg)
     return next((form for form in known if form == text), None)
 
@@ -230,7 +230,7 @@ def _patches(documents: list[Document], options: Options, *, quiet: bool) -> str
         text = patch(document.source, document.text, mended(document, options))
         reason = ""
         if any(hide_secrets(line) != line for line in text.split("\n")):
-            reason = "the lines around the corrections hold a secret"
+            reason = "the lines around the corrections contain a secret"
         elif not text.isascii() and text.encode("utf-8", "replace") != text.encode("utf-8", "surrogateescape"):
             reason = "it is not UTF-8"
         if reason:

@@ -51,12 +51,12 @@ def mcp(
         msg = "ncdiag mcp needs the package mcp, release 2 or newer: pip install 'ncdiag[mcp]'"
         raise UsageError(msg)
     if sys.stdin is None or sys.stdout is None:
-        msg = "ncdiag mcp needs standard input and output, on which the assistant speaks"
+        msg = "ncdiag mcp needs standard input and output to talk to the assistant"
         raise UsageError(msg)
     from ncdiag.apps.mcp import Settings, allowed, serve
 
     if sys.stdin.isatty():
-        say("waiting for an assistant on standard input; docs/assistants.md says how to register this command")
+        say("waiting for an assistant on standard input; docs/assistants.md explains how to register this command")
     folders = allowed.folders(allow or ())
     serve(
         Settings(

@@ -38,7 +38,7 @@ def parse(
         from ncdiag.machine.inputs import inputs
 
         if each:
-            msg = "--partial judges nothing, so there is no job for --each"
+            msg = "--partial and --each cannot be used together: --partial makes no diagnosis"
             raise UsageError(msg)
         return write_partial(lambda: inputs(files), options)
     if each:

@@ -69,7 +69,7 @@ def predict(  # noqa: PLR0917  (typer's parameters)
         text = json_escapes(json.dumps(prediction.as_json(found), ensure_ascii=False, indent=1)) + "\n"
         write(text, output, encoding="utf-8")
     else:
-        for_people(prediction.as_text(found) or say("no host was understood") + "\n", output)
+        for_people(prediction.as_text(found) or say("no host was recognised in the input") + "\n", output)
     return 0 if found else NOTHING_UNDERSTOOD
 
 

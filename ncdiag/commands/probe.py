@@ -134,14 +134,14 @@ def probe(
     elif nodes is not None:
         found = tried(nodes, means, trial, wish)
     else:
-        msg = "name the hosts with --nodes, or the launch that starts on them with --launch"
+        msg = "no hosts were given: use --nodes, or --launch with the command that starts the job"
         raise UsageError(msg)
     if not options.quiet:
         say(found.text.partition("\n")[0])
         for what in asked.plan.unread if launch is not None else ():
-            say(f"not read of the launch: {what}")
+            say(f"not read from the launch: {what}")
         if found.unfinished:
-            say(f"{fold_hosts(found.unfinished)} did not try all others in time (--seconds gives more)")
+            say(f"{fold_hosts(found.unfinished)} did not test all other hosts in time (raise --seconds)")
     if save is not None:
         before = f"{asked.text}\n" if launch is not None else ""
         write(clean(before + found.whole), save, encoding="utf-8")  # its lines may be of anybody
@@ -182,7 +182,7 @@ def _range(text: str | None) -> tuple[int, int] | None:
     found = _RANGE.fullmatch(text)
     first, last = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= first <= last <= _LAST_PORT:
-        msg = f"--ports {text} is not a range of ports (example: 50000-51000)"
+        msg = f"--ports {text} is not a port range (example: 50000-51000)"
         raise UsageError(msg)
     return first, last
 

@@ -69,12 +69,15 @@ def _finish(redactor: Redactor, map_: Path | None, *, review: bool, quiet: bool)
     _keep(map_, redactor)
     if review:
         words = sorted(redactor.review)
-        said = "\n  ".join([f"{len(words)} words to check, which may or may not be secrets:", *words])
-        say(said if words else "no remaining word looks like a secret", lines=True)
+        said = "\n  ".join([f"{len(words)} words to check that may be secrets:", *words])
+        say(said if words else "no remaining word resembles a secret", lines=True)
     if not quiet:
         counts = [f"{count} {_plural(kind, count)}" for kind, count in sorted(redactor.replaced().items()) if count]
         say(f"replaced: {', '.join(counts) or 'nothing'}")
-        say("best effort: look it over before you share it" + ("" if review else " (--review lists doubtful words)"))
+        say(
+            "redaction is best effort: review the result before you share it"
+            + ("" if review else (" (--review lists words to check)"))
+        )
 
 
 def _plural(kind: str, count: int) -> str:
@@ -104,11 +107,11 @@ def _clean_machine(source: Packed, files: list[str], output: Path | None, redact
     from ncdiag.machine.host import bundles_of
 
     if len(files) > 1:
-        msg = f"{source.name} holds a machine, which is cleaned alone; give it without the other files"
+        msg = f"{source.name} is a recorded host, which must be redacted on its own; give it without other files"
         raise UsageError(msg)
     machines = bundles_of(source)
     if len(machines) != 1:
-        msg = f"{source.name} holds {len(machines)} machines; clean them one by one"
+        msg = f"{source.name} contains {len(machines)} recorded hosts; redact them one at a time"
         raise UsageError(msg)
     bundle.write(bundle_cleaned(machines[0], redactor), output or Path("-"))
 
@@ -122,5 +125,5 @@ def _known(path: Path) -> tuple[bytes | None, dict[str, str] | None, dict[str, s
     except FileNotFoundError:
         return None, None, None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        msg = f"{path} is not a map of an earlier run"
+        msg = f"{path} is not a mapping written by --map"
         raise UsageError(msg) from error

@@ -124,7 +124,7 @@ def _loaded(folders: Iterable[Path]) -> list[Rule]:
     wrong: list[str] = []
     for folder in folders:
         if not folder.is_dir() or not rule_files(folder):
-            msg = f"{folder} is not a folder of rules, which are <area>/<name>.toml in it"
+            msg = f"{folder} is not a folder of rules (it has no <area>/<name>.toml)"
             raise UsageError(msg)
         for path in rule_files(folder):
             try:
@@ -157,11 +157,11 @@ def new_rule(
     known = catalogue.rules([folder] if folder.is_dir() else ())
     if folder.is_dir() and folder.samefile(catalogue.rules_dir()):
         path = write_shipped(folder, area, name, prefix or "NCD", known)
-        lines = [f"{path}", f"{file_of(path)}", f"try it: ncdiag rules test {name}"]
+        lines = [f"{path}", f"{file_of(path)}", f"test it: ncdiag rules test {name}"]
         lines.append(f"once it is merged: ncdiag rules number --in {folder}")
     else:
         path = write_rule(folder, area, name, prefix or "SITE", known)
-        lines = [f"{path}", f"try it: ncdiag rules test {folder}", f"use it: ncdiag check --rules {folder}"]
+        lines = [f"{path}", f"test it: ncdiag rules test {folder}", f"use it: ncdiag check --rules {folder}"]
     write(clean("".join(f"{line}\n" for line in lines)), None)
     return 0
 

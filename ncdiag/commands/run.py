@@ -47,7 +47,7 @@ def run(
     if not hasattr(os, "posix_spawn") or sys.platform != "linux":
         from ncdiag.base.errors import UsageError
 
-        msg = "ncdiag run needs Linux; 'ncdiag parse' judges the logs of a job anywhere"
+        msg = "ncdiag run needs Linux; 'ncdiag parse' diagnoses the logs of a job on any system"
         raise UsageError(msg)
     from ncdiag.apps.watching import die_of
     from ncdiag.commands._run import Runner

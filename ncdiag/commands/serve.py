@@ -90,7 +90,7 @@ def serve(
     from ncdiag.apps.web import LOOPBACK, Limits, Settings, server
 
     if not time_limit <= _DAY:  # NaN is not either
-        msg = f"--time-limit takes at most {_DAY} seconds"
+        msg = f"--time-limit must be at most {_DAY} seconds"
         raise UsageError(msg)
     far = host not in LOOPBACK
     settings = Settings(
@@ -101,15 +101,19 @@ def serve(
         keep=_folder(keep), options=_judging(rules, config, quiet=quiet),
     )  # fmt: skip
     if far and no_token:
-        msg = f"with --no-token whoever reaches {host} may use the page; leave one of --host and --no-token out"
+        msg = f"with --no-token anybody who can reach {host} could use the page; remove --host or --no-token"
         raise UsageError(msg)
 
     def ready(address: str) -> None:
         write(f"{address}\n", None)
         if not quiet:
             if far:
-                say("the page is sent without encryption; let a proxy with TLS serve it where others can listen")
-            say("whoever has this address can use the page; Ctrl-C ends it" if settings.token else "Ctrl-C ends it")
+                say("the page is served without encryption; put a TLS proxy in front of it on a shared network")
+            say(
+                "anybody with this address can use the page; press Ctrl-C to stop"
+                if settings.token
+                else ("press Ctrl-C to stop")
+            )
 
     try:
         server.serve(settings, ready, say)
@@ -125,7 +129,7 @@ def _token(given: str | None) -> str:
     if given is None:
         return secrets.token_urlsafe(16)
     if not _TOKEN.fullmatch(given):
-        msg = "a token has at least 8 letters, digits, dashes or underscores (example: 3kTgn5Xh-9sQw)"
+        msg = "a token must have 8 to 200 letters, digits, dashes or underscores (example: 3kTgn5Xh-9sQw)"
         raise UsageError(msg)
     return given
 
@@ -146,7 +150,7 @@ def _folder(keep: Path | None) -> Path | None:
     try:
         keep.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"cannot keep anything in {keep}: {error.strerror or error}"
+        msg = f"cannot write to {keep}: {error.strerror or error}"
         raise UsageError(msg) from None
     return keep.resolve()
 

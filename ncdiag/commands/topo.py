@@ -46,7 +46,7 @@ def topo(
     items = inputs_or_host(files or (), root, ask_library=False)
     found = plan.pictures(read_all(told(items, quiet=quiet)).job())
     if not found:
-        say("no GPUs and links were found; give the output of 'nvidia-smi topo -m' or an NCCL topology file")
+        say("no GPUs or links were found; give the output of 'nvidia-smi topo -m' or an NCCL topology file")
         return NOTHING_UNDERSTOOD
     if svg is not None:
         from ncdiag.report.topology.svg import render

@@ -30,5 +30,5 @@ def triage(
     if ask:
         return judge_asking(files, options)
     if files == ["-"] and not options.quiet and sys.stdin is not None and sys.stdin.isatty():
-        say("paste here, then press Ctrl-D")
+        say("paste the log or output here, then press Ctrl-D")
     return judge(files, options)

@@ -33,7 +33,7 @@ def watch(
     if not hasattr(os, "fork"):
         from ncdiag.base.errors import UsageError
 
-        msg = "ncdiag watch needs a system with fork(2); 'ncdiag parse' judges logs anywhere"
+        msg = "ncdiag watch needs a system with fork(2); 'ncdiag parse' diagnoses logs on any system"
         raise UsageError(msg)
     from ncdiag.commands._watch import Watcher
 

@@ -147,7 +147,7 @@ def of_members(members: Iterable[archives.Member], name: str) -> Bundle:
                 raise _refused(name, member.reason)
             data = _content(member.reader, SIZE_LIMIT - size)
             if data is None or number >= MEMBER_LIMIT:
-                raise _refused(name, f"the bundle holds more than {SIZE_LIMIT >> 20} MiB or {MEMBER_LIMIT} files")
+                raise _refused(name, f"the bundle has more than {SIZE_LIMIT >> 20} MiB or {MEMBER_LIMIT} files")
             size += len(data)
             held[member.name.removeprefix(f"{pack.FOLDER}/")] = data
     except archives.BROKEN as error:
@@ -160,7 +160,7 @@ def read(path: str | Path) -> Bundle:
     sources = open_sources([str(path)])  # it holds the file open
     source = next(sources, None)
     if not isinstance(source, Packed) or source.form != "bundle" or source.members is None:
-        raise _refused(path, "it is not a bundle of `ncdiag collect`")
+        raise _refused(path, "it was not written by `ncdiag collect`")
     return of_members(source.members, str(path))
 
 
@@ -178,13 +178,13 @@ def _content(reader: archives.Reader, left: int) -> bytes | None:
 def _unpacked(members: dict[str, bytes], path: str | Path) -> Bundle:
     text = members.get("manifest.json")
     if text is None:
-        raise _refused(path, "it is not a bundle of `ncdiag collect`: it has no manifest.json")
+        raise _refused(path, "it was not written by `ncdiag collect`: manifest.json is missing")
     try:
         version = msgspec.json.decode(text, type=dict[str, Any]).get("format")
         if not isinstance(version, int) or not OLDEST <= version <= FORMAT:
             newer = isinstance(version, int) and version > FORMAT
-            hint = "a newer ncdiag reads it" if newer else "collect it again with `ncdiag collect`"
-            raise _refused(path, f"it is a bundle of format {version}, this ncdiag reads {FORMAT}; {hint}")
+            hint = "use a newer ncdiag" if newer else "collect it again with `ncdiag collect`"
+            raise _refused(path, f"the bundle has format {version}, but this ncdiag reads format {FORMAT}; {hint}")
         manifest = msgspec.json.decode(text, type=Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
         raise _refused(path, f"its manifest.json is damaged: {error}") from None

@@ -110,7 +110,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         """A phrase for everything that was not seen: what, why, and the command that would tell."""
         problems = [NotSeen(LIBRARY, f"{item.path}: {item.problem}") for item in self.libraries if item.problem]
         if not self.libraries and any("/libnccl.so" in path for path in self.found):
-            problems.append(NotSeen(LIBRARY, "it was not asked what it picks", "--ask-nccl"))
+            problems.append(NotSeen(LIBRARY, "it was not asked which interface it picks", "--ask-nccl"))
         items = [*self.seen.not_seen, *problems]
         return [f"{item.what}: {item.why}" + (f" ({item.ask})" if item.ask else "") for item in items]
 
@@ -169,8 +169,8 @@ def _machines(path: str | Path, source: Source | None) -> list[Seen]:
     found = [part for part in parts if isinstance(part, Elsewhere)]
     if len(found) < len(parts) or not found:
         other = next((part for part in parts if isinstance(part, Unreadable)), None)
-        why = f"{other.name}: {other.reason}" if other else "it holds texts, `ncdiag parse` judges it"
-        msg = f"cannot read {path}: {why if parts else 'it holds no machine'}"
+        why = f"{other.name}: {other.reason}" if other else "it contains logs, not a host; use `ncdiag parse`"
+        msg = f"cannot read {path}: {why if parts else 'it does not contain a host'}"
         raise InputError(msg)
     return [*found]
 
@@ -200,7 +200,11 @@ def unpack(path: str | Path) -> Machine:
 def _only(path: str | Path, source: Source | None) -> Machine:
     nodes = of_packed(source) if isinstance(source, Packed) else []
     if len(nodes) != 1:
-        why = f"it holds {len(nodes)} hosts, `ncdiag triage` reads it" if nodes else "it holds no host's files"
+        why = (
+            f"it contains {len(nodes)} hosts; use `ncdiag triage`"
+            if nodes
+            else ("it does not contain the files of a host")
+        )
         msg = f"cannot read {path}: {why}"
         raise InputError(msg)
     return nodes[0]

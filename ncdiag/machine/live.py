@@ -278,7 +278,7 @@ class _Gathering:
                 self.fail(sysfs.EXPECTED[kind][0], why, command.line if command else "")
         bridges = [o.fields for o in self.observations if o.entity == "PciDevice"]
         if any(f.get("is_bridge") for f in bridges) and not any("acs_controls" in f for f in bridges):
-            why = "needs root" if self._ordinary else "the extended configuration space was not readable"
+            why = "needs root" if self._ordinary else "the extended configuration space could not be read"
             self.fail(ACS, why, "sudo lspci -vvv")
         for path, why in list(self.tree.refused.items())[:_REFUSALS]:
             if why in {"Permission denied", "Input/output error"}:

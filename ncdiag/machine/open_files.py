@@ -26,5 +26,5 @@ def raised(wanted: int) -> int:
 def make_room(needed: int, purpose: str) -> None:
     """Raise the soft limit of open files to ``needed``; UsageError, which names the purpose, when that is refused."""
     if (most := raised(needed)) < needed:
-        msg = f"{purpose} takes {needed} open files, and {most} are allowed (ulimit -Hn)"
+        msg = f"{purpose} needs {needed} open files, but the limit is {most} (ulimit -Hn)"
         raise UsageError(msg)

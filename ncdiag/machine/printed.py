@@ -61,7 +61,7 @@ def _content(members: Iterable[Member], name: str) -> bytes:
                 size += len(part)
                 parts.append(part)
                 if size > SIZE_LIMIT:
-                    raise InputError(f"cannot read {name}: it holds more than {SIZE_LIMIT >> 20} MiB")  # noqa: EM102, TRY003
+                    raise InputError(f"cannot read {name}: it has more than {SIZE_LIMIT >> 20} MiB")  # noqa: EM102, TRY003
     except BROKEN as error:
         msg = f"cannot read {name}: {reason_of(error)}"
         raise InputError(msg) from None
@@ -72,9 +72,9 @@ def _machine(lines: tuple[str, ...], name: str) -> Recorded:
     version, _, rest = lines[0].removeprefix("# ncdiag ").partition(" ")
     if int(version[:9]) != FORMAT:
         hint = (
-            "a newer ncdiag reads it" if int(version[:9]) > FORMAT else "print it again with `ncdiag collect --script`"
+            "use a newer ncdiag" if int(version[:9]) > FORMAT else ("collect it again with `ncdiag collect --script`")
         )
-        msg = f"cannot read {name}: its format is {version}, this ncdiag reads {FORMAT}; {hint}"
+        msg = f"cannot read {name}: it has format {version}, but this ncdiag reads format {FORMAT}; {hint}"
         raise InputError(msg)
     made = Recorded(host=(rest.split() or [name])[0].split(".", 1)[0])
     told: dict[str, list[str]] = {}

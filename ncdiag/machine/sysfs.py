@@ -52,4 +52,4 @@ def _reason(tree: Tree, path: str) -> str:
     place = tree.place(path)
     if path in tree.refused:
         return f"{place}: {tree.refused[path]}"
-    return f"{place} was not readable as a whole" if tree.exists(path) else f"{place} does not exist"
+    return f"{place} could not be read completely" if tree.exists(path) else f"{place} does not exist"

@@ -25,7 +25,7 @@ _TOP = re.compile(
     r"(?:\./)?(?:(?!(?:sys|proc|etc|dev|run|usr|root|home|commands|sos_commands)/)[^/]{1,255}/)?(?P<path>.+)"
 )
 _NAMES = ("etc/hostname", "proc/sys/kernel/hostname")
-_REST = "what stands further behind in the archive"
+_REST = "the rest of the archive"
 _PARTIAL = "sys/class/net"
 """sos keeps flags and statistics of interfaces, not what kind they are."""
 

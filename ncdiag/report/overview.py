@@ -113,6 +113,6 @@ _FORMATS: dict[str, Callable[[Jobs, int | None], str]] = {"text": as_text, "json
 def renderer(name: str) -> Callable[[Jobs, int | None], str]:
     """The function for a format; UsageError for one that does not exist."""
     if name not in _FORMATS:
-        msg = f"there is no format {name!r} of many jobs; the formats are {', '.join(_FORMATS)}"
+        msg = f"there is no format {name!r} for many jobs; the formats are {', '.join(_FORMATS)}"
         raise UsageError(msg)
     return _FORMATS[name]

@@ -194,7 +194,7 @@ def triaged(folder: Path, own: Path, **arguments: Any) -> Json:  # noqa: ANN401
 
 def test_a_folder_without_files_is_a_sentence_and_not_standard_input(folder: Path, tmp_path: Path) -> None:
     (folder / "empty").mkdir()
-    with pytest.raises(InputError, match="these paths name no file that is not hidden"):
+    with pytest.raises(InputError, match="these paths contain no visible file"):
         triaged(folder, tmp_path, paths=["empty"])
 
 

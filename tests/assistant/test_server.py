@@ -191,7 +191,7 @@ def test_what_is_too_long_or_wrong_is_cut_or_refused_in_a_sentence(
     texts = [answer.content[0].text for answer in found]
     assert texts[0].startswith("the text has 30000 characters, and 20000 are read at most")
     assert "unknown field `depth`" in texts[1]
-    assert texts[2] == "nothing to judge: give a text or paths"
+    assert texts[2] == "nothing to diagnose: give a text or paths"
     assert texts[3] == "'new' is not an NCCL version (example: 2.18.3)"
     assert "is not a file or folder below" in texts[4]
     assert "nothing is known about '--output=/tmp/x'" in texts[5]
@@ -264,7 +264,7 @@ def test_without_standard_input_and_output_one_sentence_says_so(program: list[st
         ["sh", "-c", f'"$@" {closed}', "sh", *program, "mcp"], check=False, capture_output=True, text=True
     )
     assert done.returncode == 2
-    assert done.stderr == "ncdiag: ncdiag mcp needs standard input and output, on which the assistant speaks\n"
+    assert done.stderr == "ncdiag: ncdiag mcp needs standard input and output to talk to the assistant\n"
 
 
 @pytest.mark.parametrize("fails", [anyio.sleep_forever, None])

@@ -140,7 +140,7 @@ def test_a_lost_or_damaged_part_is_said(monkeypatch: pytest.MonkeyPatch) -> None
         taken = Envelopes()
         for line in kept:
             taken.take(line)
-        with pytest.raises(ValueError, match="a part of its answer is missing"):
+        with pytest.raises(ValueError, match="part of its answer is missing"):
             taken.data("n1")
     damaged = Envelopes()
     for line in [lines[0].rstrip()[:-40] + "A" * 40, *lines[1:]]:

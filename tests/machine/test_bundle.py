@@ -176,7 +176,7 @@ def good(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda m: m.update(format=bundle.FORMAT + 1), "a newer ncdiag reads it"),
+        (lambda m: m.update(format=bundle.FORMAT + 1), "use a newer ncdiag"),
         (lambda m: m.update(format=0), "collect it again"),
         (lambda m: m.update(format="one"), "bundle of format one"),
         (lambda m: m.pop("format"), "bundle of format None"),

@@ -102,7 +102,7 @@ def test_beside_a_process_the_library_is_asked_on_demand_alone(nccl_library: Pat
         finally:
             rank.kill()
     assert not [item for item in plain["inputs"] if item["source"].startswith("NCCL ")]
-    assert "it was not asked what it picks (--ask-nccl)" in str(plain["summary"]["not_looked_at"])
+    assert "it was not asked which interface it picks (--ask-nccl)" in str(plain["summary"]["not_looked_at"])
     assert str(nccl_library) in asked(on_demand)["source"], "the one that the process has loaded"
     assert on_demand["summary"]["root_cause"] == "socket-ifname-no-match", "under its environment"
 
@@ -191,7 +191,7 @@ def test_nothing_to_ask_is_said(ncdiag: Run, need: Callable[[str, object, str], 
 def test_not_asked_is_said(tmp_path: Path, ncdiag: Run) -> None:
     (tmp_path / "libnccl.so.2").write_text("")
     done = ncdiag("check", "-v", "--no-nccl", env={"LD_LIBRARY_PATH": str(tmp_path)})
-    assert "the NCCL library: it was not asked what it picks" in " ".join(done.stdout.decode().split())
+    assert "the NCCL library: it was not asked which interface it picks" in " ".join(done.stdout.decode().split())
 
 
 def test_plugins_are_found(tmp_path: Path) -> None:

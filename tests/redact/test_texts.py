@@ -67,7 +67,7 @@ def test_the_command_says_what_it_replaced(ncdiag: Callable[..., subprocess.Comp
     assert b"replaced: 4 IPv4" not in done.stderr
     assert b"1 secret" in done.stderr
     assert b"2 host names" in done.stderr
-    assert b"best effort: look it over before you share it" in done.stderr
+    assert b"redaction is best effort: review the result before you share it" in done.stderr
     assert word.encode() in done.stderr
     assert b"s3cr3t" not in done.stderr + done.stdout
     assert ncdiag("redact", "-q", "-", input=text).stderr == b""

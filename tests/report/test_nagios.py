@@ -116,5 +116,5 @@ def test_another_format_keeps_the_exit_codes(ncdiag: Run, project: Path) -> None
 def test_a_state_without_its_exit_code_is_refused(ncdiag: Run, project: Path) -> None:
     done = ncdiag("parse", VETH, "--exit-style", "ncdiag", "--format", "nagios", cwd=project)
     assert done.returncode == 3
-    assert "leave out --exit-style ncdiag" in read(done.stdout.decode())[1]
+    assert "remove --exit-style ncdiag" in read(done.stdout.decode())[1]
     assert ncdiag("parse", VETH, "--exit-style", "ncdiag", cwd=project).returncode == 1

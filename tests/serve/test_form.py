@@ -229,7 +229,7 @@ def test_an_analysis_that_takes_too_long_is_ended(serving: Callable[..., Served]
 def test_one_that_needs_too_much_memory_is_told(served: Served) -> None:
     """A bomb of bytes is read piece by piece; the reading stops and the answer says so."""
     report = served.report(files={"bomb.gz": gzip.compress(bytes(200 << 20))})
-    assert "not read to its end" in json.dumps(report["inputs"])
+    assert "not read to the end" in json.dumps(report["inputs"])
 
 
 def test_uploads_are_private_while_they_are_judged_and_then_gone(served: Served, veth: str) -> None:

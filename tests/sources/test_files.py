@@ -192,10 +192,10 @@ def test_a_zst_cut_short_or_damaged(tmp_path: Path, zstd: Any) -> None:  # noqa:
     path.write_bytes(packed[: len(packed) // 2])
     [(_, content, notes)] = read(path)
     assert log.startswith(content[:-1])
-    assert notes == ["not read to its end: the compressed data ends too early"]
+    assert notes == ["not read to the end: the compressed data is truncated"]
     path.write_bytes(packed[:200] + bytes(100) + packed[300:])
     [(_, _, notes)] = read(path)
-    assert notes[-1].startswith("not read to its end")
+    assert notes[-1].startswith("not read to the end")
 
 
 def test_a_bomb_of_zst_is_stopped(tmp_path: Path, zstd: Any) -> None:  # noqa: ANN401
@@ -225,7 +225,7 @@ def test_a_truncated_gz_gives_what_is_there(tmp_path: Path, keep: int) -> None:
     [(_, content, notes)] = read(path)
     assert log.startswith(content[:-1])
     assert (len(content) > 1000) == (keep != 12)
-    assert notes == ["not read to its end: the compressed data ends too early"]
+    assert notes == ["not read to the end: the compressed data is truncated"]
 
 
 def test_damaged_compressed_data_is_a_note(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_damaged_compressed_data_is_a_note(tmp_path: Path) -> None:
     packed[200:260] = bytes(60)
     path.write_bytes(packed)
     [(_, _, notes)] = read(path)
-    assert notes[-1].startswith("binary data") or any(note.startswith("not read to its end") for note in notes)
+    assert notes[-1].startswith("binary data") or any(note.startswith("not read to the end") for note in notes)
 
 
 def test_a_compression_bomb_is_stopped(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_a_tar_cut_short_keeps_its_first_members(tmp_path: Path) -> None:
     path.write_bytes(data[:20_000])
     found = read(path)
     assert found[0] == (f"{path}:a.log", LOG, [])
-    assert any("not read to its end" in note for _, _, notes in found for note in notes) or b"damaged" in found[-1][1]
+    assert any("not read to the end" in note for _, _, notes in found for note in notes) or b"damaged" in found[-1][1]
 
 
 def test_members_of_one_archive_are_capped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,7 +317,7 @@ def test_a_stale_member_says_so(tmp_path: Path) -> None:
     first, second = open_sources([str(path)])
     assert isinstance(first, TextSource)
     assert b"".join(first.buffers()) != LOG * 900
-    assert first.notes[0].startswith("not read to its end")
+    assert first.notes[0].startswith("not read to the end")
     assert isinstance(second, TextSource)
 
 
@@ -368,7 +368,7 @@ def test_a_stream_is_read_once() -> None:
     assert isinstance(source, TextSource)
     assert b"".join(source.buffers()) == LOG
     assert b"".join(source.buffers()) == b""
-    assert source.notes == ["not read to its end: a stream can be read only once"]
+    assert source.notes == ["not read to the end: a stream can be read only once"]
 
 
 def test_a_file_that_vanishes_between_opening_and_reading(tmp_path: Path) -> None:
@@ -378,4 +378,4 @@ def test_a_file_that_vanishes_between_opening_and_reading(tmp_path: Path) -> Non
     path.unlink()
     assert isinstance(source, TextSource)
     assert list(source.buffers()) == []
-    assert source.notes == ["not read to its end: No such file or directory"]
+    assert source.notes == ["not read to the end: No such file or directory"]

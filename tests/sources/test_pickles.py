@@ -88,7 +88,7 @@ def test_files_folders_and_streams(tmp_path: Path) -> None:
     assert b"".join(whole.buffers()) == pickles.as_json(file.read_bytes())
     assert isinstance(cut, TextSource)
     assert b"".join(cut.buffers()).strip() == b""
-    assert cut.notes[0].startswith("not read to its end: ")
+    assert cut.notes[0].startswith("not read to the end: ")
     with file.open("rb") as stream:
         (streamed,) = open_sources(["-"], stdin=stream)
         assert isinstance(streamed, TextSource)

@@ -121,7 +121,7 @@ def test_a_fault_of_ncdiag_is_not_one_of_the_job(
 
     monkeypatch.setattr(Session, "read", broken)
     assert runner(["sh", "-c", "sleep 1; exit 6"], tmp_path / "report").run() == 6
-    assert "the job goes on, and is not watched any more" in capfd.readouterr().err
+    assert "the job continues, but is no longer watched" in capfd.readouterr().err
     monkeypatch.undo()
     monkeypatch.setattr("ncdiag.base.errors.strict", False)
     monkeypatch.setattr(_watching.Diagnoses, "judged", broken)
@@ -145,7 +145,7 @@ def test_rules_that_cannot_be_read_end_the_watching_and_not_the_job(
     assert _run.Runner(job, _options.Options(rules=[tmp_path / "rules"]), 0.1, None, None).run() == 6
     assert len(said) == 1
     assert f"{rule}:1: " in said[0]
-    assert said[0].endswith("; the job goes on, and is not watched any more")
+    assert said[0].endswith("; the job continues, but is no longer watched")
 
 
 def test_where_no_process_can_be_begun_a_hang_is_told_all_the_same(

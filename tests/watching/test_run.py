@@ -214,7 +214,7 @@ def test_a_job_that_hangs_is_diagnosed_and_goes_on(
     assert process.returncode == 0
     assert b"has printed nothing for" in said
     assert b"ROOT CAUSE" not in rest
-    assert b"its root cause is the one above" in rest
+    assert b"its root cause is the one printed above" in rest
 
 
 def test_a_job_that_hangs_and_ignores_sigterm_is_ended_if_that_is_wanted(program: list[str], mark: str) -> None:

@@ -49,7 +49,7 @@ def test_a_failure_is_told_while_the_log_grows_and_once(program: list[str], tmp_
     assert said.count(b"ROOT CAUSE") == 1
     assert b"socket-virtual-ifname" in said
     assert (process.returncode, rest) == (1, b"")
-    assert errors == b"ncdiag: nothing new since the diagnosis above\n"
+    assert errors == b"ncdiag: nothing new since the last diagnosis\n"
 
 
 def test_a_pipe_is_read_while_it_is_open_and_to_its_end(program: list[str], failing: bytes) -> None:

@@ -32,6 +32,7 @@ _LONGEST = 60.0
 _ROUNDS, _AT_ONCE = 2, 8
 """How many pairs each host is in, and how many of them run at the same time."""
 _ALONE = 2
+_ODD = "most hosts have it at another path, or have another number of GPUs"
 
 
 class Able(msgspec.Struct, frozen=True):
@@ -46,16 +47,16 @@ def collectives(able: Mapping[str, Able], means: str, wish: Wish, seconds: float
     launcher = "srun" if means == "srun" else "mpirun"
     why = ""
     if means == "kubectl":
-        why = "kubectl starts no job over several pods"
+        why = "kubectl cannot start a job across several pods"
     elif shutil.which(launcher) is None:
-        why = f"{launcher} is not here to start it"
+        why = f"{launcher} is not installed here"
     usual = Counter(able.values()).most_common(1)[0][0] if able else None
     hosts = [host for host, one in able.items() if one == usual]
     if not why and len(hosts) < _ALONE:
-        why = "no other host has it at the same place and as many GPUs"
+        why = "no other host has it at the same path and the same number of GPUs"
     left = [host for host in able if why or host not in hosts]
     for host in left:
-        yield f"probe {host}: nccl-tests not tried: {why or 'most hosts have it elsewhere, or another number of GPUs'}"
+        yield f"probe {host}: nccl-tests not tried: {why or _ODD}"
     if usual is not None and not why:
         yield from _Runs(usual, launcher, wish, time.monotonic() + seconds).lines(hosts)
 

@@ -94,10 +94,10 @@ class Envelopes:
     def data(self, host: str) -> bytes:
         """What a host sent; ValueError when a part is missing or damaged, or somebody else answered in its name."""
         if host in self._doubtful:
-            msg = "two different answers came in its name, so that neither counts"
+            msg = "two different answers arrived under its name, so neither is used"
             raise ValueError(msg)
         if not self.is_whole(host):
-            msg = "its answer is too long" if self._sizes[host] > _MOST else "a part of its answer is missing"
+            msg = "its answer is too long" if self._sizes[host] > _MOST else "part of its answer is missing"
             raise ValueError(msg)
         pieces = self._pieces[host]
         text = "".join(pieces[number] for number in range(self._counts[host]))

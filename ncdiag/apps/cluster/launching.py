@@ -57,8 +57,8 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
     if not plan.launcher:
         where = name if name == launch else "the line"
         msg = (
-            f"no launch was understood in {where}: a line with mpirun, horovodrun, deepspeed, torchrun, accelerate or "
-            "srun, a script with one, or a file of hosts"
+            f"no launch was recognised in {where}: expected a line with mpirun, horovodrun, deepspeed, "
+            "torchrun, accelerate or srun, a script with one, or a hostfile"
         )
         raise UsageError(msg)
     _refuse(plan)
@@ -79,8 +79,8 @@ def _refuse(plan: Plan) -> None:
     """UsageError for a launch that cannot be tried from here."""
     if plan.elsewhere and plan.ssh is not None:
         msg = (
-            f"{plan.launcher} is started by {plan.elsewhere} in another place, from which it reaches its hosts: call "
-            f"ncdiag probe there, with what {plan.elsewhere} starts"
+            f"{plan.elsewhere} starts {plan.launcher} in another place; run ncdiag probe there, with the command that "
+            f"{plan.elsewhere} starts"
         )
         raise UsageError(msg)
 
@@ -96,7 +96,7 @@ def _text(launch: str) -> tuple[Path, str, str]:
     if _is_file(launch):
         return Path(launch).parent, launch, _read(Path(launch))
     if len(launch.split()) < 2:  # noqa: PLR2004  (a launcher and what it starts)
-        msg = f"--launch {launch}: there is no such file, and it is not the command line of a launch"
+        msg = f"--launch {launch}: no such file, and not a launch command"
         raise UsageError(msg)
     try:
         shlex.split(launch)
@@ -119,7 +119,7 @@ def _read(path: Path) -> str:
         msg = f"cannot read {path}: {error.strerror}"
         raise UsageError(msg) from None
     if len(data) > _LARGEST:
-        msg = f"{path} is too long for a script or a file of hosts"
+        msg = f"{path} is too long for a script or a hostfile"
         raise UsageError(msg)
     return data.decode("utf-8", "replace")
 
@@ -141,14 +141,14 @@ def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | N
         text = _read(path)
         reading = _hosts_of(str(path), text)
         if reading.unread and told:
-            msg = f"{reading.unread[0].source}, line {reading.unread[0].line}: this is no host of a file of hosts"
+            msg = f"{reading.unread[0].source}, line {reading.unread[0].line}: not a valid line of a hostfile"
             raise UsageError(msg)
         return reading, text
     if not told:
         return None
     msg = (
-        f"the launch names the file of hosts {file}, which is not here: run this in the folder from which the job is "
-        "started, or name the hosts with --nodes"
+        f"the launch uses the hostfile {file}, which does not exist here: run this in the folder from which "
+        "the job is started, or give the hosts with --nodes"
     )
     raise UsageError(msg)
 
@@ -162,9 +162,11 @@ def _hosts(plan: Plan, nodes: str | None, environment: Mapping[str, str]) -> tup
         return plan.hosts
     if allocation:
         return targets(allocation)
-    why = "does not say on which hosts it starts" if not plan.hosts else "does not say surely on which hosts it starts"
+    why = (
+        "does not show on which hosts it runs" if not plan.hosts else ("does not show reliably on which hosts it runs")
+    )
     words = f" ({plan.doubt})" if plan.doubt else ""
-    msg = f"the launch {why}{words}; name them with --nodes (example: --nodes 'node[1-4]')"
+    msg = f"the launch {why}{words}; give them with --nodes (example: --nodes 'node[1-4]')"
     raise UsageError(msg)
 
 

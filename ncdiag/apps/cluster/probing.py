@@ -74,7 +74,7 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     """What the hosts behind ``nodes`` found; UsageError when nothing can ask them."""
     means = via or chosen(nodes)
     if means == "mpirun":
-        msg = "probe speaks to all hosts, and mpirun passes what it is told to rank 0 alone: use --via ssh or srun"
+        msg = "probe must talk to all hosts, but mpirun forwards input only to rank 0; use --via ssh or srun"
         raise UsageError(msg)
     listening = {*trial.ports, *(port for _, port in trial.places)}
     plan = {

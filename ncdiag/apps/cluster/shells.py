@@ -47,7 +47,7 @@ def ask(
         talk.begin(hosts)
         wish = msgspec.structs.replace(wish, fanout=len(hosts))
     at_once = min(wish.fanout, len(hosts))
-    make_room(_FILES * at_once + _OTHER_FILES, f"asking {at_once} hosts at once")
+    make_room(_FILES * at_once + _OTHER_FILES, f"querying {at_once} hosts in parallel")
     _set_up(task, wish, local=local)
     try:
         near = [] if local else [host for host in hosts if host in wish.here]
@@ -156,5 +156,5 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
         if code == _SSH_FAILED and not local:
             return f"ssh failed: {last}" if last else "ssh failed"
         if host in self._envelopes.hosts():
-            return "it stopped in the middle of its answer"
-        return f"exit status {code}{f': {last}' if last else ''}" if code is not None else "nothing came back"
+            return "its answer stopped in the middle"
+        return f"exit status {code}{f': {last}' if last else ''}" if code is not None else "it returned nothing"

@@ -47,7 +47,7 @@ def ways(words: Sequence[str]) -> Ways:
     while left:
         word = left.pop()
         if not re.match(r"-\w", word):
-            msg = f"the launch calls ssh with {word!r}, which is no option of ssh: correct it, or call ssh without it"
+            msg = f"the launch calls ssh with {word!r}, which is not an ssh option; correct or remove it"
             raise UsageError(msg)
         for place, letter in enumerate(word[1:], 2):
             value = None
@@ -59,7 +59,7 @@ def ways(words: Sequence[str]) -> Ways:
             if value is not None:
                 break
     if ports and not (ports[0].isascii() and ports[0].isdecimal() and 0 < int(ports[0][:6]) < 1 << 16):
-        msg = f"the launch calls ssh with the port {ports[0]!r}, which is no port"
+        msg = f"the launch calls ssh with the port {ports[0]!r}, which is not a valid port"
         raise UsageError(msg)
     return Ways(tuple(kept), int(ports[0]) if ports else None)
 
@@ -72,8 +72,8 @@ def _is_kept(setting: str) -> bool:
     name = found[1].lower()
     if name in _STARTING and found[2].strip().lower() != "none":
         msg = (
-            f"the launch calls ssh with {found[1]}, which starts a program here, and ncdiag starts none that a launch "
-            "names: put it into ~/.ssh/config, which ssh reads for ncdiag too"
+            f"the launch calls ssh with {found[1]}, which starts a program here; ncdiag starts no program named "
+            "in a launch. Put the option into ~/.ssh/config, which ssh also reads for ncdiag"
         )
         raise UsageError(msg)
     return name not in _OTHER

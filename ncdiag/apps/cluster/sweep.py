@@ -51,7 +51,7 @@ def chosen(nodes: str, environment: Mapping[str, str] = os.environ) -> Via:
     known: tuple[Via, ...] = ("ssh", "srun", "mpirun")
     found = [name for name in known if shutil.which(name)]
     if not found:
-        msg = "none of ssh, srun and mpirun is here, so that no other host can be asked"
+        msg = "other hosts cannot be reached: none of ssh, srun and mpirun is installed"
         raise UsageError(msg)
     return found[0]
 
@@ -73,7 +73,7 @@ def _by_shells(
     try:
         from ncdiag.apps.cluster import shells
     except ImportError as error:
-        why = MISSING if "ClusterShell" in str(error) else f"other hosts cannot be asked from here: {error}"
+        why = MISSING if "ClusterShell" in str(error) else f"other hosts cannot be reached from here: {error}"
         raise UsageError(why) from None
     return shells.ask(hosts, command, wish, local=local, talk=talk)
 
@@ -88,7 +88,7 @@ def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[An
         raise UsageError(msg)
     phases = _phases(listed.output)
     if phases is None:
-        msg = f"kubectl get pods -l {selector} printed no list of pods"
+        msg = f"kubectl get pods -l {selector} did not print a list of pods"
         raise UsageError(msg)
     if not phases:
         msg = f"no pod has the labels {selector}"

@@ -73,7 +73,7 @@ class Talk:
     def problem(self, host: str) -> str:
         """Why a host gave no answer, a part of a sentence."""
         if host in self._told:
-            return f"it did not come back with what it found within {self._seconds:g} s"
+            return f"it did not return its results within {self._seconds:g} s"
         return f"it did not answer within {self._wait:g} s"
 
     def hosts(self) -> list[str]:

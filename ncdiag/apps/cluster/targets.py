@@ -34,11 +34,11 @@ def targets(text: str) -> tuple[str, ...]:
         raise UsageError(msg) from None
     names = tuple(str(name) for name in found)
     if not names:
-        msg = f"--nodes {text} names no host"
+        msg = f"--nodes {text} contains no host"
         raise UsageError(msg)
     for name in names:
         if not is_name(name):
-            msg = f"--nodes: {name!r} is not the name of a host"
+            msg = f"--nodes: {name!r} is not a valid host name"
             raise UsageError(msg)
     return names
 

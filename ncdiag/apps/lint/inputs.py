@@ -14,7 +14,7 @@ from ncdiag.base.errors import InputError
 from ncdiag.formats.shell import is_secret
 
 _BINARY = "\x00"
-_KNOWN = "the forms that lint reads (--as FORM names one)"
+_KNOWN = "the file types that lint reads (choose one with --as FORM)"
 _PROSE = (".md", ".rst", ".txt", ".log", ".html")
 _SENTENCE = re.compile(r"(?m)^\s*(?:[A-Za-z,'-]+ ){4,}[a-z]+[.,:]?\s*$")
 
@@ -44,7 +44,9 @@ def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], lis
         if not found:
             notes += _passed_over(name, text) or [_nothing(name, text)]
         elif found[0].is_excerpt:
-            notes.append(f"{name}: the commands and settings in this text were read; 'ncdiag triage' reads the rest")
+            notes.append(
+                f"{name}: only the commands and settings in this text were checked; 'ncdiag triage' reads the rest"
+            )
         documents += found
     notes += [f"{each.source}: {each.problem}, and its settings were not read" for each in documents if each.problem]
     return documents, notes
@@ -58,13 +60,13 @@ def _nothing(name: str, text: str) -> str:
     """What is said of a file that was named and holds nothing for lint."""
     if _BINARY not in text and (name.endswith(_PROSE) or _SENTENCE.search(text)):
         return f"{name}: a text without launch commands or NCCL settings; 'ncdiag triage {name}' reads logs and reports"
-    return f"{name}: neither settings nor launch commands of {_KNOWN}"
+    return f"{name}: no settings or launch commands found; expected {_KNOWN}"
 
 
 def _passed_over(name: str, text: str) -> list[str]:
     """What is said of a file of no form that sets variables of NCCL; nothing of texts for people."""
     lines = () if name.endswith(_PROSE) or _BINARY in text else mentions.unread(text, ())
-    return [f"{name}: {mentions.spoken(lines)}: this is not one of {_KNOWN}"] if lines else []
+    return [f"{name}: {mentions.spoken(lines)}: the file is not one of {_KNOWN}"] if lines else []
 
 
 def _document(name: str, text: str, form: Form | None) -> list[Document]:

@@ -73,8 +73,8 @@ def spoken(lines: Sequence[int]) -> str:
 def not_judged(lines: Sequence[int]) -> str:
     """``the value of a setting on line 2 is made at run time and was not judged``."""
     if len(lines) == 1:
-        return f"the value of a setting on line {_places(lines)} is made at run time and was not judged"
-    return f"the values of settings on lines {_places(lines)} are made at run time and were not judged"
+        return f"the value of a setting on line {_places(lines)} is computed at run time and was not checked"
+    return f"the values of settings on lines {_places(lines)} are computed at run time and were not checked"
 
 
 def _places(lines: Sequence[int]) -> str:

@@ -40,7 +40,7 @@ def files(paths: Sequence[str], below: Sequence[Path]) -> list[str]:
         for file in _named(path, below):
             found[file] = None
             if len(found) > FILES:
-                msg = f"these are more than {FILES} files; name fewer, or an archive of them"
+                msg = f"more than {FILES} files; give fewer, or an archive of them"
                 raise InputError(msg)
     return list(found)
 

@@ -10,13 +10,13 @@ from msgspec import Meta
 Text = Annotated[
     str,
     Meta(
-        description="Logs and outputs of tools, as they were printed, one after the other: the lines of all ranks that "
-        "have NCCL in them, the error, ibstat, show_gids, ip addr, nvidia-smi topo -m, env, the launch command."
+        description="Logs and tool output, exactly as printed, one after the other: the lines with NCCL of all "
+        "ranks, the error, ibstat, show_gids, ip addr, nvidia-smi topo -m, env, the launch command."
     ),
 ]
 Release = Annotated[
     Annotated[str, Meta(max_length=40)] | None,
-    Meta(description="The release of NCCL, such as 2.21.5, if the text does not show it."),
+    Meta(description="NCCL version, such as 2.21.5, if the text does not show it."),
 ]
 Word = Annotated[str, Meta(max_length=200)]
 
@@ -46,7 +46,7 @@ class TriageFiles(Ask, frozen=True):
     text: Text = ""
     paths: Annotated[
         list[Annotated[str, Meta(max_length=4096)]],
-        Meta(description="Files, folders, archives or bundles of 'ncdiag collect' below the folders that the server "
+        Meta(description="Files, folders, archives or 'ncdiag collect' bundles inside the folders that the server "
              "allows.", max_length=64),
     ] = []  # fmt: skip
     nccl: Release = None
@@ -60,10 +60,10 @@ class Explain(Ask, frozen=True):
 
     thing: Annotated[
         str,
-        Meta(description="A line of a log, NCCL_IB_GID_INDEX, 'Xid 79', 'status 12', ncclSystemError, NCD101, "
-             "'logging' (how to get a useful log) ...", max_length=4000),
+        Meta(description="A log line, NCCL_IB_GID_INDEX, 'Xid 79', 'status 12', ncclSystemError, NCD101, 'logging' "
+        "(how to get a useful log) ...", max_length=4000),
     ]  # fmt: skip
-    text: Annotated[str, Meta(description="For a rule: the input to judge it on.")] = ""
+    text: Annotated[str, Meta(description="For a rule: the input on which to evaluate it.")] = ""
     nccl: Release = None
 
 
@@ -75,11 +75,11 @@ class Predict(Ask, frozen=True):
 
     text: Text
     nccl: Annotated[
-        list[Word], Meta(description="Releases of NCCL to compare, such as 2.18.3 and 2.21.5.", max_length=8)
+        list[Word], Meta(description="NCCL versions to compare, such as 2.18.3 and 2.21.5.", max_length=8)
     ] = []
     env: Annotated[
         list[Annotated[str, Meta(max_length=1000)]],
-        Meta(description="Variables to set in addition, such as NCCL_SOCKET_IFNAME=eth0.", max_length=32),
+        Meta(description="Variables to set as well, such as NCCL_SOCKET_IFNAME=eth0.", max_length=32),
     ] = []
 
 
@@ -89,8 +89,8 @@ class Lint(Ask, frozen=True):
     text: Annotated[str, Meta(description="The content of the file, or a launch command.")]
     form: Annotated[
         Annotated[str, Meta(max_length=40)] | None,
-        Meta(description="What it is, if it is not clear: shell, dockerfile, kubernetes, compose, json, toml, python, "
-             "env, conf, hostfile or ranktable."),
+        Meta(description="Type of the content, if it is not obvious: shell, dockerfile, kubernetes, compose, json, "
+        "toml, python, env, conf, hostfile or ranktable."),
     ] = None  # fmt: skip
     nccl: Release = None
 
@@ -99,7 +99,7 @@ class ListRules(Ask, frozen=True):
     """List the rules, each with its code, area, severity and title; 'words' restricts the list."""
 
     words: Annotated[
-        Word, Meta(description="Words that are all in the area, the name or the title of a rule, such as 'gid roce'.")
+        Word, Meta(description="Words that must all appear in the area, name or title of a rule, such as 'gid roce'.")
     ] = ""
 
 

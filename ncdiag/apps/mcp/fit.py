@@ -43,8 +43,8 @@ def fitted(answer: dict[str, Json], most: int) -> tuple[dict[str, Json], tuple[s
 
 
 def _sentences(left: dict[str, int], characters: int) -> tuple[str, ...]:
-    told = [f"{path}: {count} left out" for path, count in sorted(left.items()) if count]
-    return (*told, *([f"texts are cut at {characters} characters"] if characters else []))
+    told = [f"{path}: {count} omitted" for path, count in sorted(left.items()) if count]
+    return (*told, *([f"texts are truncated at {characters} characters"] if characters else []))
 
 
 def _cut(value: Json, path: list[str], keep: int, name: str, left: dict[str, int]) -> Json:

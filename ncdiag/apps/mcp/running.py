@@ -81,7 +81,7 @@ async def run(call: Call, folder: Path) -> Outcome:
     try:
         outcome = msgspec.json.decode(made.stdout, type=Outcome)
     except msgspec.MsgspecError as error:
-        msg = "ncdiag ended without an answer; the text may need more memory than there is"
+        msg = "ncdiag ended without an answer; the text may need more memory than is available"
         raise InputError(msg) from error
     if outcome.problem:
         raise InputError(outcome.problem)
@@ -137,7 +137,7 @@ def placed(files: Mapping[str, str]) -> tuple[list[str], tuple[str, ...]]:
     """
     room = _open_at_once(len(files) + _SPARE) - _SPARE
     if len(files) > room:
-        msg = f"these are {len(files)} files, and {room} can be open at once here; name fewer, or an archive of them"
+        msg = f"{len(files)} files were given, but only {room} can be open at once; give fewer, or an archive of them"
         raise InputError(msg)
     reasons = {name: _place(Path(name), file) for name, file in files.items()}
     count = Counter(filter(None, reasons.values()))
@@ -188,7 +188,8 @@ def _clean(call: Call, names: str, main: Main) -> list[str]:
     given.unlink()
     rows = made.read_bytes().split(b"\n")[:-1] if made.exists() else []
     if not rows or len(rows) < len(beside) or (beside and rows[0].startswith(_GZIP)):
-        msg = f"the text could not be cleaned: {said.reason or 'it holds a machine, which is cleaned alone'}"
+        why = said.reason or "it is a recorded host, which must be redacted on its own"
+        msg = f"the text could not be redacted: {why}"
         raise InputError(msg)
     if not beside:
         return []

@@ -131,7 +131,7 @@ async def _called(tool: Tool, arguments: dict[str, Any], settings: Settings) -> 
         with anyio.fail_after(settings.seconds):
             found = await tool.call(asked(tool, arguments, settings), settings)
     except TimeoutError:
-        return _failed(f"this took longer than {settings.seconds:g} seconds and was ended; give a shorter text")
+        return _failed(f"this took longer than {settings.seconds:g} seconds and was stopped; give a shorter text")
     except NcdiagError as error:
         return _failed(clean(str(error)))
     except Exception as error:  # noqa: BLE001  (the last line of defence: the server goes on)

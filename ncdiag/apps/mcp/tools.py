@@ -73,8 +73,8 @@ def asked(tool: Tool, arguments: object, settings: Settings) -> asks.Ask:
     length = len(str(getattr(ask, "text", "")))
     if length > settings.most_in:
         msg = (
-            f"the text has {length} characters, and {settings.most_in} are read at most; leave out what other programs "
-            "print, or let 'ncdiag FILE' judge the file on a terminal"
+            f"the text has {length} characters, but the limit is {settings.most_in}; remove the output of other "
+            "programs, or run 'ncdiag FILE' in a terminal"
         )
         raise InputError(msg)
     return ask
@@ -83,13 +83,13 @@ def asked(tool: Tool, arguments: object, settings: Settings) -> asks.Ask:
 async def _triage(ask: asks.Triage | asks.TriageFiles, settings: Settings) -> Told:
     named = ask.paths if isinstance(ask, asks.TriageFiles) else []
     if not ask.text and not named:
-        msg = "nothing to judge: give a text" + (" or paths" if settings.folders else "")
+        msg = "nothing to diagnose: give a text" + (" or paths" if settings.folders else "")
         raise InputError(msg)
     words = ["triage", "--format=json", "--quiet", *_release(ask.nccl)]
     if named:
         paths = await to_thread.run_sync(allowed.files, named, settings.folders, abandon_on_cancel=True)
         if not paths and not ask.text:
-            msg = "these paths name no file that is not hidden"
+            msg = "these paths contain no visible file"
             raise InputError(msg)
         words += [*(["--redact"] if settings.redact else []), "--", *([PASTE] if ask.text else [])]
         found = await run(Call(ask.text, [], None, [words], _named(paths, settings)), settings.folder)
@@ -176,7 +176,7 @@ def _printed(done: Done) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(done.output)
     except ValueError as error:
-        raise InputError(done.reason or "nothing in this text was understood") from error
+        raise InputError(done.reason or "nothing in this text was recognised") from error
     return found
 
 
@@ -186,7 +186,7 @@ def _told(text: str, fields: dict[str, Any], settings: Settings, unread: Sequenc
     left_out = [*unread, *cut]
     text = clean(text)
     if len(text) > settings.most_out:
-        text = f"{text[: settings.most_out].rpartition(chr(10))[0]}\n... the rest of this text is left out\n"
+        text = f"{text[: settings.most_out].rpartition(chr(10))[0]}\n... the rest of this text is omitted\n"
     told = "".join(f"Not in the structured answer: {sentence}\n" for sentence in left_out)
     return Told(f"{text}{told}", {**kept, "left_out": left_out})
 

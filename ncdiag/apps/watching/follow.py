@@ -67,7 +67,9 @@ class Tail:
         """The file was cut; one that is written anew each second is cut day and night, and has one note of it."""
         self._cuts += 1
         times = f"{self._cuts} times, last " if self._cuts > 1 else ""
-        self.source.notes[:] = [f"it was cut {times}to {size} bytes after {self._at} had been read; read on from 0"]
+        self.source.notes[:] = [
+            f"it was truncated {times}to {size} bytes after {self._at} had been read; reading continued from the start"
+        ]
         self.source.feed(b"\n")
         self._at = 0
 

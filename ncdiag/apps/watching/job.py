@@ -50,7 +50,7 @@ class Job:
     ) -> None:  # fmt: skip
         """Start it. ``resized`` follows the size of the terminal, and is True if it changed. Raises NotStartedError."""
         if not argv[0]:  # that of a variable that is not set
-            msg = "cannot run a command without a name"
+            msg = "the command to run is empty"
             raise NotStartedError(msg, NOT_FOUND)
         self.code: int | None = None
         """Its exit code once it has ended; the negative number of the signal that killed it."""

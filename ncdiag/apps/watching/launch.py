@@ -79,7 +79,7 @@ def plan(argv: Sequence[str], names: Sequence[str], environment: Mapping[str, st
             notes.insert(0, note)
     left = _left(argv, steps)
     if left and names:
-        notes.append(f"{left} starts from an environment of its own: give it {_list(names)}, or run ncdiag inside")
+        notes.append(f"{left} does not pass on the environment: give it {_list(names)}, or run ncdiag inside it")
     return Plan(
         tuple(made), tuple(notes),
         elsewhere=any(_is_elsewhere(step, environment) for step in steps),
@@ -133,9 +133,9 @@ def _passing(
         told += [behind for word, behind in itertools.pairwise(step.words) if word == "--export"]
         given = next(iter(told), environment.get("SLURM_EXPORT_ENV", ""))
         if given and "ALL" not in given.split(","):
-            return [], f"srun passes on only what --export names: add {','.join(names)} to it, or ALL"
+            return [], f"srun passes on only the variables named in --export: add {','.join(names)} or ALL"
     if step.name == "deepspeed" and _is_elsewhere(step, environment):
-        return [], f"deepspeed may not pass {_list(names)} on to other hosts: name these in ~/.deepspeed_env"
+        return [], f"deepspeed may not pass {_list(names)} on to other hosts: add them to ~/.deepspeed_env"
     return [], ""
 
 
@@ -144,18 +144,18 @@ def _by_mpi(
 ) -> tuple[list[str], str]:
     limits = {"genvnone", "envnone", "genvlist", "envlist"} & {word.lstrip("-") for word in step.words}
     if limits:
-        return [], f"-{min(limits)} keeps variables back: add -genv NAME VALUE for {_list(names)}"
+        return [], (f"-{min(limits)} limits which variables are passed on: add -genv NAME VALUE for {_list(names)}")
     said = run([argv[step.place], "--version"], 10).output.decode("utf-8", "replace")
     if "HYDRA" in said or "Intel" in said:
         return [], ""
     missing = [name for name in names if name not in {*step.command.env, *step.command.forwarded}]
     advice = " ".join(f"-x {name}" for name in missing)
     if "Open MPI" not in said and "PRRTE" not in said:
-        return [], f"{step.name} is not one that ncdiag knows: make it pass {_list(missing)} on to other hosts"
+        return [], (f"ncdiag does not know {step.name}: make sure that it passes {_list(missing)} on to other hosts")
     if _ENV_LIST in step.command.mca or f"OMPI_MCA_{_ENV_LIST}" in environment:
-        return [], f"{_ENV_LIST} rules out -x: add {';'.join(missing)} to it for the ranks on other hosts"
+        return [], f"{_ENV_LIST} excludes -x: add {';'.join(missing)} to it for the ranks on other hosts"
     if ":" in argv:
-        return [], f"of several applications each needs {advice} for its ranks on other hosts"
+        return [], f"each of the applications needs {advice} for its ranks on other hosts"
     return [word for name in missing for word in ("-x", name)], ""
 
 

@@ -32,7 +32,7 @@ _NAMES = {1: "standard output", 2: "standard error"}
 _DRAIN = 32 << 20
 """Bytes of a pipe that are taken in one turn."""
 
-LOST = "the job printed faster than ncdiag reads: a part was not read"
+LOST = "the job printed faster than ncdiag could read; part of the output was not read"
 
 Action = tuple[int, int, int]
 

@@ -57,11 +57,13 @@ def choose(logs: Path | None, *, elsewhere: bool) -> Place:
         if _is_shared(Path.cwd()):
             return Place(tempfile.mkdtemp(prefix=".ncdiag-", dir=Path.cwd()) + "/")
     except OSError as error:
-        msg = f"no folder for the logs: {error.strerror}: {error.filename}"
+        msg = f"cannot create a folder for the logs: {error.strerror}: {error.filename}"
         raise OutputError(msg) from None
     begin = f"{tempfile.gettempdir()}/ncdiag-{secrets.token_hex(8)}."
     return Place(
-        begin, note=f"logs and dumps on other hosts (they stay there as {begin}*; --logs and a shared folder show them)"
+        begin,
+        note=f"logs and dumps on other hosts (they remain there as {begin}*; use --logs with a shared folder to "
+        "include them)",
     )
 
 

@@ -98,5 +98,5 @@ class Session:
         if self._place.note:
             found.append(self._place.note)
         if self._settings.printed and self.outputs.unread:
-            found.append("NCCL's lines, which NCCL_DEBUG without NCCL_DEBUG_FILE sends to that output")
+            found.append("NCCL's lines, which go to that output because NCCL_DEBUG is set without NCCL_DEBUG_FILE")
         return found

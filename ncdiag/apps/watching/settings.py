@@ -70,7 +70,7 @@ def settings(environment: Mapping[str, str], place: str, torch: Names) -> Settin
         () if printed else (pattern_of(known.get("NCCL_DEBUG_FILE") or log_in(place)),),
         held[torch.file] or place + DUMP,
         held[torch.pipe] or place + PIPE,
-        (f"{', '.join(kept)} is yours and stays",) if kept else (),
+        (f"{', '.join(kept)} is already set and was not changed",) if kept else (),
         known.get("NCCL_DEBUG_FILE", ""),
         printed,
     )

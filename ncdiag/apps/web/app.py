@@ -119,7 +119,7 @@ class _Judge:
             made = tempfile.TemporaryDirectory(dir=self._site.folder, ignore_cleanup_errors=True)
             Path(made.name, INPUT).mkdir(mode=0o700)
         except OSError as error:
-            self._site.note(f"cannot make a folder in {self._site.folder}: {error.strerror or error}")
+            self._site.note(f"cannot create a folder in {self._site.folder}: {error.strerror or error}")
             return None
         return made
 
@@ -172,7 +172,7 @@ class _Judge:
             try:
                 await anyio.to_thread.run_sync(keep.keep, folder, outcome, place)
             except OSError as error:
-                self._site.note(f"cannot keep an analysis in {place}: {error.strerror or error}")
+                self._site.note(f"cannot store a diagnosis in {place}: {error.strerror or error}")
 
     async def _plain(self, request: Request, folder: Path, work: Work) -> Response:
         """One format alone, for programs; its status says how it went."""

@@ -51,15 +51,15 @@ class Guard:
         headers = Headers(scope=scope)
         token, _, rest = scope["path"].removeprefix("/").partition("/")
         if not self._is_name_of_ours(headers.get("host", "")):
-            refused = "The page does not answer to this name. Use the address that 'ncdiag serve' printed.\n"
+            refused = "This host name is not allowed. Use the address that 'ncdiag serve' printed.\n"
             await PlainTextResponse(refused, 421)(scope, receive, with_headers)
         elif self._settings.token and not secrets.compare_digest(token.encode(), self._settings.token.encode()):
-            refused = "The address lacks its token. Use the whole address that 'ncdiag serve' printed.\n"
+            refused = "The token is missing from the address. Use the whole address that 'ncdiag serve' printed.\n"
             await PlainTextResponse(refused, 403)(scope, receive, with_headers)
         elif self._settings.token and scope["path"] == f"/{token}":
             await RedirectResponse(f"/{token}/")(scope, receive, with_headers)
         elif scope["method"] not in {"GET", "HEAD"} and not self._is_from_here(headers):
-            refused = "Another page sent this form.\n"
+            refused = "This form was sent from another site.\n"
             await PlainTextResponse(refused, 403)(scope, receive, with_headers)
         else:
             path = f"/{rest}" if self._settings.token else scope["path"]

@@ -50,7 +50,7 @@ class Redacted:
 
 def _machines(source: Packed) -> list[bundle.Bundle]:
     if source.form == "partial":
-        msg = f"{source.name} holds facts without their texts, which cannot be redacted"
+        msg = f"{source.name} contains facts without their texts and cannot be redacted"
         raise UsageError(msg)
     return bundles_of(source)
 

@@ -55,7 +55,7 @@ def bound(host: str, port: int) -> socket.socket:
             listening.close()
             raise
     except OSError as error:
-        hint = "; --port 0 takes a free one" if port else ""
+        hint = "; --port 0 uses a free port" if port else ""
         msg = f"cannot listen on {host} port {port}: {error.strerror or error}{hint}"
         raise UsageError(msg) from None
     return listening

@@ -45,7 +45,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
         notes.append(INTERRUPTED)
         sections = sections[: len(parsed)]
     if skipped:
-        notes.append(f"{skipped} lines of other text were too many to read and were counted only")
+        notes.append(f"{skipped} lines of other text were counted but not read (too many)")
     count = sum(len(p.unread) for p in [*parsed, scanned]) + skipped
     if dropped is not None:
         count += dropped.unread
@@ -67,7 +67,7 @@ def _told(sections: Sequence[Section], faults: list[str]) -> list[Observation]:
     try:
         return user_text.read(sections)
     except Exception as error:  # noqa: BLE001  (the grammar must raise nothing: this did)
-        faults.append(contained(error, "what people say could not be read"))
+        faults.append(contained(error, "text written by people could not be read"))
         return []
 
 
@@ -76,7 +76,7 @@ def programs_in(name: str, lines: Sequence[tuple[int, str]]) -> tuple[list[Obser
     try:
         return script.read(name, lines), []
     except Exception as error:  # noqa: BLE001  (the reader must raise nothing: this did)
-        return [], [contained(error, "the programs in the paste could not be read")]
+        return [], [contained(error, "the programs in the input could not be read")]
 
 
 @contextlib.contextmanager

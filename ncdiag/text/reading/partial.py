@@ -173,7 +173,7 @@ def _encoded(line: Head | _Entry) -> bytes:
 def _decoded(line: bytes) -> Part:
     entry = msgspec.json.decode(line, type=_Entry)
     if sum(part is not None for part in (entry.text, entry.unreadable, entry.machine)) > 1:
-        msg = "it holds more than one text or machine"
+        msg = "it contains more than one text or host"
         raise msgspec.ValidationError(msg)
     if entry.unreadable is not None:
         return entry.unreadable
@@ -184,7 +184,7 @@ def _decoded(line: bytes) -> Part:
         return msgspec.structs.replace(
             found, read=tuple(map(_typed, found.read)), observed=tuple(map(_with_types, map(_kept, found.observed)))
         )
-    msg = "it holds neither a text nor a machine"
+    msg = "it contains neither a text nor a host"
     raise msgspec.ValidationError(msg)
 
 
@@ -216,7 +216,7 @@ def _with_types(observation: Observation) -> Observation:
     """The observation with its versions as such: the one type of a field that JSON does not have."""
     fields = observation.fields
     if not isinstance(fields.get("complete", []), list):
-        msg = "it does not list what is complete"
+        msg = "it does not list which facts are complete"
         raise msgspec.ValidationError(msg)
     names = fields_with(VersionRange).get(observation.entity, frozenset()) & fields.keys()
     versions = {

@@ -122,7 +122,7 @@ class Workers:
             if part is not None:
                 parts.add(part)
             if part is None or not part.whole:
-                notes.append(INTERRUPTED if self._stop.happened else "not read to its end")
+                notes.append(INTERRUPTED if self._stop.happened else "not read to the end")
                 break
         return parts.reading(notes, self._stop)
 

@@ -104,7 +104,7 @@ class _Bounded:
         data = self._source.read(size)
         self._count += len(data)
         if self._count > FREE_OUTPUT and self._count > RATIO_LIMIT * self._consumed():
-            msg = f"compressed data grows more than {RATIO_LIMIT}-fold, the first {self._count >> 20} MiB were read"
+            msg = f"the data expands more than {RATIO_LIMIT}-fold; only the first {self._count >> 20} MiB were read"
             raise BombError(msg)
         return data
 
@@ -165,7 +165,7 @@ def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the sam
         try:
             module = importlib.import_module("zstandard")
         except ImportError:
-            msg = "compressed with zstd, which needs the module zstandard (pip install zstandard)"
+            msg = "compressed with zstd; reading it requires the module zstandard (pip install zstandard)"
             raise OSError(msg) from None
         return _Frames(module.ZstdDecompressor().decompressobj, source)
     return module.ZstdFile(source)
@@ -269,5 +269,5 @@ def reason_of(error: BaseException) -> str:
         return error.strerror
     text = str(error).strip() or type(error).__name__
     if isinstance(error, EOFError):
-        return "the compressed data ends too early"
+        return "the compressed data is truncated"
     return text[:1].lower() + text[1:]

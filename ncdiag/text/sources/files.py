@@ -72,7 +72,7 @@ class TextSource(Text):
                         yield held[0] if len(held) == 1 else b"".join(held)
                         held, size = [], 0
         except BROKEN as error:
-            self.notes.append(f"not read to its end: {reason_of(error)}")
+            self.notes.append(f"not read to the end: {reason_of(error)}")
         yield b"".join(held)
 
 
@@ -111,7 +111,7 @@ def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iter
             unread += 1
             yield Unreadable(path, str(refused))
     if unread and unread == len(expanded):
-        msg = f"none of the {unread} inputs can be read"
+        msg = f"none of the {unread} inputs could be read"
         raise InputError(msg)
 
 
@@ -188,7 +188,7 @@ def _texts(path: str) -> Iterator[Source]:
     if binary:
         yield Unreadable(path, f"{binary} binary {'file' if binary == 1 else 'files'} in the folder not read")
     if not count:
-        raise _RefusedError(reason_of(failures[0]) if failures else "the folder has no file that is not hidden")
+        raise _RefusedError(reason_of(failures[0]) if failures else "the folder contains no visible file")
     for failure in failures:
         yield Unreadable(str(failure.filename), reason_of(failure))
 
@@ -289,7 +289,7 @@ def _stream(
         with closing:
             yield from _members(name, _tar_members(reader))
     elif kind == "zip":
-        msg = "a zip archive cannot be read from a stream; give the name of the file"
+        msg = "a zip archive cannot be read from a stream; give a file name"
         raise _RefusedError(msg)
     else:
         yield TextSource(name, _once(reader, closing))

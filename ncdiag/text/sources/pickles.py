@@ -42,7 +42,7 @@ def as_json(data: bytes) -> bytes:
     import pickle
 
     if len(data) > SIZE_LIMIT:
-        msg = f"a pickle of more than {SIZE_LIMIT >> 20} MiB"
+        msg = f"a pickle larger than {SIZE_LIMIT >> 20} MiB"
         raise ValueError(msg)
     room = [_instructions(data)]
     try:
@@ -64,10 +64,10 @@ def _instructions(data: bytes) -> int:
     for instruction, argument, _ in pickletools.genops(io.BytesIO(data)):
         count += 1
         if instruction.name not in _PLAIN:
-            msg = f"a pickle that is more than plain values ({instruction.name})"
+            msg = f"a pickle that contains more than plain values ({instruction.name})"
             raise ValueError(msg)
         if "PUT" in instruction.name and int(argument or 0) > len(data):
-            msg = "a damaged pickle (it keeps a value where no other is)"
+            msg = "a damaged pickle (invalid memo)"
             raise ValueError(msg)
     return count
 

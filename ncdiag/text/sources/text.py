@@ -117,7 +117,7 @@ def _decoded(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
             yield decoder.decode(part).encode()
         yield decoder.decode(b"", final=True).encode()
     elif _ENVIRON.match(head):
-        notes.append("zero bytes taken as line ends, as in a process environment")
+        notes.append("zero bytes were read as line ends, as in a process environment")
         yield head.replace(b"\0", b"\n")
         for part in parts:
             yield part.replace(b"\0", b"\n")
@@ -248,11 +248,11 @@ class Cleaner:
         if self.binary:
             told.append(f"binary data: {_lines(self.binary)} skipped")
         if self.left_out:
-            told.append(f"Ray left out {_lines(self.left_out)} as repetitions (RAY_DEDUP_LOGS=0 keeps them)")
+            told.append(f"Ray omitted {_lines(self.left_out)} as repetitions (RAY_DEDUP_LOGS=0 keeps them)")
         if self.cut:
-            told.append(f"{_lines(self.cut)} longer than {LINE_LIMIT >> 10} KiB cut")
+            told.append(f"{_lines(self.cut)} longer than {LINE_LIMIT >> 10} KiB truncated")
         if self.returns:
-            told.append(f"{self.returns} lone carriage returns taken as line ends (sed and vi do not count these)")
+            told.append(f"{self.returns} lone carriage returns were read as line ends (sed and vi do not count these)")
         return told
 
 
