@@ -74,9 +74,13 @@ def _prompt(question: Question) -> str:
     ask = language.phrase(ask)
     if not text.endswith(_ASKS):
         return language.say(
-            "Paste the output of {command} and an empty line, or skip: it shows {text}", command=ask, text=text
+            "Paste the output of {command} followed by an empty line, or enter skip: it shows {text}",
+            command=ask,
+            text=text,
         )
-    return language.say("{text} [y/n/skip], or paste the output of {command} and an empty line", command=ask, text=text)
+    return language.say(
+        "{text} [y/n/skip], or paste the output of {command} followed by an empty line", command=ask, text=text
+    )
 
 
 def _until_blank(source: TextIO) -> list[str]:

@@ -171,7 +171,7 @@ class Runner:
         lost = ", the rest arrived too fast" if self._session.outputs.has_lost else ""
         unread = f", not its {' and '.join(self._session.outputs.unread)}" if self._session.outputs.unread else ""
         read = f"read {printed:,} bytes of its output{lost}{unread}"
-        fault = "" if is_fault else "no fault seen; "
+        fault = "" if is_fault else "no fault found; "
         return f"{fault}{read}; {where}"
 
     def _drain(self) -> None:

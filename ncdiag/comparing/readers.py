@@ -201,9 +201,9 @@ def _kernel_options(host: Host, _: View) -> Iterator[tuple[str, str]]:
 def _acs(host: Host, _: View) -> Iterator[tuple[str, str]]:
     told = [device.acs_redirects for device in host.pci if device.acs_redirects is not None]
     if told:
-        yield "", "redirects on bridges" if any(told) else "redirects on no bridge"
+        yield "", "redirects on bridges" if any(told) else "no redirects"
     elif host.acs_redirects is not None:
-        yield "", "redirects on bridges" if host.acs_redirects else "redirects on no bridge"
+        yield "", "redirects on bridges" if host.acs_redirects else "no redirects"
 
 
 def _governors(host: Host, _: View) -> Iterator[tuple[str, str]]:

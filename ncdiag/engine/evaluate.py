@@ -42,7 +42,7 @@ def _verdict(rule: Rule, context: Context, values: Values | None) -> Verdict:
     try:
         return _without_instance(rule, context) or _Judge(rule, context, values).verdict()
     except Exception as error:  # noqa: BLE001  (whatever a derived field or a value raises)
-        return Verdict(rule=rule, outcome="unknown", fault=contained(error, f"rule {rule.code} could not be judged"))
+        return Verdict(rule=rule, outcome="unknown", fault=contained(error, f"rule {rule.code} could not be evaluated"))
 
 
 def _without_instance(rule: Rule, context: Context) -> Verdict | None:

@@ -20,7 +20,7 @@ from ncdiag.report.sanitize import json_escapes
 SHOWN, ROWS = 15, 4
 """Differences on one screen, and of one kind among them (the sizes of a test, the pairs of devices)."""
 _WEIGHTS: dict[Weight, str] = {
-    "high": "Matters most", "medium": "May make it slow, or work by luck", "low": "Worth knowing",
+    "high": "Most important", "medium": "May make the job slow or unreliable", "low": "Worth knowing",
 }  # fmt: skip
 Renderer = Callable[..., str]
 
@@ -96,8 +96,8 @@ def headline(found: Difference) -> str:
     if not found.changes:
         return say("Nothing differs") if found.equal else say("Nothing could be compared")
     if not count:
-        return say("Nothing that matters differs")
-    template = "{things} that matters differs" if count == 1 else "{things} that matter differ"
+        return say("No important differences")
+    template = "{things} differs in an important way" if count == 1 else "{things} differ in important ways"
     return say(template, things=counted(count, "thing"))
 
 
@@ -123,5 +123,5 @@ def _side(side: Side) -> str:
 
 def _counts(found: Difference) -> str:
     parts = [say("{things} equal", things=counted(found.equal, "thing"))]
-    parts += [say("{n} seen in one of the two alone", n=found.one_sided)] if found.one_sided else []
+    parts += [say("{n} seen in only one of the two", n=found.one_sided)] if found.one_sided else []
     return say("; ").join(parts)

@@ -95,7 +95,7 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
     elif not is_known:
         why = why or _reason(look, row.host, seen)
     elif not row.seen:
-        why = look.none or "none of it exists"
+        why = look.none or "does not exist"
     else:
         open_ = [verdict for verdict in judged if verdict.outcome == "unknown"]
         needed = [verdict for verdict in open_ if verdict.rule.name in look.needs]
@@ -111,7 +111,7 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
 def _open(open_: Sequence[Verdict]) -> str:
     """What the rules lack that would have judged it."""
     lacking = dict.fromkeys(ask.missing for verdict in open_ for ask in verdict.rule.asks)
-    return f"not judged without {next(iter(lacking))}" if lacking else "no rule could judge it"
+    return f"not checked: needs {next(iter(lacking))}" if lacking else "no rule could check it"
 
 
 def _reason(look: Look, host: str, seen: Seen) -> str:
@@ -119,7 +119,7 @@ def _reason(look: Look, host: str, seen: Seen) -> str:
     head = f"{look.collector}: "
     told = next((text for text in seen.not_seen.get(host, ()) if look.collector and text.startswith(head)), None)
     if told is None:
-        return "it was not seen"
+        return "not seen"
     text = told.removeprefix(head)
     return text if len(text) <= _SENTENCE else f"{text[:_SENTENCE]} ..."
 

@@ -67,7 +67,7 @@ def _told(name: Choice, host: Host, view: View, first: Prediction, later: Callab
         rank.bootstrap_interface.name for rank in view.ranks_on(host.name) if rank.bootstrap_interface is not None
     }
     if name == "bootstrap_interface" and len(picked) == 1:
-        return Told(picked.pop(), "the NCCL here picks it")
+        return Told(picked.pop(), "chosen by the installed NCCL")
     if name == "gid" and not any(is_roce(port, view) for hca in host.hcas for port in hca.ports):
         return Told("", "")
     settled = is_told(first.chosen, name)

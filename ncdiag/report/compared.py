@@ -11,7 +11,7 @@ from ncdiag.report.model import Report
 from ncdiag.report.page import Page
 
 STYLES: dict[Weight, str] = {"high": "bold red", "medium": "yellow", "low": "dim"}
-_HEADING = "{hosts} compared: {things} alike, {n} differ"
+_HEADING = "{hosts} compared: {things} equal, {n} differ"
 _DIFFER = "{things} differ from the baseline {source}; {n} equal"
 _DIFFERS = "{things} differs from the baseline {source}; {n} equal"
 GROUPS = 4
@@ -25,7 +25,7 @@ def heading(report: Report) -> str:
     if not report.comparison and not report.alike:
         return ""
     hosts, differ = counted(report.summary.nhosts or _hosts(report), "host"), len(report.comparison)
-    template = "{hosts} compared: {things} alike, {n} differs" if differ == 1 else _HEADING
+    template = "{hosts} compared: {things} equal, {n} differs" if differ == 1 else _HEADING
     return say(template, hosts=hosts, things=counted(report.alike, "thing"), n=differ)
 
 

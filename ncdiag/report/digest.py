@@ -37,24 +37,24 @@ _MARKS = ", ，；。、"
 """Where a text is cut best."""
 TRIED = frozenset({"Proved", "Simulated"})
 """Labels of proofs that a short text mentions."""
-WORKAROUND = "a workaround, it hides the fault"
+WORKAROUND = "a workaround that hides the fault"
 SHOWN_LAUNCHERS = 3
 """Launchers whose lines a person is shown; JSON has them all."""
 
 HEADLINES = {
     "root-cause": "Root cause",
-    "failed-cause-not-here": "Something is wrong; its cause is not in this input",
-    "complaint-nothing-seen": "The problem you describe is not visible in this input",
-    "risk-only": "Nothing failed here; a risk",
-    "healthy-as-far-as-seen": "No fault found, as far as this input shows",
-    "nothing-understood": "Nothing in this input was understood",
+    "failed-cause-not-here": "Something is wrong, but its cause is not in this input",
+    "complaint-nothing-seen": "The problem that you describe does not appear in this input",
+    "risk-only": "No failure found, but there is a risk",
+    "healthy-as-far-as-seen": "No fault found in this input",
+    "nothing-understood": "Nothing in this input was recognised",
 }
 counted = language.counted
 _NUMBER = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
 _PROOFS = {"proved": "Proved", "not-simulated": "Not simulated", "refuted": "Refuted"}
 HELP_WHEN_NOTHING = (
-    "Paste or name a log of an NCCL job (run it with NCCL_DEBUG=INFO), or the output of ibstat, show_gids, ip addr, "
-    "nvidia-smi topo -m, env."
+    "Paste the log of an NCCL job (run it with NCCL_DEBUG=INFO), or the output of ibstat, show_gids, ip "
+    "addr, nvidia-smi topo -m or env, or give a file that contains it."
 )
 
 
@@ -97,12 +97,12 @@ def first_to_fail(report: Report) -> list[tuple[str, str]]:
         who = moment.who or say("a process")
         if moment.evidence and moment.what != "last":
             who = say("{text} ({note})", text=who, note=place(moment.evidence[0]))
-        label = say("of the first") if is_open else say(STEPS[moment.what])
+        label = say("among the first") if is_open else say(STEPS[moment.what])
         lines.append((label, say("{label}: {text}", label=who, text=moment.text)))
     if groups > SHOWN_GROUPS:
         lines.append(("", say("and {groups} of ranks", groups=counted(groups - SHOWN_GROUPS, "more group"))))
     if unordered:
-        text = say("which of the first lines came first is not known: no timestamps, or too close ones")
+        text = say("the order of the first lines is unknown: no timestamps, or timestamps too close together")
         lines.append((say("order"), text))
     return lines
 
@@ -153,7 +153,7 @@ def _told(report: Report) -> list[str]:
         for said in report.complaints
     ]
     parts = [f"{outcome} {', '.join(labels)}" for outcome, labels in groups.items()]
-    return [say("told: {text}", text=cut(say("; ").join([*dict.fromkeys(wrong), *parts]), LIST_LIMIT))]
+    return [say("reported: {text}", text=cut(say("; ").join([*dict.fromkeys(wrong), *parts]), LIST_LIMIT))]
 
 
 def _input(item: Input) -> str:
@@ -233,8 +233,8 @@ def suspects_lead(report: Report) -> bool:
 def suspects_title(report: Report) -> str:
     """What is above the suspects: where nothing is seen to have failed they are no more than worth a look."""
     if report.summary.verdict in {"risk-only", "healthy-as-far-as-seen"}:
-        return say("Worth a look (nothing is seen to have failed)")
-    return say("Most likely (not proved)")
+        return say("Possible causes (no failure was found)")
+    return say("Most likely causes (not proved)")
 
 
 def suspected(suspect: Suspect) -> str:
@@ -336,7 +336,7 @@ def ask(unknown: Unknown) -> str:
     """Why a rule could not be judged and what would settle it."""
     label = say("{text} ({note})", text=unknown.name, note=unknown.code)
     if not unknown.ask_for:
-        text = say("facts are missing; ncdiag explain {code} FILE shows which", code=unknown.code)
+        text = say("facts are missing; ncdiag explain {code} FILE lists them", code=unknown.code)
     else:
         text = say("needs {facts}; {paste}", facts=say(", ").join(unknown.missing), paste=pasted(unknown.ask_for))
     return say("{label}: {text}", label=label, text=text)
@@ -356,13 +356,16 @@ def pasted(things: Sequence[str]) -> str:
 
 def failed(fault: str) -> str:
     """What ncdiag itself failed at, with what to do about it."""
-    return say("{fault}; the rest of the report is valid. Please report it: NCDIAG_DEBUG=1 shows where.", fault=fault)
+    return say(
+        "{fault}; the rest of the report is valid. Please report this error (NCDIAG_DEBUG=1 prints the traceback).",
+        fault=fault,
+    )
 
 
 def disagreement(conflict: Conflict) -> str:
     """Which field the sources disagree on, with the values and the one that was believed."""
     kept = conflict.kept
-    believed = say("none was believed") if kept is None else say("{value} was believed", value=kept)
+    believed = say("none was used") if kept is None else say("{value} was used", value=kept)
     text = say("; ").join((" / ".join(conflict.values), believed))
     return say("{label}: {text}", label=f"{conflict.entity} {conflict.field}", text=text)
 
@@ -370,4 +373,4 @@ def disagreement(conflict: Conflict) -> str:
 def not_understood(report: Report) -> str:
     """How many lines nobody understood, empty when all were."""
     unread, lines = sum(i.unread_lines for i in report.inputs), sum(i.lines for i in report.inputs)
-    return say("{n} of {lines} not understood", n=unread, lines=counted(lines, "line")) if unread else ""
+    return say("{n} of {lines} not recognised", n=unread, lines=counted(lines, "line")) if unread else ""

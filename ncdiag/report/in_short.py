@@ -23,7 +23,7 @@ def told(report: Report, finding: Finding) -> Iterator[str]:
     for fix in fixes:
         yield say("{label}: {text}", label=say("Fix"), text=digest.fix_in_short(fix))
         yield from (f"    {line}" for _, line in digest.paste_lines(fix)[:_LINES_TO_PASTE])
-    yield from (say("{label}: {text}", label=say("Would not help"), text=text) for text in not_offered)
+    yield from (say("{label}: {text}", label=say("Does not help"), text=text) for text in not_offered)
 
 
 def shown(finding: Finding) -> Iterator[str]:

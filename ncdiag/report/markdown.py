@@ -36,17 +36,17 @@ def render(report: Report, **_: object) -> str:
         lines += [say("and {n} more", n=len(found) - SHOWN_FINDINGS), ""]
     lines += [*_timeline(report), *_looks(report)]
     if report.unknown:
-        lines += [f"**{say('Could not be judged')}**", ""]
+        lines += [f"**{say('More input needed')}**", ""]
         lines += [f"- {inline(digest.ask(item))}" for item in report.unknown[: digest.SHOWN_ASKS]] + [""]
     lines += [f"- {lead_in('Read')}{inline(line)}" for line in digest.was_read(report)]
-    lines += [f"- {lead_in('Order expired')}{inline(text)}" for text in report.expired]
+    lines += [f"- {lead_in('No longer ignored')}{inline(text)}" for text in report.expired]
     lines += [f"- {lead_in('ncdiag failed')}{inline(digest.failed(fault))}" for fault in report.faults]
     differ = report.conflicts[: digest.SHOWN_ASKS]
     lines += [f"- {lead_in('Sources disagree')}{inline(digest.disagreement(conflict))}" for conflict in differ]
     if report.ruled_out:
         lines.append(f"- {lead_in('Ruled out')}{inline(digest.ruled_out(report))}")
     if report.summary.not_looked_at:
-        lines.append(f"- {lead_in('Not looked at')}{inline(say('; ').join(report.summary.not_looked_at))}")
+        lines.append(f"- {lead_in('Not checked')}{inline(say('; ').join(report.summary.not_looked_at))}")
     if digest.not_understood(report):
         lines.append(f"- {digest.not_understood(report)}")
     tool = report.tool
@@ -116,11 +116,11 @@ def _finding(report: Report, finding: Finding) -> list[str]:
             lines += [f"{inline(launcher)}:", *_fenced([line for _, line in pasted])]
         lines += [f"- {label}{say(': ')}{inline(text)}" for label, text in digest.fix_notes(fix)] + [""]
     for text in not_offered:
-        lines += [f"**{say('Would not help')}**{say(': ')}{inline(text)}", ""]
+        lines += [f"**{say('Does not help')}**{say(': ')}{inline(text)}", ""]
     explained = digest.consequences(report, finding)
     if explained:
         lines += [
-            lead_in("It explains").rstrip(),
+            lead_in("Explains").rstrip(),
             *(f"- {inline(f'{item.name}: {item.title}')}" for item in explained),
             "",
         ]

@@ -39,7 +39,7 @@ def _steps(report: Report) -> Iterator[NextStep]:
     if not settled:
         yield from _asked(report)
     if verdict in _OPEN and _log_missing(report):
-        yield NextStep("run", _LOG, say("run it again with this set, and give the output of all ranks"))
+        yield NextStep("run", _LOG, say("run the job again with this set, and give the output of all ranks"))
     if verdict in _OPEN:
         yield from _not_seen(report)
 
@@ -47,9 +47,9 @@ def _steps(report: Report) -> Iterator[NextStep]:
 def _when_well(report: Report) -> NextStep:
     """What is left where nothing speaks against the machine or the job."""
     if report.looks:
-        text = say("compares the hosts of a job; ncdiag collect -o HOST.tar.gz packs each")
+        text = say("compares the hosts of a job; run ncdiag collect -o HOST.tar.gz on each")
         return NextStep("run", "ncdiag check HOST1.tar.gz HOST2.tar.gz", text)
-    return NextStep("answer", "", say("if something is still wrong, say so in a sentence in front of the log"))
+    return NextStep("answer", "", say("if the job still has a problem, describe it in a sentence before the log"))
 
 
 def leading(report: Report) -> Finding | None:
@@ -76,8 +76,8 @@ def worth_showing(report: Report) -> tuple[Suspect, ...]:
 def _applied(lead: Finding) -> Iterator[NextStep]:
     fix = next(iter(lead.fixes), None)
     if fix is not None:
-        confirmed = "apply the fix and start again; it worked when {sign}"
-        text = say(confirmed, sign=fix.confirm) if fix.confirm else say("apply the fix and start again")
+        confirmed = "apply the fix and restart the job; it worked when {sign}"
+        text = say(confirmed, sign=fix.confirm) if fix.confirm else say("apply the fix and restart the job")
         yield NextStep("confirm", "", text)
 
 

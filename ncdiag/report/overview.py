@@ -21,8 +21,8 @@ _WORDS = {
     "failed-cause-not-here": "cause unknown",
     "complaint-nothing-seen": "complaint",
     "risk-only": "risk",
-    "nothing-understood": "not understood",
-    "healthy-as-far-as-seen": "no fault seen",
+    "nothing-understood": "not recognised",
+    "healthy-as-far-as-seen": "no fault found",
 }
 """Verdicts in a word or two, the worst first."""
 _LEAST = 60

@@ -35,19 +35,19 @@ def render(report: Report, *, now: float | None = None, **_: object) -> str:
     severities: Samples = {(("severity", name),): count for name, count in counts.items()}
     verdicts: Samples = {(("verdict", name),): int(name == summary.verdict) for name in get_args(Verdict)}
     parts = [
-        _metric("ncdiag_info", "The release of ncdiag.", {(("version", report.tool.version),): 1}),
-        _metric("ncdiag_run_timestamp_seconds", "When ncdiag ran.", {(): time.time() if now is None else now}),
-        _metric("ncdiag_verdict", "1 for the verdict of the run, 0 for the others.", verdicts),
+        _metric("ncdiag_info", "Version of ncdiag.", {(("version", report.tool.version),): 1}),
+        _metric("ncdiag_run_timestamp_seconds", "Unix time of this run.", {(): time.time() if now is None else now}),
+        _metric("ncdiag_verdict", "1 for the verdict of this run, 0 for all others.", verdicts),
         _metric("ncdiag_severity_findings", "Findings by severity.", severities),
-        _metric("ncdiag_findings", "Findings by rule and host; host is empty where none or very many have it.",
+        _metric("ncdiag_findings", "Findings by rule and host; host is empty if the finding has no host or very many.",
                 _findings(report.findings)),
-        _metric("ncdiag_suspects", "Causes that are likely and not proved.", {(): len(report.suspects)}),
-        _metric("ncdiag_faults", "Parts of the run at which ncdiag itself failed.", {(): len(report.faults)}),
+        _metric("ncdiag_suspects", "Causes that are likely but not proved.", {(): len(report.suspects)}),
+        _metric("ncdiag_faults", "Internal errors of ncdiag during this run.", {(): len(report.faults)}),
     ]  # fmt: skip
     if report.looks:
         looks = Counter(look.status for look in report.looks)
         told: Samples = {(("status", status.lower()),): looks[status] for status in get_args(Status)}
-        parts.append(_metric("ncdiag_checks", "Lines of the table of checks by what they came to.", told))
+        parts.append(_metric("ncdiag_checks", "Checks by result.", told))
     return "".join(parts)
 
 

@@ -41,7 +41,7 @@ def fixes_of(found: results.Finding, view: View, values: Values, faults: list[st
         for rule_fix, admitted in applicable_fixes(found, view):
             fixes.append(_fix(rule_fix, admitted, found, view, values))
     except Exception as error:  # noqa: BLE001  (whatever a value or a proof raises)
-        faults.append(contained(error, f"a fix of {found.rule.code} could not be worked out"))
+        faults.append(contained(error, f"a fix of {found.rule.code} could not be computed"))
     return sorted(fixes, key=lambda fix: not isinstance(fix, str) and None in fix.env.values())
 
 
@@ -143,8 +143,8 @@ def _change(env: dict[str, str], unset: Sequence[str]) -> str:
 
 def _not_simulated(rule_fix: RuleFix) -> str:
     if rule_fix.kind in {"env", "unset"}:
-        return say("the value is not known yet")
-    return say("a change outside NCCL's variables is not simulated")
+        return say("the value is not yet known")
+    return say("changes other than NCCL variables are not simulated")
 
 
 def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Iterable[str]:

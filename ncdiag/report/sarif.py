@@ -149,7 +149,7 @@ def _invocation(report: Report) -> dict[str, Any]:
     """Whether ncdiag did all that it was to do, and what it could not judge (3.20)."""
     failures = [("error", digest.failed(fault)) for fault in report.faults]
     failures += [("warning", f"{item.source}: {note}") for item in report.inputs for note in item.notes]
-    failures += [("note", f"Could not be judged: {digest.ask(unknown)}") for unknown in report.unknown]
+    failures += [("note", f"More input needed: {digest.ask(unknown)}") for unknown in report.unknown]
     return {
         "executionSuccessful": not report.faults,
         "toolExecutionNotifications": [{"level": level, "message": {"text": text}} for level, text in failures],

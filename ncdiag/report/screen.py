@@ -37,10 +37,10 @@ _NOTE = re.compile(r" \(|（")
 _HEADLINES = {
     "root-cause": "ROOT CAUSE",
     "failed-cause-not-here": "SOMETHING IS WRONG, but its cause is not in this input",
-    "complaint-nothing-seen": "NOT ENOUGH TO TELL: the problem that you describe is not visible in this input",
-    "risk-only": "NOTHING FAILED HERE, but there is a risk",
-    "healthy-as-far-as-seen": "NO FAULT SEEN in what this input shows",
-    "nothing-understood": "NOTHING IN THIS INPUT WAS UNDERSTOOD",
+    "complaint-nothing-seen": "NOT ENOUGH INFORMATION: the problem that you describe does not appear in this input",
+    "risk-only": "NO FAILURE FOUND, but there is a risk",
+    "healthy-as-far-as-seen": "NO FAULT FOUND in this input",
+    "nothing-understood": "NOTHING IN THIS INPUT WAS RECOGNISED",
 }
 
 
@@ -145,7 +145,7 @@ class _Layout:
             self._fix(fixes[0], say("Fix") if lead.role == "cause" else say("Do"), suspected=lead.role != "cause")
         elif not_offered:
             self._blank()
-            self._sentence(not_offered[0], 2, first=lead_in("Would not help"))
+            self._sentence(not_offered[0], 2, first=lead_in("Does not help"))
         if lead.role != "cause" and self.report.suspects:
             first = self.report.suspects[0]
             text = f"{first.title} [{say(first.likelihood)}: {first.name}, {first.code}]"
@@ -162,7 +162,7 @@ class _Layout:
         proof = digest.proof_label(fix, suspected=suspected)
         notes = [say("on {scope}", scope=fix.scope)] if fix.scope else []
         notes += [say(proof.lower())] if proof in digest.TRIED else []
-        notes += [say("a workaround: it hides the fault")] if fix.workaround else []
+        notes += [say("a workaround that hides the fault")] if fix.workaround else []
         text = fix.text.removesuffix(".").removesuffix("。")
         for note in notes:
             text = say("{text} ({note})", text=text, note=note)
@@ -178,7 +178,7 @@ class _Layout:
         fixes = shown[0].fixes
         if fixes:
             self._blank()
-            self._fix(fixes[0], say("If it is the first") if len(shown) > 1 else say("If so"))
+            self._fix(fixes[0], say("If the first is the cause") if len(shown) > 1 else say("If this is the cause"))
 
     def _suspect(self, number: int, suspect: Suspect) -> None:
         self._sentence(
@@ -196,14 +196,12 @@ class _Layout:
         others = [f for f in digest.roots(self.report) if f not in told]
         if others:
             self._list([*dict.fromkeys(f.name for f in others)], say("Also found"))
-        self._list(self.report.expired, say("Order expired"))
+        self._list(self.report.expired, say("No longer ignored"))
         for fault in self.report.faults[:1]:
             self.page.line(digest.failed(fault), first=lead_in("NCDIAG FAILED"))
         read = lead_in("Read")
         self.page.line(_read(self.report, self.page.width - cells.width(read)), first=read)
-        self._list(
-            [_NOTE.split(text, maxsplit=1)[0] for text in self.report.summary.not_looked_at], say("Not looked at")
-        )
+        self._list([_NOTE.split(text, maxsplit=1)[0] for text in self.report.summary.not_looked_at], say("Not checked"))
         references = lead.references if lead is not None and self.level < self.NO_NOTES else ()
         see = lead_in("See")
         fitting = next((each for each in references if len(each) + cells.width(see) <= self.page.width), None)
@@ -229,7 +227,7 @@ class _Layout:
         for number, step in enumerate(steps):
             text = _step(step, self.page.width if short else 0)
             self._sentence(text, 2, first=blanks if number else label, rest=f"{blanks}  ")
-        self.page.line(say("add -v for the whole report"), first=blanks if steps else label)
+        self.page.line(say("add -v for the full report"), first=blanks if steps else label)
 
 
 def _to_paste(fix: Fix) -> list[str]:
@@ -246,7 +244,7 @@ def _read(report: Report, room: int) -> str:
     lines, unread = sum(item.lines for item in inputs), sum(item.unread_lines for item in inputs)
     length = say(", ").join([named, *([counted(lines, "line")] if lines else [])])
     if unread:
-        length = say("{text} ({note})", text=length, note=say("{n} not understood", n=unread))
+        length = say("{text} ({note})", text=length, note=say("{n} not recognised", n=unread))
     parts = [digest.job_read(report), length, *(note for item in inputs for note in item.notes)]
     text = say("; ").join(filter(None, parts))
     return text if cells.width(text) <= room else text.replace(named, named.rsplit("/", 1)[-1], 1)

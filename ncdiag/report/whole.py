@@ -87,7 +87,7 @@ def _findings(page: Page, report: Report) -> None:
     if names:
         text = digest.cut(", ".join(names), digest.LIST_LIMIT)
         text = say("and {n} more: {names}", n=len(names), names=text) if shown else text
-        page.put(say("{text} ({note})", text=text, note=say("--format json tells all")), first="  ")
+        page.put(say("{text} ({note})", text=text, note=say("--format json lists all")), first="  ")
 
 
 def _leading(page: Page, report: Report, finding: Finding) -> None:
@@ -136,7 +136,7 @@ def _other(page: Page, report: Report, finding: Finding) -> None:
         for launcher, line in digest.paste_lines(fix)[:1]:
             page.verbatim(line, "green", first=f"      {one_line(launcher)}  ")
     for text in not_offered[:1]:
-        page.put(text, first="    " + lead_in("Would not help"), rest="      ", lead="bold")
+        page.put(text, first="    " + lead_in("Does not help"), rest="      ", lead="bold")
 
 
 def _fixes(page: Page, report: Report, finding: Finding) -> None:
@@ -155,7 +155,7 @@ def _fixes(page: Page, report: Report, finding: Finding) -> None:
             page.put(text, first=f"    {label}{say(': ')}", rest="      ", lead="bold")
     for text in not_offered:
         page.blank()
-        page.put(text, first="  " + lead_in("Would not help"), rest="    ", lead="bold")
+        page.put(text, first="  " + lead_in("Does not help"), rest="    ", lead="bold")
 
 
 def _consequences(page: Page, report: Report, finding: Finding) -> None:
@@ -163,7 +163,7 @@ def _consequences(page: Page, report: Report, finding: Finding) -> None:
     if not found:
         return
     page.blank()
-    page.put(say("It explains"), "bold", first="  ")
+    page.put(say("Explains"), "bold", first="  ")
     for item in found[:SHOWN_CONSEQUENCES]:
         text = say("{label}: {text}", label=item.name, text=item.title)
         page.put(digest.cut(text, TITLE_LIMIT // 2), first="    ", rest="      ")
@@ -185,20 +185,20 @@ def _timeline(page: Page, report: Report) -> None:
 def _tail(page: Page, report: Report) -> None:
     page.blank()
     if report.unknown:
-        page.put(say("COULD NOT BE JUDGED"), "bold")
+        page.put(say("MORE INPUT NEEDED"), "bold")
         for unknown in report.unknown[: digest.SHOWN_ASKS]:
             page.put(digest.ask(unknown), first="  ", rest="    ")
         page.blank()
     for conflict in report.conflicts[: digest.SHOWN_ASKS]:
         page.put(digest.disagreement(conflict), first=lead_in("Sources disagree"), rest="  ", lead="bold")
     for text in report.expired:
-        page.put(text, first=lead_in("Order expired"), rest="  ", lead="bold")
+        page.put(text, first=lead_in("No longer ignored"), rest="  ", lead="bold")
     for fault in report.faults:
         page.put(digest.failed(fault), first=lead_in("NCDIAG FAILED"), rest="  ", lead="bold")
     if report.ruled_out:
         page.put(digest.ruled_out(report), first=lead_in("Ruled out"), rest="  ", lead="bold")
     if report.summary.not_looked_at:
         text = say("; ").join(report.summary.not_looked_at)
-        page.put(text, first=lead_in("Not looked at"), rest="  ", lead="bold")
+        page.put(text, first=lead_in("Not checked"), rest="  ", lead="bold")
     if digest.not_understood(report):
         page.put(digest.not_understood(report), "dim")

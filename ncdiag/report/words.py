@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 TROUBLES = {
-    "cannot-start": "The job cannot start", "fails-at-init": "It fails in its setup", "hangs": "It hangs",
+    "cannot-start": "The job cannot start", "fails-at-init": "It fails during setup", "hangs": "It hangs",
     "slow": "It is slow", "crashes": "It crashes", "wrong-results": "Its results are wrong",
-    "not-used": "Something available is not used", "memory-grows": "Its memory grows", "fails": "It fails",
+    "not-used": "An available feature is not used", "memory-grows": "Its memory use grows", "fails": "It fails",
 }  # fmt: skip
 
 PHASES = {
-    "rendezvous": "at the rendezvous", "bootstrap": "while the ranks meet", "init": "in the setup of a communicator",
-    "connect": "while the ranks connect", "first-collective": "in the first collective", "later": "after it had begun",
+    "rendezvous": "at the rendezvous", "bootstrap": "during the bootstrap", "init": "during communicator setup",
+    "connect": "while the ranks connect", "first-collective": "in the first collective",
+    "later": "after it had started",
     "end": "at its end",
 }  # fmt: skip
 
@@ -20,12 +21,12 @@ STEPS = {
 }  # fmt: skip
 
 OUTCOMES = {
-    "works": "works with", "fails": "fails with", "unchanged": "not helped by", "other-error": "another error with",
+    "works": "works with", "fails": "fails with", "unchanged": "not helped by", "other-error": "different error with",
     "slower": "slower with", "faster": "faster with",
 }  # fmt: skip
 
 TOLD_PHASES = {
     "rendezvous": "at the rendezvous", "bootstrap": "in the bootstrap", "init": "at init",
-    "connect": "as ranks connect",
+    "connect": "while the ranks connect",
     "first-collective": "after init", "later": "after a while", "end": "at the end",
 }  # fmt: skip

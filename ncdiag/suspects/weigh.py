@@ -198,7 +198,7 @@ class Scales:
         try:
             truth, evidence = self._truth(rule, number)
         except Exception as error:  # noqa: BLE001  (whatever a derived field raises)
-            self.faults.append(contained(error, f"a sign of {rule.code} could not be judged"))
+            self.faults.append(contained(error, f"a sign of {rule.code} could not be evaluated"))
             return Judged(sign, None)
         return Judged(sign, truth, evidence)
 

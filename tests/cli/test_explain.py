@@ -181,7 +181,7 @@ def test_the_lines_of_a_file_are_one_object_each(ncdiag: Run, tmp_path: Path) ->
         ("NCCL_NET=socket", {"this_value": "read as Socket"}),
         ("NCCL_ALGO=", {"holds_for": "<2.24"}),
         ("NCCL_NET", {"empty": "an empty value names no network: initialisation fails"}),
-        ("NCCL_IB_TIMEOUT", {"values": "0 to 31", "empty": "an empty value is the same as none"}),
+        ("NCCL_IB_TIMEOUT", {"values": "0 to 31", "empty": "an empty value has the same effect as unset"}),
         ("NCCL_P2P_LEVEL", {"agreement": "the ranks of one host need the same value"}),
     ],
 )

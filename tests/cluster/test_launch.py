@@ -66,7 +66,7 @@ def test_a_launch_that_is_fine(fleet: Hosts, launch: Launch, ncdiag: Launch, tmp
     passed = {what for what, status in steps(told).items() if status == "PASS"}
     assert passed >= {
         "hosts", "names", "ssh without a password", "user and Python", "program and folder", "connections",
-        "port where the ranks meet", "way to that port",
+        "rendezvous port", "way to that port",
     }  # fmt: skip
     assert set(steps(told).values()) <= {"PASS", "SKIP"}
     again = ncdiag("triage", saved, "--format", "json")
@@ -118,7 +118,7 @@ def test_a_name_a_port_and_a_path(fleet: Hosts, launch: Launch, tmp_path: Path) 
     assert f"Port {PORT} of n1" in found["launcher-meeting-port-taken"]["title"]
     assert f"on n3: {tmp_path}/train.py: no such file" in found["launcher-path-missing"]["title"]
     wrong = {what: status for what, status in steps(told).items() if status not in {"PASS", "SKIP"}}
-    assert wrong == {"names": "WARN", "port where the ranks meet": "FAIL", "program and folder": "FAIL"}
+    assert wrong == {"names": "WARN", "rendezvous port": "FAIL", "program and folder": "FAIL"}
 
 
 def test_a_closed_port_of_ssh_and_too_many_slots(fleet: Hosts, launch: Launch) -> None:

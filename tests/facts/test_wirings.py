@@ -1,4 +1,4 @@
-"""Who is joined with whom, by communicator: from logs of three releases, whole, cut, and of one rank alone."""
+"""Which ranks are connected, by communicator: from logs of three releases, whole, cut, and of one rank alone."""
 
 from __future__ import annotations
 

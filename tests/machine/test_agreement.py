@@ -18,7 +18,7 @@ ROOTS = Path(__file__).parents[2] / "fixtures" / "roots"
 SWITCHED = "roce8 with its PCI tree"
 """A recorded tree of which the bridges above the devices are known, too."""
 NAMES = [*sorted(path.name for path in ROOTS.iterdir()), SWITCHED]
-CHOICE = "What NCCL would choose here"
+CHOICE = "What NCCL would choose"
 
 
 def _with_bridges(root: Path) -> Path:

@@ -65,7 +65,7 @@ def test_a_text_begins_no_command_of_its_own() -> None:
 def test_silence_is_no_answer() -> None:
     assert read(renderer("github")(load("nothing")).splitlines()[-1])[0] == "warning"
     healthy = msgspec.structs.replace(load("healthy"), findings=())
-    assert read(renderer("github")(healthy).strip())[::2] == ("notice", "No fault found, as far as this input shows")
+    assert read(renderer("github")(healthy).strip())[::2] == ("notice", "No fault found in this input")
 
 
 def test_the_program_prints_them(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], project: Path) -> None:

@@ -45,7 +45,7 @@ def test_shorter_texts_are_as_expected(name: str, detail: str, expect: Callable[
 def test_the_first_screen_fits_on_a_terminal_with_its_prompt(name: str, width: int) -> None:
     lines = renderer("text")(load(name), width=width, detail="screen").splitlines()
     assert sum(max(1, -(-len(line) // width)) for line in lines) < TERMINAL
-    assert lines[-1].endswith("add -v for the whole report")
+    assert lines[-1].endswith("add -v for the full report")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -58,7 +58,7 @@ def test_the_screen_fits_above_a_prompt_and_ends_in_what_to_do(name: str) -> Non
     lines = screen(name).splitlines()
     rows = sum(max(1, -(-len(line) // WIDTH)) for line in lines)
     assert rows < HEIGHT
-    assert lines[-1].endswith("add -v for the whole report")
+    assert lines[-1].endswith("add -v for the full report")
     assert any(line.startswith("Next: ") for line in lines)
 
 

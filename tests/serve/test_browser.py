@@ -263,7 +263,7 @@ def test_the_keyboard_is_enough(tab: Callable[..., Tab], project: Path) -> None:
     page.keyboard.press("Control+Enter")
     here.done()
     assert page.evaluate("() => document.activeElement.id") == "result"
-    assert page.locator("#status").inner_text() == "The answer is ready."
+    assert page.locator("#status").inner_text() == "The diagnosis is ready."
 
 
 def test_redacting_and_clearing(tab: Callable[..., Tab], project: Path) -> None:

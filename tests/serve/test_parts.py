@@ -204,4 +204,4 @@ def test_with_no_place_left_one_is_sent_away() -> None:
 
     assert sent[0]["status"] == 503
     assert dict(sent[0]["headers"])[b"retry-after"] == b"30"
-    assert sent[1]["body"] == b"Too many analyses wait already. Try again in a minute.\n"
+    assert sent[1]["body"] == b"Too many diagnoses are waiting. Try again in a minute.\n"

@@ -42,7 +42,7 @@ def test_a_failure_is_told_while_the_log_grows_and_once(program: list[str], tmp_
         with log.open("ab") as opened:
             opened.write(failing)
             opened.flush()
-            said = lines_until(process, b"add -v for the whole report")
+            said = lines_until(process, b"add -v for the full report")
             opened.write(b"step 1\nstep 2\n")
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate()
@@ -57,7 +57,7 @@ def test_a_pipe_is_read_while_it_is_open_and_to_its_end(program: list[str], fail
         assert process.stdin is not None
         process.stdin.write(failing)
         process.stdin.flush()
-        lines_until(process, b"add -v for the whole report")
+        lines_until(process, b"add -v for the full report")
         process.stdin.close()
         assert process.wait() == 1
 

@@ -162,9 +162,7 @@ def _hosts(plan: Plan, nodes: str | None, environment: Mapping[str, str]) -> tup
         return plan.hosts
     if allocation:
         return targets(allocation)
-    why = (
-        "does not show on which hosts it runs" if not plan.hosts else ("does not show reliably on which hosts it runs")
-    )
+    why = "does not say on which hosts it runs" if not plan.hosts else ("does not say reliably on which hosts it runs")
     words = f" ({plan.doubt})" if plan.doubt else ""
     msg = f"the launch {why}{words}; give them with --nodes (example: --nodes 'node[1-4]')"
     raise UsageError(msg)

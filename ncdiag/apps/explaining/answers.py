@@ -196,7 +196,7 @@ def _of_nothing(known: Variable) -> str:
     """What an empty value does; nothing where that is not known."""
     if known.empty:
         return f"an empty value {known.empty}{f' ({known.empty_at})' if known.empty_at else ''}"
-    return "an empty value is the same as none" if known.empty_is_unset else ""
+    return "an empty value has the same effect as unset" if known.empty_is_unset else ""
 
 
 def _history(known: Variable) -> str:
@@ -217,7 +217,7 @@ def _release(version: Version) -> str:
 
 
 def _shown(default: int | str | None) -> str:
-    return "unset or worked out at run time" if default in {None, ""} else str(default)
+    return "unset or computed at run time" if default in {None, ""} else str(default)
 
 
 def _risk(known: Variable) -> str:
@@ -226,7 +226,7 @@ def _risk(known: Variable) -> str:
     if not known.documented and known.owner == environment.OURS:
         parts.append("The user guide does not name it: it may change or disappear without notice.")
     if known.experimental:
-        parts.append("The user guide lists it under debugging: not for production.")
+        parts.append("The user guide lists it under debugging; do not use it in production.")
     return " ".join(part for part in parts if part)
 
 

@@ -97,7 +97,7 @@ def asked(text: str) -> tuple[str, str, dict[str, Any]] | None:
     if not launcher:
         widest = max(len(way.name) for way in book().way)
         short = "".join(f"{way.name:{widest}}  {way.short}\n" for way in book().way)
-        more = "'ncdiag explain \"logging srun\"' has all lines for one launcher, and where the output ends up"
+        more = "'ncdiag explain \"logging srun\"' shows all lines for one launcher and where its output goes"
         return "logging", book().about, {"set": book().set, "by launcher": short, "more": more}
     found = next((way for way in book().way if launcher in {way.name.lower(), *way.also}), None)
     if found is None:

@@ -21,7 +21,7 @@ def find(word: str, rules: Iterable[Rule]) -> Rule:
 
     known = {name: rule for rule in rules for name in (rule.code, rule.name, *rule.formerly)}
     if word not in known:
-        msg = f"there is no rule {word!r}; {suggestion(word, known, 'ncdiag rules list shows them')}"
+        msg = f"there is no rule {word!r}; {suggestion(word, known, '`ncdiag rules list` lists all rules')}"
         raise UsageError(msg)
     return known[word]
 
@@ -58,7 +58,7 @@ def _page(rule: Rule) -> Iterator[str]:
     for fix in rule.fixes:
         yield from _fix(fix)
     yield from _listed("explains", rule.explains)
-    yield from _listed("may be wrong for", rule.false_positives)
+    yield from _listed("possible false positives", rule.false_positives)
     yield from _listed("see", rule.references)
 
 
@@ -99,13 +99,13 @@ def _wrapped(text: str, indent: str) -> list[str]:
 def judged(verdict: Verdict, traces: Iterable[Trace]) -> str:
     """How a rule was judged on an input: the outcome, then every instance with each of its conditions."""
     if not verdict.rule.when:
-        return f"{verdict.rule.name} ({verdict.rule.code}): {say('never more than suspected')}\n"
+        return f"{verdict.rule.name} ({verdict.rule.code}): {say('only ever reported as a suspect')}\n"
     lines = [f"{verdict.rule.name} ({verdict.rule.code}): {say(verdict.outcome)}"]
     lines += [f"  {finding.title}" for finding in verdict.findings]
     lines += [f"  {say('missing')}: {', '.join(verdict.needs)}"] if verdict.missing else []
     held, said = list(traces), meanings(verdict.rule)
     if not held and verdict.rule.each:
-        lines.append(f"  {say('the input contains nothing to which the rule applies')}")
+        lines.append(f"  {say('the input contains nothing that the rule applies to')}")
     for number, seen in enumerate(held, 1):
         names = ", ".join(f"{name} = {label}" for name, label in seen.names.items())
         lines += ["", f"  {number}. {names or say('the job')}"]

@@ -34,7 +34,7 @@ def listed(rule: Rule) -> Iterator[str]:
     yield "  " + say("{text} ({note})", text=say("suspected"), note=say(rule.suspect.prior))
     yield from _wrapped(rule.suspect.text, "    ")
     if rule.suspect.complaints:
-        yield "    " + say("where something {complaints}", complaints=", ".join(rule.suspect.complaints))
+        yield "    " + say("where the job {complaints}", complaints=", ".join(rule.suspect.complaints))
     if rule.suspect.ask:
         yield from _wrapped(rule.suspect.ask, "    ")
     for sign in rule.signs:
@@ -49,11 +49,11 @@ def summed(weighed: Weighed) -> str:
     lines = [
         "",
         f"  {say('as a suspect')}: {weighed.score:+.1f}",
-        f"    {weighed.prior:+.1f}  {say('{prior}: how often it is the cause', prior=say(prior))}",
+        f"    {weighed.prior:+.1f}  {say('{prior}: how common this cause is', prior=say(prior))}",
     ]
     if weighed.trouble:
-        fits = "the trouble of the job is what it makes"
-        differs = "the trouble of the job is not what it makes"
+        fits = "the job has the problem that this cause produces"
+        differs = "the job has a different problem from the one that this cause produces"
         lines.append(f"    {weighed.trouble:+.1f}  {say(fits if weighed.trouble > 0 else differs)}")
     for judged in sorted(weighed.signs, key=lambda judged: -abs(judged.counts)):
         counts = f"{judged.counts:+.1f}" if judged.counts else "    "
@@ -65,7 +65,7 @@ def summed(weighed: Weighed) -> str:
 
 def _state(judged: Judged) -> str:
     if judged.truth and not judged.counts:
-        return say("seen, and a stronger sign says the same")
+        return say("seen, but a stronger sign already shows the same")
     return say(_WORDS[judged.truth])
 
 

@@ -48,7 +48,7 @@ def read_conf(document: Document, place: Place, group: int = 0, indent: int = 0)
         if written != name[0]:
             document.found.append(
                 finding("conf-line-without-effect", where, variable=name[0],
-                        what=f"NCCL takes {written!r} for the name of the variable, 'export' and blanks with it",
+                        what=f"NCCL reads {written!r} as the variable name, including 'export' and spaces",
                         edits=(Edit(where.start, where.start + len(written), name[0]),), fixable=bool(mended))
             )  # fmt: skip
             continue

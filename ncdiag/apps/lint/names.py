@@ -17,8 +17,8 @@ from ncdiag.nccl.judgement.verdict import NameVerdict
 from ncdiag.nccl.spelling import distance
 
 _GUIDE = ("https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",)
-_SILENT = "NCCL reads the variables that it knows and never complains about others."
-_RECIPES = "Old recipes are still copied, and NCCL never complains about a variable that it does not read."
+_SILENT = "NCCL reads the variables that it knows and does not report others."
+_RECIPES = "Old settings are still copied, and NCCL does not report a variable that it does not read."
 _RULES = {
     "misspelt": ("NCD601", "env-unknown-variable", _SILENT, _GUIDE),
     "unread": ("NCD608", "env-variable-unread", _SILENT, _GUIDE),
@@ -90,7 +90,7 @@ def _found(
 
 
 def _advice(near: list[str]) -> str:
-    return f"Remove it, or give {near[0]} a value that it takes." if near else "Remove it."
+    return f"Remove it, or give {near[0]} a valid value." if near else "Remove it."
 
 
 def _fits(document: Document, setting: Setting, name: str, version: VersionRange | None) -> bool:

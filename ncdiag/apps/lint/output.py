@@ -25,7 +25,7 @@ def as_text(results: Sequence[Result]) -> str:
         for found in result.findings:
             lines += _block(result, found)
         if result.findings and result.document.nccl is not None:
-            named = say("judged for NCCL {version}, which it names", version=result.document.nccl.low)
+            named = say("checked for NCCL {version}, the version in the file", version=result.document.nccl.low)
             lines.append(_of_file(result, named))
         if result.document.unread:
             lines.append(_of_file(result, phrase(mentions.spoken(result.document.unread))))

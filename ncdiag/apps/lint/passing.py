@@ -55,14 +55,14 @@ def _not_passed(launch: Started, elsewhere: Container[str]) -> Iterator[Finding]
     names = ", ".join(lost[:4]) + (" and others" if len(lost) > 4 else "")  # noqa: PLR2004  (what fits on a line)
     yield finding(
         "variable-not-passed-on", launch.at, variable=lost[0], what=f"{launch.program} does not pass {names} on",
-        reason=_WHY.get(launch.program, "The container has an environment of its own."), edits=edits,
+        reason=_WHY.get(launch.program, "A container does not inherit the caller's environment."), edits=edits,
         fixable=bool(edits), advice=advice,
     )  # fmt: skip
 
 
 _WHY = {
     "sudo": "sudo resets the environment (env_reset) and keeps only what it is configured to keep.",
-    "ssh": "ssh starts the command in a fresh environment of the other host.",
+    "ssh": "ssh starts the command in a new environment on the other host.",
     "srun": "--export without ALL drops everything that it does not name.",
     "kubectl exec": "kubectl exec starts the command with the container's environment, not the caller's.",
 }

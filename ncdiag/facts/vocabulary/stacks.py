@@ -39,7 +39,7 @@ _FILES: tuple[tuple[Place, str], ...] = (
 _C10D = "torch/distributed/distributed_c10d.py"
 _STORE = frozenset({"_store_based_barrier", "init_process_group"})
 _WORDS: dict[Place, str] = {
-    "rendezvous": "at the rendezvous", "set-up": "in the setup of a communicator", "collective": "in a collective",
+    "rendezvous": "at the rendezvous", "set-up": "during communicator setup", "collective": "in a collective",
     "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
     "lock": "at the lock of a file",
 }  # fmt: skip

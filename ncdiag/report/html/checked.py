@@ -45,7 +45,7 @@ def differences(context: Context) -> Element | None:
     if not title:
         return None
     rows = [_compared(one) for one in report.comparison[:_ROWS]]
-    head = (say("Weight"), say("What"), say("Values, and the hosts that show them"), say("Why it matters"))
+    head = (say("Weight"), say("What"), say("Values by host"), say("Why it matters"))
     shown = _table(say("Hosts compared"), head, rows) if rows else None
     return _section(context, title, [shown, _more(len(report.comparison))])
 

@@ -27,7 +27,7 @@ def steps(context: Context) -> Element | None:
         "section",
         element("h2", say("What to do next"), id=heading),
         element("ul", *items, class_="steps") if items else None,
-        element("h3", say("Could not be judged")) if asks else None,
+        element("h3", say("More input needed")) if asks else None,
         element("ul", *asks, element("li", say("and {n} more", n=rest)) if rest > 0 else None) if asks else None,
         class_="card",
         aria_labelledby=heading,
@@ -72,7 +72,7 @@ def scope(context: Context) -> Element | None:
     heading = context.fresh("scope")
     shown = [element("div", element("dt", label), element("dd", text)) for label, text in rows]
     return element(
-        "section", element("h2", say("Scope of this answer"), id=heading),
+        "section", element("h2", say("Scope of this diagnosis"), id=heading),
         element("dl", *shown, class_="rows") if shown else None, read, class_="card scope", aria_labelledby=heading,
     )  # fmt: skip
 
@@ -81,11 +81,11 @@ def _limits(report: Report) -> Iterator[tuple[str, str]]:
     if report.ruled_out:
         yield say("Ruled out"), digest.ruled_out(report)
     if report.summary.not_looked_at:
-        yield say("Not looked at"), say("; ").join(report.summary.not_looked_at)
+        yield say("Not checked"), say("; ").join(report.summary.not_looked_at)
     for conflict in report.conflicts[: digest.SHOWN_ASKS]:
         yield say("Sources disagree"), digest.disagreement(conflict)
     for text in report.expired:
-        yield say("Order expired"), text
+        yield say("No longer ignored"), text
     for fault in report.faults:
         yield say("ncdiag failed"), digest.failed(fault)
 

@@ -29,7 +29,7 @@ def page(found: Difference, headline: str, counts: str, parts: Iterator[tuple[st
     content = element("div", *shown, class_="answer")
     return document(
         say("{label}: {text}", label=headline, text=subject),
-        say("NCCL: two runs side by side"),
+        say("NCCL: comparison of two runs"),
         subject,
         [content],
         found.tool,

@@ -16,7 +16,7 @@ SHOWN = 50
 """Findings besides the first that are shown; of more, the names. JSON has all."""
 TITLE_LIMIT = 400
 """Characters of a title that are shown: it may list ranks."""
-_HEADINGS = {"cause": "Root cause", "symptom": "What is seen to go wrong", "risk": "Risk"}
+_HEADINGS = {"cause": "Root cause", "symptom": "Symptoms", "risk": "Risk"}
 
 
 def leading(context: Context, finding: Finding) -> Element:
@@ -123,7 +123,7 @@ def _consequences(context: Context, found: Sequence[Finding]) -> Child:
         for item in found
     ]  # fmt: skip
     return _folded(
-        say("It explains {findings}", findings=digest.counted(len(found), "other finding")), [element("ul", *items)]
+        say("Explains {findings}", findings=digest.counted(len(found), "other finding")), [element("ul", *items)]
     )
 
 

@@ -38,7 +38,7 @@ def document(title: str, heading: str, subject: str, shown: Sequence[Child], too
     content = element("main", *shown, id="main")
     body = element(
         "body",
-        element("a", say("Skip to the content"), href="#main", class_="skip-link"),
+        element("a", say("Skip to content"), href="#main", class_="skip-link"),
         _top(heading, subject, content),
         content,
         element("footer", element("p", _made_by(tool), class_="quiet"), class_="foot"),
@@ -48,7 +48,7 @@ def document(title: str, heading: str, subject: str, shown: Sequence[Child], too
 
 def _made_by(tool: Tool) -> str:
     return say(
-        "Written by {tool} {version}. This file runs no program and loads nothing from elsewhere.",
+        "Written by {tool} {version}. This file runs no scripts and loads nothing from other sites.",
         tool=tool.name, version=tool.version,
     )  # fmt: skip
 

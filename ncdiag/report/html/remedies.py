@@ -19,7 +19,7 @@ TABS = 10
 
 def fixes(context: Context, shown: Sequence[Fix], not_offered: Sequence[str], *, suspected: bool = False) -> Element:
     """All of them, and what would not help; ``suspected``: they are those of a suspect."""
-    refused = [_note(say("Would not help"), text) for text in not_offered]
+    refused = [_note(say("Does not help"), text) for text in not_offered]
     return group(*(_fix(context, fix, suspected=suspected) for fix in shown), *refused)
 
 

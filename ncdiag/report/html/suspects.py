@@ -36,17 +36,17 @@ def _suspect(context: Context, suspect: Suspect) -> Iterator[Child]:
     if suspect.why:
         yield element("p", suspect.why, class_="why")
     rows: list[tuple[str, str, Sequence[Child]]] = [
-        ("Speaks for it", "for", [evidence.sign(context, sign) for sign in suspect.supporting]),
-        ("Speaks against it", "against", [evidence.sign(context, sign) for sign in suspect.against]),
+        ("Evidence for", "for", [evidence.sign(context, sign) for sign in suspect.supporting]),
+        ("Evidence against", "against", [evidence.sign(context, sign) for sign in suspect.against]),
         ("Not known", "open", suspect.open),
-        ("Would decide it", "decide", [digest.question(asked) for asked in suspect.decide]),
+        ("How to decide", "decide", [digest.question(asked) for asked in suspect.decide]),
     ]
     for title, style, items in rows:
         if items:
             yield element("h4", say(title))
             yield element("ul", *(element("li", item) for item in items), class_=f"signs {style}")
     if suspect.fixes:
-        yield element("h4", say("Fix, if it is this"))
+        yield element("h4", say("Fix, if this is the cause"))
         yield remedies.fixes(context, suspect.fixes, (), suspected=True)
     if suspect.references:
         yield references(suspect.references)

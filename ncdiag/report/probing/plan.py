@@ -62,9 +62,9 @@ class Matrix(msgspec.Struct, frozen=True):
         """``10.0.0.0/16 (eth0): 54 of 56 pairs connect without fault``."""
         counts = {"n": self.fine, "pairs": self.pairs}
         text = (
-            say("{n} of {pairs} runs are as fast as most", **counts)
+            say("{n} of {pairs} runs have the usual speed", **counts)
             if self.unit
-            else say("{n} of {pairs} pairs connect without fault", **counts)
+            else say("{n} of {pairs} pairs connect without a fault", **counts)
         )
         return say("{label}: {text}", label=self.network, text=text)
 

@@ -75,6 +75,6 @@ def _draw(parts: list[str], matrix: Matrix, top: float) -> tuple[float, float]:
             parts.append(write(box.x + (6 if len(cell.mark) == 1 else 3), line + 14, cell.mark, ""))
     if matrix.left_out:
         below = top + len(matrix.groups) * SIDE + 14
-        parts.append(write(EDGE, below, say("and {n} hosts with less trouble", n=matrix.left_out), ""))
+        parts.append(write(EDGE, below, say("and {n} hosts with fewer problems", n=matrix.left_out), ""))
     bottom = top + len(matrix.groups) * SIDE + 2 * EDGE
     return bottom, max(left + len(matrix.groups) * side, EDGE + 1.4 * LETTER * cells.width(matrix.summary))

@@ -24,10 +24,15 @@ def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) ->
         cells = [cell for matrix in found for cell in matrix.cells.values()]
         marks = {(mark, MEANINGS[cell.state]) for cell in cells if (mark := MARKS[cell.state]) == cell.mark}
         page.put(say("; ").join(f"{mark} {say(meaning)}" for mark, meaning in sorted(marks)))
-        page.put(say("A row asks, a column is asked; blank: not tried."))
+        page.put(say("Rows connect to columns; blank: not tested."))
         units = dict.fromkeys(matrix.unit for matrix in found if matrix.unit)
         if units:
-            page.put(say("Numbers are {units}, the lowest of a group.", units=say(" or, of nccl-tests, ").join(units)))
+            page.put(
+                say(
+                    "Numbers are in {units}; each is the lowest of its group.",
+                    units=say(" or, of nccl-tests, ").join(units),
+                )
+            )
     return page.painted() if colour else page.plain()
 
 
@@ -47,4 +52,4 @@ def _rows(page: Page, matrix: Matrix) -> None:
         line.append((f"  {name if len(name) <= room else f'{name[: max(1, room - 3)]}...'}", "bold"))
         page.lines.append(line)
     if matrix.left_out:
-        page.put(say("and {n} hosts with less trouble", n=matrix.left_out), first=" ")
+        page.put(say("and {n} hosts with fewer problems", n=matrix.left_out), first=" ")

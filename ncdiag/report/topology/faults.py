@@ -97,4 +97,4 @@ def _distant(picture: Picture, bad: set[Pair]) -> Iterator[tuple[str, str]]:
         for gpu in gpus:
             if gpu.level in {"SYS", "SOC"}:
                 bad |= {(gpu.label, nic) for nic in gpu.nearest}
-                yield gpu.label, f"every NIC is across the link between the CPUs ({gpu.level})"
+                yield gpu.label, f"every NIC is attached to another CPU ({gpu.level})"

@@ -70,7 +70,7 @@ def _picture(host: Host, system: TopoSystem | None) -> Picture | None:
     if system is None:
         host = msgspec.structs.replace(host, gpus=numbered(host))
     nets = [Net(name=hca.name, bus_id=hca.bus_id) for hca in host.hcas]
-    seen = distances(host, system, nets) or Distances("what the host told")
+    seen = distances(host, system, nets) or Distances("reported by the host")
     gpus = _accelerators(host, seen)
     names = tuple(name for name in seen.nets if not name.startswith("NPU")) or tuple(net.name for net in nets)
     if not gpus:

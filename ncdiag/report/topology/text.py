@@ -14,7 +14,7 @@ _COLOURS = {"": "", "far": "yellow", "fault": "bold red"}
 _NEAR = "green"
 _NAME = 26
 MEANINGS = {
-    "NV": "NV#: as many NVLinks", "XGMI": "XGMI: AMD's links between GPUs", "PCIE": "PCIE: over PCIe",
+    "NV": "NV#: # NVLinks", "XGMI": "XGMI: AMD's links between GPUs", "PCIE": "PCIE: over PCIe",
     "HCCS": "HCCS: Huawei's links between NPUs", "PIX": "PIX: one PCIe switch", "PXB": "PXB: several PCIe switches",
     "PHB": "PHB: the host bridge of the CPU", "NODE": "NODE: several host bridges of one CPU",
     "SYS": "SYS: the link between CPUs", "SOC": "SOC: the link between CPUs", "C2C": "C2C: chip to chip",

@@ -103,12 +103,12 @@ def test_all_pictures_of_a_rich_input() -> None:
     _, page = judged(FIXTURES / "pictures" / "two-hosts.txt")
     pictures = [text for tag, text in page.texts if tag.name == "h3" and "picture" in (tag.attributes.get("id") or "")]
     assert pictures == [
-        "GPUs and NICs of a host", "Connections between hosts", "Ranks", "Who is joined with whom", "Rings and rails",
-        "From setup to the first errors", "Measured bandwidth", "What differs",
+        "GPUs and NICs of a host", "Connections between hosts", "Ranks", "Which ranks are connected", "Rings and rails",
+        "From setup to the first error", "Measured bandwidth", "What differs",
     ]  # fmt: skip
     for words in (
         "GPU3: every NIC is across the link between the CPUs (SYS)", "px01 to px03: does not connect",
-        "2.21.5+cuda12.8: ranks 4-7", "channels 0,2: net 0 to rank 0 to rank 3", "what the network of a host allows",
+        "2.21.5+cuda12.8: ranks 4-7", "channels 0,2: net 0 to rank 0 to rank 3", "limit of the network of one host",
         "completed its setup", "mlx5_3 not used",
     ):  # fmt: skip
         assert words in " ".join(page.text.split()), words

@@ -37,7 +37,7 @@ def test_hosts_ranks_and_the_ring_are_drawn_and_told_in_words(form: Form) -> Non
     inside = "P2P/CUMEM" if form == "2.27" else "P2P/IPC"
     text = shown(read)
     for words in (
-        "Who is joined with whom", "NET/IB/GDRDMA, 2 pairs: 1 to 3, 2 to 0; 2 Channel lines each.",
+        "Which ranks are connected", "NET/IB/GDRDMA, 2 pairs: 1 to 3, 2 to 0; 2 Channel lines each.",
         f"{inside}, 2 pairs: 0 to 1, 3 to 2", "channel 0 and 1 more: rank 0 (wr01)",
         "rank 1 (wr01) by NET/IB/GDRDMA, NIC 1 to rank 3 (wr02)", "back to rank 0.", "1 wr01", "2 wr02",
     ):  # fmt: skip
@@ -45,7 +45,7 @@ def test_hosts_ranks_and_the_ring_are_drawn_and_told_in_words(form: Form) -> Non
     about = set(read.values("title"))
     assert "rank 1 (wr01) to rank 3 (wr02): NET/IB/GDRDMA" in about
     assert "wr01 to wr02: NET/IB/GDRDMA" in about
-    assert ("The log does not tell apart the communicators of this size." in text) == (form == "2.10")
+    assert ("The log does not distinguish the communicators of this size." in text) == (form == "2.10")
 
 
 def test_communicators_that_look_alike_are_drawn_once() -> None:
@@ -62,14 +62,14 @@ def test_rails_that_cross() -> None:
         line.replace("NET/IB/1", "NET/IB/0") if "7003" in line and "[receive]" in line else line
         for line in wired_logs.log("2.18")
     ]
-    assert "another NIC: the data cross between rails" in shown(page(crossed))
+    assert "different NICs: data crosses between rails" in shown(page(crossed))
 
 
 def test_gdr_at_one_end_only_is_seen() -> None:
     lines = [line.replace("/GDRDMA", "") if "[receive]" in line else line for line in wired_logs.log("2.18")]
     read = page(lines)
     assert "rank 1 (wr01) to rank 3 (wr02): NET/IB, NET/IB/GDRDMA" in read.values("title")
-    assert "several of these, or GPUDirect RDMA at one end only" in shown(read)
+    assert "several of these, or GPUDirect RDMA on one side only" in shown(read)
 
 
 def test_two_that_are_joined_and_differ_are_marked() -> None:
@@ -85,7 +85,7 @@ def test_two_that_are_joined_and_differ_are_marked() -> None:
 def test_one_rank_alone_and_a_log_that_is_cut() -> None:
     assert "NET/IB/GDRDMA, 1 pair: 1 to 3" in shown(page(wired_logs.of_rank("2.27", 1)))
     lines = wired_logs.log("2.18")
-    assert "Who is joined with whom" in shown(page(lines[len(lines) // 2 :]))
+    assert "Which ranks are connected" in shown(page(lines[len(lines) // 2 :]))
 
 
 def started(rank: int, nranks: int, host: str) -> tuple[str, str]:

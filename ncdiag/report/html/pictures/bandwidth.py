@@ -23,11 +23,11 @@ _LEFT, _TOP, _WIDTH, _HEIGHT, _BELOW = 64.0, 14.0, 760.0, 260.0, 44.0
 _STEPS = 5
 _UNITS = ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"), (1, ""))
 _BOUNDS = (
-    ("limit_gbs", "limit", "what the network of a host allows"),
-    ("in_node_floor", "floor", "what these GPUs of one host reach at least"),
-    ("accepted_gbs", "accepted", "what the cloud holds its machines to"),
-    ("mesh_limit_gbs", "limit", "what these GPUs of a mesh can reach"),
-    ("tested_gbs", "tested", "what link tests showed"),
+    ("limit_gbs", "limit", "limit of the network of one host"),
+    ("in_node_floor", "floor", "minimum expected from these GPUs in one host"),
+    ("accepted_gbs", "accepted", "minimum that the cloud provider expects"),
+    ("mesh_limit_gbs", "limit", "limit of this GPU mesh"),
+    ("tested_gbs", "tested", "measured by link tests"),
 )
 """Fields of a benchmark in GB/s, how their line looks, and what they are."""
 
@@ -72,7 +72,7 @@ def draw(view: View, context: Context) -> Element | None:
         parts.append(
             element("p", say("{things} not drawn.", things=counted(len(found) - SHOWN, "more run")), class_="quiet")
         )
-    told = say("Bus bandwidth by message size, beside the bounds that are known for these machines.")
+    told = say("Bus bandwidth by message size, with the known bounds for these machines.")
     return picture(context, say("Measured bandwidth"), told, *parts)
 
 

@@ -33,11 +33,11 @@ def draw(view: View, context: Context) -> Element | None:
         return None
     rows = [_row(one) for one in found[:SHOWN]]
     head = element(
-        "tr", element("th", say("What"), scope="col"), element("th", say("Values, and who has them"), scope="col")
+        "tr", element("th", say("What"), scope="col"), element("th", say("Values by host or rank"), scope="col")
     )
     table = element("table", element("thead", head), element("tbody", *rows))
     things = counted(len(found), "difference")
-    told = [say("{things} between ranks or hosts in what is mostly equal.", things=things)]
+    told = [say("{things} between ranks or hosts in values that are usually equal.", things=things)]
     if len(found) > SHOWN:
         told.append(say("{n} more not listed.", n=len(found) - SHOWN))
     return picture(context, say("What differs"), say(" ").join(told), scrolled(say("Differences"), table))

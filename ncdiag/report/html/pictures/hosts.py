@@ -29,7 +29,7 @@ def draw(view: View, context: Context) -> Element | None:
         ]
     states = {cell.state for one in found for cell in one.cells.values()}
     keys = ((Cell(MARKS[state], _style(state)), say(text)) for state, text in MEANINGS.items() if state in states)
-    told = [say("A row asks, a column is asked; an empty cell was not tried.")]
+    told = [say("Rows connect to columns; an empty cell was not tested.")]
     if len(found) > SHOWN:
         told.append(say("{things} not shown.", things=counted(len(found) - SHOWN, "more network")))
     return picture(context, say("Connections between hosts"), say(" ").join(told), *parts, legend(keys))
@@ -69,5 +69,5 @@ def _troubles(one: Matrix) -> Child:
         if cell.state != "fine"
     ]
     if one.left_out:
-        items.append(element("li", say("{hosts} with less trouble without a row", hosts=counted(one.left_out, "host"))))
+        items.append(element("li", say("{hosts} with fewer problems not shown", hosts=counted(one.left_out, "host"))))
     return element("ul", *items, class_="faults") if items else None

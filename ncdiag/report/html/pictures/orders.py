@@ -120,7 +120,7 @@ def _in_words(label: str, stops: Sequence[Stop], ring: Ring) -> str:
         pieces.append(say("{text} by {way}", text=place, way=cut(stop.by, _NAME)) if stop.by else place)
     if len(stops) > STOPS:
         pieces.append(say("{n} more", n=len(stops) - STOPS))
-    end = say("back to rank {n}", n=ring.order[0]) if ring.whole else say("the rest was not told")
+    end = say("back to rank {n}", n=ring.order[0]) if ring.whole else say("the rest was not reported")
     return say("{label}: {text}.", label=label, text=say("; ").join([say(" to ").join(pieces), end]))
 
 
@@ -157,7 +157,7 @@ def _picture(
 
 def _arrow(left: float, right: float, y: float, stop: Stop) -> Iterator[Child]:
     style = "arrow across" if stop.crosses else "arrow"
-    yield line((left + 3, y), (right - 6, y), style, stop.by or say("transport not told"))
+    yield line((left + 3, y), (right - 6, y), style, stop.by or say("transport not reported"))
     yield element("path", d=f"M{right - 9:g} {y - 4:g} l6 4 l-6 4 z", class_="head")
     if stop.crosses and stop.by:
         short = stop.by.replace("NET/", "").replace("/GDRDMA", " GDR")

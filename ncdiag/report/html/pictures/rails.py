@@ -40,11 +40,11 @@ def crossings(view: View) -> Iterator[Child]:
             cells.append(Cell(str(count), style, say("{label}: {text}", label=about, text=text)) if count else None)
         rows.append((names[source], cells))
     yield element("h4", say("NICs at the two ends of a connection"))
-    yield element("p", say("A row sends, a column receives; a cell counts pairs of ranks."))
+    yield element("p", say("Rows send to columns; a cell shows the number of rank pairs."))
     yield matrix(say("Rails"), say("from, to"), [names[number] for number in numbers], rows)
     keys = [(Cell("1", "near"), say("the same NIC at both ends: one rail"))]
     if any(source != target for source, target in pairs):
-        keys.append((Cell("1", "ports"), say("another NIC: the data cross between rails")))
+        keys.append((Cell("1", "ports"), say("different NICs: data crosses between rails")))
     yield legend(keys)
 
 

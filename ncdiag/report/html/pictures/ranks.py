@@ -26,7 +26,7 @@ _SETTINGS = 6
 """Settings that have a matrix of their own."""
 _LETTERS = "ABCDEF"
 _STATES = {
-    "started": "began its setup", "ready": "completed its setup", "failed": "failed", "silent": "printed nothing",
+    "started": "started setup", "ready": "completed setup", "failed": "failed", "silent": "printed nothing",
 }  # fmt: skip
 
 
@@ -73,7 +73,7 @@ _TRAITS: tuple[tuple[str, Callable[[Rank], str | None]], ...] = (
     ("Network", lambda rank: rank.net),
     ("Transports", lambda rank: ", ".join(sorted(rank.transports or ())) or None),
     ("GPUDirect RDMA", _gdr),
-    ("How far", lambda rank: say(_STATES[rank.state]) if rank.state in _STATES else None),
+    ("Progress", lambda rank: say(_STATES[rank.state]) if rank.state in _STATES else None),
 )
 
 
@@ -93,7 +93,9 @@ def draw(view: View, context: Context) -> Element | None:
         if len(trait.counts) == 1
     ]
     parts: list[Child] = (
-        [element("p", say("The same wherever it is told: {values}.", values=say("; ").join(alike)))] if alike else []
+        [element("p", say("Identical on all ranks that report it: {values}.", values=say("; ").join(alike)))]
+        if alike
+        else []
     )
     for trait in found:
         if len(trait.counts) > 1:
@@ -145,10 +147,8 @@ def _matrix(trait: Trait, by_host: Mapping[str, Collection[int]]) -> list[Child]
             [str(n) for n in range(widest)],
             rows,
         ),
-        legend([*keys, *([(Cell("?", "none"), say("not told"))] if _is_open(groups) else [])]),
-        element("p", say("{things} without a row.", things=counted(left, "more host")), class_="quiet")
-        if left
-        else None,
+        legend([*keys, *([(Cell("?", "none"), say("not reported"))] if _is_open(groups) else [])]),
+        element("p", say("{things} not shown.", things=counted(left, "more host")), class_="quiet") if left else None,
     ]
 
 

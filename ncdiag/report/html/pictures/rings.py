@@ -34,7 +34,7 @@ def draw(view: View, context: Context) -> Element | None:
     parts = [*_graphs(view, context), *orders.drawn(view, context), *_rails(view), *rails.crossings(view)]
     if not parts:
         return None
-    told = say("The order in which a channel visits the GPUs, and the NICs by which data leave and enter the hosts.")
+    told = say("The order of GPUs in each channel, and the NICs through which data leaves and enters each host.")
     return picture(context, say("Rings and rails"), told, *parts)
 
 
@@ -137,7 +137,7 @@ def _rails(view: View) -> Iterator[Child]:
          [used_cell if name in used else listed_cell if name in listed else None for name in names])
         for (used, listed), numbers in list(groups.items())[:ROWS]
     ]  # fmt: skip
-    yield element("h4", say("NICs that the channels of a rank name"))
+    yield element("h4", say("NICs used by the channels of a rank"))
     yield matrix(say("NICs by rank"), say("ranks"), names, rows)
     is_listed = any(listed_cell in cells for _, cells in rows)
     unused = [(listed_cell, say("listed, not used"))] if is_listed else []
@@ -145,6 +145,6 @@ def _rails(view: View) -> Iterator[Child]:
     if len(groups) > ROWS:
         yield element(
             "p",
-            say("{groups} of ranks without a row.", groups=counted(len(groups) - ROWS, "more group")),
+            say("{groups} of ranks not shown.", groups=counted(len(groups) - ROWS, "more group")),
             class_="quiet",
         )

@@ -84,9 +84,9 @@ def draw(view: View, context: Context) -> Element | None:
     shown = lanes[:LANES]
     span = max(mark.seconds for mark in found)
     sentences = [
-        say("{time} from the first stamped line to the last.", time=_time(span)),
-        say("Clocks are set right by lines that all print at once.") if clock_offsets(view.job, view)
-        else say("Times are those of each host's own clock."),
+        say("{time} from the first line with a timestamp to the last.", time=_time(span)),
+        say("Clock offsets were estimated from lines that all ranks print at the same moment.")
+        if clock_offsets(view.job, view) else say("Times are from the clock of each host."),
     ]  # fmt: skip
     if len(lanes) > len(shown):
         sentences.append(say("{things} not drawn.", things=counted(len(lanes) - len(shown), "more host")))
@@ -95,7 +95,7 @@ def draw(view: View, context: Context) -> Element | None:
     kinds = {mark.kind for mark in found}
     return picture(
         context,
-        say("From setup to the first errors"),
+        say("From setup to the first error"),
         told,
         svg(context, say("Timeline of the job"), say(" ").join((told, *texts)), *_shapes(found, shown, span)),
         legend((Cell("", f"mark {kind}"), say(text)) for kind, text in _MEANINGS.items() if kind in kinds),

@@ -106,7 +106,7 @@ def draw(view: View, context: Context) -> Element | None:
                 class_="quiet",
             )
         )
-    told = say("Each GPU and NIC below its CPU, with lines from a GPU to the NICs that are nearest to it.")
+    told = say("GPUs and NICs are drawn under their CPU; lines connect each GPU to its nearest NICs.")
     return picture(context, say("GPUs and NICs of a host"), told, *parts)
 
 
@@ -118,7 +118,7 @@ def _host(drawn: Drawn, context: Context) -> Iterator[Child]:
     found = drawn.picture
     title = phrase(drawn.hosts[0]) if len(drawn.hosts) == 1 else _folded(drawn.hosts)
     if len(drawn.hosts) > 1:
-        title = say("{text} ({note})", text=title, note=say("{n} hosts alike", n=len(drawn.hosts)))
+        title = say("{text} ({note})", text=title, note=say("{n} identical hosts", n=len(drawn.hosts)))
     title = say("{what}, from {source}", what=title, source=phrase(found.source))
     yield element("h4", title)
     sentences = list(_told(drawn))
@@ -137,17 +137,17 @@ def _host(drawn: Drawn, context: Context) -> Iterator[Child]:
 
 
 _STATES = {
-    "chosen": "used for this GPU: its channels name it, or it is the nearest that NCCL lists",
-    "chosen across": "the same, across the link between the CPUs",
-    "refused": "NCCL does without GPUDirect RDMA there",
-    "rejected": "nearest to the GPU, and NCCL does not use it",
-    "near": "nearest to the GPU; whether NCCL uses it is not known",
-    "near across": "the same, across the link between the CPUs",
+    "chosen": "used for this GPU: named by its channels, or the nearest NIC that NCCL lists",
+    "chosen across": "the same, through the link between the CPUs",
+    "refused": "NCCL does not use GPUDirect RDMA there",
+    "rejected": "nearest to the GPU, but not used by NCCL",
+    "near": "nearest to the GPU; unknown whether NCCL uses it",
+    "near across": "the same, through the link between the CPUs",
 }
 
 
 _VERBS = {
-    "chosen": "{gpu} uses {nics}.", "refused": "{gpu} does without GPUDirect RDMA to {nics}.",
+    "chosen": "{gpu} uses {nics}.", "refused": "{gpu} does not use GPUDirect RDMA to {nics}.",
     "rejected": "{gpu} does not use {nics}.",
 }  # fmt: skip
 

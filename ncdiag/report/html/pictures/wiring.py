@@ -69,14 +69,14 @@ def draw(view: View, context: Context) -> Element | None:
         one = alike[0]
         parts.append(element("h4", _title(alike)))
         if one.mixed:
-            parts.append(element("p", say("The log does not tell apart the communicators of this size.")))
+            parts.append(element("p", say("The log does not distinguish the communicators of this size.")))
             continue
         parts += _matrices(one, _differing(one, view), ranks_too=len(one.wires) <= left)
         left -= len(one.wires)
-    told = [say("A row sends, a column receives; an empty cell: no line of this input joins the two.")]
+    told = [say("Rows send to columns; an empty cell: the input shows no connection.")]
     if len(groups) > SHOWN:
         told.append(say("{things} not drawn.", things=counted(len(groups) - SHOWN, "more communicator")))
-    return picture(context, say("Who is joined with whom"), say(" ").join(told), *parts)
+    return picture(context, say("Which ranks are connected"), say(" ").join(told), *parts)
 
 
 def _shape(one: Wiring) -> tuple[object, ...]:
@@ -95,7 +95,7 @@ def _title(alike: Sequence[Wiring]) -> str:
     one = alike[0]
     if len(alike) > 1:
         things = counted(len(alike), "communicator")
-        return say("{things} that look alike, each of {ranks}", things=things, ranks=size(one))
+        return say("{things} with the same pattern, each of {ranks}", things=things, ranks=size(one))
     if one.communicator is None:
         return say("Communicator of {ranks}", ranks=size(one))
     return say("Communicator {name} of {ranks}", name=cut(one.communicator, _NAME), ranks=size(one))
@@ -103,7 +103,7 @@ def _title(alike: Sequence[Wiring]) -> str:
 
 def size(one: Wiring) -> str:
     """``16 ranks``."""
-    return counted(one.nranks, "rank") if one.nranks else say("a number of ranks that was not told")
+    return counted(one.nranks, "rank") if one.nranks else say("an unknown number of ranks")
 
 
 def _differing(one: Wiring, view: View) -> list[Trait]:
@@ -111,7 +111,7 @@ def _differing(one: Wiring, view: View) -> list[Trait]:
     members = [rank for rank in view.job.ranks if rank.communicator == one.communicator and rank.rank is not None]
     if one.communicator is None or one.nranks != view.job.nranks:
         return []
-    told = {say("Transports"), say("How far")}
+    told = {say("Transports"), say("Progress")}
     return [trait for trait in traits(members) if trait.name not in told and len(trait.counts) > 1]
 
 
@@ -148,7 +148,7 @@ def _rows(names: Sequence[str | None]) -> tuple[list[Spot], dict[str | None, int
     spots = []
     for block in blocks:
         known = [name for name in block if name is not None]
-        name = cut(fold_hosts(known), _NAME) if known else say("host not told")
+        name = cut(fold_hosts(known), _NAME) if known else say("host not reported")
         spots.append(Spot(name, name))
     return spots, {name: place for place, block in enumerate(blocks) for name in block}
 
@@ -222,9 +222,9 @@ def _legend(all_cells: Iterable[Cells]) -> Iterator[tuple[Cell, str]]:
     for (letter, style), names in sorted(found.items()):
         yield Cell(letter, style), cut(say(", ").join(sorted(names)), 160)
     if several:
-        yield Cell(*_SEVERAL), say("several of these, or GPUDirect RDMA at one end only")
+        yield Cell(*_SEVERAL), say("several of these, or GPUDirect RDMA on one side only")
     if differ:
-        yield Cell(_DIFFER), say("the two differ in version or settings")
+        yield Cell(_DIFFER), say("the two ranks differ in version or settings")
 
 
 def _in_words(one: Wiring) -> Iterator[Element]:
