@@ -115,7 +115,7 @@ def test_more_files_than_can_be_open_are_refused(folder: Path) -> None:
         f"running.placed({{str(n): {str(folder / 'a.log')!r} for n in range(20)}})"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=folder)
-    assert "these are 20 files, and 16 can be open at once here" in done.stderr
+    assert "20 files were given, but only 16 can be open at once" in done.stderr
 
 
 def test_names_in_an_answer_begin_at_the_allowed_folder(folder: Path) -> None:

@@ -189,12 +189,12 @@ def test_what_is_too_long_or_wrong_is_cut_or_refused_in_a_sentence(
     limits = ["--max-input", "20000", "--max-output", "6000", "--allow", str(tmp_path)]
     *found, last = asked(program, *limits, calls=calls)
     texts = [answer.content[0].text for answer in found]
-    assert texts[0].startswith("the text has 30000 characters, and 20000 are read at most")
+    assert texts[0].startswith("the text has 30000 characters, but the limit is 20000")
     assert "unknown field `depth`" in texts[1]
     assert texts[2] == "nothing to diagnose: give a text or paths"
     assert texts[3] == "'new' is not an NCCL version (example: 2.18.3)"
     assert "is not a file or folder below" in texts[4]
-    assert "nothing is known about '--output=/tmp/x'" in texts[5]
+    assert "ncdiag does not know '--output=/tmp/x'" in texts[5]
     assert texts[6].startswith("there is no tool 'nonsense'")
     assert [answer.is_error for answer in found] == [True, True, True, True, True, False, True]
     kept = last.structured_content
@@ -286,7 +286,7 @@ def test_a_call_that_takes_too_long_or_breaks_is_ended_with_a_sentence(
             return await client.call_tool("triage", {"text": "x"})
 
     answer = anyio.run(ask)
-    said = "internal error of ncdiag: RuntimeError" if fails is None else "longer than 0.01 seconds and was ended"
+    said = "internal error of ncdiag: RuntimeError" if fails is None else "longer than 0.01 seconds and was stopped"
     assert answer.is_error
     assert said in answer.content[0].text
 

@@ -74,7 +74,7 @@ def test_a_line_has_the_value_and_what_it_should_be(tmp_path: Path) -> None:
     report = diagnose([look(write(tmp_path, HGX))], TABLE)
     lanes = of(report, "lanes of GPUs and RDMA cards", "hgx-07")
     assert (lanes.status, lanes.seen) == ("PASS", "16 x16 of x16")
-    assert of(report, "GPUs", "hgx-07").expected == "all of the PCI bus; a whole board of 8"
+    assert of(report, "GPUs", "hgx-07").expected == "all GPUs on the PCI bus; a whole board of 8"
     meeting = of(report, "interface for the bootstrap", "hgx-07")
     assert (meeting.status, meeting.seen) == ("PASS", "eno1")
     assert "10.60.1.7" in meeting.why

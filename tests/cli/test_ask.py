@@ -56,7 +56,7 @@ def test_what_only_an_output_tells_is_not_answered_with_yes(capsys: pytest.Captu
     assert heard[-1].known == {"ibstat": None, "SITE100:?": False}
     said = capsys.readouterr().err.splitlines()
     assert [line.removeprefix("ncdiag: ") for line in said] == [
-        "Paste the output of ibstat and an empty line, or skip: it shows the state of the ports",
+        "Paste the output of ibstat followed by an empty line, or enter skip: it shows the state of the ports",
         "Is it so? [y/n/skip]",
     ]
 

@@ -186,7 +186,7 @@ def test_a_fault_of_an_option_names_the_help_of_its_command(ncdiag: Run) -> None
 def test_inputs_none_of_which_can_be_read(ncdiag: Run) -> None:
     done = ncdiag("parse", "nosuch", "neither")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode().splitlines()[-1] == "ncdiag: none of the 2 inputs can be read"
+    assert done.stderr.decode().splitlines()[-1] == "ncdiag: none of the 2 inputs could be read"
 
 
 def test_an_unreadable_file_does_not_hide_the_others(ncdiag: Run, veth: Path) -> None:

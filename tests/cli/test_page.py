@@ -49,4 +49,4 @@ def test_two_runs_side_by_side(ncdiag: Run, rich: Path, project: Path) -> None:
 def test_many_jobs_have_no_page(ncdiag: Run, rich: Path) -> None:
     done = ncdiag("parse", "--each", rich, "--format", "html")
     assert done.returncode == 2
-    assert b"no format 'html' of many jobs" in done.stderr
+    assert b"no format 'html' for many jobs" in done.stderr

@@ -66,7 +66,7 @@ def test_every_broken_file_of_a_pack_is_told(tmp_path: Path, ncdiag: Run) -> Non
     assert (done.returncode, done.stdout) == (2, b"")
     assert f"{one}:14: Setting has no field 'txt'" in done.stderr.decode()
     assert "help: did you mean 'text'?" in done.stderr.decode()
-    assert f"{two}:1: this is no TOML" in done.stderr.decode()
+    assert f"{two}:1: this is not valid TOML" in done.stderr.decode()
 
 
 def test_an_empty_pack_is_told(tmp_path: Path, ncdiag: Run) -> None:
@@ -166,13 +166,13 @@ def test_a_pack_that_holds_itself_is_read_once(tmp_path: Path, ncdiag: Run) -> N
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("rules = [", "this is no TOML"),
+        ("rules = [", "this is not valid TOML"),
         ('rule = "x"', "unknown field `rule`"),
         ('[[ignore]]\nrule = "env-ib-disable"', "missing required field `reason`"),
         ('file = "x"', "unknown key 'file'"),
         ('[[ignore]]\nrule = "no-such-rule"\nreason = "x"', "there is no rule 'no-such-rule'"),
         ('rules = ["nowhere"]', "is not a folder of rules"),
-        ("[" * 5000, "this is no TOML"),
+        ("[" * 5000, "this is not valid TOML"),
     ],
 )
 def test_a_configuration_that_is_wrong(text: str, told: str, tmp_path: Path, ncdiag: Run) -> None:

@@ -66,7 +66,7 @@ def test_a_launch_that_is_fine(fleet: Hosts, launch: Launch, ncdiag: Launch, tmp
     passed = {what for what, status in steps(told).items() if status == "PASS"}
     assert passed >= {
         "hosts", "names", "ssh without a password", "user and Python", "program and folder", "connections",
-        "rendezvous port", "way to that port",
+        "rendezvous port", "path to that port",
     }  # fmt: skip
     assert set(steps(told).values()) <= {"PASS", "SKIP"}
     again = ncdiag("triage", saved, "--format", "json")

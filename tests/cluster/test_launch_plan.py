@@ -158,7 +158,7 @@ def test_files_of_a_container_are_not_looked_for_on_its_host(text: str, *, conta
 
 @pytest.mark.parametrize("by", ["ssh head", "kubectl exec launcher --"])
 def test_what_logs_in_from_another_place_is_tried_there(by: str) -> None:
-    with pytest.raises(UsageError, match=f"mpirun is started by {by.split(maxsplit=1)[0]} in another place"):
+    with pytest.raises(UsageError, match=f"{by.split(maxsplit=1)[0]} starts mpirun in another place"):
         read(f"{by} mpirun --hostfile /etc/mpi/hostfile ./x")
 
 
@@ -266,13 +266,13 @@ def test_what_is_saved_is_the_same_launch(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_file_that_is_no_file_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hosts").write_text("a1 slots=4\nb1; reboot\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="hosts, line 2: this is no host of a file of hosts"):
+    with pytest.raises(UsageError, match="hosts, line 2: not a valid line of a hostfile"):
         read("mpirun --hostfile hosts ./x")
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "a/" * 3000 + "b"])
 def test_a_name_that_no_file_can_have(name: str) -> None:
-    with pytest.raises(UsageError, match="which is not here"):
+    with pytest.raises(UsageError, match="which does not exist here"):
         read(f"mpirun --hostfile {name} ./x")
     assert plan(f"mpirun -H a1,b1 python {name}.py").hosts == ("a1", "b1")
     assert plan(f"accelerate launch --config_file {name} t.py", "a1,b1").hosts == ("a1", "b1")
@@ -289,12 +289,12 @@ def test_two_files_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 REFUSED = [
-    ("env A=b mpirun -H a1,b1 ./x", "no launch was understood"),
+    ("env A=b mpirun -H a1,b1 ./x", "no launch was recognised"),
     ('mpirun -H a1,b1 "./x', "no closing quotation"),
     ("torchrun --nnodes 2 --master_addr a1 t.py", "name them with --nodes"),
     ("srun -N 2 python t.py", "name them with --nodes"),
-    ("mpirun --hostfile nowhere ./x", "the file of hosts nowhere, which is not here"),
-    ("python train.py", "no launch was understood"),
+    ("mpirun --hostfile nowhere ./x", "the hostfile nowhere, which does not exist here"),
+    ("python train.py", "no launch was recognised"),
     ("nowhere.sbatch", "there is no such file"),
 ]
 

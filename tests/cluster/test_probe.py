@@ -54,7 +54,7 @@ def test_all_connect(fleet: Hosts, sweep: Sweep, ncdiag: Sweep, tmp_path: Path) 
     picture, saved = tmp_path / "x.svg", tmp_path / "probe.txt"
     done = sweep("probe", "--nodes", f"n[1-{count}]", "--svg", picture, "--save", saved, "--no-color")
     out = done.stdout.decode()
-    assert f"10.77.0.0/16 (eth0): {count * (count - 1)} of {count * (count - 1)} pairs connect without fault" in out
+    assert f"10.77.0.0/16 (eth0): {count * (count - 1)} of {count * (count - 1)} pairs connect without a fault" in out
     assert f"probe of {count} hosts: {count} took part" in done.stderr.decode()
     assert all(len(line) <= 80 for line in out.splitlines())
     assert names(findings(ncdiag("triage", saved, "--format", "json"))) == set()

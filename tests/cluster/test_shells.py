@@ -30,4 +30,4 @@ def test_as_many_files_are_opened_as_hosts_take() -> None:
 
 
 def test_more_than_the_system_allows_is_refused() -> None:
-    assert asked(200) == "asking 60 hosts at once takes 244 open files, and 200 are allowed (ulimit -Hn)"
+    assert asked(200) == "querying 60 hosts in parallel needs 244 open files, but the limit is 200 (ulimit -Hn)"

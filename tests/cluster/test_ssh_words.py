@@ -54,11 +54,11 @@ def test_ssh_starts_nothing_here(words: list[str], need: Callable[[str, object, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["n9", "touch", "x"], "'n9', which is no option of ssh"),
+        (["n9", "touch", "x"], "'n9', which is not an ssh option"),
         (["-4", "--", "n9"], "'--', which is no option"),
-        (["-p", "0"], "the port '0', which is no port"),
-        (["-p", "２２"], "which is no port"),  # noqa: RUF001
-        (["-p"], "the port '', which is no port"),
+        (["-p", "0"], "the port '0', which is not a valid port"),
+        (["-p", "２２"], "which is not a valid port"),  # noqa: RUF001
+        (["-p"], "the port '', which is not a valid port"),
         (["-o", "Port=ssh"], "the port 'ssh'"),
     ],
 )

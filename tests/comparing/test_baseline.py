@@ -124,13 +124,13 @@ def test_an_order_that_has_expired_is_told_once_and_its_rule_is_judged(tmp_path:
     config.write_text(ORDERS)
     report = report_of(ncdiag("check", "--root", bad, "--config", config, "--format", "json"))
     [sentence] = report["expired"]
-    assert "memlock-too-low is judged again since 2020-03-01" in sentence
+    assert "memlock-too-low is used again since 2020-03-01" in sentence
     assert "ticket 12, as before" in sentence
     assert "memlock-too-low" in {finding["name"] for finding in report["findings"]}
     for form in ("text", "markdown"):
         for more in ((), ("-v",)):
             shown = ncdiag("check", "--root", bad, "--config", config, "--format", form, *more).stdout.decode()
-            assert shown.count("Order expired") == 1
+            assert shown.count("No longer ignored") == 1
 
 
 def test_an_order_expires_on_its_day(tmp_path: Path) -> None:

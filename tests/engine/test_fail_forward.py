@@ -112,16 +112,16 @@ def test_a_proof_that_raises_costs_its_fix(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_exit_code_tells() -> None:
     report = judged()
     assert exit_code(report, FailOn.error) == errors.FOUND
-    faulty = replace(report, findings=(), faults=("rule NCD101 could not be judged",))
+    faulty = replace(report, findings=(), faults=("rule NCD101 could not be evaluated",))
     assert exit_code(faulty, FailOn.error) == errors.INTERNAL
 
 
 def test_every_format_says_so() -> None:
-    fault = "rule NCD101 could not be judged (FaultError at facts/view.py:1)"
+    fault = "rule NCD101 could not be evaluated (FaultError at facts/view.py:1)"
     report = replace(judged(), faults=(fault,))
     for name in ("text", "markdown", "json"):
         told = renderer(name)(report, width=200, colour=False).replace("\\", "")
-        assert "NCD101 could not be judged" in told, name
+        assert "NCD101 could not be evaluated" in told, name
 
 
 def test_debug_raises(monkeypatch: pytest.MonkeyPatch) -> None:

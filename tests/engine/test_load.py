@@ -95,7 +95,7 @@ REFUSED = [  # replace this, by that (which stands on the line of the fault), re
     ('risk = "none"', 'applies = { nccl = "new" }', "'new' is not a version condition", ""),
     ('risk = "none"', "applies = { ncl = '2' }", "unknown key 'ncl' under [fix.applies]", "'nccl'"),
     ('lsmod = ["a", "b"]', 'lsmode = "a"', "'lsmode' is not a kind of section", "did you mean 'lsmod'?"),
-    ("layer = 10", "layer = = 10", "this is no TOML", ""),
+    ("layer = 10", "layer = = 10", "this is not valid TOML", ""),
     ("layer = 10", "program = 10", "unknown key 'program'", ""),
     ("layer = 10", "place = 10", "unknown key 'place'", ""),
 ]

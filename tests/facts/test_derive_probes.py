@@ -192,10 +192,10 @@ def test_a_port_of_a_lower_rate_is_compared_with_its_like() -> None:
 def test_the_rates_are_drawn() -> None:
     found = plan.matrices(view(rails(lambda a, _b, rail: 87.6 if (a, rail) == ("n1", "mlx5_0") else 391.0)).job)
     assert [matrix.network for matrix in found] == ["mlx5_0:1", "mlx5_1:1"]
-    assert found[0].summary == "mlx5_0:1: 4 of 6 runs are as fast as most"
+    assert found[0].summary == "mlx5_0:1: 4 of 6 runs have the usual speed"
     rows = text.render(found, width=80).splitlines()
     assert rows[2] == "    1   \\  88  88  n1"
-    assert rows[-1] == "Numbers are Gbit/s, the lowest of a group."
+    assert rows[-1] == "Numbers are in Gbit/s; each is the lowest of its group."
     picture = svg.render(found)
     assert "n1 to n3: 87.6 Gbit/s" in picture
     assert "much slower than others" in picture

@@ -80,7 +80,7 @@ def test_other_versions_of_what_is_printed(version: int, words: str, ncdiag: Run
     done = ncdiag("triage", "-", input=f"# ncdiag {version} n1 1\n".encode())
     assert done.returncode == 2
     assert words in done.stderr.decode()
-    with pytest.raises(InputError, match="its format is"):
+    with pytest.raises(InputError, match="it has format"):
         of_text(f"# ncdiag {version} n1 1\n")
 
 

@@ -91,4 +91,4 @@ def test_the_text_says_that_nothing_tells_which_came_first() -> None:
         for host in ("n1", "n2")
     ]
     lines = digest.first_to_fail(diagnose(sources))
-    assert [label for label, _ in lines] == ["of the first", "of the first", "last seen", "last seen", "order"]
+    assert [label for label, _ in lines] == ["among the first", "among the first", "last seen", "last seen", "order"]

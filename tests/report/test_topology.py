@@ -86,7 +86,7 @@ def test_what_topo_m_shows() -> None:
     assert picture.faults == (
         ("GPU0", "1 of 2 NVLinks are inactive"),
         ("GPU3", "SYS to 3 GPUs where other pairs have NV18"),
-        ("GPU3", "every NIC is across the link between the CPUs (SYS)"),
+        ("GPU3", "every NIC is attached to another CPU (SYS)"),
     )
 
 

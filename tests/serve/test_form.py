@@ -143,7 +143,7 @@ def test_what_is_not_understood_is_said(served: Served) -> None:
 def test_without_the_token_there_is_nothing(served: Served, path: str) -> None:
     answer = served.ask(path)
     assert answer.status == 403
-    assert answer.text == "The address lacks its token. Use the whole address that 'ncdiag serve' printed.\n"
+    assert answer.text == "The token is missing from the address. Use the whole address that 'ncdiag serve' printed.\n"
     assert served.ask(path, b"x", {"Content-Type": "text/plain"}).status == 403
 
 
@@ -170,7 +170,7 @@ def test_addresses_and_own_names_are_answered(served: Served, host: str) -> None
 )
 def test_a_form_of_another_page_is_refused(served: Served, veth: str, headers: dict[str, str]) -> None:
     answer = served.send(veth, headers=headers)
-    assert (answer.status, answer.text) == (403, "Another page sent this form.\n")
+    assert (answer.status, answer.text) == (403, "This form was sent from another site.\n")
 
 
 def test_broken_requests_of_others_are_not_the_operators(serving: Callable[..., Served]) -> None:
@@ -220,7 +220,7 @@ def test_an_analysis_that_takes_too_long_is_ended(serving: Callable[..., Served]
     packed = gzip.compress("".join(lines).encode(), 1)
     answer = page.send(files={"long.log.gz": packed}, format="json")
     assert answer.status == 504
-    assert "took longer than 0.1 s and was ended" in answer.text
+    assert "took longer than 0.1 s and was stopped" in answer.text
     assert "took longer than 0.1 s" in page.send(files={"long.log.gz": packed}).text
     assert until(lambda: not page.workers())
     assert until(lambda: not page.left())
@@ -277,7 +277,7 @@ def test_keep_keeps_inputs_and_answers_and_large_uploads_are_refused(
     for sent in (b"x" * (1 << 20), os.urandom(3 << 20)):
         answer = page.send(files={"large.log": sent})
         assert answer.status == 413
-        assert "That is more than 1 MiB" in answer.text
+        assert "The input is larger than 1 MiB" in answer.text
     assert "Its operator keeps what you send" in page.ask().text
     assert "and nothing is kept" not in page.ask().text
     assert page.send(veth, {"more.log": b"n2:1:1 [0] NCCL INFO x\n"}).status == 200
@@ -300,7 +300,7 @@ def test_what_cannot_be_kept_is_answered_and_told_to_the_operator(
     assert "socket-virtual-ifname" in page.send(veth).text
     assert page.process.stderr is not None
     told = [page.process.stderr.readline() for _ in range(3)]
-    assert told[1:] == 2 * [f"ncdiag: cannot keep an analysis in {kept}: Not a directory\n"]
+    assert told[1:] == 2 * [f"ncdiag: cannot store a diagnosis in {kept}: Not a directory\n"]
 
 
 def test_a_folder_that_somebody_removed_is_told(serving: Callable[..., Served], veth: str) -> None:
@@ -314,7 +314,7 @@ def test_a_folder_that_somebody_removed_is_told(serving: Callable[..., Served], 
     assert "its folder for that is gone" in answer.text
     assert page.process.stderr is not None
     told = [page.process.stderr.readline() for _ in range(2)]
-    assert told[1] == f"ncdiag: cannot make a folder in {folder}: No such file or directory\n"
+    assert told[1] == f"ncdiag: cannot create a folder in {folder}: No such file or directory\n"
 
 
 def test_what_a_killed_server_left_is_removed(program: list[str], tmp_path: Path) -> None:
@@ -333,11 +333,11 @@ def test_what_a_killed_server_left_is_removed(program: list[str], tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--host", "::", "--no-token"], "with --no-token whoever reaches :: may use the page"),
-        (["--time-limit", "nan"], "--time-limit takes at most 86400 seconds"),
+        (["--host", "::", "--no-token"], "with --no-token anybody who can reach :: could use the page"),
+        (["--time-limit", "nan"], "--time-limit must be at most 86400 seconds"),
         (["--token", "short"], "a token has at least 8 letters"),
         (["--host", "203.0.113.7"], "cannot listen on 203.0.113.7 port 8765"),
-        (["--keep", "/proc/nowhere"], "cannot keep anything in /proc/nowhere"),
+        (["--keep", "/proc/nowhere"], "cannot write to /proc/nowhere"),
         (["--rules", "/nowhere"], "nowhere"),
     ],
 )
@@ -373,7 +373,7 @@ def test_who_has_to_wait_is_told_so(serving: Callable[..., Served], veth: str) -
                 heard = b""
                 while b"before yours begins" not in heard:
                     heard += third.read1()
-                assert b"Other analyses are running. 2 to go before yours begins." in heard
+                assert b"Other diagnoses are running. 2 before yours." in heard
                 worker.resume()
                 assert "socket-virtual-ifname" in json.loads(second.read().splitlines()[-1])["result"]
                 assert b"socket-virtual-ifname" in third.read()

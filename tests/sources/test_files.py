@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_told_in_a_sentence(tmp_path: Path, make: Callabl
     good.write_bytes(LOG)
     with pytest.raises(InputError, match=f"^cannot read {bad}: {reason}"):
         read(bad)
-    with pytest.raises(InputError, match=r"^none of the 2 inputs can be read$"):
+    with pytest.raises(InputError, match=r"^none of the 2 inputs could be read$"):
         read(bad, bad)
     first, second = read(bad, good)
     assert first[0] == str(bad)

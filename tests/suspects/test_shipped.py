@@ -79,7 +79,7 @@ def test_a_fault_of_a_sign_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(errors, "strict", False)
     monkeypatch.setattr(Scales, "_truth", broken)
-    assert any("could not be judged" in fault for fault in reported("Why does it hang?\n").faults)
+    assert any("could not be evaluated" in fault for fault in reported("Why does it hang?\n").faults)
 
 
 def test_a_machine_on_which_nothing_failed_has_no_suspect(project: Path) -> None:

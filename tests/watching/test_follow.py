@@ -204,7 +204,7 @@ def test_a_file_that_is_cut_again_and_again_has_one_note(tmp_path: Path) -> None
         log.write_text("x" * (10 - n))
         read(files)
     assert [source.notes for source in files.sources] == [
-        ["it was cut 3 times, last to 7 bytes after 8 had been read; read on from 0"]
+        ["it was truncated 3 times, last to 7 bytes after 8 had been read; reading continued from the start"]
     ]
 
 

@@ -157,7 +157,7 @@ def test_where_no_process_can_be_begun_a_hang_is_told_all_the_same(
     monkeypatch.setattr(_watching, "Judging", none)
     assert runner(["sleep", "1000"], tmp_path / "report", silence=0.1, grace=math.inf).run() == -signal.SIGTERM
     said = capfd.readouterr().err
-    assert "no diagnosis could be begun: Resource temporarily unavailable; it is ended" in said
+    assert "the diagnosis could not start: Resource temporarily unavailable; stopping it" in said
 
 
 def test_a_diagnosis_that_fails_is_told(log: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -25,12 +25,12 @@ UNTOUCHED = [
 ]
 TOLD = {
     "srun --export=NONE -n 2 python train.py": "add NCCL_DEBUG,NCCL_DEBUG_FILE,",
-    "srun --export A -n 2 python train.py": "srun passes on only what --export names",
-    "mpiexec -genvlist PATH -n 2 ./job": "-genvlist keeps variables back: add -genv NAME VALUE",
-    "docker run --rm image torchrun train.py": "docker run starts from an environment of its own",
-    "ssh node7 torchrun train.py": "ssh starts from an environment of its own",
-    "sudo -u me torchrun train.py": "sudo starts from an environment of its own",
-    "kubectl exec pod -- torchrun train.py": "kubectl exec starts from an environment of its own",
+    "srun --export A -n 2 python train.py": "srun passes on only the variables named in --export",
+    "mpiexec -genvlist PATH -n 2 ./job": "-genvlist limits which variables are passed on: add -genv NAME VALUE",
+    "docker run --rm image torchrun train.py": "docker run does not pass on the environment",
+    "ssh node7 torchrun train.py": "ssh does not pass on the environment",
+    "sudo -u me torchrun train.py": "sudo does not pass on the environment",
+    "kubectl exec pod -- torchrun train.py": "kubectl exec does not pass on the environment",
     "deepspeed --hostfile hosts train.py": "may not pass NCCL_DEBUG, NCCL_DEBUG_FILE, TORCH_",
 }
 
@@ -67,9 +67,9 @@ def test_open_mpi_is_told_to_pass_them_on(mpirun: str) -> None:
 @pytest.mark.parametrize(
     ("words", "environment", "told"),
     [
-        ("-n 1 ./a : -n 1 ./b", {}, "of several applications each needs -x NCCL_DEBUG"),
-        ("--mca mca_base_env_list A -n 1 ./a", {}, "rules out -x: add NCCL_DEBUG;NCCL_DEBUG_FILE"),
-        ("-n 1 ./a", {"OMPI_MCA_mca_base_env_list": "A"}, "rules out -x"),
+        ("-n 1 ./a : -n 1 ./b", {}, "each of the applications needs -x NCCL_DEBUG"),
+        ("--mca mca_base_env_list A -n 1 ./a", {}, "excludes -x: add NCCL_DEBUG;NCCL_DEBUG_FILE"),
+        ("-n 1 ./a", {"OMPI_MCA_mca_base_env_list": "A"}, "excludes -x"),
     ],
 )
 def test_open_mpi_is_left_alone_where_that_would_not_do(

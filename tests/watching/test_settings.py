@@ -40,7 +40,7 @@ def test_what_a_configuration_file_sets_stays(tmp_path: Path) -> None:
     assert not {"NCCL_DEBUG", "NCCL_DEBUG_FILE"} & made.given.keys()
     assert made.logs == ("/var/log/nccl.*",)
     assert made.own_log == "/var/log/nccl.%h"
-    assert made.notes == ("NCCL_DEBUG=WARN, NCCL_DEBUG_FILE=/var/log/nccl.%h is yours and stays",)
+    assert made.notes == ("NCCL_DEBUG=WARN, NCCL_DEBUG_FILE=/var/log/nccl.%h is already set and was not changed",)
 
 
 def test_what_nccl_prints_to_the_output_is_left_as_it_is(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_the_same_facts_in_every_form(form: Form, log: list[str]) -> None:
 
 def test_what_ray_left_out_is_told() -> None:
     lines = [_ray_repeated(number, f"n1:7:7 [0] NCCL INFO Channel 0{number}/04 : 0 1") for number in range(11)]
-    assert any("Ray left out 14 lines" in note for note in _reading(lines).notes)
+    assert any("Ray omitted 14 lines" in note for note in _reading(lines).notes)
 
 
 def test_nobody_is_absent_from_a_log_of_which_ray_left_out_lines() -> None:

@@ -49,7 +49,7 @@ def test_hosts_ranks_and_the_ring_are_drawn_and_told_in_words(form: Form) -> Non
 
 
 def test_communicators_that_look_alike_are_drawn_once() -> None:
-    assert "2 communicators that look alike, each of 2 ranks" in shown(page(wired_logs.log("2.18")))
+    assert "2 communicators with the same pattern, each of 2 ranks" in shown(page(wired_logs.log("2.18")))
 
 
 def test_rails_that_meet() -> None:
