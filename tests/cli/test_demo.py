@@ -13,7 +13,7 @@ from processes import seen_on
 from ncdiag.commands.demo import FAULTS
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
-ASKED = b"Enter: the next one"
+ASKED = b"Enter: next example"
 
 
 def test_in_a_pipe_all_three_are_shown_and_nobody_is_asked(ncdiag: Run, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_all_that_there_is_about_a_variable(explained: Callable[..., list[dict[s
     (told,) = explained("NCCL_ALGO")
     assert told["agreement"] == "all ranks need the same value"
     assert "NCCL_PROTO" in told["related"]
-    assert "not for production" in told["risk"]
+    assert "do not use it in production" in told["risk"]
     assert told["because"]
     assert told["history"] == "since 2.5"
     (gone,) = explained("NCCL_MAX_NRINGS", "--nccl", "2.30.7")

@@ -90,7 +90,7 @@ def test_what_another_sends_in_the_name_of_a_host_is_not_taken_for_its_answer(or
     taken = Envelopes(["n1", "n2"])
     for line in [*lines, *sent_lines(b"y", "n2")]:
         taken.take(line)
-    with pytest.raises(ValueError, match="two different answers came in its name"):
+    with pytest.raises(ValueError, match="two different answers arrived under its name"):
         taken.data("n1")
     assert taken.data("n2") == b"y"
 
@@ -100,7 +100,7 @@ def test_one_line_that_does_not_belong_is_enough(line: str) -> None:
     taken = Envelopes()
     for each in [*sent_lines(b"x", "n1"), f"{MARK} n1 {line}"]:
         taken.take(each)
-    with pytest.raises(ValueError, match="in its name"):
+    with pytest.raises(ValueError, match="under its name"):
         taken.data("n1")
 
 

@@ -86,7 +86,7 @@ def test_hosts_that_may_not_be_all_are_asked_for(text: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         read(text)
     assert said in str(refused.value)
-    assert "name them with --nodes" in str(refused.value)
+    assert "give them with --nodes" in str(refused.value)
     assert plan(text, "e1,e2").hosts == ("e1", "e2")
     assert plan(text, SLURM_JOB_NODELIST="e[1-2]").hosts == ("e1", "e2")
 
@@ -236,7 +236,7 @@ def test_a_secret_is_not_kept() -> None:
 def test_somebody_has_to_name_hosts_or_a_launch(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
     done = ncdiag("probe")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"name the hosts with --nodes, or the launch" in done.stderr
+    assert b"no hosts were given: use --nodes, or --launch" in done.stderr
 
 
 def test_a_file_of_hosts_beside_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,11 +291,11 @@ def test_two_files_of_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 REFUSED = [
     ("env A=b mpirun -H a1,b1 ./x", "no launch was recognised"),
     ('mpirun -H a1,b1 "./x', "no closing quotation"),
-    ("torchrun --nnodes 2 --master_addr a1 t.py", "name them with --nodes"),
-    ("srun -N 2 python t.py", "name them with --nodes"),
+    ("torchrun --nnodes 2 --master_addr a1 t.py", "give them with --nodes"),
+    ("srun -N 2 python t.py", "give them with --nodes"),
     ("mpirun --hostfile nowhere ./x", "the hostfile nowhere, which does not exist here"),
     ("python train.py", "no launch was recognised"),
-    ("nowhere.sbatch", "there is no such file"),
+    ("nowhere.sbatch", "no such file, and not a launch command"),
 ]
 
 

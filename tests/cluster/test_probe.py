@@ -170,7 +170,7 @@ def test_the_time_is_bounded(fleet: Hosts, sweep: Sweep, need: Callable[[str, ob
             stack.enter_context(fleet.filtered(name, 1024, 65535))
         done = sweep("probe", "--nodes", "n[1-6]", "--seconds", "4", "--format", "json")
     found = findings(done)
-    assert b"did not try all others in time" in done.stderr
+    assert b"did not test all other hosts in time" in done.stderr
     left_out = json.loads(done.stdout)["summary"]["not_looked_at"]
     assert "connections from n[1-6] to some other hosts (the time of the probe was over)" in left_out
     assert names(found) == {"probe-hosts-cut-off"}
@@ -180,4 +180,4 @@ def test_the_time_is_bounded(fleet: Hosts, sweep: Sweep, need: Callable[[str, ob
 def test_mpirun_is_refused(sweep: Sweep) -> None:
     done = sweep("probe", "--nodes", "n1", via="mpirun")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"mpirun passes what it is told to rank 0 alone" in done.stderr
+    assert b"mpirun forwards input only to rank 0" in done.stderr

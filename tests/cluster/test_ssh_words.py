@@ -43,7 +43,7 @@ STARTING = [
 @pytest.mark.parametrize("words", STARTING)
 def test_ssh_starts_nothing_here(words: list[str], need: Callable[[str, object, str], None]) -> None:
     """The real ssh takes each of these for what names a program."""
-    with pytest.raises(UsageError, match="starts a program here, and ncdiag starts none"):
+    with pytest.raises(UsageError, match="starts a program here; ncdiag starts no program"):
         ways(words)
     need("ssh", shutil.which("ssh"), "ssh is not installed (openssh-client)")
     told = subprocess.run(["ssh", "-G", *words, "n1"], capture_output=True, check=True, text=True).stdout
@@ -55,7 +55,7 @@ def test_ssh_starts_nothing_here(words: list[str], need: Callable[[str, object, 
     ("words", "said"),
     [
         (["n9", "touch", "x"], "'n9', which is not an ssh option"),
-        (["-4", "--", "n9"], "'--', which is no option"),
+        (["-4", "--", "n9"], "'--', which is not an ssh option"),
         (["-p", "0"], "the port '0', which is not a valid port"),
         (["-p", "２２"], "which is not a valid port"),  # noqa: RUF001
         (["-p"], "the port '', which is not a valid port"),

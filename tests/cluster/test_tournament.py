@@ -145,7 +145,7 @@ def test_the_word_does_not_wait_for_ever() -> None:
     assert talk.due() == b"one"
     time.sleep(0.01)
     assert talk.is_over()
-    assert "did not come back" in talk.problem("n1")
+    assert "did not return its results" in talk.problem("n1")
     assert "did not answer" in talk.problem("n2")
 
 

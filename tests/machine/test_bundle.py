@@ -178,8 +178,8 @@ def good(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (lambda m: m.update(format=bundle.FORMAT + 1), "use a newer ncdiag"),
         (lambda m: m.update(format=0), "collect it again"),
-        (lambda m: m.update(format="one"), "bundle of format one"),
-        (lambda m: m.pop("format"), "bundle of format None"),
+        (lambda m: m.update(format="one"), "bundle has format one"),
+        (lambda m: m.pop("format"), "bundle has format None"),
         (lambda m: m.update(folders=7), "manifest.json is damaged"),
         (lambda m: m.update(something="new in the same format"), None),
     ],
@@ -248,7 +248,7 @@ def test_a_bundle_reaches_no_file_of_this_machine(good: Path, tmp_path: Path) ->
 
 def test_a_bundle_that_grows_without_end(monkeypatch: pytest.MonkeyPatch, good: Path) -> None:
     monkeypatch.setattr(bundle, "SIZE_LIMIT", 1000)
-    with pytest.raises(InputError, match="holds more than"):
+    with pytest.raises(InputError, match="has more than"):
         bundle.read(good)
 
 

@@ -75,7 +75,7 @@ def test_a_file_that_forges_another_one_comes_too_late() -> None:
     assert made.files["proc/cmdline"] == b"quiet\n"
 
 
-@pytest.mark.parametrize(("version", "words"), [(2, "use a newer ncdiag"), (0, "print it again")])
+@pytest.mark.parametrize(("version", "words"), [(2, "use a newer ncdiag"), (0, "collect it again")])
 def test_other_versions_of_what_is_printed(version: int, words: str, ncdiag: Run) -> None:
     done = ncdiag("triage", "-", input=f"# ncdiag {version} n1 1\n".encode())
     assert done.returncode == 2

@@ -278,8 +278,8 @@ def test_keep_keeps_inputs_and_answers_and_large_uploads_are_refused(
         answer = page.send(files={"large.log": sent})
         assert answer.status == 413
         assert "The input is larger than 1 MiB" in answer.text
-    assert "Its operator keeps what you send" in page.ask().text
-    assert "and nothing is kept" not in page.ask().text
+    assert "Its operator stores your input" in page.ask().text
+    assert "and nothing is stored" not in page.ask().text
     assert page.send(veth, {"more.log": b"n2:1:1 [0] NCCL INFO x\n"}).status == 200
     [folder] = kept.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -311,7 +311,7 @@ def test_a_folder_that_somebody_removed_is_told(serving: Callable[..., Served], 
     folder.rmdir()
     answer = page.send(veth)
     assert answer.status == 507
-    assert "its folder for that is gone" in answer.text
+    assert "its upload folder was removed" in answer.text
     assert page.process.stderr is not None
     told = [page.process.stderr.readline() for _ in range(2)]
     assert told[1] == f"ncdiag: cannot create a folder in {folder}: No such file or directory\n"
@@ -335,7 +335,7 @@ def test_what_a_killed_server_left_is_removed(program: list[str], tmp_path: Path
     [
         (["--host", "::", "--no-token"], "with --no-token anybody who can reach :: could use the page"),
         (["--time-limit", "nan"], "--time-limit must be at most 86400 seconds"),
-        (["--token", "short"], "a token has at least 8 letters"),
+        (["--token", "short"], "a token must have 8 to 200 letters"),
         (["--host", "203.0.113.7"], "cannot listen on 203.0.113.7 port 8765"),
         (["--keep", "/proc/nowhere"], "cannot write to /proc/nowhere"),
         (["--rules", "/nowhere"], "nowhere"),
@@ -371,7 +371,7 @@ def test_who_has_to_wait_is_told_so(serving: Callable[..., Served], veth: str) -
             assert json.loads(second.readline()) == {"before": 1}
             with page.begin(veth) as third:
                 heard = b""
-                while b"before yours begins" not in heard:
+                while b"before yours" not in heard:
                     heard += third.read1()
                 assert b"Other diagnoses are running. 2 before yours." in heard
                 worker.resume()

@@ -62,7 +62,7 @@ def circle() -> dict[str, Any]:
         (pickle.dumps(nested(30)), "deeply nested"),
         (pickle.dumps(circle()), "deeply nested"),
         (pickle.dumps(DUMP)[:-20], "damaged|not enough|exhausted|expected"),
-        (b"\x80\x02}r\xff\xff\xff\x7f.", "keeps a value"),
+        (b"\x80\x02}r\xff\xff\xff\x7f.", "invalid memo"),
         (b"\x80\x02}(cposix\nsystem\nX\x04\x00\x00\x00trueR.", "more than plain values"),
         (b"\x80\x02}" + b"(" * 1000 + b"s.", "damaged"),
     ],

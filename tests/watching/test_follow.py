@@ -125,7 +125,7 @@ def test_a_log_that_was_cut_is_read_from_its_beginning(tmp_path: Path) -> None:
         opened.write("new\n")
     read(files)
     assert text(files) == [("app.log", "one\ntwo\n\nnew\n")]
-    assert "cut" in files.sources[0].notes[0]
+    assert "truncated" in files.sources[0].notes[0]
 
 
 def test_what_is_no_text_is_passed_over_in_a_folder(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_what_ncdiag_prints_into_the_file_of_the_job_is_not_output_of_the_job(tm
 def test_a_hang_is_told_and_ended(tmp_path: Path, log: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["sh", "-c", f"trap '' TERM; cat {log}; sleep 1000 & while :; do wait; done"]
     assert runner(words, tmp_path / "report", silence=0.2, grace=0.1).run() == -signal.SIGKILL
-    assert "it is ended" in capfd.readouterr().err
+    assert "stopping it" in capfd.readouterr().err
     assert (tmp_path / "report").read_text()
 
 

@@ -223,7 +223,7 @@ def test_a_job_that_hangs_and_ignores_sigterm_is_ended_if_that_is_wanted(program
     with started(program, *options, "--", *job, mark=mark) as process:
         _, said = process.communicate()
     assert process.returncode == -signal.SIGKILL
-    assert b"it is ended" in said
+    assert b"stopping it" in said
 
 
 def test_a_job_that_ignores_sigterm_goes_on(program: list[str], tmp_path: Path, mark: str) -> None:
@@ -338,4 +338,4 @@ def test_ranks_are_asked_for_their_flight_recorders(program: list[str], tmp_path
 
 def test_a_report_for_a_plugin_is_refused(ncdiag_process: Run) -> None:
     done = ncdiag_process("run", "--exit-style", "nagios", "--", "true")
-    assert b"cannot answer a monitoring plugin" in done.stdout + done.stderr
+    assert b"cannot run as a monitoring plugin" in done.stdout + done.stderr

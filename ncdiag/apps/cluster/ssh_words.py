@@ -73,7 +73,7 @@ def _is_kept(setting: str) -> bool:
     if name in _STARTING and found[2].strip().lower() != "none":
         msg = (
             f"the launch calls ssh with {found[1]}, which starts a program here; ncdiag starts no program named "
-            "in a launch. Put the option into ~/.ssh/config, which ssh also reads for ncdiag"
+            "in a launch (put the option into ~/.ssh/config, which ssh also reads for ncdiag)"
         )
         raise UsageError(msg)
     return name not in _OTHER

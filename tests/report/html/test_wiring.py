@@ -54,7 +54,7 @@ def test_communicators_that_look_alike_are_drawn_once() -> None:
 
 def test_rails_that_meet() -> None:
     assert "the same NIC at both ends: one rail" in shown(page(wired_logs.log("2.27")))
-    assert "data cross between rails" not in shown(page(wired_logs.log("2.27")))
+    assert "data crosses between rails" not in shown(page(wired_logs.log("2.27")))
 
 
 def test_rails_that_cross() -> None:
