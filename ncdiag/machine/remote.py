@@ -25,7 +25,7 @@ from ncdiag.machine.patterns import every, expanded, listed
 _MODULES = ("hide", "ask", "run", "addresses", "libraries", "look", "pack", "place", "wrap", "main")
 """Those of `ncdiag.agent`, each behind what it imports."""
 
-_HEAD = f'''"""Looks at this host and writes what it saw as one archive: for `ncdiag check --from`, `parse`, `triage`.
+_HEAD = f'''"""Inspects this host and writes the result as one archive: for `ncdiag check --from`, `parse`, `triage`.
 
 Made by `ncdiag collect --python` (ncdiag {__version__}); Python 3.6 or newer, nothing else. It changes nothing.
 

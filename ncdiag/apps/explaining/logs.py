@@ -16,40 +16,40 @@ WORDS = ("logging", "log", "logs")
 """What asks for it, alone or with the name of a launcher: ``logging srun``."""
 
 
-_HEAD = """# How to get a log worth pasting
+_HEAD = """# How to get a useful log
 
 <!-- made from ncdiag/apps/explaining/logs.toml; pytest tests/cli/test_logging.py --update writes it -->
 
-`ncdiag explain logging` prints the essence, `ncdiag explain "logging srun"` the part for one launcher.
+`ncdiag explain logging` prints a summary, `ncdiag explain "logging srun"` the part for one launcher.
 """
 _TAIL = """
-## What a host says
+## Data from the hosts
 
-The log shows what NCCL did, a look at the host what it had to choose from:
+The log shows what NCCL did; data from the host shows what it could choose from:
 
 ```shell
 ncdiag collect -o "$(hostname -s).tar.gz"                     # with ncdiag
 ssh NODE python3 - < look.py > NODE.tar.gz                    # without: ncdiag collect --python > look.py
-ncdiag triage job.log ./*.tar.gz                              # judges logs and hosts together
+ncdiag triage job.log ./*.tar.gz                              # diagnoses logs and hosts together
 ```
 
-## Before you show it to others
+## Before you share a log
 
 ```shell
 ncdiag redact job.log > public.log
 ncdiag redact node7.tar.gz -o public.tar.gz
 ```
 
-Names of hosts and users, addresses and serial numbers get stand-ins with which it can still be diagnosed; secrets are
-removed. It is best effort: look at the result. `--review` lists doubtful words.
+Host and user names, addresses and serial numbers are replaced with placeholders, so the log can still be diagnosed;
+secrets are removed. Redaction is best effort: review the result. `--review` lists words to check.
 
 ## Nothing is sent anywhere
 
-ncdiag opens no connection, except where the command is about one: `probe` and `check --nodes` talk to the hosts that
-you name, by the program that you choose (ssh, srun, mpirun, kubectl). `check`, `collect` and `predict` let the
-installed NCCL say which interface it picks, unless `--no-nccl` is given: it listens on a port of this host then.
-Nothing is reported, updated or looked up. `tests/cli/test_no_network.py` runs the commands under strace and fails on
-every connection, and on every packet that is sent.
+ncdiag opens a connection only if that is the purpose of the command: `probe` and `check --nodes` connect to the hosts
+that you name, through the program that you choose (ssh, srun, mpirun, kubectl). `check`, `collect` and `predict` ask
+the installed NCCL which interface it picks, unless `--no-nccl` is given; NCCL then listens on a port of this host.
+ncdiag sends no telemetry and looks nothing up. `tests/cli/test_no_network.py` runs the commands under strace and fails
+on every connection and every packet sent.
 """
 
 
