@@ -119,7 +119,10 @@ def load_text(text: str, names: Names | None = None, file: str = "", layer: int 
     try:
         rule = msgspec.convert(data, Rule)
     except msgspec.ValidationError as error:
-        refuse_value(error, text, file, Rule)
+        layers = ", ".join(f"{area} {layer}" for area, layer in names.layers.items())
+        refuse_value(
+            error, text, file, Rule, f"layers of areas: {layers}" if layers and "$.layer" in str(error) else ""
+        )
     _check_words(rule, text, file)
     rule = msgspec.structs.replace(rule, code=code_of(rule.code, rule.name))
     try:

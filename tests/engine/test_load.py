@@ -68,7 +68,7 @@ REFUSED = [  # replace this, by that (which stands on the line of the fault), re
     ("layer = 10", 'complaint = "hnags"', "complaint: invalid enum value 'hnags'", "hangs, slow, crashes"),
     ('kind = "hardware"', 'knid = "hardware"', "unknown key 'knid' under [fix]", "did you mean 'kind'?"),
     ('ask_for = "nv', 'askfor = "nv', "unknown key 'askfor' under [asks]", "did you mean 'ask_for'?"),
-    ("layer = 10", 'layer = "low"', "layer: expected `int`", ""),
+    ("layer = 10", 'layer = "low"', "layer: expected `int`", "layers of areas: gpu 5, env 40"),
     ('role = "cause"', 'role = "reason"', "role: invalid enum value 'reason'", "allowed: cause, symptom"),
     ('severity = "warning"', 'severity = "high"', "severity: invalid enum value", "allowed: error, warning, info"),
     ("layer = 10", 'strength = "sure"', "strength: invalid enum value 'sure'", "certain, likely, possible"),
@@ -103,7 +103,9 @@ REFUSED = [  # replace this, by that (which stands on the line of the fault), re
 
 @pytest.mark.parametrize(("old", "new", "reason", "hint"), REFUSED, ids=[case[2] for case in REFUSED])
 def test_refused(old: str, new: str, reason: str, hint: str) -> None:
-    names = Names(values=frozenset({"hosts"}), sections=frozenset({"lsmod", "nvidia_smi_L"}))
+    names = Names(
+        values=frozenset({"hosts"}), sections=frozenset({"lsmod", "nvidia_smi_L"}), layers={"gpu": 5, "env": 40}
+    )
     assert old in RULE
     text = RULE.replace(old, new)
     line = text[: text.index(new)].count("\n") + 1 if new else 0
