@@ -31,8 +31,8 @@ sweep: $(VENV)/.installed-dev
 	NCDIAG_SWEEP=whole NCDIAG_FUZZ=$${NCDIAG_FUZZ-same} $(BIN)/python -m pytest -n 2 --dist loadgroup \
 	  --ignore=tests/wheel -m "(sweep or long) and not shared" $(ARGS)
 
-# The lines and branches of the package that these tests do not run; fails below the floor in pyproject.toml. Counting
-# makes them take two to three times as long, hence the limit of each.
+# The lines and branches of the package that these tests do not run, in the processes that they start too; fails below
+# the floor in pyproject.toml. Counting makes them take two to three times as long, hence the limit of each.
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(CORE) --timeout 900 --cov --cov-report term $(ARGS)
 

@@ -49,6 +49,7 @@ def copy(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def python(copy: Path, code: str, *arguments: str | Path) -> str:
     """What the code writes to stderr, run with the copy."""
     env = {**os.environ, "PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(copy / "cache")}
+    env.pop("COVERAGE_PROCESS_CONFIG", None)  # what counts lines imports modules of its own
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=copy,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,24 +44,19 @@ text = "x"
 """
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache into which the shipped rules were compiled."""
-    folder = tmp_path_factory.mktemp("built")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder))
-        patch.setattr(compiled, "_HELD", {})
-        catalogue.rules()
-    return folder / "ncdiag"
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an empty cache, in a process that holds the shipped definitions."""
+    catalogue.rules()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "ncdiag"
 
 
 @pytest.fixture
-def cache(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test alone, which has the shipped rules."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def new(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same in a process that has read nothing yet."""
     monkeypatch.setattr(compiled, "_HELD", {})
-    shutil.copytree(built, tmp_path / "cache" / "ncdiag")
-    return tmp_path / "cache" / "ncdiag"
+    return cache
 
 
 @pytest.fixture
@@ -82,11 +76,11 @@ def own(folder: Path) -> list[str]:
     return [rule.name for rule in catalogue.rules([folder]) if rule.area == "own"]
 
 
-def test_all_shipped_rules_are_right(built: Path, cache: Path) -> None:  # noqa: ARG001
+def test_all_shipped_rules_are_right(new: Path) -> None:
     rules = catalogue.rules()
     assert [rule.code for rule in rules] == sorted(rule.code for rule in rules)
     assert all(rule.program is not None and not rule.examples for rule in rules)
-    assert list(built.glob("rules-*.msgpack"))
+    assert list(new.glob("rules-*.msgpack"))
 
 
 def test_what_comes_from_the_cache_is_what_was_built_and_works(cache: Path, pack: Path) -> None:
@@ -119,7 +113,8 @@ def test_a_changed_file_is_read_again(cache: Path, pack: Path) -> None:  # noqa:
     assert own(pack) == ["second"]
 
 
-def test_the_shipped_rules_are_read_once_in_a_process(cache: Path) -> None:  # noqa: ARG001
+def test_the_shipped_rules_are_read_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_HELD", {})
     assert catalogue.rules() is catalogue.rules()
 
 
@@ -234,7 +229,7 @@ def test_every_event_that_a_parser_names_is_known(project: Path) -> None:
     assert named <= catalogue.names().events
 
 
-def test_what_a_wheel_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+def test_what_a_wheel_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: Path) -> None:
     folder = tmp_path / "site" / "ncdiag"
     (folder / "_compiled").mkdir(parents=True)
     done = subprocess.run(
@@ -244,10 +239,10 @@ def test_what_a_wheel_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     expected = catalogue.rules()
     monkeypatch.setattr(compiled, "PACKAGE", folder)
     monkeypatch.setattr(compiled, "SHIPPED", folder / "_compiled")
-    for path in cache.iterdir():
+    for path in new.iterdir():
         path.unlink()
     assert catalogue.rules() == expected
-    assert not list(cache.iterdir())
+    assert not list(new.iterdir())
     assert catalogue.rules_dir() == folder / "_rules"
 
 
