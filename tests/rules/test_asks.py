@@ -35,8 +35,6 @@ from ncdiag.text.sections.kinds import Kinds
 from ncdiag.text.sections.prompt import prompt
 
 PACKAGE = Path(catalogue.__file__).parent
-RULES = rules()
-BY_NAME = {rule.name: rule for rule in RULES}
 KINDS = Kinds(discover().values())
 NCCL_LOG = "nccl_log"
 
@@ -165,7 +163,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
 def understood() -> frozenset[str]:
     """The commands below which, in a specimen or an example, something is observed."""
     examples = (
-        text.split("\n") for rule in RULES for e in rule.examples for texts in e.sections.values() for text in texts
+        text.split("\n") for rule in rules() for e in rule.examples for texts in e.sections.values() for text in texts
     )
     found = set()
     for lines in (*map(read, FIXTURES.glob("*/*.txt")), *examples):
@@ -197,7 +195,7 @@ def verdict(rule: Rule, texts: dict[str, tuple[str, ...]], host: str | None) -> 
 @functools.cache
 def turned_by(name: str) -> frozenset[str]:
     """The section kinds without which an example of the rule, judged with them, comes out otherwise."""
-    rule = BY_NAME[name]
+    rule = next(rule for rule in rules() if rule.name == name)
     return frozenset(
         kind
         for example in rule.examples
@@ -208,18 +206,19 @@ def turned_by(name: str) -> frozenset[str]:
     )
 
 
-ASKING = [rule for rule in RULES if rule.asks]
+def asking() -> list[Rule]:
+    return [rule for rule in rules() if rule.asks]
 
 
 def test_what_a_rule_asks_for_is_read() -> None:
-    asked = {rule.name: [piece for ask in rule.asks for piece in pieces(ask.ask_for)] for rule in ASKING}
+    asked = {rule.name: [piece for ask in rule.asks for piece in pieces(ask.ask_for)] for rule in asking()}
     unread = {(name, piece) for name, held in asked.items() for piece in held if not kinds_of(piece)}
     assert unread == set()
     assert {kind for held in asked.values() for piece in held for kind in kinds_of(piece)} <= {*discover(), NCCL_LOG}
 
 
 def test_every_command_that_is_asked_for_was_tried() -> None:
-    asked = {piece for rule in ASKING for ask in rule.asks for piece in pieces(ask.ask_for)}
+    asked = {piece for rule in asking() for ask in rule.asks for piece in pieces(ask.ask_for)}
     commands = {piece for piece in asked if not any(re.match(words, piece) for words in IN_WORDS)}
     untried = {piece for piece in commands if not any(as_asked(piece).match(echoed) for echoed in understood())}
     assert untried == set(), "show each in a specimen, or in an example of a rule, with what it prints"
@@ -228,10 +227,10 @@ def test_every_command_that_is_asked_for_was_tried() -> None:
 @pytest.mark.sweep
 def test_what_a_rule_asks_for_settles_it() -> None:
     idle = set()
-    for rule in tenth(ASKING, lambda rule: rule.name):
+    for rule in tenth(asking(), lambda rule: rule.name):
         if not any(example.outcome == "unknown" for example in rule.examples):
             continue  # it is never open, and nothing is asked for
-        causes = [other for other in RULES if rule.name in other.explains] if rule.role == "symptom" else []
+        causes = [other for other in rules() if rule.name in other.explains] if rule.role == "symptom" else []
         settling = {kind for other in (rule, *causes) for kind in turned_by(other.name)}
         for ask in rule.asks:
             if not settling & {kind for piece in pieces(ask.ask_for) for kind in kinds_of(piece)}:
@@ -253,13 +252,13 @@ def test_what_was_not_looked_at_can_be_read() -> None:
 
 def told_to_run() -> set[tuple[str, str]]:
     """The commands that the fixes of a rule name."""
-    lines = ((rule.name, line) for rule in RULES for fix in rule.fixes for line in fix.commands)
+    lines = ((rule.name, line) for rule in rules() for fix in rule.fixes for line in fix.commands)
     return {(name, command) for name, line in lines for command in commands_in(line)}
 
 
 def told_to_look() -> set[tuple[str, str]]:
     """The parts of a rule's ``confirm`` that begin with a command, as far as nobody knows better."""
-    texts = ((rule.name, fix.confirm) for rule in RULES for fix in rule.fixes)
+    texts = ((rule.name, fix.confirm) for rule in rules() for fix in rule.fixes)
     clauses = ((name, clause) for name, text in texts for clause in re.split(r"; |, and ", text) if clause)
     return {(name, clause) for name, clause in clauses if clause.split(" ")[0] not in PROSE}
 
@@ -277,7 +276,7 @@ def test_what_is_for_eyes_only_is_told_and_read_by_nothing() -> None:
 
 def test_the_shell_understands_every_command(need: Callable[[str, object, str], None]) -> None:
     need("bash", shutil.which("bash"), "bash is not installed")
-    lines = [line for rule in RULES for fix in rule.fixes for line in fix.commands]
+    lines = [line for rule in rules() for fix in rule.fixes for line in fix.commands]
     filled = (re.sub(r"<[A-Za-z][^<>]*>", "value", re.sub(r"\{[\w.]+\}", "value", line)) for line in lines)
     script = "\n".join(line.replace("{{", "{").replace("}}", "}") for line in filled)
     tried = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
@@ -285,7 +284,7 @@ def test_the_shell_understands_every_command(need: Callable[[str, object, str], 
 
 
 def test_no_command_is_a_sentence_about_its_output() -> None:
-    lines = [line for rule in RULES for fix in rule.fixes for line in fix.commands]
+    lines = [line for rule in rules() for fix in rule.fixes for line in fix.commands]
     assert [line for line in [*lines, "lsmod shows the module"] if is_sentence(line)] == ["lsmod shows the module"]
 
 
@@ -296,7 +295,7 @@ def is_sentence(line: str) -> bool:
 
 
 def test_modprobe_is_given_one_module_and_its_parameters() -> None:
-    lines = [line for rule in RULES for fix in rule.fixes for line in fix.commands]
+    lines = [line for rule in rules() for fix in rule.fixes for line in fix.commands]
     calls = [command.split() for line in lines for command in commands_in(line) if command.startswith("modprobe")]
     assert len(calls) > 3
     assert [words for words in calls if not is_modprobe(words)] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -42,17 +43,24 @@ def definitions(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
             yield from ((t.id, node) for target in targets for t in ast.walk(target) if isinstance(t, ast.Name))
 
 
-ROOMS = modules(*(package.replace(".", "/") for package in knowledge.PACKAGES))
-DEFINED = {(module, name): node for module, tree in ROOMS.items() for name, node in definitions(tree)}
+@functools.cache
+def rooms() -> dict[str, ast.Module]:
+    """The modules of the knowledge."""
+    return modules(*(package.replace(".", "/") for package in knowledge.PACKAGES))
+
+
+@functools.cache
+def defined() -> dict[Name, ast.stmt]:
+    return {(module, name): node for module, tree in rooms().items() for name, node in definitions(tree)}
 
 
 def uses() -> dict[Name, set[Name]]:
     """What each definition of the rooms uses of them."""
     found: dict[Name, set[Name]] = {}
-    for (module, name), node in DEFINED.items():
-        known = imported(ROOMS[module])
+    for (module, name), node in defined().items():
+        known = imported(rooms()[module])
         inside = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        found[module, name] = {known.get(word, (module, word)) for word in inside - {name}} & DEFINED.keys()
+        found[module, name] = {known.get(word, (module, word)) for word in inside - {name}} & defined().keys()
     return found
 
 
@@ -65,8 +73,8 @@ def areas() -> dict[Name, set[str]]:
             for module in {home for (_, name), home in homes.items() if name == asked}:
                 found[module, asked].add(rule.area)
     for module, tree in modules("ncdiag", naming=knowledge.PACKAGES).items():
-        if module not in ROOMS:
-            for name in set(imported(tree).values()) & DEFINED.keys():
+        if module not in rooms():
+            for name in set(imported(tree).values()) & defined().keys():
                 found[name].add(ELSEWHERE)
     used = uses()
     ahead = list(found)
@@ -99,4 +107,4 @@ def test_every_derived_fact_is_in_its_room() -> None:
 
 
 def test_rooms_are_areas_of_rules() -> None:
-    assert {room(module) for module in ROOMS} - {None, "__init__"} <= {rule.area for rule in catalogue.rules()}
+    assert {room(module) for module in rooms()} - {None, "__init__"} <= {rule.area for rule in catalogue.rules()}

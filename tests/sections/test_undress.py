@@ -97,20 +97,22 @@ def said(text: str) -> list[str]:
     )  # fmt: skip
 
 
-PLAIN = said(LOG)
+@pytest.fixture(scope="module")
+def plain() -> list[str]:
+    return said(LOG)
 
 
 @pytest.mark.parametrize("dress", [*LAYERS.values(), *ALONE.values()], ids=[*LAYERS, *ALONE])
-def test_a_log_says_the_same_in_any_clothes(dress: Dress) -> None:
-    assert len(PLAIN) > 5
-    assert said(dress(LOG)) == PLAIN
+def test_a_log_says_the_same_in_any_clothes(dress: Dress, plain: list[str]) -> None:
+    assert len(plain) > 5
+    assert said(dress(LOG)) == plain
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("inner", LAYERS)
-def test_a_log_says_the_same_in_two_layers(inner: str) -> None:
+def test_a_log_says_the_same_in_two_layers(inner: str, plain: list[str]) -> None:
     others = tenth(sorted(LAYERS.keys() - {inner}), lambda outer: f"{inner}/{outer}")
-    lost = [outer for outer in others if said(LAYERS[outer](LAYERS[inner](LOG))) != PLAIN]
+    lost = [outer for outer in others if said(LAYERS[outer](LAYERS[inner](LOG))) != plain]
     assert lost == []
 
 
@@ -118,11 +120,11 @@ ORDERS = list(itertools.permutations(("stamp", "kubectl", "quote", "line numbers
 
 
 @pytest.mark.parametrize("names", ORDERS, ids=" ".join)
-def test_the_order_of_layers_does_not_matter(names: tuple[str, ...]) -> None:
+def test_the_order_of_layers_does_not_matter(names: tuple[str, ...], plain: list[str]) -> None:
     text = LOG
     for name in names:
         text = LAYERS[name](text)
-    assert said(text) == PLAIN
+    assert said(text) == plain
 
 
 def test_the_numbers_of_lines_stay() -> None:
