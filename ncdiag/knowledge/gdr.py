@@ -260,8 +260,18 @@ def distance_name(verdict: GdrVerdict, view: View) -> str | None:
 
 @derived
 def limit_name(verdict: GdrVerdict, view: View) -> str | None:
-    """The printed limit as a path type of the version that printed it."""
+    """The farthest path type that is near enough, by the printed limit and the version that printed it."""
     return paths.path_type(verdict.limit, view.version()) if verdict.limit is not None else None
+
+
+@derived
+def admitting_level(verdict: GdrVerdict, view: View) -> str | None:
+    """The value of NCCL_NET_GDR_LEVEL that admits the printed distance: a path type (``PHB``), up to 2.5 a number."""
+    version = view.version()
+    named = versions.agreed(version, (paths.NAMED_LEVELS,), lambda exact: exact >= paths.NAMED_LEVELS)
+    if named is None or verdict.distance is None:
+        return None
+    return distance_name(verdict, view) if named else str(verdict.distance + 1)
 
 
 @derived

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag.diagnose import diagnose
 from ncdiag.facts.model import GdrVerdict
 from ncdiag.facts.scalars import OLDEST, VersionRange
 from ncdiag.facts.view import View
@@ -187,6 +188,8 @@ node1:871:899 [0] NCCL INFO NET/IB: NCCL Dev 0 IbDev 0 Port 1 qpn 321 mtu 5 GID 
         ("2.18.3", "", 3, 4, {"GID index": ("0", "3")}),
         ("2.21.5", "", 3, 4, {}),
         ("2.21.5", "", 1, 4, {"GID index": ("3", "1")}),
+        ("2.5.7", "", 0, 2, {}),
+        ("2.5.7", "", 0, 3, {"GPUDirect RDMA level": ("PXB", "PHB")}),
         ("2.27.7", "", 3, 5, {}),
         ("2.29.3", "", 3, 6, {}),
         ("2.18.3", "NCCL_NET_GDR_LEVEL set by environment to PHB", 0, 6, {}),
@@ -197,14 +200,40 @@ def test_gid_and_gpudirect_rdma_beside_the_tables(
     version: str, variable: str, gid: int, limit: int, wrong: dict[str, tuple[str, str]], tmp_path: Path
 ) -> None:
     setting = f"node1:871:871 [0] NCCL INFO {variable}\n" if variable else ""
+    sign = "<" if version == "2.5.7" else "<="
     log = ROCE_LOG.format(
-        version=version, setting=setting, gid=gid, limit=limit, distance=3, verdict="Enabled", sign="<="
+        version=version, setting=setting, gid=gid, limit=limit, distance=1, verdict="Enabled", sign=sign
     )
     file = tmp_path / "paste.txt"
     file.write_text(f"{ROCE}\n{log}")
     found = {one.choice: (one.predicted, one.logged) for one in replayed(file)}
     assert {"GID index", "GPUDirect RDMA level"} <= set(found)
     assert {choice: pair for choice, pair in found.items() if pair[0] != pair[1]} == wrong
+
+
+OLD = """\
+node1:871:871 [0] NCCL INFO NCCL version 2.5.7+cuda10.2
+node1:871:890 [0] NCCL INFO comm 0x7f2a90001060 rank 0 nranks 16 cudaDev 0 busId 1b000 - Init COMPLETE
+node1:871:890 [0] NCCL INFO NET/IB : GPU Direct RDMA {verdict}
+"""
+"""Up to 2.5 NCCL printed ``distance < level``: the level is the first distance that is too far."""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "distance", "limit", "level"),
+    [
+        ("Enabled for GPU 1b000 / HCA 0 (distance 1 < 2), read 0", "PXB", "PXB", None),
+        ("Disabled for GPU 1b000 / HCA 0 (distance 2 >= 2)", "PHB", "PXB", "3"),
+        ("Disabled for GPU 1b000 / HCA 0 (distance 4 >= 3)", "SYS", "PHB", "5"),
+    ],
+)
+def test_the_level_that_releases_up_to_2_5_print(verdict: str, distance: str, limit: str, level: str | None) -> None:
+    report = diagnose([TextSource.of_bytes("paste.txt", OLD.format(verdict=verdict).encode())])
+    far = [found for found in report.findings if found.name == "gdr-nic-far-from-gpu"]
+    values = [fix.env["NCCL_NET_GDR_LEVEL"] for found in far for fix in found.fixes if fix.env]
+    assert values == ([level] if level else [])
+    words = f"{distance} apart, farther than GPUDirect RDMA may reach ({limit})"
+    assert all(words in found.title for found in far)
 
 
 def test_a_library_of_another_vendor_is_not_judged_by_these_rules(tmp_path: Path) -> None:

@@ -107,7 +107,11 @@ class GidUse(Fact, frozen=True, kw_only=True):
 
 
 class GdrVerdict(Fact, frozen=True, kw_only=True):
-    """What NCCL said about GPUDirect RDMA: of a NIC (``gpu`` None) or of a GPU and NIC pair, with its distance test."""
+    """What NCCL said about GPUDirect RDMA: of a NIC (``gpu`` None) or of a GPU and NIC pair, with its distance test.
+
+    ``distance`` and ``limit`` are numbers of path types, which differ between releases. ``limit`` is the largest
+    distance that is near enough: up to 2.5 one less than the printed level (``distance 1 < 2``).
+    """
 
     hca: str
     enabled: bool

@@ -160,12 +160,13 @@ def _gdr_hca(found: re.Match[str]) -> Reading:
 def _gdr_pair(found: re.Match[str]) -> Reading:
     if found["net"] == "Socket":
         return NOTHING
+    strict = found["sign"] in {"<", ">="}  # up to 2.5 the printed level is the first distance that is too far
     verdict = {
         "hca": found["name"] or found["hca"], "gpu": found["gpu"],
         "enabled": found["verdict"] == "Enabled", "reason": found["reason"],
-        "distance": _int(found["distance"]), "limit": _int(found["limit"]),
+        "distance": _int(found["distance"]), "limit": int(found["limit"]) - strict if found["limit"] else None,
     }  # fmt: skip
-    return Reading(lists={"gdr": [_known(verdict)]}, versions="<2.30")
+    return Reading(lists={"gdr": [_known(verdict)]}, versions="<2.6" if strict else "<2.30")
 
 
 def _gid(found: re.Match[str]) -> Reading:
@@ -328,7 +329,7 @@ _FORMS: tuple[Form, ...] = tuple(
 _GDR_PAIR = re.compile(
     r"(?:NET/(?P<net>[^/]{1,40}?) : )?GPU Direct RDMA (?P<verdict>Enabled|Disabled) for "
     r"(?:GPU )?(?P<gpu>\S+)(?: \(rank \d+\))? (?:/ HCA |- )(?P<hca>\S+)(?: '(?P<name>[^']*)')? "
-    r"\((?:distance (?P<distance>\d{1,4}) [<>=]+ (?P<limit>\d{1,4})|(?P<reason>[^()]*))"
+    r"\((?:distance (?P<distance>\d{1,4}) (?P<sign>[<>=]+) (?P<limit>\d{1,4})|(?P<reason>[^()]*))"
 )
 _COMM = re.compile(
     r"(?:\[Rank \d+\] )?(?:(?P<api>nccl\w+) )?comm (?P<pointer>0x[\w.]*) "

@@ -98,10 +98,13 @@ GDR: dict[str, dict[str, Any] | None] = {
     "NET/IB : GPU Direct RDMA Enabled for HCA 3 'mlx5_3'": {"hca": "mlx5_3", "enabled": True},
     "NET/Socket : GPU Direct RDMA Disabled for HCA 0 'eth0'": None,
     "NET/IB : GPU Direct RDMA Disabled for GPU 0 / HCA mlx5_0 (distance 3 >= 2)": {
-        "gpu": "0", "hca": "mlx5_0", "enabled": False, "distance": 3, "limit": 2,
+        "gpu": "0", "hca": "mlx5_0", "enabled": False, "distance": 3, "limit": 1,
     },
     "NET/IB : GPU Direct RDMA Enabled for GPU 0[0] / HCA 0 (distance 1 < 2), read 0": {
-        "gpu": "0[0]", "hca": "0", "enabled": True, "distance": 1, "limit": 2,
+        "gpu": "0[0]", "hca": "0", "enabled": True, "distance": 1, "limit": 1,
+    },
+    "NET/IB : GPU Direct RDMA Disabled for GPU 8a000 / HCA 0 (distance 2 >= 2)": {
+        "gpu": "8a000", "hca": "0", "enabled": False, "distance": 2, "limit": 1,
     },
     "NET/IB : GPU Direct RDMA Disabled for GPU 0[0] / HCA 0 'mlx5_0' (no module or not supported by GPU)": {
         "gpu": "0[0]", "hca": "mlx5_0", "enabled": False, "reason": "no module or not supported by GPU",
