@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from tenth import tenth
 
 from ncdiag.facts.observe import Observation
 from ncdiag.text.reading.one import read_source
-from ncdiag.text.sections.undress import DEPTH, LIMIT, gain, joined, undressed
+from ncdiag.text.sections.line import Line
+from ncdiag.text.sections.undress import DEPTH, LIMIT, Said, gain, joined, undressed
 from ncdiag.text.sources.files import TextSource
 
 Dress = Callable[[str], str]
@@ -234,6 +235,22 @@ def test_layers_come_off_to_a_depth() -> None:
     text = "".join(f"{'- ' * (DEPTH + 2)}{line}\n" for line in ("alpha", "beta"))
     sure = undressed(text, lambda lines, _: frozenset({("x", "", "", "", str(-len(line.text))) for line in lines}))
     assert all(line.text.startswith("- ") for line in sure)
+
+
+def test_a_long_block_of_lines_that_occurred_before_is_read() -> None:
+    head = "Mar 14 10:00:00 node1 kernel: Linux version 6.8\n"
+    unpadded = "".join(f"Mar 14 10:00:{n} node1 sshd[7]: Accepted key\n" for n in range(1, 5))
+    block = "".join(f"Mar 14 10:00:{10 + n % 50} node1 sshd[7]: Accepted key\n" for n in range(300))
+    numbers: list[int] = []
+
+    def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: ARG001  (a callback)
+        numbers.append(lines[-1].number)
+        return frozenset({("x", "", "", "", line.text) for line in lines})
+
+    lines = undressed(head + unpadded + block, measure)
+    assert [line.number for line in lines] == list(range(1, 306))
+    assert max(numbers) > len((head + unpadded).splitlines())
+    assert read_source(TextSource.of_bytes("paste.txt", (head + unpadded + block).encode())).lines == len(lines)
 
 
 def test_what_is_gained_and_lost() -> None:

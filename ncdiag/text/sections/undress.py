@@ -126,8 +126,12 @@ class _Undresser:
         return self._known[key]
 
     def _few(self, lines: Sequence[Line]) -> Sequence[Line]:
-        """Of many lines, those that stand for all."""
-        return lines if len(lines) <= _MANY else [line for line in lines if line.number in self._typical]
+        """Of many lines, those that represent all: the typical ones of the text, or else those of the block."""
+        if len(lines) <= _MANY:
+            return lines
+        few = [line for line in lines if line.number in self._typical]
+        own = () if few else typical(lines)
+        return few or [line for line in lines if line.number in own]
 
     def best(self, lines: list[Line], *, doubtful: bool = False, depth: int = 0, broken: bool = True) -> list[Line]:
         """The lines without the layers without which they say most.
