@@ -37,9 +37,10 @@ coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(CORE) --timeout 900 --cov --cov-report term $(ARGS)
 
 # The tests that read the shared specimens (NCDIAG_SHARED, default ../shared): outputs of real jobs, support threads, what
-# auditors wrote. They take longer than all the others.
+# auditors wrote. The first test of a group reads the texts for all of them (tests/shared_texts.py), hence the limit of
+# each. A test that reads them is in a file with the word shared: only these are collected.
 shared: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 -m shared $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --timeout 900 -m shared $$(grep -rlw shared tests --include='test_*.py') $(ARGS)
 
 # After a small change, in less than a minute: what is read and judged, rules and messages as data, the layout of the
 # tree. Left out are other processes, the cache, random and hostile inputs, and measurements of time.

@@ -26,8 +26,6 @@ from ncdiag.engine.causes import conclude
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.schema import Strength
 from ncdiag.machine.inputs import inputs
-from ncdiag.suspects import choose
-from ncdiag.text.reading.many import read_all
 
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")
@@ -39,20 +37,31 @@ Seen = tuple[str, list[tuple[str, Strength, str]], list[str], list[str]]
 
 def look(path: str) -> Seen:
     """What is seen in one text."""
+    return seen(path, diagnose.diagnosed(inputs([path])))
+
+
+def fired(path: str) -> list[str]:
+    """The findings above notes in one text."""
+    return above_notes(diagnose.diagnosed(inputs([path])))
+
+
+def above_notes(found: diagnose.Diagnosed) -> list[str]:
+    """The names of the findings above notes."""
+    return [each.name for each in found.report.findings if each.severity != "info"]
+
+
+def seen(path: str, found: diagnose.Diagnosed) -> Seen:
+    """What is seen in the text that was diagnosed so."""
     rules = catalogue.rules()
-    case = read_all(inputs([path]))
-    view = diagnose.view_of(case.job())
-    verdicts = judge_all(rules, view)
-    findings = conclude(verdicts, view).findings
-    scales = diagnose.scales_of(case, view, findings, verdicts)
+    verdicts = judge_all(rules, found.view)
+    findings = conclude(verdicts, found.view).findings
+    scales = diagnose.scales_of(found.case, found.view, findings, verdicts)
     true = [
         (rule.name, judged.sign.strength, judged.sign.text)
         for rule in rules if rule.suspect for judged in scales.one(rule).signs
         if judged.truth and not judged.sign.against and judged.sign in rule.signs
     ]  # fmt: skip
-    suspected = choose.suspects(rules, findings, scales, view) if choose.is_called_for(findings, view) else ()
-    shown = [f"{each.rule.name} ({each.likelihood})" for each in suspected]
-    return path, true, [found.rule.name for found in findings if found.severity != "info"], shown
+    return path, true, above_notes(found), [f"{each.name} ({each.likelihood})" for each in found.report.suspects]
 
 
 def healthy(scratch: Path, every: int) -> Iterator[str]:
@@ -83,8 +92,8 @@ def main() -> int:
         seen = list(pool.map(look, texts, chunksize=2))
         threads = [str(path) for path in sorted((SHARED / "cases").glob("*/*.txt"))]
         others = [str(path) for path in sorted((SHARED / "corpus").rglob("*")) if path.is_file()]
-        of_threads = Counter(name for _, _, fired, _ in pool.map(look, threads, chunksize=4) for name in set(fired))
-        elsewhere = {name for _, _, fired, _ in pool.map(look, others, chunksize=4) for name in fired}
+        of_threads = Counter(name for names in pool.map(fired, threads, chunksize=4) for name in set(names))
+        elsewhere = {name for names in pool.map(fired, others, chunksize=4) for name in names}
     print(f"{len(seen)} healthy texts")
     print("with a suspect that is likely:")
     for path, _, _, shown in seen:

@@ -6,19 +6,13 @@ Single names are not listed here: shares keep the rules from being fitted to sin
 
 from __future__ import annotations
 
-import json
-import tarfile
 from pathlib import Path
 
 import pytest
+from shared_texts import HEALTHY, answer, audited, completed
 
-from ncdiag.diagnose import diagnose
 from ncdiag.report.model import Report
-from ncdiag.text.sources.files import TextSource
 
-AUDITS = ("network", "gpu")
-EVERY = 6
-"""Of the logs of completed jobs, so many times fewer are read: they are long."""
 ENOUGH, ENOUGH_COMPLETED = 0.95, 0.97
 
 
@@ -32,25 +26,18 @@ def is_silent(report: Report) -> bool:
     return not report.complaints and all(finding.severity == "info" for finding in report.findings)
 
 
+@HEALTHY
 @pytest.mark.parametrize("state", ["healthy", "faulty"])
 def test_what_auditors_wrote(state: str, shared: Path) -> None:
-    wrong, total = 0, 0
-    for folder in (shared / "audit" / audit for audit in AUDITS):
-        inputs = json.loads((folder / "index.json").read_text(encoding="utf-8"))["inputs"]
-        for file in (folder / entry["file"] for entry in inputs if entry["state"] == state):
-            report = diagnose([TextSource.of_bytes(file.name, file.read_bytes())])
-            wrong += is_alarmed(report) if state == "healthy" else is_silent(report)
-            total += 1
-    assert wrong <= (1 - ENOUGH) * total, f"{wrong} of {total}"
+    is_wrong = is_alarmed if state == "healthy" else is_silent
+    inputs = audited(shared, state)
+    wrong = [path.name for path in inputs if is_wrong(answer(path).report)]
+    assert len(wrong) <= (1 - ENOUGH) * len(inputs), wrong
 
 
+@HEALTHY
 def test_completed_jobs_are_left_in_peace(shared: Path) -> None:
-    with tarfile.open(shared / "wild" / "jobs.tar.xz") as archive:
-        held = {member.name: archive.extractfile(member) for member in archive.getmembers() if member.isfile()}
-        read = {name: reader.read() for name, reader in held.items() if reader is not None}
-    index = next(json.loads(data) for name, data in read.items() if name.endswith("jobs.json"))
-    files = [entry["file"] for entry in index["files"] if entry["state"].startswith("mlperf-result")][::EVERY]
-    data = {Path(name).name: content for name, content in read.items()}
-    reports = [diagnose([TextSource.of_bytes(file, data[Path(file).name])]) for file in files]
+    reports = {name: found.report for name, found in completed(shared).items()}
+    alarmed = [name for name, report in reports.items() if is_alarmed(report)]
     assert len(reports) > 40
-    assert sum(map(is_alarmed, reports)) <= (1 - ENOUGH_COMPLETED) * len(reports)
+    assert len(alarmed) <= (1 - ENOUGH_COMPLETED) * len(reports), alarmed

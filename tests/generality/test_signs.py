@@ -13,12 +13,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from shared_texts import HEALTHY, THREADS, answer, audited, completed, corpus, threads
 
 from ncdiag import catalogue
 from ncdiag.engine.load import load_folder
 
-EVERY = 5
-"""Of the outputs of jobs that completed, so many times fewer are read: they are long."""
 FITTED = 0.05
 """Of all rules, so many may fire in one thread alone and have no second example that they fire on."""
 
@@ -44,23 +43,25 @@ def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-def test_a_sign_that_healthy_texts_show_is_weak(signs: ModuleType, tmp_path: Path) -> None:
-    seen = [signs.look(path) for path in signs.healthy(tmp_path, EVERY)]
+@HEALTHY
+def test_a_sign_that_healthy_texts_show_is_weak(signs: ModuleType, project: Path, shared: Path) -> None:
+    shelf = [signs.look(str(path)) for path in sorted((project / "fixtures" / "healthy").iterdir())]
+    written = [signs.seen(path.name, answer(path)) for path in audited(shared, "healthy")]
+    seen = [*shelf, *written, *(signs.seen(name, found) for name, found in completed(shared).items())]
     assert len(seen) > 60
     counts = Counter(sign for _, true, _, _ in seen for sign in set(true) if sign[1] != "weak")
     assert [sign for sign, count in counts.items() if count > signs.MOST * len(seen)] == []
     assert [(path, shown) for path, _, _, shown in seen if any("likely" in text for text in shown)] == []
 
 
+@THREADS
 def test_few_rules_know_one_thread_alone(signs: ModuleType, project: Path, shared: Path) -> None:
-    threads = Counter(
-        name for path in sorted((shared / "cases").glob("*/*.txt")) for name in set(signs.look(str(path))[2])
-    )
-    others = {name for path in (shared / "corpus").rglob("*") if path.is_file() for name in signs.look(str(path))[2]}
+    counts = Counter(name for path in threads(shared) for name in set(signs.above_notes(answer(path))))
+    others = {name for path in corpus(shared) for name in signs.above_notes(answer(path))}
     shown = Counter(
         rule.name
         for rule in load_folder(project / "rules", catalogue.names()) for each in rule.examples
         if each.outcome == "fired"
     )  # fmt: skip
-    once = sorted(name for name, count in threads.items() if count == 1 and name not in others and shown[name] < 2)
+    once = sorted(name for name, count in counts.items() if count == 1 and name not in others and shown[name] < 2)
     assert len(once) <= FITTED * len(shown), once

@@ -6,12 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from shared_texts import THREADS, answer, corpus, threads
 
 from ncdiag.diagnose import diagnose
 from ncdiag.facts.model import GdrVerdict
 from ncdiag.facts.scalars import OLDEST, VersionRange
-from ncdiag.facts.view import View
-from ncdiag.nccl import environment
 from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.compare import Comparison, compared, own_settings
 from ncdiag.nccl.on_host.in_force import settings_of
@@ -19,39 +18,31 @@ from ncdiag.nccl.paths import CHANGES, path_number
 from ncdiag.nccl.selection import gdr
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.versions import BOOTSTRAP_LIST, samples
-from ncdiag.text.reading.job import job_of
-from ncdiag.text.reading.one import read_source
-from ncdiag.text.sources.files import TextSource, open_sources
-
-LARGEST = 4_000_000
-"""Bytes; longer logs repeat the same lines for more ranks."""
+from ncdiag.text.sources.files import TextSource
 
 
-def view_of(path: Path) -> View:
-    readings = [read_source(source) for source in open_sources([str(path)]) if isinstance(source, TextSource)]
-    return View(job_of(readings), environment.resolve_fields)
+def logs(shared: Path) -> list[Path]:
+    return [path for path in corpus(shared) if path.parent.name == "nccl_log"]
 
 
 def replayed(path: Path) -> tuple[Comparison, ...]:
-    return compared(view_of(path))
+    return compared(answer(path).view)
 
 
+@THREADS
 def test_the_logs_of_the_corpus_show_what_is_predicted(shared: Path) -> None:
-    logs = [path for path in sorted((shared / "corpus" / "nccl_log").glob("*.log")) if path.stat().st_size < LARGEST]
-    assert logs
-    found = [(path.name, one) for path in logs for one in replayed(path)]
+    found = [(path.name, one) for path in logs(shared) for one in replayed(path)]
     assert [(name, one) for name, one in found if one.predicted != one.logged] == []
     counts = Counter(one.choice for _, one in found)
     assert counts["bootstrap interface"] >= 2, counts
     assert counts["network"] >= 1, counts
 
 
+@THREADS
 def test_what_is_not_certain_leaves_room_for_what_the_logs_show(shared: Path) -> None:
     looked_at = Counter[str]()
-    for path in sorted((shared / "corpus" / "nccl_log").glob("*.log")):
-        if path.stat().st_size >= LARGEST:
-            continue
-        view = view_of(path)
+    for path in logs(shared):
+        view = answer(path).view
         for rank in view.job.ranks:
             host, version = view.host(rank.host), view.version(rank)
             assert host is not None
@@ -71,14 +62,12 @@ def test_what_is_not_certain_leaves_room_for_what_the_logs_show(shared: Path) ->
     assert min(looked_at["interface"], looked_at["net"], looked_at["device"]) >= 5, looked_at
 
 
+@THREADS
 def test_gpudirect_rdma_in_real_logs(shared: Path) -> None:
     """Of a printed distance and limit some release that can have printed them has that limit, and decides so."""
     looked_at = 0
-    texts = [*(shared / "corpus" / "nccl_log").glob("*.log"), *(shared / "cases").glob("*/*.txt")]
-    for path in sorted(texts):
-        if path.stat().st_size >= LARGEST:
-            continue
-        view = view_of(path)
+    for path in (*logs(shared), *threads(shared)):
+        view = answer(path).view
         for rank in view.job.ranks:
             host, version = view.host(rank.host), view.version(rank)
             told = [v for v in rank.gdr if v.distance is not None and v.limit is not None]
