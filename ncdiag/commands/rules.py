@@ -166,7 +166,9 @@ def new_rule(
     return 0
 
 
-@app.command("number", help="Assign codes to new rules. Each rule in DIR with a code like NCD??? gets the next free code.")
+@app.command(
+    "number", help="Assign codes to new rules. Each rule in DIR with a code like NCD??? gets the next free code."
+)
 def number_rules(
     folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Folder of the rules.")] = Path("site-rules"),
 ) -> int:
