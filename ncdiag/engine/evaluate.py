@@ -9,6 +9,7 @@ import msgspec
 
 from ncdiag.base.errors import contained
 from ncdiag.base.severity import CONFIDENCES
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.program import Program
 from ncdiag.engine.results import Finding, Trace, Verdict
 from ncdiag.engine.schema import Case, Fix, Rule
@@ -71,15 +72,6 @@ def _opening(program: Program, context: Context) -> Found:
     if key not in context.memo:
         context.memo[key] = program.walks[0](Frame(context, {}))
     return cast("Found", context.memo[key])
-
-
-def program_of(rule: Rule) -> Program:
-    """The rule's program; a rule that was built by hand is compiled here (DefinitionError when it is wrong)."""
-    if rule.program is not None:
-        return rule.program
-    from ncdiag.engine.load import compile_rule
-
-    return compile_rule(rule)
 
 
 def applicable_fixes(finding: Finding, view: View) -> list[tuple[Fix, Truth]]:

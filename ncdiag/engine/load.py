@@ -12,19 +12,15 @@ import msgspec
 
 from ncdiag.base import toml
 from ncdiag.base.errors import DefinitionError
-from ncdiag.engine import clauses, examples
+from ncdiag.engine import examples
 from ncdiag.engine.areas import WORDS, layers_of, wording_of, words_of
 from ncdiag.engine.codes import CODE, code_of
+from ncdiag.engine.compiling import compile_rule
 from ncdiag.engine.order import placed
-from ncdiag.engine.phrases import Phrase, phrase
-from ncdiag.engine.program import Bound, Program, completed
 from ncdiag.engine.refusals import check_keys, line_of, refuse, refuse_value
 from ncdiag.engine.schema import DEFAULT_LAYER, EXAMPLES, Applies, Ask, Case, Fix, Rule, Sign, Suspect
-from ncdiag.engine.scope import Names, Scope
-from ncdiag.engine.templates import compile_template
+from ncdiag.engine.scope import Names
 from ncdiag.engine.translation import TEXT, own
-from ncdiag.engine.tree import Template, Tree
-from ncdiag.facts.scalars import Constraint
 
 FILES_LIMIT = 5000
 """Files of one pack; ncdiag itself ships about a thousand rules."""
@@ -134,48 +130,6 @@ def load_text(text: str, names: Names | None = None, file: str = "", layer: int 
         ) from None
 
 
-def compile_rule(rule: Rule, names: Names | None = None) -> Program:
-    """Check the conditions and texts of a rule against the facts; DefinitionError with a caret for the first fault."""
-    names = names or Names()
-    scope, each = Scope(names), []
-    for name, text in rule.each.items():
-        if not name.isidentifier() or name in clauses.RESERVED:
-            reason = f"each cannot bind {name!r}"
-            raise DefinitionError(reason, text=name, hint="choose a plain name that means nothing else")
-        path, kind = clauses.path(text, scope)
-        if scope.walked & scope.collections(path):
-            raise DefinitionError(clauses.QUADRATIC, text=text, hint="start from a name that is bound already")
-        each.append(Bound(name, path))
-        scope = scope.bind(name, path, kind)
-    if not rule.when and not (rule.suspect and rule.signs):
-        reason = "the rule has neither a condition nor signs, so it would never answer"
-        raise DefinitionError(reason, text="when")
-    if rule.signs and not rule.suspect:
-        reason = "signs belong to a suspect"
-        raise DefinitionError(reason, text="sign", hint="add a table [suspect]")
-    program = Program(
-        each=tuple(each),
-        when=_conditions(rule.when, scope),
-        unless=_conditions(rule.unless, scope),
-        nccl=_constraint(rule.applies.nccl),
-        templates={text: _template(text, scope) for text in _texts(rule) if "{" in text or "}" in text},
-        title_when=tuple(_conditions(case.when, scope) for case in rule.titles),
-        fix_when=tuple(_conditions(fix.when, scope) for fix in rule.fixes),
-        fix_nccl=tuple(_constraint(fix.applies.nccl) for fix in rule.fixes),
-        sign_when=tuple(_conditions(sign.when, Scope(names)) for sign in rule.signs),
-        sign_says=tuple(_said(sign, names) for sign in rule.signs),
-    )
-    return completed(program)
-
-
-def _said(sign: Sign, names: Names) -> tuple[tuple[Phrase, ...], ...]:
-    """The phrases of ``says`` and of ``also``."""
-    if not (sign.says or sign.when):
-        reason = "a sign needs phrases (says) or conditions (when)"
-        raise DefinitionError(reason, text=sign.text)
-    return tuple(tuple(phrase(text, names.classes) for text in texts) for texts in (sign.says, sign.also))
-
-
 def check_unique(rules: Iterable[Rule]) -> None:
     """Refuse a code or name, present or former, that two rules lay claim to."""
     seen: dict[str, str] = {}
@@ -185,28 +139,6 @@ def check_unique(rules: Iterable[Rule]) -> None:
                 reason = f"{word!r} belongs to the rule {seen[word]} and to {rule.name}"
                 raise DefinitionError(reason, hint="a code or name, once published, keeps its meaning")
             seen[word] = rule.name
-
-
-def _conditions(texts: Iterable[str], scope: Scope) -> tuple[Tree, ...]:
-    return tuple(clauses.condition(text, scope) for text in texts)
-
-
-def _template(text: str, scope: Scope) -> Template:
-    return compile_template(text, scope)
-
-
-def _constraint(text: str) -> Constraint:
-    try:
-        return Constraint.parse(text)
-    except ValueError as error:
-        raise DefinitionError(str(error), text=text) from None
-
-
-def _texts(rule: Rule) -> list[str]:
-    texts = [rule.title, rule.why, rule.group, *(case.text for case in rule.titles)]
-    for fix in rule.fixes:
-        texts += [fix.text, fix.scope, fix.confirm, *fix.env.values(), *fix.unset, *fix.commands]
-    return texts
 
 
 def _tables(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ from typing import TypeVar, get_args
 import msgspec
 
 from ncdiag.base.errors import suggestion
-from ncdiag.engine.evaluate import judge, program_of, trace
+from ncdiag.engine.compiling import program_of
+from ncdiag.engine.evaluate import judge, trace
 from ncdiag.engine.fallback import cited
 from ncdiag.engine.program import completed
 from ncdiag.engine.schema import Example, Rule

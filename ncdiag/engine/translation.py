@@ -23,7 +23,7 @@ import msgspec
 
 from ncdiag.base import toml
 from ncdiag.base.errors import DefinitionError, suggestion
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.refusals import line_of, listed, refuse_key, refuse_value
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.templates import pieces

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.program import Program
 from ncdiag.engine.schema import Fix, Rule
 from ncdiag.engine.tree import Path, Slot, Template, Tree, names_read

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 import msgspec
 
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.schema import Rule, Sign
 from ncdiag.facts.view import View
 from ncdiag.suspects.choose import Likelihood, likelihood

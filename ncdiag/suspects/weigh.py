@@ -15,7 +15,7 @@ import msgspec
 
 from ncdiag.base.errors import contained
 from ncdiag.base.spans import Span
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.resemblance import Index, resemblances
 from ncdiag.engine.results import Verdict
 from ncdiag.engine.schema import Rule, Sign, Strength

@@ -11,7 +11,7 @@ from book import swept_files
 from generality.wordings import others
 
 from ncdiag import catalogue
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.load import load_file, rule_files
 from ncdiag.engine.quality import outcome
 from ncdiag.engine.schema import Example, Rule

@@ -12,7 +12,7 @@ from tenth import at_least
 from ncdiag import catalogue
 from ncdiag.apps.explaining.conditions import meanings
 from ncdiag.engine.areas import words_of
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.load import rule_files
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from asked_for import derived_steps
 
 from ncdiag import catalogue, knowledge
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 
 ROOT = Path(knowledge.__file__).resolve().parents[2]
 ELSEWHERE = "code beside the rules"

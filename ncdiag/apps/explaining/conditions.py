@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ncdiag.apps.explaining import facts
-from ncdiag.engine.evaluate import program_of
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.tree import Compare, Items, Junction, Not, Path, Quantifier, Tree
 from ncdiag.knowledge import registry
