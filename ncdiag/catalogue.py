@@ -22,7 +22,7 @@ from ncdiag.base.version import __version__
 from ncdiag.engine import resemblance
 from ncdiag.engine.phrases import Shared
 from ncdiag.engine.resemblance import Index
-from ncdiag.engine.schema import AREAS, EXAMPLES, WORDING, Rule
+from ncdiag.engine.schema import EXAMPLES, WORDING, Example, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.language import ENGLISH, LANGUAGES
 
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 
 _CODE_FOLDERS = ("engine", "facts", "nccl/vocabulary", "messages/vocabulary", "knowledge", "formats", "parsers")
 """Compiled rules are out of date when one of these changes: they hold what facts and events looked like."""
+
+
+class Examples(msgspec.Struct, frozen=True, array_like=True):
+    """What a rule is tried on: its examples, and for each of its signs ``example`` and ``unlike``."""
+
+    of_rule: tuple[Example, ...] = ()
+    of_signs: tuple[tuple[str, str], ...] = ()
 
 
 def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
@@ -44,7 +51,7 @@ def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
         if not folder.is_dir():
             msg = f"{folder} is not a folder of rules"
             raise UsageError(msg)
-        if not folder.samefile(rules_dir()):  # a rule of the project that somebody is writing
+        if not is_shipped(folder):  # a rule of the project that somebody is writing
             found += _pack(f"pack{number}", folder.resolve())
     if found and extra_dirs:
         from ncdiag.engine.load import check_unique
@@ -53,6 +60,13 @@ def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
         check_unique(found)
         found = placed(found)
     return found
+
+
+def rules_with_examples() -> tuple[Rule, ...]:
+    """The shipped rules by code, with their examples and those of their signs. Raises what `rules` raises."""
+    sources = itertools.chain(compiled.files(rules_dir(), ".toml", 1), _definitions())
+    shown = compiled.load("examples", sources, lambda: _examples(_whole()), dict[str, Examples])
+    return tuple(_shown(rule, shown[rule.name]) for rule in rules())
 
 
 def localised(found: Iterable[Rule], language: str, extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
@@ -75,7 +89,7 @@ def translations(language: str, folder: Path) -> Translations:
         sources = compiled.files(translations_dir(language), ".toml")
         return compiled.hold(f"rules-{language}", sources, lambda: _translations(language), Translations)
     sources = compiled.files(folder, ".toml", 1)
-    return compiled.load(f"pack-{language}", sources, lambda: _of_pack(language, folder), Translations)
+    return compiled.cached(f"pack-{language}", sources, lambda: _of_pack(language, folder), Translations)
 
 
 def translations_dir(language: str) -> Path:
@@ -135,13 +149,24 @@ def _input_files() -> list[str]:
 
 
 def rules_dir() -> Path:
-    """The folder of the shipped rules: beside the package in a checkout, inside it once installed."""
-    beside = compiled.PACKAGE.parent / "rules"
-    return beside if compiled.is_checkout() and beside.is_dir() else compiled.PACKAGE / "_rules"
+    """The folder of the shipped rules in a checkout; a wheel has no such folder, but the compiled rules alone."""
+    return compiled.PACKAGE.parent / "rules"
+
+
+def is_shipped(folder: Path) -> bool:
+    """True for the folder of the shipped rules, by whatever path."""
+    shipped = rules_dir()
+    return compiled.is_checkout() and shipped.is_dir() and folder.is_dir() and folder.samefile(shipped)
 
 
 def names() -> Names:
     """What the rules may name beside the facts, variables, events and their fields, and the layers of the areas."""
+    package = compiled.PACKAGE
+    sources = (compiled.files(package / "nccl", ".toml"), compiled.files(package / "fixes", ".py"), _definitions())
+    return compiled.hold("names", itertools.chain(*sources), _names, Names)
+
+
+def _names() -> Names:
     from ncdiag.engine.areas import layers_of
     from ncdiag.fixes import values
     from ncdiag.messages.about import book
@@ -188,19 +213,31 @@ def _python_type(convert: Callable[[str], object]) -> str:
 
 
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
-    """The rules of one folder. A pack is never shipped, so its name is its own."""
-    messages = compiled.files(compiled.PACKAGE / "messages", ".toml")
+    """The rules of one folder, without their examples. A pack is never shipped, so its name is its own."""
     rule_files = (path for path in compiled.files(folder, ".toml", 1) if not path.endswith(EXAMPLES))
-    sources = itertools.chain(rule_files, [str(rules_dir() / AREAS), *_wording_files()], messages, _code())
-    keep = compiled.hold if folder == rules_dir() else compiled.load
-    return keep(name, sources, lambda: _read(folder), tuple[Rule, ...])
+    keep = compiled.hold if folder == rules_dir() else compiled.cached
+    return keep(name, itertools.chain(rule_files, _definitions()), lambda: _read(folder), tuple[Rule, ...])
+
+
+def _definitions() -> Iterator[str]:
+    """The files on which every rule depends; in a wheel these are the modules alone, as the others are compiled."""
+    folders = (compiled.PACKAGE / "messages", *(path.parent for path in map(Path, _input_files())))
+    definitions = (compiled.files(folder, ".toml") for folder in folders)
+    return itertools.chain(compiled.files(rules_dir(), ".toml", 0), *definitions, _code())
 
 
 def _read(folder: Path) -> tuple[Rule, ...]:
-    """The rules from their TOML."""
+    """The rules of a folder from their TOML, without their examples."""
     from ncdiag.engine.load import load_folder
 
     return _bare(load_folder(folder, names(), with_examples=False))
+
+
+def _whole() -> tuple[Rule, ...]:
+    """The shipped rules from their TOML, with their examples."""
+    from ncdiag.engine.load import load_folder
+
+    return load_folder(rules_dir(), names())
 
 
 def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -208,6 +245,20 @@ def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(
         bare(rule, examples=(), signs=tuple(bare(sign, example="", unlike="") for sign in rule.signs)) for rule in found
     )
+
+
+def _examples(found: Iterable[Rule]) -> dict[str, Examples]:
+    """What `_bare` leaves out, by the name of the rule."""
+    return {
+        rule.name: Examples(rule.examples, tuple((sign.example, sign.unlike) for sign in rule.signs)) for rule in found
+    }
+
+
+def _shown(rule: Rule, shown: Examples) -> Rule:
+    """The rule with the examples that `_bare` leaves out."""
+    put, pairs = msgspec.structs.replace, zip(rule.signs, shown.of_signs, strict=True)
+    signs = tuple(put(sign, example=example, unlike=unlike) for sign, (example, unlike) in pairs)
+    return put(rule, examples=shown.of_rule, signs=signs)
 
 
 def _code() -> Iterator[str]:
@@ -232,8 +283,11 @@ def build(folder: Path) -> None:
     from ncdiag.parsers.nccl_log import lines
     from ncdiag.parsers.user_text import context, trials
 
+    whole = _whole()
     contents = {
-        "rules": _read(rules_dir()),
+        "rules": _bare(whole),
+        "examples": _examples(whole),
+        "names": _names(),
         "wording": _shared(),
         "texts": _texts(),
         "messages": match.build(explained=False),

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from generate import large
 
+from ncdiag import catalogue
+from ncdiag.base import compiled, toml
 from ncdiag.parsers.user_text import context, trials
 
 RUN = """
@@ -160,20 +162,73 @@ def asked_for(package: Path) -> set[str]:
     return {word for word in words if isinstance(word, str)}
 
 
-def test_a_wheel_carries_all_that_is_read_compiled(copy: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(copy: Path, project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as a wheel installs it: compiled, and without the sources that a wheel leaves out."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(copy / "ncdiag", folder / "ncdiag", ignore=shutil.ignore_patterns("__pycache__"))
+    shipped = str(folder / "ncdiag" / "_compiled")
+    subprocess.run([sys.executable, "-m", "ncdiag.catalogue", "build", shipped], cwd=copy, check=True)
+    build = toml.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    left_out = [path for name in build["targets"]["wheel"]["exclude"] for path in folder.glob(name.lstrip("/"))]
+    assert left_out
+    for path in left_out:
+        path.unlink()
+    return folder
+
+
+def installed(site: Path, cache: Path, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+    """What the installed package answers, far from the source tree."""
+    env = {**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(cache)}
+    command = [sys.executable, "-m", "ncdiag", *map(str, arguments)]
+    return subprocess.run(command, cwd=cache.parent, env=env, capture_output=True, check=False)
+
+
+def test_a_wheel_carries_all_that_is_read_compiled(site: Path, tmp_path: Path) -> None:
     """With no source tree around it and nothing in the cache, a run reads what is shipped and keeps nothing."""
-    site = tmp_path / "site"
-    shutil.copytree(copy / "ncdiag", site / "ncdiag", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(copy / "rules", site / "ncdiag" / "_rules")
-    shipped = site / "ncdiag" / "_compiled"
-    subprocess.run([sys.executable, "-m", "ncdiag.catalogue", "build", str(shipped)], cwd=copy, check=True)
     variable = {"rules", "rules-zh", "phrases-zh", trials.LEXER.name, context.LEXER.name}
-    assert {path.stem for path in shipped.iterdir()} == asked_for(site / "ncdiag") | variable
-    paste = tmp_path / "paste.txt"
+    assert {path.stem for path in (site / "ncdiag" / "_compiled").iterdir()} == asked_for(site / "ncdiag") | variable
+    paste, cache = tmp_path / "paste.txt", tmp_path / "cache"
     paste.write_text("n1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nTraceback (most recent call last):\n")
-    env = {**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "ncdiag", "parse", str(paste)]
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+    done = installed(site, cache, "parse", paste)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"2.21.5" in done.stdout
+    assert b", 0 problems" in installed(site, cache, "rules", "test", "NCD101").stdout
+    assert "NCD101" in installed(site, cache, "explain", "NCD101", "--lang", "zh").stdout.decode()
+    line = "comm 0x7f8a4c000b60 rank 0 nranks 2 cudaDev 0 busId 1b000 - Destroy COMPLETE"  # a quiet message
+    assert b"comm-ended (message)" in installed(site, cache, "explain", line).stdout
+    assert not cache.exists()
+
+
+def test_a_wheel_carries_the_same_rules_with_their_examples(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = catalogue.rules_with_examples()
+    assert sum(len(rule.examples) for rule in expected) > len(expected)
+    assert any(sign.example for rule in expected for sign in rule.signs)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiled, "_HELD", {})
+    monkeypatch.setattr(compiled, "PACKAGE", site / "ncdiag")
+    monkeypatch.setattr(compiled, "SHIPPED", site / "ncdiag" / "_compiled")
+    assert catalogue.rules_with_examples() == expected
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_private_pack_is_compiled_once_beside_a_wheel(site: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert installed(site, cache, "rules", "new", "our-net", "--in", tmp_path / "pack").returncode == 0
+    for _ in range(2):
+        assert b"our-net" in installed(site, cache, "rules", "show", "our-net", "--rules", tmp_path / "pack").stdout
+        assert len(list(cache.rglob("pack0-*"))) == 1
+    assert b", 0 problems" in installed(site, cache, "rules", "test", tmp_path / "pack").stdout
+
+
+def test_an_installation_that_lacks_a_compiled_file_says_so(site: Path, tmp_path: Path) -> None:
+    missing = site / "ncdiag" / "_compiled" / "rules.msgpack"
+    missing.rename(tmp_path / "rules.msgpack")
+    try:
+        done = installed(site, tmp_path / "cache", "rules", "list")
+    finally:
+        (tmp_path / "rules.msgpack").rename(missing)
+    assert (done.returncode, done.stdout) == (5, b"")
+    assert done.stderr.decode() == f"ncdiag: {missing} is missing or damaged; install ncdiag again\n"

@@ -16,7 +16,6 @@ from mkdocs.structure.files import File
 
 from ncdiag import catalogue
 from ncdiag.apps.explaining import facts, rule_pages, variable_pages
-from ncdiag.engine.load import load_folder
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -32,7 +31,7 @@ _CODE = re.compile(r"`(NCD\d+)`")
 
 def generated() -> Iterator[tuple[str, str]]:
     """The path and the Markdown of each page that is made of definitions."""
-    rules = load_folder(catalogue.rules_dir(), catalogue.names())
+    rules = catalogue.rules_with_examples()
     for folder, pages in (("rules", rule_pages.texts(rules)), ("variables", variable_pages.texts(rules))):
         yield from ((f"{folder}/{name}", text) for name, text in pages.items())
     yield "facts.md", facts.page()

@@ -1,8 +1,8 @@
 """Definitions compiled once: what takes long to read from TOML is kept as one msgpack file.
 
-A wheel carries the files under ``ncdiag/_compiled``. A checkout and private packs keep theirs in the user's cache
-folder, under a key made of the names, times and sizes of the files they come from, code included, and of the version.
-A cache that cannot be read or written is as good as none.
+A wheel carries the files under ``ncdiag/_compiled``, in place of the TOML that they come from. A checkout and private
+packs keep theirs in the user's cache folder, under a key made of the names, times and sizes of the files they come
+from, code included, and of the version. A cache that cannot be read or written is as good as none.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from ncdiag.base.errors import NcdiagError
 from ncdiag.base.version import __version__
 
 T = TypeVar("T")
@@ -34,16 +35,18 @@ _HELD: dict[str, object] = {}
 
 
 def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
-    """``build()``, or what an earlier call for the same ``sources`` built.
+    """A shipped definition: what a wheel carries under this name, in a checkout what `cached` returns.
 
-    ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends, and are not looked
-    for in a wheel when they come from an iterator (`files`). Raises what ``build`` raises, and nothing of its own.
+    Raises NcdiagError where an installed ncdiag lacks the file; in a checkout what ``build`` raises.
     """
-    if not is_checkout():
-        shipped: T | None = read(SHIPPED / f"{name}.msgpack", __version__, kind)
-        if shipped is not None:
-            return shipped
-    return _cached(name, _cache_file(name, sources), build, kind)
+    if is_checkout():
+        return cached(name, sources, build, kind)
+    path = SHIPPED / f"{name}.msgpack"
+    shipped: T | None = read(path, __version__, kind)
+    if shipped is None:
+        msg = f"{path} is missing or damaged; install ncdiag again"
+        raise NcdiagError(msg)
+    return shipped
 
 
 def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
@@ -56,8 +59,13 @@ def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
     return cast("T", _HELD[name])
 
 
-def _cached(name: str, path: Path | None, build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
-    """What is in a file of the cache, else ``build()``, which is kept there; None for no cache."""
+def cached(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
+    """``build()``, or what an earlier call for the same ``sources`` built and left in the user's cache folder.
+
+    ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends. Raises what
+    ``build`` raises, and nothing else.
+    """
+    path = _cache_file(name, sources)
     found: T | None = None if path is None else read(path, path.stem, kind)
     if found is None:
         found = build()

@@ -12,7 +12,7 @@ from ncdiag.commands._output import for_people, write
 from ncdiag.report.sanitize import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from ncdiag.engine.schema import Rule
 
@@ -83,7 +83,7 @@ def run_examples(
 
     folders = [*(rules or ()), *(Path(name) for name in names or () if Path(name).is_dir())]
     words = [name for name in names or () if not Path(name).is_dir()]
-    loaded = _loaded(folders or [catalogue.rules_dir()])
+    loaded = _loaded(folders)
     book = catalogue.rules(folders)  # refuses names that are taken
     wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
@@ -112,17 +112,23 @@ def _translation_problems(rules: Iterable[Rule], folders: Iterable[Path]) -> Ite
                 )
 
 
-def _loaded(folders: Iterable[Path]) -> list[Rule]:
-    """The rules of the folders with their examples. Raises one DefinitionError that tells all files that are wrong."""
+def _loaded(folders: Collection[Path]) -> list[Rule]:
+    """The rules of the folders, or the shipped ones where none is named, with their examples.
+
+    Raises UsageError for a folder without rules, and one DefinitionError for all files that are wrong.
+    """
     from ncdiag import catalogue
+    from ncdiag.base import compiled
     from ncdiag.base.errors import DefinitionError, UsageError
     from ncdiag.engine.examples import orphans
     from ncdiag.engine.load import load_file, rule_files
 
+    if not folders and not compiled.is_checkout():
+        return list(catalogue.rules_with_examples())
     known = catalogue.names()
     loaded: list[Rule] = []
     wrong: list[str] = []
-    for folder in folders:
+    for folder in folders or [catalogue.rules_dir()]:
         if not folder.is_dir() or not rule_files(folder):
             msg = f"{folder} is not a folder of rules (it has no <area>/<name>.toml)"
             raise UsageError(msg)
@@ -155,7 +161,7 @@ def new_rule(
     from ncdiag.engine.new_rule import write_rule, write_shipped
 
     known = catalogue.rules([folder] if folder.is_dir() else ())
-    if folder.is_dir() and folder.samefile(catalogue.rules_dir()):
+    if catalogue.is_shipped(folder):
         path = write_shipped(folder, area, name, prefix or "NCD", known)
         lines = [f"{path}", f"{file_of(path)}", f"test it: ncdiag rules test {name}"]
         lines.append(f"once it is merged: ncdiag rules number --in {folder}")
@@ -202,9 +208,8 @@ def facts(
 @app.command(help="Write the rule pages. One Markdown page per rule, and an index, in DIR.")
 def pages(folder: Annotated[Path, typer.Argument(metavar="DIR")], rules: Folders = None) -> int:
     """Write a page for each rule; pages of rules that are gone are removed."""
-    from ncdiag import catalogue
     from ncdiag.apps.explaining import rule_pages
 
-    count = rule_pages.write_pages(_loaded(rules or [catalogue.rules_dir()]), folder)
+    count = rule_pages.write_pages(_loaded(rules or ()), folder)
     write(clean(f"{count} pages in {folder}\n"), None)
     return 0

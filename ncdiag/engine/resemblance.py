@@ -34,13 +34,34 @@ _SHOWN = 4
 
 
 class Index(msgspec.Struct, frozen=True):
-    """For each word the part of the score that it gives to each rule (by its place in ``codes``) that has it.
+    """The words of all rules, each as an encoded `Word`: few words of a book are in an input.
 
-    The parts are still encoded: few words of a book are in an input.
+    ``codes`` are those of the rules, ``damping`` what the length of each rule's text takes from the words that it
+    repeats.
     """
 
     codes: tuple[str, ...] = ()
+    damping: tuple[float, ...] = ()
     words: Mapping[str, msgspec.Raw] = {}
+
+    def parts(self, word: str) -> dict[int, float]:
+        """The part of the score that a word gives to each rule that has it, by the place of the rule in ``codes``.
+
+        Parts are rounded to thousandths, so that no machine's arithmetic decides between two rules.
+        """
+        held = msgspec.msgpack.decode(self.words[word], type=Word)
+        rarity = math.log(1 + (len(self.codes) - held.spread + 0.5) / (held.spread + 0.5))
+        gain, damping = rarity * (_SATURATION + 1) * 1000, self.damping  # to thousandths, faster than `round` is
+        return {
+            place: (gain * times / (times + damping[place]) + 0.5) // 1 / 1000 for place, times in held.times.items()
+        }
+
+
+class Word(msgspec.Struct, frozen=True, array_like=True):
+    """The number of rules that have a word, be it in an input alone, and how often the text of each has it."""
+
+    spread: int
+    times: Mapping[int, int]
 
 
 class Resemblance(msgspec.Struct, frozen=True):
@@ -60,15 +81,14 @@ def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]
     seen = {code: {*words, *_terms_of(inputs.get(code, ()))} for code, words in counted.items()}
     spread = Counter(itertools.chain.from_iterable(seen.values()))
     usual = sum(map(sum, (words.values() for words in counted.values()))) / max(1, len(counted))
-    held: dict[str, dict[int, float]] = {}
+    held: dict[str, dict[int, int]] = {}
     for place, words in enumerate(counted.values()):
-        damping = _SATURATION * (1 - _LENGTH + _LENGTH * sum(words.values()) / usual)
         for word, times in words.items():
             if 2 * spread[word] <= len(counted):
-                rarity = math.log(1 + (len(counted) - spread[word] + 0.5) / (spread[word] + 0.5))
-                part = rarity * times * (_SATURATION + 1) / (times + damping)
-                held.setdefault(word, {})[place] = round(part, 3)
-    return Index(tuple(counted), {word: msgspec.Raw(msgspec.msgpack.encode(parts)) for word, parts in held.items()})
+                held.setdefault(word, {})[place] = times
+    damping = tuple(_SATURATION * (1 - _LENGTH + _LENGTH * sum(words.values()) / usual) for words in counted.values())
+    encoded = {word: msgspec.Raw(msgspec.msgpack.encode(Word(spread[word], times))) for word, times in held.items()}
+    return Index(tuple(counted), damping, encoded)
 
 
 def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resemblance]:
@@ -77,7 +97,7 @@ def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resem
     if len(asked) < _FEWEST:
         return {}
     weights = {word: min(1 + math.log(times), _OFTEN) for word, times in asked.items() if word in held.words}
-    known = {word: msgspec.msgpack.decode(held.words[word], type=dict[int, float]) for word in weights}
+    known = {word: held.parts(word) for word in weights}
     scores: dict[int, float] = defaultdict(float)
     for word, weight in weights.items():
         for place, part in known[word].items():

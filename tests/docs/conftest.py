@@ -6,14 +6,13 @@ import pytest
 
 from ncdiag import catalogue
 from ncdiag.apps.explaining import rule_pages, variable_pages
-from ncdiag.engine.load import load_folder
 from ncdiag.engine.schema import Rule
 
 
 @pytest.fixture(scope="session")
 def rules() -> tuple[Rule, ...]:
     """The shipped rules with their examples."""
-    return load_folder(catalogue.rules_dir(), catalogue.names())
+    return catalogue.rules_with_examples()
 
 
 @pytest.fixture(scope="session")

@@ -229,23 +229,6 @@ def test_every_event_that_a_parser_names_is_known(project: Path) -> None:
     assert named <= catalogue.names().events
 
 
-def test_what_a_wheel_carries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: Path) -> None:
-    folder = tmp_path / "site" / "ncdiag"
-    (folder / "_compiled").mkdir(parents=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "ncdiag.catalogue", "build", str(folder / "_compiled")], capture_output=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    expected = catalogue.rules()
-    monkeypatch.setattr(compiled, "PACKAGE", folder)
-    monkeypatch.setattr(compiled, "SHIPPED", folder / "_compiled")
-    for path in new.iterdir():
-        path.unlink()
-    assert catalogue.rules() == expected
-    assert not list(new.iterdir())
-    assert catalogue.rules_dir() == folder / "_rules"
-
-
 def test_the_build_command_explains_itself() -> None:
     done = subprocess.run([sys.executable, "-m", "ncdiag.catalogue"], capture_output=True, check=False, text=True)
     assert done.returncode == 2

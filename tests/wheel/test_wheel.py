@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from collections.abc import Callable
@@ -16,6 +17,9 @@ import pytest
 
 Need = Callable[[str, object, str], None]
 
+SIZE_LIMIT = 4_000_000
+"""Bytes of the wheel."""
+
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run without anything of the calling environment that could lead back to the source tree."""
@@ -23,8 +27,9 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wheel(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree, built once."""
     target = tmp_path_factory.mktemp("wheel")
     built = run(
         sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "-w", target, project,
@@ -57,22 +62,26 @@ def diagnosed(clean: Path, project: Path) -> dict[str, object]:
     return summary
 
 
-def test_the_wheel_carries_package_and_rules(wheel: Path, project: Path) -> None:
+def test_the_wheel_carries_the_package_and_compiled_definitions(wheel: Path, project: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
-    for folder, prefix in (("ncdiag", "ncdiag/"), ("rules", "ncdiag/_rules/")):
-        source = project / folder
-        expected = {prefix + str(p.relative_to(source)) for p in source.rglob("*") if p.is_file()}
-        missing = {name for name in expected if "__pycache__" not in name} - inside
-        assert not missing
-    assert any(name.startswith("ncdiag/_rules/") for name in inside)
-    assert {f"ncdiag/_compiled/{name}.msgpack" for name in ("rules", "messages", "variables")} <= inside
-    assert not [name for name in inside if name.startswith(("tests/", "fixtures/"))]
+    expected = {f"ncdiag/{path.relative_to(project / 'ncdiag')}" for path in (project / "ncdiag").rglob("*.py")}
+    assert not expected - inside
+    compiled = {name.removesuffix(".msgpack") for name in inside if name.startswith("ncdiag/_compiled/")}
+    assert {f"ncdiag/_compiled/{name}" for name in ("rules", "examples", "messages", "variables")} <= compiled
+    assert not [name for name in inside if name.startswith(("tests/", "fixtures/", "rules/", "docs/"))]
+    assert not [name for name in inside if name.startswith(("ncdiag/messages/", "ncdiag/language/")) and "toml" in name]
     (page,) = (name for name in inside if name.endswith(".data/data/share/man/man1/ncdiag.1"))
     assert ".SS ncdiag triage " in zipfile.ZipFile(wheel).read(page).decode()
 
 
-def test_a_second_build_is_the_same_bytes(wheel: Path, project: Path, tmp_path: Path) -> None:
-    """Of the wheel, from a copy of the tree with other times and another order of hashes; and of the source archive."""
+def test_the_wheel_is_small(wheel: Path) -> None:
+    members = zipfile.ZipFile(wheel).infolist()
+    largest = sorted(((member.compress_size, member.filename) for member in members), reverse=True)[:10]
+    assert wheel.stat().st_size <= SIZE_LIMIT, largest
+
+
+def test_a_build_from_the_source_archive_is_the_same_bytes(wheel: Path, project: Path, tmp_path: Path) -> None:
+    """From another place, with other times of files; two archives are the same bytes, too."""
     copy = tmp_path / "copy"
     files = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=project, capture_output=True, check=True
@@ -82,14 +91,22 @@ def test_a_second_build_is_the_same_bytes(wheel: Path, project: Path, tmp_path: 
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(project / name, copy / name)
             shutil.copymode(project / name, copy / name)
-    built = [
-        run(sys.executable, "-m", "hatchling", "build", "-t", kind, cwd=copy) for kind in ("wheel", "sdist", "sdist")
-    ]
-    assert [done.returncode for done in built] == [0, 0, 0], built
-    (again,) = (copy / "dist").glob("*.whl")
+    first, second = (_built(tree, "sdist", tmp_path / str(number)) for number, tree in enumerate((project, copy)))
+    assert first.read_bytes() == second.read_bytes()
+    with tarfile.open(first) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    again = _built(next((tmp_path / "unpacked").iterdir()), "wheel", tmp_path / "again")
     assert again.name == wheel.name
     assert _digests(again) == _digests(wheel)
     assert again.read_bytes() == wheel.read_bytes()
+
+
+def _built(tree: Path, kind: str, folder: Path) -> Path:
+    """The wheel or source archive that is built of a tree."""
+    done = run(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder, cwd=tree)
+    assert done.returncode == 0, done.stderr
+    (found,) = folder.iterdir()
+    return found
 
 
 def _digests(wheel: Path) -> dict[str, int]:
