@@ -6,7 +6,7 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ncdiag.parsers._template import __file__ as template
@@ -63,10 +63,16 @@ COMMANDS = {
 }
 
 
-def ran(project: Path, home: Path | None, bundle: Path, *, without: bool) -> dict[str, tuple[bytes, bytes]]:
+def ran(
+    project: Path, home: Path | None, bundle: Path, *, without: bool, only: Collection[str] = COMMANDS
+) -> dict[str, tuple[bytes, bytes]]:
     """What each command printed, and its exit code, all of them in one process; ``home`` has a cache of the test."""
     lacking, modules = (LACKING, MODULES) if without else ({}, ())
-    commands = [[str(bundle) if word == "BUNDLE" else word for word in words] for words in COMMANDS.values()]
+    commands = [
+        [str(bundle) if word == "BUNDLE" else word for word in words]
+        for name, words in COMMANDS.items()
+        if name in only
+    ]
     code = RUN.format(modules=modules, lacking=lacking, commands=commands)
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=False, cwd=project,
@@ -74,7 +80,7 @@ def ran(project: Path, home: Path | None, bundle: Path, *, without: bool) -> dic
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     parts = done.stdout.split(b"\0")
-    return dict(zip(COMMANDS, zip(parts[::2], parts[1::2], strict=False), strict=True))
+    return dict(zip(only, zip(parts[::2], parts[1::2], strict=False), strict=True))
 
 
 def test_the_answers_are_the_same_without_linux(
@@ -86,8 +92,9 @@ def test_the_answers_are_the_same_without_linux(
     for name, (text, code) in expected.items():
         assert text, name
         assert code in {b"0", b"1"}, name
-    for _ in range(2):  # the second time with the cache that the first run wrote
-        assert ran(project, tmp_path / "cache", bundle, without=True) == expected
+    first = ran(project, tmp_path / "cache", bundle, without=True, only=["parse", "lint"])  # writes the cache
+    assert first == {name: expected[name] for name in first}
+    assert ran(project, tmp_path / "cache", bundle, without=True) == expected
 
 
 def test_only_what_looks_at_a_node_imports_modules_of_linux() -> None:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from book import swept_files
 
 from ncdiag import catalogue
 from ncdiag.engine.causes import conclude
@@ -48,7 +49,8 @@ def names() -> Names:
     return catalogue.names()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.sweep
+@pytest.mark.parametrize("path", swept_files(), ids=lambda path: path.stem)
 def test_no_fix_is_offered_unproved(path: Path, names: Names) -> None:
     rule = load_file(path, names)
     for example in rule.examples:
