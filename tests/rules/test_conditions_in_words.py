@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path as Path_
 
-import pytest
 from asked_for import derived_steps
-from book import swept
-from tenth import at_least
 
 from ncdiag import catalogue
 from ncdiag.apps.explaining.conditions import meanings
 from ncdiag.engine.areas import words_of
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.load import rule_files
+from ncdiag.engine.schema import Rule
 
 
-@pytest.mark.sweep
 def test_every_derived_field_of_every_rule_has_words() -> None:
-    rules = swept()
+    rules: tuple[Rule, ...] = catalogue.rules()
     seen = 0
     for rule in rules:
         said, program = meanings(rule), program_of(rule)
@@ -28,7 +25,7 @@ def test_every_derived_field_of_every_rule_has_words() -> None:
             told = {line.partition(":")[0]: line.partition(": ")[2] for line in said[text] if line[:6] != "words."}
             assert told.keys() == wanted, (rule.name, text)
             assert all(told.values()), (rule.name, text)
-    assert seen >= at_least(len(rules))
+    assert seen > sum(bool(rule.when) for rule in rules)
 
 
 def test_every_named_list_is_used_and_shown(project: Path_) -> None:
