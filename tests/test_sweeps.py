@@ -1,8 +1,9 @@
-"""What makes up a sweep is marked as one, so that `make sweep` runs all of it."""
+"""What leaves `make test` runs elsewhere: sweeps are marked, and `make all` runs what `.ci/run` runs."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -50,3 +51,9 @@ def test_one_without_the_mark_is_seen() -> None:
     for test in ("@pytest.mark.parametrize('x', items())\ndef test_x(x): ...", "def test_x(items): ..."):
         assert unmarked(ast.parse(f"{ITEMS}{test}\n")) == ["test_x"]
         assert unmarked(ast.parse(f"{ITEMS}@pytest.mark.sweep\n{test}\n")) == []
+
+
+def test_make_all_runs_what_the_whole_check_runs(project: Path) -> None:
+    (wanted,) = re.findall(r"^all: (.+)", (project / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    steps = re.findall(r"^step (\w+) make (\w+)", (project / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [target for _, target in steps] == wanted.split()
