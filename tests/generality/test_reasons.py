@@ -6,11 +6,10 @@ Every errno of the C library with two classes of calls, and each class with a th
 from __future__ import annotations
 
 import pytest
+from judged import findings
 from tenth import tenth
 
-from ncdiag.diagnose import diagnose
 from ncdiag.nccl import reasons
-from ncdiag.text.sources.files import TextSource
 
 CALLS = {
     "connect": "misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : {}",
@@ -38,9 +37,7 @@ def test_every_reason_of_a_call_is_answered(call: str) -> None:
     texts = list(errnos())[list(CALLS).index(call) % SHARE :: SHARE]
     for text in tenth(texts, lambda text: f"{call}/{text}"):
         line = f"n1:4127:4160 [0] {CALLS[call].format(text.capitalize())}\n"
-        report = diagnose(
-            [TextSource.of_bytes("log", (line + "n1:4127:4160 [0] NCCL INFO init.cc:352 -> 2\n").encode())]
-        )
-        rests = [finding for finding in report.findings if any(e.line == 1 for e in finding.evidence)]
+        found = findings(line + "n1:4127:4160 [0] NCCL INFO init.cc:352 -> 2\n")
+        rests = [finding for finding in found if any(span.line == 1 for span in finding.evidence)]
         silent += [] if rests and rests[0].severity != "info" else [text]
     assert silent == []
