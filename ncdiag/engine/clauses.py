@@ -46,7 +46,7 @@ WORDS = "words"
 RESERVED = frozenset({*QUANTIFIERS, "job", "best", WORDS})
 """Names that nothing can be bound to."""
 
-QUADRATIC = "this collection is walked already, so the rule would take quadratic time"
+QUADRATIC = "this collection is already iterated, so the rule would take quadratic time"
 """Why a walk inside a walk over the same collection is refused."""
 
 _MAX_LENGTH, _MAX_DEPTH = 2000, 60
@@ -79,7 +79,7 @@ def path(text: str, scope: Scope) -> tuple[Path, Kind]:
     if isinstance(kind, Scalar) and kind.is_host:
         found, kind = Path(found.start, (*found.steps, Step("host", "host of")), found.many), Entity(Host)
     if isinstance(kind, Scalar) and not found.many:
-        raise checker.fault(node, f"{kind} is nothing to walk over", "each binds names to facts and to collections")
+        raise checker.fault(node, f"{kind} is not a collection", "each binds names to facts and to collections")
     return found, kind
 
 
@@ -284,7 +284,9 @@ class _Checker:
     def _text_set(self, left: ast.expr, tree: Tree, kind: Scalar, right: ast.expr, constant: Const) -> str:
         """A network or a version constraint, written as a text."""
         if isinstance(tree, Const) or not isinstance(constant.value, str):
-            raise self.fault(left, "this compares constants" if isinstance(tree, Const) else "nothing is in a number")
+            raise self.fault(
+                left, "this compares constants" if isinstance(tree, Const) else ("'in' cannot be used with a number")
+            )
         try:
             if "version" in kind.names:
                 Constraint.parse(constant.value)
@@ -304,7 +306,7 @@ class _Checker:
             raise self.fault(node, f"{what!r} cannot be called", suggestion(word, QUANTIFIERS, _HELP))
         body = node.args[0] if len(node.args) == 1 and not node.keywords else None
         if not isinstance(body, ast.GeneratorExp) or len(body.generators) != 1:
-            raise self.fault(node, f"{word} wants one walk", f"{word}(x.field == 1 for x in path if condition)")
+            raise self.fault(node, f"{word} takes one iteration", f"{word}(x.field == 1 for x in path if condition)")
         walk = body.generators[0]
         found, kind = self.path(walk.iter, scope)
         found, kind = self.elements(walk.iter, found, kind)
@@ -333,7 +335,7 @@ class _Checker:
 
     def _new_name(self, target: ast.expr, scope: Scope) -> str:
         if not isinstance(target, ast.Name):
-            raise self.fault(target, "a walk binds one name")
+            raise self.fault(target, "an iteration binds one name")
         if target.id in scope.kinds or target.id in RESERVED:
             raise self.fault(target, f"{target.id!r} is taken", "choose another name for the elements")
         return target.id

@@ -27,14 +27,14 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
     for name, text in rule.each.items():
         if not name.isidentifier() or name in clauses.RESERVED:
             reason = f"each cannot bind {name!r}"
-            raise DefinitionError(reason, text=name, hint="choose a plain name that means nothing else")
+            raise DefinitionError(reason, text=name, hint="choose a name that has no other meaning")
         path, kind = clauses.path(text, scope)
         if scope.walked & scope.collections(path):
-            raise DefinitionError(clauses.QUADRATIC, text=text, hint="start from a name that is bound already")
+            raise DefinitionError(clauses.QUADRATIC, text=text, hint="start from a name that is already bound")
         each.append(Bound(name, path))
         scope = scope.bind(name, path, kind)
     if not rule.when and not (rule.suspect and rule.signs):
-        reason = "the rule has neither a condition nor signs, so it would never answer"
+        reason = "the rule has neither conditions nor signs, so it would never fire"
         raise DefinitionError(reason, text="when")
     if rule.signs and not rule.suspect:
         reason = "signs belong to a suspect"

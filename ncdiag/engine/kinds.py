@@ -69,7 +69,7 @@ class Opaque(msgspec.Struct, frozen=True):
     """Something that the language has no use for (spans)."""
 
     def __str__(self) -> str:
-        return "nothing that a condition can read"
+        return "not usable in a condition"
 
 
 Kind = Scalar | Entity | Many | Table | SettingsOf | Opaque

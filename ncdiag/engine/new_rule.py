@@ -13,16 +13,16 @@ from ncdiag.engine.examples import file_of
 from ncdiag.engine.schema import Rule
 
 _TOP = """\
-# A finding for each setting of NCCL_SOCKET_IFNAME that names another interface than the site's own.
-# `ncdiag facts FILE` shows which facts there are; a misspelt one is refused with the name that was meant.
+# A finding for each setting of NCCL_SOCKET_IFNAME that names an interface other than the site's.
+# `ncdiag facts FILE` shows the available facts; a misspelt one is rejected with a suggestion.
 code = "{code}"
 name = "{name}"
 area = "{area}"
 severity = "warning"        # error, warning, info
-role = "cause"              # cause: to be mended; symptom: explained by causes, and then with a complaint
+role = "cause"              # cause: needs a fix; symptom: explained by causes, needs a complaint
 title = "NCCL_SOCKET_IFNAME={s.text} is not this site's network"
 why = \"\"\"
-The hosts of this site share one network, on bond0. Write here, for whoever reads it at night, why the rule holds.
+The hosts of this site share one network, on bond0. Explain here why the rule holds, for somebody who reads it at night.
 \"\"\"
 false_positives = ["A job on one host needs no network."]
 each = { s = "job.settings" }

@@ -108,7 +108,7 @@ def _atom(piece: str, classes: Collection[str], text: str) -> Atom:
         elif word[1:] in classes:
             found.append((word,))  # its members are looked up where the phrase is looked for
         else:
-            reason = f"there is no class of words {word!r}"
+            reason = f"there is no word class {word!r}"
             raise DefinitionError(reason, text=text, hint=suggestion(word[1:], classes))
     return tuple(dict.fromkeys(found))
 
@@ -117,6 +117,6 @@ def _run(word: str, text: str) -> Run:
     """The words of a text."""
     found = tuple(_WORD.findall(word.lower()))
     if not found:
-        reason = f"{word!r} holds no word"
+        reason = f"{word!r} contains no word"
         raise DefinitionError(reason, text=text)
     return found

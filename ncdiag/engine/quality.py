@@ -20,8 +20,8 @@ from ncdiag.facts.view import View
 T = TypeVar("T")
 _BRACES = re.compile(r"\{\{|\{\w+\.\w+\}")
 _COMPLAINT = {
-    True: f"has no `complaint`: say what goes wrong where this symptom is, one of {', '.join(get_args(What))}",
-    False: "has a `complaint`, which only a symptom that warns or is an error stands for",
+    True: f"has no `complaint`: state what goes wrong with this symptom, one of {', '.join(get_args(What))}",
+    False: "has a `complaint`, which only a symptom with severity warning or error may have",
 }
 FactsOf = Callable[[Mapping[str, tuple[str, ...]], "str | None"], Job]
 """The texts of an example by section kind, and its host, through the real parsers to the facts."""
@@ -95,13 +95,15 @@ def _of_examples(rule: Rule, look: Look) -> Iterator[str]:
     wrong = [(example, view) for example, view in tried if not _as_stated(rule, example, view)]
     for example, view in tried:
         if any(not finding.evidence for finding in judge([rule], view)[0].findings):
-            yield f"example {example.name!r} fires and shows no evidence: a derived field must `note` what it rests on"
+            yield (
+                f"example {example.name!r} fires without evidence: a derived field must `note` the facts that it uses"
+            )
     for example, view in wrong:
         yield f"example {example.name!r} should be {example.outcome}: {_told(rule, view)}"
     if not wrong:
         for text, without in _with_a_clause_less(rule):
             if all(_as_stated(without, example, view) for example, view in tried):
-                yield f"the clause {text!r} is not needed: every example comes out the same without it"
+                yield f"the clause {text!r} is not needed: every example has the same outcome without it"
         if rule.titles:
             yield from _of_titles(rule, [view for _, view in tried])
 
@@ -121,7 +123,9 @@ def _of_doubts(rule: Rule, look: Look) -> Iterator[str]:
     it. Rules of the floor are asked the same.
     """
     if not rule.false_positives and rule.strength != "certain":
-        yield f"is {rule.strength} and has no `false_positives`: say what healthy or other input looks the same"
+        yield (
+            f"is {rule.strength} and has no `false_positives`: describe healthy or other input that resembles the fault"
+        )
     if not any(example.outcome == "unknown" for example in rule.examples):
         for example, what, rest in _with_a_section_less(rule):
             if outcome(rule, look(rest, example.host)) == "unknown":

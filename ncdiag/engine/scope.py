@@ -113,14 +113,18 @@ class Scope(msgspec.Struct, frozen=True):
             reason = "a variable has to be named"
             raise PathError(reason, len(parts) - 1, "for instance setting.NCCL_IB_TIMEOUT.effective")
         if isinstance(kind, Opaque | Many):
-            reason = f"{parts[-1]!r} is nothing that a condition can read"
+            reason = f"{parts[-1]!r} cannot be used in a condition"
             raise PathError(reason, len(parts) - 1)
         fans_out = any(step.many for step in steps)
         return Path(parts[0], tuple(steps), fans_out), Many(kind) if fans_out else kind
 
     def _start_hint(self, name: str) -> str:
         if name in ("true", "false", "null", "none"):
-            return f"write {name.title()}" if name in ("true", "false") else "unknown is unknown by itself"
+            return (
+                f"write {name.title()}"
+                if name in ("true", "false")
+                else ("an unknown value makes the condition unknown by itself")
+            )
         return suggestion(name, self.kinds)
 
     def _next(self, kind: Kind, name: str, index: int) -> tuple[Kind, StepKind | None]:

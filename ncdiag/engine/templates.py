@@ -44,7 +44,7 @@ def compile_template(text: str, scope: Scope) -> Template:
             except DefinitionError as error:
                 raise _within(text, found, error) from None
         elif found[0] in ("{", "}"):
-            reason = f"a {found[0]!r} stands alone"
+            reason = f"a {found[0]!r} has no partner"
             raise DefinitionError(reason, text=text, column=found.start(), hint="a literal brace is written twice")
         else:
             parts.append({"{{": "{", "}}": "}"}.get(found[0], found[0]))

@@ -99,7 +99,7 @@ _MENDED_BY: dict[Remedy, str] = {
     "reset": "reset the GPU",
     "reboot": "restart the host",
     "update": "update the driver, of host and guest alike",
-    "wiring": "look at the cables and the slot of the GPU",
+    "wiring": "check the cables and the slot of the GPU",
     "restart": "start the program again",
 }
 

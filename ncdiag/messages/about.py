@@ -74,7 +74,7 @@ def build() -> Book:
             following.setdefault(message.event, message.next)
     for name, found in kinds.items():
         if found & FAILURES and not of.get(name):
-            reason = f"the event {name!r} tells of a failure and has no category"
+            reason = f"the event {name!r} describes a failure and has no category"
             raise DefinitionError(reason, hint=f'write category = "..." (one of {CATEGORIES}) into [event.{name}]')
     return Book(
         categories,

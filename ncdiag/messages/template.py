@@ -89,7 +89,7 @@ def parse(text: str) -> tuple[Part, ...]:
             msg = f"{found[0]} is not a hole; write {{name:type}} with one of the types {', '.join(HOLES)}"
             raise ValueError(msg)
         if hole[1] in names:
-            msg = f"the hole {hole[1]!r} stands twice"
+            msg = f"the hole {hole[1]!r} occurs twice"
             raise ValueError(msg)
         names.add(hole[1])
         parts.append(Hole(hole[1], hole[2]))

@@ -131,14 +131,14 @@ def _server_problems(servers: list[dict[str, Any]], devices: list[_Device], coun
         yield f"server_count says {count}, the list has {len(servers)} servers."
     for server, times in Counter(str(server.get("server_id")) for server in servers).items():
         if times > 1 and not _PLACEHOLDER.search(server):
-            yield f"The server_id {server} stands {times} times."
+            yield f"The server_id {server} occurs {times} times."
     ranks = [str(device.get("rank_id")) for device in devices]
     told = any("rank_id" in device for device in devices)
     if told and sorted(ranks) != sorted(str(number) for number in range(len(devices))):
         yield f"The rank ids are not 0 to {len(devices) - 1}, each once."
     for (name, device), times in Counter((d.get("server_id"), d.get("device_id")) for d in devices).items():
         if times > 1 and not _PLACEHOLDER.search(str(name)):
-            yield f"The device_id {device} stands {times} times in the server {name}."
+            yield f"The device_id {device} occurs {times} times in the server {name}."
 
 
 def _address_problems(servers: list[dict[str, Any]], devices: list[_Device]) -> Iterable[str]:
@@ -149,6 +149,6 @@ def _address_problems(servers: list[dict[str, Any]], devices: list[_Device]) -> 
         if address and ip_address(address) is None:
             yield f"The device_ip {address} is not an address."
         elif address and times > 1:
-            yield f"The device_ip {address} stands {times} times."
+            yield f"The device_ip {address} occurs {times} times."
     if addresses[""] and len(servers) > 1:
         yield f"{addresses['']} devices have no device_ip although there are several servers."

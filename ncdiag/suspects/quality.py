@@ -26,7 +26,7 @@ def problems(rules: Iterable[Rule], look: Look, book: Collection[Rule]) -> list[
 
 def _problems(rule: Rule, look: Look, book: Collection[Rule]) -> Iterator[str]:
     if sum(not sign.against for sign in rule.signs) < _FEWEST:
-        yield f"has fewer than {_FEWEST} signs for it: a suspect is seen in several ways"
+        yield f"has fewer than {_FEWEST} signs for it: a suspect needs several"
     for number, sign in enumerate(rule.signs):
         for problem in _of_sign(rule, number, look, book):
             yield f"the sign {sign.text!r} {problem}"
@@ -41,11 +41,13 @@ def _of_sign(rule: Rule, number: int, look: Look, book: Collection[Rule]) -> Ite
     if not _is_true(rule, sign, scales):
         yield "is not true in its example"
     elif not _changes(rule, number, scales, book):
-        yield "changes nothing in its example: the suspects come out the same without it"
+        yield "changes nothing in its example: the suspects are the same without it"
     if sign.unlike and _is_true(rule, sign, Scales(*look(sign.unlike), ())):
         yield "is true in `unlike`, too"
     if not sign.unlike and sign.strength in _NEEDS_A_TWIN:
-        yield f"is {sign.strength} and has no `unlike`: write what looks like it and is healthy, or another fault"
+        yield (
+            f"is {sign.strength} and has no `unlike`: write a text that resembles it but is healthy or another fault"
+        )
 
 
 def _is_true(rule: Rule, sign: Sign, scales: Scales) -> bool:

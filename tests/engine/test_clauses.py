@@ -101,8 +101,8 @@ REFUSED = [  # text, part of the reason, what the caret stands under, part of th
     ("rank.gdr[0].enabled", "a path starts with a name", "rank.gdr[0]", ""),
     ("len(rank.gdr) == 1", "'len' cannot be called", "len", "count"),
     ("iface.name.startswith('x')", "'iface.name.startswith' cannot be called", "iface", ""),
-    ("any(iface.addresses)", "any wants one walk", "any", "for x in path"),
-    ("any(x.ip == 'a' for x in iface.addresses for y in rank.gdr)", "any wants one walk", "any", ""),
+    ("any(iface.addresses)", "any takes one iteration", "any", "for x in path"),
+    ("any(x.ip == 'a' for x in iface.addresses for y in rank.gdr)", "any takes one iteration", "any", ""),
     ("any(x.ip == 'a' for x in iface.name)", "this is a str, not a collection", "iface.name", ""),
     ("any(rank.up for rank in iface.addresses)", "'rank' is taken", "rank in", "another name"),
     ("iface.name", "this is not a condition but str", "iface", "compare"),
@@ -199,7 +199,7 @@ def test_each_binds_facts_hosts_and_keys() -> None:
     assert clauses.path("rank.bootstrap_interface", scope(rank="job.ranks"))[1] == Entity(model.Interface)
     path, _ = clauses.path("rank.transports", scope(rank="job.ranks"))
     assert path.many
-    with pytest.raises(DefinitionError, match="nothing to walk over"):
+    with pytest.raises(DefinitionError, match="is not a collection"):
         clauses.path("rank.net", scope(rank="job.ranks"))
 
 

@@ -74,7 +74,7 @@ def test_it_is_not_a_rule_and_may_be_left_unread(path: Path) -> None:
     assert rule_files(path.parent.parent) == [path]
     (rule,) = load_folder(path.parent.parent, with_examples=False)
     assert rule.examples == ()
-    with pytest.raises(DefinitionError, match=r"old-modules\.examples\.toml:1: this is no TOML"):
+    with pytest.raises(DefinitionError, match=r"old-modules\.examples\.toml:1: this is not valid TOML"):
         load_folder(path.parent.parent)
 
 

@@ -201,12 +201,12 @@ def test_a_finding_without_evidence_is_told() -> None:
         ]
         return msgspec.structs.replace(job, hosts=tuple(hosts))
 
-    assert any("shows no evidence" in line for line in problems([load_text(RULE)], bare))
+    assert any("fires without evidence" in line for line in problems([load_text(RULE)], bare))
 
 
 def test_a_symptom_says_what_people_complain_of_and_nothing_else_does() -> None:
     symptom = RULE.replace('role = "cause"', 'role = "symptom"')
-    assert told(symptom)[0].startswith("peermem-missing: has no `complaint`: say what goes wrong")
+    assert told(symptom)[0].startswith("peermem-missing: has no `complaint`: state what goes wrong")
     assert told(symptom.replace('role = "symptom"', 'role = "symptom"\ncomplaint = "slow"')) == []
     for other in (RULE, symptom.replace('severity = "warning"', 'severity = "info"')):
         text = other.replace("layer = 10", 'complaint = "slow"\nlayer = 10')

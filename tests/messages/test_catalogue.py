@@ -102,7 +102,7 @@ BAD = {
     "bad versions": ('kind = "fact"\nlines = ["a word || from 2.4"]', 5, "not a version condition"),
     "four parts": ('kind = "fact"\nlines = ["a word || >=2.4 || a.cc || b.cc"]', 5, "more than three parts"),
     "no release": ('kind = "fact"\nlines = ["a word || >=2.2"]', 5, "are those of NCCL, and this is a line of 'mine'"),
-    "no TOML": ('kind = "fact"\nlines = [', 5, "this is no TOML"),
+    "no TOML": ('kind = "fact"\nlines = [', 5, "this is not valid TOML"),
 }  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def test_the_environment_comes_first_and_an_empty_value_is_set() -> None:
 def test_a_named_file_stands_in_for_the_one_of_the_home_since_2_23(version: Version | None) -> None:
     named = found(version, "NCCL_CONF_FILE=/opt/job.conf\n")
     assert nccl(named.values) == {"CONF_FILE": "/opt/job.conf", "IB_HCA": "mlx5_0", "IB_TC": "106"}
-    assert any("is not read: NCCL_CONF_FILE stands in for it" in reason.text for reason in named.reasons)
+    assert any("is not read: NCCL_CONF_FILE replaces it" in reason.text for reason in named.reasons)
 
 
 def test_older_releases_do_not_know_the_named_file() -> None:

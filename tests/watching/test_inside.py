@@ -126,7 +126,7 @@ def test_a_fault_of_ncdiag_is_not_one_of_the_job(
     monkeypatch.setattr("ncdiag.base.errors.strict", False)
     monkeypatch.setattr(_watching.Diagnoses, "judged", broken)
     assert runner(["sh", "-c", "exit 7"], tmp_path / "report").run() == 7
-    assert "the job could not be judged" in capfd.readouterr().err
+    assert "the job could not be diagnosed" in capfd.readouterr().err
 
 
 def test_rules_that_cannot_be_read_end_the_watching_and_not_the_job(

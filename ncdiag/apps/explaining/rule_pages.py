@@ -62,7 +62,7 @@ def _page(rule: Rule, codes: dict[str, str], causes: list[str]) -> Iterator[str]
     yield (
         f"Area {rule.area}; severity {rule.severity}; {role}; when it fires, the fault is {rule.strength}."
         if rule.when
-        else f"Area {rule.area}; {role}; only ever reported as a suspect."
+        else f"Area {rule.area}; {role}; never more than suspected."
     )
     if rule.formerly:
         yield f"Formerly {', '.join(f'`{name}`' for name in rule.formerly)}."

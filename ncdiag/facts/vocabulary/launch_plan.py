@@ -131,7 +131,7 @@ def _unread(lines: Sequence[Launch]) -> Iterator[str]:
     """What the lines say and nobody read."""
     for line in lines:
         if line.program in _MPI and _SEVERAL.search(line.text):
-            yield f"the programs that {line.program} starts behind a colon"
+            yield f"the programs that {line.program} starts after a colon"
         for pattern, phrase in _FILES:
             if file := pattern.search(line.text):
                 yield phrase.format(file[1])

@@ -128,7 +128,7 @@ def gaps(job: Job) -> list[str]:
     told = [f"{_UNTRIED[what].format(fold_hosts(hosts))} ({why})" for (what, why), hosts in found.items()]
     runs = [rail for rail in job.probe_rails if rail.outcome == "not tried"]
     if runs:
-        reasons = Counter(rail.error or "no reason was told" for rail in runs).most_common(_SHOWN)
+        reasons = Counter(rail.error or "no reason was reported" for rail in runs).most_common(_SHOWN)
         words = "; ".join(why for why, _ in reasons)
         told.append(f"{len(runs)} of {len(job.probe_rails)} runs between RDMA ports ({words})")
     return told

@@ -77,7 +77,7 @@ def place_text(dump: StackDump) -> str:
     if found is not None:
         return f"{_WORDS[found[0]]} ({found[1].function})"
     own = own_frame(dump)
-    return f"in {own.function} ({own.file}:{own.line})" if own else "where its stack does not tell"
+    return f"in {own.function} ({own.file}:{own.line})" if own else "at a place that its stack does not show"
 
 
 def waits_for_lock_in(dump: StackDump) -> str:

@@ -111,7 +111,7 @@ def _problem(host: Host, found: chosen.OfHost, after: Mapping[str, str], change:
     if "NCCL_IB_HCA" in change.env:
         wanted = NameList.parse(after.get("NCCL_IB_HCA", ""), versions.as_range(host.nccl_version).high)
         if extra := _unmeant(host, ports, wanted):
-            return f"{extra} too: {wanted.text} is read as the beginning of names"
+            return f"{extra} too: {wanted.text} is read as a prefix of names"
     if found.net.name != IB:
         why = next((reason.text for reason in found.net.reasons if reason.about == IB), found.net.reasons[-1].text)
         return f"still does not use RDMA ({why})"

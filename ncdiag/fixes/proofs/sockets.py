@@ -93,7 +93,7 @@ def _problem(
     if wanted and wanted[0] not in "^=" and "NCCL_COMM_ID" not in after:
         meant = [part for part in wanted.split(",") if part in by_name]
         if meant and first not in meant:
-            return f"picks {first}: {wanted} is read as the beginning of names, and {first} stands before {meant[0]}"
+            return f"picks {first}: {wanted} is read as a prefix of names, and {first} comes before {meant[0]}"
     if is_multi_host(view.job, view) is False:
         return ""
     for number, name in enumerate(dict.fromkeys([first, *data.names])):
@@ -104,7 +104,7 @@ def _problem(
         if number and wanted and wanted[0] not in "^=" and name not in wanted.split(","):
             mine, other = seen.address(by_name[first], view), seen.address(interface, view)
             if mine and other and first in wanted.split(",") and seen.same_network(mine, other) is False:
-                return f"picks {first} and also {name}, in another network: {wanted} is read as the beginning of names"
+                return f"picks {first} and also {name}, in another network: {wanted} is read as a prefix of names"
     return ""
 
 

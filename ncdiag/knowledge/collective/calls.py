@@ -129,7 +129,7 @@ def stack_waits(job: Job) -> Iterator[Difference]:
         groups = {"waiting": _listed(waiting)}
         if elsewhere:
             groups["late"] = ", ".join(
-                f"{process_name(dump)}, which stands {place_text(dump)}," for dump in elsewhere[:_NAMED]
+                f"{process_name(dump)}, which is {place_text(dump)}," for dump in elsewhere[:_NAMED]
             )
         spans = {
             str(n): d.provenance[""]

@@ -64,7 +64,7 @@ def _of_pairs(pairs: Sequence[ProbePair]) -> Iterator[ProbeFault]:
         for culprit in culprits(tried):
             own = [pairs[place] for place in judged if place in bad and _both_ways(pairs[place])[0] in culprit.pairs]
             rates = ", ".join(sorted({f"{one.busbw:.3g}" for one in own if one.busbw is not None})[:_SHOWN])
-            errors = "; ".join(dict.fromkeys(one.error or "no reason was told" for one in own))
+            errors = "; ".join(dict.fromkeys(one.error or "no reason was reported" for one in own))
             detail = f"{rates} GB/s where others reach {usual:.3g}" if what == "slow" else errors
             yield ProbeFault(
                 what=what, where=culprit.where, hosts=fold_hosts(culprit.hosts), network=pairs[0].program,
@@ -104,5 +104,5 @@ def _rates(runs: Sequence[Measured], usual: dict[float | None, float]) -> str:
 
 
 def _errors(runs: Sequence[Measured]) -> str:
-    counts = Counter(one.rail.error or "no reason was told" for one in runs)
+    counts = Counter(one.rail.error or "no reason was reported" for one in runs)
     return "; ".join(words for words, _ in counts.most_common(_SHOWN))

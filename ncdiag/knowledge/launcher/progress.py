@@ -93,7 +93,7 @@ def absent_text(communicator: Communicator, view: View) -> str:
 @derived
 def stands_text(dump: StackDump, view: View) -> str:
     """``process 4242 on n3 is in a collective (all_reduce)``."""
-    return f"{process_name(dump)} stands {place_text(dump)}"
+    return f"{process_name(dump)} is {place_text(dump)}"
 
 
 @derived

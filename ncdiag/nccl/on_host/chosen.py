@@ -47,7 +47,7 @@ def interfaces(host: Host, view: View, settings: Mapping[str, str], version: Any
     """The interface choices. A list from a log settles only what others cannot change."""
     known = seen.interfaces(host.name, view)
     if known.origin == "none":
-        nothing = _unknown("the interfaces were not seen: ip addr tells them")
+        nothing = _unknown("the interfaces were not seen: ip addr shows them")
         # every host has lo, so that the default lists find something whatever else there is
         something = sockets.Choice(known=True, interfaces=(sockets.Chosen("lo"),))
         return Sockets(nothing, nothing, nothing if settings.get("NCCL_SOCKET_IFNAME") else something)
@@ -59,7 +59,7 @@ def interfaces(host: Host, view: View, settings: Mapping[str, str], version: Any
     )
     if known.origin == "all" or _is_settled(view, known, found, settings, version):
         return found
-    what = "only the interfaces that the log names were seen: ip addr tells all"
+    what = "only the interfaces that the log names were seen: ip addr shows all"
     boot, data = (_unknown(what, choice) for choice in (found.bootstrap, found.data))
     return Sockets(boot, data, boot if found.oob.error else found.oob)
 

@@ -72,7 +72,7 @@ def _of_files(
         text = f"which of {', '.join(map(str, homes))} the job reads is not known: none is taken"
         reasons.append(Reason("", text, "conf file", conf.SOURCE))
     if homes and instead is not None:
-        text = f"{', '.join(map(str, homes))} is not read: NCCL_CONF_FILE stands in for it"
+        text = f"{', '.join(map(str, homes))} is not read: NCCL_CONF_FILE replaces it"
         reasons.append(Reason(_ELSE, text, _ELSE, conf.SOURCE))
     user = [s for s in told if _is_user_file(s.file, instead, homes)]
     yield from user

@@ -181,7 +181,7 @@ def _assumed(host: Host) -> list[Step]:
     """What the answer takes for granted."""
     if is_closed(host, "settings"):
         return []
-    return [Step("settings", "", "variables that were not seen are taken as unset", "not known", "")]
+    return [Step("settings", "", "variables that were not seen are assumed to be unset", "not known", "")]
 
 
 def _steps(choice: str, reasons: Sequence[Reason], prefix: str = "") -> list[Step]:

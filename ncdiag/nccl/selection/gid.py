@@ -166,16 +166,16 @@ def _infiniband(table: _Table, settings: Mapping[str, str]) -> GidChoice:
         return _unknown((0, index), (reason,))
     if entry.flid:
         return _answer(index, f"entry {index} holds a routable FLID", rule, SOURCE)
-    return _answer(0, f"entry {index} holds no FLID; the index of the user is not looked at", rule, SOURCE)
+    return _answer(0, f"entry {index} holds no FLID; the user's index is not used", rule, SOURCE)
 
 
 def _roce(table: _Table, settings: Mapping[str, str], version: Version) -> GidChoice:
     asked = _number(settings, "NCCL_IB_GID_INDEX", version)
     if version < versions.GID_CHOICE:
         how = f"set to {asked}" if settings.get("NCCL_IB_GID_INDEX") else "not set: the default is 0"
-        return _answer(asked, f"{how}, used without a look at the table", "NCCL_IB_GID_INDEX", SOURCE_BLIND)
+        return _answer(asked, f"{how}, used without checking the table", "NCCL_IB_GID_INDEX", SOURCE_BLIND)
     if asked >= 0:
-        return _answer(asked, f"set to {asked}, used without a look at the table", "NCCL_IB_GID_INDEX", SOURCE)
+        return _answer(asked, f"set to {asked}, used without checking the table", "NCCL_IB_GID_INDEX", SOURCE)
     return _search(table, _wanted(settings, version))
 
 
@@ -281,7 +281,7 @@ def _replaces(candidate: _Entry, current: _Entry, wanted: _Wanted) -> tuple[bool
     if verdict is None:
         return None, "may replace the entry before it; its address or type was not seen"
     if other_family:
-        return verdict, f"first of family IPv{wanted.family} (its RoCE version is not looked at here)"
+        return verdict, f"first of family IPv{wanted.family} (its RoCE version is not checked here)"
     return verdict, f"is RoCE v{wanted.version} where the entry before it is not"
 
 
