@@ -111,7 +111,7 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
 def _open(open_: Sequence[Verdict]) -> str:
     """What the rules lack that would have judged it."""
     lacking = dict.fromkeys(ask.missing for verdict in open_ for ask in verdict.rule.asks)
-    return f"not checked: needs {next(iter(lacking))}" if lacking else "no rule could check it"
+    return f"needs {next(iter(lacking))}" if lacking else "no rule could check it"
 
 
 def _reason(look: Look, host: str, seen: Seen) -> str:

@@ -77,7 +77,7 @@ def _of_many(width: int, report: Report, most: int) -> Page:
     from ncdiag.report import compared, table
 
     page = Page(width)
-    page.line(table.counts(report), first=lead_in("Looked at"))
+    page.line(table.counts(report), first=lead_in("Checks"))
     compared.write_short(page, report, most)
     page.blank()
     return page

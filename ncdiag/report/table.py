@@ -52,7 +52,7 @@ def counts(report: Report) -> str:
 def write(page: Page, report: Report) -> None:
     """The table below the findings."""
     page.blank()
-    page.put(say("{label}: {text}", label=say("Looked at"), text=counts(report)), "bold")
+    page.put(say("{label}: {text}", label=say("Checks"), text=counts(report)), "bold")
     for title, rows in areas(report):
         page.put(title, "bold", first="  ")
         for row in rows:

@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(ncdiag: Run, tmp_path: Path)
     (tmp_path / "file").touch()
     done = ncdiag("completion", "fish", "--install", env={"XDG_CONFIG_HOME": str(tmp_path / "file")})
     assert (done.returncode, done.stdout) == (4, b"")
-    assert done.stderr.startswith(b"ncdiag: cannot make ")
+    assert done.stderr.startswith(b"ncdiag: cannot create ")
 
 
 def test_bash_completes_with_it(home: Path, program: list[str], ncdiag: Run) -> None:

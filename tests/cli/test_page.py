@@ -36,7 +36,7 @@ def test_a_redacted_report_names_no_host(ncdiag: Run, rich: Path) -> None:
 def test_a_look_at_a_tree_has_its_table(ncdiag: Run, project: Path) -> None:
     root = next(path for path in sorted((project / "fixtures" / "roots").iterdir()) if path.is_dir())
     page = Reader(ncdiag("check", "--root", root, "--format", "html").stdout.decode())
-    assert "Looked at: " in page.text
+    assert "Checks: " in page.text
     assert len(page.of("table")) >= 1
 
 

@@ -167,8 +167,8 @@ def peermem_shown(host: Host, view: View) -> str | None:
 
 @derived
 def iommu_shown(host: Host, view: View) -> str | None:
-    """``it translates`` or ``it passes through, or is off``."""
-    return {True: "it translates", False: "it passes through, or is off", None: None}[host.iommu_translating]
+    """``translates addresses`` or ``pass-through or off``."""
+    return {True: "translates addresses", False: "pass-through or off", None: None}[host.iommu_translating]
 
 
 @derived
@@ -176,7 +176,7 @@ def acs_shown(host: Host, view: View) -> str | None:
     """``redirects on 2 of 40 bridges``."""
     told = [d.acs_redirects for d in host.pci if d.acs_redirects is not None]
     if told:
-        return f"it redirects on {sum(told)} of {len(told)} bridges"
+        return f"redirects on {sum(told)} of {len(told)} bridges"
     return "" if is_closed(host, "pci") and not any(d.is_bridge for d in host.pci) else None
 
 

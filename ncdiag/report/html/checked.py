@@ -34,8 +34,8 @@ def looks(context: Context) -> Element | None:
             )
             for row in found
         ]
-    title = say("{label}: {text}", label=say("Looked at"), text=table.counts(report))
-    return _section(context, title, [_table(say("Looks"), (say("Result"), say("Look"), say("Seen")), rows)])
+    title = say("{label}: {text}", label=say("Checks"), text=table.counts(report))
+    return _section(context, title, [_table(say("Checks"), (say("Result"), say("Check"), say("Seen")), rows)])
 
 
 def differences(context: Context) -> Element | None:
