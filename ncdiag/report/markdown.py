@@ -66,7 +66,7 @@ def _looks(report: Report) -> list[str]:
     rows = [(title, row) for title, rows in table.areas(report) for row in rows]
     lines = [f"| {row.status} | {inline(title)} | {inline(row.what)} | {inline(row.text)} |" for title, row in rows]
     columns = f"| | {say('area')} | {say('look')} | {say('seen')} |"
-    head = [f"**{say('Looked at')}**", "", columns, "| --- | --- | --- | --- |"]
+    head = [f"**{say('Checks')}**", "", columns, "| --- | --- | --- | --- |"]
     return [*head, *lines, "", *_compared(report)]
 
 
