@@ -65,7 +65,7 @@ def _looks(report: Report) -> list[str]:
 
     rows = [(title, row) for title, rows in table.areas(report) for row in rows]
     lines = [f"| {row.status} | {inline(title)} | {inline(row.what)} | {inline(row.text)} |" for title, row in rows]
-    columns = f"| | {say('area')} | {say('look')} | {say('seen')} |"
+    columns = f"| | {say('area')} | {say('check')} | {say('seen')} |"
     head = [f"**{say('Checks')}**", "", columns, "| --- | --- | --- | --- |"]
     return [*head, *lines, "", *_compared(report)]
 
