@@ -122,7 +122,7 @@ def test_a_live_process(ncdiag: Run) -> None:
         done = ncdiag("lint", "--pid", str(child.pid))
         child.communicate(b"\n")
     assert f"process {child.pid}:".encode() in done.stdout
-    assert b"value-word-unknown: NCCL_P2P_LEVEL does not know 'nvl'" in done.stdout
+    assert b"value-word-unknown: NCCL_P2P_LEVEL does not accept 'nvl'" in done.stdout
     assert b"hunter2" not in done.stdout
 
 

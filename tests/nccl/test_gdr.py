@@ -75,13 +75,13 @@ def test_distance(
             V(2, 18, 3), {}, False, "CUDA 11.7",
         ),
         ({"modules": (), "peermem_registered": True}, V(2, 12, 12), {}, True, "registered"),
-        (OPEN | {"kernel_release": "5.4.0-170-generic"}, V(2, 18, 3), {}, False, "takes Linux 5.12, the host has 5.4"),
+        (OPEN | {"kernel_release": "5.4.0-170-generic"}, V(2, 18, 3), {}, False, "needs Linux 5.12, the host has 5.4"),
         (OPEN | {"kernel_release": "4.18.0-553.el8_10.x86_64"}, V(2, 18, 3), {}, None, "DMA-BUF"),
         (OPEN | {"kernel_release": "6.8.0-45-generic"}, V(2, 18, 3), {}, True, "DMA-BUF works"),
         (OPEN | {"kernel_release": "6.8.0-45-generic"}, V(2, 12, 12), {}, False, "no peer memory module"),
         (OPEN | {"kernel_release": "6.8.0-45-generic", "hcas": ()}, V(2, 18, 3), {}, None, "DMA-BUF"),
         (OPEN | {"kernel_release": None}, V(2, 18, 3), {}, None, "DMA-BUF"),
-        (OPEN | {"rdma_core_version": "28.0"}, V(2, 18, 3), {}, False, "takes rdma-core 34, the host has 28.0"),
+        (OPEN | {"rdma_core_version": "28.0"}, V(2, 18, 3), {}, False, "needs rdma-core 34, the host has 28.0"),
     ],
 )  # fmt: skip
 def test_support(

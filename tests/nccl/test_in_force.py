@@ -89,7 +89,7 @@ def test_the_named_file_itself() -> None:
         ({"IB_DISABLE": "true"}, "NCCL_IB_DISABLE=true: NCCL reads 0"),
         ({"IB_GID_INDEX": "3abc"}, "NCCL_IB_GID_INDEX=3abc: NCCL reads 3"),
         ({"IB_TIMEOUT": "022"}, "NCCL_IB_TIMEOUT=022: NCCL reads 18"),
-        ({"NET_GDR_LEVEL": "phb"}, "does not know 'phb'; PHB was probably intended; the default P2C stays"),
+        ({"NET_GDR_LEVEL": "phb"}, "does not accept 'phb'; PHB was probably intended; the default P2C stays"),
         ({"SOCKET_IFNAME": "10.1.0.5"}, "addresses are not accepted"),
         ({"NET": ""}, "is set to nothing, which names no network"),
         ({"IB_CUDA_SUPPORT": "1"}, "this release does not read it"),

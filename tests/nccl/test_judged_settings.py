@@ -62,7 +62,7 @@ def setting(view: View, name: str = NAME) -> Setting:
 def test_a_wrong_value_is_told_whatever_its_origin(text: str) -> None:
     view = view_of(text)
     assert is_misread(setting(view), view) is True
-    assert misreading(setting(view), view).startswith(f"{NAME}={VALUE} does not say what it seems to")
+    assert misreading(setting(view), view).startswith(f"{NAME}={VALUE} does not mean what it seems to")
 
 
 def test_lint_and_facts_say_the_same() -> None:

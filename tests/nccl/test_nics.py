@@ -55,11 +55,11 @@ def test_a_wide_nic_far_away_comes_before_a_narrow_one_nearby() -> None:
 @pytest.mark.parametrize(
     ("settings", "version", "names", "value", "words"),
     [
-        ({}, V230, ("a", "b"), 2, "tries without crossing first"),
+        ({}, V230, ("a", "b"), 2, "first tries without crossing"),
         ({"NCCL_CROSS_NIC": "0"}, V230, ("a", "b"), 0, "stay on one NIC number"),
         ({"NCCL_CROSS_NIC": "1"}, V230, ("a", "b"), 1, "come in by one NIC"),
-        ({"NCCL_CROSS_NIC": "1"}, V230, ("a",), 0, "nothing to cross"),
-        ({}, Version(2, 4, 8), ("a", "b"), None, "knows no NCCL_CROSS_NIC"),
+        ({"NCCL_CROSS_NIC": "1"}, V230, ("a",), 0, "crossing is not possible"),
+        ({}, Version(2, 4, 8), ("a", "b"), None, "has no NCCL_CROSS_NIC"),
         ({"NCCL_CROSS_NIC": None}, V230, ("a", "b"), None, "is not known"),
         ({}, None, ("a", "b"), None, "tries without"),
     ],

@@ -118,7 +118,7 @@ def test_the_page_speaks_the_language_of_the_browser(served: Served, language: s
 def test_the_answer_is_in_the_language_of_the_page(served: Served, veth: str) -> None:
     for answer in (served.send(veth, query="?lang=zh"), served.send(veth, headers={"Accept-Language": "zh-CN"})):
         shown = visible(answer.text.partition('<div id="result"')[2])
-        for words in ("根因", "其地址被公布给了其他主机", "未查看", "下一步"):
+        for words in ("根因", "其地址被公布给了其他主机", "未检查", "下一步"):
             assert words in shown, words
         assert "Root cause" not in shown
     title = served.report(veth)["findings"][0]["title"]

@@ -83,7 +83,7 @@ def default_for(view: View, bindings: Bindings) -> Value:
     setting = bound(bindings, Setting)
     variable = environment.variables().get(setting.name) if setting is not None else None
     if setting is None or variable is None:
-        return Value(reason="the variable is not known")
+        return Value(reason="the variable is unknown")
     version = view.version(setting)
     value = variable.default_at(version)
     if value is not None:

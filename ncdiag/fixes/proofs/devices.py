@@ -147,7 +147,7 @@ def _unmeant(host: Host, ports: Devices, wanted: NameList) -> str:
 def _together(taken: Sequence[_Taken]) -> str:
     """What is wrong with the hosts taken together; empty when nothing is."""
     if taken and all(one.changed is False for one in taken):
-        return f"with this, nothing changes: {taken[0].host} takes the same RDMA ports as before"
+        return f"with this, nothing changes: {taken[0].host} uses the same RDMA ports as before"
     layers = {one.host: {p.link_layer for p in one.ports} - {None} for one in taken}
     known = {name: layer for name, layer in layers.items() if layer}
     first = next(iter(known.items()), None)

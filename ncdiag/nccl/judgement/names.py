@@ -94,7 +94,7 @@ def _of_unknown(name: str) -> NameVerdict | None:
     if not seen and not near:
         return NameVerdict(fault="unread", what=f"No known release of NCCL reads {name}", mild=True)
     why = f" ({seen.why})" if seen else ""
-    what = f"NCCL knows no variable {name}: setting it has no effect{why}{hint}"
+    what = f"NCCL has no variable {name}: setting it has no effect{why}{hint}"
     return NameVerdict(fault="misspelt", what=what, near=near)
 
 

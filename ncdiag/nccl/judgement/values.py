@@ -77,7 +77,7 @@ def _mistaken(known: Variable, mistake: WrongValue, text: str) -> ValueVerdict:
     right = mistake.mended(text)
     return ValueVerdict(
         fault="of-another-kind",
-        what=f"{known.name}={shown(text)} does not say what it seems to: {mistake.why}",
+        what=f"{known.name}={shown(text)} does not mean what it seems to: {mistake.why}",
         right=right if right and seen(known.name, right) is None else None,
         versions=f">={mistake.since}" if mistake.since else "",
     )

@@ -39,8 +39,8 @@ def _unknown(name: str, text: str, right: str | None, words: Sequence[str], vers
     short = text if len(text) < _SHOWN else text[: _SHOWN - 3] + "..."
     hint = f"; {right} was probably intended" if right else ""
     return ValueVerdict(
-        fault="word-unknown", what=f"{name} does not know {short!r}{hint}", why=f"It knows {', '.join(words)}.",
-        right=right, versions=versions_,
+        fault="word-unknown", what=f"{name} does not accept {short!r}{hint}",
+        why=f"Accepted words: {', '.join(words)}.", right=right, versions=versions_,
     )  # fmt: skip
 
 
@@ -82,6 +82,6 @@ def _list(known: Variable, text: str) -> ValueVerdict | None:
     for bare, right in wrong.items():
         mended = re.sub(rf"(?<!\w){re.escape(bare)}(?!\w)", right, mended) if right and mended else None
     return ValueVerdict(
-        fault="word-unknown", what=f"{known.name} does not know {', '.join(map(repr, list(wrong)[:_ITEMS]))}",
-        why=f"It knows {', '.join(known.words)}.", right=mended,
+        fault="word-unknown", what=f"{known.name} does not accept {', '.join(map(repr, list(wrong)[:_ITEMS]))}",
+        why=f"Accepted words: {', '.join(known.words)}.", right=mended,
     )  # fmt: skip

@@ -121,7 +121,7 @@ def _test(hca: Hca, port: Port, names: NameList | None) -> tuple[bool | None, st
     if names is not None and not listed:
         return False, f"{'excluded' if names.exclude else 'not admitted'} by {rule}", rule
     if port.state is not None and port.state != "active":
-        return False, f"its state is {port.state}, only active ports are taken", "port state"
+        return False, f"its state is {port.state}, and only active ports are used", "port state"
     layer = has_link_layer(hca, port)
     if layer is False:
         return False, "its link layer is neither InfiniBand nor Ethernet", "link layer"

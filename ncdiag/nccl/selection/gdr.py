@@ -121,12 +121,12 @@ def _dmabuf(host: Host, settings: Settings, version: Version) -> tuple[bool | No
     kernel, release = _kernel(host.kernel_release)
     verbs = Version.parse(host.rdma_core_version or "")
     against = (
-        (version < DMABUF, "this release knows no DMA-BUF (2.13 and later)"),
+        (version < DMABUF, "this version has no DMA-BUF support (2.13 and later)"),
         (wanted == 0, "DMA-BUF is off (NCCL_DMABUF_ENABLE=0)"),
-        (host.open_kernel_module is False, "DMA-BUF takes NVIDIA's open kernel modules"),
-        (bool(cuda) and max(cuda) < _CUDA_DMABUF, "DMA-BUF takes CUDA 11.7"),
-        (kernel is False, f"DMA-BUF takes Linux 5.12, the host has {release}"),
-        (verbs is not None and verbs < _VERBS_DMABUF, f"DMA-BUF takes rdma-core 34, the host has {verbs}"),
+        (host.open_kernel_module is False, "DMA-BUF needs NVIDIA's open kernel modules"),
+        (bool(cuda) and max(cuda) < _CUDA_DMABUF, "DMA-BUF needs CUDA 11.7"),
+        (kernel is False, f"DMA-BUF needs Linux 5.12, the host has {release}"),
+        (verbs is not None and verbs < _VERBS_DMABUF, f"DMA-BUF needs rdma-core 34, the host has {verbs}"),
     )
     for refused, why in against:
         if refused:
@@ -172,14 +172,14 @@ def near_enough(
     found = pairs(host, hca, version) or _from(seen, hca, version)
     if not found:
         if limit == "SYS":
-            return True, f"any distance is admitted ({rule})"
+            return True, f"any distance is allowed ({rule})"
         return None, f"the distance between GPUs and {hca} was not seen"
     nearest = _nearest(found, version)
     verdicts = [_within(host, pair, limit, version) for pair in nearest]
     verdict = every(verdicts)
     where = f"{', '.join(pair.gpu for pair in nearest)} {_are(nearest)} {nearest[0].path} away"
     if verdict is None:
-        return None, f"{where}: whether {rule} admits that is not known"
+        return None, f"{where}: whether {rule} allows this is not known"
     return verdict, f"{where}, {'within' if verdict else 'beyond'} {rule}"
 
 

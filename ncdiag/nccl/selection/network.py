@@ -76,7 +76,7 @@ def _at(found: Found, settings: Settings, version: Version) -> Network:
         return Network(known=False, possible=tuple(order), reasons=tuple(reasons))
     if wanted:
         order = [name for name in order if name.lower() == wanted.lower()]
-        reasons.append(Reason("", f"only a network of the name {wanted} is taken", f"NCCL_NET={wanted}", place))
+        reasons.append(Reason("", f"only the network named {wanted} is used", f"NCCL_NET={wanted}", place))
         if not order:
             reasons.append(Reason(wanted, "a plugin, whose own choice is not simulated", "NCCL_NET", place))
             return Network(known=False, possible=(wanted,), reasons=tuple(reasons))
@@ -144,7 +144,7 @@ def _plugin(found: Found, settings: Settings) -> tuple[str, str]:
     if named is None:
         return "plugin", "whether NCCL_NET_PLUGIN is set is not known"
     if named:
-        return named, f"the plugin {named} comes first if it can be loaded, and its choice is not simulated"
+        return named, f"the plugin {named} is used first if it can be loaded, and its choice is not simulated"
     if found.plugins:
         return found.plugins[0], f"the plugin {found.plugins[0]} may be loaded, and its choice is not simulated"
-    return "", "no plugin was seen; a libnccl-net.so in the library path would come first"
+    return "", "no plugin was seen; a libnccl-net.so in the library path would be used first"

@@ -24,7 +24,7 @@ CHANGES = (CROSS_NIC, BEGAN, *known_distances.CHANGES)
 _CROSSING = {
     0: "rings and trees stay on one NIC number, and so does send/recv",
     1: "rings and trees may come in by one NIC and go out by another",
-    2: "the search tries without crossing first and lets rings and trees cross where that is faster",
+    2: "the search first tries without crossing, and lets rings and trees cross if that is faster",
 }
 
 
@@ -82,9 +82,9 @@ def _crossing(count: int, settings: Settings, version: Version) -> tuple[int | N
     """NCCL_CROSS_NIC as it is in force: 0 with a single NIC."""
     place = source("cross nic", version)
     if version < CROSS_NIC:
-        return None, Reason("", "this release knows no NCCL_CROSS_NIC (2.5 and later)", "NCCL_CROSS_NIC", place)
+        return None, Reason("", "this version has no NCCL_CROSS_NIC (2.5 and later)", "NCCL_CROSS_NIC", place)
     if count <= 1:
-        return 0, Reason("", "with one NIC there is nothing to cross", "number of NICs", place)
+        return 0, Reason("", "with one NIC, crossing is not possible", "number of NICs", place)
     value = number(settings, "NCCL_CROSS_NIC", version)
     if value is None:
         return None, Reason("", "whether NCCL_CROSS_NIC is set is not known", "NCCL_CROSS_NIC", place)

@@ -33,7 +33,7 @@ CHANGES = (
     *known_distances.CHANGES,
 )  # fmt: skip
 _DEFAULT = "the default level"
-_GRANTED = "the ranks are taken to share the host's /dev/shm, and CUDA to grant what NVML reports"
+_GRANTED = "the ranks are assumed to share the host's /dev/shm, and CUDA to allow what NVML reports"
 _FEW_GPUS = 2
 _SKYLAKE = 0x55
 """Model number of Intel's family 6 from which a CPU is newer than Broadwell."""
