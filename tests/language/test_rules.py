@@ -128,7 +128,9 @@ def test_a_wrong_translation_costs_its_rule_alone(text: str, told: str, hint: st
     assert hint in wrong.hint
 
 
-@pytest.mark.parametrize(("content", "told"), [(b"[one\n", "a.toml:1: this is not valid TOML"), (b"\xff", "cannot be read")])
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"[one\n", "a.toml:1: this is not valid TOML"), (b"\xff", "cannot be read")]
+)
 def test_a_file_that_is_not_toml_costs_its_area_alone(content: bytes, told: str, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(content)
     (tmp_path / "b.toml").write_text('[three]\ntitle.00000001 = "三"\n', encoding="utf-8")
