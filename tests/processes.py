@@ -38,7 +38,7 @@ def seen_on(terminal: int, word: bytes) -> bytes:
 def interpreter(version: str) -> str | None:
     """A Python of that version: of pyenv, or on the path."""
     pyenv = os.environ.get("PYENV_ROOT")
-    found = sorted(Path(pyenv).glob(f"versions/{version}.*/bin/python")) if pyenv else []
+    found = sorted(Path(pyenv).glob(f"versions/{version}.*/bin/python")) if pyenv and os.access(pyenv, os.X_OK) else []
     return str(found[-1]) if found else shutil.which(f"python{version}")
 
 

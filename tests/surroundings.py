@@ -66,9 +66,11 @@ def _set_variables(cache: Path) -> None:
         for name, place in (("PIP_CONFIG_FILE", ".config/pip/pip.conf"), ("PYENV_ROOT", ".pyenv")):
             if os.access(home / place, os.R_OK):
                 os.environ.setdefault(name, str(home / place))
+    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.access(folder, os.X_OK)]
     own = Path(tempfile.mkdtemp(prefix="ncdiag-home-"))
     atexit.register(shutil.rmtree, own, ignore_errors=True)
-    os.environ.update(_SET, HOME=str(own), XDG_CACHE_HOME=str(cache if _can_be_written(cache) else own / ".cache"))
+    os.environ.update(_SET, HOME=str(own), PATH=os.pathsep.join(folders))
+    os.environ["XDG_CACHE_HOME"] = str(cache if _can_be_written(cache) else own / ".cache")
 
 
 def _can_be_written(folder: Path) -> bool:
