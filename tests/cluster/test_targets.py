@@ -51,6 +51,15 @@ def test_groups_are_those_of_the_site(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sorted(targets("@gpu")) == ["n1", "n2"]
 
 
+def test_a_group_where_no_source_of_groups_is_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ClusterShell import NodeUtils
+
+    resolver = NodeUtils.GroupResolverConfig([str(tmp_path / "groups.conf")])
+    monkeypatch.setattr("ClusterShell.NodeSet.RESOLVER_STD_GROUP", resolver)
+    with pytest.raises(UsageError, match="--nodes @gpu: ClusterShell cannot look up the group"):
+        targets("@gpu")
+
+
 @pytest.mark.parametrize("text", ["node[1-", "", "@nosuchgroup", "-oProxyCommand=touch\x20x", "a b", "n1,-l", "$(id)"])
 def test_what_names_no_host_is_refused(text: str) -> None:
     with pytest.raises(UsageError):

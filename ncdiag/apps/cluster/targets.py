@@ -23,6 +23,7 @@ def targets(text: str) -> tuple[str, ...]:
     """
     try:
         from ClusterShell.NodeSet import NodeSet, NodeSetException
+        from ClusterShell.NodeUtils import GroupResolverError
     except ImportError:
         raise UsageError(MISSING) from None
     try:
@@ -31,6 +32,9 @@ def targets(text: str) -> tuple[str, ...]:
             found.update(NodeSet(_SLOTS.sub("", piece)))
     except NodeSetException as error:
         msg = f"--nodes {text}: {error}"
+        raise UsageError(msg) from None
+    except GroupResolverError as error:  # no source of groups is configured (groups.conf)
+        msg = f"--nodes {text}: ClusterShell cannot look up the group ({error})"
         raise UsageError(msg) from None
     names = tuple(str(name) for name in found)
     if not names:
