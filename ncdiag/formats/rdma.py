@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats import basics, decoded
 
 UNNAMED = "?"
 """Name of a device whose header line is not in the text: a paste that begins in the middle of a block."""
@@ -36,15 +35,6 @@ _PKEY = lazy_regex(r"0x[0-9a-f]{4}$", re.IGNORECASE)
 _NO_PKEY, _PKEYS = "0x0000", 128
 GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
 """A GID written in full; parts that somebody masked with ``x`` or ``*`` are let through."""
-
-
-def more(lines: Sequence[str], line: str, row: re.Pattern[str], detail: re.Pattern[str]) -> bool:
-    """Whether a line goes on with what ``rdma`` prints, text or JSON; its first row again is another host's."""
-    if decoded.begins(lines[0] or line):
-        return decoded.more(lines[-1], line)
-    if not line.strip() or detail.match(line) or basics.is_elision(line):
-        return True
-    return row.match(line) is not None and line != lines[0]
 
 
 def port_state(text: str) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows, never
 
 KIND = "clock_sync"
 COMMANDS: tuple[str, ...] = ("chronyc tracking", "chronyc -n tracking", "timedatectl", "timedatectl show")
@@ -21,10 +21,10 @@ ANCHOR = (
     r"|[ \t]{0,20}(?:System clock|NTP) synchronized: (?:yes|no)[ \t]*$|NTPSynchronized=(?:yes|no)[ \t]*$"
 )
 
-_OFFSET = re.compile(r"System time\s{1,20}: (\d{1,12}\.\d{1,12}) seconds (slow|fast) of NTP time")
-_LEAP = re.compile(r"Leap status\s{1,20}: (Normal|Insert second|Delete second|Not synchronised)")
-_SYNCHRONIZED = re.compile(r"\s{0,20}(?:(?:System clock|NTP) synchronized: |NTPSynchronized=)(yes|no)\s*$")
-_OTHER = re.compile(
+_OFFSET = r"System time\s{1,20}: (\d{1,12}\.\d{1,12}) seconds (slow|fast) of NTP time"
+_LEAP = r"Leap status\s{1,20}: (Normal|Insert second|Delete second|Not synchronised)"
+_SYNCHRONIZED = r"\s{0,20}(?:(?:System clock|NTP) synchronized: |NTPSynchronized=)(yes|no)\s*$"
+_OTHER = (
     r"(?:Reference ID|Stratum|Ref time \(UTC\)|Last offset|RMS offset|Frequency|Residual freq|Skew|Root delay"
     r"|Root dispersion|Update interval)\s{1,20}: "
     r"|\s{0,20}(?:Local time|Universal time|RTC time|Time zone|NTP enabled|NTP service|RTC in local TZ|DST active"
@@ -33,31 +33,48 @@ _OTHER = re.compile(
 )
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """The other lines of the same output."""
-    known = any(pattern.match(line) for pattern in (_OFFSET, _LEAP, _SYNCHRONIZED, _OTHER))
-    name = line.partition(":")[0]
-    return known and not any(text.partition(":")[0] == name for text in lines if ":" in text)
-
-
-def parse(section: Section) -> Parsed:
+class _Clock(Reading):
     """``clock_synchronized`` and ``clock_offset_seconds`` (ahead of the reference: positive)."""
-    fields: dict[str, Any] = {}
-    first = 0
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        if found := _OFFSET.match(line):
-            fields["clock_offset_seconds"] = float(found[1]) * (1 if found[2] == "fast" else -1)
-        elif found := _LEAP.match(line):
-            fields["clock_synchronized"] = found[1] != "Not synchronised"
-        elif found := _SYNCHRONIZED.match(line):
-            fields["clock_synchronized"] = found[1] == "yes"
-        elif line.strip() and not _OTHER.match(line):
-            unread.append(index)
-            continue
-        first = first if len(fields) > 1 else index
-    if fields.get("clock_synchronized") is False:
-        fields.pop("clock_offset_seconds", None)  # an offset from nothing
-    if not fields:
-        return Parsed(unread=tuple(unread))
-    return Parsed(observations=(observe(section, first, "Host", **fields),), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """Nothing is known yet."""
+        super().__init__(section)
+        self.fields: dict[str, Any] = {}
+        self.at = 0
+
+    def other(self, _: re.Match[str]) -> None:
+        """The observation is that of the last line until both values are known."""
+        self.at = self.at if len(self.fields) > 1 else self.index
+
+    def offset(self, found: re.Match[str]) -> None:
+        """How far the clock is off."""
+        self.fields["clock_offset_seconds"] = float(found[1]) * (1 if found[2] == "fast" else -1)
+        self.other(found)
+
+    def state(self, found: re.Match[str]) -> None:
+        """Whether anything keeps the clock."""
+        self.fields["clock_synchronized"] = found[1] not in {"Not synchronised", "no"}
+        self.other(found)
+
+    def end(self) -> None:
+        """Both as one observation; without the offset where the clock follows nothing."""
+        if self.fields.get("clock_synchronized") is False:
+            self.fields.pop("clock_offset_seconds", None)
+        if self.fields:
+            self.observe("Host", at=self.at, **self.fields)
+
+
+def _new(lines: Sequence[str], line: str) -> bool:
+    """A name that the section has already begins another output."""
+    name = line.partition(":")[0]
+    return not any(text.partition(":")[0] == name for text in lines if ":" in text)
+
+
+ROWS = Rows(
+    _Clock,
+    Row(_OFFSET, _Clock.offset, belongs=_new),
+    Row(_LEAP, _Clock.state, belongs=_new),
+    Row(_SYNCHRONIZED, _Clock.state, belongs=_new),
+    Row(_OTHER, _Clock.other, belongs=_new),
+    Row(r"\s*$", _Clock.other, belongs=never),
+)

@@ -7,11 +7,11 @@ under tools/flight_recorder: a sentence about a collective, then ``name: value``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
 
 KIND = "fr_trace"
 COMMANDS: tuple[str, ...] = ("torchfrtrace", "fr_trace.py")
@@ -32,58 +32,63 @@ _ERRORS = (
 )
 ANCHOR = rf"(?:{_MISSING}|{_ERRORS})[ \t]*$"
 
-_HEAD = re.compile(rf"(?:(?P<missing>{_MISSING})|{_ERRORS})\s*$")
-_SEQUENCE = re.compile(r"\d{1,12}")
-_VALUE = re.compile(
+_SEQUENCE = lazy_regex(r"\d{1,12}")
+_VALUE = (
     r"(?P<name>internal record id|group info|collective|missing ranks|total (?:in|out)put numel|(?:in|out)put sizes"
     r"|world size|expected ranks|collective state|error msg|collective stack trace): ?(?P<value>.{0,2000})$"
 )
-_FRAME = re.compile(r"\s*\S.{0,300} at \S.{0,400}:\d{1,7}$")
-_VERDICT = re.compile(r"No errors found for this collective entry|We cannot decide what's wrong with this collective")
+_FRAME = r"\s*\S.{0,300} at \S.{0,400}:\d{1,7}$"
+_VERDICT = r"No errors found for this collective entry|We cannot decide what's wrong with this collective"
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Values, stack frames and further collectives."""
-    known = any(pattern.match(line) for pattern in (_HEAD, _VALUE, _FRAME, _VERDICT))
-    return known or not line.strip() or basics.is_elision(line)
-
-
-def parse(section: Section) -> Parsed:
+class _Collectives(Reading):
     """An event for each collective: ranks that did not come, or that called something else."""
-    found: list[Observation] = []
-    unread: list[int] = []
-    head: tuple[int, re.Match[str]] | None = None
-    values: dict[str, str] = {}
-    for index, line in enumerate(section.lines):
-        start, value = _HEAD.match(line), _VALUE.match(line)
-        if start:
-            found += _event(section, head, values)
-            head, values = (index, start), {}
-        elif value:
-            values[value["name"]] = value["value"].strip()
-        elif line.strip() and not _FRAME.match(line) and not _VERDICT.match(line) and not basics.is_elision(line):
-            unread.append(index)
-    return Parsed(observations=(*found, *_event(section, head, values)), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No collective has begun."""
+        super().__init__(section)
+        self.missing: bool | None = None
+        self.start, self.values = 0, dict[str, str]()
+
+    def head(self, found: re.Match[str]) -> None:
+        """The next collective."""
+        self.end()
+        self.missing, self.start, self.values = found["missing"] is not None, self.index, {}
+
+    def value(self, found: re.Match[str]) -> None:
+        """A name and its value."""
+        self.values[found["name"]] = found["value"].strip()
+
+    def end(self) -> None:
+        """The event of the collective above."""
+        if self.missing is None:
+            return
+        line, values = self.section.lines[self.start], self.values
+        number = _SEQUENCE.search(line)
+        fields = {
+            "sequence": int(number[0]) if number else None, "operation": values.get("collective"),
+            "process_group": values.get("group info"),
+        }  # fmt: skip
+        if self.missing:
+            fields["world_size"] = basics.number(values.get("world size", ""))
+            fields["late_ranks"] = values.get("missing ranks", "").strip("{}[] ")
+            event, text = "torch-ranks-missing", line.strip()
+        else:
+            named = f"{values.get('collective') or 'a collective'} number {fields['sequence']}"
+            event, text = "torch-collective-mismatch", f"{named}: {values.get('error msg') or 'its sizes differ'}"
+        self.observe(
+            "Event", at=self.start, event=event, origin="torch", kind="symptom" if self.missing else "cause",
+            text=text[:400], order=self.section.number(self.start), count=1,
+            fields={name: value for name, value in fields.items() if value is not None},
+        )  # fmt: skip
 
 
-def _event(section: Section, head: tuple[int, re.Match[str]] | None, values: dict[str, str]) -> Iterator[Observation]:
-    if head is None:
-        return
-    index, start = head
-    number = _SEQUENCE.search(section.lines[index])
-    fields = {
-        "sequence": int(number[0]) if number else None, "operation": values.get("collective"),
-        "process_group": values.get("group info"),
-    }  # fmt: skip
-    told = f"{values.get('collective') or 'a collective'} number {fields['sequence']}"
-    if start["missing"]:
-        fields["world_size"] = basics.number(values.get("world size", ""))
-        fields["late_ranks"] = values.get("missing ranks", "").strip("{}[] ")
-        event, text = "torch-ranks-missing", section.lines[index].strip()
-    else:
-        event, text = "torch-collective-mismatch", f"{told}: {values.get('error msg') or 'its sizes differ'}"
-    yield observe(
-        section, index, "Event", event=event, origin="torch", kind="cause" if not start["missing"] else "symptom",
-        text=text[:400], order=section.number(index), count=1,
-        fields={name: value for name, value in fields.items() if value is not None},
-    )  # fmt: skip
+ROWS = Rows(
+    _Collectives,
+    Row(rf"(?:(?P<missing>{_MISSING})|{_ERRORS})\s*$", _Collectives.head),
+    Row(_VALUE, _Collectives.value),
+    Row(_FRAME),
+    Row(_VERDICT),
+    Row(basics.is_elision),
+    BLANK,
+)

@@ -8,11 +8,10 @@ numbers of GPUs are CUDA's, which are nvidia-smi's where all GPUs are of one mod
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed
 from ncdiag.parsers._peer_rates import LARGEST, Rates
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
 
 KIND = "p2p_latency"
 COMMANDS: tuple[str, ...] = ("p2pBandwidthLatencyTest",)
@@ -23,15 +22,10 @@ ANCHOR = (
 )
 SIGNS = ("P2P=Disabled", "P2P=Enabled")
 
-_TITLE = re.compile(
+_TITLE = (
     r"(?P<matrix>P2P Connectivity) Matrix|(?:(?P<way>Uni|Bi)directional )?P2P=(?P<peer>Dis|En)abled "
     r"(?P<what>Latency|Bandwidth)"
 )
-_HEAD = re.compile(r"\s*(?P<clock>GPU|CPU|D\\D)(?:\s+\d{1,4})+\s*$")
-_ROW = re.compile(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+\d{1,9}(?:\.\d{1,4})?)+)\s*$")
-_DEVICE = re.compile(r"Device: (?P<gpu>\d{1,4}), (?P<model>[^,]{1,80}), pciBusID: ")
-_ACCESS = re.compile(r"Device=(?P<one>\d{1,4}) (?P<can>CAN|CANNOT) Access Peer Device=(?P<other>\d{1,4})\s*$")
-_OTHER = re.compile(r"\[P2P |Device: \d|So you can see|\*\*\*NOTE|NOTE: The CUDA Samples|\s*$")
 _FIELDS = {
     ("Latency", "En"): "peer_latency_us", ("Latency", "Dis"): "staged_latency_us",
     ("Bandwidth", "En"): "peer_gb_per_s", ("Bandwidth", "Dis"): "staged_gb_per_s",
@@ -41,32 +35,58 @@ _CLOCKS = {"Latency": "GPU"}
 """What heads the columns of the latencies that are kept; that of all others is ``D\\D``."""
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Titles, heads and rows of the matrices, and what the test prints before and after them."""
-    return any(pattern.match(line) for pattern in (_TITLE, _HEAD, _ROW, _ACCESS, _OTHER))
-
-
-def parse(section: Section) -> Parsed:
+class _Matrices(Reading):
     """A link for each pair, in microseconds and GB/s; the models of the GPUs and the bandwidth of their own memory."""
-    rates = Rates(section)
-    unread: list[int] = []
-    field, clock, columns = "", "", 0
-    for index, line in enumerate(section.lines):
-        title, head, row, access = _TITLE.match(line), _HEAD.match(line), _ROW.match(line), _ACCESS.match(line)
-        if title:
-            field, clock, columns = _field(title), _CLOCKS.get(title["what"], "D\\D"), 0
-        elif head:
-            columns = len(line.split()) - 1 if head["clock"] == clock else 0
-        elif row:
-            if field and len(row["cells"].split()) == columns <= LARGEST:  # a row that lost its number is none
-                _take(rates, field, index, row)
-        elif access:
-            rates.pair(index, _ACCESS_FIELD, int(access["one"]), int(access["other"]), access["can"] == "CAN")
-        elif device := _DEVICE.match(line):
-            rates.gpu(index, int(device["gpu"]), model=device["model"].strip())
-        elif not _OTHER.match(line):
-            unread.append(index)
-    return Parsed(observations=tuple(rates.observations()), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No matrix has begun."""
+        super().__init__(section)
+        self.rates = Rates(section)
+        self.field, self.clock, self.columns = "", "", 0
+
+    def title(self, found: re.Match[str]) -> None:
+        """The next matrix."""
+        self.field, self.clock, self.columns = _field(found), _CLOCKS.get(found["what"], "D\\D"), 0
+
+    def head(self, found: re.Match[str]) -> None:
+        """The numbers of its columns."""
+        self.columns = len(self.line.split()) - 1 if found["clock"] == self.clock else 0
+
+    def row(self, found: re.Match[str]) -> None:
+        """From one GPU to each other; the diagonal is a copy inside one memory."""
+        gpu, cells = int(found["gpu"]), found["cells"].split()
+        if not self.field or not len(cells) == self.columns <= LARGEST:  # a row that lost its number says nothing
+            return
+        for other, cell in enumerate(cells):
+            if other != gpu:
+                value = float(cell) > 0 if self.field == _ACCESS_FIELD else float(cell)
+                self.rates.pair(self.index, self.field, gpu, other, value)
+            elif self.field == _STAGED:
+                self.rates.gpu(self.index, gpu, local_gb_per_s=float(cell))
+
+    def access(self, found: re.Match[str]) -> None:
+        """Whether one GPU reaches another."""
+        self.rates.pair(self.index, _ACCESS_FIELD, int(found["one"]), int(found["other"]), found["can"] == "CAN")
+
+    def device(self, found: re.Match[str]) -> None:
+        """The model of a GPU."""
+        self.rates.gpu(self.index, int(found["gpu"]), model=found["model"].strip())
+
+    def end(self) -> None:
+        """All of them."""
+        self.found += self.rates.observations()
+
+
+ROWS = Rows(
+    _Matrices,
+    Row(_TITLE, _Matrices.title),
+    Row(r"\s*(?P<clock>GPU|CPU|D\\D)(?:\s+\d{1,4})+\s*$", _Matrices.head),
+    Row(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+\d{1,9}(?:\.\d{1,4})?)+)\s*$", _Matrices.row),
+    Row(r"Device=(?P<one>\d{1,4}) (?P<can>CAN|CANNOT) Access Peer Device=(?P<other>\d{1,4})\s*$", _Matrices.access),
+    Row(r"Device: (?P<gpu>\d{1,4}), (?P<model>[^,]{1,80}), pciBusID: ", _Matrices.device),
+    Row(r"\[P2P |Device: \d|So you can see|\*\*\*NOTE|NOTE: The CUDA Samples"),
+    BLANK,
+)
 
 
 def _field(title: re.Match[str]) -> str:
@@ -76,13 +96,3 @@ def _field(title: re.Match[str]) -> str:
     if title["way"] == "Bi":
         return _BOTH_FIELD if title["peer"] == "En" else ""
     return _FIELDS[title["what"], title["peer"]]
-
-
-def _take(rates: Rates, field: str, index: int, row: re.Match[str]) -> None:
-    """Take the cells of a row: from one GPU to each other; the diagonal is a copy inside one memory."""
-    gpu = int(row["gpu"])
-    for other, cell in enumerate(row["cells"].split()):
-        if other != gpu:
-            rates.pair(index, field, gpu, other, float(cell) > 0 if field == _ACCESS_FIELD else float(cell))
-        elif field == _STAGED:
-            rates.gpu(index, gpu, local_gb_per_s=float(cell))

@@ -11,44 +11,53 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Parsed
 from ncdiag.formats import decoded, rdma
+from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows, not_again
 
 KIND = "rdma_dev"
 COMMANDS = tuple(f"rdma{option} {word}" for option in ("", " -d", " -j", " -jp") for word in ("dev", "device"))
 _HEAD = r"\d{1,5}: [A-Za-z][\w.-]{0,63}: (?:node_type|fw|node_guid) \S"
 ANCHOR = _HEAD + r"|\[\s?\{\s?\"ifindex\":\s?\d+,\s?\"ifname\":\s?\"[^\"]{1,64}\",\s?\"node_type\":"
-_ROW = re.compile(r"\s*\d{1,5}: (?P<name>[A-Za-z][\w.-]{0,63}): (?P<rest>(?:node_type|fw|node_guid) .*)$")
-_DETAIL = re.compile(r"\s+(?:caps: <|[A-Z_]{4,})")
-_LINE_LIMIT = 1024
+_ROW = r"\s*\d{1,5}: (?P<name>[A-Za-z][\w.-]{0,63}): (?P<rest>(?:node_type|fw|node_guid) .*)$"
+_DETAIL = r"\s+(?:caps: <|[A-Z_]{4,})"
+
+
+class _Devices(Reading):
+    """A device a line; complete where no device was asked for by its name."""
+
+    def row(self, found: re.Match[str]) -> None:
+        """A device, with words and their values in turn."""
+        words = found["rest"].split()
+        self.device(found["name"], dict(zip(words[::2], words[1::2], strict=False)))
+
+    def device(self, name: str, values: Mapping[str, Any]) -> None:
+        """A device by the words that ``rdma`` prints."""
+        firmware, guid = values.get("fw"), values.get("node_guid")
+        firmware = str(firmware) if firmware and firmware != "<invalid>" else None
+        self.observe("Hca", (name,), firmware=firmware, node_guid=rdma.guid(str(guid)) if guid else None)
+
+    def complete(self) -> bool:
+        """All devices are there."""
+        bare = self.section.command is None or re.search(r"\bdev(?:ice)?( show)?\s*$", self.section.command) is not None
+        return bool(self.found) and not self.unread and bare
+
+
+ROWS = Rows(_Devices, Row(_ROW, _Devices.row, belongs=not_again), Row(_DETAIL), BLANK, ELISION, longest=1023)
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Further devices and the capabilities that ``-d`` prints; the first device again is another host's output."""
-    return rdma.more(lines, line, _ROW, _DETAIL)
+    """Further devices and the capabilities that ``-d`` prints, or a list in JSON."""
+    return decoded.more(lines[-1], line) if decoded.begins(lines[0] or line) else ROWS.continues(lines, line)
 
 
 def parse(section: Section) -> Parsed:
     """An observation a device."""
-    if section.lines and decoded.begins(section.lines[0]):
-        devices = [item for item in decoded.listed(section.text) if "ifname" in item and "node_guid" in item]
-        found = [_device(section, 0, str(item["ifname"]), item) for item in devices]
-        return Parsed(observations=tuple(found), unread=() if found else tuple(range(len(section.lines))))
-    found, unread = [], list[int]()
-    for index, line in enumerate(section.lines):
-        row = _ROW.match(line) if len(line) < _LINE_LIMIT else None
-        if row:
-            words = row["rest"].split()
-            found.append(_device(section, index, row["name"], dict(zip(words[::2], words[1::2], strict=False))))
-        elif line.strip() and not _DETAIL.match(line):
-            unread.append(index)
-    bare = section.command is None or re.search(r"\bdev(?:ice)?( show)?\s*$", section.command) is not None
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=bool(found) and not unread and bare)
-
-
-def _device(section: Section, index: int, name: str, values: Mapping[str, Any]) -> Observation:
-    firmware, guid = values.get("fw"), values.get("node_guid")
-    return observe(
-        section, index, "Hca", (name,), firmware=str(firmware) if firmware and firmware != "<invalid>" else None,
-        node_guid=rdma.guid(str(guid)) if guid else None,
-    )  # fmt: skip
+    if not section.lines or not decoded.begins(section.lines[0]):
+        return ROWS.parse(section)
+    reading = _Devices(section)
+    for item in decoded.listed(section.text):
+        if "ifname" in item and "node_guid" in item:
+            reading.device(str(item["ifname"]), item)
+    found = tuple(reading.found)
+    return Parsed(observations=found, unread=() if found else tuple(range(len(section.lines))))

@@ -6,10 +6,8 @@ Source: GNU coreutils src/stat.c (``%d``: device number in decimal).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows, at_start
 
 KIND = "shm_device"
 COMMANDS: tuple[str, ...] = (
@@ -20,18 +18,20 @@ COMMANDS: tuple[str, ...] = (
 )
 ANCHOR = r"(?!)"  # a number alone: only its command says what it is
 
-_NUMBER = re.compile(r"\d{1,18}\s*$")
 _SHM = "/dev/shm"  # noqa: S108  (it is the subject, no temporary file)
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One number is all there is."""
-    return not any(text.strip() for text in lines) and _NUMBER.match(line) is not None
+class _Number(Reading):
+    """``device`` of the mount; one number is all there is."""
+
+    def number(self, found: re.Match[str]) -> None:
+        """The answer of the command."""
+        self.observe("Mount", (_SHM,), device=int(found[0]))
+
+    def end(self) -> None:
+        """Nothing where no command says what the number is, or more is below it."""
+        if self.section.command is None or self.unread or len(self.found) > 1:
+            self.found_nothing()
 
 
-def parse(section: Section) -> Parsed:
-    """``device`` of the mount."""
-    told = [index for index, line in enumerate(section.lines) if line.strip()]
-    if section.command is None or len(told) != 1 or not _NUMBER.match(section.lines[told[0]]):
-        return Parsed(unread=tuple(told))
-    return Parsed(observations=(observe(section, told[0], "Mount", (_SHM,), device=int(section.lines[told[0]])),))
+ROWS = Rows(_Number, Row(r"\d{1,18}\s*$", _Number.number, belongs=at_start))
