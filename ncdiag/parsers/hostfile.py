@@ -11,8 +11,9 @@ import re
 from collections.abc import Sequence
 from string import ascii_lowercase
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows, after_text
 
 KIND = "hostfile"
 COMMANDS: tuple[str, ...] = (
@@ -31,56 +32,38 @@ ANCHOR = rf"{_IP}[ \t]*$|{_USER}{_HOST}[ \t]+(?:slots|max_slots|max-slots)[ \t]?
 STRUCTURE = "0" + ascii_lowercase
 FREQUENT = {STRUCTURE: "a name alone in its line may be any word with a digit"}
 
-_SLOTS = re.compile(
+_SLOTS = (
     rf"\s*{_USER}(?P<name>{_HOST})(?:\s+(?:[a-z_-]+\s?=\s?\S+\s*)?(?:slots\s?=\s?(?P<slots>\d{{1,4}})).*|\s+\S+=.*)$"
 )
-_COLON = re.compile(rf"\s*{_USER}(?P<name>{_HOST})(?::(?P<slots>\d{{1,4}}))?\s*$")
-_ALONE = re.compile(rf"(?:{_BARE}|{_IP})\s*$")
-_COMMENT = re.compile(r"\s*#")
+_COLON = rf"\s*{_USER}(?P<name>{_HOST})(?::(?P<slots>\d{{1,4}}))?\s*$"
+_ALONE = lazy_regex(rf"(?:{_BARE}|{_IP})\s*$")
+_COMMENT = lazy_regex(r"\s*#")
 _ALIKE = 3
 _STEM = 2
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Lines of the layout that began the list; comments."""
-    first = next((text for text in lines if text.strip() and not _COMMENT.match(text)), line)
-    if first.startswith("-----"):
-        return False  # a key or a certificate, whose lines are no names
-    if _COMMENT.match(line):
-        return True
-    if not line.strip():
-        return bool(lines) and bool(lines[-1].strip())
-    if "=" in first:
-        return _SLOTS.match(line) is not None
-    if ":" in first or not lines:
-        return _COLON.match(line) is not None
-    return (_ALONE.match(line) or _COLON.match(line)) is not None and " " not in line.strip()
-
-
-def parse(section: Section) -> Parsed:
+class _Hosts(Reading):
     """The hosts with their slots, as a launch whose program is ``hostfile``."""
-    hosts: list[dict[str, str | int]] = []
-    unread: list[int] = []
-    first: int | None = None
-    for index, line in enumerate(section.lines):
-        found = _SLOTS.match(line) or _COLON.match(line)
-        if found:
-            host: dict[str, str | int] = {"name": found["name"]}
-            if found["slots"]:
-                host["slots"] = int(found["slots"])
-            hosts.append(host)
-            first = index if first is None else first
-        elif line.strip() and not _COMMENT.match(line):
-            unread.append(index)
-    sure = (section.command is not None and not unread) or any("slots" in host for host in hosts)
-    if first is None or not (sure or _alike([str(host["name"]) for host in hosts])):
-        return Parsed(unread=tuple(i for i, line in enumerate(section.lines) if line.strip()))
-    return Parsed(
-        observations=(
-            observe(section, first, "Launch", program="hostfile", text=section.lines[first].strip(), hosts=hosts),
-        ),
-        unread=tuple(unread),
-    )
+
+    def __init__(self, section: Section) -> None:
+        """No host was read yet."""
+        super().__init__(section)
+        self.hosts: list[dict[str, str | int]] = []
+        self.first = 0
+
+    def host(self, found: re.Match[str]) -> None:
+        """One host a line."""
+        self.first = self.first if self.hosts else self.index
+        self.hosts.append({"name": found["name"], **({"slots": int(found["slots"])} if found["slots"] else {})})
+
+    def end(self) -> None:
+        """All of them, where it is sure that they are hosts; else nothing."""
+        sure = (self.section.command is not None and not self.unread) or any("slots" in host for host in self.hosts)
+        if self.hosts and (sure or _alike([str(host["name"]) for host in self.hosts])):
+            text = self.section.lines[self.first].strip()
+            self.observe("Launch", at=self.first, program="hostfile", text=text, hosts=self.hosts)
+        else:
+            self.found_nothing()
 
 
 def _alike(names: Sequence[str]) -> bool:
@@ -89,3 +72,22 @@ def _alike(names: Sequence[str]) -> bool:
         return False
     stems = {name[:_STEM] for name in names}
     return len(names) >= _ALIKE and len(set(names)) == len(names) and len(stems) == 1
+
+
+def _first_host(lines: Sequence[str], line: str) -> str:
+    """The first line that is not a comment, which decides the layout; the line itself where none is above it."""
+    return next((text for text in lines if text.strip() and not _COMMENT.match(text)), line)
+
+
+def _no_key(lines: Sequence[str], line: str) -> bool:
+    """The lines of a key or a certificate are not names."""
+    return not _first_host(lines, line).startswith("-----")
+
+
+ROWS = Rows(
+    _Hosts,
+    Row(_SLOTS, _Hosts.host, belongs=lambda lines, line: _no_key(lines, line) and "=" in _first_host(lines, line)),
+    Row(_COLON, _Hosts.host, belongs=lambda lines, line: _no_key(lines, line) and "=" not in _first_host(lines, line)),
+    Row(_COMMENT.pattern, belongs=_no_key),
+    Row(r"\s*$", belongs=lambda lines, line: _no_key(lines, line) and after_text(lines, line)),
+)

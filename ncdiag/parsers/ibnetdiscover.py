@@ -8,11 +8,11 @@ with ``-l``, ``-H``, ``-S`` and ``-R`` a list of nodes (list_node), with ``-p`` 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
 
 KIND = "ibnetdiscover"
 COMMANDS: tuple[str, ...] = ("ibnetdiscover", "ibswitches", "ibhosts", "ibrouters")
@@ -23,26 +23,26 @@ ANCHOR += (
     r"|(?:Switch|Ca|Router)[ \t]{1,3}: 0x[0-9a-f]{16} ports \d|(?:SW|CA|RT) {1,8}\d{1,6} {1,3}\d{1,4} 0x[0-9a-f]{16} "
 )
 
-_NODE = re.compile(
+_NODE = (
     r"(?P<kind>Switch|Ca|Rt)\s{1,8}(?P<ports>\d{1,4})\s{1,8}\"[SHR]-(?P<guid>[0-9a-f]{16})\""
     r"(?:\s{1,16}# \"(?P<name>[^\"]{0,200})\"(?P<rest>.{0,200}))?"
 )
-_LID = re.compile(r"\blid (\d{1,6})")
-_LINK = re.compile(
+_LID = lazy_regex(r"\blid (\d{1,6})")
+_LINK = (
     r"\[(?P<port>\d{1,4})\](?:\([0-9a-f]{1,16}\))?\s{1,8}\"[SHR]-(?P<peer>[0-9a-f]{16})\"\[(?P<peer_port>\d{1,4})\]"
     r"(?:\([0-9a-f]{1,16}\))?(?:\s{1,24}#(?P<comment>.{0,400}))?"
 )
-_PEER = re.compile(r"\"(?P<name>[^\"]{0,200})\" lid (?P<lid>\d{1,6})")
-_RATE = re.compile(r"\s(?P<width>\d{1,2})x(?P<speed>[A-Z]{2,4}\d{0,3})\b")
-_KEY = re.compile(r"(?P<key>vendid|devid|sysimgguid|switchguid|caguid|rtguid)=(?P<value>0x[0-9a-f]{1,16})")
-_COMMENT = re.compile(r"#(?:\s|$)|Chassis \d|\s*DDR\b")
-_LISTED = re.compile(
+_PEER = lazy_regex(r"\"(?P<name>[^\"]{0,200})\" lid (?P<lid>\d{1,6})")
+_RATE = lazy_regex(r"\s(?P<width>\d{1,2})x(?P<speed>[A-Z]{2,4}\d{0,3})\b")
+_KEY = r"(?P<key>vendid|devid|sysimgguid|switchguid|caguid|rtguid)=(?P<value>0x[0-9a-f]{1,16})"
+_COMMENT = r"#(?:\s|$)|Chassis \d|\s*DDR\b"
+_LISTED = (
     r"(?P<kind>Switch|Ca|Router)\s{1,3}: 0x(?P<guid>[0-9a-f]{16}) ports (?P<ports>\d{1,4})"
     r"(?: devid (?P<device>0x[0-9a-f]{1,8}) vendid (?P<vendor>0x[0-9a-f]{1,8}))?"
     r" \"(?P<name>[^\"]{0,200})\"(?P<rest>.{0,200})$"
 )
 _END = r"(?:SW|CA|RT) {1,8}\d{1,6} {1,3}\d{1,4} 0x[0-9a-f]{16}"
-_PORT = re.compile(
+_PORT = (
     r"(?P<kind>SW|CA|RT) {1,8}(?P<lid>\d{1,6}) {1,3}(?P<port>\d{1,4}) 0x(?P<guid>[0-9a-f]{16})"
     r" (?P<width>\d{1,2}x|\?\?x?) (?P<speed>\S{1,8}) "
     rf"(?:- (?P<peer>{_END}) \( '(?P<name>.{{0,120}}?)' - '(?P<peer_name>.{{0,120}})' \)|'(?P<alone>.{{0,120}})')\s*$"
@@ -52,75 +52,82 @@ _KINDS = {
 }  # fmt: skip
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Numbers, nodes, links, comments and the blank lines between them."""
-    return not line.strip() or any(pattern.match(line) for pattern in (_KEY, _LINK, _NODE, _COMMENT, _LISTED, _PORT))
-
-
-def parse(section: Section) -> Parsed:
+class _Fabric(Reading):
     """One Fabric with its nodes and their links."""
-    nodes: list[dict[str, Any]] = []
-    known: dict[str, dict[str, Any]] = {}
-    above: dict[str, str] = {}
-    unread: list[int] = []
-    first = 0
-    for index, line in enumerate(section.lines):
-        key, node, link = _KEY.match(line), _NODE.match(line), _LINK.match(line)
-        if key:
-            above[key["key"]] = key["value"]
-        elif node:
-            first = first if nodes else index
-            nodes.append(_node(node, above))
-            above = {}
-        elif listed := _LISTED.match(line):
-            first = first if nodes else index
-            nodes.append(_listed(listed))
-        elif port := _PORT.match(line):
-            first = first if nodes else index
-            _add_port(port, known, nodes)
-        elif link and nodes:
-            nodes[-1].setdefault("links", []).append(_link(link))
-        elif line.strip() and not _COMMENT.match(line):
-            unread.append(index)
-    found = (observe(section, first, "Fabric", nodes=nodes),) if nodes else ()
-    return Parsed(observations=found, unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No node has begun."""
+        super().__init__(section)
+        self.nodes: list[dict[str, Any]] = []
+        self.known: dict[str, dict[str, Any]] = {}
+        self.above: dict[str, str] = {}
+        self.first = 0
+
+    def key(self, found: re.Match[str]) -> None:
+        """A number of the node below."""
+        self.above[found["key"]] = found["value"]
+
+    def node(self, found: re.Match[str]) -> None:
+        """A node, whose links are below."""
+        self._add({"links": []} | _node(found, found["rest"] or "", self.above.get("vendid"), self.above.get("devid")))
+        self.above = {}
+
+    def listed(self, found: re.Match[str]) -> None:
+        """A node of the list, which shows no links."""
+        self._add(_node(found, found["rest"], found["vendor"], found["device"]))
+
+    def _add(self, node: dict[str, Any]) -> None:
+        self.first = self.first if self.nodes else self.index
+        self.nodes.append(node)
+
+    def link(self, found: re.Match[str]) -> bool:
+        """A link of the node above."""
+        if self.nodes:
+            self.nodes[-1].setdefault("links", []).append(_link(found))
+        return bool(self.nodes)
+
+    def port(self, found: re.Match[str]) -> None:
+        """A line of ``-p``: a port of a node, which may be known from an earlier one, and the other end of its link."""
+        node = self.known.get(found["guid"])
+        if node is None:
+            name = found["name"] or found["alone"] or None
+            node = {"links": [], "kind": _KINDS[found["kind"]], "guid": found["guid"], "lid": int(found["lid"])}
+            node |= {"name": name} if name else {}
+            self.known[found["guid"]] = node
+            self._add(node)
+        if found["peer"]:
+            _, lid, port, guid = found["peer"].split()
+            link: dict[str, Any] = {"port": int(found["port"]), "peer": guid.removeprefix("0x"), "peer_port": int(port)}
+            link |= {"peer_name": found["peer_name"], "peer_lid": int(lid)}
+            if found["width"][:1].isdigit() and "?" not in found["speed"]:
+                link |= {"width": int(found["width"].rstrip("x")), "speed": found["speed"]}
+            node["links"].append(link)
+
+    def end(self) -> None:
+        """All of them as one observation."""
+        if self.nodes:
+            self.observe("Fabric", at=self.first, nodes=self.nodes)
 
 
-def _node(found: re.Match[str], above: dict[str, str]) -> dict[str, Any]:
-    lid = _LID.search(found["rest"] or "")
+ROWS = Rows(
+    _Fabric,
+    Row(_KEY, _Fabric.key),
+    Row(_NODE, _Fabric.node),
+    Row(_LISTED, _Fabric.listed),
+    Row(_PORT, _Fabric.port),
+    Row(_LINK, _Fabric.link),
+    Row(_COMMENT),
+    BLANK,
+)
+
+
+def _node(found: re.Match[str], rest: str, vendor: str | None, device: str | None) -> dict[str, Any]:
+    lid = _LID.search(rest)
     fields = {
         "kind": _KINDS[found["kind"]], "guid": found["guid"], "name": found["name"], "nports": int(found["ports"]),
-        "lid": int(lid[1]) if lid else None, "vendor_id": above.get("vendid"), "device_id": above.get("devid"),
-    }  # fmt: skip
-    return {"links": [], **{name: value for name, value in fields.items() if value is not None}}
-
-
-def _listed(found: re.Match[str]) -> dict[str, Any]:
-    """A node of the list, which shows no links."""
-    lid = _LID.search(found["rest"])
-    fields = {
-        "kind": _KINDS[found["kind"]], "guid": found["guid"], "name": found["name"], "nports": int(found["ports"]),
-        "lid": int(lid[1]) if lid else None, "vendor_id": found["vendor"], "device_id": found["device"],
+        "lid": int(lid[1]) if lid else None, "vendor_id": vendor, "device_id": device,
     }  # fmt: skip
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _add_port(found: re.Match[str], known: dict[str, dict[str, Any]], nodes: list[dict[str, Any]]) -> None:
-    """A line of ``-p``: a port of a node, which may be known from an earlier one, and the other end of its link."""
-    node = known.get(found["guid"])
-    if node is None:
-        name = found["name"] or found["alone"] or None
-        node = {"links": [], "kind": _KINDS[found["kind"]], "guid": found["guid"], "lid": int(found["lid"])}
-        node |= {"name": name} if name else {}
-        known[found["guid"]] = node
-        nodes.append(node)
-    if found["peer"]:
-        _, lid, port, guid = found["peer"].split()
-        link: dict[str, Any] = {"port": int(found["port"]), "peer": guid.removeprefix("0x"), "peer_port": int(port)}
-        link |= {"peer_name": found["peer_name"], "peer_lid": int(lid)}
-        if found["width"][:1].isdigit() and "?" not in found["speed"]:
-            link |= {"width": int(found["width"].rstrip("x")), "speed": found["speed"]}
-        node["links"].append(link)
 
 
 def _link(found: re.Match[str]) -> dict[str, Any]:

@@ -11,67 +11,89 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import decoded
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, first_line
 
 KIND = "imex"
 COMMANDS: tuple[str, ...] = ("nvidia-imex-ctl",)
 ANCHOR = r"Connectivity Table Legend:|Node #\d{1,4} {1,8}- \S{1,64} {1,40}- [A-Z]{4,20}\b"
 
-_NODE = re.compile(
+_NODE = (
     r"Node #(?P<number>\d{1,4})\s{1,8}(?:\*\s{0,4})?-\s(?P<address>\S{1,64})\s{1,64}(?:\*\s{0,4})?-\s"
     r"(?P<state>[A-Z][A-Z_ ]{1,30}?)\s*(?:\*\s*)?(?:-\sVersion:|$)"
 )
-_NAME = re.compile(r"\s-\sHostname: (?P<name>[\w.-]{1,64})")
-_ROW = re.compile(r"\s{1,16}\d{1,4}\s{1,16}(?:[INRDACVM!]{1,4}\s*){1,600}$")
-_DOMAIN = re.compile(r"Domain State: (?P<state>[A-Z]{2,20})\s*$")
-_FRAME = re.compile(
+_NAME = lazy_regex(r"\s-\sHostname: (?P<name>[\w.-]{1,64})")
+_DOMAIN = lazy_regex(r"Domain State: (?P<state>[A-Z]{2,20})\s*$")
+_FRAME = (
     r"Connectivity Table Legend:|(?:[A-Z]|!\w!) - [A-Z]|\d{1,2}/\d{1,2}/\d{4} [\d:.]{5,16}\s*$|Nodes:\s*$"
     r"|\s?Nodes From\\To\s"
 )
 _LIMIT = 2000
 _READY, _CONNECTED = "READY", "C"
+_MOST = 8
+
+
+class _Domain(Reading):
+    """``imex_domain``, ``imex_nodes`` and ``imex_lost`` of the host that was asked."""
+
+    def __init__(self, section: Section) -> None:
+        """No node was read yet."""
+        super().__init__(section)
+        self.nodes: dict[int, tuple[str, str]] = {}
+        self.rows: dict[int, list[str]] = {}
+        self.state: str | None = None
+        self.last = 0
+
+    def node(self, found: re.Match[str]) -> None:
+        """A node with its state."""
+        name = _NAME.search(self.line)
+        self.nodes[int(found["number"])] = (name["name"] if name else found["address"]), found["state"]
+
+    def domain(self, found: re.Match[str]) -> None:
+        """The state of the whole, which is the last line."""
+        self.state, self.last = found["state"], self.index
+
+    def row(self, _: re.Match[str]) -> None:
+        """How a node is connected to each."""
+        number, *cells = self.line.split()
+        self.rows[int(number)] = cells
+
+    def end(self) -> None:
+        """All of it as one observation."""
+        if not self.nodes and self.state is None:
+            return
+        lost = [f"{name} ({word})" for name, word in self.nodes.values() if word != _READY]
+        lost += _unconnected(self.nodes, self.rows)
+        count = len(self.nodes) or None
+        self.observe(
+            "Host", at=self.last, imex_domain=self.state, imex_nodes=count, imex_lost=lost if count else None
+        )  # fmt: skip
+
+
+ROWS = Rows(
+    _Domain,
+    Row(_NODE, _Domain.node),
+    Row(_DOMAIN.pattern, _Domain.domain),
+    Row(r"\s{1,16}\d{1,4}\s{1,16}(?:[INRDACVM!]{1,4}\s*){1,600}$", _Domain.row),
+    Row(_FRAME),
+    BLANK,
+    most=_LIMIT + 1,
+)
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """The legend, the nodes, the table and the state, with blank lines between them; or JSON."""
-    first = next((text for text in lines if text.strip()), line)
-    if first.lstrip().startswith("{"):
+    if first_line(lines, line).lstrip().startswith("{"):
         return decoded.is_line(line) and not (len(lines) > 1 and decoded.closed(lines[-1], line))
-    if len(lines) > _LIMIT or _DOMAIN.match(lines[-1] if lines else ""):
-        return False
-    return not line.strip() or any(pattern.match(line) for pattern in (_NODE, _ROW, _DOMAIN, _FRAME))
+    return not _DOMAIN.match(lines[-1] if lines else "") and ROWS.continues(lines, line)
 
 
 def parse(section: Section) -> Parsed:
-    """``imex_domain``, ``imex_nodes`` and ``imex_lost`` of the host that was asked."""
-    if section.lines and section.lines[0].lstrip().startswith("{"):
-        return _of_json(section)
-    nodes: dict[int, tuple[str, str]] = {}
-    rows: dict[int, list[str]] = {}
-    state, last = None, 0
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        node, domain = _NODE.match(line), _DOMAIN.match(line)
-        if node:
-            name = _NAME.search(line)
-            nodes[int(node["number"])] = (name["name"] if name else node["address"]), node["state"]
-        elif domain:
-            state, last = domain["state"], index
-        elif _ROW.match(line):
-            number, *cells = line.split()
-            rows[int(number)] = cells
-        elif line.strip() and not _FRAME.match(line):
-            unread.append(index)
-    if not nodes and state is None:
-        return Parsed(unread=tuple(unread))
-    lost = [f"{name} ({word})" for name, word in nodes.values() if word != _READY]
-    lost += _unconnected(nodes, rows)
-    told = observe(
-        section, last, "Host", imex_domain=state, imex_nodes=len(nodes) or None, imex_lost=lost if nodes else None
-    )
-    return Parsed(observations=(told,), unread=tuple(unread))
+    """What the text or the JSON says of the domain."""
+    return _of_json(section) if section.lines and section.lines[0].lstrip().startswith("{") else ROWS.parse(section)
 
 
 def _unconnected(nodes: Mapping[int, tuple[str, str]], rows: Mapping[int, list[str]]) -> list[str]:
@@ -79,9 +101,6 @@ def _unconnected(nodes: Mapping[int, tuple[str, str]], rows: Mapping[int, list[s
     ready = [number for number, (_, state) in nodes.items() if state == _READY]
     pairs = [(a, b) for a in ready for b in ready if b < len(rows.get(a, ())) and rows[a][b] != _CONNECTED]
     return [f"{nodes[a][0]} to {nodes[b][0]} ({rows[a][b]})" for a, b in pairs[:_MOST]]
-
-
-_MOST = 8
 
 
 def _of_json(section: Section) -> Parsed:

@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Parsed
 from ncdiag.formats import decoded
 from ncdiag.parsers._peer_rates import LARGEST, Rates
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "nvbandwidth"
 COMMANDS: tuple[str, ...] = ("nvbandwidth",)
@@ -25,72 +27,100 @@ _TEST = (
 _KEY = r'[ \t]*"nvbandwidth"\s?:[ \t]*\{?[ \t]*$'
 ANCHOR = rf"nvbandwidth Version: v?\d|Running {_TEST}\.[ \t]*$|{_KEY}"
 
-_RUNNING = re.compile(rf"Running (?P<test>{_TEST})\.\s*$")
-_HEAD = re.compile(r"\s+(?:\d{1,4}\s+)*\d{1,4}\s*$")
-_ROW = re.compile(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+(?:N/A|\d{1,7}\.\d{1,3}))+)\s*$")
-_TITLE = re.compile(r".{4,60} \((?:GB/s|ns)\)\s*$")
-_DEVICE = re.compile(
-    r"Device (?P<gpu>\d{1,3}): (?P<model>.{3,80}?) \((?P<bus>[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})\)\s*$"
-)
-_WRONG = re.compile(r"\s?Invalid value when checking the pattern at ")
-_OTHER = re.compile(
+_TITLE = r".{4,60} \((?:GB/s|ns)\)\s*$"
+_DEVICE = r"Device (?P<gpu>\d{1,3}): (?P<model>.{3,80}?) \((?P<bus>[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})\)\s*$"
+_OTHER = (
     r"\s*$|nvbandwidth Version|Built from Git|MPI version|NOTE: |Performance can vary|CUDA (?:Runtime|Driver) Version"
     r"|Driver Version: |(?:SUM|MIN|MAX|AVG) \w|Waiv(?:ed|ing)|WAIVED|Process \d"
 )
-_HOST = re.compile(r"(?P<host>[A-Za-z0-9][\w.-]{0,63})\s*$")
 _ABOVE_HOST = "Driver Version: "
-_JSON = re.compile(r"\s*\{?\s*$|" + _KEY)
+_JSON = lazy_regex(r"\s*\{?\s*$|" + _KEY)
 _KINDS = (
-    (re.compile(r"host_to_device_memcpy_"), "from_host_gb_per_s"),
-    (re.compile(r"device_to_host_memcpy_"), "to_host_gb_per_s"),
-    (re.compile(r"device_local_copy"), "local_gb_per_s"),
-    (re.compile(r"device_to_device_memcpy_"), "peer_gb_per_s"),
-    (re.compile(r"device_to_device_bidirectional_memcpy_"), "peer_both_gb_per_s"),
+    (lazy_regex(r"host_to_device_memcpy_"), "from_host_gb_per_s"),
+    (lazy_regex(r"device_to_host_memcpy_"), "to_host_gb_per_s"),
+    (lazy_regex(r"device_local_copy"), "local_gb_per_s"),
+    (lazy_regex(r"device_to_device_memcpy_"), "peer_gb_per_s"),
+    (lazy_regex(r"device_to_device_bidirectional_memcpy_"), "peer_both_gb_per_s"),
 )
 """The field that the matrix of a test goes into; others measure many GPUs at once, or the time of one access."""
 _PARTIAL = ("Read1", "Read2", "Write1", "Write2")
 """One direction of a copy in both, which the matrix ``Total`` adds up."""
-_LINES = 20_000
+
+
+class _Tests(Reading):
+    """Links and GPUs with GB/s, the worse of the two directions; a test that found wrong data as a failed check."""
+
+    test = field = ""
+
+    def __init__(self, section: Section) -> None:
+        """No test has begun."""
+        super().__init__(section)
+        self.rates = Rates(section)
+        self.wrong: dict[str, tuple[int, str]] = {}
+
+    def running(self, found: re.Match[str]) -> None:
+        """The next test."""
+        self.test, self.field = found["test"], _field(found["test"])
+
+    def invalid(self, _: re.Match[str]) -> None:
+        """Wrong data; the first line of a test counts."""
+        self.wrong.setdefault(self.test, (self.index, self.line.strip()))
+
+    def row(self, found: re.Match[str]) -> None:
+        """A row of the matrix."""
+        _take(self.rates, self.field, self.index, int(found["gpu"]), found["cells"].split())
+
+    def device(self, found: re.Match[str]) -> None:
+        """The model of a GPU."""
+        self.rates.gpu(self.index, int(found["gpu"]), model=found["model"].strip())
+
+    def title(self, _: re.Match[str]) -> None:
+        """What the matrix below holds."""
+        self.field = "" if any(word in self.line for word in _PARTIAL) else _field(self.test)
+
+    def host(self, found: re.Match[str]) -> bool:
+        """The name of the host; False for a word in another place."""
+        here = _below_driver(self.section.lines[max(0, self.index - 2) : self.index], self.line)
+        self.rates.host = (self.section.host or found["host"]) if here else self.rates.host
+        return here
+
+    def end(self) -> None:
+        """The rates, then the checks that failed."""
+        self.found += self.rates.observations()
+        for test, (at, text) in self.wrong.items():
+            name = test or "a copy"
+            self.observe("HealthCheck", at=at, program="nvbandwidth", name=name, result="fail", message=text)
+
+
+def _below_driver(lines: Sequence[str], _: str) -> bool:
+    """The name of the host is alone below the version of the driver."""
+    return next((text for text in reversed(lines[-2:]) if text.strip()), "").startswith(_ABOVE_HOST)
+
+
+ROWS = Rows(
+    _Tests,
+    Row(rf"Running (?P<test>{_TEST})\.\s*$", _Tests.running),
+    Row(r"\s?Invalid value when checking the pattern at ", _Tests.invalid),
+    Row(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+(?:N/A|\d{1,7}\.\d{1,3}))+)\s*$", _Tests.row),
+    Row(_DEVICE, _Tests.device),
+    Row(_TITLE, _Tests.title),
+    Row(r"\s+(?:\d{1,4}\s+)*\d{1,4}\s*$"),  # the numbers of the columns
+    Row(_OTHER),
+    Row(r"(?P<host>[A-Za-z0-9][\w.-]{0,63})\s*$", _Tests.host, belongs=_below_driver),
+    most=20_000,
+)
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Titles, matrices and sums; of JSON what belongs to the object."""
     if _JSON.match(lines[0]):
         return not decoded.closed(lines[-1], line) and decoded.is_line(line)
-    patterns = (_RUNNING, _HEAD, _ROW, _TITLE, _DEVICE, _WRONG, _OTHER)
-    return len(lines) < _LINES and (any(pattern.match(line) for pattern in patterns) or _is_host(lines, line))
-
-
-def _is_host(lines: Sequence[str], line: str) -> bool:
-    """True for the name of the host, which is alone below the version of the driver."""
-    above = next((text for text in reversed(lines[-2:]) if text.strip()), "")
-    return above.startswith(_ABOVE_HOST) and _HOST.match(line) is not None
+    return ROWS.continues(lines, line)
 
 
 def parse(section: Section) -> Parsed:
-    """Links and GPUs with GB/s, the worse of the two directions; a test that found wrong data as a failed check."""
-    if section.lines and _JSON.match(section.lines[0]):
-        return _parse_json(section)
-    rates = Rates(section)
-    checks: dict[str, Observation] = {}
-    unread: list[int] = []
-    test, field = "", ""
-    for index, line in enumerate(section.lines):
-        if found := _RUNNING.match(line):
-            test, field = found["test"], _field(found["test"])
-        elif _WRONG.match(line):
-            checks.setdefault(test, _failed(section, index, test, line.strip()))
-        elif found := _ROW.match(line):
-            _take(rates, field, index, int(found["gpu"]), found["cells"].split())
-        elif found := _DEVICE.match(line):
-            rates.gpu(index, int(found["gpu"]), model=found["model"].strip())
-        elif _TITLE.match(line):
-            field = "" if any(word in line for word in _PARTIAL) else _field(test)
-        elif _is_host(section.lines[max(0, index - 2) : index], line):
-            rates.host = section.host or line.strip()
-        elif not _HEAD.match(line) and not _OTHER.match(line):
-            unread.append(index)
-    return Parsed(observations=(*rates.observations(), *checks.values()), unread=tuple(unread))
+    """What the text or the JSON says of the copies."""
+    return _parse_json(section) if section.lines and _JSON.match(section.lines[0]) else ROWS.parse(section)
 
 
 def _field(test: str) -> str:
@@ -115,12 +145,6 @@ def _rate(cell: Any) -> float | None:  # noqa: ANN401  (JSON of others)
     if isinstance(cell, str) and re.fullmatch(r"\d{1,7}(?:\.\d{1,6})?", cell):
         return float(cell)
     return None
-
-
-def _failed(section: Section, index: int, test: str, text: str) -> Observation:
-    return observe(
-        section, index, "HealthCheck", program="nvbandwidth", name=test or "a copy", result="fail", message=text
-    )  # fmt: skip
 
 
 def _parse_json(section: Section) -> Parsed:

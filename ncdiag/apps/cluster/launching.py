@@ -127,7 +127,8 @@ def _read(path: Path) -> str:
 def _hosts_of(name: str, text: str) -> Reading:
     """A file of hosts, whatever it is called; without a fact where a line of it is something else."""
     lines = tuple(text.splitlines())
-    parsed = hostfile.parse(Section(kind="hostfile", source=name, first_line=1, lines=lines, command="cat hostfile"))
+    section = Section(kind="hostfile", source=name, first_line=1, lines=lines, command="cat hostfile")
+    parsed = hostfile.ROWS.parse(section)
     observations = () if parsed.unread else parsed.observations
     unread = tuple(span(name, number + 1, lines[number]) for number in parsed.unread)
     piece = Piece("hostfile", 1, len(lines), None)

@@ -218,7 +218,7 @@ def _hosts_of(source: str, name: str) -> object:
     except (OSError, ValueError):
         return None
     section = Section(kind="hostfile", source=str(path), first_line=1, lines=lines, command=f"cat {name}")
-    found = hostfile_parser.parse(section).observations
+    found = hostfile_parser.ROWS.parse(section).observations
     return found[0].fields.get("hosts") if found else None
 
 

@@ -18,7 +18,7 @@ def read_hostfile(document: Document) -> None:
     """The hosts; one that stands twice, and slots that are no number."""
     lines = tuple(document.text.split("\n"))
     section = Section(kind="hostfile", source=document.source, first_line=1, lines=lines, command="cat hostfile")
-    document.observations += hostfile.parse(section).observations
+    document.observations += hostfile.ROWS.parse(section).observations
     seen: Counter[str] = Counter()
     for found in _HOST.finditer(document.text):
         place = document.lines_around(document.line_place(document.line(found.start("host"))))
