@@ -8,13 +8,12 @@ The GPUs of a table are numbered in its order, which is that of ``list``. XGMI i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import basics
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, not_again
 
 KIND = "amd_smi"
 COMMANDS: tuple[str, ...] = ("amd-smi",)
@@ -23,12 +22,8 @@ ANCHOR = (
     r"GPU: \d{1,3}[ \t]*$|(?:ACCESS|WEIGHT|HOPS|LINK TYPE|NUMA BW) TABLE:[ \t]*$"
     rf"|{_BDF}[ \t]+(?:SELF|XGMI|PCIE)[ \t]+(?:SELF|XGMI|PCIE)"
 )
-_GPU = re.compile(r"\s*GPU: (\d{1,3})\s*$")
-_VALUE = re.compile(r"(?P<indent>\s*)(?P<name>[A-Z][\w ./-]{0,60}):(?:\s(?P<value>.{0,200}))?$")
-_TITLE = re.compile(r"(?P<what>[A-Z][A-Z -]{1,40}) TABLE:\s*$")
-_COLUMNS = re.compile(rf"\s*{_BDF}(?:\s+{_BDF})*\s*$")
-_ROW = re.compile(rf"\s*(?P<bdf>{_BDF})\s+(?P<cells>\S.{{0,4000}})$")
-_LEGEND = re.compile(r"\s*Legend:|\s+[\w,/]{1,12}(?: / [A-Z]{1,12})?\s*=\s")
+_ROW = rf"\s*(?P<bdf>{_BDF})\s+(?P<cells>\S.{{0,4000}})$"
+_VALUE = r"(?P<indent>\s*)(?P<name>[A-Z][\w ./-]{0,60}):(?:\s(?P<value>.{0,200}))?$"
 _READ: dict[tuple[str, ...], str] = {
     ("BDF",): "bus_id", ("BUS", "BDF"): "bus_id", ("UUID",): "uuid", ("ASIC", "MARKET_NAME"): "model",
     ("NUMA", "NODE"): "numa_node", ("BUS", "MAX_PCIE_WIDTH"): "pcie_width_max", ("PCIE", "WIDTH"): "pcie_width",
@@ -36,90 +31,85 @@ _READ: dict[tuple[str, ...], str] = {
 """The last groups of a path, and the field."""
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Blocks, tables, their legend and blank lines; the first GPU again is another output."""
-    if line == lines[0] and _GPU.match(line):
-        return False
-    known = any(pattern.match(line) for pattern in (_TITLE, _COLUMNS, _ROW, _LEGEND))
-    inside = _GPU.match(line) or (line[:1].isspace() and _VALUE.match(line))
-    return not line.strip() or known or bool(inside) or basics.is_elision(line)
-
-
-def parse(section: Section) -> Parsed:
-    """An observation a GPU, and a link a pair."""
-    reader = _Reader(section)
-    unread = [i for i, line in enumerate(section.lines) if line.strip() and not reader.take(i, line)]
-    return Parsed(observations=tuple(reader.observations()), unread=tuple(unread))
-
-
-class _Reader:
-    """The GPUs by number and the pairs of the tables."""
+class _Gpus(Reading):
+    """The GPUs by number and the pairs of the tables: an observation a GPU, and a link a pair."""
 
     def __init__(self, section: Section) -> None:
-        self._section = section
-        self._gpus: dict[int, tuple[int, dict[str, Any]]] = {}
-        self._pairs: dict[tuple[int, int], tuple[int, dict[str, Any]]] = {}
-        self._here: dict[str, Any] | None = None
-        self._groups: list[tuple[int, str]] = []
-        self._table, self._columns = "", list[str]()
+        """No GPU and no table has begun."""
+        super().__init__(section)
+        self.gpus: dict[int, tuple[int, dict[str, Any]]] = {}
+        self.pairs: dict[tuple[int, int], tuple[int, dict[str, Any]]] = {}
+        self.here: dict[str, Any] | None = None
+        self.groups: list[tuple[int, str]] = []
+        self.table, self.columns = "", list[str]()
 
-    def take(self, index: int, line: str) -> bool:
-        """Read a line; False when it is none of the output."""
-        gpu, title, row = _GPU.match(line), _TITLE.match(line), _ROW.match(line)
-        if gpu:
-            self._here, self._groups = self._gpus.setdefault(int(gpu[1]), (index, {}))[1], []
-        elif title:
-            self._table, self._columns, self._here = title["what"], [], None
-        elif _COLUMNS.match(line):
-            self._columns = line.split()
-            for number, address in enumerate(self._columns):
-                self._gpus.setdefault(number, (index, {}))[1].setdefault("bus_id", bus_id(address))
-        elif row and self._columns:
-            self._row(index, row["bdf"], row["cells"].split())
-        elif self._here is not None and (value := _VALUE.match(line)):
-            self._value(value)
-        else:
-            return bool(_LEGEND.match(line)) or basics.is_elision(line)
-        return True
+    def gpu(self, found: re.Match[str]) -> None:
+        """The block of a GPU begins."""
+        self.here, self.groups = self.gpus.setdefault(int(found[1]), (self.index, {}))[1], []
 
-    def _value(self, found: re.Match[str]) -> None:
+    def title(self, found: re.Match[str]) -> None:
+        """A table begins."""
+        self.table, self.columns, self.here = found["what"], [], None
+
+    def head(self, _: re.Match[str]) -> None:
+        """The GPUs of its columns."""
+        self.columns = self.line.split()
+        for number, address in enumerate(self.columns):
+            self.gpus.setdefault(number, (self.index, {}))[1].setdefault("bus_id", bus_id(address))
+
+    def row(self, found: re.Match[str]) -> bool:
+        """A row of the table, below its columns."""
+        gpu = self.columns.index(found["bdf"]) if found["bdf"] in self.columns else None
+        for other, word in enumerate(found["cells"].split()[: len(self.columns)]):
+            if gpu is not None and other != gpu:
+                self._pair(gpu, other, word)
+        return bool(self.columns)
+
+    def _pair(self, gpu: int, other: int, word: str) -> None:
+        fields = self.pairs.setdefault((min(gpu, other), max(gpu, other)), (self.index, {}))[1]
+        if self.table == "LINK TYPE" and word in {"XGMI", "PCIE"}:
+            fields["link_type"] = word
+            fields |= {"path_type": "NVL"} if word == "XGMI" else {}
+        elif self.table == "HOPS" and word.isdecimal():
+            fields["hops"] = int(word)
+        elif self.table == "ACCESS" and word in {"ENABLED", "DISABLED"}:
+            fields["p2p_status"] = "OK" if word == "ENABLED" else "NS"
+
+    def value(self, found: re.Match[str]) -> bool:
+        """A value of the GPU above, or a group of values."""
+        if self.here is None:
+            return False
         indent, name, value = len(found["indent"]), found["name"].strip(), (found["value"] or "").strip()
-        while self._groups and self._groups[-1][0] >= indent:
-            self._groups.pop()
-        path = (*(group for _, group in self._groups), name)
+        while self.groups and self.groups[-1][0] >= indent:
+            self.groups.pop()
+        path = (*(group for _, group in self.groups), name)
         if not value:
-            self._groups.append((indent, name))
+            self.groups.append((indent, name))
         field = _READ.get(path) if value not in {"", "N/A"} else None
-        if field is None or self._here is None:
-            return
         if field in {"numa_node", "pcie_width", "pcie_width_max"}:
             number = basics.number(value.split()[0])
             if number is not None and number >= 0:
-                self._here.setdefault(field, number)
-        else:
-            self._here.setdefault(field, bus_id(value) if field == "bus_id" else value)
+                self.here.setdefault(field, number)
+        elif field:
+            self.here.setdefault(field, bus_id(value) if field == "bus_id" else value)
+        return True
 
-    def _row(self, index: int, address: str, cells: list[str]) -> None:
-        if address not in self._columns:
-            return
-        gpu = self._columns.index(address)
-        for other, word in enumerate(cells[: len(self._columns)]):
-            if other == gpu:
-                continue
-            fields = self._pairs.setdefault((min(gpu, other), max(gpu, other)), (index, {}))[1]
-            if self._table == "LINK TYPE" and word in {"XGMI", "PCIE"}:
-                fields["link_type"] = word
-                fields |= {"path_type": "NVL"} if word == "XGMI" else {}
-            elif self._table == "HOPS" and word.isdecimal():
-                fields["hops"] = int(word)
-            elif self._table == "ACCESS" and word in {"ENABLED", "DISABLED"}:
-                fields["p2p_status"] = "OK" if word == "ENABLED" else "NS"
-
-    def observations(self) -> list[Observation]:
+    def end(self) -> None:
         """GPUs first."""
-        gpus = [observe(self._section, at, "Gpu", (n,), **fields) for n, (at, fields) in self._gpus.items()]
-        links = [
-            observe(self._section, at, "TopoLink", (f"GPU{a}", f"GPU{b}"), **fields)
-            for (a, b), (at, fields) in self._pairs.items()
-        ]
-        return gpus + links
+        for gpu, (at, fields) in self.gpus.items():
+            self.observe("Gpu", (gpu,), at=at, **fields)
+        for (a, b), (at, fields) in self.pairs.items():
+            self.observe("TopoLink", (f"GPU{a}", f"GPU{b}"), at=at, **fields)
+
+
+ROWS = Rows(
+    _Gpus,
+    Row(r"\s*GPU: (\d{1,3})\s*$", _Gpus.gpu, belongs=not_again),
+    Row(r"(?P<what>[A-Z][A-Z -]{1,40}) TABLE:\s*$", _Gpus.title),
+    Row(rf"\s*{_BDF}(?:\s+{_BDF})*\s*$", _Gpus.head),
+    Row(_ROW, _Gpus.row),
+    Row(r"\s*Legend:|\s+[\w,/]{1,12}(?: / [A-Z]{1,12})?\s*=\s"),
+    Row(_VALUE, _Gpus.value, belongs=lambda _, line: line[:1].isspace()),
+    Row(basics.is_elision),
+    BLANK,
+)

@@ -9,22 +9,21 @@ it is not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
 from ncdiag.formats.rdma import UNNAMED
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, never
 
 KIND = "bonding"
 COMMANDS = ("cat /proc/net/bonding",)
 ANCHOR = r"Ethernet Channel Bonding Driver: v\d|Bonding Mode: \S|Slave Interface: \S"
-_VALUE = re.compile(r"\s*([A-Za-z0-9][\w ()/.:]{1,48}?):(?:\s(.*))?$")
-_TITLE = re.compile(r"\s*(?:802\.3ad info|details (?:actor|partner) lacp pdu:|bond \S+ has no active aggregator)")
-_NAME = re.compile(r"/proc/net/bonding/([\w.-]{1,64})")
-_KNOWN = frozenset({
-    "Bonding Mode", "Primary Slave", "Currently Active Slave", "Transmit Hash Policy", "MII Status", "Up Delay (ms)",
+_NAME = lazy_regex(r"/proc/net/bonding/([\w.-]{1,64})")
+_TITLE = r"\s*(?:802\.3ad info|details (?:actor|partner) lacp pdu:|bond \S+ has no active aggregator)"
+_KNOWN = "|".join(map(re.escape, (
+    "Primary Slave", "Currently Active Slave", "Transmit Hash Policy", "MII Status", "Up Delay (ms)",
     "MII Polling Interval (ms)", "Down Delay (ms)", "Peer Notification Delay (ms)", "ARP Polling Interval (ms)",
     "ARP IP target/s (n.n.n.n form)", "NS IPv6 target/s (xx::xx form)", "ARP Missed Max", "LACP rate",
     "LACP active", "Min links", "System priority",
@@ -33,57 +32,53 @@ _KNOWN = frozenset({
     "Link Failure Count", "Permanent HW addr", "Slave queue ID", "Actor Churn State", "Partner Churn State",
     "Actor Churned Count", "Partner Churned Count", "system priority", "system mac address", "port key",
     "port priority", "port number", "port state", "oper key",
-})  # fmt: skip
-_LINE_LIMIT = 512
+)))  # fmt: skip
+_HEAD = 3
+"""Lines within which the mode of a bond is; further down it is that of the next one."""
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """The names that the file has; a further driver line is the next bond."""
-    if not line.strip() or _TITLE.match(line):
-        return True
-    if line.strip() in _KNOWN:
-        return True  # its value is cut off
-    found = _VALUE.match(line) if len(line) < _LINE_LIMIT else None
-    return found is not None and found[1] in _KNOWN and (found[1] != "Bonding Mode" or len(lines) < 3)  # noqa: PLR2004
-
-
-def parse(section: Section) -> Parsed:
+class _Bond(Reading):
     """An observation of the bond and one a member."""
-    named = _NAME.search(section.command or section.prefix)
-    bond: dict[str, Any] = {}
-    members: list[tuple[int, str, dict[str, Any]]] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        found = _VALUE.match(line) if len(line) < _LINE_LIMIT else None
-        if found:
-            name, value = found[1], (found[2] or "").strip()
-            if name == "Slave Interface" and value:
-                members.append((index, value, {}))
-            else:
-                _put(members[-1][2] if members else bond, name, value)
-        elif line.strip() and not _TITLE.match(line) and line.strip() not in _KNOWN:
-            unread.append(index)
-    if "bond_mode" not in bond and not members:
-        return Parsed(unread=tuple(unread))
-    return _result(section, named[1] if named else None, bond, members, unread)
+
+    def __init__(self, section: Section) -> None:
+        """No value was read yet."""
+        super().__init__(section)
+        self.bond: dict[str, Any] = {}
+        self.members: list[tuple[int, str, dict[str, Any]]] = []
+
+    def value(self, found: re.Match[str]) -> None:
+        """A name and its value, of the bond or of the member above."""
+        name, value = found[1], (found[2] or "").strip()
+        fields = self.members[-1][2] if self.members else self.bond
+        if name == "Slave Interface" and value:
+            self.members.append((self.index, value, {}))
+        elif name == "Bonding Mode":
+            fields.setdefault("bond_mode", value)
+        elif name == "MII Status":
+            fields.setdefault("running", value == "up")
+        elif name == "Speed":
+            speed = basics.quantity(value)
+            fields.setdefault("speed_mbps", int(speed) if speed else None)
+
+    def end(self) -> None:
+        """The bond, then its members."""
+        if "bond_mode" not in self.bond and not self.members:
+            return
+        named = _NAME.search(self.section.command or self.section.prefix)
+        name, slaves = named[1] if named else None, [member for _, member, _ in self.members]
+        key = name or (f"bond of {slaves[0]}" if slaves else UNNAMED)
+        self.observe("Interface", (key,), at=0, kind="bond", slaves=slaves or None, **self.bond)
+        for index, slave, fields in self.members:
+            self.observe("Interface", (slave,), at=index, master=name, **fields)
 
 
-def _put(fields: dict[str, Any], name: str, value: str) -> None:
-    if name == "Bonding Mode":
-        fields.setdefault("bond_mode", value)
-    elif name == "MII Status":
-        fields.setdefault("running", value == "up")
-    elif name == "Speed":
-        speed = basics.quantity(value)
-        fields.setdefault("speed_mbps", int(speed) if speed else None)
-
-
-def _result(
-    section: Section, name: str | None, bond: dict[str, Any], members: list[tuple[int, str, dict[str, Any]]],
-    unread: list[int],
-) -> Parsed:  # fmt: skip
-    slaves = [member for _, member, _ in members]
-    key = name or (f"bond of {slaves[0]}" if slaves else UNNAMED)
-    found: list[Observation] = [observe(section, 0, "Interface", (key,), kind="bond", slaves=slaves or None, **bond)]
-    found += [observe(section, index, "Interface", (slave,), master=name, **own) for index, slave, own in members]
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+ROWS = Rows(
+    _Bond,
+    Row(_TITLE),
+    Row(r"\s*(Bonding Mode):(?:\s(.*))?$", _Bond.value, belongs=lambda lines, _: len(lines) < _HEAD),
+    Row(rf"\s*({_KNOWN}):(?:\s(.*))?$", _Bond.value),
+    Row(rf"\s*(?:Bonding Mode|{_KNOWN})\s*$"),  # its value is cut off
+    Row(r"\s*[A-Za-z0-9][\w ()/.:]{1,48}?:(?:\s|$)", belongs=never),
+    BLANK,
+    longest=511,
+)

@@ -6,11 +6,9 @@ Source: Linux Documentation/admin-guide/kernel-parameters.txt (``iommu=``, ``int
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.shell import without_secrets
+from ncdiag.parsers._rows import Reading, Row, Rows, at_start
 
 KIND = "cmdline"
 COMMANDS: tuple[str, ...] = ("cat /proc/cmdline", "/proc/cmdline", "cmdline", "proc_cmdline")
@@ -19,33 +17,34 @@ ANCHOR = r"[ \t]*(?:BOOT_IMAGE=\S|/proc/cmdline:|Command line: )"
 _LIMIT = 4096
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One line is all there is; behind an echoed command it is taken when it has the words of a kernel line."""
-    return not any(text.strip() for text in lines) and _is_kernel_line(line)
-
-
-def parse(section: Section) -> Parsed:
+class _Line(Reading):
     """The line of the host, and whether the IOMMU translates: None when the line leaves it to the kernel's default."""
-    section = without_secrets(section)
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        if _is_kernel_line(line) and not found:
-            text = line[:_LIMIT].strip()
-            for label in ("/proc/cmdline:", "Command line:"):
-                text = text.removeprefix(label).strip()
-            found.append(observe(section, index, "Host", kernel_command_line=text, iommu_translating=translating(text)))
-        elif line.strip():
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """The line may have secrets, which are left out."""
+        super().__init__(without_secrets(section))
+
+    def kernel_line(self, _: object) -> bool:
+        """One line is all there is."""
+        if self.found:
+            return False
+        text = self.line[:_LIMIT].strip()
+        for label in ("/proc/cmdline:", "Command line:"):
+            text = text.removeprefix(label).strip()
+        self.observe("Host", kernel_command_line=text, iommu_translating=translating(text))
+        return True
 
 
 def _is_kernel_line(line: str) -> bool:
+    """True for the words of a kernel's line, by which it is known after an echoed command."""
     words = line.split()
     return any(
         word.startswith(("BOOT_IMAGE=", "root=", "initrd=", "console=")) or word in {"ro", "quiet"}
         for word in words[:64]
     )
+
+
+ROWS = Rows(_Line, Row(_is_kernel_line, _Line.kernel_line, belongs=at_start))
 
 
 def translating(text: str) -> bool | None:

@@ -6,12 +6,10 @@ looks for virtual machines alone, with ``-c`` for containers alone.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Any
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers._rows import Reading, Row, Rows, at_start
 
 KIND = "detect_virt"
 COMMANDS: tuple[str, ...] = ("systemd-detect-virt",)
@@ -26,29 +24,34 @@ _CONTAINER = frozenset({
     "container-other",
 })  # fmt: skip
 _WORDS = _VM | _CONTAINER | {"none"}
-_NOT_FOR_VM = re.compile(r"\s(?:-[cr]\b|--(?:container|chroot|private-users|cvm)\b)")
+_NOT_FOR_VM = lazy_regex(r"\s(?:-[cr]\b|--(?:container|chroot|private-users|cvm)\b)")
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One word is all there is."""
-    return not any(text.strip() for text in lines) and line.strip() in _WORDS
-
-
-def parse(section: Section) -> Parsed:
-    """``virtual_machine``, ``in_container`` and ``in_wsl`` as far as the word says.
+class _Answer(Reading):
+    """``virtual_machine``, ``in_container`` and ``in_wsl`` as far as the word says; one word is all there is.
 
     A container is named in place of the machine below it; where none is named there may still be one, which left no
     mark (Kubernetes).
     """
-    words = [(index, line.strip()) for index, line in enumerate(section.lines) if line.strip()]
-    if len(words) != 1 or words[0][1] not in _WORDS or not section.command:
-        return Parsed(unread=tuple(index for index, _ in words))
-    index, word = words[0]
-    looks_for_vm = _NOT_FOR_VM.search(section.command) is None
-    fields: dict[str, Any] = {
-        "virtual_machine": True if word in _VM else False if word == "none" and looks_for_vm else None,
-        "in_container": True if word in _CONTAINER - {"wsl"} else None,
-        "in_wsl": True if word == "wsl" else None,
-    }
-    known = any(value is not None for value in fields.values())
-    return Parsed(observations=(observe(section, index, "Host", **fields),) if known else ())
+
+    words = 0
+
+    def word(self, _: object) -> None:
+        """The answer."""
+        self.words += 1
+        word, looks_for_vm = self.line.strip(), _NOT_FOR_VM.search(self.section.command or "") is None
+        fields: dict[str, Any] = {
+            "virtual_machine": True if word in _VM else False if word == "none" and looks_for_vm else None,
+            "in_container": True if word in _CONTAINER - {"wsl"} else None,
+            "in_wsl": True if word == "wsl" else None,
+        }
+        if any(value is not None for value in fields.values()):
+            self.observe("Host", **fields)
+
+    def end(self) -> None:
+        """Nothing where no command says what the word is, or more is below it."""
+        if not self.section.command or self.unread or self.words > 1:
+            self.found_nothing()
+
+
+ROWS = Rows(_Answer, Row(lambda line: line.strip() in _WORDS, _Answer.word, belongs=at_start))

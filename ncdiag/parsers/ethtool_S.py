@@ -7,11 +7,10 @@ Source of the format: ethtool.c (do_gstats: ``NIC statistics:``, then five blank
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, never
 
 KIND = "ethtool_S"
 COMMANDS: tuple[str, ...] = ("ethtool -S", "ethtool --statistics")
@@ -20,40 +19,44 @@ ANCHOR = (
 )
 STRUCTURE = " \t"
 
-_COUNTER = re.compile(r"\s{0,16}(?P<name>[A-Za-z0-9_\[\]()][\w .,:()\[\]/#-]{0,79}?)\s{0,31}: (?P<value>\d{1,20})\s*$")
-_HEADING = re.compile(r"NIC statistics:\s*$|Standard stats for (?P<name>[\w.:-]{1,32}):\s*$")
-_NONE = re.compile(r"no stats available\s*$|Cannot get stats strings information: .{1,60}$")
+_COUNTER = r"\s{0,16}(?P<name>[A-Za-z0-9_\[\]()][\w .,:()\[\]/#-]{0,79}?)\s{0,31}: (?P<value>\d{1,20})\s*$"
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Indented names with a number."""
-    if _HEADING.match(line) or _NONE.match(line):
-        return False
-    return not line.strip() or _COUNTER.match(line) is not None or basics.is_elision(line)
-
-
-def parse(section: Section) -> Parsed:
+class _Counters(Reading):
     """The counters of the interface that the command names, of an unnamed one where there is no command."""
-    counters: dict[str, int] = {}
-    unread: list[int] = []
-    first: int | None = None
-    name = interface(section.command)
-    for index, line in enumerate(section.lines):
-        found = _COUNTER.match(line)
-        if found:
-            counters.setdefault(found["name"], int(found["value"]))
-            first = index if first is None else first
-        elif heading := _HEADING.match(line):
-            name = name or heading["name"]
-        elif line.strip() and not _NONE.match(line) and not basics.is_elision(line):
-            unread.append(index)
-    if first is None:
-        return Parsed(unread=tuple(unread))
-    if name is None:
-        seen = observe(section, first, "Host", unnamed_nic_counters=counters)
-    else:
-        seen = observe(section, first, "Interface", (name,), counters=counters)
-    return Parsed(observations=(seen,), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No counter was read yet."""
+        super().__init__(section)
+        self.name = interface(section.command)
+        self.counters: dict[str, int] = {}
+        self.first = 0
+
+    def heading(self, found: re.Match[str]) -> None:
+        """What may name the interface."""
+        self.name = self.name or found["name"]
+
+    def counter(self, found: re.Match[str]) -> None:
+        """A counter; the first of its name counts."""
+        self.first = self.first if self.counters else self.index
+        self.counters.setdefault(found["name"], int(found["value"]))
+
+    def end(self) -> None:
+        """All of them as one observation."""
+        if self.counters and self.name is None:
+            self.observe("Host", at=self.first, unnamed_nic_counters=self.counters)
+        elif self.counters:
+            self.observe("Interface", (self.name,), at=self.first, counters=self.counters)
+
+
+ROWS = Rows(
+    _Counters,
+    Row(_COUNTER, _Counters.counter),
+    Row(r"NIC statistics:\s*$|Standard stats for (?P<name>[\w.:-]{1,32}):\s*$", _Counters.heading, belongs=never),
+    Row(r"no stats available\s*$|Cannot get stats strings information: .{1,60}$", belongs=never),
+    Row(basics.is_elision),
+    BLANK,
+)
 
 
 def interface(command: str | None) -> str | None:

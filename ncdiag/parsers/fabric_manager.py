@@ -8,48 +8,55 @@ switches were configured belong to an earlier start.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime, timezone
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _context, _events
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
 
 KIND = "fabric_manager"
 COMMANDS: tuple[str, ...] = ("cat /var/log/fabricmanager.log", "tail /var/log/fabricmanager.log")
 ANCHOR = r"\[[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d\] \[[A-Z]{4,8}\s{0,4}\] \[tid \d{1,9}\] "
 EVENTS = {"fabric-manager-error": {"error": "str"}}
 
-_LINE = re.compile(
+_LINE = (
     r"\[(?P<time>[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d)\] \[(?P<level>[A-Z]{4,8})\s{0,4}\] \[tid \d{1,9}\]"
     r" (?P<text>.*)$"
 )
 _READY = "Successfully configured all the available"
 _BAD = frozenset({"ERROR", "CRITICAL", "FATAL"})
-_SXID = re.compile(
+_SXID = lazy_regex(
     r"detected NVSwitch (?P<kind>fatal|non-fatal) error (?P<sxid>\d{1,6}) on .{0,40}pci bus id"
     r" (?P<pci>[0-9A-Fa-f:.]{7,16})"
     r"(?P<where>.{0,80})"
 )
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Lines with the log's head; what is between them is the rest of a long message and of no matter."""
-    return _LINE.match(line) is not None or not line.strip()
-
-
-def parse(section: Section) -> Parsed:
+class _Log(Reading):
     """Its errors as events: those that the catalogue knows, SXids of switches, and all others by their text."""
-    lines = [_LINE.match(line) for line in section.lines]
-    ready = max((i for i, found in enumerate(lines) if found and found["text"].startswith(_READY)), default=-1)
-    collector = _events.Collector(section)
-    for index, found in enumerate(lines):
-        if found and index > ready and found["level"] in _BAD:
+
+    def __init__(self, section: Section) -> None:
+        """No error was read yet."""
+        super().__init__(section)
+        self.errors = _events.Collector(section)
+
+    def entry(self, found: re.Match[str]) -> None:
+        """A line with the log's head."""
+        text = found["text"].strip()
+        if found["text"].startswith(_READY):
+            self.errors = _events.Collector(self.section)
+        elif found["level"] in _BAD:
             context = _context.Context(time=_seconds(found["time"]))
-            for event in _event(found["text"].strip()):
-                collector.add(index, event, context, found["text"].strip())
-    unread = tuple(i for i, line in enumerate(section.lines) if line.strip() and lines[i] is None)
-    return Parsed(observations=collector.observations(), unread=unread)
+            for event in _event(text):
+                self.errors.add(self.index, event, context, text)
+
+    def end(self) -> None:
+        """The errors since all switches were configured."""
+        self.found += self.errors.observations()
+
+
+ROWS = Rows(_Log, Row(_LINE, _Log.entry), BLANK)
 
 
 def _event(text: str) -> list[_events.Found]:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics, rdma
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, not_again, not_understood
 
 KIND = "ibstat"
 COMMANDS = ("ibstat",)
@@ -27,58 +29,23 @@ ANCHOR = (
     r"|[ \t]{1,40}(?:State: (?:Active|Down|Initializing|Armed)|Physical state: [A-Z][A-Za-z]{2,30}"
     r"|Port GUID: 0x[0-9a-f]{16})\s*$"
 )
-_DEVICE = re.compile(rf"\s*{_NODE}:? '([^']{{1,64}})'\s*$")
-_PORT = re.compile(r"\s*Port (\d{1,3}):\s*$")
-_VALUE = re.compile(
+_DEVICE = rf"\s*{_NODE}:? '([^']{{1,64}})'\s*$"
+_VALUE = (
     r"\s*(?:(?:Switch|Router|iWARP|\?\?\?) )?(CA type|RNIC type|type|Number of ports|Firmware version"
     r"|Hardware version|Node GUID|System image GUID|State|Physical state"
     r"|Rate|Effective speed|Base lid|LMC|SM lid|Capability mask|Port GUID|Link layer):(.*)$"
 )
-_NOISE = re.compile(r"ib(?:warn|panic|error|debug): ")
-_LIST = re.compile(r"\bibstat\s+(?:-l|--list_of_cas)\b")
-_GUID = re.compile(r"0x[0-9a-f]{16}\s*$")
-_NAME = re.compile(r"\s*([A-Za-z][\w.-]{0,63})\s*$")
+_LIST = lazy_regex(r"\bibstat\s+(?:-l|--list_of_cas)\b")
+_GUID = lazy_regex(r"0x[0-9a-f]{16}\s*$")
+_NAME = lazy_regex(r"\s*([A-Za-z][\w.-]{0,63})\s*$")
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Values, ports, devices, blank lines and complaints of libibumad; the first device again is another host."""
-    if _DEVICE.match(line):
-        return line != lines[0]
-    if len(lines) and _NAME.match(lines[0]) and _NAME.match(line):
-        return True  # names alone, behind -l
-    if _GUID.match(line) and (not lines[0] or _GUID.match(lines[0])):
-        return True  # GUIDs of ports alone, behind -p
-    known = _VALUE.match(line) or _PORT.match(line) or _NOISE.match(line)
-    return not line.strip() or known is not None or basics.is_elision(line)
-
-
-def parse(section: Section) -> Parsed:
+class _Devices(Reading):
     """An observation a device and a port; complete when every announced port was read to its end."""
-    if _LIST.search(section.command or ""):
-        return _names(section)
-    reader = _Reader(section)
-    for index, line in enumerate(section.lines):
-        reader.take(index, line)
-    return reader.result()
-
-
-def _names(section: Section) -> Parsed:
-    """Devices of which only the names are told."""
-    named = [(index, found[1]) for index, line in enumerate(section.lines) if (found := _NAME.match(line))]
-    whole = len(named) == sum(1 for line in section.lines if line.strip())
-    return Parsed(
-        observations=tuple(observe(section, index, "Hca", (name,)) for index, name in named),
-        complete=bool(named) and whole,
-    )
-
-
-class _Reader:
-    """Collects the values of the block at hand; a new header closes it."""
 
     def __init__(self, section: Section) -> None:
-        self.section = section
-        self.found: list[Observation] = []
-        self.unread: list[int] = []
+        """The values are those of the block at hand, which a new header closes."""
+        super().__init__(section)
         self.device = rdma.UNNAMED
         self.port: int | None = None
         self.start = 0
@@ -86,28 +53,25 @@ class _Reader:
         self.announced = self.read = 0
         self.whole = basics.unfiltered(section.command, "ibstat")
 
-    def take(self, index: int, line: str) -> None:
-        device, port, value = _DEVICE.match(line), _PORT.match(line), _VALUE.match(line)
-        if device or port:
+    def device_header(self, found: re.Match[str]) -> None:
+        """The next device; ``CA: 'name'`` is that of a single port."""
+        self._close()
+        self.start, self.device, self.port = self.index, found[1], None
+        self.whole = self.whole and "':" not in self.line and ": '" not in self.line
+
+    def port_header(self, found: re.Match[str]) -> None:
+        """The next port."""
+        self._close()
+        self.start, self.port = self.index, int(found[1])
+
+    def value(self, found: re.Match[str]) -> None:
+        """A value of the device or the port."""
+        if found[1] == "State" and self._unheaded():
             self._close()
-            self.start = index
-            if device:
-                self.device, self.port = device[1], None
-                self.whole = self.whole and "':" not in line and ": '" not in line
-            elif port:
-                self.port = int(port[1])
-        elif value:
-            if value[1] == "State" and self._unheaded():
-                self._close()
-                self.start, self.port = index, (self.port or 0) + 1
-            if not self.values and self.port is None and self.device == rdma.UNNAMED:
-                self.start = index
-            self.values.setdefault(value[1], value[2].strip())
-        elif _NOISE.match(line):
-            self._complaint(index, line)
-        elif line.strip() and not _GUID.match(line):
-            self.unread.append(index)
-            self.whole = self.whole and not basics.is_elision(line)
+            self.start, self.port = self.index, (self.port or 0) + 1
+        if not self.values and self.port is None and self.device == rdma.UNNAMED:
+            self.start = self.index
+        self.values.setdefault(found[1], found[2].strip())
 
     def _unheaded(self) -> bool:
         """Does a port begin whose header a filter took (``ibstat | grep State``)? They are printed from 1 upward."""
@@ -115,20 +79,23 @@ class _Reader:
             return self.port is None and not self.values
         return self.port is None or "State" in self.values
 
-    def result(self) -> Parsed:
-        self._close()
-        whole = self.whole and bool(self.found) and self.read == self.announced
-        return Parsed(observations=tuple(self.found), unread=tuple(self.unread), complete=whole)
-
-    def _complaint(self, index: int, line: str) -> None:
+    def panic(self, _: re.Match[str]) -> None:
         """``ibpanic`` ends the program: what came before is not all."""
-        if line.startswith("ibpanic"):
-            self.whole = False
-            self.found.append(
-                observe(
-                    self.section, index, "Event", event="ibstat-failed", origin="rdma", level="ERROR", text=line.strip()
-                )
-            )
+        self.whole = False
+        self.observe("Event", event="ibstat-failed", origin="rdma", level="ERROR", text=self.line.strip())
+
+    def elision(self, _: object) -> bool:
+        """Lines were left out."""
+        self.whole = False
+        return False
+
+    def end(self) -> None:
+        """The last block."""
+        self._close()
+
+    def complete(self) -> bool:
+        """All ports are there."""
+        return self.whole and bool(self.found) and self.read == self.announced
 
     def _close(self) -> None:
         if self.port is None:
@@ -144,34 +111,62 @@ class _Reader:
                 return
             self.whole = False
         self.announced += basics.number(get("Number of ports", "1")) or 0
-        self.found.append(
-            observe(
-                self.section,
-                self.start,
-                "Hca",
-                (self.device,),
-                board=(get("CA type") or get("RNIC type") or get("type") or None),
-                firmware=get("Firmware version"),
-                nports=basics.number(get("Number of ports", "")),
-                node_guid=rdma.guid(get("Node GUID", "")),
-            )
+        self.observe(
+            "Hca",
+            (self.device,),
+            at=self.start,
+            board=(get("CA type") or get("RNIC type") or get("type") or None),
+            firmware=get("Firmware version"),
+            nports=basics.number(get("Number of ports", "")),
+            node_guid=rdma.guid(get("Node GUID", "")),
         )
 
     def _close_port(self, port: int) -> None:
         get = self.values.get
         self.whole = self.whole and self.device != rdma.UNNAMED
         self.read += "Link layer" in self.values or "Port GUID" in self.values
-        self.found.append(
-            observe(
-                self.section,
-                self.start,
-                "Port",
-                (self.device, port),
-                state=rdma.port_state(get("State", "")),
-                physical_state=rdma.physical_state(get("Physical state", "")),
-                rate_gbps=basics.quantity(get("Rate", "")),
-                lid=basics.number(get("Base lid", "")),
-                sm_lid=basics.number(get("SM lid", "")),
-                link_layer=rdma.link_layer(get("Link layer", "")),
-            )
+        self.observe(
+            "Port",
+            (self.device, port),
+            at=self.start,
+            state=rdma.port_state(get("State", "")),
+            physical_state=rdma.physical_state(get("Physical state", "")),
+            rate_gbps=basics.quantity(get("Rate", "")),
+            lid=basics.number(get("Base lid", "")),
+            sm_lid=basics.number(get("SM lid", "")),
+            link_layer=rdma.link_layer(get("Link layer", "")),
         )
+
+
+def _names_alone(lines: Sequence[str], _: str) -> bool:
+    return bool(lines) and _NAME.match(lines[0]) is not None
+
+
+def _guids_alone(lines: Sequence[str], _: str) -> bool:
+    return not lines[0] or _GUID.match(lines[0]) is not None
+
+
+ROWS = Rows(
+    _Devices,
+    Row(_DEVICE, _Devices.device_header, belongs=not_again),
+    Row(r"\s*Port (\d{1,3}):\s*$", _Devices.port_header),
+    Row(_VALUE, _Devices.value),
+    Row(r"ibpanic: ", _Devices.panic),
+    Row(r"ib(?:warn|error|debug): "),
+    Row(basics.is_elision, _Devices.elision),
+    Row(_NAME.pattern, not_understood, belongs=_names_alone),  # of -l
+    Row(_GUID.pattern, belongs=_guids_alone),  # of -p
+    BLANK,
+)
+
+
+def parse(section: Section) -> Parsed:
+    """Devices with their ports; after ``-l`` their names alone."""
+    if not _LIST.search(section.command or ""):
+        return ROWS.parse(section)
+    named = [(index, found[1]) for index, line in enumerate(section.lines) if (found := _NAME.match(line))]
+    whole = len(named) == sum(1 for line in section.lines if line.strip())
+    return Parsed(
+        observations=tuple(observe(section, index, "Hca", (name,)) for index, name in named),
+        complete=bool(named) and whole,
+    )
