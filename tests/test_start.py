@@ -40,10 +40,10 @@ sys.stderr.write(str(gc.collect()))
 
 @pytest.fixture(scope="module")
 def copy(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package and its rules elsewhere, with a cache of its own."""
+    """The package and its rules elsewhere, with a cache of its own; modules that were compiled stay so."""
     folder = tmp_path_factory.mktemp("copy")
     for name in ("ncdiag", "rules"):
-        shutil.copytree(project / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(project / name, folder / name)
     (folder / "pyproject.toml").touch()
     return folder
 
@@ -115,13 +115,12 @@ def test_a_section_imports_its_own_parser_and_no_other(copy: Path, tmp_path: Pat
 def test_a_run_makes_no_cycles_of_what_it_reads(copy: Path, tmp_path: Path) -> None:
     """The program runs without a search for cycles: its memory may not grow by what such a search would free."""
     unreachable = []
-    for nodes in (2, 32):
+    for nodes in (2, 2, 32):  # the first run warms the caches
         log = tmp_path / f"{nodes}.log"
         job = large.large("2.27.7", "roce", nodes, faults=("gid",))
         log.write_text("".join(f"{line}\n" for line in large.lines(job)))
-        parse(copy, log)
         unreachable.append(int(python(copy, CYCLES, "parse", log)))
-    assert unreachable[1] < unreachable[0] + 200
+    assert unreachable[2] < unreachable[1] + 200
 
 
 NEW = """
@@ -166,7 +165,7 @@ def asked_for(package: Path) -> set[str]:
 def site(copy: Path, project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package as a wheel installs it: compiled, and without the sources that a wheel leaves out."""
     folder = tmp_path_factory.mktemp("site")
-    shutil.copytree(copy / "ncdiag", folder / "ncdiag", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(copy / "ncdiag", folder / "ncdiag")
     shipped = str(folder / "ncdiag" / "_compiled")
     subprocess.run([sys.executable, "-m", "ncdiag.catalogue", "build", shipped], cwd=copy, check=True)
     build = toml.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
