@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 TIMES = 8
 """How much larger the larger input is: linear work takes 8 times as much, quadratic work 64 times."""
-SLACK = 1.5
+SLACK = 1.25
 """Linear work may take this much more than it should: logarithms, sets of names that fill up."""
 SLACK_IN_TIME = 3
 """Linear work may take this much longer than it should: caches of the processor, noise."""
@@ -28,7 +28,7 @@ NOTHING = 0.05
 
 
 def assert_linear(work: Callable[[T], object], make: Callable[[int], T], size: int) -> None:
-    """Fail unless ``work(make(8 * size))`` makes at most 12 times as many calls as ``work(make(size))``.
+    """Fail unless ``work(make(8 * size))`` makes at most 10 times as many calls as ``work(make(size))``.
 
     Calls of functions in Python and in C count alike, and each value that a generator yields. The larger of two sizes
     should have some hundred calls for each call of the smaller one that does not depend on the size.
