@@ -30,8 +30,8 @@ NOTHING = 0.05
 def assert_linear(work: Callable[[T], object], make: Callable[[int], T], size: int) -> None:
     """Fail unless ``work(make(8 * size))`` makes at most 10 times as many calls as ``work(make(size))``.
 
-    Calls of functions in Python and in C count alike, and each value that a generator yields. The larger of two sizes
-    should have some hundred calls for each call of the smaller one that does not depend on the size.
+    Calls of functions in Python and in C count alike, and each value that a generator yields. ``size`` must be large
+    enough for the calls that depend on it to outweigh all others.
     """
     work(make(size - 1))  # compiles, imports and fills tables
     small, large = (calls(work, make(number)) for number in (size, TIMES * size))
