@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "cpufreq"
 COMMANDS: tuple[str, ...] = ("cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",)
@@ -18,24 +17,25 @@ _NAME = r"(?:performance|powersave|ondemand|conservative|schedutil|userspace)"
 _FILE = r"/sys/devices/system/cpu/cpu\d{1,5}/cpufreq/scaling_governor:"
 ANCHOR = rf"{_FILE}[ \t]?{_NAME}[ \t]*$"
 
-_LINE = re.compile(rf"(?:{_FILE})?\s{{0,12}}(?:(?P<count>\d{{1,6}}) )?(?P<name>{_NAME})\s*$")
 
-
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One governor a line."""
-    return _LINE.match(line) is not None
-
-
-def parse(section: Section) -> Parsed:
+class _Governors(Reading):
     """How many processors have which governor."""
-    counts: Counter[str] = Counter()
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        found = _LINE.match(line)
-        if found:
-            counts[found["name"]] += int(found["count"] or 1)
-        elif line.strip():
-            unread.append(index)
-    if not counts:
-        return Parsed(unread=tuple(unread))
-    return Parsed(observations=(observe(section, 0, "Host", cpu_governors=dict(counts)),), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """None was counted yet."""
+        super().__init__(section)
+        self.counts: Counter[str] = Counter()
+
+    def governor(self, found: re.Match[str]) -> None:
+        """One a line."""
+        self.counts[found["name"]] += int(found["count"] or 1)
+
+    def end(self) -> None:
+        """All of them as one observation."""
+        if self.counts:
+            self.observe("Host", at=0, cpu_governors=dict(self.counts))
+
+
+ROWS = Rows(
+    _Governors, Row(rf"(?:{_FILE})?\s{{0,12}}(?:(?P<count>\d{{1,6}}) )?(?P<name>{_NAME})\s*$", _Governors.governor)
+)

@@ -6,11 +6,12 @@ Source of the names: Linux drivers/infiniband/core (uverbs_main.c, user_mad.c, u
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section, span
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Observation
 from ncdiag.formats.basics import is_elision
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "infiniband_dev"
 COMMANDS: tuple[str, ...] = tuple(
@@ -25,51 +26,47 @@ ANCHOR = (
     rf"|[cd][rwx-]{{9}}\S?[ \t].{{0,80}}[ \t](?:/dev/infiniband/)?{_NAME}[ \t]*$"
 )
 
-_FILE = re.compile(rf"(?:/dev/infiniband/)?(?P<name>{_NAME})$")
-_LONG = re.compile(rf"[cdl][rwx-]{{9}}\S?\s.{{0,120}}\s(?:/dev/infiniband/)?(?P<name>{_NAME}|\.{{1,2}})\s*$")
-_ABSENT = re.compile(r"ls: cannot access '?/dev/infiniband/?(?:\*)?'?: No such file or directory")
-_NOISE = re.compile(r"total \d+\s*$|/dev/infiniband/?\S*:\s*$")
+_FILE = lazy_regex(rf"(?:/dev/infiniband/)?(?P<name>{_NAME})$")
+_FRAME = r"total \d+\s*$|/dev/infiniband/?\S*:\s*$"
+_NOISE = lazy_regex(_FRAME)
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """More names, with or without the columns of ``ls -l``."""
-    return _names(line) is not None or _NOISE.match(line) is not None or is_elision(line)
-
-
-def parse(section: Section) -> Parsed:
+class _Files(Reading):
     """The names of the device files; an empty listing or a missing folder is known to hold none."""
-    names: list[str] = []
-    unread: list[int] = []
-    first: int | None = None
-    elided = False
-    for index, line in enumerate(section.lines):
-        listed = _names(line)
-        if listed is not None:
-            names += [name for name in listed if name not in names]
-            first = index if first is None else first
-        elif is_elision(line):
-            elided = True
-        elif line.strip() and not _NOISE.match(line):
-            unread.append(index)
-    devices = [name for name in names if not name.startswith(("by-", "."))]
-    if unread or elided or (first is None and section.lines and not _NOISE.match(section.lines[0])):
-        return Parsed(
-            unread=tuple(unread) if devices else tuple(i for i, line in enumerate(section.lines) if line.strip())
-        )
-    if first is None:
-        where = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
-        found = Observation(entity="Host", host=section.host, span=where, fields={"infiniband_devices": []})
-    else:
-        found = observe(section, first, "Host", infiniband_devices=devices)
-    return Parsed(observations=(found,))
+
+    def __init__(self, section: Section) -> None:
+        """No name was read yet."""
+        super().__init__(section)
+        self.names: dict[str, None] = {}
+        self.first: int | None = None
+
+    def listed(self, _: re.Match[str]) -> None:
+        """The names in a line; none where the folder does not exist."""
+        self.names |= {found["name"]: None for found in map(_FILE.match, self.line.split()) if found}
+        self.first = self.index if self.first is None else self.first
+
+    def end(self) -> None:
+        """All devices as one observation, where nothing was left out."""
+        section, lines = self.section, self.section.lines
+        devices = [name for name in self.names if not name.startswith("by-")]
+        whole = not self.unread and not any(map(is_elision, lines))
+        if whole and (self.first is not None or not lines or _NOISE.match(lines[0])):
+            at = (
+                section.span(self.first or 0)
+                if lines
+                else span(section.source, section.first_line, section.command or "")
+            )
+            fields = {"infiniband_devices": devices}
+            self.found.append(Observation(entity="Host", host=section.host, span=at, fields=fields))
+        elif not devices:
+            self.found_nothing()
 
 
-def _names(line: str) -> list[str] | None:
-    """Device files of a line; an empty list when the folder does not exist; None when it is another line."""
-    if _ABSENT.match(line):
-        return []
-    long = _LONG.match(line)
-    if long:
-        return [long["name"]]
-    found = [_FILE.match(word) for word in line.split()]
-    return [m["name"] for m in found if m] if found and all(found) else None
+ROWS = Rows(
+    _Files,
+    Row(r"ls: cannot access '?/dev/infiniband/?(?:\*)?'?: No such file or directory", _Files.listed),
+    Row(rf"[cdl][rwx-]{{9}}\S?\s.{{0,120}}\s(?:/dev/infiniband/)?(?P<name>{_NAME}|\.{{1,2}})\s*$", _Files.listed),
+    Row(rf"\s*(?:(?:/dev/infiniband/)?{_NAME}(?:\s+|$))+$", _Files.listed),
+    Row(is_elision),
+    Row(_FRAME),
+)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.basics import number
 from ncdiag.formats.units import size_bytes
+from ncdiag.parsers._rows import Reading, Row, Rows, at_start, first_line
 
 KIND = "memory"
 _UNITS = ("b", "k", "m", "g", "h", "w", "t", "hw", "wh", "ht", "th", "mt", "tm", "gt", "tg", "mw", "gw")
@@ -24,53 +24,64 @@ COMMANDS: tuple[str, ...] = (
 """``free`` alone is a word of English: what is behind it in a log need not be a table."""
 ANCHOR = r"[ \t]{6,20}total[ \t]{1,12}used[ \t]{1,12}free[ \t]{1,12}shared[ \t]|MemTotal:[ \t]{1,16}\d{1,15} kB[ \t]*$"
 
-_HEAD = re.compile(r"\s+total\s+used\s+free\s+shared\s")
 _NUMBER = r"\d{1,15}(?:\.\d{1,3})?(?:[KMGTPE]i?B?|B)?"
-_ROW = re.compile(
-    rf"(?P<name>Mem|Swap|Total|Low|High|Comm|-/\+ buffers/cache):(?P<numbers>(?:\s+(?:{_NUMBER}|-)){{1,8}})\s*$"
-)
-_INFO = re.compile(r"(?:/proc/meminfo:)?(?P<name>[A-Za-z][\w()]{2,30}):\s{1,30}(?P<value>\d{1,15})(?P<unit> kB)?\s*$")
-_OPTION = re.compile(r"\s(?:-\w*?([bkmgh])\w*|--(bytes|kibi|mebi|gibi|kilo|mega|giga|human))(?=\s|$)")
+_ROW = rf"(?P<name>Mem|Swap|Total|Low|High|Comm|-/\+ buffers/cache):(?P<numbers>(?:\s+(?:{_NUMBER}|-)){{1,8}})\s*$"
+_INFO = r"(?:/proc/meminfo:)?(?P<name>[A-Za-z][\w()]{2,30}):\s{1,30}(?P<value>\d{1,15})(?P<unit> kB)?\s*$"
+_IS_INFO = lazy_regex(_INFO)
+_OPTION = lazy_regex(r"\s(?:-\w*?([bkmgh])\w*|--(bytes|kibi|mebi|gibi|kilo|mega|giga|human))(?=\s|$)")
 _POWERS = {"b": 0, "k": 1, "m": 2, "g": 3}
 _LIMIT = 120
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """The rows of ``free``, or further names of meminfo."""
-    if not line.strip() or len(lines) > _LIMIT:
-        return False
-    first = next((text for text in lines if text.strip()), line)
-    if _INFO.match(first):
-        return _INFO.match(line) is not None
-    return _ROW.match(line) is not None or (_HEAD.match(line) is not None and line is first)
-
-
-def parse(section: Section) -> Parsed:
+class _Memory(Reading):
     """``memory_bytes`` and ``memory_available_bytes``; numbers of ``free`` in an unknown unit are left out."""
-    columns: list[str] = []
-    found: dict[str, Any] = {}
-    first, unread = None, []
-    unit = _unit(section.command)
-    for index, line in enumerate(section.lines):
-        info, row = _INFO.match(line), _ROW.match(line)
-        if info:
-            found |= _of_info(info)
-        elif _HEAD.match(line):
-            columns = line.split()
-        elif row:
-            found |= _of_row(row, columns, unit) if row["name"] == "Mem" else {}
-        elif line.strip():
-            unread.append(index)
-            continue
-        first = index if found and first is None else first
-    if first is None:
-        return Parsed(unread=tuple(unread))
-    return Parsed(observations=(observe(section, first, "Host", **found),), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """Nothing was read yet."""
+        super().__init__(section)
+        self.columns: list[str] = []
+        self.fields: dict[str, int] = {}
+        self.first = 0
+
+    def info(self, found: re.Match[str]) -> None:
+        """A line of meminfo."""
+        field = {"MemTotal": "memory_bytes", "MemAvailable": "memory_available_bytes"}.get(found["name"])
+        self._put({field: int(found["value"]) * 1024} if field and found["unit"] else {})
+
+    def heading(self, _: re.Match[str]) -> None:
+        """The columns of ``free``."""
+        self.columns = self.line.split()
+
+    def row(self, found: re.Match[str]) -> None:
+        """A row of ``free``."""
+        self._put(_of_row(found, self.columns, _unit(self.section.command)) if found["name"] == "Mem" else {})
+
+    def end(self) -> None:
+        """Both as one observation."""
+        if self.fields:
+            self.observe("Host", at=self.first, **self.fields)
+
+    def _put(self, fields: dict[str, int]) -> None:
+        self.first = self.first if self.fields else self.index
+        self.fields |= fields
 
 
-def _of_info(found: re.Match[str]) -> dict[str, int]:
-    field = {"MemTotal": "memory_bytes", "MemAvailable": "memory_available_bytes"}.get(found["name"])
-    return {field: int(found["value"]) * 1024} if field and found["unit"] else {}
+def _of_info(lines: Sequence[str], line: str) -> bool:
+    return _IS_INFO.match(first_line(lines, line)) is not None
+
+
+def _of_free(lines: Sequence[str], line: str) -> bool:
+    return not _of_info(lines, line)
+
+
+ROWS = Rows(
+    _Memory,
+    Row(r"(?:Mem|Swap|Total|Low|High|Comm):\s{1,30}\d{1,15}\s*$"),  # cut off after one number
+    Row(_INFO, _Memory.info, belongs=_of_info),
+    Row(r"\s+total\s+used\s+free\s+shared\s", _Memory.heading, belongs=at_start),
+    Row(_ROW, _Memory.row, belongs=_of_free),
+    most=_LIMIT + 1,
+)
 
 
 def _of_row(row: re.Match[str], columns: Sequence[str], unit: int | None) -> dict[str, int]:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Sequence
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "name_lookup"
 EVENTS = {"name-resolved": {"host_name": "str", "address": "str"}}
@@ -19,43 +17,26 @@ COMMANDS: tuple[str, ...] = ("cat /etc/hosts", "getent hosts", "getent ahosts", 
 ANCHOR = r"127\.0\.(?:0|1)\.1[ \t]{1,40}[A-Za-z][\w.-]{0,80}(?:[ \t]{1,40}[A-Za-z][\w.-]{0,80}){0,6}[ \t]*$"
 
 _NAME = r"[A-Za-z0-9][\w.-]{0,252}"
-_ENTRY = re.compile(
+_ENTRY = (
     r"(?P<address>\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f:]{2,39}(?:%\w{1,15})?)[ \t]{1,40}"
     rf"(?P<names>(?:(?:STREAM|DGRAM|RAW)[ \t]*)?(?:{_NAME}(?:[ \t]{{1,40}}{_NAME}){{0,8}})?)[ \t]*(?:#.*)?$"
 )
-_COMMENT = re.compile(r"\s*(?:#.*)?$")
 _SOCKETS = frozenset({"STREAM", "DGRAM", "RAW"})
 """What ``getent ahosts`` prints between address and name."""
 _LIMIT = 2000
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Entries, comments and empty lines between them."""
-    return len(lines) < _LIMIT and (
-        _ENTRY.match(line) is not None or (bool(lines) and _COMMENT.match(line) is not None)
-    )
-
-
-def parse(section: Section) -> Parsed:
-    """An event for each name of an entry."""
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        entry = _ENTRY.match(line)
-        if entry is None or not _is_address(entry["address"]):
-            if not _COMMENT.match(line):
-                unread.append(index)
-            continue
-        for name in entry["names"].split():
-            if name not in _SOCKETS:
-                fields = {"host_name": name, "address": entry["address"]}
-                found.append(
-                    observe(
-                        section, index, "Event", event="name-resolved", origin="app", kind="fact",
-                        text=line[:400].strip(), count=1, order=section.number(index), fields=fields,
-                    )
-                )  # fmt: skip
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+def _entry(read: Reading, entry: re.Match[str]) -> bool:
+    """An event for each name of an entry; False where what it begins with is not an address."""
+    if not _is_address(entry["address"]):
+        return False
+    for name in entry["names"].split():
+        if name not in _SOCKETS:
+            read.observe(
+                "Event", event="name-resolved", origin="app", kind="fact", text=read.line[:400].strip(), count=1,
+                order=read.section.number(read.index), fields={"host_name": name, "address": entry["address"]},
+            )  # fmt: skip
+    return True
 
 
 def _is_address(text: str) -> bool:
@@ -64,3 +45,11 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+ROWS = Rows(
+    Reading,
+    Row(_ENTRY, _entry),
+    Row(r"\s*(?:#.*)?$", belongs=lambda lines, _: bool(lines)),
+    most=_LIMIT,
+)

@@ -8,10 +8,9 @@ refused.``), netcat-traditional (``10.0.0.1: inverse host lookup failed``, ``(UN
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "nc"
 EVENTS = {"port-tried": {"address": "str", "port": "int", "answer": "str"}}
@@ -23,57 +22,52 @@ ANCHOR = (
     rf"|nc: connect to {_ANY} port \d{{1,5}} \(tcp\) (?:failed|timed out)"
 )
 
-_OPEN = re.compile(rf"Connection to {_PLACE} (?:port )?(?P<port>\d{{1,5}}) .{{0,40}}succeeded!")
-_FAILED = re.compile(
-    rf"nc: connect to {_PLACE} port (?P<port>\d{{1,5}}) \(tcp\) (?:failed: (?P<why>.{{1,80}})|timed out)"
-)
-_NCAT = re.compile(
+_FAILED = rf"nc: connect to {_PLACE} port (?P<port>\d{{1,5}}) \(tcp\) (?:failed: (?P<why>.{{1,80}})|timed out)"
+_NCAT = (
     r"Ncat: (?:(?P<yes>Connected to )"
     r"|(?P<why>Connection refused|No route to host|Network is unreachable|TIMEOUT|Connection timed out))"
 )
-_OLD = re.compile(r"\(UNKNOWN\) \[[0-9.]{7,15}\] (?P<port>\d{1,5}) \(.{1,30}\)(?: (?P<yes>open)| : (?P<why>.{1,80}))")
-_NOISE = re.compile(r"Ncat: (?:Version|\d+ bytes)|.{0,80}inverse host lookup failed|.{0,80}forward host lookup failed")
-_ASKED = re.compile(r"\s(?P<place>(?!-)[\w.:%-]{1,255})\s+(?P<port>\d{1,5})\s*$")
+_OLD = r"\(UNKNOWN\) \[[0-9.]{7,15}\] (?P<port>\d{1,5}) \(.{1,30}\)(?: (?P<yes>open)| : (?P<why>.{1,80}))"
+_NOISE = r"Ncat: (?:Version|\d+ bytes)|.{0,80}inverse host lookup failed|.{0,80}forward host lookup failed"
+_ASKED = lazy_regex(r"\s(?P<place>(?!-)[\w.:%-]{1,255})\s+(?P<port>\d{1,5})\s*$")
 _ANSWERS = "answers"
 _MOST = 20
 """Lines, for a name with several addresses."""
 _WORDS = {"TIMEOUT": "Connection timed out"}
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """The tries of further addresses of a name, and what ncat says around its answer."""
-    return len(lines) < _MOST and any(p.match(line) for p in (_OPEN, _FAILED, _NCAT, _OLD, _NOISE))
-
-
-def parse(section: Section) -> Parsed:
+class _Tries(Reading):
     """An event a try; ``answer`` is ``answers`` or what the kernel said."""
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        told = _told(line, section.command or "")
-        if told:
-            address, port, answer = told
-            fields = {"address": address, "port": port, "answer": answer}
-            found.append(
-                observe(
-                    section, index, "Event", event="port-tried", origin="app", kind="fact", text=line[:400], count=1,
-                    order=section.number(index), fields=fields,
-                )
-            )  # fmt: skip
-        elif line.strip() and not _NOISE.match(line):
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+    def open(self, full: re.Match[str]) -> None:
+        """The port answers."""
+        self._tried(full["ip"] or full["place"], full["port"], _ANSWERS)
+
+    def failed(self, full: re.Match[str]) -> None:
+        """The port does not."""
+        self._tried(full["ip"] or full["place"], full["port"], (full["why"] or "Connection timed out").strip())
+
+    def short(self, found: re.Match[str]) -> bool:
+        """An answer about the address in the command; False where there is none."""
+        asked = _ASKED.search((self.section.command or "").split("|", 1)[0])
+        why = (found["why"] or "").strip()
+        if asked:
+            self._tried(asked["place"], asked["port"], _ANSWERS if found["yes"] else _WORDS.get(why, why))
+        return asked is not None
+
+    def _tried(self, address: str, port: str, answer: str) -> None:
+        self.observe(
+            "Event", event="port-tried", origin="app", kind="fact", text=self.line[:400], count=1,
+            order=self.section.number(self.index), fields={"address": address, "port": int(port), "answer": answer},
+        )  # fmt: skip
 
 
-def _told(line: str, command: str) -> tuple[str, int, str] | None:
-    """Address, port and answer of a line; those of the command where the line names none."""
-    full = _OPEN.match(line) or _FAILED.match(line)
-    if full:
-        why = full.groupdict().get("why")
-        answer = _ANSWERS if _OPEN.match(line) else (why or "Connection timed out").strip()
-        return full["ip"] or full["place"], int(full["port"]), answer
-    short, asked = _NCAT.match(line) or _OLD.match(line), _ASKED.search(command.split("|", 1)[0])
-    if short is None or asked is None:
-        return None
-    why = (short["why"] or "").strip()
-    return asked["place"], int(asked["port"]), _ANSWERS if short["yes"] else _WORDS.get(why, why)
+ROWS = Rows(
+    _Tries,
+    Row(rf"Connection to {_PLACE} (?:port )?(?P<port>\d{{1,5}}) .{{0,40}}succeeded!", _Tries.open),
+    Row(_FAILED, _Tries.failed),
+    Row(_NCAT, _Tries.short),
+    Row(_OLD, _Tries.short),
+    Row(_NOISE),
+    most=_MOST,
+)

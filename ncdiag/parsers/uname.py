@@ -7,35 +7,30 @@ strings as Linux distributions make them. The first line of ``/proc/version`` be
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._rows import Reading, Row, Rows, at_start
 
 KIND = "uname"
 COMMANDS: tuple[str, ...] = ("uname", "uname -a", "uname -r", "cat /proc/version", "cat /proc/sys/kernel/osrelease")
 _RELEASE = r"(?P<release>\d{1,2}\.\d{1,4}\.\d{1,4}[\w.+~-]{0,80})"
 ANCHOR = rf"Linux (?:version |[\w.-]{{1,64}} ){_RELEASE.replace('?P<release>', '?:')}[ \t]"
 
-_LINE = re.compile(rf"(?:Linux (?:version |[\w.-]{{1,64}} ))?{_RELEASE}(?:\s(?P<rest>.{{0,1000}}))?$")
 _MACHINES = ("x86_64", "aarch64", "ppc64le")
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One line is all there is."""
-    return not any(text.strip() for text in lines) and _LINE.match(line.strip()) is not None
+def _kernel(read: Reading, told: re.Match[str]) -> bool:
+    """The release, and the machine where the line names it; False for a second line."""
+    if read.found:
+        return False
+    words = (told["rest"] or "").split()
+    machine = next((word for word in words if word in _MACHINES), None)
+    read.observe("Host", kernel_release=told["release"], cpu_arch=machine)
+    return True
 
 
-def parse(section: Section) -> Parsed:
-    """The release, and the machine where the line names it."""
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        told = _LINE.match(line.strip())
-        if told and not found:
-            words = (told["rest"] or "").split()
-            machine = next((word for word in words if word in _MACHINES), None)
-            found.append(observe(section, index, "Host", kernel_release=told["release"], cpu_arch=machine))
-        elif line.strip():
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+ROWS = Rows(
+    Reading,
+    Row(
+        rf"\s*(?:Linux (?:version |[\w.-]{{1,64}} ))?{_RELEASE}(?:\s(?P<rest>.{{0,1000}}))?$", _kernel, belongs=at_start
+    ),
+)
