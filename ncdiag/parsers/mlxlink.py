@@ -7,57 +7,59 @@ underlined with dashes, ``name : value`` in columns. ``Recommendation`` is the f
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import basics
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, after_text
 
 KIND = "mlxlink"
 COMMANDS: tuple[str, ...] = ("mlxlink", "mstlink")
 ANCHOR = r"Operational Info[ \t]*$|Troubleshooting Info[ \t]*$|Physical Counters and BER Info[ \t]*$"
 
-_TITLE = re.compile(r"[A-Z][\w /().-]{2,60}$")
-_RULE = re.compile(r"-{4,80}\s*$")
-_PAIR = re.compile(r"(?=[^:]{20,60}:)(?P<name>[A-Za-z][^:]{1,60}?)\s{1,40}: ?(?P<value>.{0,400})$")
-_DEVICE = re.compile(r"\s(?:-d|--device)[ =]{0,4}(?P<hca>[A-Za-z][\w.-]{0,63})(?=\s|$)")
-_PORT = re.compile(r"\s(?:-p|--port)[ =]{0,4}(?P<port>\d{1,3})(?=\s|$)")
+_DEVICE = lazy_regex(r"\s(?:-d|--device)[ =]{0,4}(?P<hca>[A-Za-z][\w.-]{0,63})(?=\s|$)")
+_PORT = lazy_regex(r"\s(?:-p|--port)[ =]{0,4}(?P<port>\d{1,3})(?=\s|$)")
 _COUNTERS = {"Link Down Counter": "link_downed", "Link Error Recovery Counter": "link_error_recovery"}
 _FINE = frozenset({"No issue was observed", "N/A", ""})
 _PHYSICAL = {"Disable": "Disabled", "Disabled": "Disabled", "Polling": "Polling", "LinkUp": "LinkUp"}
 _LIMIT = 600
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Titles with their rule, and pairs of name and value; a blank line comes before a title."""
-    if len(lines) > _LIMIT:
-        return False
-    if not line.strip() or _RULE.match(line):
-        return True
-    if _PAIR.match(line):
-        return True
-    return _TITLE.match(line) is not None and (not lines or not lines[-1].strip())
-
-
-def parse(section: Section) -> Parsed:
+class _Link(Reading):
     """State, ``counters`` and ``link_advice`` of the port; nothing where the command names no RDMA device."""
-    values: dict[str, tuple[int, str]] = {}
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        pair = _PAIR.match(line)
-        if pair:
-            values.setdefault(pair["name"].strip(), (index, pair["value"].strip()))
-        elif line.strip() and not _RULE.match(line) and not _TITLE.match(line):
-            unread.append(index)
-    device, port = _DEVICE.search(section.command or ""), _PORT.search(section.command or "")
-    fields = _fields({name: text for name, (_, text) in values.items()})
-    if device is None or not fields:
-        return Parsed(unread=tuple(unread))
-    first = min((index for name, (index, _) in values.items() if name in _COUNTERS), default=0)
-    first = next((values[name][0] for name in ("State", "Recommendation") if name in values), first)
-    key = device["hca"], int(port["port"]) if port else 1
-    return Parsed(observations=(observe(section, first, "Port", key, **fields),), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """No value was read yet."""
+        super().__init__(section)
+        self.values: dict[str, str] = {}
+        self.places: dict[str, int] = {}
+
+    def value(self, pair: re.Match[str]) -> None:
+        """The first of a name counts."""
+        self.values.setdefault(pair["name"].strip(), pair["value"].strip())
+        self.places.setdefault(pair["name"].strip(), self.index)
+
+    def end(self) -> None:
+        """All of it as one observation."""
+        command, places = self.section.command or "", self.places
+        device, port = _DEVICE.search(command), _PORT.search(command)
+        fields = _fields(self.values)
+        if device is None or not fields:
+            return
+        first = min((at for name, at in places.items() if name in _COUNTERS), default=0)
+        first = next((places[name] for name in ("State", "Recommendation") if name in places), first)
+        self.observe("Port", (device["hca"], int(port["port"]) if port else 1), at=first, **fields)
+
+
+ROWS = Rows(
+    _Link,
+    BLANK,
+    Row(r"-{4,80}\s*$"),
+    Row(r"(?=[^:]{20,60}:)(?P<name>[A-Za-z][^:]{1,60}?)\s{1,40}: ?(?P<value>.{0,400})$", _Link.value),
+    Row(r"[A-Z][\w /().-]{2,60}$", belongs=lambda lines, line: not after_text(lines, line)),
+    most=_LIMIT + 1,
+)
 
 
 def _fields(values: dict[str, str]) -> dict[str, Any]:

@@ -7,11 +7,11 @@ memory_peers/nv_mem_nc/version and, in newer releases, /sys/module/nvidia_peerme
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
-from ncdiag.base.spans import Section, Span, span
-from ncdiag.facts.observe import Observation, Parsed, Standing
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section, span
+from ncdiag.facts.observe import Observation, Standing
+from ncdiag.parsers._rows import Reading, Row, Rows, never
 
 KIND = "peermem"
 _FOLDER = "/sys/kernel/mm/memory_peers"
@@ -31,61 +31,67 @@ _BEFORE = r"(?:cat|ls|stat|head|find): (?:cannot (?:access|statx?|open) )?'?"
 _BEHIND = r"'?(?: for reading)?: No such file or directory"
 ANCHOR = f"{_BEFORE}{_PATH}{_BEHIND}"
 
-_ERROR = re.compile(f"{_BEFORE}(?P<path>{_PATH}){_BEHIND}")
-_ASKED = re.compile(_PATH)
-_VERSION = re.compile(r"\s*\d[\w.-]{0,30}\s*$")
-_ENTRY = re.compile(r"(?:.*\s)?(?P<name>nv_mem_nc|nv_mem)/?\s*$")
-_NOISE = re.compile(r"\s*total \d+\s*$")
+_ASKED = lazy_regex(_PATH)
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Another complaint about such a path, a version, names of clients."""
-    return any(pattern.match(line) for pattern in (_ERROR, _VERSION, _ENTRY, _NOISE))
-
-
-def parse(section: Section) -> Parsed:
+class _Clients(Reading):
     """``peermem_registered`` and, from the paths of modules, which are loaded and which are not."""
-    asked = _ASKED.search(section.command or "")
-    path = asked[0].rstrip("/") if asked else None
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        error = _ERROR.match(line)
-        read = _missing(error["path"].rstrip("/").removesuffix("/version")) if error else _present(path, line)
-        if read:
-            found.append(_observation(section, section.span(index), read))
-        elif read is None and line.strip() and not _NOISE.match(line):
-            unread.append(index)
-    if path == _FOLDER and not found and not unread:
-        line_span = (
-            section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
-        )
-        found.append(_observation(section, line_span, {"peermem_registered": False}))
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """Lines without a path are about the one in the command."""
+        super().__init__(section)
+        asked = _ASKED.search(section.command or "")
+        self.path = asked[0].rstrip("/") if asked else ""
+
+    def missing(self, error: re.Match[str]) -> None:
+        """A path that does not exist; nv_mem_nc alone says nothing, for older modules register only nv_mem."""
+        path = error["path"].rstrip("/").removesuffix("/version")
+        if path.startswith("/sys/module/"):
+            self.observe("Host", absent_modules=[path.split("/")[3]])
+        elif not path.endswith("/nv_mem_nc"):
+            self._registered(yes=False)
+
+    def client(self, entry: re.Match[str]) -> bool:
+        """The folder of a client."""
+        there = bool(self.path) and (self.path == _FOLDER or self.path.endswith(entry["name"]))
+        if there:
+            self._registered(yes=True)
+        return there
+
+    def version(self, _: re.Match[str]) -> bool:
+        """The module, or the client, that has the version."""
+        if self.path.startswith("/sys/module/"):
+            self.observe("KernelModule", (self.path.split("/")[3],))
+        elif self.path and self.path != _FOLDER:
+            self._registered(yes=True)
+        else:
+            return False
+        return True
+
+    def name(self, found: re.Match[str]) -> bool:
+        """What ``ls`` prints of a path that exists."""
+        return self.line.strip() in {"version", self.path, f"{self.path}/"} and self.version(found)
+
+    def end(self) -> None:
+        """An empty folder has no client."""
+        if self.path == _FOLDER and not self.found and not self.unread:
+            self.index = 0
+            self._registered(yes=False)
+
+    def _registered(self, *, yes: bool) -> None:
+        section, lines = self.section, self.section.lines
+        # that a client is registered outweighs that the file of another one is missing
+        standing: Standing = "live" if yes else "conf"
+        at = section.span(self.index) if lines else span(section.source, section.first_line, section.command or "")
+        fields = {"peermem_registered": yes}
+        self.found.append(Observation(entity="Host", host=section.host, span=at, fields=fields, standing=standing))
 
 
-def _observation(section: Section, where: Span, fields: dict[str, Any]) -> Observation:
-    if "module" in fields:
-        return Observation(entity="KernelModule", key=(fields["module"],), host=section.host, span=where)
-    # that a client is registered outweighs that the file of another one is missing
-    standing: Standing = "conf" if fields.get("peermem_registered") is False else "live"
-    return Observation(entity="Host", host=section.host, span=where, fields=fields, standing=standing)
-
-
-def _missing(path: str) -> dict[str, Any]:
-    """What the absence of a path says; that of nv_mem_nc alone says nothing, for older modules register only nv_mem."""
-    if path.startswith("/sys/module/"):
-        return {"absent_modules": [path.split("/")[3]]}
-    return {} if path.endswith("/nv_mem_nc") else {"peermem_registered": False}
-
-
-def _present(path: str | None, line: str) -> dict[str, Any] | None:
-    """What the output of a command about ``path`` says; None when the line is no such output."""
-    entry = _ENTRY.match(line)
-    if entry and (path is None or path == _FOLDER or path.endswith(entry["name"])):
-        return {"peermem_registered": True} if path else None
-    if path is None or not (_VERSION.match(line) or line.strip() in {"version", path, f"{path}/"}):
-        return None
-    if path.startswith("/sys/module/"):
-        return {"module": path.split("/")[3]}
-    return None if path == _FOLDER else {"peermem_registered": True}
+ROWS = Rows(
+    _Clients,
+    Row(f"{_BEFORE}(?P<path>{_PATH}){_BEHIND}", _Clients.missing),
+    Row(r"\s*\d[\w.-]{0,30}\s*$", _Clients.version),
+    Row(r"(?:.*\s)?(?P<name>nv_mem_nc|nv_mem)/?\s*$", _Clients.client),
+    Row(r"\s*total \d+\s*$"),
+    Row(r"\s*(?:version|/sys/\S{1,200})\s*$", _Clients.name, belongs=never),
+)

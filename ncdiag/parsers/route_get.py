@@ -7,11 +7,10 @@ line ``cache``), lib/libnetlink.c (``RTNETLINK answers:`` and the text of the er
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
+from ncdiag.parsers._rows import Reading, Row, Rows, at_start
 
 KIND = "route_get"
 _TABLES = ("ip route", "ip r", "ip ro", "ip -4 route", "ip -4 r", "ip -6 route", "ip -6 r", "ip -o route")
@@ -23,39 +22,40 @@ ANCHOR = (
     r" (?:metric \d{1,10} )?uid \d"
 )
 
-_ANSWER = re.compile(
+_ANSWER = (
     rf"\s*(?:(?P<kind>local|broadcast|multicast|unicast|unreachable|prohibit|blackhole|throw) )?(?P<to>{_ADDRESS})"
     rf"(?: from {_ADDRESS})?(?: via (?:inet6 )?(?P<gateway>{_ADDRESS}))?(?: dev (?P<interface>[\w.@-]{{1,64}}))?"
     r"(?:\s|$)"
 )
-_REFUSED = re.compile(
-    r"RTNETLINK answers: (?:Network is unreachable|No route to host|Permission denied|Invalid argument)\s*$"
-)
-_CACHE = re.compile(r"\s+cache\b|\s+(?:mtu|expires|users|ipid) ")
-_ASKED = re.compile(rf"\bg(?:et)?\s+(?:to\s+)?({_ADDRESS})(?:/\d{{1,3}})?(?:\s|$)")
+_REFUSED = r"RTNETLINK answers: (?:Network is unreachable|No route to host|Permission denied|Invalid argument)\s*$"
+_ASKED = lazy_regex(rf"\bg(?:et)?\s+(?:to\s+)?({_ADDRESS})(?:/\d{{1,3}})?(?:\s|$)")
 _REFUSING = frozenset({"unreachable", "prohibit", "blackhole", "throw"})
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """One answer, and the line ``cache`` below it."""
-    if not any(text.strip() for text in lines):
-        return _ANSWER.match(line) is not None or _REFUSED.match(line) is not None
-    return _CACHE.match(line) is not None
+class _Answer(Reading):
+    """``route_answers`` of the host."""
+
+    def answer(self, found: re.Match[str]) -> bool:
+        """By which interface and gateway, or that nothing is sent."""
+        sends = found["kind"] not in _REFUSING
+        return self._about(found["to"], **({name: found[name] for name in ("interface", "gateway")} if sends else {}))
+
+    def refused(self, _: re.Match[str]) -> bool:
+        """An answer of netlink alone, which is about the address in the command."""
+        asked = _ASKED.search(self.section.command or "")
+        return asked is not None and self._about(asked[1])
+
+    def _about(self, to: str, **told: str | None) -> bool:
+        """False for a second answer, and for what is not an address."""
+        if self.found or not ip_address(to):
+            return False
+        self.observe("Host", route_answers=[{"address": to, **{name: text for name, text in told.items() if text}}])
+        return True
 
 
-def parse(section: Section) -> Parsed:
-    """``route_answers`` of the host; an answer of netlink alone is about the address in the command."""
-    asked = _ASKED.search(section.command or "")
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        answer = _ANSWER.match(line) if not found else None
-        to = answer["to"] if answer else asked[1] if asked and _REFUSED.match(line) and not found else None
-        if to and ip_address(to):
-            sends = answer is not None and answer["kind"] not in _REFUSING
-            told = {"interface": answer["interface"], "gateway": answer["gateway"]} if answer and sends else {}
-            row = {"address": to, **{name: text for name, text in told.items() if text}}
-            found.append(observe(section, index, "Host", route_answers=[row]))
-        elif line.strip() and not _CACHE.match(line):
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+ROWS = Rows(
+    _Answer,
+    Row(_ANSWER, _Answer.answer, belongs=at_start),
+    Row(_REFUSED, _Answer.refused, belongs=at_start),
+    Row(r"\s+cache\b|\s+(?:mtu|expires|users|ipid) ", belongs=lambda lines, line: not at_start(lines, line)),
+)

@@ -11,10 +11,10 @@ import ipaddress
 import re
 from collections.abc import Sequence
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats import basics
 from ncdiag.parsers._interface import prefix_length
+from ncdiag.parsers._rows import Reading, Row, Rows, after_text, not_again, not_understood
 
 KIND = "routes"
 COMMANDS = (
@@ -30,9 +30,8 @@ ANCHOR = (
     rf"(?:[ \t]+(?!{_NEIGHBOUR}|[ \t])|$)"
     r"|Kernel IP(?:v6)? routing table|Destination\s+Gateway\s+Genmask\s"
 )
-_ROUTE = re.compile(rf"\s*(?P<type>{_TYPES})(?P<to>default|{_ADDRESS}(?:/\d{{1,3}})?)(?P<rest>\s.*)?$")
-_HOP = re.compile(r"\s+nexthop (?P<rest>.*)$")
-_TITLE = re.compile(r"\s*Kernel IP(?:v6)? routing table|\s*Destination\s+(?:Gateway|Next Hop)\s|\s+cache\b")
+_ROUTE = lazy_regex(rf"\s*(?P<type>{_TYPES})(?P<to>default|{_ADDRESS}(?:/\d{{1,3}})?)(?P<rest>\s.*)?$")
+_CACHED = lazy_regex(r"\s+cache\b")
 _COLUMNS = (8, 11)
 """``route -n`` and ``route -nee``, which adds MSS, window and round trip."""
 _COLUMNS_6 = 7
@@ -40,42 +39,51 @@ _LINE_LIMIT = 1024
 _NOT_UNICAST = ("unreachable", "blackhole", "prohibit", "local", "broadcast", "multicast", "anycast", "throw")
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Further routes, nexthops and titles; nothing goes on behind a blank line."""
-    if not line.strip() or not lines[-1].strip() or len(line) > _LINE_LIMIT or line == lines[0]:
-        return False
-    if _TITLE.match(line) or _HOP.match(line) or basics.is_elision(line):
-        return True
-    return _row(line) is not None or _is_route(line)
-
-
-def parse(section: Section) -> Parsed:
+class _Table(Reading):
     """An observation a route; complete when the table was asked for as a whole and nothing was left out."""
-    if re.search(r"\bget\b", section.command or "") or any(re.match(r"\s+cache\b", line) for line in section.lines):
-        return Parsed()
-    found: list[Observation] = []
-    unread: list[int] = []
-    titled, windows, to = False, False, "default"
-    for index, line in enumerate(section.lines):
-        if len(line) > _LINE_LIMIT:
-            unread.append(index)
-            continue
-        hop, row = _HOP.match(line), _row(line)
-        if _TITLE.match(line):
-            titled, windows = True, windows or (" MSS " in line and " Metric " not in line)
-        elif row is not None:
-            found.append(_observed(section, index, *row[:3], None if windows else row[3]))
-        elif hop:
-            found.append(_words(section, index, to, hop["rest"]))
-        elif _is_route(line):
-            route = _ROUTE.match(line)
-            to = _cidr(route["to"]) if route else to
-            if route and " dev " in f"{route['rest']} " and route["type"].strip() not in _NOT_UNICAST:
-                found.append(_words(section, index, to, route["rest"]))
-        elif line.strip():
-            unread.append(index)
-    asked = titled or (section.command is not None and _asked_all(section.command))
-    return Parsed(observations=tuple(found), unread=tuple(unread), complete=asked and bool(found) and not unread)
+
+    titled = windows = False
+    to = "default"
+
+    def title(self, _: re.Match[str]) -> None:
+        """Above the columns, which may be those of ``netstat`` with the MSS for a metric."""
+        self.titled = True
+        self.windows = self.windows or (" MSS " in self.line and " Metric " not in self.line)
+
+    def row(self, found: tuple[str, str, str | None, int | None]) -> None:
+        """A route in columns."""
+        self._route(*found[:3], None if self.windows else found[3])
+
+    def hop(self, found: re.Match[str]) -> None:
+        """One more way of the route above."""
+        self._words(found["rest"])
+
+    def route(self, found: re.Match[str]) -> None:
+        """A route in words."""
+        self.to = _cidr(found["to"])
+        if " dev " in f"{found['rest']} " and found["type"].strip() not in _NOT_UNICAST:
+            self._words(found["rest"])
+
+    def end(self) -> None:
+        """The answer about one address is not a route of the table."""
+        if re.search(r"\bget\b", self.section.command or "") or any(map(_CACHED.match, self.section.lines)):
+            self.found.clear()
+            self.unread.clear()
+
+    def complete(self) -> bool:
+        """The whole table."""
+        asked = self.titled or (self.section.command is not None and _asked_all(self.section.command))
+        return asked and bool(self.found) and not self.unread
+
+    def _words(self, text: str) -> None:
+        words = text.split()
+        values = {word: words[at + 1] for at, word in enumerate(words[:-1]) if word in {"via", "dev", "metric"}}
+        if values.get("via") in {"inet", "inet6"}:  # an IPv4 route over an IPv6 gateway
+            values["via"] = words[words.index("via") + 2] if len(words) > words.index("via") + 2 else ""
+        self._route(self.to, values.get("dev"), values.get("via"), basics.number(values.get("metric", "")))
+
+    def _route(self, to: str, interface: str | None, gateway: str | None, metric: int | None) -> None:
+        self.observe("Route", (to, interface), gateway=gateway, metric=metric)
 
 
 def _asked_all(command: str) -> bool:
@@ -84,22 +92,14 @@ def _asked_all(command: str) -> bool:
     return basics.unfiltered(command, "route", ("-n",))
 
 
-def _is_route(line: str) -> bool:
+def _is_route(line: str) -> re.Match[str] | None:
+    """A route in words; None for a neighbour, and for another line."""
     found = _ROUTE.match(line)
     if not found or re.search(_NEIGHBOUR, line):
-        return False
+        return None
     rest = found["rest"] or ""
-    return (
-        not rest.strip() or re.match(r"\s+(?:via|dev|proto|scope|metric|src|table|nhid|equalize)\s", rest) is not None
-    )
-
-
-def _words(section: Section, index: int, to: str, text: str) -> Observation:
-    words = text.split()
-    values = {word: words[at + 1] for at, word in enumerate(words[:-1]) if word in {"via", "dev", "metric"}}
-    if values.get("via") in {"inet", "inet6"}:  # an IPv4 route over an IPv6 gateway
-        values["via"] = words[words.index("via") + 2] if len(words) > words.index("via") + 2 else ""
-    return _observed(section, index, to, values.get("dev"), values.get("via"), basics.number(values.get("metric", "")))
+    words = re.match(r"\s+(?:via|dev|proto|scope|metric|src|table|nhid|equalize)\s", rest)
+    return found if words or not rest.strip() else None
 
 
 def _row(line: str) -> tuple[str, str, str | None, int | None] | None:
@@ -127,7 +127,21 @@ def _cidr(text: str) -> str:
     return "default" if network.prefixlen == 0 else str(network)
 
 
-def _observed(  # noqa: PLR0913, PLR0917  (a route's own parts)
-    section: Section, index: int, to: str, interface: str | None, gateway: str | None, metric: int | None
-) -> Observation:  # fmt: skip
-    return observe(section, index, "Route", (to, interface), gateway=gateway, metric=metric)
+def _goes_on(lines: Sequence[str], line: str) -> bool:
+    """Nothing goes on after a blank line; the first line once more is the table of another host."""
+    return after_text(lines, line) and not_again(lines, line)
+
+
+ROWS = Rows(
+    _Table,
+    Row(
+        r"\s*Kernel IP(?:v6)? routing table|\s*Destination\s+(?:Gateway|Next Hop)\s|\s+cache\b",
+        _Table.title,
+        belongs=_goes_on,
+    ),
+    Row(_row, _Table.row, belongs=_goes_on),
+    Row(r"\s+nexthop (?P<rest>.*)$", _Table.hop, belongs=_goes_on),
+    Row(_is_route, _Table.route, belongs=_goes_on),
+    Row(basics.is_elision, not_understood, belongs=_goes_on),
+    longest=_LINE_LIMIT,
+)

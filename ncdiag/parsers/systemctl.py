@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.parsers._rows import ONE_BLANK, Reading, Row, Rows, not_understood
 
 KIND = "systemctl"
 COMMANDS: tuple[str, ...] = ("systemctl", "service", "nv-fabricmanager")
@@ -24,75 +24,89 @@ ANCHOR = (
 )
 SIGNS = (".service - ", "loaded", "not-found", "masked")
 
-_UNIT = re.compile(r"(?:[^\w\s]{1,4}\s+|x )?(?P<unit>[\w@.-]{1,80}\.service)(?: - |\s*$)")
-_ACTIVE = re.compile(r"\s*Active: (?P<state>active|inactive|failed|activating|deactivating|reloading)\b")
-_LISTED = re.compile(
-    r"(?:[^\w\s]{1,4}\s+)?\s*(?P<unit>[\w@.-]{1,80}\.service)\s+(?:loaded|not-found|masked)\s+(?P<state>active|inactive|failed)\b"
+_LISTED = (
+    r"(?:[^\w\s]{1,4}\s+)?\s*(?P<unit>[\w@.-]{1,80}\.service)\s+(?:loaded|not-found|masked)\s+"
+    r"(?P<state>active|inactive|failed)\b"
 )
-_MISSING = re.compile(
-    r"Unit (?P<unit>[\w@.-]{1,80}) (?:could not be found|is not)|.{0,40}Job for (?P<job>[\w@.-]{1,80}) failed"
-)
-_VERSION = re.compile(r"Fabric Manager version is\s?:\s?(?P<version>\d[\d.]{2,30})")
-_WORD = re.compile(r"(?P<state>active|inactive|failed|activating|deactivating|unknown)\s*$")
-_DETAIL = re.compile(
+_IS_LISTED = lazy_regex(_LISTED)
+_MISSING = r"Unit (?P<unit>[\w@.-]{1,80}) (?:could not be found|is not)|.{0,40}Job for (?P<job>[\w@.-]{1,80}) failed"
+_DETAIL = (
     r"\s*(?:Loaded|Drop-In|Active|Docs|Process|Main PID|Tasks|Memory|CPU|CGroup|Status|Duration|Trigger\w*|Condition"
     r"|Invocation|IO|IP)\s?: |\s*[└├│─]|\s{4,}|See \"systemctl|(?:Hint|Warning): "
     r"|\(END\)|lines \d+-\d+|\d+ loaded units|To show all"
 )
-_JOURNAL = re.compile(r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d ")
+_JOURNAL = r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d "
 """What the unit wrote; the catalogue reads it."""
 _LINES = 400
-_ASKED = re.compile(r"(?:is-active|is-failed|status)(?P<units>(?:\s+[\w@.-]{1,80}){1,8})")
+_ASKED = lazy_regex(r"(?:is-active|is-failed|status)(?P<units>(?:\s+[\w@.-]{1,80}){1,8})")
 _UNITS = 8
+_ACTIVE_IN = {"active": True, "reloading": True, "inactive": False, "failed": False, "deactivating": False}
+_UNIT = r"(?:[^\w\s]{1,4}\s+|x )?(?P<unit>[\w@.-]{1,80}\.service)(?: - |\s*$)"
+_IS_UNIT = lazy_regex(_UNIT)
+_WORD = r"(?P<state>active|inactive|failed|activating|deactivating|unknown)\s*$"
+_IS_WORD = lazy_regex(_WORD)
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """The details under a unit, its journal lines, further units of a list."""
-    if len(lines) > _LINES:
-        return False
-    if not line.strip():
-        return bool(lines) and bool(lines[-1].strip())
-    if _UNIT.match(line):
-        return bool(lines) and not any(_UNIT.match(text) for text in lines) and not _LISTED.match(lines[0])
-    return any(pattern.match(line) for pattern in (_DETAIL, _JOURNAL, _LISTED, _MISSING, _VERSION)) or (
-        _WORD.match(line) is not None and len(lines) < _UNITS and all(map(_WORD.match, lines))
-    )
-
-
-def parse(section: Section) -> Parsed:
+class _Services(Reading):
     """Services with ``active``; a unit that does not exist is not active."""
-    asked = _ASKED.search(section.command or "")
-    units = [word for word in asked["units"].split() if not word.startswith("-")] if asked else []
-    unit = next(iter(units), None)
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        said = _said(line, unit)
-        if said and _WORD.match(line):  # a word for each unit, in their order
-            unit = units[units.index(unit) + 1] if unit in units[:-1] else None
-        if said:
-            name, fields = said
-            found.append(observe(section, index, "Service", (name.removesuffix(".service"),), **fields))
-        elif begins := _UNIT.match(line):
-            unit = begins["unit"]
-        elif line.strip() and not _DETAIL.match(line):
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """The units are those in the command until a line names one."""
+        super().__init__(section)
+        asked = _ASKED.search(section.command or "")
+        self.units = [word for word in asked["units"].split() if not word.startswith("-")] if asked else []
+        self.unit = next(iter(self.units), None)
+
+    def listed(self, found: re.Match[str]) -> None:
+        """A row of ``list-units``."""
+        self._service(found["unit"], active=found["state"] == "active")
+
+    def missing(self, found: re.Match[str]) -> None:
+        """A unit that does not exist, or a job that failed."""
+        self._service(found["unit"] or found["job"], active=False)
+
+    def version(self, found: re.Match[str]) -> None:
+        """That of the fabric manager."""
+        self._service("nvidia-fabricmanager", version=found["version"])
+
+    def state(self, found: re.Match[str]) -> bool:
+        """The state of the unit above; False where none is named."""
+        if self.unit:
+            self._service(self.unit, active=_ACTIVE_IN.get(found["state"]))
+        return self.unit is not None
+
+    def word(self, found: re.Match[str]) -> bool:
+        """A word for each unit in the command, in their order."""
+        known = self.state(found)
+        self.unit = self.units[self.units.index(self.unit) + 1] if self.unit in self.units[:-1] else None
+        return known
+
+    def begins(self, found: re.Match[str]) -> None:
+        """The details of a unit follow."""
+        self.unit = found["unit"]
+
+    def _service(self, unit: str, **fields: bool | str | None) -> None:
+        self.observe("Service", (unit.removesuffix(".service"),), **fields)
 
 
-def _said(line: str, unit: str | None) -> tuple[str, dict[str, Any]] | None:
-    """The unit that a line mentions and what it says."""
-    listed = _LISTED.match(line)
-    if listed:
-        return listed["unit"], {"active": listed["state"] == "active"}
-    missing = _MISSING.match(line)
-    if missing:
-        return missing["unit"] or missing["job"], {"active": False}
-    version = _VERSION.match(line)
-    if version:
-        return "nvidia-fabricmanager", {"version": version["version"]}
-    state = _ACTIVE.match(line) or _WORD.match(line)
-    if state and unit:
-        active = {"active": True, "reloading": True, "inactive": False, "failed": False, "deactivating": False}
-        return unit, {"active": active.get(state["state"])}
-    return None
+def _is_only_unit(lines: Sequence[str], _line: str) -> bool:
+    return bool(lines) and not any(map(_IS_UNIT.match, lines)) and not _IS_LISTED.match(lines[0])
+
+
+def _are_words(lines: Sequence[str], _line: str) -> bool:
+    return len(lines) < _UNITS and all(map(_IS_WORD.match, lines))
+
+
+ROWS = Rows(
+    _Services,
+    ONE_BLANK,
+    Row(_LISTED, _Services.listed),
+    Row(_MISSING, _Services.missing),
+    Row(r"Fabric Manager version is\s?:\s?(?P<version>\d[\d.]{2,30})", _Services.version),
+    Row(r"\s*Active: (?P<state>active|inactive|failed|activating|deactivating|reloading)\b", _Services.state),
+    Row(_WORD, _Services.word, belongs=_are_words),
+    Row(_UNIT, _Services.begins, belongs=_is_only_unit),
+    Row(_DETAIL),
+    Row(_JOURNAL, not_understood),
+    most=_LINES + 1,
+)

@@ -7,12 +7,12 @@ Action and From), src/backend.py. Without ``verbose`` it does not say what becom
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._filters import ALL_IPV4, holds_ephemeral, network
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "ufw"
 COMMANDS: tuple[str, ...] = ("ufw status", "ufw --force status")
@@ -20,53 +20,65 @@ ANCHOR = (
     r"[ \t]{0,8}To[ \t]{10,}Action[ \t]{1,12}From[ \t]*$|Default: (?:deny|allow|reject) \(incoming\), \w+ \(outgoing\)"
 )
 
-_STATUS = re.compile(r"Status: (active|inactive)\s*$")
-_DEFAULT = re.compile(r"Default: (deny|allow|reject|disabled) \(incoming\)")
-_ROW = re.compile(
+_ROW = (
     r"(?:\[ ?\d{1,4}\] )?(?P<to>\S.{0,60}?) {1,40}(?P<action>ALLOW|DENY|REJECT|LIMIT)(?: (?P<way>IN|OUT|FWD))? {1,16}"
     r"(?P<source>\S.{0,80}?)\s*$"
 )
-_FRAME = re.compile(r"\s*To\s+Action\s+From\s*$|\s*--\s+------\s+----\s*$|Logging: |New profiles: |ERROR: |WARN: ")
-_TO_ALL = re.compile(r"Anywhere(?:/tcp)?(?: on [\w.@-]{1,20})?$")
-_PORTS = re.compile(r"(\d{1,5}:\d{1,5})/tcp(?: on [\w.@-]{1,20})?$")
-_INTERFACE = re.compile(r" on ([\w.@-]{1,20})$")
+_IS_ROW = lazy_regex(_ROW)
+_FRAME = r"\s*To\s+Action\s+From\s*$|\s*--\s+------\s+----\s*$|Logging: |New profiles: |ERROR: |WARN: "
+_TO_ALL = lazy_regex(r"Anywhere(?:/tcp)?(?: on [\w.@-]{1,20})?$")
+_PORTS = lazy_regex(r"(\d{1,5}:\d{1,5})/tcp(?: on [\w.@-]{1,20})?$")
+_INTERFACE = lazy_regex(r" on ([\w.@-]{1,20})$")
 _LIMIT = 2000
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """The head of a few lines, then a row for each rule; a blank line ends the rows."""
-    if not line.strip():
-        return bool(lines) and not _ROW.match(lines[-1])
-    known = any(pattern.match(line) for pattern in (_STATUS, _DEFAULT, _FRAME, _ROW))
-    return known and len(lines) < _LIMIT
-
-
-def parse(section: Section) -> Parsed:
+class _Filter(Reading):
     """Whether ufw is active; then ``input_policy``, ``input_drops`` and ``input_allows``, each where it was printed."""
-    fields: dict[str, Any] = {}
-    drops, allows, active, first = 0, [], None, 0
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        status, default, row = _STATUS.match(line), _DEFAULT.match(line), _ROW.match(line)
-        if status:
-            active, first = status[1] == "active", index
-        elif default:
-            active, first = True, index
-            fields["input_policy"] = "accept" if default[1] == "allow" else "drop"
-        elif row:
-            active = True
-            drops += _is_for_all(row) and row["action"] in {"DENY", "REJECT"}
-            allows += _allowed(row)
-        elif line.strip() and not _FRAME.match(line):
-            unread.append(index)
-    if active is None:
-        return Parsed(unread=tuple(unread))
-    found: list[Observation] = [observe(section, first, "Service", ("ufw",), active=active)]
-    if active:
-        fields |= {"input_allows": allows} if fields or allows else {}
-        fields |= {"input_drops": drops} if fields.get("input_policy") or drops else {}
-        found += [observe(section, first, "Host", **fields)] if fields else []
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+
+    def __init__(self, section: Section) -> None:
+        """Nothing was read yet."""
+        super().__init__(section)
+        self.fields: dict[str, Any] = {}
+        self.active: bool | None = None
+        self.first, self.drops, self.allows = 0, 0, list[str]()
+
+    def status(self, found: re.Match[str]) -> None:
+        """Is it active?"""
+        self.active, self.first = found[1] == "active", self.index
+
+    def default(self, found: re.Match[str]) -> None:
+        """What becomes of packets that no rule names."""
+        self.active, self.first = True, self.index
+        self.fields["input_policy"] = "accept" if found[1] == "allow" else "drop"
+
+    def rule(self, row: re.Match[str]) -> None:
+        """A rule, which only an active filter has."""
+        self.active = True
+        self.drops += _is_for_all(row) and row["action"] in {"DENY", "REJECT"}
+        self.allows += _allowed(row)
+
+    def end(self) -> None:
+        """The service, and the filter where it is active."""
+        if self.active is None:
+            return
+        self.observe("Service", ("ufw",), at=self.first, active=self.active)
+        fields = self.fields
+        if self.active:
+            fields |= {"input_allows": self.allows} if fields or self.allows else {}
+            fields |= {"input_drops": self.drops} if fields.get("input_policy") or self.drops else {}
+        if self.active and fields:
+            self.observe("Host", at=self.first, **fields)
+
+
+ROWS = Rows(
+    _Filter,
+    Row(r"Status: (active|inactive)\s*$", _Filter.status),
+    Row(r"Default: (deny|allow|reject|disabled) \(incoming\)", _Filter.default),
+    Row(_ROW, _Filter.rule),
+    Row(_FRAME),
+    Row(r"\s*$", belongs=lambda lines, _: bool(lines) and not _IS_ROW.match(lines[-1])),  # it ends the rules
+    most=_LIMIT,
+)
 
 
 def _is_for_all(row: re.Match[str]) -> bool:
