@@ -5,42 +5,137 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Observation, observe
 from ncdiag.formats.basics import is_elision, unfiltered
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, never, not_understood
 
 GPU = r"GPU \d{1,3}: .{1,100}?\(UUID: "
 
-_GPU = re.compile(r"\s*GPU (?P<index>\d{1,3}): (?P<model>.{1,100}?)\s*\(UUID: (?P<uuid>[\w*-]{1,60})")
-_MIG = re.compile(r"\s*MIG \S+\s+Device\s+\d+: \(UUID: ")
-_LINK = re.compile(
-    r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$"
-)
-_COUNTER = re.compile(
+_GPU = r"\s*GPU (?P<index>\d{1,3}): (?P<model>.{1,100}?)\s*\(UUID: (?P<uuid>[\w*-]{1,60})"
+_MIG = r"\s*MIG \S+\s+Device\s+\d+: \(UUID: "
+_LINK = r"\s*Link (?P<link>\d{1,2}): (?:(?P<rate>\d{1,4}(?:\.\d{1,4})?) GB/s|<?(?P<off>inactive|Inactive)>?)\s*$"
+_COUNTER = (
     r"\s*Link \d{1,2}: (?P<name>[A-Z][A-Za-z ]{1,60}?)(?P<part> Lane \d| - \d{1,2}| Total)?"
     r": (?P<value>\d{1,20}(?:e-?\d{1,3})?|N/A)\s*$"
 )
-_ERRORS = re.compile(r"(?!Raw )(?P<kind>.{1,60}) Errors$")
+_ERRORS = lazy_regex(r"(?!Raw )(?P<kind>.{1,60}) Errors$")
 """Counters of errors. Those of the raw lanes and of the FEC, before correction, rise on every healthy link."""
 _RECOVERIES = {
     "Link recovery successful events": "recovery_events", "Link recovery failed events": "failed_recovery_events",
 }  # fmt: skip
-_NONE = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) as all links are in[aA]ctive")
-_ONE_OFF = re.compile(r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) for link \d{1,2} - in[aA]ctive")
-_OTHER = re.compile(
+_NONE = r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) as all links are in[aA]ctive"
+_ONE_OFF = r"\s*(?:NVML: )?Unable to retrieve NVLink (?:information|errors) for link \d{1,2} - in[aA]ctive"
+_OTHER = (
     r"\s*Link \d{1,2}(?:, [A-Z][\w ]{2,50}: (?:true|false)"
     r"|: (?:Remote Device )?[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d(?:: Link \d{1,2})?"
     r"|: (?:Data|Raw) [RT]x\d?: \d{1,20} KiB)\s*$"
 )
 """What ``nvlink -c``, ``-p``, ``-R`` and ``-gt`` say of a link; not kept."""
-_TROUBLE = re.compile(
-    r"\s*(?:Unable to determine the device handle for|Failed to initialize NVML|NVML library version:)"
-)
+_TROUBLE = r"\s*(?:Unable to determine the device handle for|Failed to initialize NVML|NVML library version:)"
 """Why a GPU is not listed: left to the catalogue of messages."""
-_ASKED = re.compile(r"\s(?:-i|--id)[ =]?(\d{1,3})\b")
+_ASKED = lazy_regex(r"\s(?:-i|--id)[ =]?(\d{1,3})\b")
 
-NO_GPU = re.compile(r"No devices (?:were )?found\b")
+_NO_GPU = r"No devices (?:were )?found\b"
+NO_GPU = lazy_regex(_NO_GPU)
 """What all commands of nvidia-smi print on a host whose driver has no GPU."""
+
+
+_OPTIONS = ("-L", "nvlink", "-s", "--status", "-e", "--errorcounters")
+
+
+class _Gpus(Reading):
+    """GPUs by index with model and UUID and, where links are listed, how many are active and at which rates (GB/s)."""
+
+    def __init__(self, section: Section) -> None:
+        """No GPU was read yet."""
+        super().__init__(section)
+        self.gpus: list[tuple[int, int, dict[str, Any]]] = []
+        self.links: list[list[float | None]] = []
+        self.elided = False
+
+    def gpu(self, found: re.Match[str]) -> None:
+        """A GPU, of which the lines below speak."""
+        self._begin(int(found["index"]), model=found["model"].strip(), uuid=found["uuid"])
+
+    def link(self, found: re.Match[str]) -> bool:
+        """A link of the GPU above; its rate is None where it is inactive."""
+        if self.links:
+            self.links[-1].append(float(found["rate"]) if found["rate"] else None)
+        return bool(self.links)
+
+    def counter(self, found: re.Match[str]) -> bool:
+        """A counter of a link; errors are added up over the links by kind."""
+        kind = _kind(found)
+        if self.gpus and kind and found["value"].isdecimal():
+            counts = self.gpus[-1][2].setdefault("nvlink_errors", {})
+            counts[kind] = counts.get(kind, 0) + int(found["value"])
+        return bool(self.gpus)
+
+    def none_active(self, _: re.Match[str]) -> bool:
+        """The GPU above, or that in the command, has inactive links alone."""
+        asked = _ASKED.search(self.section.command or "")
+        if self.gpus:
+            self.gpus[-1][2]["nvlinks"] = 0
+        elif asked:
+            self._begin(int(asked[1]), nvlinks=0)
+        return bool(self.gpus)
+
+    def one_inactive(self, _: re.Match[str]) -> bool:
+        """A link is inactive."""
+        if self.gpus:
+            fields = self.gpus[-1][2]
+            fields["nvlinks_inactive"] = fields.get("nvlinks_inactive", 0) + 1
+        return bool(self.gpus)
+
+    def mig(self, _: re.Match[str]) -> bool:
+        """A part of the GPU above."""
+        if self.gpus:
+            self.gpus[-1][2]["mig"] = True
+        return bool(self.gpus)
+
+    def other(self, _: re.Match[str]) -> bool:
+        """What else is said of a link."""
+        return bool(self.gpus)
+
+    def elision(self, _: object) -> None:
+        """GPUs or links were left out."""
+        self.elided = True
+
+    def end(self) -> None:
+        """All GPUs, or that there is none."""
+        if len(self.links) > 1 and 0 < len(self.links[-1]) < max(map(len, self.links)):
+            self.links[-1], self.elided = [], True  # every link has a line, active or not: the list was cut off
+        for (at, number, fields), rates in zip(self.gpus, self.links, strict=True):
+            self.observe("Gpu", (number,), at=at, **fields, **_counted(rates))
+        self.found += none_found(self.section)
+
+    def complete(self) -> bool:
+        """All GPUs of the host."""
+        numbers = [number for _, number, _ in self.gpus]
+        whole = bool(numbers) and not self.unread and not self.elided and numbers == list(range(len(numbers)))
+        return whole and unfiltered(self.section.command, "nvidia-smi", _OPTIONS)
+
+    def _begin(self, number: int, **fields: Any) -> None:  # noqa: ANN401
+        self.gpus.append((self.index, number, fields))
+        self.links.append([])
+
+
+ROWS = Rows(
+    _Gpus,
+    BLANK,
+    Row(_GPU, _Gpus.gpu),
+    Row(_LINK, _Gpus.link),
+    Row(_COUNTER, _Gpus.counter),
+    Row(_NONE, _Gpus.none_active),
+    Row(_ONE_OFF, _Gpus.one_inactive),
+    Row(_MIG, _Gpus.mig),
+    Row(_OTHER, _Gpus.other),
+    Row(is_elision, _Gpus.elision),
+    Row(rf"\s*{_NO_GPU}", belongs=never),
+    Row(_TROUBLE, not_understood),
+)
 
 
 def none_found(section: Section) -> list[Observation]:
@@ -49,33 +144,6 @@ def none_found(section: Section) -> list[Observation]:
     if not hits or "nvidia-smi" not in (section.command or ""):
         return []
     return [observe(section, hits[0], "Host", gpus_attached=0)]
-
-
-def belongs(line: str) -> bool:
-    """Whether it is a line of one of these outputs."""
-    return (
-        not line.strip()
-        or is_elision(line)
-        or any(p.match(line) for p in (_GPU, _MIG, _LINK, _NONE, _ONE_OFF, _COUNTER, _OTHER, _TROUBLE))
-    )
-
-
-def _detail(line: str, fields: dict[str, Any]) -> bool:
-    """Take what a line tells of the GPU above it, but its links; errors are added up over the links by kind."""
-    if counter := _COUNTER.match(line):
-        kind = _kind(counter)
-        if kind and counter["value"].isdecimal():
-            counts = fields.setdefault("nvlink_errors", {})
-            counts[kind] = counts.get(kind, 0) + int(counter["value"])
-    elif _NONE.match(line):
-        fields["nvlinks"] = 0
-    elif _ONE_OFF.match(line):
-        fields["nvlinks_inactive"] = fields.get("nvlinks_inactive", 0) + 1
-    elif _MIG.match(line):
-        fields["mig"] = True
-    else:
-        return _OTHER.match(line) is not None
-    return True
 
 
 def _kind(counter: re.Match[str]) -> str | None:
@@ -92,39 +160,3 @@ def _counted(rates: list[float | None]) -> dict[str, Any]:
     if not rates:
         return {}
     return {"nvlinks": len(active), "nvlinks_inactive": len(rates) - len(active), "nvlink_rates": sorted(set(active))}
-
-
-def read(section: Section, program: str) -> Parsed:
-    """GPUs with their UUIDs and, where links are listed, how many are active and at which rates (GB/s)."""
-    gpus: list[tuple[int, int, dict[str, Any]]] = []
-    links: list[list[float | None]] = []
-    unread: list[int] = []
-    elided = False
-    for index, line in enumerate(section.lines):
-        gpu, link = _GPU.match(line), _LINK.match(line)
-        if gpu:
-            gpus.append((index, int(gpu["index"]), {"model": gpu["model"].strip(), "uuid": gpu["uuid"]}))
-            links.append([])
-        elif link and gpus:
-            links[-1].append(float(link["rate"]) if link["rate"] else None)
-        elif gpus and _detail(line, gpus[-1][2]):
-            continue
-        elif _NONE.match(line) and (asked := _ASKED.search(section.command or "")):
-            gpus.append((index, int(asked[1]), {"nvlinks": 0}))
-            links.append([])
-        elif is_elision(line):
-            elided = True
-        elif line.strip() and not NO_GPU.match(line.strip()):
-            unread.append(index)
-    if len(links) > 1 and 0 < len(links[-1]) < max(map(len, links)):
-        links[-1], elided = [], True  # every link has a line, active or not: the list was cut off
-    found: list[Observation] = []
-    for (index, number, fields), rates in zip(gpus, links, strict=True):
-        found.append(observe(section, index, "Gpu", (number,), **fields, **_counted(rates)))
-    numbers = [number for _, number, _ in gpus]
-    whole = bool(gpus) and not unread and not elided and numbers == list(range(len(gpus)))
-    complete = whole and (
-        section.command is None
-        or (unfiltered(section.command, program, ("-L", "nvlink", "-s", "--status", "-e", "--errorcounters")))
-    )
-    return Parsed(observations=(*found, *none_found(section)), unread=tuple(unread), complete=complete)

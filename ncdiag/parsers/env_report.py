@@ -7,11 +7,10 @@ Source of the format: PyTorch's torch/utils/collect_env.py (``PyTorch version:``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "env_report"
 COMMANDS: tuple[str, ...] = ("collect_env", "python -m torch.utils.collect_env")
@@ -26,76 +25,73 @@ ANCHOR = (
 )
 STRUCTURE = " \t*-•cdgklnoprt"
 
-_BELONGS = re.compile(
+_BELONGS = (
     rf"{ANCHOR}|{_LEAD}(?:GPU \d{{1,2}}: (?!.*\(UUID)"
     r"|(?:Is debug build|Is CUDA available|Is XNNPACK available|CUDA used to build PyTorch|ROCM used to build PyTorch"
     r"|cuDNN version|CUDA runtime version|GPU models and configuration|Python platform|Python version|Clang version"
     r"|CMake version|Libc version|HIP runtime version|MIOpen runtime version)[ \t]?:)"
 )
-_LINE = re.compile(
-    rf"{_LEAD}(?P<key>[A-Za-z][\w .()/]{{1,40}}?)(?:\*\*)?[ \t]?:(?:\*\*)?[ \t]+(?P<value>\S.{{0,200}}?)[ \t]*$"
-)
-_NCCL = re.compile(r"v?(?P<version>\d{1,2}\.\d{1,3}\.\d{1,3})(?![\d.])")
-_DRIVER = re.compile(r"(?P<version>\d{3}\.\d{2,3}(?:\.\d{2,3})?)(?![\d.])")
-_RELEASE = re.compile(r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
-_COUNTED = re.compile(r"(?P<count>\d{1,3})\s?[x\u00d7*]\s?(?P<model>\S.{0,80})$")
-_WSL = re.compile(r"\bWSL(?:[ -]?2)?\b|microsoft-standard")
+_ASKED = lazy_regex(_BELONGS)
+_LINE = rf"{_LEAD}(?P<key>[A-Za-z][\w .()/]{{1,40}}?)(?:\*\*)?[ \t]?:(?:\*\*)?[ \t]+(?P<value>\S.{{0,200}}?)[ \t]*$"
+_NCCL = lazy_regex(r"v?(?P<version>\d{1,2}\.\d{1,3}\.\d{1,3})(?![\d.])")
+_DRIVER = lazy_regex(r"(?P<version>\d{3}\.\d{2,3}(?:\.\d{2,3})?)(?![\d.])")
+_RELEASE = lazy_regex(r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
+_COUNTED = lazy_regex(r"(?P<count>\d{1,3})\s?[x\u00d7*]\s?(?P<model>\S.{0,80})$")
+_WSL = lazy_regex(r"\bWSL(?:[ -]?2)?\b|microsoft-standard")
 _PYTORCH = frozenset({"pytorch", "pytorch version", "torch", "torch version"})
-_BUILT = re.compile(r"\+cu(\d{2})(\d)\b")
+_BUILT = lazy_regex(r"\+cu(\d{2})(\d)\b")
 _CUDAS = {"cuda used to build pytorch": "cuda", "cuda toolkit": "cuda toolkit", "cuda toolkit version": "cuda toolkit"}
 """The CUDA in a framework decides; a toolkit beside it need not be used."""
 _MOST_GPUS = 32
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Lines that begin with one of the things that are asked for."""
-    return _BELONGS.match(line) is not None
-
-
-def parse(section: Section) -> Parsed:
+class _Report(Reading):
     """Versions of NCCL, the driver and PyTorch, GPU models, and whether it is WSL."""
-    found: list[Observation] = []
-    for index, line in enumerate(section.lines):
-        told = _LINE.match(line)
-        if told:
-            found += _told(section, index, told["key"].lower(), told["value"].strip("*` "))
-    return Parsed(observations=tuple(found))
+
+    def line_of(self, told: re.Match[str]) -> None:
+        """What one line says; most say nothing that is kept."""
+        key, value = told["key"].lower(), told["value"].strip("*` ")
+        if "nccl" in key.split() and (version := _NCCL.match(value)):
+            self._host(nccl_version=version["version"])
+        elif "driver" in key and (version := _DRIVER.match(value)):
+            self._host(driver=version["version"])
+        elif key in _PYTORCH and (release := _RELEASE.match(value)):
+            built = _BUILT.search(value)
+            cuda = {"cuda": f"{built[1]}.{built[2]}"} if built else {}
+            self._host(frameworks={"pytorch": release[0].removeprefix("v")} | cuda)
+        elif key in _CUDAS and (release := _RELEASE.match(value)):
+            self._host(frameworks={_CUDAS[key]: release[0].removeprefix("v")})
+        elif key in {"os", "operating system", "kernel", "python platform"} and _WSL.search(value):
+            self._host(in_wsl=True)
+        elif key.startswith("gpu"):
+            self._gpus(key, value)
+
+    def end(self) -> None:
+        """Lines of people are not expected to be understood."""
+        self.unread.clear()
+
+    def _host(self, **fields: Any) -> None:  # noqa: ANN401
+        self.observe("Host", standing="manifest", **fields)
+
+    def _gpus(self, key: str, value: str) -> None:
+        """``GPU 0: NAME`` of collect_env, ``2 x NAME`` of people; a name alone is that of the first one."""
+        number = key.removeprefix("gpu").strip()
+        counted = _COUNTED.match(value)
+        if number.isdecimal() and int(number) < _MOST_GPUS:
+            self._gpu(int(number), value)
+        elif counted and key in {"gpu", "gpus", "gpu model"}:
+            for place in range(min(int(counted["count"]), _MOST_GPUS)):
+                self._gpu(place, counted["model"])
+        elif key in {"gpu", "gpu model"}:
+            self._gpu(0, value)
+
+    def _gpu(self, number: int, model: str) -> None:
+        name = re.split(r"[,(]", model, maxsplit=1)[0].strip()
+        self.observe("Gpu", (number,), standing="manifest", model=name)
 
 
-def _told(section: Section, index: int, key: str, value: str) -> Iterator[Observation]:
-    fields: dict[str, Any] = {}
-    if "nccl" in key.split() and (version := _NCCL.match(value)):
-        fields["nccl_version"] = version["version"]
-    elif "driver" in key and (version := _DRIVER.match(value)):
-        fields["driver"] = version["version"]
-    elif key in _PYTORCH and (release := _RELEASE.match(value)):
-        built = _BUILT.search(value)
-        fields["frameworks"] = {"pytorch": release[0].removeprefix("v")} | (
-            {"cuda": f"{built[1]}.{built[2]}"} if built else {}
-        )
-    elif key in _CUDAS and (release := _RELEASE.match(value)):
-        fields["frameworks"] = {_CUDAS[key]: release[0].removeprefix("v")}
-    elif key in {"os", "operating system", "kernel", "python platform"} and _WSL.search(value):
-        fields["in_wsl"] = True
-    elif key.startswith("gpu"):
-        yield from _gpus(section, index, key, value)
-    if fields:
-        yield observe(section, index, "Host", standing="manifest", **fields)
-
-
-def _gpus(section: Section, index: int, key: str, value: str) -> Iterator[Observation]:
-    """``GPU 0: NAME`` of collect_env, ``2 x NAME`` of people; a name alone stands for the first one."""
-    number = key.removeprefix("gpu").strip()
-    counted = _COUNTED.match(value)
-    if number.isdecimal() and int(number) < _MOST_GPUS:
-        yield _gpu(section, index, int(number), value)
-    elif counted and key in {"gpu", "gpus", "gpu model"}:
-        for place in range(min(int(counted["count"]), _MOST_GPUS)):
-            yield _gpu(section, index, place, counted["model"])
-    elif key in {"gpu", "gpu model"}:
-        yield _gpu(section, index, 0, value)
-
-
-def _gpu(section: Section, index: int, number: int, model: str) -> Observation:
-    name = re.split(r"[,(]", model, maxsplit=1)[0].strip()
-    return observe(section, index, "Gpu", (number,), standing="manifest", model=name)
+ROWS = Rows(
+    _Report,
+    Row(_LINE, _Report.line_of, belongs=lambda _, line: _ASKED.match(line) is not None),
+    Row(_BELONGS),
+)

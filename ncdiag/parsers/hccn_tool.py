@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
 from ncdiag.formats import basics
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, never
 
 KIND = "hccn_tool"
 COMMANDS: tuple[str, ...] = ("hccn_tool",)
@@ -25,51 +26,10 @@ ANCHOR = (
     r"|(?:dev_id:\d+, ?)?tls switch\[|fec mode: \S|\[device \d{1,3}\] ?(?:link|current)|optical info:[ \t]*$"
     r"|packet statistics:[ \t]*$"
 )
-_BARE = re.compile(rf"\s*{_ECHO}")
-_COMMAND = re.compile(r"hccn_tool\s+-i\s+(\d{1,3})\b")
-_TLS = re.compile(r"(?:dev_id:(?P<npu>\d{1,3}), ?)?tls switch\[(?P<on>[01])\]")
-_RECORD = re.compile(r"\[device (?P<npu>\d{1,3})\]\s*(?P<rest>.*)$")
-_VALUE = re.compile(r"\s*(?P<name>[A-Za-z][\w ./-]{0,40}?)\s*:\s?(?P<value>\S.{0,80}?)?\s*$")
-_COUNTER = re.compile(r"\s*(?P<name>(?:mac|roce|nic)_\w{2,60}):\s?(?P<value>\d{1,20})\s*$")
+_COMMAND = lazy_regex(r"hccn_tool\s+-i\s+(\d{1,3})\b")
 _FIRST = ("link status", "net health status", "ipaddr", "netdetect address", "optical info", "packet statistics",
           "fec mode", "Speed", "default gateway")  # fmt: skip
 """What an answer begins with."""
-_NOISE = re.compile(r"\s*(?:Cmd executed|hccn_tool is busy|Tool test|for i in|done\b)")
-
-
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Further answers, with the commands between them."""
-    if not line.strip():
-        return True
-    value = _VALUE.match(line)
-    listed = value is not None and (
-        value["name"] in _FIRST or lines[0].startswith(("optical", "packet", " ")) or _in_list(lines)
-    )
-    known = any(pattern.match(line) for pattern in (_TLS, _RECORD, _COUNTER, _NOISE)) or _BARE.match(line)
-    return (
-        bool(known) or listed or (value is not None and value["name"] in {"netmask", "mtu"}) or basics.is_elision(line)
-    )
-
-
-def _in_list(lines: Sequence[str]) -> bool:
-    """Does the last answer so far list values (the optical module, counters)?"""
-    for line in reversed(lines[-60:]):
-        value = _VALUE.match(line)
-        if value is not None and value["name"] in _FIRST:
-            return value["name"] in {"optical info", "packet statistics"}
-    return False
-
-
-def parse(section: Section) -> Parsed:
-    """An observation an NPU."""
-    reader = _Reader(section.command)
-    unread = [i for i, line in enumerate(section.lines) if line.strip() and not reader.take(i, line)]
-    found = [
-        observe(section, at, "Npu", (npu,), **{**fields, "counters": counters or None})
-        for npu, (at, fields, counters) in reader.npus.items()
-        if fields or counters
-    ]
-    return Parsed(observations=tuple(found), unread=tuple(unread))
 
 
 def _address(value: str) -> str | None:
@@ -93,64 +53,96 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "Rx Power": ("rx_power_mw", _milliwatts), "Tx Power": ("tx_power_mw", _milliwatts), "ipaddr": ("ip", _address),
     "netmask": ("netmask", _address), "netdetect address": ("detect_ip", _address),
     "default gateway": ("gateway", _address),
-}  # fmt: skip
+}  # fmt: skip  # fmt: skip
 """Name of a value, the field, and how it is read."""
+_VALUE = r"\s*(?P<name>[A-Za-z][\w ./-]{0,40}?)\s*:\s?(?P<value>\S.{0,80}?)?\s*$"
+_IS_VALUE = lazy_regex(_VALUE)
 
 
-class _Reader:
-    """The values by device; ``_named`` is the device of the last command, None in a loop's output."""
+class _Npus(Reading):
+    """An observation an NPU."""
 
-    def __init__(self, command: str | None) -> None:
-        asked = _COMMAND.search(command or "")
+    def __init__(self, section: Section) -> None:
+        """The device is that of the last command, None in a loop's output."""
+        super().__init__(section)
+        asked = _COMMAND.search(section.command or "")
         self.npus: dict[int, tuple[int, dict[str, Any], dict[str, int]]] = {}
-        self._named = int(asked[1]) if asked else None
-        self._seen: dict[str, int] = {}
-        self._npu = self._named or 0
+        self.named = int(asked[1]) if asked else None
+        self.npu = self.named or 0
+        self.seen: dict[str, int] = {}
 
-    def take(self, index: int, line: str) -> bool:
-        """Read a line; False when it is none of the tool's."""
-        command, tls, record = _COMMAND.search(line), _TLS.match(line), _RECORD.match(line)
-        counter, value = _COUNTER.match(line), _VALUE.match(line)
+    def command(self, _: object) -> None:
+        """The answers of another device may follow."""
+        command = _COMMAND.search(self.line)
         if command:
-            self._named = self._npu = int(command[1])
-        elif tls:
-            self._begin("tls switch", int(tls["npu"]) if tls["npu"] else None)
-            self._put(index, tls=tls["on"] == "1")
-        elif record:
-            self._npu = int(record["npu"])
-            return self._record(index, record["rest"])
-        elif counter:
-            self._here(index)[2][counter["name"]] = int(counter["value"])
-        elif value:
-            self._value(index, value["name"], value["value"] or "")
-        else:
-            return _NOISE.match(line) is not None or basics.is_elision(line)
-        return True
+            self.named = self.npu = int(command[1])
 
-    def _here(self, index: int) -> tuple[int, dict[str, Any], dict[str, int]]:
-        return self.npus.setdefault(self._npu, (index, {}, {}))
+    def tls(self, found: re.Match[str]) -> None:
+        """Is TLS on? It names its device in some releases."""
+        self._begin("tls switch", int(found["npu"]) if found["npu"] else None)
+        self._put(tls=found["on"] == "1")
 
-    def _put(self, index: int, **fields: Any) -> None:  # noqa: ANN401
-        self._here(index)[1].update({name: value for name, value in fields.items() if value is not None})
-
-    def _begin(self, answer: str, told: int | None = None) -> None:
-        """Which device is it of: the one it tells, that of the command, or the next of a loop."""
-        number = self._seen.get(answer, 0)
-        self._seen[answer] = number + 1
-        self._npu = told if told is not None else self._named if self._named is not None else number
-
-    def _record(self, index: int, rest: str) -> bool:
+    def record(self, found: re.Match[str]) -> bool:
         """A line of the history of the link."""
+        self.npu, rest = int(found["npu"]), found["rest"]
         if re.match(r"\s*\w{3} \w{3}\s+\d", rest):
             if rest.rstrip().endswith("LINK DOWN"):
-                fields = self._here(index)[1]
+                fields = self._here()[1]
                 fields["link_downs"] = fields.get("link_downs", 0) + 1
             return True
         return rest.startswith(("current time", "link up count", "link down count", "link change records"))
 
-    def _value(self, index: int, name: str, value: str) -> None:
-        if name in _FIRST:
-            self._begin(name)
-        read = _READ.get(name)
-        if read is not None:
-            self._put(index, **{read[0]: read[1](value)})
+    def counter(self, found: re.Match[str]) -> None:
+        """A counter of the port."""
+        self._here()[2][found["name"]] = int(found["value"])
+
+    def value(self, found: re.Match[str]) -> None:
+        """A value, which may begin another answer."""
+        if found["name"] in _FIRST:
+            self._begin(found["name"])
+        field, read = _READ.get(found["name"], (None, None))
+        if field and read:
+            self._put(**{field: read(found["value"] or "")})
+
+    def end(self) -> None:
+        """All devices of which something is known."""
+        for npu, (at, fields, counters) in self.npus.items():
+            if fields or counters:
+                self.observe("Npu", (npu,), at=at, **fields, counters=counters or None)
+
+    def _here(self) -> tuple[int, dict[str, Any], dict[str, int]]:
+        return self.npus.setdefault(self.npu, (self.index, {}, {}))
+
+    def _put(self, **fields: Any) -> None:  # noqa: ANN401
+        self._here()[1].update({name: value for name, value in fields.items() if value is not None})
+
+    def _begin(self, answer: str, told: int | None = None) -> None:
+        """Which device is it of: the one it names, that of the command, or the next of a loop."""
+        number = self.seen.get(answer, 0)
+        self.seen[answer] = number + 1
+        self.npu = told if told is not None else self.named if self.named is not None else number
+
+
+def _is_listed(lines: Sequence[str], line: str) -> bool:
+    """Does the value begin an answer, or go on with a list (the optical module, counters)?"""
+    value = _IS_VALUE.match(line)
+    if value is None or lines[0].startswith(("optical", "packet", " ")) or value["name"] in {*_FIRST, "netmask", "mtu"}:
+        return value is not None
+    begun = (
+        found["name"] for found in map(_IS_VALUE.match, reversed(lines[-60:])) if found and found["name"] in _FIRST
+    )
+    return next(begun, "") in {"optical info", "packet statistics"}
+
+
+ROWS = Rows(
+    _Npus,
+    BLANK,
+    Row(r"\s*(?:Cmd executed|hccn_tool is busy|Tool test|for i in|done\b)", _Npus.command),
+    Row(rf"\s*{_ECHO}", _Npus.command),
+    Row(r".*?hccn_tool\s+-i\s+\d{1,3}\b", _Npus.command, belongs=never),
+    Row(r"(?:dev_id:(?P<npu>\d{1,3}), ?)?tls switch\[(?P<on>[01])\]", _Npus.tls),
+    Row(r"\[device (?P<npu>\d{1,3})\]\s*(?P<rest>.*)$", _Npus.record),
+    Row(r"\s*(?P<name>(?:mac|roce|nic)_\w{2,60}):\s?(?P<value>\d{1,20})\s*$", _Npus.counter),
+    Row(_VALUE, _Npus.value, belongs=_is_listed),
+    Row(basics.is_elision),
+)

@@ -6,22 +6,9 @@ links are read here as well when no command says which of the two it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed
-from ncdiag.parsers._gpu_list import GPU, belongs, read
+from ncdiag.parsers import _gpu_list
 
 KIND = "nvidia_smi_L"
 COMMANDS: tuple[str, ...] = ("nvidia-smi -L", "nvidia-smi --list-gpus", "nvidia-smi nvlink")
-ANCHOR = GPU
-
-
-def continues(lines: Sequence[str], line: str) -> bool:
-    """More GPUs, MIG devices and NVLinks belong."""
-    return belongs(line)
-
-
-def parse(section: Section) -> Parsed:
-    """GPUs by index with model and UUID."""
-    return read(section, "nvidia-smi")
+ANCHOR = _gpu_list.GPU
+ROWS = _gpu_list.ROWS

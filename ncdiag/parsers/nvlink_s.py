@@ -7,11 +7,7 @@ recoveries instead; ``Effective BER: 15e-255`` is none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed
-from ncdiag.parsers._gpu_list import belongs, read
+from ncdiag.parsers import _gpu_list
 
 KIND = "nvlink_s"
 COMMANDS: tuple[str, ...] = ()  # its first line is that of ``nvidia-smi -L``, whose module takes the commands
@@ -19,13 +15,4 @@ ANCHOR = (
     r"\s{1,8}Link \d{1,2}: (?:\d{1,4}(?:\.\d{1,4})? GB/s|<inactive>"
     r"|[A-Z][A-Za-z ]{1,40}?(?: Errors(?: Lane \d| - \d{1,2})?| events| packets| bytes| discards): \d{1,20})[ \t]*$"
 )
-
-
-def continues(lines: Sequence[str], line: str) -> bool:
-    """GPUs and their links belong."""
-    return belongs(line)
-
-
-def parse(section: Section) -> Parsed:
-    """GPUs with the number of active and inactive links."""
-    return read(section, "nvidia-smi")
+ROWS = _gpu_list.ROWS
