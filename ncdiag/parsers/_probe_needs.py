@@ -19,94 +19,82 @@ The words of ssh are those of OpenSSH (ssh.c, sshconnect.c, sshconnect2.c).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from ncdiag.base.spans import Section
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model.probes import ProbeLoginOutcome
-from ncdiag.facts.observe import Observation, observe
 from ncdiag.facts.scalars import VersionRange
+from ncdiag.parsers._rows import Reading, Row
 
 Line = re.Match[str]
 
 _SSH: tuple[tuple[re.Pattern[str], ProbeLoginOutcome], ...] = (
-    (re.compile(r"logged in$"), "logged in"),
-    (re.compile(r"(?:\S{1,300}: )?Permission denied|.{0,300}Too many authentication failures"), "password"),
-    (re.compile(r"Host key verification failed|.{0,100}host key is known|.{0,100}HOST IDENTIFICATION"), "host key"),
-    (re.compile(r"ssh: connect to host .{1,300}timed out|no answer within"), "no answer"),
-    (re.compile(r"ssh: connect to host |ssh: Could not resolve hostname "), "unreachable"),
-    (re.compile(r"(?:kex|ssh)_exchange_identification: |Connection (?:closed|reset) by "), "closed"),
+    (lazy_regex(r"logged in$"), "logged in"),
+    (lazy_regex(r"(?:\S{1,300}: )?Permission denied|.{0,300}Too many authentication failures"), "password"),
+    (lazy_regex(r"Host key verification failed|.{0,100}host key is known|.{0,100}HOST IDENTIFICATION"), "host key"),
+    (lazy_regex(r"ssh: connect to host .{1,300}timed out|no answer within"), "no answer"),
+    (lazy_regex(r"ssh: connect to host |ssh: Could not resolve hostname "), "unreachable"),
+    (lazy_regex(r"(?:kex|ssh)_exchange_identification: |Connection (?:closed|reset) by "), "closed"),
 )
 
 
-def _login(section: Section, index: int, line: Line) -> Observation:
+def _login(read: Reading, line: Line) -> None:
     words = line["words"]
     outcome = next((name for pattern, name in _SSH if pattern.match(words)), "failed")
-    return observe(
-        section, index, "ProbeLogin", host=line["host"], peer=line["peer"], outcome=outcome,
+    read.observe(
+        "ProbeLogin", host=line["host"], peer=line["peer"], outcome=outcome,
         port=int(line["port"]) if line["port"] else None, error=words if outcome != "logged in" else None,
     )  # fmt: skip
 
 
-def _meeting(section: Section, index: int, line: Line) -> Observation:
+def _meeting(read: Reading, line: Line) -> None:
     error = line["words"] if line["words"] != "free" else None
     port = int(line["port"])
-    return observe(section, index, "ProbeMeeting", host=line["host"], place=line["place"], port=port, error=error)
+    read.observe("ProbeMeeting", host=line["host"], place=line["place"], port=port, error=error)
 
 
-def _own(section: Section, index: int, line: Line) -> Observation:
+def _own(read: Reading, line: Line) -> None:
     uid, gpus = int(line["uid"]), int(line["gpus"])
-    return observe(section, index, "ProbeOwn", host=line["host"], user=line["user"], uid=uid, gpus=gpus)
+    read.observe("ProbeOwn", host=line["host"], user=line["user"], uid=uid, gpus=gpus)
 
 
-def _driver(section: Section, index: int, line: Line) -> Observation:
-    return observe(section, index, "Host", host=line["host"], driver=line["driver"])
+def _driver(read: Reading, line: Line) -> None:
+    read.observe("Host", host=line["host"], driver=line["driver"])
 
 
-def _library(section: Section, index: int, line: Line) -> Observation:
+def _library(read: Reading, line: Line) -> None:
     version = VersionRange.exact(line["version"])
-    return observe(section, index, "Library", (line["path"],), host=line["host"], version=version)
+    read.observe("Library", (line["path"],), host=line["host"], version=version)
 
 
-def _program(section: Section, index: int, line: Line) -> Observation:
-    return observe(
-        section, index, "ProbeProgram", host=line["host"], name=line["name"] or line["lacked"], path=line["path"],
+def _program(read: Reading, line: Line) -> None:
+    read.observe(
+        "ProbeProgram", host=line["host"], name=line["name"] or line["lacked"], path=line["path"],
         python=line["python"],
     )  # fmt: skip
 
 
-def _path(section: Section, index: int, line: Line) -> Observation:
+def _path(read: Reading, line: Line) -> None:
     path = line["path"] or line["lacked"]
-    return observe(section, index, "ProbePath", host=line["host"], path=path, error=line["error"])
+    read.observe("ProbePath", host=line["host"], path=path, error=line["error"])
 
 
 _NAME = r"[A-Za-z0-9_][\w.:-]{0,252}"
 _HEAD = rf"probe (?P<host>{_NAME}) "
-_LINES: tuple[tuple[re.Pattern[str], Callable[[Section, int, Line], Observation]], ...] = (
-    (re.compile(rf"{_HEAD}ssh (?P<peer>{_NAME})(?: port (?P<port>\d{{1,5}}))?: (?P<words>.+)$"), _login),
-    (re.compile(rf"{_HEAD}is (?P<place>{_NAME}), port (?P<port>\d{{1,5}}): (?P<words>.+)$"), _meeting),
-    (re.compile(rf"{_HEAD}is user (?P<user>\S{{1,64}}) uid (?P<uid>\d{{1,10}}), (?P<gpus>\d{{1,4}}) GPUs$"), _own),
-    (re.compile(rf"{_HEAD}has driver (?P<driver>[\d.]{{3,20}})$"), _driver),
-    (re.compile(rf"{_HEAD}has NCCL (?P<version>\d[\d.]{{2,20}}) in (?P<path>/.{{1,500}})$"), _library),
-    (
-        re.compile(
-            rf"{_HEAD}(?:lacks program (?P<lacked>\S{{1,500}})|has program (?P<name>\S{{1,500}}) at "
-            r"(?P<path>/\S{1,500})(?: of /\S{1,500})?(?:, Python (?P<python>[\d.]{3,20}))?)$"
-        ),
+NEEDS: tuple[Row[Reading], ...] = (
+    Row(rf"{_HEAD}ssh (?P<peer>{_NAME})(?: port (?P<port>\d{{1,5}}))?: (?P<words>.+?)\s*$", _login),
+    Row(rf"{_HEAD}is (?P<place>{_NAME}), port (?P<port>\d{{1,5}}): (?P<words>.+?)\s*$", _meeting),
+    Row(rf"{_HEAD}is user (?P<user>\S{{1,64}}) uid (?P<uid>\d{{1,10}}), (?P<gpus>\d{{1,4}}) GPUs\s*$", _own),
+    Row(rf"{_HEAD}has driver (?P<driver>[\d.]{{3,20}})\s*$", _driver),
+    Row(rf"{_HEAD}has NCCL (?P<version>\d[\d.]{{2,20}}) in (?P<path>/.{{1,500}}?)\s*$", _library),
+    Row(
+        rf"{_HEAD}(?:lacks program (?P<lacked>\S{{1,500}})|has program (?P<name>\S{{1,500}}) at "
+        r"(?P<path>/\S{1,500})(?: of /\S{1,500})?(?:, Python (?P<python>[\d.]{3,20}))?)\s*$",
         _program,
     ),
-    (
-        re.compile(
-            rf"{_HEAD}(?:has (?:file|folder) (?P<path>/.{{1,1000}})"
-            r"|lacks (?P<lacked>/.{1,1000}): (?P<error>[^:/]{1,100}))$"
-        ),
+    Row(
+        rf"{_HEAD}(?:has (?:file|folder) (?P<path>/.{{1,1000}}?)"
+        r"|lacks (?P<lacked>/.{1,1000}): (?P<error>[^:/]{1,100}?))\s*$",
         _path,
     ),
 )
-
-
-def needed(section: Section, index: int, line: str) -> Observation | None:
-    """What one of these lines says; None for another line."""
-    for pattern, observed in _LINES:
-        if found := pattern.match(line):
-            return observed(section, index, found)
-    return None
+"""The rows of these lines, each with the fact that it gives."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-ELEMENT = re.compile(
+ELEMENT = (
     r"\s{0,60}(?:<\?xml |<!DOCTYPE nvidia_smi_log "
     r"|</?(?P<group>[a-z][A-Za-z0-9_]{1,60})(?: id=\"(?P<id>[\w:.]{1,32})\")? ?/?>\s*$"
     r"|<(?P<name>[a-z][A-Za-z0-9_]{1,60})>(?P<value>[^<>]{0,300})</[A-Za-z0-9_]{1,60}>\s*$)"

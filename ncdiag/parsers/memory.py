@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
@@ -40,7 +41,7 @@ class _Memory(Reading):
         """Nothing was read yet."""
         super().__init__(section)
         self.columns: list[str] = []
-        self.fields: dict[str, int] = {}
+        self.fields: dict[str, Any] = {}
         self.first = 0
 
     def info(self, found: re.Match[str]) -> None:

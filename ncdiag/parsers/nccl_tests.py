@@ -11,11 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import Version, bus_id
 from ncdiag.formats import basics
 from ncdiag.parsers import _nccl_tests_json, _program
+from ncdiag.parsers._rows import Reading, Row, Rows, not_understood
 
 KIND = "nccl_tests"
 COMMANDS = tuple(
@@ -40,28 +42,24 @@ FREQUENT = {
     "Rank": "only numbers and short words follow it in the lines of the ranks",
 }
 
-_HEADER = re.compile(
+_HEADER = (
     r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) minBytes (?P<min_bytes>\d{1,15}) "
     r"maxBytes (?P<max_bytes>\d{1,15}) .*?iters: \d{1,9} iters: (?P<iterations>\d{1,9})(?: agg iters: \d{1,9})? "
     r"validation: (?P<validation>\d{1,6})"
 )
-_SHORT_HEADER = re.compile(r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) ")
-_PROGRAM = re.compile(r"\b((?:[a-z]+_){1,3}perf)\b")
-_RANK = re.compile(
+_PROGRAM = lazy_regex(r"\b((?:[a-z]+_){1,3}perf)\b")
+_RANK = (
     r"#?\s*Rank\s+(?P<rank>\d{1,7})\s+(?:Group\s+\d{1,7}\s+)?Pid\s+(?P<pid>\d{1,9})\s+on\s+(?P<host>[\w.-]{1,128})\s+"
     r"device\s+(?P<device>\d{1,4})\s+\[(?P<bus>[\w:.]{1,20})\](?:\s+(?P<model>\S.{0,100}))?"
 )
-_LIBRARY = re.compile(r"#?\s*nccl-tests version \S{1,40} nccl-headers=\d{1,9} nccl-library=(?P<code>\d{4,6})\b")
-_COLUMNS = re.compile(r"#?\s*(size\s+count\s+type\s.*)")
-_OUT_OF_BOUNDS = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d{1,15})\s*(OK|FAILED)?")
-_AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAILED)?")
-_ROW = re.compile(rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
-_REST = re.compile(r"\s*(?:(?:-?[\d.]{1,20}(?:e[+-]\d{1,3})?|-?inf|-?nan|N/A)(?:\s+|$)){1,20}$")
+_ROW = (rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
+_REST = (r"\s*(?:(?:-?[\d.]{1,20}(?:e[+-]\d{1,3})?|-?inf|-?nan|N/A)(?:\s+|$)){1,20}$")
 """What may be the rest of a row of which the beginning is in another line: NCCL broke it apart."""
-_CHATTER = re.compile(
+_CHATTER = (
     r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting "
     r"|rccl-tests: Version\b)"
 )
+_IS_ROW, _IS_REST = lazy_regex(_ROW), lazy_regex(_REST)
 _KNOWN_HEAD = ("size", "count", "type")
 _MEASURES = {
     "time": "time_us",
@@ -77,16 +75,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Lines of comment, rows, and lines that say that some were left out; lines of JSON in a file of ``-J``."""
     if _nccl_tests_json.starts(lines[0]):
         return _nccl_tests_json.continues(lines, line)
-    return (
-        line.lstrip().startswith("#") or not line.strip() or basics.is_elision(line) or _ROW.match(line) is not None
-        or _RANK.match(line) is not None or _SHORT_HEADER.match(line) is not None or _CHATTER.match(line) is not None
-        or _LIBRARY.match(line) is not None or _goes_on(lines[-1], line)
-    )  # fmt: skip
-
-
-def _goes_on(row: str, line: str) -> bool:
-    """True if ``line`` may be the rest of ``row``, or of what is itself such a rest."""
-    return _REST.match(line) is not None and (_ROW.match(row) is not None or _REST.match(row) is not None)
+    return _ROWS.continues(lines, line)
 
 
 def parse(section: Section) -> Parsed:
@@ -94,10 +83,7 @@ def parse(section: Section) -> Parsed:
     if section.lines and _nccl_tests_json.starts(section.lines[0]):
         found = _nccl_tests_json.read(section)
         return Parsed(observations=tuple(found), unread=() if found else tuple(range(len(section.lines))))
-    runs = _Runs(section)
-    unread = [i for i, line in enumerate(section.lines) if not runs.take(i, line) and not basics.is_elision(line)]
-    rest = _program.leftovers(section, unread)
-    return Parsed(observations=(*runs.observations(), *rest.observations), unread=rest.unread)
+    return _ROWS.parse(section)
 
 
 class _Run:
@@ -118,105 +104,135 @@ class _Run:
         return observe(section, self.index, "Benchmark", rows=self.rows, unreadable_rows=self.unreadable, **fields)
 
 
-class _Runs:
+class _Runs(Reading):
     """All runs of a section."""
 
     def __init__(self, section: Section) -> None:
-        self._section = section
-        self._runs: list[_Run] = []
-        self._devices: list[Observation] = []
+        """No run has begun."""
+        super().__init__(section)
+        self.runs: list[_Run] = []
         program = _PROGRAM.search(section.command or "")
-        self._program = program[1] if program else None
-        self._library: str | None = None
-        self._begun: tuple[int, str] | None = None  # the line and the text of a row that lacks columns
+        self.program = program[1] if program else None
+        self.version: str | None = None
+        self.begun: tuple[int, str] | None = None  # the line and the text of a row that lacks columns
 
-    def observations(self) -> tuple[Observation, ...]:
-        """Benchmarks first."""
-        told = [run for run in self._runs if run.rows or run.fields or run.ranks or run.unreadable]
-        return (*(run.observation(self._section) for run in told), *self._devices)
+    def row(self, _: re.Match[str]) -> bool:
+        """A row of the table."""
+        return self._row(self.index, self.line)
 
-    def take(self, index: int, line: str) -> bool:
-        """Read one line; False when it says nothing that is known."""
-        if _ROW.match(line):
-            return self._row(index, line)
-        if self._begun and _REST.match(line):
-            begun, text = self._begun
-            return self._row(begun, f"{text} {line}")
-        if header := (_HEADER.match(line) or _SHORT_HEADER.match(line)):
-            run = self._begin(index)
-            run.fields |= {name: int(value) for name, value in header.groupdict().items()}
-        elif rank := _RANK.match(line):
-            self._device(index, rank)
-        elif columns := _COLUMNS.match(line):
-            self._columns(index, columns[1].split())
-        elif bounds := _OUT_OF_BOUNDS.match(line):
-            self._put(index, out_of_bounds=int(bounds[1]), out_of_bounds_ok=_verdict(bounds[2]))
-        elif average := _AVERAGE.match(line):
-            self._put(index, average_busbw=_float(average[1]), average_ok=_verdict(average[2]))
-        elif library := _LIBRARY.match(line):
-            self._library = str(Version.from_code(int(library["code"])))
-        elif "Collective test starting" in line:
-            found = _PROGRAM.search(line)
-            self._program = found[1] if found else self._program
-        else:
-            return _CHATTER.match(line) is not None
-        return True
+    def rest(self, _: re.Match[str]) -> bool:
+        """The rest of the row above; False where that has all its columns."""
+        return self.begun is not None and self._row(self.begun[0], f"{self.begun[1]} {self.line}")
 
-    def _begin(self, index: int) -> _Run:
-        run = _Run(index)
-        if self._program:
-            run.fields["program"] = self._program
-        if self._library:
-            run.fields["nccl_version"] = self._library
-        self._runs.append(run)
-        return run
+    def header(self, found: re.Match[str]) -> None:
+        """What is printed first of a run."""
+        self._begin().fields |= {name: int(value) for name, value in found.groupdict().items()}
 
-    def _current(self, index: int) -> _Run:
-        return self._runs[-1] if self._runs else self._begin(index)
-
-    def _put(self, index: int, **fields: float | bool | None) -> None:
-        self._current(index).fields |= {name: value for name, value in fields.items() if value is not None}
-
-    def _columns(self, index: int, names: list[str]) -> None:
-        """A second head after rows or a summary begins another run."""
-        run = self._current(index)
-        if run.rows or run.unreadable or "average_busbw" in run.fields:
-            run = self._begin(index)
-        run.fields["columns"] = names
-
-    def _device(self, index: int, found: re.Match[str]) -> None:
+    def rank(self, found: re.Match[str]) -> None:
+        """A rank of the device list."""
         host = found["host"].split(".", 1)[0]
         rank, device = int(found["rank"]), int(found["device"])
-        run = self._current(index)
+        run = self._current()
         if run.rows or rank in run.ranks:
-            run = self._begin(index)
+            run = self._begin()
         run.ranks[rank] = host
         address = bus_id(found["bus"])  # many releases print the bus number alone ([0x1a]), which names no domain
-        self._devices.append(
-            observe(self._section, index, "Rank", (int(found["pid"]), device), host=host, rank=rank, bus_id=address)
-        )
+        self.observe("Rank", (int(found["pid"]), device), host=host, rank=rank, bus_id=address)
         if found["model"]:
-            key = address or device
-            self._devices.append(observe(self._section, index, "Gpu", (key,), host=host, model=found["model"].strip()))
+            self.observe("Gpu", (address or device,), host=host, model=found["model"].strip())
+
+    def columns(self, found: re.Match[str]) -> None:
+        """The head of a table; a second one after rows or a summary begins another run."""
+        run = self._current()
+        if run.rows or run.unreadable or "average_busbw" in run.fields:
+            run = self._begin()
+        run.fields["columns"] = found[1].split()
+
+    def bounds(self, found: re.Match[str]) -> None:
+        """How many values were wrong."""
+        self._put(out_of_bounds=int(found[1]), out_of_bounds_ok=_verdict(found[2]))
+
+    def average(self, found: re.Match[str]) -> None:
+        """The bandwidth over all rows."""
+        self._put(average_busbw=_float(found[1]), average_ok=_verdict(found[2]))
+
+    def library(self, found: re.Match[str]) -> None:
+        """The release of NCCL that runs."""
+        self.version = str(Version.from_code(int(found["code"])))
+
+    def starting(self, _: re.Match[str]) -> None:
+        """The program."""
+        found = _PROGRAM.search(self.line)
+        self.program = found[1] if found else self.program
+
+    def end(self) -> None:
+        """Benchmarks first, then the device list, then what the catalogue knows of the other lines."""
+        runs = [run for run in self.runs if run.rows or run.fields or run.ranks or run.unreadable]
+        rest = _program.leftovers(self.section, self.unread)
+        self.found = [*(run.observation(self.section) for run in runs), *self.found, *rest.observations]
+        self.unread = list(rest.unread)
+
+    def _begin(self, index: int | None = None) -> _Run:
+        run = _Run(self.index if index is None else index)
+        if self.program:
+            run.fields["program"] = self.program
+        if self.version:
+            run.fields["nccl_version"] = self.version
+        self.runs.append(run)
+        return run
+
+    def _current(self, index: int | None = None) -> _Run:
+        return self.runs[-1] if self.runs else self._begin(index)
+
+    def _put(self, **fields: float | bool | None) -> None:
+        self._current().fields |= {name: value for name, value in fields.items() if value is not None}
 
     def _row(self, index: int, line: str) -> bool:
         words = line.split()
         run = self._current(index)
         names = run.fields.get("columns")
-        self._begun = (index, line) if names and len(_KNOWN_HEAD) <= len(words) < len(names) else None
+        self.begun = (index, line) if names and len(_KNOWN_HEAD) <= len(words) < len(names) else None
         if names and names[-1] == "timestamp" and len(words) == len(names) + 1:
             words = [*words[:-2], f"{words[-2]} {words[-1]}"]
         if names is None or len(names) != len(words):
             names = _guessed(words)
         if names is None:
-            return self._begun is not None
-        self._begun = None
+            return self.begun is not None
+        self.begun = None
         row = _values(names, words)
         if row.get("time_us") is None and row.get("in_place_time_us") is None:
             run.unreadable += 1
         else:
             run.rows.append(row)
         return True
+
+
+def _is_comment(_lines: Sequence[str], line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def _goes_on(lines: Sequence[str], line: str) -> bool:
+    """True below a row, of which the line may be the rest, and below what is itself such a rest."""
+    return basics.is_elision(line) or any(pattern.match(lines[-1]) for pattern in (_IS_ROW, _IS_REST))
+
+
+_ROWS = Rows(
+    _Runs,
+    Row(_ROW, _Runs.row),
+    Row(_REST, _Runs.rest, belongs=_goes_on),
+    Row(_HEADER, _Runs.header),
+    Row(r"#?\s*nThread (?P<nthreads>\d{1,6}) nGpus (?P<gpus_per_process>\d{1,6}) ", _Runs.header),
+    Row(_RANK, _Runs.rank),
+    Row(r"#?\s*(size\s+count\s+type\s.*)", _Runs.columns, belongs=_is_comment),
+    Row(r"#?\s*Out of bounds values\s*:\s*(\d{1,15})\s*(OK|FAILED)?", _Runs.bounds, belongs=_is_comment),
+    Row(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]{1,20}|\S+)\s*(OK|FAILED)?", _Runs.average, belongs=_is_comment),
+    Row(r"#?\s*nccl-tests version \S{1,40} nccl-headers=\d{1,9} nccl-library=(?P<code>\d{4,6})\b", _Runs.library),
+    Row(r"#?\s*Collective test starting", _Runs.starting),
+    Row(r".*?Collective test starting", _Runs.starting, belongs=_is_comment),
+    Row(_CHATTER),
+    Row(basics.is_elision),
+    Row(r"\s*#", not_understood),
+)
 
 
 def _guessed(words: Sequence[str]) -> list[str] | None:

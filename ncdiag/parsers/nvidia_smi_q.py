@@ -13,29 +13,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
+from ncdiag.facts.observe import Parsed
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import basics
 from ncdiag.parsers import _gpu_list, _smi_xml
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, never
 
 KIND = "nvidia_smi_q"
 COMMANDS: tuple[str, ...] = ("nvidia-smi -q", "nvidia-smi --query")
-_GPU_LINE = r"GPU [0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
-ANCHOR = rf"={{4,40}}NVSMI LOG={{4,40}}[ \t]*$|{_GPU_LINE}[ \t]*$"
+_ADDRESS = r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
+ANCHOR = rf"={{4,40}}NVSMI LOG={{4,40}}[ \t]*$|GPU {_ADDRESS}[ \t]*$"
 ANCHOR += r"|<!DOCTYPE nvidia_smi_log |<nvidia_smi_log>[ \t]*$"
 
-_TROUBLE = re.compile(r"\s*Unable to determine the device handle for ")
+_TROUBLE = lazy_regex(r"\s*Unable to determine the device handle for ")
 """In place of what is told of a GPU: left to the catalogue of messages."""
-_XML = re.compile(r"\s*<(?:\?xml |!DOCTYPE nvidia_smi_log |nvidia_smi_log>)")
-_TITLE = re.compile(r"=+NVSMI LOG=+\s*$")
-_BETWEEN = re.compile(r"--\s*$")
-"""What grep prints between the parts that it shows (``nvidia-smi -q | grep -A3 Fabric``)."""
-_GPU = re.compile(rf"({_GPU_LINE})\s*$")
-_VALUE = re.compile(
-    r"(?P<indent>\s{0,60})(?P<name>\S.{0,78}?)\s{0,60}:\s(?P<value>.{0,300})$|\s{0,60}\S.{0,78}?\s{0,60}:$"
-)
-_GROUP = re.compile(r"(?P<indent>\s{4,60})(?P<name>[A-Z][\w /()&.-]{1,60})$")
+_XML = lazy_regex(r"\s*<(?:\?xml |!DOCTYPE nvidia_smi_log |nvidia_smi_log>)")
+_VALUE = r"(?P<indent>\s{0,60})(?P<name>\S.{0,78}?)\s{0,60}:\s(?P<value>.{0,300})$|\s{0,60}\S.{0,78}?\s{0,60}:$"
+_GROUP = r"(?P<indent>\s{4,60})(?P<name>[A-Z][\w /()&.-]{1,60})$"
 _NOTHING = frozenset({"N/A", "None", "", "Not Found", "Unknown", "Unknown Error", "[N/A]", "[Not Supported]"})
 _SLOWDOWNS = ("Clocks Event Reasons", "Clocks Throttle Reasons")
 _IDLE = frozenset({"Idle", "Applications Clocks Setting", "Sync Boost"})
@@ -48,132 +44,138 @@ _Path = tuple[str, ...]
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Values, groups, GPUs and blank lines."""
-    if not line.strip():
-        return True
-    if _TITLE.match(line):
-        return False
-    if _XML.match(lines[0] or line):
-        return _smi_xml.ELEMENT.match(line) is not None or basics.is_elision(line)
-    return any(p.match(line) for p in (_GPU, _VALUE, _GROUP, _BETWEEN)) or basics.is_elision(line)
+    """Values, groups, GPUs and blank lines, or the elements of the XML form."""
+    return _form(lines[0] or line).continues(lines, line)
 
 
 def parse(section: Section) -> Parsed:
-    """GPUs by index where all are listed, else by bus id; what is told of the host above them."""
-    reader = _Reader(section)
-    reader = _Reader(section)
-    xml = bool(section.lines) and _XML.match(section.lines[0]) is not None
-    take = reader.take_xml if xml else reader.take
-    unread = [i for i, line in enumerate(section.lines) if line.strip() and not take(i, line)]
-    none = _gpu_list.none_found(section)
-    parsed = reader.parsed(tuple(unread))
-    return Parsed(observations=tuple(none), unread=()) if none else parsed
+    """GPUs by index where all are listed, else by bus id; what is said of the host above them."""
+    return _form(section.lines[0] if section.lines else "").parse(section)
 
 
-class _Reader:
+def _form(first: str) -> Rows[_Gpus]:
+    return _XML_ROWS if _XML.match(first) else _ROWS
+
+
+class _Gpus(Reading):
     """The GPUs of a section with their values by path (``("ECC Mode", "Current")``)."""
 
     def __init__(self, section: Section) -> None:
-        self._section = section
-        self._host: dict[str, Any] = {}
-        self._gpus: list[tuple[int, str | None, dict[_Path, str]]] = []
-        self._common: dict[str, str] = {}
-        self._groups: list[tuple[int, str]] = []
-        self._elided = False
+        """No GPU has begun."""
+        super().__init__(section)
+        self.common: dict[str, str] = {}
+        self.gpus: list[tuple[int, str | None, dict[_Path, str]]] = []
+        self.groups: list[tuple[int, str]] = []
+        self.elided = self.whole = False
 
-    def take(self, index: int, line: str) -> bool:
-        """Read one line; False when it is none of the output."""
-        gpu, value = _GPU.match(line), _VALUE.match(line)
-        if gpu:
-            self._begin(index, gpu[1][4:])
-        elif _TROUBLE.match(line):
+    def gpu(self, found: re.Match[str]) -> None:
+        """The line that begins a GPU."""
+        self._begin(found["address"])
+
+    def value(self, found: re.Match[str]) -> bool:
+        """``name : value`` of the group above; False for trouble in place of what is said of a GPU."""
+        if _TROUBLE.match(self.line):
             return False
-        elif value:
-            self._value(index, value)
-        elif group := _GROUP.match(line):
-            self._nest(len(group["indent"]))
-            self._part(index, group["name"].strip())
-            if len(self._groups) < _DEPTH:
-                self._groups.append((len(group["indent"]), group["name"].strip()))
-        elif basics.is_elision(line):
-            self._elided = True
-        else:
-            return _TITLE.match(line) is not None or _BETWEEN.match(line) is not None
+        if found["name"] is not None:
+            self._nest(len(found["indent"]))
+            if len(found["indent"]) == _INDENT:
+                self._part(found["name"])
+            self._put(found["name"], found["value"].strip())
         return True
 
-    def take_xml(self, index: int, line: str) -> bool:
-        """Read one line of the XML form; False when it is none of it."""
-        element = _smi_xml.ELEMENT.match(line)
-        if element is None:
-            self._elided = self._elided or basics.is_elision(line)
-            return self._elided
-        group, name = element["group"], element["name"]
+    def group(self, found: re.Match[str]) -> None:
+        """A group, of which the values are indented more."""
+        self._nest(len(found["indent"]))
+        self._part(found["name"].strip())
+        if len(self.groups) < _DEPTH:
+            self.groups.append((len(found["indent"]), found["name"].strip()))
+
+    def elision(self, _: object) -> None:
+        """GPUs may have been left out."""
+        self.elided = True
+
+    def element(self, found: re.Match[str]) -> None:
+        """A line of the XML form."""
+        group, name = found["group"], found["name"]
         if name:
-            self._put(_smi_xml.word(name), element["value"].strip())
-        elif group and line.lstrip().startswith("</"):
-            self._groups = self._groups[:-1]
-        elif group == "gpu" and element["id"]:
-            self._begin(index, element["id"])
-        elif group and not line.rstrip().endswith("/>") and self._gpus and len(self._groups) < _DEPTH:
-            self._groups.append((0, _smi_xml.word(group)))
-        return True
+            self._put(_smi_xml.word(name), found["value"].strip())
+        elif group and self.line.lstrip().startswith("</"):
+            self.groups = self.groups[:-1]
+        elif group == "gpu" and found["id"]:
+            self._begin(found["id"])
+        elif group and not self.line.rstrip().endswith("/>") and self.gpus and len(self.groups) < _DEPTH:
+            self.groups.append((0, _smi_xml.word(group)))
 
-    def _begin(self, index: int, address: str) -> None:
-        self._gpus.append((index, bus_id(address) or address, {}))
-        self._groups = []
+    def shortened(self, _: object) -> bool:
+        """What is not an element, below lines that were left out."""
+        return self.elided
+
+    def end(self) -> None:
+        """GPUs and host, or that there is no GPU; the list is whole when as many as are attached were read."""
+        none = _gpu_list.none_found(self.section)
+        if none:
+            self.found += none
+            self.unread.clear()
+            return
+        attached = basics.number(self.common.get("Attached GPUs", ""))
+        self.whole = attached is not None and attached == len(self.gpus) and not self.elided
+        driver, stamp, cuda = (
+            _text(self.common.get(name, "")) for name in ("Driver Version", "Timestamp", "CUDA Version")
+        )
+        for number, (at, address, told) in enumerate(self.gpus):
+            key = number if self.whole or address is None else address
+            fields = {**_fields(told), "bus_id": bus_id(address or ""), "driver": driver, "cuda": cuda}
+            self.observe("Gpu", (key,), at=at, **fields)
+        if any((attached is not None, driver, stamp)):
+            self.observe("Host", at=0, gpus_attached=attached, gpus_queried=stamp, driver=driver)
+
+    def complete(self) -> bool:
+        """All GPUs of the host."""
+        options = ("-q", "--query", "-x", "--xml-format")
+        return self.whole and basics.unfiltered(self.section.command, "nvidia-smi", options)
+
+    def _begin(self, address: str) -> None:
+        self.gpus.append((self.index, bus_id(address) or address, {}))
+        self.groups = []
 
     def _put(self, name: str, value: str) -> None:
-        path = (*(group for _, group in self._groups), name)
-        if not self._gpus:
-            self._common.setdefault(name, value)
+        path = (*(group for _, group in self.groups), name)
+        if not self.gpus:
+            self.common.setdefault(name, value)
         elif path[-1] == "retired_count":
-            self._gpus[-1][2].setdefault(path[:-1], value)
+            self.gpus[-1][2].setdefault(path[:-1], value)
         else:
-            self._gpus[-1][2].setdefault(path, value)
+            self.gpus[-1][2].setdefault(path, value)
 
-    def _part(self, index: int, name: str) -> None:
+    def _part(self, name: str) -> None:
         """Parts that a filter left, without the lines that name the GPUs: one for each GPU, in their order."""
-        if self._groups or any(address for _, address, _ in self._gpus):
+        if self.groups or any(address for _, address, _ in self.gpus):
             return
-        if not self._gpus or name in {path[0] for path in self._gpus[-1][2]}:
-            self._gpus.append((index, None, {}))
+        if not self.gpus or name in {path[0] for path in self.gpus[-1][2]}:
+            self.gpus.append((self.index, None, {}))
 
     def _nest(self, indent: int) -> None:
-        while self._groups and self._groups[-1][0] >= indent:
-            self._groups.pop()
+        while self.groups and self.groups[-1][0] >= indent:
+            self.groups.pop()
 
-    def _value(self, index: int, found: re.Match[str]) -> None:
-        if found["name"] is None:
-            return
-        self._nest(len(found["indent"]))
-        if len(found["indent"]) == _INDENT:
-            self._part(index, found["name"])
-        self._put(found["name"], found["value"].strip())
 
-    def parsed(self, unread: tuple[int, ...]) -> Parsed:
-        """All observations; the list of GPUs is whole when as many as are attached were read."""
-        attached = basics.number(self._common.get("Attached GPUs", ""))
-        whole = attached is not None and attached == len(self._gpus) and not self._elided
-        found = [
-            self._gpu(number if whole or gpu[1] is None else gpu[1], *gpu) for number, gpu in enumerate(self._gpus)
-        ]
-        driver = _text(self._common.get("Driver Version", ""))
-        stamp = _text(self._common.get("Timestamp", ""))
-        if self._section.lines and any((attached is not None, driver, stamp)):
-            found.append(
-                observe(self._section, 0, "Host", gpus_attached=attached, gpus_queried=stamp, driver=driver)
-            )  # fmt: skip
-        complete = whole and basics.unfiltered(
-            self._section.command, "nvidia-smi", ("-q", "--query", "-x", "--xml-format")
-        )
-        return Parsed(observations=tuple(found), unread=unread, complete=complete)
-
-    def _gpu(self, key: int | str, index: int, address: str | None, told: Mapping[_Path, str]) -> Observation:
-        fields = {name: value for name, value in _fields(told).items() if value is not None}
-        fields["bus_id"] = bus_id(address or "")
-        for field, name in (("driver", "Driver Version"), ("cuda", "CUDA Version")):
-            fields[field] = _text(self._common.get(name, ""))
-        return observe(self._section, index, "Gpu", (key,), **fields)
+_ROWS = Rows(
+    _Gpus,
+    BLANK,
+    Row(r"=+NVSMI LOG=+\s*$", belongs=never),
+    Row(rf"GPU (?P<address>{_ADDRESS})\s*$", _Gpus.gpu),
+    Row(_VALUE, _Gpus.value),
+    Row(_GROUP, _Gpus.group),
+    Row(r"--\s*$"),  # what grep prints between the parts that it shows (nvidia-smi -q | grep -A3 Fabric)
+    Row(basics.is_elision, _Gpus.elision),
+)
+_XML_ROWS = Rows(
+    _Gpus,
+    BLANK,
+    Row(_smi_xml.ELEMENT, _Gpus.element),
+    Row(basics.is_elision, _Gpus.elision),
+    Row(r"", _Gpus.shortened, belongs=never),
+)
 
 
 def _text(value: str) -> str | None:
@@ -224,7 +226,7 @@ _WELL = frozenset({"Healthy", "Full", "False", "Not Supported", *_NOTHING})
 _LOST = frozenset({"GPU is lost", "GPU requires reset"})
 _FEW = 5
 """Values that are errors from which on it is the GPU that cannot be read, and not one sensor."""
-_UNCORRECTABLE = re.compile(r"[SD]RAM Uncorrectable(?: (?:Parity|SEC-DED))?$")
+_UNCORRECTABLE = lazy_regex(r"[SD]RAM Uncorrectable(?: (?:Parity|SEC-DED))?$")
 _ECC = frozenset({"ECC Errors", "Ecc Errors"})
 
 

@@ -24,12 +24,12 @@ For a launch there are also the lines of `ncdiag.parsers._probe_needs`, which ha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._probe_needs import needed
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers._probe_needs import NEEDS
+from ncdiag.parsers._rows import Reading, Row, Rows, never, not_understood
 
 KIND = "probe"
 COMMANDS: tuple[str, ...] = ("ncdiag probe",)
@@ -44,40 +44,39 @@ ANCHOR = (
     rf"|probe {_HOST}: (?:bandwidth|nccl-tests) not tried: "
     rf"|probe {_HOST} ssh {_HOST}(?: port \d{{1,5}})?: |probe {_HOST} is user \S+ uid \d"
 )
-_LONGEST = 2000
-
-_HEAD = re.compile(r"probe of (?P<count>\d{1,7}) hosts: ")
-_RANGE = re.compile(rf"probe {_HOST}: ports (?P<first>\d{{1,5}})-(?P<last>\d{{1,5}})$")
-_PACE = re.compile(rf"probe (?P<host>{_HOST}): (?P<tried>\d{{1,7}} of \d{{1,7}}) hosts tried in time$")
-_MORE = re.compile(rf"probe (?P<host>{_HOST}): (?P<count>\d{{1,7}}) more interfaces not tried$")
-_UNFINISHED = re.compile(rf"probe (?P<host>{_HOST}) has more that was not looked at in time$")
-_NOT_TRIED = re.compile(rf"probe (?P<host>{_HOST}): (?P<what>bandwidth|nccl-tests) not tried: (?P<why>.{{1,300}})$")
-_RDMA = re.compile(
+_HEAD = r"probe of (?P<count>\d{1,7}) hosts: "
+_RANGE = rf"probe {_HOST}: ports (?P<first>\d{{1,5}})-(?P<last>\d{{1,5}})\s*$"
+_PACE = rf"probe (?P<host>{_HOST}): (?P<tried>\d{{1,7}} of \d{{1,7}}) hosts tried in time\s*$"
+_MORE = rf"probe (?P<host>{_HOST}): (?P<count>\d{{1,7}}) more interfaces not tried\s*$"
+_UNFINISHED = rf"probe (?P<host>{_HOST}) has more that was not looked at in time\s*$"
+_NOT_TRIED = rf"probe (?P<host>{_HOST}): (?P<what>bandwidth|nccl-tests) not tried: (?P<why>.{{1,300}}?)\s*$"
+_RDMA = (
     rf"probe (?P<host>{_HOST}): (?P<hca>{_DEVICE}):(?P<port>\d{{1,3}}) (?P<layer>\w{{0,32}}) active"
-    r" (?P<rate>\d{1,6}(?:\.\d{1,6})?|None) Gbit/s$"
+    r" (?P<rate>\d{1,6}(?:\.\d{1,6})?|None) Gbit/s\s*$"
 )
-_PAIR = re.compile(
+_PAIR = (
     rf"probe (?P<host>{_HOST}) -> (?P<peer>{_HOST}) with (?P<program>\w{{1,40}}): "
-    r"(?:(?P<rate>\d{1,7}\.\d{1,3}) GB/s|failed: (?P<error>.{1,300}))$"
+    r"(?:(?P<rate>\d{1,7}\.\d{1,3}) GB/s|failed: (?P<error>.{1,300}?))\s*$"
 )
-_RAIL = re.compile(
+_RAIL = (
     rf"probe (?P<host>{_HOST}) (?P<hca>{_DEVICE}):(?P<port>\d{{1,3}}) -> "
     rf"(?P<peer>{_HOST}) (?P<peer_hca>{_DEVICE}):(?P<peer_port>\d{{1,3}}) at (?P<address>{_ADDRESS}|-): "
-    r"(?P<program>\w{1,40}) (?P<outcome>ran|not tried|failed)(?:: (?P<error>.{1,300}))?$"
+    r"(?P<program>\w{1,40}) (?P<outcome>ran|not tried|failed)(?:: (?P<error>.{1,300}?))?\s*$"
 )
-_INTERFACE = re.compile(
+_INTERFACE = (
     rf"probe (?P<host>{_HOST}): (?P<name>{_NAME}) (?P<ip>{_ADDRESS})/(?P<prefix>\d{{1,3}})"
-    r" mtu (?P<mtu>\d{1,7}|None) index (?P<index>\d{1,9}|None)$"
+    r" mtu (?P<mtu>\d{1,7}|None) index (?P<index>\d{1,9}|None)\s*$"
 )
-_LINK = re.compile(
+_LINK = (
     rf"probe (?P<host>{_HOST}) (?P<interface>{_NAME}) (?P<address>{_ADDRESS}) -> "
     rf"(?P<peer>{_HOST}) (?P<peer_interface>{_NAME}) (?P<peer_address>{_ADDRESS})"
-    rf" (?:in (?P<network>{_ADDRESS}/\d{{1,3}})|via (?P<gateway>{_ADDRESS}|no gateway)): (?P<words>.+)$"
+    rf" (?:in (?P<network>{_ADDRESS}/\d{{1,3}})|via (?P<gateway>{_ADDRESS}|no gateway)): (?P<words>.+?)\s*$"
 )
-_PORT = re.compile(
-    rf"probe (?P<host>{_HOST}) -> (?P<place>{_HOST}) (?P<address>{_ADDRESS}|-) port (?P<port>\d{{1,5}}): (?P<words>.+)$"
+_PORT = (
+    rf"probe (?P<host>{_HOST}) -> (?P<place>{_HOST}) (?P<address>{_ADDRESS}|-) port (?P<port>\d{{1,5}}): "
+    r"(?P<words>.+?)\s*$"
 )
-_RESOLVES = re.compile(rf"probe (?P<host>{_HOST}) resolves (?P<name>{_HOST}): (?P<words>.+)$")
+_RESOLVES = rf"probe (?P<host>{_HOST}) resolves (?P<name>{_HOST}): (?P<words>.+?)\s*$"
 _WORDS: Mapping[str, dict[str, Any]] = {
     "rejected": {"outcome": "rejected"},
     "refused": {"outcome": "refused"}, "reset": {"outcome": "refused"},
@@ -91,108 +90,119 @@ _WORDS: Mapping[str, dict[str, Any]] = {
     "256 KiB in neither direction": {"arrives": False, "returns": False},
 }  # fmt: skip
 _PHRASES: tuple[tuple[re.Pattern[str], Callable[[str], dict[str, Any]]], ...] = (
-    (re.compile(r"connected (\d{1,9}\.\d{1,3}) ms$"), lambda text: {"outcome": "connected", "ms": float(text)}),
-    (re.compile(r"(no answer) in [\d.]{1,9} s$"), lambda text: {"outcome": "no answer", "error": text}),
-    (re.compile(r"failed: (.{1,100})$"), lambda text: {"outcome": "failed", "error": text}),
-    (re.compile(rf"({_HOST}|another program) answered$"), lambda text: {"outcome": "other", "answered_by": text}),
-    (re.compile(rf"({_HOST}) answers ARP$"), lambda text: {"outcome": "other", "answered_by": text}),
-    (re.compile(rf"through ({_HOST})$"), lambda text: {"through": text}),
-    (re.compile(r"clock ([+-]\d{1,12}\.\d{1,9}) s$"), lambda text: {"clock_ahead_seconds": float(text)}),
-    (re.compile(r"\d{1,3} of (\d{1,3}) ports$"), lambda text: {"ports_tried": int(text), "ports_closed": []}),
-    (re.compile(r"closed((?: \d{1,5}){1,64})$"), lambda text: {"ports_closed": [int(port) for port in text.split()]}),
-    (re.compile(r"seen as (\S{1,64})$"), lambda text: {"seen_as": text}),
-    (re.compile(r"leaves by (\S{1,64})$"), lambda text: {"leaves_by": text}),
+    (lazy_regex(r"connected (\d{1,9}\.\d{1,3}) ms$"), lambda text: {"outcome": "connected", "ms": float(text)}),
+    (lazy_regex(r"(no answer) in [\d.]{1,9} s$"), lambda text: {"outcome": "no answer", "error": text}),
+    (lazy_regex(r"failed: (.{1,100})$"), lambda text: {"outcome": "failed", "error": text}),
+    (lazy_regex(rf"({_HOST}|another program) answered$"), lambda text: {"outcome": "other", "answered_by": text}),
+    (lazy_regex(rf"({_HOST}) answers ARP$"), lambda text: {"outcome": "other", "answered_by": text}),
+    (lazy_regex(rf"through ({_HOST})$"), lambda text: {"through": text}),
+    (lazy_regex(r"clock ([+-]\d{1,12}\.\d{1,9}) s$"), lambda text: {"clock_ahead_seconds": float(text)}),
+    (lazy_regex(r"\d{1,3} of (\d{1,3}) ports$"), lambda text: {"ports_tried": int(text), "ports_closed": []}),
+    (lazy_regex(r"closed((?: \d{1,5}){1,64})$"), lambda text: {"ports_closed": [int(port) for port in text.split()]}),
+    (lazy_regex(r"seen as (\S{1,64})$"), lambda text: {"seen_as": text}),
+    (lazy_regex(r"leaves by (\S{1,64})$"), lambda text: {"leaves_by": text}),
 )
 
 
-def continues(lines: Sequence[str], line: str) -> bool:
-    """Any other line of a probe but its head."""
-    return line.startswith("probe ") and _HEAD.match(line) is None
-
-
-def parse(section: Section) -> Parsed:
+class _Tries(Reading):
     """The interfaces of each host, and a fact for each try."""
-    found: list[Observation] = []
-    unread: list[int] = []
-    for index, line in enumerate(section.lines):
-        text = line.rstrip()
-        read = _observed(section, index, text) if len(text) < _LONGEST else None
-        if read is not None:
-            found.append(read)
-        elif text and not _RANGE.match(text):
-            unread.append(index)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
 
+    def head(self, found: re.Match[str]) -> bool:
+        """The hosts of the job."""
+        if int(found["count"]):
+            self.observe("Job", nhosts=int(found["count"]))
+        return int(found["count"]) > 0
 
-def _observed(section: Section, index: int, line: str) -> Observation | None:
-    if head := _HEAD.match(line):
-        return observe(section, index, "Job", nhosts=int(head["count"])) if int(head["count"]) else None
-    if own := _INTERFACE.match(line):
+    def interface(self, own: re.Match[str]) -> None:
+        """An interface of a host."""
         numbers = {name: int(own[name]) for name in ("mtu", "index") if own[name] != "None"}
-        return observe(
-            section, index, "Interface", (own["name"],), host=own["host"], up=True, running=True,
+        self.observe(
+            "Interface", (own["name"],), host=own["host"], up=True, running=True,
             addresses=[{"ip": own["ip"], "prefix_len": int(own["prefix"])}],
             mtu=numbers.get("mtu"), ifindex=numbers.get("index"),
         )  # fmt: skip
-    return _of_rdma(section, index, line) or _gap(section, index, line) or _try(section, index, line)
 
-
-def _of_rdma(section: Section, index: int, line: str) -> Observation | None:
-    """An active port of an RDMA device, a run between two of them, or one of nccl-tests over two hosts."""
-    if pair := _PAIR.match(line):
-        return observe(
-            section, index, "ProbePair", host=pair["host"], peer=pair["peer"], program=pair["program"],
-            busbw=float(pair["rate"]) if pair["rate"] else None, error=pair["error"],
+    def pair(self, found: re.Match[str]) -> None:
+        """A run of nccl-tests over two hosts."""
+        self.observe(
+            "ProbePair", host=found["host"], peer=found["peer"], program=found["program"],
+            busbw=float(found["rate"]) if found["rate"] else None, error=found["error"],
         )  # fmt: skip
-    if own := _RDMA.match(line):
+
+    def rdma(self, own: re.Match[str]) -> None:
+        """An active port of an RDMA device."""
         rate = float(own["rate"]) if own["rate"] != "None" else None
-        return observe(
-            section, index, "Port", (own["hca"], int(own["port"])), host=own["host"], state="active", rate_gbps=rate,
+        self.observe(
+            "Port", (own["hca"], int(own["port"])), host=own["host"], state="active", rate_gbps=rate,
             link_layer=_LAYERS.get(own["layer"]),
         )  # fmt: skip
-    if run := _RAIL.match(line):
-        return observe(
-            section, index, "ProbeRail", host=run["host"], hca=run["hca"], port=int(run["port"]), peer=run["peer"],
+
+    def rail(self, run: re.Match[str]) -> None:
+        """A run between two RDMA devices."""
+        self.observe(
+            "ProbeRail", host=run["host"], hca=run["hca"], port=int(run["port"]), peer=run["peer"],
             peer_hca=run["peer_hca"], peer_port=int(run["peer_port"]), program=run["program"], outcome=run["outcome"],
             address=run["address"] if run["address"] != "-" else None, error=run["error"],
         )  # fmt: skip
-    return None
 
+    def pace(self, found: re.Match[str]) -> None:
+        """Hosts that were not tried in time."""
+        self._gap(found, "hosts", f"{found['tried']} other hosts tried in time")
 
-def _gap(section: Section, index: int, line: str) -> Observation | None:
-    """What a host did not try."""
-    if pace := _PACE.match(line):
-        why = f"{pace['tried']} other hosts tried in time"
-        return observe(section, index, "ProbeGap", host=pace["host"], what="hosts", why=why)
-    if more := _MORE.match(line):
-        why = f"{more['count']} more than are tried"
-        return observe(section, index, "ProbeGap", host=more["host"], what="interfaces", why=why)
-    if late := _UNFINISHED.match(line):
-        return observe(section, index, "ProbeGap", host=late["host"], what="needs", why="it took too long")
-    if told := _NOT_TRIED.match(line):
-        return observe(section, index, "ProbeGap", host=told["host"], what=told["what"], why=told["why"])
-    return None
+    def more(self, found: re.Match[str]) -> None:
+        """Interfaces that are not tried."""
+        self._gap(found, "interfaces", f"{found['count']} more than are tried")
 
+    def late(self, found: re.Match[str]) -> None:
+        """Needs that were not tried in time."""
+        self._gap(found, "needs", "it took too long")
 
-def _try(section: Section, index: int, line: str) -> Observation | None:
-    """A try of a connection, of a port, or of a name."""
-    if link := _LINK.match(line):
-        fields = {**link.groupdict(), **_told(link["words"])}
-        for name in ("host", "words"):
-            del fields[name]
-        return observe(section, index, "ProbeLink", host=link["host"], **fields)
-    if port := _PORT.match(line):
-        address = port["address"] if port["address"] != "-" else None
-        told = {name: value for name, value in _told(port["words"]).items() if name in {"outcome", "error"}}
-        return observe(
-            section, index, "ProbePort", host=port["host"], place=port["place"], port=int(port["port"]),
-            address=address, **told,
-        )  # fmt: skip
-    if asked := _RESOLVES.match(line):
+    def not_tried(self, found: re.Match[str]) -> None:
+        """A program that could not run."""
+        self._gap(found, found["what"], found["why"])
+
+    def link(self, found: re.Match[str]) -> None:
+        """A try of a connection between two interfaces."""
+        fields = {**found.groupdict(), **_told(found["words"])}
+        del fields["words"]
+        self.observe("ProbeLink", **fields)
+
+    def port(self, found: re.Match[str]) -> None:
+        """A try of a port."""
+        address = found["address"] if found["address"] != "-" else None
+        told = {name: value for name, value in _told(found["words"]).items() if name in {"outcome", "error"}}
+        place, port = found["place"], int(found["port"])
+        self.observe("ProbePort", host=found["host"], place=place, port=port, address=address, **told)
+
+    def resolves(self, asked: re.Match[str]) -> None:
+        """The addresses of a name; none where it is not found, unknown where nothing answered."""
         words: dict[str, list[str] | None] = {"no answer": None, "not found": []}
         addresses = words.get(asked["words"], asked["words"].split())
-        return observe(section, index, "ProbeName", host=asked["host"], name=asked["name"], addresses=addresses)
-    return needed(section, index, line)
+        self.observe("ProbeName", host=asked["host"], name=asked["name"], addresses=addresses)
+
+    def _gap(self, found: re.Match[str], what: str, why: str) -> None:
+        self.observe("ProbeGap", host=found["host"], what=what, why=why)
+
+
+ROWS = Rows(
+    _Tries,
+    Row(r".{2000}", not_understood),
+    Row(_HEAD, _Tries.head, belongs=never),
+    Row(_INTERFACE, _Tries.interface),
+    Row(_PAIR, _Tries.pair),
+    Row(_RDMA, _Tries.rdma),
+    Row(_RAIL, _Tries.rail),
+    Row(_PACE, _Tries.pace),
+    Row(_MORE, _Tries.more),
+    Row(_UNFINISHED, _Tries.late),
+    Row(_NOT_TRIED, _Tries.not_tried),
+    Row(_LINK, _Tries.link),
+    Row(_PORT, _Tries.port),
+    Row(_RESOLVES, _Tries.resolves),
+    *NEEDS,
+    Row(_RANGE),
+    Row(r"probe ", not_understood),
+)
 
 
 def _told(words: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
@@ -85,7 +86,7 @@ class _Services(Reading):
         """The details of a unit follow."""
         self.unit = found["unit"]
 
-    def _service(self, unit: str, **fields: bool | str | None) -> None:
+    def _service(self, unit: str, **fields: Any) -> None:  # noqa: ANN401
         self.observe("Service", (unit.removesuffix(".service"),), **fields)
 
 
