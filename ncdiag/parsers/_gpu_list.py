@@ -108,7 +108,7 @@ class _Gpus(Reading):
         if len(self.links) > 1 and 0 < len(self.links[-1]) < max(map(len, self.links)):
             self.links[-1], self.elided = [], True  # every link has a line, active or not: the list was cut off
         for (at, number, fields), rates in zip(self.gpus, self.links, strict=True):
-            self.observe("Gpu", (number,), at=at, **fields, **_counted(rates))
+            self.observe("Gpu", (number,), at=at, **_with_links(fields, rates))
         self.found += none_found(self.section)
 
     def complete(self) -> bool:
@@ -154,9 +154,10 @@ def _kind(counter: re.Match[str]) -> str | None:
     return error["kind"].lower().replace(" ", "_") if error else _RECOVERIES.get(counter["name"])
 
 
-def _counted(rates: list[float | None]) -> dict[str, Any]:
-    """What the links of a GPU are as facts; None is an inactive one."""
-    active = [rate for rate in rates if rate is not None]
+def _with_links(fields: dict[str, Any], rates: list[float | None]) -> dict[str, Any]:
+    """The facts of a GPU with its listed links; None is an inactive one, as are those that a line of text names."""
     if not rates:
-        return {}
-    return {"nvlinks": len(active), "nvlinks_inactive": len(rates) - len(active), "nvlink_rates": sorted(set(active))}
+        return fields
+    active = [rate for rate in rates if rate is not None]
+    inactive = fields.get("nvlinks_inactive", 0) + len(rates) - len(active)
+    return {**fields, "nvlinks": len(active), "nvlinks_inactive": inactive, "nvlink_rates": sorted(set(active))}

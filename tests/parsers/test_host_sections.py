@@ -75,6 +75,20 @@ def test_cut_anywhere_never_raises_and_invents_no_entity(path: Path) -> None:
             parsed(section)
 
 
+@pytest.mark.parametrize(
+    ("says", "inactive"),
+    [("for link 1 - inactive", 1), ("as all links are inactive", 0)],
+)
+def test_links_that_are_listed_and_inactive_ones_that_a_sentence_names_are_of_one_gpu(says: str, inactive: int) -> None:
+    lines = (
+        "GPU 0: NVIDIA A100 (UUID: GPU-22222222-3333-4444-5555-666666666660)",
+        "\t Link 0: 25 GB/s",
+        f"NVML: Unable to retrieve NVLink information {says}",
+    )
+    (gpu,) = parsed(Section(kind="nvlink_s", source="w", first_line=1, lines=lines)).observations
+    assert (gpu.fields["nvlinks"], gpu.fields["nvlinks_inactive"]) == (1, inactive)
+
+
 def test_no_secret_survives() -> None:
     for kind in ("env", "launch", "nccl_conf", "cmdline"):
         for lines in (
