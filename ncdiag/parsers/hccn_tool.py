@@ -53,7 +53,7 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "Rx Power": ("rx_power_mw", _milliwatts), "Tx Power": ("tx_power_mw", _milliwatts), "ipaddr": ("ip", _address),
     "netmask": ("netmask", _address), "netdetect address": ("detect_ip", _address),
     "default gateway": ("gateway", _address),
-}  # fmt: skip  # fmt: skip
+}  # fmt: skip
 """Name of a value, the field, and how it is read."""
 _VALUE = r"\s*(?P<name>[A-Za-z][\w ./-]{0,40}?)\s*:\s?(?P<value>\S.{0,80}?)?\s*$"
 _IS_VALUE = lazy_regex(_VALUE)

@@ -33,7 +33,7 @@ _REFUSING = frozenset({"unreachable", "prohibit", "blackhole", "throw"})
 
 
 class _Answer(Reading):
-    """``route_answers`` of the host."""
+    """``route_answers`` of the host: one, for the first answer."""
 
     def answer(self, found: re.Match[str]) -> bool:
         """By which interface and gateway, or that nothing is sent."""

@@ -76,7 +76,7 @@ ROWS = Rows(
     Row(r"Default: (deny|allow|reject|disabled) \(incoming\)", _Filter.default),
     Row(_ROW, _Filter.rule),
     Row(_FRAME),
-    Row(r"\s*$", belongs=lambda lines, _: bool(lines) and not _IS_ROW.match(lines[-1])),  # it ends the rules
+    Row(r"\s*$", belongs=lambda lines, _: bool(lines) and not _IS_ROW.match(lines[-1])),  # after a rule it ends them
     most=_LIMIT,
 )
 
