@@ -148,7 +148,7 @@ class Runner:
             say(str(error))
             return
         except Exception as error:  # noqa: BLE001  (the exit code is that of the job all the same)
-            say(f"internal error: {contained(error, 'the job could not be judged')}")
+            say(f"internal error: {contained(error, 'the job could not be diagnosed')}")
             return
         how = ENDED.format(code=code) if code >= 0 else f"the job was ended by signal {-code}"
         is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
