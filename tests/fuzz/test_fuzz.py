@@ -98,7 +98,7 @@ def test_a_small_file_that_unpacks_to_very_much_is_stopped(number: int, tmp_path
     name, data = list(inputs.bombs())[number] if LONG else next(inputs.bombs())
     before = campaign.resident()
     report = campaign.judged_file(data, tmp_path, 384 << 20)
-    assert any("grows" in note for item in report.inputs for note in item.notes), name
+    assert any("expands" in note for item in report.inputs for note in item.notes), name
     assert campaign.resident() - before < campaign.MIB_KEPT
 
 

@@ -98,7 +98,7 @@ def test_long_lines_are_cut_and_the_next_line_is_kept(length: int, size: int, ta
     line = b"x" * (length - 3) + b"end"
     result, notes = cleaned(b"before\n" + line + tail, size)
     assert result == b"before\n" + line[:LINE_LIMIT] + b"\nafter\n"
-    assert [note for note in notes if "longer" in note] == ["1 line longer than 64 KiB cut"] * (length > LINE_LIMIT)
+    assert [note for note in notes if "longer" in note] == ["1 line longer than 64 KiB truncated"] * (length > LINE_LIMIT)
 
 
 def test_a_long_line_is_cut_between_characters() -> None:
@@ -106,7 +106,7 @@ def test_a_long_line_is_cut_between_characters() -> None:
         result, notes = cleaned(text_.encode())
         assert text_.startswith(result.decode().rstrip("\n"))
         assert LINE_LIMIT - 4 < len(result) <= LINE_LIMIT + 1
-        assert notes == ["1 line longer than 64 KiB cut"]
+        assert notes == ["1 line longer than 64 KiB truncated"]
 
 
 def test_an_endless_progress_bar_loses_nothing() -> None:
@@ -160,7 +160,7 @@ def test_memory_does_not_grow_with_one_endless_line() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     first, peak = ran.stdout.splitlines()
-    assert first == f"{LINE_LIMIT + 1} ['1 line longer than 64 KiB cut']"
+    assert first == f"{LINE_LIMIT + 1} ['1 line longer than 64 KiB truncated']"
     assert int(peak) < 60_000, f"peak {peak} KiB"
 
 
