@@ -214,16 +214,18 @@ def test_names_of_messages_and_variables_are_known() -> None:
     assert {kind for kinds in names.holes.values() for kind in kinds} == {"int", "float", "str"}
 
 
-NAMING = {"Found", "Told", "observe"}
-"""What makes an event: its name is the first argument of the first two, ``event=`` of the last."""
+FIRST = {"Found", "Told"}
+"""What makes an event named by the first argument; ``observe``, a function or a method, names it by ``event=``."""
 
 
 def test_every_event_that_a_parser_names_is_known(project: Path) -> None:
     named = set()
     for path in (project / "ncdiag" / "parsers").rglob("*.py"):
         for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
-            if getattr(call.func, "id", None) in NAMING:
-                told = [k.value for k in call.keywords if k.arg == "event"] or call.args[:1]
+            function = ast.unparse(call.func).rpartition(".")[2]
+            if function in {*FIRST, "observe"}:
+                told = [keyword.value for keyword in call.keywords if keyword.arg == "event"]
+                told += call.args[:1] if function in FIRST else []
                 named |= {node.value for node in told if isinstance(node, ast.Constant)}
     assert {"error-return", "ibstat-failed"} <= named
     assert named <= catalogue.names().events
