@@ -1,9 +1,11 @@
-"""The facts: what is known of one job, its hosts, devices and ranks, whatever text or machine it came from.
+"""The types of facts: what is known about one job, its hosts, devices and ranks, from any text or machine.
 
-Every field that is not a key is ``X | None`` and None means *unknown*, never "no". Collections are tuples; each says
-what closes it (`ncdiag.facts.model.marks`), so that what is not in it is known to be absent.
-Fields that can be computed from others are not here but in `ncdiag.facts.vocabulary` and `ncdiag.knowledge`; the
-condition language reads both alike.
+A field that is not a key has the type ``X | None``, and None always means *unknown*, never "no". Collections are
+tuples. A collection is *closed* when it holds everything that exists, so that an item that is missing from it is known
+not to exist; `ncdiag.facts.model.marks` defines what closes a collection.
+
+Fields that are computed from other fields (derived fields) are functions in `ncdiag.facts.vocabulary` and
+`ncdiag.knowledge`. The condition language of rules reads stored and derived fields in the same way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all facts share, and the words that their fields use."""
+"""The base class of all facts, and the value types that several facts share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import msgspec
 from ncdiag.base.spans import Span
 
 HostName = Annotated[str, msgspec.Meta(extra={"ref": "Host"})]
-"""The name of a host; a path of the condition language that goes on behind it (``rank.host.gpus``) follows it."""
+"""The name of a host.
+
+In the condition language a path may continue after it: ``rank.host.gpus`` looks up that `Host`.
+"""
 
 InterfaceKind = Literal[
     "physical", "bond", "vlan", "bridge", "veth", "tunnel", "ipoib", "loopback", "virtual", "wireless"
@@ -21,19 +24,27 @@ Origin = Literal["process", "log echo", "live", "shell", "conf file", "launcher"
 Level = Literal["WARN", "ATTN", "INFO", "TRACE", "DIAG", "CALL", "ABORT", "ERROR"]
 
 Key = tuple[str | tuple[str, ...], ...]
-"""Names of fields; a tuple among them means one of these fields, whichever takes the value."""
+"""Names of the fields that identify an entity.
+
+A nested tuple lists alternatives: the first field that fits the value.
+"""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # facts form a tree
-    """Base of all facts: ``provenance`` maps a field to the span it was read from (``""``: the entity as a whole).
+    """Base of all facts; ``provenance`` maps a field to the span it was read from (``""``: the entity as a whole).
 
-    A type belongs to the one that has a collection of it (``Hca.ports``). Its class says what merging has to know, and
-    its fields the rest (`ncdiag.facts.model.marks`).
+    A type of facts belongs to the type that has a collection of it (``Hca.ports``: `Port` belongs to `Hca`). The class
+    variables below say how observations of it are merged; marks on the fields say the rest
+    (`ncdiag.facts.model.marks`).
 
-    ``KEY``: the fields that tell one entity from others of its host, or of the job; None: each reading is a fact of its
-    own. It begins with the key of the owner, under whatever names. ``HOST``: where an observation that names no host
-    belongs. ``said``: to no host; ``only``: to the only host there is; ``some``: to that or else to one without a name,
-    as everything whose ``host`` is required does. ``SHOWS_A_RUN``: where it is, something ran on some host.
+    ``KEY`` names the fields that distinguish an entity from others of the same host, or of the job. It begins with the
+    key of the owner, whose fields may have other names. None means that each reading is a separate fact.
+
+    ``HOST`` says where an observation without a host name belongs: ``said``: to no host; ``only``: to the only host, if
+    there is exactly one; ``some``: to the only host, else to an unnamed host. A type whose ``host`` is a required field
+    has ``some``.
+
+    ``SHOWS_A_RUN`` is True for facts whose presence shows that something ran on some host.
     """
 
     KEY: ClassVar[Key | None] = None

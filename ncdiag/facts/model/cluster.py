@@ -1,4 +1,4 @@
-"""What the surroundings of the hosts say: nodes of Kubernetes, instances and security groups of a cloud."""
+"""The environment of the hosts: nodes of Kubernetes, and instances and security groups of a cloud."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ClusterNode(Fact, frozen=True, kw_only=True):
 
 
 class CloudInstance(Fact, frozen=True, kw_only=True):
-    """A machine that a cloud rents out, in its network ``vpc`` and in its ``zone``."""
+    """A virtual machine of a cloud, with the virtual network ``vpc`` and the availability ``zone`` that it is in."""
 
     KEY = ("id",)
 
@@ -26,7 +26,10 @@ class CloudInstance(Fact, frozen=True, kw_only=True):
 
 
 class SecurityGroup(Fact, frozen=True, kw_only=True):
-    """A packet filter of the cloud; ``takes_own`` and ``sends_own``: all traffic from and to its own members passes."""
+    """A packet filter of a cloud.
+
+    ``takes_own`` and ``sends_own`` are True when it lets all traffic from, or to, members of the same group pass.
+    """
 
     KEY = ("id",)
 

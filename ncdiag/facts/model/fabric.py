@@ -10,9 +10,10 @@ from ncdiag.facts.model.base import Fact, PortState
 
 
 class FabricLink(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A link of a fabric node: ``width`` in lanes, ``speed`` the word for a lane (``HDR``).
+    """A link of a fabric node: ``width`` in lanes, ``speed`` the name of the rate of a lane (``HDR``).
 
-    ``peer`` is the GUID of the other end; ``could_be`` says what the link could do more, as iblinkinfo prints it.
+    ``peer`` is the GUID of the node at the other end. ``could_be`` is the better width or speed that both ends support,
+    as iblinkinfo prints it.
     """
 
     port: int
@@ -28,9 +29,9 @@ class FabricLink(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FabricNode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A switch or channel adapter: ``guid`` as in its id, 16 hexadecimal digits; ``name`` is the node description.
+    """A switch, router or channel adapter: ``guid`` in 16 hexadecimal digits, ``name`` is the node description.
 
-    iblinkinfo tells the GUID of an adapter's port instead.
+    For an adapter iblinkinfo prints the GUID of a port in place of that of the node.
     """
 
     kind: Literal["switch", "ca", "router"]
@@ -44,6 +45,6 @@ class FabricNode(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Fabric(Fact, frozen=True, kw_only=True):
-    """A subnet as ibnetdiscover or iblinkinfo saw it; the first of them lists no links without a peer."""
+    """A subnet as ibnetdiscover or iblinkinfo reports it; ibnetdiscover does not list links without a peer."""
 
     nodes: tuple[FabricNode, ...] = ()

@@ -1,4 +1,4 @@
-"""GPUs, PCI devices and how they see each other."""
+"""GPUs, NPUs, PCI devices, and how the GPUs and NICs of a host are connected."""
 
 from __future__ import annotations
 
@@ -9,21 +9,29 @@ from ncdiag.facts.model.marks import BY_NAME, LEAST
 
 
 class Gpu(Fact, frozen=True, kw_only=True):
-    """A GPU; ``index`` is nvidia-smi's. PCIe generation and width now and at most; ``memory_mib`` in MiB.
+    """A GPU, as nvidia-smi and similar tools report it; ``index`` is nvidia-smi's number.
 
-    ``nvlinks`` and ``nvlinks_inactive`` count links, ``nvlink_rates`` are their distinct rates in GB/s;
-    ``cpu_affinity`` and ``numa_affinity`` as printed (empty where the system hides them).
-    Memory faults count errors that ECC could not correct (since the driver was loaded, and ever), pages taken out of
-    use, and rows replaced; ``pending`` means: at the next reset of the GPU. ``slowdowns`` are the reasons that hold
-    its clocks down now, in nvidia-smi's words; ``fabric_status`` is what became of its registration with the fabric.
-    ``sm_clock_mhz`` is the clock of its processors now and at most; ``nvlink_errors`` counts by kind (``replay``,
-    ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``) over all links since the driver was loaded. ``load_percent``
-    is the share of time in which a kernel ran on it, ``power_watts`` what it draws now.
-    ``fabric_problems`` are the lines of nvidia-smi's fabric health that are not well. ``unreadable`` is the error that
-    nvidia-smi prints in place of the values (``ERR!``, ``GPU is lost``), ``recovery_action`` what it says has to be
-    done (``Reset``, ``None``). ``sram_threshold_exceeded``: more SRAM errors than NVIDIA lets a GPU have.
-    ``local_gb_per_s`` is what a copy inside its memory reaches, ``from_host_gb_per_s`` and ``to_host_gb_per_s`` what
-    one between it and the memory of the host does (CUDA samples, nvbandwidth).
+    ``pcie_gen`` and ``pcie_width`` are the current values, ``*_max`` the highest possible ones. ``memory_mib`` is in
+    MiB. ``nvlinks`` and ``nvlinks_inactive`` count links, ``nvlink_rates`` are their distinct rates in GB/s.
+    ``cpu_affinity`` and ``numa_affinity`` are as printed, empty where the system hides them.
+
+    ``ecc_uncorrected`` counts memory errors that ECC could not correct since the driver was loaded,
+    ``ecc_uncorrected_ever`` over the life of the GPU. ``retired_*`` count memory pages taken out of use, ``remapped_*``
+    count rows replaced; ``*_pending`` means that this takes effect at the next reset of the GPU.
+    ``sram_threshold_exceeded``: the GPU has more SRAM errors than NVIDIA accepts.
+
+    ``sm_clock_mhz`` is the current clock of the processors, ``sm_clock_max_mhz`` the highest. ``slowdowns`` are the
+    reasons that hold the clocks down now, in nvidia-smi's words. ``load_percent`` is the share of time in which a
+    kernel ran on it, ``power_watts`` is its current power draw. ``nvlink_errors`` counts errors over all links since
+    the driver was loaded, by kind (``replay``, ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``).
+
+    ``fabric_state`` and ``fabric_status`` are the state and the result of the registration with the NVLink fabric,
+    ``fabric_problems`` the lines of nvidia-smi's fabric health that report a problem. ``unreadable`` is the error that
+    nvidia-smi prints in place of values (``ERR!``, ``GPU is lost``), ``recovery_action`` the action that it asks for
+    (``Reset``, ``None``).
+
+    ``local_gb_per_s`` is the rate of a copy inside the memory of the GPU, ``from_host_gb_per_s`` and
+    ``to_host_gb_per_s`` of a copy between it and the memory of the host (CUDA samples, nvbandwidth).
     """
 
     KEY = (("index", "bus_id"),)
@@ -80,14 +88,16 @@ class Gpu(Fact, frozen=True, kw_only=True):
 
 
 class TopoLink(Fact, frozen=True, kw_only=True):
-    """How two devices of a host see each other: ``level`` is nvidia-smi's word, ``path_type`` NCCL's.
+    """How two devices of a host are connected: ``level`` is nvidia-smi's name of the path, ``path_type`` NCCL's.
 
-    ``a`` and ``b`` are labels as printed (``GPU0``, ``NIC3``, ``mlx5_0``); ``p2p_*`` are the words of ``topo -p2p``
-    (OK, CNS, NS ...), ``p2p_status`` where the capability was not named. ``nvlink_count`` 0: known to have none.
-    ``link_type`` is the word of AMD's and Huawei's tools (``XGMI``, ``PCIE``, ``HCCS``), ``hops`` what they count.
-    ``peer_latency_us``, ``staged_latency_us``: what a small copy between two GPUs takes with and without peer access;
-    ``peer_gb_per_s``, ``staged_gb_per_s``: what a large one reaches, ``peer_both_gb_per_s``: in both directions at
-    once. ``peer_access``: CUDA offers it.
+    ``a`` and ``b`` are labels as printed (``GPU0``, ``NIC3``, ``mlx5_0``). ``p2p_*`` are the results of ``topo -p2p``
+    by capability (OK, CNS, NS ...), ``p2p_status`` the result where the output names no capability. ``nvlink_count`` 0
+    means that the pair is known to have no NVLink. ``link_type`` is the name that AMD's and Huawei's tools print
+    (``XGMI``, ``PCIE``, ``HCCS``), ``hops`` the number of hops that they print.
+
+    ``peer_latency_us`` and ``staged_latency_us`` are the time of a small copy between two GPUs with and without peer
+    access, in microseconds; ``peer_gb_per_s`` and ``staged_gb_per_s`` the rate of a large copy, in GB/s, and
+    ``peer_both_gb_per_s`` the rate in both directions at once. ``peer_access``: does CUDA offer peer access?
     """
 
     KEY = ("a", "b")
@@ -115,11 +125,11 @@ class TopoLink(Fact, frozen=True, kw_only=True):
 
 
 class Npu(Fact, frozen=True, kw_only=True):
-    """An Ascend NPU and its own network port, as npu-smi and hccn_tool tell of it; ``index`` is the device id.
+    """An Ascend NPU and the network port on it, as npu-smi and hccn_tool report them; ``index`` is the device id.
 
-    ``health`` and ``net_health`` in their words (``OK``, ``Success``, ``Socket fail``); ``tls`` whether HCCL's set-up
-    is encrypted, which all devices of a job must agree on. ``rx_power_mw`` and ``tx_power_mw`` are of the optical
-    module, in milliwatts; ``rx_lost``: it receives no light. ``speed_mbps`` in Mbit/s.
+    ``health`` and ``net_health`` are as printed (``OK``, ``Success``, ``Socket fail``). ``tls``: is the set-up of HCCL
+    encrypted? All devices of a job must have the same setting. ``rx_power_mw`` and ``tx_power_mw`` are the power of the
+    optical module in milliwatts; ``rx_lost``: it receives no light. ``speed_mbps`` is in Mbit/s.
     """
 
     KEY = ("index",)
@@ -151,11 +161,13 @@ class Npu(Fact, frozen=True, kw_only=True):
 class PciDevice(Fact, frozen=True, kw_only=True):
     """A PCI function; ``acs_redirects`` is True when an ACS control that sends peer traffic upstream is on.
 
-    ``max_read_request`` in bytes.
-    ``class_code`` in hexadecimal (``0x030200``); ``parent`` is the bus id of the bridge above it as a topology file has
-    it, ``bridges`` are all those above it, the root port first (empty: it is at the root complex). ``ids`` are
-    vendor, device, subsystem vendor and subsystem device (``1000:c010:1000:a096``).
-    Of SR-IOV: how many ``virtual_functions`` are made of it and could be, or the ``physical_function`` that it is of.
+    ``max_read_request`` is in bytes, ``class_code`` in hexadecimal (``0x030200``). ``parent`` is the bus id of the
+    bridge above it, from a topology file. ``bridges`` are all bridges above it, the root port first; empty means that
+    it is attached to the root complex. ``ids`` are vendor, device, subsystem vendor and subsystem device
+    (``1000:c010:1000:a096``).
+
+    For SR-IOV: ``virtual_functions`` is the number of virtual functions of it, ``virtual_functions_max`` the largest
+    possible number; ``physical_function`` is the bus id of the function that a virtual one belongs to.
     """
 
     KEY = ("bus_id",)

@@ -47,34 +47,43 @@ from ncdiag.facts.scalars import VersionRange
 
 
 class Host(Fact, frozen=True, kw_only=True):
-    """One machine or pod. ``complete`` holds the section kinds that were seen whole, so that absence means absence.
+    """One machine or pod.
 
-    ``absent_modules`` are kernel modules known not to be loaded (an empty ``lsmod | grep``); ``nic_labels`` the NICs of
-    ``topo -m``, each with its HCA where told; ``acs_redirects`` tells of ACS lines whose device is not named,
-    ``unnamed_nic_counters`` of ``ethtool -S`` where the interface is not named. ``gpus_attached`` is how many GPUs
-    nvidia-smi counts, ``gpus_queried`` when it looked, as printed. ``cpu_governors`` counts processors by frequency
-    governor; ``capabilities`` are those of the process that looked (``IPC_LOCK``); ``oom_kills`` counts the processes
-    that the kernel killed in its control group, ``memory_limit_bytes`` is that group's limit;
-    ``packet_filters`` are the tables of iptables that exist. ``kernel_release`` as ``uname -r`` prints it,
-    ``os_release`` is the name that the operating system gives itself;
-    ``cpu_arch`` in the kernel's words (``x86_64``, ``aarch64``), ``cpu_vendor`` as CPUID tells it (``AuthenticAMD``).
-    ``machine`` is the maker's name of it. ``cpu_limit`` is the share of processors that the control group may use (2.5:
-    two and a half), ``own_namespaces`` the kinds of namespace (``pid``, ``ipc``) that are not the machine's own.
-    ``clock_synchronized``: a daemon keeps the clock to a reference; ``clock_offset_seconds``: it is so far ahead of it.
-    ``verbs_providers`` are the adapters that rdma-core has drivers for; ``imex_channels`` those of NVIDIA's IMEX that
-    programs may open, ``imex_nodes`` the nodes of its domain, ``imex_domain`` the domain's state (``UP``) and
-    ``imex_lost`` those of its nodes that are not ready or not connected. ``input_policy`` is what the packet filter
-    does with what no rule names, ``input_drops`` how many of its rules drop or reject what comes in,
-    ``input_allows`` the networks from which, and the interfaces by which, it lets in all; ``mesh_chain`` is the chain
-    by which a service mesh's proxy takes the host's connections, empty for none. ``nccl_parameters`` is the registry of
-    the NCCL library there. ``process_cpus`` are the processors of those processes that were
-    asked about, ``idle_states`` those in which the processors sleep. ``libfabric_providers`` says by name whether
-    libfabric offers them. ``lid_counters`` are the counters of ports that are known by LID and number alone (``17/1``).
-    ``nvml_error`` is why nvidia-smi could not begin. ``frameworks`` are the releases of PyTorch and its like by name
-    (``pytorch``). ``ucx_transports`` are all transports that UCX has there, ``ucx_configured`` the options it was
-    built with. ``nvidia_uvm_file``: is /dev/nvidia-uvm there? ``looked_at``: ncdiag read its files and asked its tools,
-    so that what it does not know could not be seen. ``called`` is the name that the machine has for itself, which
-    another may have, too.
+    ``complete`` holds the kinds of sections that were seen whole: what such a section does not list is known to be
+    absent. ``called`` is the name that the machine uses for itself, which another host may use too. ``looked_at``:
+    ncdiag itself read the files of the host and ran its tools, so an unknown value could not be read. ``machine`` is
+    the manufacturer's model name. ``kernel_release`` is the output of ``uname -r``, ``os_release`` the name of the
+    operating system.
+
+    Kernel modules and GPUs: ``absent_modules`` are modules known not to be loaded (an empty ``lsmod | grep``).
+    ``nvidia_uvm_file``: does /dev/nvidia-uvm exist? ``gpus_attached`` is the number of GPUs that nvidia-smi counts,
+    ``gpus_queried`` the time of its output, as printed. ``nvml_error`` is the error with which nvidia-smi could not
+    start. ``imex_channels`` are the channels of NVIDIA's IMEX that programs may open, ``imex_nodes`` the nodes of its
+    domain, ``imex_domain`` the state of the domain (``UP``), ``imex_lost`` those nodes that are not ready or not
+    connected.
+
+    Network: ``nic_labels`` maps the NIC labels of ``topo -m`` to RDMA devices where the legend names them.
+    ``acs_redirects`` summarizes ACS lines that name no device, ``unnamed_nic_counters`` the counters of ``ethtool -S``
+    output that names no interface, ``lid_counters`` those of ports that are known by LID and number alone (``17/1``).
+    ``verbs_providers`` are the adapters that rdma-core has drivers for. ``libfabric_providers`` says, by provider name,
+    whether libfabric offers it. ``ucx_transports`` are all transports of UCX, ``ucx_configured`` its build options.
+
+    Firewall: ``packet_filters`` are the tables of iptables that exist. ``input_policy`` is the default policy for
+    incoming packets, ``input_drops`` the number of rules that drop or reject incoming packets, ``input_allows`` the
+    networks and interfaces from which everything is accepted. ``mesh_chain`` is the chain with which the proxy of a
+    service mesh captures connections; empty means none.
+
+    Processors and limits: ``cpu_arch`` is the kernel's name (``x86_64``, ``aarch64``), ``cpu_vendor`` the CPUID vendor
+    (``AuthenticAMD``). ``cpu_governors`` counts processors by frequency governor, ``idle_states`` are the idle states
+    of the processors. ``cpu_limit`` is the number of processors that the control group may use (2.5: two and a half),
+    ``memory_limit_bytes`` its memory limit, ``oom_kills`` the number of its processes that the kernel killed for lack
+    of memory. ``capabilities`` are those of the process that collected the data (``IPC_LOCK``). ``own_namespaces`` are
+    the kinds of namespace (``pid``, ``ipc``) that differ from the machine's. ``process_cpus`` are the processors that
+    certain processes may use.
+
+    Clock and software: ``clock_synchronized``: does a daemon synchronize the clock? ``clock_offset_seconds`` is how far
+    the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.
+    ``frameworks`` are releases of PyTorch and other frameworks by name (``pytorch``).
     """
 
     KEY = ()
@@ -164,7 +173,7 @@ class Host(Fact, frozen=True, kw_only=True):
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """Two sources disagree on one field; ``kept`` is None when they had equal standing."""
+    """Two sources disagree on one field; ``kept`` is the value that was kept, None when both sources rank equally."""
 
     entity: str
     field: str
@@ -174,14 +183,14 @@ class Conflict(msgspec.Struct, frozen=True):
 
 
 class Difference(Fact, frozen=True, kw_only=True):
-    """Something that should be equal and is not: ``groups`` maps each value to the ranks or hosts that have it, folded.
+    """Something that should be equal everywhere and is not; ``groups`` maps each value to its ranks or hosts, folded.
 
-    ``what``: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``, and of hosts
+    ``what`` is one of: ``setting`` (``name`` is the variable), ``nccl_version``, ``net``, ``library``; for hosts
     ``cuda_driver``, ``driver``, ``net_plugin``, ``hca_list``, ``gdr``, ``gid_kind``, ``local_transport``,
-    ``interface_mtu`` (``name`` is the IP network), ``port_mtu`` (the ports), ``rocev2_index``, ``nccl_installed`` (the
-    release of the only NCCL library of a host); ``wait``: a collective
-    in which ranks waited; ``stuck``: one that some completed and others did not; ``call``: the collectives in which
-    stacks stand.
+    ``interface_mtu`` (``name`` is the IP network), ``port_mtu`` (``name`` lists the ports), ``rocev2_index``,
+    ``nccl_installed`` (the release of the only NCCL library of a host); for collectives ``wait`` (ranks waited in
+    different ones), ``stuck`` (some ranks completed it and others did not), ``call`` (the collectives that appear in
+    stacks).
     """
 
     what: str
@@ -190,11 +199,12 @@ class Difference(Fact, frozen=True, kw_only=True):
 
 
 class Scaling(Fact, frozen=True, kw_only=True):
-    """What is left of a GPU's speed in the largest run of a training (derived): 1.0 is all of it.
+    """How much of the speed per GPU remains in the largest run of a training (derived): 1.0 means all of it.
 
-    ``inside``: of one GPU's speed in the largest run on one node; ``across``: of a node's speed in the run of ``gpus``
-    GPUs on ``nodes`` nodes. None if no run shows it. ``overall``: of the speed of a GPU of the smallest run, which had
-    ``smallest`` GPUs, where nobody says how many nodes the largest run used. ``case`` is what its rows have in common.
+    ``inside`` compares the largest run on one node with the speed of a single GPU. ``across`` compares the run of
+    ``gpus`` GPUs on ``nodes`` nodes with the speed of one node. ``overall`` compares with the speed per GPU of the
+    smallest run, which had ``smallest`` GPUs; it is used where the number of nodes of the largest run is unknown. Each
+    is None where no run shows it. ``case`` is the configuration that the compared rows have in common.
     """
 
     unit: str
@@ -208,11 +218,11 @@ class Scaling(Fact, frozen=True, kw_only=True):
 
 
 class Advertised(Fact, frozen=True, kw_only=True):
-    """An address that a rank told the others to use (derived, `ncdiag.facts.vocabulary.addresses`).
+    """An address that a rank announced to the other ranks (derived, `ncdiag.facts.vocabulary.addresses`).
 
-    ``role``: ``bootstrap``, ``data`` (an entry of the socket transport's list), ``oob`` (the set-up socket of the IB
-    transport) or ``peer`` (the address of another process that a message named). ``failed`` is True when a connection
-    to it failed.
+    ``role`` is ``bootstrap``, ``data`` (an entry of the list of the socket transport), ``oob`` (the socket for the
+    set-up of the IB transport) or ``peer`` (the address of another process that a message named). ``failed`` is True
+    when a connection to it failed.
     """
 
     ip: str | None = None
@@ -228,14 +238,14 @@ class Advertised(Fact, frozen=True, kw_only=True):
 Choice = Literal[
     "bootstrap interface", "socket interfaces", "network", "RDMA ports", "GID index", "GPUDirect RDMA level", "setting"
 ]
-"""What NCCL chooses, as far as it is compared with a log."""
+"""The choices of NCCL for which a prediction is compared with the log."""
 
 
 class ComparedChoice(Fact, frozen=True, kw_only=True):
-    """A choice that a log shows beside what else is known leads to (derived, `ncdiag.knowledge.env.agreement`).
+    """A choice in a log, with the one that the other facts predict (derived, `ncdiag.knowledge.env.agreement`).
 
-    ``choice`` names it for people, ``predicted`` and ``logged`` are the two answers; ``host`` and ``rank`` are the
-    first to show it, ``nhosts`` counts the hosts that do.
+    ``choice`` is its name for readers, ``predicted`` and ``logged`` are the two values. ``host`` and ``rank`` are the
+    first that show it, ``nhosts`` is the number of hosts that do.
     """
 
     choice: Choice
@@ -249,9 +259,9 @@ class ComparedChoice(Fact, frozen=True, kw_only=True):
 
 
 class Job(Fact, frozen=True, kw_only=True):
-    """Everything that is known.
+    """Everything that is known about one job.
 
-    ``complete`` holds the names of Job collections that are closed (``ranks``, ``hosts``).
+    ``complete`` holds the names of the collections of Job that are closed (``ranks``, ``hosts``).
     """
 
     KEY = ()

@@ -1,7 +1,7 @@
-"""What a field of a fact says of itself beside its type, as ``Annotated[type, MARK]``.
+"""Marks on the fields of facts, written as ``Annotated[type, MARK]``.
 
-How two readings of it become one (`Merge`), when a collection holds all there is (`Closing`), and what a value that is
-missing means. `ncdiag.facts.model.declared` reads the marks.
+They define how two readings of a field are merged (`Merge`), when a collection holds everything that exists
+(`Closing`), and what a missing value means (`Mark`). `ncdiag.facts.model.declared` reads them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ T = TypeVar("T")
 
 
 class Merge(msgspec.Struct, frozen=True):
-    """``combine(held, new)`` is what two readings of a field say together.
+    """How two readings of a field are merged: ``combine(held, new)`` returns the merged value.
 
-    ``picks``: it is one of the two values, and rests on the line that has it. Two readings of a field without such a
-    mark should be equal: where they are not, the stronger source counts (`ncdiag.facts.merge`).
+    ``picks`` is True when the result is one of the two values, so that its provenance is the line with that value. Two
+    readings of a field without such a mark should be equal; where they differ, the stronger source wins
+    (`ncdiag.facts.merge`).
     """
 
     combine: Callable[[Any, Any], Any]
@@ -45,55 +46,58 @@ def _later(_: T, new: T) -> T:
 
 
 UNION = Merge(_union)
-"""Each source adds what it saw."""
+"""All items of all sources, each once."""
 BY_NAME = Merge(_by_name)
-"""What several tools print in parts, by name: the later reading of a name counts."""
+"""A mapping that several tools print in parts; for a key that appears twice, the later reading wins."""
 COUNTS = Merge(_added)
-"""Numbers by name, which add up."""
+"""A mapping from names to numbers, in which the numbers of equal names are added."""
 SUM = Merge(operator.add)
 GREATEST = Merge(max, picks=True)
 LEAST = Merge(min, picks=True)
 LATEST = Merge(_later, picks=True)
-"""What changes while it is looked at: of two readings in one source, the later counts. Sources have no such order."""
+"""A value that changes over time: of two readings in one source the later one wins; sources have no order."""
 
 
 def furthest(*values: str) -> Merge:
-    """What a process goes through in this order: the reading that is further counts, whichever source comes first."""
+    """Merge the stages of a process, given in order: the later stage wins, whichever source comes first."""
     return Merge(lambda held, new: max(held, new, key=values.index), picks=True)
 
 
 class Closing(msgspec.Struct, frozen=True):
-    """``test(owner, field)`` tells whether a collection holds all there is; ``kinds`` of sections can show that."""
+    """When a collection is closed: ``test(owner, field)`` returns True if it holds everything that exists.
+
+    ``kinds`` are the kinds of sections that can show that.
+    """
 
     test: Callable[[Any, str], bool]
     kinds: frozenset[str] = frozenset()
 
 
 def closed_by(*kinds: str) -> Closing:
-    """Closed once one of these section kinds was seen whole (``Host.complete``)."""
+    """Closed once a section of one of these kinds was seen whole (``Host.complete``)."""
     wanted = frozenset(kinds)
     return Closing(lambda owner, _: not wanted.isdisjoint(owner.complete), wanted)
 
 
 def closed_if(flag: str, *kinds: str) -> Closing:
-    """Closed where the owner's field ``flag`` is True; sections of ``kinds`` say so."""
+    """Closed where the field ``flag`` of the owner is True, which sections of ``kinds`` can show."""
     return Closing(lambda owner, _: getattr(owner, flag) is True, frozenset(kinds))
 
 
 def closed_if_seen(*kinds: str) -> Closing:
-    """Closed unless it is empty: what sections of ``kinds`` show of it is all."""
+    """Closed unless empty: sections of ``kinds`` always show the whole collection."""
     return Closing(lambda owner, field: bool(getattr(owner, field)), frozenset(kinds))
 
 
 READ = Closing(lambda _owner, _field: True)
-"""A collection of what is read off the input and is nowhere else: what is not in it is not there."""
+"""A collection that exists in the input alone, so that it is always closed."""
 
 Open = Annotated[tuple[T, ...], Closing(lambda owner, field: field in owner.complete)]
-"""A collection of the job, closed where ``Job.complete`` has its name."""
+"""A collection of Job, closed where ``Job.complete`` has its name."""
 
 
 class Mark(enum.Enum):
-    """What else a field says: ``WHOLE`` and ``IF_UNSET``, what a missing value means; ``OF_HOST``, what it names."""
+    """A mark on a field: WHOLE and IF_UNSET say what a missing value means, OF_HOST what the value refers to."""
 
     WHOLE = "a key that is not in the table is known to be absent"
     IF_UNSET = "where the variable is known to be unset, no value is known to be absent"

@@ -1,4 +1,4 @@
-"""What watchers say: the reports of NCCL's RAS threads, the inspector's measurements, the checks of DCGM."""
+"""Output of monitoring tools: the RAS threads of NCCL, its inspector plugin, and tests such as DCGM's."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ncdiag.facts.scalars import VersionRange
 
 
 class RasGroup(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A row of the table of communicators: ``comms`` communicators of one size and state.
+    """A row of the table of communicators of a RAS report: ``comms`` communicators of one size and state.
 
-    ``errors`` empty means OK; the words are INCOMPLETE, ERROR and MISMATCH.
+    ``errors`` holds INCOMPLETE, ERROR or MISMATCH; empty means OK.
     """
 
     number: int
@@ -28,9 +28,9 @@ class RasGroup(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RasProcess(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A process that did not answer (``missing``) or is given up (``dead``); ``gpus`` as CUDA numbers them.
+    """A process that did not answer (``missing``) or that RAS considers dead (``dead``); ``gpus`` are CUDA's numbers.
 
-    ``node`` is the address at which RAS reached it, which need not be a host's name elsewhere.
+    ``node`` is the address at which RAS contacted it, which may differ from the host's name elsewhere.
     """
 
     pid: int
@@ -49,10 +49,10 @@ class RasRank(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RasShare(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Ranks of a communicator that have the same ``value``.
+    """The ranks of a communicator that have the same ``value``.
 
-    A status, an error, or in ``operation`` the last operation that they launched (0: none). ``count`` is how many they
-    are, ``ranks`` those that the report lists: it lists small groups only.
+    The value is a status, an error, or for ``operation`` the last operation that they launched (0: none). ``count`` is
+    the number of these ranks; ``ranks`` are those that the report lists, which it does for small groups only.
     """
 
     value: str
@@ -62,9 +62,9 @@ class RasShare(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RasProblem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is wrong with one communicator: ``label`` is RAS's ``group-number``, ``hash`` the one in NCCL's log.
+    """A problem of one communicator: ``label`` is RAS's ``group-number``, ``hash`` the communicator hash in NCCL's log.
 
-    ``what``: ``missing`` (ranks that sent nothing), ``status`` and ``operations`` (ranks differ), ``init`` and
+    ``what`` is ``missing`` (ranks that sent nothing), ``status`` or ``operations`` (ranks differ), ``init`` or
     ``async`` (errors). ``collective`` (since 2.26) is the operation whose counts differ. ``behind`` are the listed
     ranks that launched fewer operations than others.
     """
@@ -80,7 +80,7 @@ class RasProblem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RasComm(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A communicator of a report in JSON: its size and how many of its ranks answered."""
+    """A communicator of a RAS report in JSON: its size and the number of its ranks that answered."""
 
     hash: str
     size: int | None = None
@@ -89,11 +89,11 @@ class RasComm(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RasReport(Fact, frozen=True, kw_only=True):
-    """An answer of NCCL's RAS threads (ncclras, since 2.24): state of all communicators of the job at one moment.
+    """A report of NCCL's RAS threads (ncclras, since 2.24): the state of all communicators of the job at one moment.
 
-    Counts that differ are normal while the job moves; only what stays apart in a second report is stuck. ``timeouts``
-    are those met while the data was collected, ``seconds`` how long that took. ``outlier_nodes`` run another number of
-    processes than most nodes do.
+    Counts that differ are normal while the job makes progress; a communicator hangs only if the same difference is in a
+    second report. ``timeouts`` are the timeouts during the collection of the data, ``seconds`` its duration.
+    ``outlier_nodes`` run another number of processes than most nodes.
     """
 
     format: Literal["text", "json"] | None = None
@@ -114,10 +114,10 @@ class RasReport(Fact, frozen=True, kw_only=True):
 
 
 class OperationSummary(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the inspector measured of one operation in messages from ``size_min`` to ``size_max`` bytes.
+    """Measurements of the inspector for one operation with messages of ``size_min`` to ``size_max`` bytes.
 
-    Times in microseconds, bandwidths in GB/s (10^9 bytes). ``timings`` are the clocks that were used (``kernel_gpu``,
-    ``kernel_cpu``, ``collective_cpu``). ``first`` and ``last`` are sequence numbers of the communicator.
+    Times are in microseconds, bandwidths in GB/s (10^9 bytes). ``timings`` are the clocks used (``kernel_gpu``,
+    ``kernel_cpu``, ``collective_cpu``). ``first`` and ``last`` are sequence numbers in the communicator.
     """
 
     operation: str
@@ -138,9 +138,9 @@ class OperationSummary(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OperationProfile(Fact, frozen=True, kw_only=True):
-    """What NCCL's inspector plugin wrote of one rank in one communicator, summed up (2.28 and later).
+    """The output of NCCL's inspector plugin for one rank in one communicator, summed up (2.28 and later).
 
-    Point-to-point operations are under their own names (``Send``, ``Recv``).
+    Point-to-point operations appear under their own names (``Send``, ``Recv``).
     """
 
     host: HostName | None = None
@@ -155,11 +155,12 @@ class OperationProfile(Fact, frozen=True, kw_only=True):
 
 
 class HealthCheck(Fact, frozen=True, kw_only=True):
-    """A verdict of a test program: of ``dcgmi diag`` and ``dcgmi health``, of nvbandwidth or a CUDA sample.
+    """The result of one test of ``dcgmi diag``, ``dcgmi health``, nvbandwidth or a CUDA sample.
 
-    ``name`` is the test (``GPU Memory``) or the watched system. ``gpus`` are the numbers of the GPUs concerned (DCGM
-    and CUDA count as nvidia-smi does where all GPUs are of one model and none is hidden); empty: it is of all of them.
-    ``part`` names what is not a GPU (``NvSwitch 1``). ``message`` is what the program says about it.
+    ``name`` is the test (``GPU Memory``) or the monitored component. ``gpus`` are the numbers of the GPUs concerned,
+    empty for all of them; DCGM and CUDA number GPUs as nvidia-smi does where all GPUs are of one model and none is
+    hidden. ``part`` names a component that is not a GPU (``NvSwitch 1``). ``message`` is the text that the program
+    prints about it.
     """
 
     host: HostName

@@ -19,13 +19,14 @@ class Address(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Interface(Fact, frozen=True, kw_only=True):
-    """A kernel network interface. ``mtu`` in bytes, ``speed_mbps`` in Mbit/s, ``running`` is IFF_RUNNING (carrier).
+    """A network interface of the kernel; ``mtu`` in bytes, ``speed_mbps`` in Mbit/s.
 
-    ``operstate`` in the lower case of /sys; ``parent`` is what ``ip`` prints behind the ``@``: the lower device, a
-    veth's peer, or ``if<index>`` where that is in another namespace. ``trust``, ``pfc`` (priorities with flow
-    control) and ``dcbx`` are the lossless settings of a RoCE interface, as mlnx_qos prints them. ``counters`` are those
-    of the driver (``ethtool -S``). ``virtual_function``: it is on a virtual PCI function (SR-IOV).
-    ``speed_untold``: it is up, and the kernel says that it does not know its speed.
+    ``running`` is IFF_RUNNING (carrier), ``operstate`` is in lower case, as in /sys. ``parent`` is the name that ``ip``
+    prints after the ``@``: the lower device, the peer of a veth, or ``if<index>`` where that is in another namespace.
+    ``trust``, ``pfc`` (priorities with flow control) and ``dcbx`` are the settings of a RoCE interface for lossless
+    traffic, as mlnx_qos prints them. ``counters`` are those of the driver (``ethtool -S``). ``virtual_function``: is it
+    on a virtual PCI function (SR-IOV)? ``speed_untold``: the interface is up, and the kernel reports its speed as
+    unknown.
     """
 
     KEY = ("name",)
@@ -62,7 +63,7 @@ class Interface(Fact, frozen=True, kw_only=True):
 class Route(Fact, frozen=True, kw_only=True):
     """A route of the main table; ``destination`` is a CIDR text or ``default``.
 
-    ``refuses``: the kernel sends nothing there (``blackhole``, ``unreachable``, ``prohibit``).
+    ``refuses`` is True for routes to which the kernel sends nothing (``blackhole``, ``unreachable``, ``prohibit``).
     """
 
     KEY = ("destination", "interface")
@@ -76,9 +77,9 @@ class Route(Fact, frozen=True, kw_only=True):
 
 
 class RouteAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How the kernel would send to ``address`` (``ip route get``).
+    """The route that the kernel chooses for ``address`` (``ip route get``).
 
-    ``interface`` is None where it would not: it has no route, or one that refuses.
+    ``interface`` is None where the kernel has no route, or one that refuses.
     """
 
     address: str
@@ -87,7 +88,7 @@ class RouteAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Gid(Fact, frozen=True, kw_only=True):
-    """One entry of a port's GID table. ``ip`` is the IPv4 address of a mapped GID; ``type`` None where unreadable."""
+    """An entry of a port's GID table; ``ip`` is the IPv4 address of a mapped GID, ``type`` is None where unreadable."""
 
     KEY = ("hca", "port", "index")
 
@@ -102,14 +103,14 @@ class Gid(Fact, frozen=True, kw_only=True):
 
 
 class Port(Fact, frozen=True, kw_only=True):
-    """A port of an RDMA device. ``rate_gbps`` in Gbit/s; ``active_mtu`` in bytes; ``lid`` 0 means none.
+    """A port of an RDMA device; ``rate_gbps`` in Gbit/s, ``active_mtu`` in bytes, ``lid`` 0 means that it has none.
 
-    ``physical_state`` in ibstat's words (``LinkUp``, ``Polling``, ``Disabled``); ``rate_text``, ``active_width`` and
-    ``active_speed`` (of one lane) as printed. ``counter_deltas`` is what was counted in ``sampled_seconds``;
-    ``link_advice`` is what mlxlink says of the link, empty where it sees no fault. ``pkeys`` is the table of partition
-    keys by index (``0xffff``: full member of the default partition, ``0x0000``: an empty entry), as far as its last
-    entry that is set. ``traffic_class`` is the one that the driver gives to all traffic of the port, whatever programs
-    ask for.
+    ``physical_state`` is as ibstat prints it (``LinkUp``, ``Polling``, ``Disabled``). ``rate_text``, ``active_width``
+    and ``active_speed`` (per lane) are as printed. ``counter_deltas`` are the increments of the counters during
+    ``sampled_seconds``. ``link_advice`` is the recommendation of mlxlink, empty where it finds no fault. ``pkeys`` is
+    the table of partition keys by index up to the last entry that is set (``0xffff``: full member of the default
+    partition, ``0x0000``: an empty entry). ``traffic_class`` is the class that the driver forces on all traffic of the
+    port, whatever programs request.
     """
 
     KEY = ("hca", "number")
@@ -142,10 +143,10 @@ class Port(Fact, frozen=True, kw_only=True):
 class Hca(Fact, frozen=True, kw_only=True):
     """An RDMA device such as ``mlx5_0``.
 
-    ``board`` is the CA type (``MT4129``), ``board_id`` the PSID, ``vendor_id``
-    the PCI vendor (``0x02c9``) and ``part_id`` the PCI device number, each as printed. ``resources`` counts what
-    programs hold of it now, in the words of ``rdma resource`` (``qp``, ``cq``, ``mr``). ``nports`` is how many ports it
-    says it has, ``reads_per_qp`` how many RDMA reads one queue pair may have under way.
+    ``board`` is the CA type (``MT4129``), ``board_id`` the PSID, ``vendor_id`` the PCI vendor (``0x02c9``) and
+    ``part_id`` the PCI device number, each as printed. ``resources`` counts the objects that programs hold now, by the
+    names of ``rdma resource`` (``qp``, ``cq``, ``mr``). ``nports`` is the number of ports that the device reports,
+    ``reads_per_qp`` the number of RDMA reads that one queue pair may have outstanding.
     """
 
     KEY = ("name",)

@@ -1,4 +1,4 @@
-"""What hosts found when they tried the connections between them (`ncdiag probe`)."""
+"""Results of `ncdiag probe`: what hosts found when they tested the connections between them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ ProbeOutcome = Literal[
     "connected", "refused", "no answer", "unreachable", "not permitted", "silent", "other", "not found", "failed",
     "rejected",
 ]  # fmt: skip
-"""``rejected``: refused, although an agent listens there; ``silent``: connected, and no word came; ``other``: connected
-to somebody else; ``unreachable``: no route, or a router's or a filter's word that there is none; ``not permitted``: a
-filter of the asking host itself."""
+"""The result of a connection attempt.
+
+``rejected``: refused, although an agent listens there. ``silent``: connected, but no data arrived. ``other``: connected
+to another program. ``unreachable``: no route, or a router or filter answered that there is none. ``not permitted``: a
+filter of the connecting host itself forbids it.
+"""
 
 
 class ProbeLink(Fact, frozen=True, kw_only=True):
-    """A try of TCP from an interface of a host to one of another: from ``address`` to ``peer_address``.
+    """A TCP connection attempt from an interface of one host to an interface of another.
 
-    ``network`` is the one that both are in, ``gateway`` the router between them where they are in none. ``ms`` is what
-    the connection took, ``answered_by`` who else was there instead of the peer, ``seen_as`` the address that the peer
-    saw where it is another one, ``leaves_by`` the interface by which the kernel sends there where it is not the one
-    that has ``address``, ``through`` another host of the probe that answers ARP for the peer's address and passes it
-    on. ``arrives`` and ``returns``: do 256 KiB get there, and back? Of ``ports_tried`` ports that
-    the peer listened on, ``ports_closed`` did not answer. ``clock_ahead_seconds``: the peer's clock is so far ahead.
+    It goes from ``address`` to ``peer_address``. ``network`` is the network that holds both, ``gateway`` the router
+    between them where no network does. ``ms`` is the time to connect in milliseconds. ``answered_by`` is the program
+    that answered in place of the peer, ``seen_as`` the source address that the peer saw where it differs from
+    ``address``. ``leaves_by`` is the interface that the kernel uses where it is not the one with ``address``.
+    ``through`` is another host of the probe that answers ARP for the peer's address and forwards the packets.
+
+    ``arrives`` and ``returns``: do 256 KiB arrive at the peer, and back? Of ``ports_tried`` ports on which the peer
+    listened, ``ports_closed`` did not answer. ``clock_ahead_seconds`` is how far the peer's clock is ahead.
     """
 
     host: HostName
@@ -49,7 +54,10 @@ class ProbeLink(Fact, frozen=True, kw_only=True):
 
 
 class ProbePort(Fact, frozen=True, kw_only=True):
-    """A try of one port of a place that the job uses, such as MASTER_ADDR, or of a host; ``address`` is what it is."""
+    """A connection attempt to one port of a host, or of a place that the job uses such as MASTER_ADDR.
+
+    ``address`` is the IP address that ``place`` resolves to.
+    """
 
     host: HostName
     place: str
@@ -60,7 +68,7 @@ class ProbePort(Fact, frozen=True, kw_only=True):
 
 
 class ProbeName(Fact, frozen=True, kw_only=True):
-    """What a host gets for a name; ``addresses`` is empty where there is no such name."""
+    """The addresses to which a host resolves a name; ``addresses`` is empty where the name does not exist."""
 
     host: HostName
     name: str
@@ -68,10 +76,10 @@ class ProbeName(Fact, frozen=True, kw_only=True):
 
 
 class ProbeRail(Fact, frozen=True, kw_only=True):
-    """A run of ``program`` (``ib_write_bw``) from port ``hca``:``port`` of a host to one of another.
+    """A run of ``program`` (``ib_write_bw``) from port ``hca``:``port`` of one host to a port of another.
 
-    ``address`` is where the two sides met, ``error`` why it failed or was not tried. What it measured is the `LinkTest`
-    of that host, device and ``remote_ip``.
+    ``address`` is the IP address over which the two sides exchanged parameters, ``error`` the reason why the run failed
+    or was not tried. The measurement is the `LinkTest` of that host, device and ``remote_ip``.
     """
 
     host: HostName
@@ -87,7 +95,7 @@ class ProbeRail(Fact, frozen=True, kw_only=True):
 
 
 class ProbePair(Fact, frozen=True, kw_only=True):
-    """A run of ``program`` of nccl-tests over two hosts: ``busbw`` of its largest size in GB/s, or the ``error``."""
+    """A run of an nccl-tests ``program`` over two hosts: ``busbw`` at its largest size in GB/s, or the ``error``."""
 
     host: HostName
     peer: HostName
@@ -100,9 +108,10 @@ ProbeUntried = Literal["hosts", "interfaces", "bandwidth", "nccl-tests", "needs"
 
 
 class ProbeGap(Fact, frozen=True, kw_only=True):
-    """What a host did not try, and ``why``.
+    """A test that a host did not run, and ``why``.
 
-    ``hosts``: all others in time, ``interfaces``: all its own, ``needs``: all that a launch needs.
+    ``what`` is ``hosts`` (not all other hosts were tested in time), ``interfaces`` (not all interfaces of the host),
+    ``needs`` (not all that a launch needs), ``bandwidth`` or ``nccl-tests``.
     """
 
     host: HostName
@@ -111,7 +120,10 @@ class ProbeGap(Fact, frozen=True, kw_only=True):
 
 
 class ProbeMeeting(Fact, frozen=True, kw_only=True):
-    """The place where the ranks meet, told by the ``host`` that it names: can a program listen there? ``error``: no."""
+    """Can a program listen at the address and port where the ranks meet? Tested on the ``host`` that the address names.
+
+    ``error`` is the reason why not, None if it can.
+    """
 
     host: HostName
     place: str
@@ -120,14 +132,17 @@ class ProbeMeeting(Fact, frozen=True, kw_only=True):
 
 
 ProbeLoginOutcome = Literal["logged in", "password", "host key", "unreachable", "closed", "no answer", "failed"]
-"""``password``: ssh would ask for one; ``host key``: it does not know the host, or knows another one by that name;
-``closed``: something took the connection and closed it."""
+"""The result of an attempt to log in by ssh.
+
+``password``: ssh would ask for a password. ``host key``: ssh does not know the host's key, or knows another one by that
+name. ``closed``: the connection was accepted and then closed.
+"""
 
 
 class ProbeLogin(Fact, frozen=True, kw_only=True):
-    """A try of ssh, without a prompt, from the launching host to another, as the launcher connects.
+    """An ssh login attempt without a prompt, from the launching host to another, with the options of the launcher.
 
-    ``port`` is the one that the launcher names; None where ssh decides.
+    ``port`` is the port that the launcher names; None where ssh decides.
     """
 
     host: HostName
@@ -138,7 +153,7 @@ class ProbeLogin(Fact, frozen=True, kw_only=True):
 
 
 class ProbeOwn(Fact, frozen=True, kw_only=True):
-    """Who the launch is on a host, and how many GPUs that host has: ``gpus`` is 0 without a driver."""
+    """The user that a launch runs as on a host, and the number of GPUs of that host: ``gpus`` is 0 without a driver."""
 
     KEY = ()
 
@@ -149,7 +164,7 @@ class ProbeOwn(Fact, frozen=True, kw_only=True):
 
 
 class ProbePath(Fact, frozen=True, kw_only=True):
-    """A file or folder that the launch needs on a host; ``error`` is why it is of no use there."""
+    """A file or folder that the launch needs on a host; ``error`` is the reason why it cannot be used there."""
 
     host: HostName
     path: str
@@ -159,7 +174,8 @@ class ProbePath(Fact, frozen=True, kw_only=True):
 class ProbeProgram(Fact, frozen=True, kw_only=True):
     """A program that the launch names, as a shell of the host finds it.
 
-    ``path`` is None where there is none; ``python`` the release of Python that it is, or that its first line names.
+    ``path`` is None where the shell does not find it. ``python`` is the Python release of the program if it is Python,
+    or else of the interpreter in its first line.
     """
 
     host: HostName
@@ -175,15 +191,17 @@ ProbeTrouble = Literal[
 
 
 class ProbeFault(Fact, frozen=True, kw_only=True):
-    """What many tries have in common that failed alike (derived, `ncdiag.knowledge.socket.probes`).
+    """A fault that explains several failed attempts of a probe (derived, `ncdiag.knowledge.socket.probes`).
 
-    ``what`` is the trouble: ``cut off`` on every network that was tried, ``unreachable`` on one of several, ``inside``
-    on interfaces that lead to containers and virtual machines of the same host alone, ``ssh port`` where only the port
-    of ssh gives no answer, ``slow`` where a link carries much less than others, ``no run`` where a measurement fails,
-    ``detour`` where another host passes packets on that are not for it, ``place`` where the ranks cannot meet at the
-    address and port of ``network``. ``where`` are the hosts, or pairs of hosts, that it is narrowed down to, as a
-    phrase (``to n3``), ``hosts`` those to look at, folded; ``network`` is the network with its interface, or the rail,
-    ``detail`` what was seen.
+    ``what`` is the kind of fault, for example ``cut off`` (fails on every network that was tried), ``unreachable``
+    (fails on one of several networks), ``inside`` (interfaces that lead only to containers and virtual machines of the
+    same host), ``ssh port`` (only the ssh port gives no answer), ``slow`` (a link carries much less than others), ``no
+    run`` (a measurement fails), ``detour`` (another host forwards packets that are not addressed to it), ``place`` (the
+    ranks cannot meet at the address and port in ``network``).
+
+    ``where`` is a phrase with the hosts or pairs of hosts that it is narrowed down to (``to n3``), ``hosts`` are the
+    hosts to check, folded. ``network`` is the network with its interface, or the rail, ``detail`` is the evidence in
+    words.
     """
 
     what: ProbeTrouble
@@ -197,10 +215,10 @@ LaunchNeed = Literal["login", "user", "path", "program", "slots"]
 
 
 class LaunchFault(Fact, frozen=True, kw_only=True):
-    """What a launch needs and some of its hosts do not have (derived, `ncdiag.knowledge.launcher.reach`).
+    """Something that a launch needs and some of its hosts lack (derived, `ncdiag.knowledge.launcher.reach`).
 
-    ``hosts`` are those, folded, ``example`` is the first of them; ``detail`` is what was seen. ``outcome`` is how ssh
-    ended, and ``port`` the one that the launcher names, as an option of ssh.
+    ``hosts`` are those hosts, folded, ``example`` is the first of them; ``detail`` is the evidence in words.
+    ``outcome`` is the result of ssh, and ``port`` the port that the launcher names, written as an option of ssh.
     """
 
     what: LaunchNeed

@@ -1,4 +1,4 @@
-"""What ran: settings, messages, ranks and communicators."""
+"""What ran: settings, events, ranks and communicators."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ncdiag.facts.scalars import VersionRange
 class Setting(Fact, frozen=True, kw_only=True):
     """One variable (NCCL_*, and those of frameworks and launchers) as one source gave it.
 
-    ``text`` is the value as written; ``number`` what NCCL's strtoll makes of it for integer parameters; ``effective``
-    the value in force (the default when known to be unset); ``is_set`` None when the sources at hand cannot tell.
-    ``file`` is the conf file that sets it, where its path is known. ``launched`` is the value that a launch line gives
-    to the processes of all hosts: two such lines with two values are two launches.
+    ``text`` is the value as written, ``number`` the result of NCCL's strtoll for integer parameters, ``effective`` the
+    value in force (the default when known to be unset). ``is_set`` is None when the sources do not show it. ``file`` is
+    the configuration file that sets it, where its path is known. ``launched`` is the value that a launch line gives to
+    the processes of all hosts; two launch lines with different values count as two launches.
     """
 
     KEY = ("name", "pid", "origin", "file", "launched")
@@ -53,14 +53,14 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 FAILURES = frozenset({"cause", "symptom", "echo"})
-"""Kinds of events that tell of a failure."""
+"""The kinds of events that report a failure."""
 
 
 class Event(Fact, frozen=True, kw_only=True):
-    """A message of a program, recognised by `ncdiag.messages`; the typed holes of its template are in ``fields``.
+    """A message of a program, recognised by `ncdiag.messages`; ``fields`` holds the typed placeholders of its template.
 
-    ``time`` is seconds since the epoch where the line has a date; ``order`` the position in the input (source, then
-    line); ``count`` how often the same text came from the same rank.
+    ``time`` is in seconds since the epoch, where the line has a date. ``order`` is the position in the input (source,
+    then line). ``count`` is how often the same text came from the same rank.
     """
 
     HOST = "only"
@@ -84,9 +84,9 @@ class Event(Fact, frozen=True, kw_only=True):
 
 
 class NetDevice(Fact, frozen=True, kw_only=True):
-    """An RDMA device as NCCL announced it.
+    """An RDMA device as NCCL lists it.
 
-    ``index`` is NCCL's NIC number, ``name`` may join merged ports with ``+``.
+    ``index`` is NCCL's NIC number. ``name`` joins merged ports with ``+``.
     """
 
     index: int
@@ -97,7 +97,7 @@ class NetDevice(Fact, frozen=True, kw_only=True):
 
 
 class GidUse(Fact, frozen=True, kw_only=True):
-    """A GID that a log says was used. ``index`` None when only the address was printed."""
+    """A GID that a rank used according to a log; ``index`` is None when only the address was printed."""
 
     hca: str | None = None
     port: int | None = None
@@ -107,10 +107,10 @@ class GidUse(Fact, frozen=True, kw_only=True):
 
 
 class GdrVerdict(Fact, frozen=True, kw_only=True):
-    """What NCCL said about GPUDirect RDMA: of a NIC (``gpu`` None) or of a GPU and NIC pair, with its distance test.
+    """What NCCL printed about GPUDirect RDMA for a NIC (``gpu`` None), or for a GPU and NIC with the distance test.
 
     ``distance`` and ``limit`` are numbers of path types, which differ between releases. ``limit`` is the largest
-    distance that is near enough: up to 2.5 one less than the printed level (``distance 1 < 2``).
+    distance that is accepted: up to 2.5 one less than the printed level (``distance 1 < 2``).
     """
 
     hca: str
@@ -122,9 +122,9 @@ class GdrVerdict(Fact, frozen=True, kw_only=True):
 
 
 class LastOp(Fact, frozen=True, kw_only=True):
-    """The last collective that a rank called on one communicator, by the trace of NCCL_DEBUG_SUBSYS=COLL.
+    """The last collective that a rank called on one communicator, from the trace of NCCL_DEBUG_SUBSYS=COLL.
 
-    ``op_count`` counts the calls of a communicator (up to about 2.21: of the process); ``count`` are elements.
+    ``op_count`` counts the calls of the communicator (up to about 2.21: of the process); ``count`` is in elements.
     """
 
     function: str
@@ -136,11 +136,12 @@ class LastOp(Fact, frozen=True, kw_only=True):
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What a rank said of its connection to another rank of a communicator, or from it: the data go to ``target``.
+    """A connection between two ranks, as one of them printed it; data flow from ``source`` to ``target``.
 
-    ``source`` and ``target`` are numbers in that communicator, which is None where no line tells it; ``nranks`` is its
-    size. ``transport`` as in `Rank.transports`; ``nic`` NCCL's number of the NIC on the rank's own side, and ``way``
-    (of a network) which side that is. ``lines`` counts the Channel lines: one for each channel that has it.
+    ``source`` and ``target`` are rank numbers in the communicator, whose id is None where no line shows it; ``nranks``
+    is its size. ``transport`` has the values of `Rank.transports`. ``nic`` is NCCL's number of the NIC on the side of
+    the printing rank; ``way`` says, for a network connection, whether that side sends or receives. ``lines`` is the
+    number of Channel lines: one for each channel that uses the connection.
     """
 
     communicator: str | None = None
@@ -156,8 +157,8 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 class RingOrder(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The order in which a ring visits the ranks of a communicator, as its rank 0 printed it.
 
-    ``channel`` is the first channel of which it was printed, ``lines`` how often that was, ``channels`` how many
-    channels there are.
+    ``channel`` is the first channel with this order, ``lines`` the number of lines that print it, ``channels`` the
+    total number of channels.
     """
 
     communicator: str | None = None
@@ -169,9 +170,9 @@ class RingOrder(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
 
 
 class RingPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """The neighbours of a rank in a ring, as it printed them (``Ring 00 : 7 -> 0 -> 1``).
+    """The neighbours of a rank in a ring, as the rank printed them (``Ring 00 : 7 -> 0 -> 1``).
 
-    ``lines`` counts the channels in which they are these.
+    ``lines`` is the number of channels with the same neighbours.
     """
 
     communicator: str | None = None
@@ -183,7 +184,7 @@ class RingPlace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
 
 
 def _connected(held: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Those of both; the lines of equal ones add up."""
+    """The connections of both lists; equal ones become one, and their ``lines`` are added."""
     found: dict[frozenset[tuple[str, Any]], dict[str, Any]] = {}
     for one in (*held, *new):
         place = frozenset(item for item in one.items() if item[0] != "lines")
@@ -203,15 +204,15 @@ def _further(held: Calls, new: Calls) -> Calls:
 
 Calls = Sequence[Mapping[str, Any]]
 FURTHER_CALLS = Merge(_further, picks=True)
-"""Of what two sources say a rank called last, the one with the greater numbers of calls."""
+"""The last calls of a rank from two sources: the reading with the greater call numbers wins."""
 
 
 class CollectiveSum(Fact, frozen=True, kw_only=True):
     """The calls of one function on one datatype in one communicator, added up over all ranks seen.
 
-    ``communicator`` is None when no Init line told its id; then those of equal ``nranks`` are added together.
-    ``bytes`` is the sum of count times the bytes of the datatype, as each call named them. ``sizes`` maps powers of two
-    to the number of calls with at least so many bytes and less than twice as many.
+    ``communicator`` is None where no Init line shows its id; then all communicators with equal ``nranks`` are added
+    together. ``bytes`` is the sum of count times the size of the datatype. ``sizes`` maps a power of two to the number
+    of calls with at least that number of bytes and less than twice as many.
     """
 
     KEY = ("communicator", "nranks", "function", "datatype")
@@ -226,17 +227,21 @@ class CollectiveSum(Fact, frozen=True, kw_only=True):
 
 
 class Rank(Fact, frozen=True, kw_only=True):
-    """One rank of the job: a process, or a thread with its own GPU.
+    """One rank of the job: a process, or a thread that drives one GPU.
 
-    ``rank`` is None for a process whose number no line told. ``transports`` counts connections by transport
-    (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``), ``net_ways`` those of the network by direction (``send``,
-    ``receive``, each also with ``/GDRDMA``). ``state``: started, ready, failed or silent. ``nics_used``
-    are NCCL's numbers of the NICs that its channels named; ``relaxed_ordering`` is the ``[RO]`` of its list.
-    ``last_ops`` has the last collective on each communicator, the widest first; empty without the collective trace.
-    ``connections``, ``rings`` and ``ring_places`` are what it printed of its neighbours; the first ones, of very many.
-    ``net_devices_partial`` are the RDMA devices of a list that was cut off; ``nic_distances`` the path types from its
-    GPU to the NICs, in NCCL's order of them (2.4 alone prints them). ``line_tag`` is what a launcher or a collector of
-    logs put before its lines (``[1,3]<stdout>:``), without times.
+    ``rank`` is None for a process whose rank number no line shows. ``state`` is started, ready, failed or silent.
+    ``line_tag`` is the prefix that a launcher or log collector put before its lines (``[1,3]<stdout>:``), without
+    times.
+
+    ``transports`` counts connections by transport (``P2P/IPC``, ``NET/IB``, ``NET/IB/GDRDMA``, ``SHM``); ``net_ways``
+    counts those over the network by direction (``send``, ``receive``, each also with ``/GDRDMA``). ``nics_used`` are
+    NCCL's numbers of the NICs in its Channel lines. ``relaxed_ordering`` is the ``[RO]`` in its device list.
+    ``net_devices_partial`` are the devices of a list that was cut off. ``nic_distances`` are the path types from its
+    GPU to the NICs, in NCCL's order (printed by 2.4 only).
+
+    ``last_ops`` has the last collective on each communicator, the largest first; empty without the collective trace.
+    ``connections``, ``rings`` and ``ring_places`` are what it printed about its neighbours; of a very large number only
+    the first ones.
     """
 
     KEY = ("pid", "cuda_dev")
@@ -277,7 +282,10 @@ class Rank(Fact, frozen=True, kw_only=True):
 
 
 class Communicator(Fact, frozen=True, kw_only=True):
-    """A communicator; ``ranks_started`` and ``ranks_ready`` are the rank numbers whose Init lines were seen."""
+    """A communicator.
+
+    ``ranks_started`` and ``ranks_ready`` are the ranks that printed Init START and COMPLETE lines.
+    """
 
     KEY = ("id",)
 

@@ -1,4 +1,4 @@
-"""Launch lines, benchmarks, and what frameworks wrote down."""
+"""Launch lines, benchmarks, and the records that frameworks and people write."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from ncdiag.facts.scalars import VersionRange
 
 
 class LaunchHost(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A host named on a launch line with its slots."""
+    """A host named on a launch line, with its number of slots."""
 
     name: str
     slots: int | None = None
 
 
 class Launch(Fact, frozen=True, kw_only=True):
-    """A command line that starts the job.
+    """A command line, host file or container definition that starts the job.
 
-    ``env`` are the variables it sets for the ranks, ``prefix_env`` those set
-    in front of the command (for the launcher itself), ``forwarded`` those it passes on by name.
+    ``program`` is the launcher; ``hostfile`` stands for a list of hosts, ``kubernetes`` for a container of a manifest.
+    ``env`` are the variables set for the ranks, ``prefix_env`` those set before the command (for the launcher itself),
+    ``forwarded`` the names of those that the launcher passes on. ``hosts_unread`` are words in the list of hosts that
+    name no host, or too many. ``include`` and ``exclude`` are the hosts that DeepSpeed selects from its file, or leaves
+    out. ``gpus_per_node`` is the number requested from Slurm.
 
-    ``memlock``, ``shm_size_bytes``, ``ipc`` and ``devices`` are a container's; program ``hostfile`` stands for a list
-    of hosts, program ``kubernetes`` for a container of a manifest: ``networks`` are the further networks of its pod,
-    ``rdma_resources`` the RDMA devices that it asks for, ``shm_mounted`` whether it has a /dev/shm of its own.
-    ``efa_devices`` counts AWS's EFA devices among them; ``instance_type`` and ``accelerator`` are what its node has to
-    be labelled with; ``mesh`` is the proxy of a service mesh that takes its connections, empty for none.
+    ``executable`` is the program that the innermost launcher starts, or the program that runs ``script``: an
+    interpreter, or the launcher itself. ``workdir`` is the folder in which it starts, where the line names one.
+    ``agent`` is the means by which the launcher starts processes on other hosts (``ssh``, ``pdsh``, ``slurm``),
+    ``ssh_port`` and ``ssh_key`` (a file) are its options for ssh.
 
-    ``executable`` is the program that the innermost launcher starts, or what runs ``script``: an interpreter, or the
-    launcher itself; ``workdir`` the folder in which it is started where the line names one. ``agent`` is what carries
-    it to other hosts (``ssh``, ``pdsh``, ``slurm``), ``ssh_port`` and ``ssh_key`` (a file) are what ssh is told.
-    ``include`` and ``exclude`` are the hosts that DeepSpeed takes of its file, or leaves out; ``gpus_per_node`` is what
-    Slurm is asked for. ``hosts_unread`` are words among the hosts that name none, or too many.
+    Containers: ``memlock``, ``shm_size_bytes``, ``ipc`` and ``devices`` are options of the container; ``shm_mounted``:
+    does it mount a /dev/shm? ``networks`` are the additional networks of a pod, ``rdma_resources`` the RDMA devices
+    that it requests, ``efa_devices`` the number of AWS EFA devices among them. ``instance_type`` and ``accelerator``
+    are labels that its node must have. ``mesh`` is the proxy of a service mesh that captures its connections; empty
+    means none.
     """
 
     SHOWS_A_RUN = True
@@ -83,9 +85,10 @@ class Launch(Fact, frozen=True, kw_only=True):
 
 
 class BenchmarkRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One size of an nccl-tests table: bytes, microseconds, GB/s (10^9), wrong elements (None for N/A).
+    """One size of an nccl-tests table: size in bytes, times in microseconds, bandwidths in GB/s (10^9 bytes).
 
-    ``error`` is the largest deviation that releases before 2.11 printed in place of ``wrong``.
+    ``wrong`` is the number of wrong elements, None for N/A. ``error`` is the largest deviation, which releases before
+    2.11 print in place of ``wrong``. Columns without ``in_place`` are out-of-place.
     """
 
     size: int
@@ -107,14 +110,11 @@ class BenchmarkRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Benchmark(Fact, frozen=True, kw_only=True):
-    """An nccl-tests run; unmarked columns of its rows are out-of-place.
+    """A run of nccl-tests; sizes in bytes, bandwidths in GB/s (10^9 bytes).
 
-    Bandwidths in GB/s (10^9 bytes), sizes in
-    bytes.
-
-    ``out_of_bounds`` counts wrong results; ``*_ok`` is the verdict printed behind a number (OK, FAILED). ``columns``
-    are the names in the head of the table; ``unreadable_rows`` counts rows whose numbers were blanked out.
-    ``nccl_version`` is the library's.
+    ``out_of_bounds`` counts wrong results. ``*_ok`` is the result printed after a number (OK, FAILED). ``columns`` are
+    the names in the header of the table, ``unreadable_rows`` counts rows whose numbers were blanked out.
+    ``nccl_version`` is the release of the NCCL library.
     """
 
     SHOWS_A_RUN = True
@@ -139,7 +139,10 @@ class Benchmark(Fact, frozen=True, kw_only=True):
 
 
 class LinkTestRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One size of a perftest table: bytes, Gbit/s (10^9 bits), microseconds. Which of them depends on the program."""
+    """One size of a perftest table: size in bytes, bandwidths in Gbit/s (10^9 bits), times in microseconds.
+
+    A bandwidth test has no times, and a latency test has no bandwidths.
+    """
 
     size: int
     iterations: int | None = None
@@ -153,10 +156,10 @@ class LinkTestRow(msgspec.Struct, frozen=True, omit_defaults=True):
 class LinkTest(Fact, frozen=True, kw_only=True):
     """A run of a perftest program (``ib_write_bw``, ``ib_send_lat``) or of iperf3: what a link carries without NCCL.
 
-    ``hca`` and ``port`` are the tested device's, ``memory`` is where its buffers lie (None: the output does not tell),
-    ``gpu`` CUDA's number of that GPU. ``bidirectional`` and ``dual_port`` add up both directions or ports. Of iperf3
-    there are the two addresses (of perftest the server's, where the command names it), and ``gbps`` is what all
-    ``streams`` together carried, in Gbit/s.
+    ``hca`` and ``port`` are the tested device. ``memory`` says where the buffers are (None: not shown), ``gpu`` is
+    CUDA's number of that GPU. With ``bidirectional`` or ``dual_port`` the rates are the sum over both directions or
+    ports. ``local_ip`` and ``remote_ip`` are the two addresses of iperf3; perftest has the server's alone, where the
+    command names it. ``gbps`` is the rate of all ``streams`` of iperf3 together, in Gbit/s.
     """
 
     program: str
@@ -181,10 +184,11 @@ class LinkTest(Fact, frozen=True, kw_only=True):
 
 
 class Throughput(Fact, frozen=True, kw_only=True):
-    """What a training reached on so many GPUs: ``per_second`` items of ``unit``, all GPUs together.
+    """The speed of a training: ``per_second`` items of ``unit`` per second over all ``gpus`` GPUs together.
 
-    ``case`` tells rows apart that are not to be compared (batch size, precision). ``several``: on several nodes, of
-    which nobody says how many; where no GPUs are counted either, ``gpus`` is 1 on one node and 2 on several.
+    ``case`` is the configuration (batch size, precision); only rows with equal cases are comparable. ``several`` is
+    True for a run on several nodes whose number is unknown. Where the number of GPUs is unknown too, ``gpus`` is 1 for
+    one node and 2 for several.
     """
 
     unit: str
@@ -196,7 +200,7 @@ class Throughput(Fact, frozen=True, kw_only=True):
 
 
 class Complaint(Fact, frozen=True, kw_only=True):
-    """What a person says goes wrong, in their own words: ``text`` is the sentence, ``what`` the kind of trouble.
+    """What a person says goes wrong: ``text`` is the sentence, ``what`` the kind of problem.
 
     ``phase`` is how far the job had come, ``against`` what it is slower than, ``subject`` what is not used (``ib``).
     """
@@ -214,11 +218,11 @@ class Complaint(Fact, frozen=True, kw_only=True):
 
 
 class Timeout(Fact, frozen=True, kw_only=True):
-    """A collective that a watchdog gave up (PyTorch). Times in milliseconds.
+    """A collective that a watchdog of PyTorch aborted; times in milliseconds.
 
-    ``group_rank`` is the rank's number in the process group of the collective.
-    ``given_up``: the rank says that the time limit was over. ``signal``: it says no more than that a watchdog gave up,
-    its own or that of another rank (``signalled_by``). ``only_stack``: nothing but the stack of the check was seen.
+    ``group_rank`` is the rank's number in the process group of the collective. ``given_up``: the rank itself reports
+    that the time limit was exceeded. ``signal``: the line says only that a watchdog aborted, its own or that of another
+    rank (``signalled_by``). ``only_stack``: nothing but the stack of the check was seen.
     """
 
     SHOWS_A_RUN = True
@@ -241,9 +245,9 @@ class Timeout(Fact, frozen=True, kw_only=True):
 
 
 class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A process group in a flight recorder dump; sequence numbers of its calls, -1 for none.
+    """A process group in a dump of the flight recorder; sequence numbers of its calls, -1 for none.
 
-    Sends and receives are numbered for themselves: in a group that has both, the number is that of the latest call.
+    Sends and receives are numbered separately: in a group that has both, the number is that of the latest call.
     """
 
     name: str
@@ -255,12 +259,12 @@ class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call that the flight recorder saw; ``state`` is scheduled, started or completed.
+    """A call that the flight recorder recorded; ``state`` is scheduled, started or completed.
 
-    ``sequence`` counts the collectives of the process group, and the sends and receives of a rank for themselves.
-    ``shape`` is the sizes and types of the input. ``to_rank`` and ``from_rank`` are the peer of a send and a receive,
-    as the job numbers its ranks; ``is_p2p`` is true of both, known peer or not. ``after_p2p``, of a collective: the
-    rank sent or received in the group before it, whether the dump still holds that or not.
+    ``sequence`` counts the collectives of the process group, and separately the sends and receives of a rank. ``shape``
+    is the sizes and types of the input. ``to_rank`` and ``from_rank`` are the peer of a send or receive, in the job's
+    numbering; ``is_p2p`` is True for both, whether the peer is known or not. ``after_p2p``, for a collective: the rank
+    sent or received in the group before it, whether the dump still contains that call or not.
     """
 
     group: str | None = None
@@ -277,7 +281,7 @@ class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 class FlightRecord(Fact, frozen=True, kw_only=True):
     """A dump of PyTorch's NCCL flight recorder; entries in the order in which they were enqueued.
 
-    ``rank`` is told by the dump or by the name of its file.
+    ``rank`` comes from the dump or from the name of its file.
     """
 
     rank: int | None = None
@@ -288,7 +292,7 @@ class FlightRecord(Fact, frozen=True, kw_only=True):
 
 
 class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A device of an HCCL rank table."""
+    """A device in an HCCL rank table."""
 
     device_id: str | None = None
     device_ip: str | None = None
@@ -297,11 +301,11 @@ class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RankTable(Fact, frozen=True, kw_only=True):
-    """An HCCL rank table; ``problems`` are sentences about what breaks HCCL's own rules for it.
+    """An HCCL rank table; ``problems`` are sentences about violations of HCCL's rules for such tables.
 
-    ``server_count`` is what the table declares, ``servers`` how many it lists. ``layout`` is the name of the list that
-    holds them, ``groups`` how many groups they are in, where the layout has groups. ``placeholders`` are the words that
-    a template has where addresses belong, such as ``{device_ip}``.
+    ``server_count`` is the number of servers that the table declares, ``servers`` the number that it lists. ``layout``
+    is the name of the list that holds them, ``groups`` the number of groups in it, where the layout has groups.
+    ``placeholders`` are unfilled placeholders of a template in place of addresses, such as ``{device_ip}``.
     """
 
     version: str | None = None

@@ -1,4 +1,4 @@
-"""What is wrong with a program that somebody pasted, as far as its text alone shows it."""
+"""Mistakes in a pasted Python program, as far as its text alone shows them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from ncdiag.facts.model.base import Fact
 
 
 class ScriptFault(Fact, frozen=True, kw_only=True):
-    """Something in a pasted Python program that cannot go well with several ranks. Nothing shows that it ran so.
+    """Something in a pasted Python program that cannot work with several ranks, whether the program ran or not.
 
-    ``kind``: a collective that a condition on the rank keeps from other ranks (``some-ranks``), a pass of a wrapped
-    model or an evaluation that it does (``some-ranks-pass``), a group that not all ranks make (``new-group``), a step
-    that a rank leaves out by its data (``skipped-step``); all processes on one GPU (``one-gpu``) or with a context on
-    GPU 0 (``gpu0-context``); the number of a process on its host as its rank (``local-rank-as-rank``), one rank for
-    all (``fixed-rank``), another number of ranks than are started (``world-size``); workers that are spawned while the
-    program is imported (``unguarded-spawn``), CUDA in a process that is forked then (``cuda-before-fork``).
+    ``kind`` is one of: ``some-ranks`` (a condition on the rank excludes ranks from a collective), ``some-ranks-pass``
+    (the same for a forward pass of a wrapped model, or an evaluation that contains one), ``new-group`` (not all ranks
+    create the group), ``skipped-step`` (a rank skips a step depending on its data), ``one-gpu`` (all processes use one
+    GPU), ``gpu0-context`` (all processes have a context on GPU 0), ``local-rank-as-rank`` (the local rank is used as
+    the rank), ``fixed-rank`` (all processes use the same rank), ``world-size`` (another number of ranks than is
+    started), ``unguarded-spawn`` (workers are spawned while the program is imported), ``cuda-before-fork`` (CUDA is
+    used in a process that forks afterwards).
 
-    ``call`` is what is called, without its arguments; ``one_host``: several of its processes run on one host.
+    ``call`` is the function that is called, without its arguments. ``one_host``: do several of its processes run on one
+    host?
     """
 
     kind: Literal[

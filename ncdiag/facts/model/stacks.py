@@ -1,4 +1,4 @@
-"""What the threads of a process were doing when somebody looked."""
+"""Stacks of the threads of a process, as debuggers and profilers print them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ncdiag.facts.model.base import Fact, HostName
 
 
 class StackFrame(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A function on a stack; of compiled code without debug information ``file`` is the library."""
+    """A function on a stack; for compiled code without debug information ``file`` is the library."""
 
     function: str
     file: str | None = None
@@ -16,7 +16,7 @@ class StackFrame(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StackThread(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A thread with its stack, the innermost function first. ``is_main``: told to be the program's first one."""
+    """A thread with its stack, the innermost function first; ``is_main``: is it marked as the main thread?"""
 
     name: str | None = None
     is_main: bool | None = None
@@ -24,7 +24,7 @@ class StackThread(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StackDump(Fact, frozen=True, kw_only=True):
-    """The stacks of one process, as py-spy, gdb, pystack or Python's faulthandler shows them."""
+    """The stacks of one process, as py-spy, gdb, pystack or Python's faulthandler prints them."""
 
     host: HostName | None = None
     pid: int | None = None

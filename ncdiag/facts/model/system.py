@@ -1,4 +1,4 @@
-"""A host's software and limits."""
+"""Software and resource limits of a host."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ncdiag.facts.scalars import VersionRange
 
 
 class KernelModule(Fact, frozen=True, kw_only=True):
-    """A loaded kernel module; ``used_by`` is its use count, ``users`` are the modules among what uses it."""
+    """A loaded kernel module; ``used_by`` is its use count, ``users`` are the modules that use it."""
 
     KEY = ("name",)
 
@@ -21,7 +21,7 @@ class KernelModule(Fact, frozen=True, kw_only=True):
 
 
 class Mount(Fact, frozen=True, kw_only=True):
-    """A mounted file system; sizes in bytes. ``device`` is its device number: two mounts that share it are one."""
+    """A mounted file system; sizes in bytes. Two mounts with the same ``device`` number are the same file system."""
 
     KEY = ("path",)
 
@@ -52,7 +52,7 @@ class Limit(Fact, frozen=True, kw_only=True):
 
 
 class Service(Fact, frozen=True, kw_only=True):
-    """A systemd unit; ``active`` as systemctl says, ``version`` where known."""
+    """A systemd unit; ``active`` is the state that systemctl reports, ``version`` the release where known."""
 
     KEY = ("name",)
 
@@ -70,9 +70,9 @@ class ProcessCpus(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class IdleState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A state in which an idle processor sleeps: ``latency_us`` is what it takes to wake up from it, in microseconds.
+    """An idle state of the processors; ``latency_us`` is the time to wake up from it, in microseconds.
 
-    ``used``: the first processor was in it since the start; ``disabled``: it is not entered any more.
+    ``used``: has the first processor been in it since the system started? ``disabled``: the kernel does not enter it.
     """
 
     name: str
@@ -82,7 +82,7 @@ class IdleState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Library(Fact, frozen=True, kw_only=True):
-    """A shared library that a program could load; ``loaded``: the process in question has done so."""
+    """A shared library that a program could load; ``loaded``: has the process in question loaded it?"""
 
     KEY = ("path",)
 

@@ -1,4 +1,4 @@
-"""What people say in their own words: weaker than what a tool printed, and never more than what they say."""
+"""What people say in their own words; it counts less than the output of a tool, and nothing is inferred beyond it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Literal
 from ncdiag.facts.model.base import Fact
 
 Outcome = Literal["works", "fails", "other-error", "slower", "faster", "unchanged"]
-"""What came of a change; ``unchanged``: it did not help."""
+"""The result of a change; ``unchanged`` means that it did not help."""
 
 
 class Trial(Fact, frozen=True, kw_only=True):
-    """What a person changed and what came of it; ``text`` is the line that tells it.
+    """A change that a person made, and its result; ``text`` is the line that says so.
 
     ``change`` is a variable (``NCCL_P2P_DISABLE=1``, or its name alone) or a label: ``one-gpu``, ``no-firewall``,
-    ``older-nccl``, or ``nccl-2.18`` where nothing tells whether the other side is newer.
-    Something ``fails`` only beside something that works.
+    ``older-nccl``, or ``nccl-2.18`` where it is not known whether the other release is newer. ``fails`` is used only in
+    contrast to a configuration that works.
     """
 
     change: str
@@ -46,11 +46,11 @@ class Want(Fact, frozen=True, kw_only=True):
 
 
 class ToldRate(Fact, frozen=True, kw_only=True):
-    """A rate between hosts that a person tells: ``gbps`` in Gbit/s, of each of ``count`` links.
+    """A data rate between hosts that a person mentions: ``gbps`` in Gbit/s, for each of ``count`` links.
 
-    ``of``: what a ``link`` is said to carry, what was ``expected``, or what was reached by ``nccl``, by an RDMA test
-    from host memory (``rdma-test``) or from that of a GPU (``gpu-test``), by TCP with one stream (``tcp-stream``) or
-    with several (``tcp``), and ``job`` where nobody says by what.
+    ``of`` says what it is the rate of: the nominal rate of a ``link``, the rate that was ``expected``, or the rate
+    reached by ``nccl``, by an RDMA test from host memory (``rdma-test``) or from GPU memory (``gpu-test``), by TCP with
+    one stream (``tcp-stream``) or with several (``tcp``), or by the ``job`` where the person does not say by what.
     """
 
     of: Literal["link", "expected", "nccl", "rdma-test", "gpu-test", "tcp", "tcp-stream", "job"]

@@ -1,4 +1,4 @@
-"""What NCCL wrote down of a machine and of its plans: the topology file and the graph file."""
+"""The topology and graph files of NCCL: the hardware of a machine as NCCL sees it, and the channels it plans."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ncdiag.facts.model.base import Fact, HostName
 
 
 class TopoCpu(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A NUMA node of a topology file; ``numa_id`` -1: the place of devices that NCCL could not find in /sys.
+    """A NUMA node of a topology file; ``numa_id`` -1 holds the devices whose NUMA node NCCL did not find in /sys.
 
-    ``host_hash`` (since 2.21.5) tells hosts apart in a file that joins several. ``affinity`` is the mask of CPUs.
+    ``host_hash`` (since 2.21.5) identifies the host in a file that joins several hosts. ``affinity`` is the CPU mask.
     """
 
     numa_id: int | None = None
@@ -25,9 +25,9 @@ class TopoCpu(msgspec.Struct, frozen=True, omit_defaults=True):
 class TopoPci(msgspec.Struct, frozen=True, omit_defaults=True):
     """A PCI function of a topology file.
 
-    ``cpu`` is the index of its TopoCpu, ``parent`` the bus id of the bridge above.
-    ``speed_gts`` (of a lane) and ``width`` are those that NCCL counts with: the lower of device and slot, 0 where it
-    could not read them. Numbers in hexadecimal stand as printed. ``peers`` are the ends of links between switches.
+    ``cpu`` is the index of its TopoCpu, ``parent`` the bus id of the bridge above it. ``speed_gts`` (per lane) and
+    ``width`` are the values that NCCL uses: the lower of device and slot, 0 where it could not read them. Hexadecimal
+    numbers are kept as printed. ``peers`` are the other ends of links between switches.
     """
 
     bus_id: str
@@ -44,7 +44,7 @@ class TopoPci(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TopoNvlink(msgspec.Struct, frozen=True, omit_defaults=True):
-    """NVLinks (or xGMI links) of a GPU to one target: how many, and the PCI class of what is there.
+    """The NVLinks (or xGMI links) of a GPU to one target: their number, and the PCI class of the target.
 
     Class 0x068000 is an NVSwitch, 0x03... another GPU, 0x0b40... a POWER CPU.
     """
@@ -56,10 +56,10 @@ class TopoNvlink(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TopoGpu(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A GPU of a topology file; ``dev`` is NVML's index, ``gdr`` whether NCCL found GPUDirect RDMA for it.
+    """A GPU of a topology file; ``dev`` is NVML's index, ``gdr``: does NCCL consider it capable of GPUDirect RDMA?
 
-    ``sm`` is the compute capability times ten (of AMD GPUs the number of compute units); ``gcn`` AMD's architecture.
-    ``c2c_bw`` in MB/s for each of ``c2c_count`` chip-to-chip links.
+    ``sm`` is the compute capability times ten (for AMD GPUs the number of compute units), ``gcn`` AMD's architecture.
+    ``c2c_bw`` is in MB/s for each of ``c2c_count`` chip-to-chip links.
     """
 
     bus_id: str | None = None
@@ -77,7 +77,7 @@ class TopoGpu(msgspec.Struct, frozen=True, omit_defaults=True):
 class TopoNet(msgspec.Struct, frozen=True, omit_defaults=True):
     """A network device of a topology file; ``speed_mbps`` in Mbit/s, ``guid`` 0x0 for sockets, ``latency`` in us.
 
-    ``collnet``, ``keep`` and ``rail`` as the file has them (``keep`` 0: NCCL leaves the device out).
+    ``collnet``, ``keep`` and ``rail`` are as in the file (``keep`` 0: NCCL ignores the device).
     """
 
     name: str
@@ -94,7 +94,7 @@ class TopoNet(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TopoNic(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A network card with its devices; ``bus_id`` None: it hangs directly at the CPU (NCCL did not find its place)."""
+    """A network card with its devices; ``bus_id`` None: below the CPU, since NCCL did not find its PCI device."""
 
     bus_id: str | None = None
     cpu: int | None = None
@@ -102,9 +102,9 @@ class TopoNic(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TopoSystem(Fact, frozen=True, kw_only=True):
-    """A topology file of NCCL: a dump (NCCL_TOPO_DUMP_FILE) or one that a job was given (NCCL_TOPO_FILE).
+    """A topology file of NCCL: a dump (NCCL_TOPO_DUMP_FILE) or an input to a job (NCCL_TOPO_FILE).
 
-    ``whole`` is False of a file that is cut off; ``nhosts`` counts the host hashes, None before 2.21.5.
+    ``whole`` is False for a file that is cut off. ``nhosts`` is the number of distinct host hashes, None before 2.21.5.
     """
 
     HOST = "some"
@@ -121,9 +121,10 @@ class TopoSystem(Fact, frozen=True, kw_only=True):
 
 
 class GraphChannel(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A channel: the GPUs in their order (NVML indices, ranks where told) between the nets it comes in and goes out by.
+    """A channel of a graph file: its GPUs in order, between the network devices at which it enters and leaves.
 
-    Since 2.21 a file that joins hosts has numbers with the host in the upper half.
+    GPUs are NVML indices, or ranks where the file has them. Since 2.21 the numbers of a file that joins several hosts
+    have the host in their upper half.
     """
 
     gpus: tuple[int, ...] = ()
@@ -132,9 +133,10 @@ class GraphChannel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class GraphPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A graph that NCCL's search found; bandwidths in GB/s for each channel, ``type_*`` the worst path in it.
+    """A graph that NCCL's search found; bandwidths in GB/s per channel, ``type_*`` is the worst path type in it.
 
-    ``id``: 0 ring, 1 tree, 2 collnet, 3 NVLS. ``nchannels`` 0: nothing was found. ``pattern`` as graph.h numbers it.
+    ``id``: 0 ring, 1 tree, 2 collnet, 3 NVLS. ``nchannels`` 0 means that no graph was found. ``pattern`` has the
+    numbers of NCCL's graph.h.
     """
 
     id: int
@@ -151,7 +153,7 @@ class GraphPlan(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class GraphDump(Fact, frozen=True, kw_only=True):
-    """A graph file of NCCL (NCCL_GRAPH_DUMP_FILE or NCCL_GRAPH_FILE); ``whole`` False when it is cut off."""
+    """A graph file of NCCL (NCCL_GRAPH_DUMP_FILE or NCCL_GRAPH_FILE); ``whole`` is False when it is cut off."""
 
     version: int | None = None
     whole: bool | None = None

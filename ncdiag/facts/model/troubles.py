@@ -1,4 +1,4 @@
-"""What goes wrong with a job, in the words that rules, facts and reports share."""
+"""Kinds of problems and phases of a job, shared by rules, facts and reports."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ What = Literal[
 Phase = Literal["rendezvous", "bootstrap", "init", "connect", "first-collective", "later", "end"]
 
 PHASES: tuple[Phase, ...] = ("rendezvous", "bootstrap", "init", "connect", "first-collective", "later", "end")
-"""In the order in which a job goes through them."""
+"""All phases, in the order in which a job goes through them."""
 SET_UP: frozenset[Phase | None] = frozenset({"rendezvous", "bootstrap", "init", "connect"})
 """The phases before a communicator is complete."""
 FAILING: frozenset[What] = frozenset({"cannot-start", "fails-at-init", "crashes", "fails"})
-"""Ways to fail; ``fails`` alone says no more than that."""
+"""The kinds of problems that are failures; ``fails`` is used where no more is known."""
 
 
 class SeenComplaint(Fact, frozen=True, kw_only=True):
-    """What the input itself shows to go wrong (derived, `ncdiag.messages.vocabulary.seen`).
+    """A problem that the input itself shows (derived, `ncdiag.messages.vocabulary.seen`).
 
-    ``phase`` is how far the job or the communicator had come, None if not known; ``where`` names ranks and hosts
-    (``ranks 0-3 on n1``), empty where nobody does; ``text`` is a sentence about it.
+    ``phase`` is how far the job or the communicator had come, None if unknown. ``where`` names ranks and hosts (``ranks
+    0-3 on n1``), empty where unknown. ``text`` is a sentence about the problem.
     """
 
     what: What
@@ -37,12 +37,13 @@ OrderedBy = Literal["time", "line", "wait", "none"]
 
 
 class Moment(Fact, frozen=True, kw_only=True):
-    """A point of a job's end (derived, `ncdiag.messages.vocabulary.timeline`).
+    """A point in time at the end of a job (derived, `ncdiag.messages.vocabulary.timeline`).
 
-    ``what``: ``first-failure``, ``first-to-give-up`` where somebody waited in vain, ``first-end`` of a process, or the
-    ``last`` that ranks did. ``who`` names ranks and hosts. ``time`` is seconds since the epoch by the median host's
-    clock, None without a stamp. ``ordered_by`` says what makes it the first: stamps, the order of the lines in one
-    source, ``wait`` (the others only gave up waiting), or ``none``: nobody can tell which of several came first.
+    ``what`` is ``first-failure``, ``first-to-give-up`` (a wait that timed out), ``first-end`` (of a process), or
+    ``last`` (the last thing that ranks did). ``who`` names ranks and hosts. ``time`` is in seconds since the epoch by
+    the clock of the median host, None without a timestamp. ``ordered_by`` says what shows that it is the first:
+    ``time`` (timestamps), ``line`` (the order of lines in one source), ``wait`` (the others only timed out waiting), or
+    ``none`` (it is unknown which of several came first).
     """
 
     what: Step
@@ -53,10 +54,10 @@ class Moment(Fact, frozen=True, kw_only=True):
 
 
 class RuledOut(Fact, frozen=True, kw_only=True):
-    """What the input shows not to be the cause (derived, `ncdiag.messages.vocabulary.ruled_out`).
+    """Something that the input shows not to be the cause (derived, `ncdiag.messages.vocabulary.ruled_out`).
 
-    ``what`` names it for people (``the network between hosts``), ``because`` says what shows it. ``areas`` are those of
-    the rules that mention it: where one of them finds a fault, nothing is ruled out.
+    ``what`` is its name for readers (``the network between hosts``), ``because`` the evidence. ``areas`` are the areas
+    of the rules about it: where a rule of one of them reports a problem, it is not ruled out.
     """
 
     what: str

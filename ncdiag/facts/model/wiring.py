@@ -1,4 +1,4 @@
-"""Who is joined with whom in a communicator: derived from what its ranks printed."""
+"""Which ranks of a communicator are connected with each other, derived from what the ranks printed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ncdiag.facts.model.base import Fact, HostName
 
 
 class Wire(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A pair of ranks that is connected; the data go from ``source`` to ``target``.
+    """A connection between two ranks; data flow from ``source`` to ``target``.
 
-    ``sent`` and ``received`` count Channel lines by transport, as either end printed them: one for each channel.
-    ``source_nics`` and ``target_nics`` are NCCL's numbers of the NICs at the two ends. A host is None if no line of
-    that rank was seen.
+    ``sent`` and ``received`` count Channel lines by transport, as the source and the target printed them: one for each
+    channel. ``source_nics`` and ``target_nics`` are NCCL's numbers of the NICs at the two ends. A host is None if no
+    line of that rank was seen.
     """
 
     source: int
@@ -28,8 +28,8 @@ class Wire(msgspec.Struct, frozen=True, omit_defaults=True):
 class Ring(msgspec.Struct, frozen=True, omit_defaults=True):
     """The order of the ranks in the rings of some channels.
 
-    ``channel`` is the first of these channels, ``channels`` how many there are; both are None where the order was put
-    together from what each rank printed of its neighbours. ``whole``: all ranks of the communicator are in it.
+    ``channel`` is the first of these channels, ``channels`` their number; both are None where the order was assembled
+    from the neighbours that each rank printed. ``whole``: does it contain all ranks of the communicator?
     """
 
     order: tuple[int, ...]
@@ -41,8 +41,9 @@ class Ring(msgspec.Struct, frozen=True, omit_defaults=True):
 class Wiring(Fact, frozen=True, kw_only=True):
     """The connections of a communicator and its rings (derived, `ncdiag.facts.vocabulary.wiring`).
 
-    ``communicator`` is its id; None: no line tells it, and the lines of all those of equal ``nranks`` are here, with
-    ``mixed`` where they are of more than one: a number of a rank is then that of several ranks.
+    ``communicator`` is its id. It is None where no line shows an id; then the entry holds the connections of all
+    communicators with that ``nranks``, and ``mixed`` is True where there is more than one, so that a rank number may
+    stand for several ranks.
     """
 
     communicator: str | None = None
