@@ -1,4 +1,4 @@
-"""The job from merged entities: hosts, ranks, events and its size."""
+"""Build the job from merged entities: its hosts, ranks, events and size."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ncdiag.facts.model.declared import Declared, declared
 from ncdiag.facts.observe import Observation
 
 _MORE_THAN_ONE_LOOK = (Job, Host, Rank, Interface)
-"""Types whose entities are asked for once more when all others are there."""
+"""Types whose entities are kept unbuilt until the entities of all other types are known."""
 
 
 def job(merged: Iterable[tuple[Declared, list[Merged]]], conflicts: Callable[[], tuple[Conflict, ...]]) -> Job:
-    """Build the job, one type of facts after the other; entities whose key does not fit their type are left out.
+    """Build the job from its entities, one type of facts after the other; entities whose key does not fit are left out.
 
-    ``conflicts`` is asked when all types were met.
+    ``merged`` yields each type with its entities by host. ``conflicts`` is called once all types were read.
     """
     entities: dict[type[Any], list[Entity]] = {kind: [] for kind in _MORE_THAN_ONE_LOOK}
     parts: dict[str, list[Any]] = {}
@@ -39,7 +39,7 @@ def job(merged: Iterable[tuple[Declared, list[Merged]]], conflicts: Callable[[],
     named[Interface] = [one.host for one in interfaces]
     names = [name for kind, found in named.items() if kind is not Job for name in found if name is not None]
     if not names and runs:
-        names = [UNNAMED]  # something ran somewhere: rules about hosts have one to be unknown about
+        names = [UNNAMED]  # something ran: rules about hosts need a host, all of whose fields are unknown
     settings = parts.get("Setting", [])
     found_hosts = hosts(dict.fromkeys(names), entities[Host], parts, settings)
     found_ranks = ranks(entities[Rank], settings, found_hosts)
@@ -60,7 +60,7 @@ def _entity(kind: Declared, host: str | None, one: Observation | Entity) -> Enti
 
 
 def _built(kind: Declared, found: Iterable[Merged], alike: Alike) -> Iterator[Any]:
-    """The facts of one type."""
+    """The facts of one type, built from its entities."""
     for host, one in found:
         fact = build(one) if isinstance(one, Entity) else alike.fact(kind, host, one)
         if fact is not None:
@@ -68,7 +68,7 @@ def _built(kind: Declared, found: Iterable[Merged], alike: Alike) -> Iterator[An
 
 
 def _with_size(result: Job, said: Mapping[str, Any]) -> Job:
-    """Nranks and nhosts of the largest communicator, or as many hosts as were seen when no line tells."""
+    """Set nranks and nhosts from the largest communicator, else from Init lines or the number of hosts seen."""
     nranks = max((c.nranks for c in result.communicators if c.nranks), default=None)
     nranks = nranks or max((r.nranks for r in result.ranks if r.nranks), default=None) or said.get("nranks")
     nhosts = max((c.nhosts for c in result.communicators if c.nhosts), default=None) or said.get("nhosts")

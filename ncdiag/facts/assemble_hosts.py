@@ -1,4 +1,4 @@
-"""Hosts from their parts: GIDs into ports, ports into devices, devices, interfaces and settings into hosts."""
+"""Build hosts from their parts: GIDs go into ports, ports into devices, devices, interfaces and settings into hosts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ncdiag.facts.model.marks import OF_HOST
 from ncdiag.facts.observe import Observation
 
 Parts = Mapping[str, list[Any]]
-"""Built facts by entity kind."""
+"""Built facts, by the name of their type."""
 
 UNNAMED = "unnamed-host"
-"""Label of the host of pasted output that named none."""
+"""The name of the host of pasted output that names none."""
 
 _SYSTEM_CONF = "/etc/nccl.conf"
 _ORIGIN_ORDER = (*get_args(Origin), None)
@@ -29,7 +29,7 @@ _ORIGIN_ORDER = (*get_args(Origin), None)
 def hosts(
     names: Iterable[str], own: Iterable[Entity], parts: Parts, settings: Iterable[Setting]
 ) -> tuple[Host, ...]:  # fmt: skip
-    """The hosts of these ``names``, in their order; ``own``: what was observed of hosts themselves."""
+    """Return the hosts with these ``names``, in their order; ``own`` are the entities of the hosts themselves."""
     by_host: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for field, kind in declared(Host).collections.items():
         for fact in _with_parts(declared(kind), parts):
@@ -51,13 +51,16 @@ def _host(own: Mapping[str, Any], lists: Mapping[str, list[Any]], settings: list
 
 
 def _conf_order(setting: Setting) -> int:
-    """NCCL reads the file of NCCL_CONF_FILE, else that of the home folder, and then /etc/nccl.conf; the first wins."""
+    """The rank of a configuration file, lowest first: that of NCCL_CONF_FILE, ~/.nccl.conf, /etc/nccl.conf.
+
+    The first wins.
+    """
     file = setting.file or _SYSTEM_CONF
     return 2 if file == _SYSTEM_CONF else 1 if file.endswith("/.nccl.conf") else 0
 
 
 def _own_fields(entities: Iterable[Entity]) -> dict[str, dict[str, Any]]:
-    """What was observed of hosts themselves, by name."""
+    """The fields of the hosts themselves, by host name."""
     found = {}
     for entity in entities:
         entity.values.setdefault("name", entity.host)
@@ -68,7 +71,7 @@ def _own_fields(entities: Iterable[Entity]) -> dict[str, dict[str, Any]]:
 
 
 def _with_parts(kind: Declared, parts: Parts) -> list[Any]:
-    """The facts of a type with what belongs to them, by its keys; a part makes its owner known that nothing told of."""
+    """The facts of a type, each with the facts that belong to it; an owner that only its parts mention is created."""
     facts = list(parts.get(kind.kind.__name__, ()))
     for field, part in kind.collections.items():
         found = _with_parts(declared(part), parts)
@@ -77,7 +80,7 @@ def _with_parts(kind: Declared, parts: Parts) -> list[Any]:
 
 
 def _owners(kind: Declared, facts: Iterable[Any], field: str, parts: Sequence[Any]) -> Iterator[Any]:
-    """``facts`` with ``parts`` in ``field``. The key of a part begins with that of its owner."""
+    """Put each of ``parts`` into ``field`` of its owner: the key of a part begins with that of its owner."""
     names, whole = _plain(kind.key), _plain(parts[0].KEY)
     place, place_of_part, own_place = (_place(keys) for keys in (names, whole[: len(names)], whole))
     held: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
@@ -96,12 +99,12 @@ def _plain(key: Key | None) -> tuple[str, ...]:
 
 
 def _place(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What tells a fact from the others of its type: its host and these fields."""
+    """A function that returns what identifies a fact within its type: its host and the fields ``names``."""
     return attrgetter("host", *names)
 
 
 def with_log_interfaces(interfaces: Iterable[Entity], ranks: Iterable[Entity]) -> list[Entity]:
-    """Interfaces of `ip addr` and the like, plus those that only a log named (their addresses are facts as well)."""
+    """Add the interfaces that only a log names to those that tools reported; new addresses in logs are added too."""
     known = {(e.host, e.key): e for e in interfaces}
     for rank in ranks:
         for field, item in _named_by(rank):
@@ -117,7 +120,7 @@ def with_log_interfaces(interfaces: Iterable[Entity], ranks: Iterable[Entity]) -
 
 
 def _named_by(rank: Entity) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The interfaces that a rank's log lines name, with the field that holds them."""
+    """The interfaces in the log lines of a rank, each with the field of the rank that holds it."""
     for field in declared(Rank).marked[OF_HOST]:
         value = rank.values.get(field) or ()
         for item in [value] if isinstance(value, dict) else value:
@@ -126,7 +129,7 @@ def _named_by(rank: Entity) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _in_kernel_order(interfaces: tuple[Interface, ...]) -> tuple[Interface, ...]:
-    """By ifindex; those whose index no output told keep their place behind the one before them."""
+    """Sort by ifindex; an interface without one stays after the interface before it."""
     order: list[tuple[int, int, Interface]] = []
     last = 0
     for number, interface in enumerate(interfaces):
@@ -136,7 +139,7 @@ def _in_kernel_order(interfaces: tuple[Interface, ...]) -> tuple[Interface, ...]
 
 
 def _strongest(settings: Iterable[Setting]) -> dict[str, Setting]:
-    """One setting a name: that of the strongest origin."""
+    """The setting of each name that has the strongest origin."""
     result: dict[str, Setting] = {}
     for setting in sorted(settings, key=lambda s: _ORIGIN_ORDER.index(s.origin)):
         result.setdefault(setting.name, setting)

@@ -1,4 +1,4 @@
-"""Ranks and events from their parts: interfaces resolved, settings and rank numbers filled in by process."""
+"""Build ranks and events: resolve interfaces, and fill in settings and rank numbers by process."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ncdiag.facts.model.declared import declared
 from ncdiag.facts.model.marks import OF_HOST
 
 Process = tuple[str | None, int | None]
-"""Host and process id."""
+"""A host name and a process id."""
 
 
 def ranks(entities: Iterable[Entity], settings: Iterable[Setting], hosts: Iterable[Host]) -> tuple[Rank, ...]:
-    """All ranks by number, those without one last."""
+    """Return all ranks sorted by number; ranks without a number come last."""
     echoes: dict[Process, dict[str, Setting]] = defaultdict(dict)
     for setting in settings:
         if setting.pid is not None:
@@ -35,7 +35,7 @@ def ranks(entities: Iterable[Entity], settings: Iterable[Setting], hosts: Iterab
 
 
 def _resolve_interfaces(entity: Entity, interfaces: Mapping[str, Interface]) -> None:
-    """Replace the interfaces that the log named by those of the host, which know more."""
+    """Replace the interfaces that the log names by the entities of the host, which have more fields."""
     for field in declared(Rank).marked[OF_HOST]:
         value = entity.values.get(field)
         if isinstance(value, dict):
@@ -46,7 +46,7 @@ def _resolve_interfaces(entity: Entity, interfaces: Mapping[str, Interface]) -> 
 
 
 def numbered_settings(settings: Iterable[Setting], found: Sequence[Rank]) -> tuple[Setting, ...]:
-    """Settings that a process echoed, with the rank of that process."""
+    """Fill in the rank of each setting that a process echoed."""
     numbers = _numbers(found)
     return tuple(
         s if s.pid is None else msgspec.structs.replace(s, rank=numbers.get((s.host, s.pid))) for s in settings
@@ -54,7 +54,7 @@ def numbered_settings(settings: Iterable[Setting], found: Sequence[Rank]) -> tup
 
 
 def ordered_events(events: Sequence[Event], found: Sequence[Rank]) -> tuple[Event, ...]:
-    """Events in order of input, with the rank filled in from the process where the line did not tell it."""
+    """Sort events by their order in the input, and fill in missing ranks from the process."""
     numbers = _numbers(found)
     filled = [
         msgspec.structs.replace(e, rank=numbers[e.host, e.pid]) if e.rank is None and (e.host, e.pid) in numbers else e
@@ -64,7 +64,7 @@ def ordered_events(events: Sequence[Event], found: Sequence[Rank]) -> tuple[Even
 
 
 def _numbers(found: Sequence[Rank]) -> dict[Process, int | None]:
-    """Rank by process; processes that hold several ranks have none of their own."""
+    """The rank number of each process; None for processes that hold several ranks."""
     numbers: dict[Process, int | None] = {}
     for rank in found:
         if rank.pid is not None:

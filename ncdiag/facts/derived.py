@@ -1,6 +1,6 @@
-"""Derived facts: functions of a fact and the job around it, computed at most once for each fact.
+"""Register derived facts: functions of a fact and of the job around it, computed at most once for each fact.
 
-Code calls them as what they are, ``clock_problem(host, view)``; rules ask for them by type and name.
+Code calls the function itself, ``clock_problem(host, view)``; rules refer to it by type and name.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _REGISTRY: dict[tuple[str, str], Derived] = {}
 def derived(function: Callable[[E, View], T]) -> Callable[[E, View], T]:
     """Register ``def name(entity: Type, view: View) -> T`` as the derived field ``name`` of fact type ``Type``.
 
-    The function returns None for unknown. Its annotations, which are postponed and thus text here, give the types that
-    the condition language checks against. What comes back has the same signature and asks the view, which remembers.
+    The function returns None for unknown. Its annotations, which are text here because they are postponed, give the
+    types that the condition language checks. The returned function has the same signature and caches its results in the
+    view.
     """
     found = _registered(function, None)
 
@@ -35,9 +36,9 @@ def derived(function: Callable[[E, View], T]) -> Callable[[E, View], T]:
 
 
 def derived_of(*events: str) -> Callable[[Callable[[model.Event, View], Truth]], Callable[[model.Event, View], Truth]]:
-    """Register a yes-or-no field of events that only events of these names can have, and which alone are asked.
+    """Register a yes-or-no field of events that is computed for events with these names alone, and is False for others.
 
-    Rules walk over such events alone, however many others a log holds.
+    Rules visit only these events, however many others a log holds.
     """
 
     def register(function: Callable[[model.Event, View], Truth]) -> Callable[[model.Event, View], Truth]:
@@ -53,7 +54,7 @@ def derived_of(*events: str) -> Callable[[Callable[[model.Event, View], Truth]],
 
 
 def registered() -> Mapping[tuple[str, str], Derived]:
-    """The derived facts of all modules that were imported, by (fact type, name): `ncdiag.knowledge` imports them."""
+    """Return the derived facts of all imported modules by (fact type, name); `ncdiag.knowledge` imports all of them."""
     return _REGISTRY
 
 

@@ -1,4 +1,4 @@
-"""One entity while its observations are merged, and the fact struct that it becomes."""
+"""An entity while its observations are merged, and the fact that is built from it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ T = TypeVar("T", bound=Fact)
 
 
 class Entity:
-    """One entity while it is being merged: values with the observation that each came from."""
+    """An entity while it is merged: its values, each with the observation that it came from."""
 
     __slots__ = ("_first", "_later", "declared", "host", "key", "provenance", "values")
 
     def __init__(self, declared: Declared, host: str | None, key: tuple[Any, ...]) -> None:
-        """Start empty."""
+        """Create an entity without values."""
         self.declared, self.host, self.key = declared, host, key
         self.values: dict[str, Any] = {}
         self.provenance: dict[str, Span] = {}
@@ -34,13 +34,16 @@ class Entity:
 
     @classmethod
     def begun(cls, declared: Declared, host: str | None, observation: Observation) -> Entity:
-        """An entity with its first observation."""
+        """Create an entity from its first observation."""
         entity = cls(declared, host, observation.key)
         entity.add(observation, [])
         return entity
 
     def add(self, observation: Observation, conflicts: list[model.Conflict]) -> None:
-        """Take the fields of one more observation, without those that the type does not have."""
+        """Merge the fields of one more observation, without those that the type does not have.
+
+        Append to ``conflicts``.
+        """
         known, span = self.declared.fields, observation.span
         if self._first is None:
             self._first = observation
@@ -78,7 +81,7 @@ class Entity:
         if isinstance(held, VersionRange) and isinstance(value, VersionRange):
             both = held.intersect(value)
             printed = [version for version in (held, value) if version.text]
-            if both is None and len(printed) == 1:  # what was printed beats what the wording of a line lets expect
+            if both is None and len(printed) == 1:  # a printed version wins over an inferred one
                 both = printed[0]
                 spans = self.provenance[name], new.span
                 shown = _shown(held), _shown(value)
@@ -114,25 +117,28 @@ class Entity:
 
     @property
     def label(self) -> str:
-        """For people: ``Port node1 mlx5_0 1``."""
+        """A name for messages: ``Port node1 mlx5_0 1``."""
         parts = [self.declared.kind.__name__, self.host, *self.key]
         return " ".join(str(part) for part in parts if part is not None)
 
 
 Merged = tuple[str | None, Observation | Entity]
-"""An entity with its host; the only observation of it, as of most entities of a large cluster, or several merged."""
+"""A host name (or None) and an entity: its only observation, as for most of a large cluster, or the merged one."""
 
 
 class Alike:
-    """What many hosts and ranks have alike is kept once, and made once."""
+    """A cache of values and facts that are equal on many hosts and ranks, so that each is built and stored once."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Start with an empty cache."""
         self._lists: dict[tuple[type[Fact], str, bytes], Any] = {}
         self._facts: dict[tuple[type[Fact], tuple[Any, ...], bytes], Any] = {}
 
     def list_of(self, kind: type[Fact], name: str, value: Any) -> Any:  # noqa: ANN401
-        """The value of a field, as its type has it if it is a list of facts that fits: the devices of every rank."""
+        """Return the value of a field.
+
+        A list that fits the field's type is converted once and shared by all equal ones.
+        """
         if not isinstance(value, list) or not value or not isinstance(value[0], dict):
             return value
         try:
@@ -144,7 +150,10 @@ class Alike:
         return self._lists[place]
 
     def fact(self, declared: Declared, host: str | None, seen: Observation) -> Any:  # noqa: ANN401
-        """The fact of an entity that was observed once: that of another host but for the host and the lines."""
+        """Build the fact of an entity that was observed once.
+
+        Equal facts of other hosts differ in host and provenance only.
+        """
         fields = seen.fields
         if host is None or "host" not in declared.fields or "host" in fields or not fields.keys() <= declared.fields:
             return build(Entity.begun(declared, host, seen))
@@ -161,11 +170,11 @@ class Alike:
 
 
 _UNLIKE = (msgspec.MsgspecError, TypeError, OverflowError)
-"""It does not fit, or holds what cannot be told apart by its bytes."""
+"""Errors for values that do not fit their type or cannot be encoded, and so cannot be compared by their bytes."""
 
 
 def build(entity: Entity, alike: Alike | None = None) -> Any:  # noqa: ANN401
-    """The fact struct of an entity, without the fields that do not fit; None when its key does not fit."""
+    """Build the fact from an entity; values that do not fit their field are dropped. None when its key does not fit."""
     target = entity.declared.kind
     fields = {**entity.values, **dict(_key_values(entity))}
     if alike is not None:
@@ -186,7 +195,7 @@ def build(entity: Entity, alike: Alike | None = None) -> Any:  # noqa: ANN401
 
 
 def _key_values(entity: Entity) -> Iterator[tuple[str, Any]]:
-    """The parts of the key under the names of their fields; None is not a part."""
+    """The parts of the key that are not None, each with the name of its field."""
     for name, value in zip(entity.declared.key or (), entity.key, strict=False):
         if value is not None:
             if isinstance(name, str):
@@ -201,7 +210,7 @@ def _convert(fields: Mapping[str, Any], target: type[T]) -> T:
 
 
 def fits(target: type[Fact], name: str, value: Any) -> bool:  # noqa: ANN401
-    """Can the field ``name`` hold the value?"""
+    """Is the value valid for the field ``name`` of this type?"""
     try:
         msgspec.convert(value, type_of(target, name), from_attributes=True)
     except (msgspec.ValidationError, TypeError):

@@ -1,4 +1,4 @@
-"""Folding: many hosts and ranks in few characters, ``node[1-3]`` and ``0-7,16``."""
+"""Fold sets of hosts and ranks into short texts: ``node[1-3]`` and ``0-7,16``; and unfold them."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
 
 _NUMBERED = re.compile(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)")
-"""The last number of the first label of a host name: ``ip-10-0-3-17.ec2.internal`` is folded at 17, not at ec2."""
+"""The last number in the first label of a host name: ``ip-10-0-3-17.ec2.internal`` is folded at 17, not at ec2."""
 
 _SET = lazy_regex(r"([^\[\],]*)(?:\[([0-9,-]+)\]([^\[\],]*))?")
 _NUMBER = lazy_regex(r"[0-9]{1,9}")
 MOST_HOSTS = 4096
-"""Names of a set of hosts that are unfolded."""
+"""The largest number of names that a folded set of hosts is unfolded to."""
 
 
 def fold_ranks(ranks: Iterable[int]) -> str:
-    """``0-7,16`` for the rank numbers, each told once, in order."""
+    """Return the sorted, distinct rank numbers as ``0-7,16``."""
     return _ranges(sorted(set(ranks)), 0)
 
 
 def fold_hosts(names: Iterable[str]) -> str:
-    """``node[1-3,7],login`` for host names, as ClusterShell and Slurm write it; addresses are not folded.
+    """Return host names as ``node[1-3,7],login``, in the notation of ClusterShell and Slurm; addresses are not folded.
 
-    Zero-padded numbers keep their padding (``node[08-11]``); names without a number stand as they are, at the end.
+    Zero-padded numbers keep their padding (``node[08-11]``). Names without a number are listed as they are, at the end.
     """
     return _of_names(frozenset(names))
 
 
 @functools.lru_cache(maxsize=128)
 def _of_names(names: frozenset[str]) -> str:
-    """`fold_hosts`: most things that the hosts of a cluster have in common are those of all of them."""
+    """`fold_hosts` with a cache: most sets are that of all hosts of the cluster."""
     groups: dict[tuple[str, int, str], list[int]] = defaultdict(list)
     plain: list[str] = []
     split = {name: None if ip_address(name) else _NUMBERED.fullmatch(name) for name in names}
@@ -50,7 +50,7 @@ def _of_names(names: frozenset[str]) -> str:
 
 
 def unfold_hosts(folded: str, limit: int = MOST_HOSTS) -> Iterator[str]:
-    """The names in ``node[1-3,7],login``, as `fold_hosts` or a person wrote them; no more than ``limit`` of them."""
+    """Yield at most ``limit`` names of ``node[1-3,7],login``, as `fold_hosts` or a person writes it."""
     return itertools.islice(_unfolded(folded), limit)
 
 
@@ -67,7 +67,7 @@ def _unfolded(folded: str) -> Iterator[str]:
 
 
 def _apart(folded: str) -> Iterator[str]:
-    """The text cut at its commas but for those in brackets."""
+    """Split the text at commas outside brackets."""
     begin, inside = 0, False
     for place, letter in enumerate(folded):
         if letter in "[]":
@@ -84,7 +84,7 @@ def _folded(prefix: str, width: int, suffix: str, numbers: list[int]) -> str:
 
 
 def _ranges(numbers: list[int], width: int) -> str:
-    """Sorted, distinct numbers as ranges."""
+    """Return sorted, distinct numbers as ranges, padded with zeros to ``width``."""
     pieces: list[list[int]] = []
     for number in numbers:
         if pieces and number == pieces[-1][-1] + 1:

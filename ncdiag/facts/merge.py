@@ -1,8 +1,8 @@
-"""Merge observations into one job: entities by key, provenance kept, disagreement turned into conflicts.
+"""Merge observations into one job: entities by key, with provenance, and conflicts where sources disagree.
 
-Two values of one field: the source of higher standing wins (process echo, live reading, conf file, manifest) and the
-loser goes to ``Job.conflicts``; of equal standing and different, the field becomes unknown and the conflict says so.
-The order of the sources decides nothing: only that of the lines of one source means something.
+When two sources give different values of a field, the source of higher standing wins (process echo, live reading, conf
+file, manifest) and the other value goes to ``Job.conflicts``. When both have the same standing, the field becomes
+unknown, and the conflict says so. The order of sources has no effect; only the order of lines within a source has.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from ncdiag.facts.scalars import VersionRange, ip_address
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:
-    """The job that the observations describe. Values that do not fit their field's type are dropped, never guessed."""
+    """Return the job that the observations describe; values that do not fit the type of their field are dropped."""
     merging = _Merging(list(observations))
     return assemble.job(merging.kinds(), merging.conflicts)
 
 
 class _Merging:
-    """Merges one type of facts after the other, so that no more than one of them is held half-made."""
+    """Merges one type of facts after the other, so that only one type at a time is held unbuilt."""
 
     def __init__(self, observations: Sequence[Observation]) -> None:
         self._observations, self._naming = observations, _Naming(observations)
         self._found: list[tuple[int, model.Conflict]] = []
 
     def kinds(self) -> Iterator[tuple[Declared, list[Merged]]]:
-        """The types in the order of their first observations, each with its entities in that order."""
+        """Yield the types in the order of their first observations, each with its merged entities in that order."""
         types, numbers = observed(), defaultdict[str, list[int]](list)
         for number, observation in enumerate(self._observations):
             numbers[observation.entity].append(number)
@@ -44,7 +44,7 @@ class _Merging:
             yield types[name], self._merged(types[name], numbers.pop(name))
 
     def conflicts(self) -> tuple[model.Conflict, ...]:
-        """What was found of them so far, in the order of the observations."""
+        """The conflicts among the types yielded so far, in the order of the observations."""
         return tuple(conflict for _, conflict in sorted(self._found, key=lambda found: found[0]))
 
     def _merged(self, kind: Declared, numbers: Iterable[int]) -> list[Merged]:
@@ -67,7 +67,7 @@ class _Merging:
 
 
 def _whole_key(observation: Observation, key: Key) -> tuple[Any, ...]:
-    """The key with those of its last parts that the observation has among its fields."""
+    """The complete key of an observation; missing last parts are taken from its fields."""
     if len(observation.key) == len(key):
         return observation.key
     rest = key[len(observation.key) :]
@@ -75,7 +75,7 @@ def _whole_key(observation: Observation, key: Key) -> tuple[Any, ...]:
 
 
 class _Naming:
-    """Decides the host of each observation: what it says, else the only host known, else a label. Never a guess."""
+    """Determines the host of each observation: the one it names, else the only host known, else by `Fact.HOST`."""
 
     def __init__(self, observations: Iterable[Observation]) -> None:
         named = {o.host for o in observations if o.host is not None}
@@ -94,7 +94,7 @@ class _Naming:
 
 
 def converted(observation: Observation) -> Observation:
-    """Turn printed versions into ranges before values are compared."""
+    """Convert a printed NCCL version into a range, so that versions can be compared."""
     value = observation.fields.get("nccl_version")
     if value is None or isinstance(value, VersionRange):
         return observation

@@ -1,7 +1,7 @@
-"""Observations: what one parser read, before it is merged with what the others read.
+"""Observations: what one parser read, before it is merged with the results of other parsers.
 
-A parser yields observations and nothing else. ``fields`` are plain values under the field names of the fact type
-named by ``entity`` (`ncdiag.facts.model`); a field that the text does not tell is left out, never guessed.
+A parser yields observations and nothing else. ``fields`` are plain values under the field names of the fact type that
+``entity`` names (`ncdiag.facts.model`); a field that the text does not contain is left out, never guessed.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from ncdiag.base.spans import Section, Span
 from ncdiag.facts.model.declared import observed
 
 Standing = Literal["process", "live", "conf", "manifest", "default"]
-"""Who is believed when two sources disagree, strongest first: what the process echoed, a live reading or tool output,
-a configuration file, a launch line or manifest. A ``default`` holds where nothing else does and gives way in silence.
+"""The rank of a source when two disagree, strongest first.
+
+The values are: what the process echoed, a live reading or tool output, a configuration file, a launch line or manifest.
+A ``default`` applies where no other source has a value, and is replaced without a conflict.
 """
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a span, never part of a cycle
     """One reading of one entity.
 
-    ``key`` are the values of the fields that ``KEY`` of the fact type names; () where every reading is a fact of its
-    own. Its last parts may be among ``fields`` instead.
-
-    ``host`` None means: the host of the section, else the merger decides (``HOST`` of the fact type). ``complete`` on
-    an entity Host names section kinds that were seen whole.
+    ``key`` are the values of the fields in ``KEY`` of the fact type; () where every reading is a separate fact. Its
+    last parts may be among ``fields`` instead. ``host`` None means the host of the section, else the merger decides
+    (``HOST`` of the fact type). ``complete`` on an observation of Host names kinds of sections that were seen whole.
     """
 
     entity: str
@@ -40,10 +40,10 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, gc=False):  # as a 
 
 
 class Parsed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a parser made of a section. ``unread`` are indices into ``section.lines`` that it did not understand.
+    """The result of parsing a section; ``unread`` are indices into ``section.lines`` of lines that were not understood.
 
-    ``complete``: the section shows its whole collection (an unbroken ``lsmod`` or ``ip addr``), so absence means
-    absence.
+    ``complete``: does the section show its whole collection (an unbroken ``lsmod`` or ``ip addr``), so that a missing
+    item is known to be absent?
     """
 
     observations: tuple[Observation, ...] = ()
@@ -55,7 +55,10 @@ def observe(  # noqa: PLR0913  (the parts of an observation are what they are)
     section: Section, index: int, entity: str, key: tuple[str | int | None, ...] = (), *, standing: Standing = "live",
     host: str | None = None, **fields: Any,  # noqa: ANN401
 ) -> Observation:  # fmt: skip
-    """Shorthand for parsers: an observation read from ``section.lines[index]``; fields that are None are left out."""
+    """Return an observation read from ``section.lines[index]``; fields that are None are left out.
+
+    A shorthand for parsers.
+    """
     return Observation(
         entity=entity, key=key, host=host or section.host, span=section.span(index), standing=standing,
         fields={name: value for name, value in fields.items() if value is not None},
@@ -63,13 +66,14 @@ def observe(  # noqa: PLR0913  (the parts of an observation are what they are)
 
 
 class FieldError(Exception):
-    """A parser tells of a field, or of a type of facts, that there is not."""
+    """A parser produced a field, or a type of facts, that does not exist."""
 
 
 def not_declared(observations: Iterable[Observation]) -> tuple[str, ...]:
-    """Phrases for the report: what was observed and is left out, as no type of facts has it. Each name comes once.
+    """Return phrases for the report: observed fields and types that no type of facts declares, each name once.
 
-    It is a fault of the parser, which tests are to see (`ncdiag.base.errors.strict`): they get a FieldError.
+    They are left out of the job. They are errors of a parser, so that tests (`ncdiag.base.errors.strict`) raise a
+    FieldError instead.
     """
     types = observed()
     found: dict[str, Observation] = {}

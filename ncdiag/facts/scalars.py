@@ -1,6 +1,6 @@
 """Scalar types of the facts: NCCL versions, bus ids, addresses.
 
-All comparisons are three-valued where a value can be a range: True, False or None (unknown).
+Comparisons of values that may be ranges are three-valued: True, False or None (unknown).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _VERSION = lazy_regex(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 class Version(msgspec.Struct, frozen=True, order=True):
-    """A release such as 2.18.3; the patch of ``2.18`` is taken as 0."""
+    """A release such as 2.18.3; the patch number of ``2.18`` is 0."""
 
     major: int
     minor: int
@@ -25,7 +25,7 @@ class Version(msgspec.Struct, frozen=True, order=True):
 
     @classmethod
     def parse(cls, text: str) -> Version | None:
-        """Read ``2.18.3``, ``2.18.3+cuda12.1``, ``2.20.5rc1``, ``v2.4``; None when there is no version in it."""
+        """Parse ``2.18.3``, ``2.18.3+cuda12.1``, ``2.20.5rc1``, ``v2.4``; None when the text contains no version."""
         found = _VERSION.search(text)
         return cls(int(found[1]), int(found[2]), int(found[3] or 0)) if found else None
 
@@ -45,9 +45,9 @@ NEWEST = Version(99, 0, 0)
 
 
 class VersionRange(msgspec.Struct, frozen=True):
-    """What is known of a version: ``low <= version <= high``. An exact version has ``low == high``.
+    """What is known about a version: ``low <= version <= high``. An exact version has ``low == high``.
 
-    ``text`` is the version as printed (``2.18.3+cuda12.1``), empty when it was only bounded from the dialect of a log.
+    ``text`` is the version as printed (``2.18.3+cuda12.1``), empty when only the wording of a log limits the range.
     """
 
     low: Version
@@ -56,7 +56,7 @@ class VersionRange(msgspec.Struct, frozen=True):
 
     @classmethod
     def exact(cls, text: str) -> VersionRange | None:
-        """The range of one printed version; None when the text holds none."""
+        """The range that holds one printed version; None when the text contains none."""
         version = Version.parse(text)
         return cls(version, version, text) if version else None
 
@@ -66,16 +66,16 @@ class VersionRange(msgspec.Struct, frozen=True):
         return self.low == self.high
 
     def intersect(self, other: VersionRange) -> VersionRange | None:
-        """Both bounds at once; None when they contradict each other."""
+        """The intersection of both ranges; None when it is empty."""
         low, high = max(self.low, other.low), min(self.high, other.high)
         return VersionRange(low, high, self.text or other.text) if low <= high else None
 
     def less(self, other: Version) -> bool | None:
-        """Is the version smaller than ``other``? None when the range straddles it."""
+        """Is the version smaller than ``other``? None when the range contains smaller and other versions."""
         return True if self.high < other else False if self.low >= other else None
 
     def equal(self, other: Version) -> bool | None:
-        """Is it that version? None when the range holds it among others."""
+        """Is it that version? None when the range contains this version and others."""
         if self.known:
             return self.low == other
         return None if self.low <= other <= self.high else False
@@ -98,7 +98,7 @@ class Constraint(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Constraint:
-        """Read comma separated comparisons; ValueError when one of them is none."""
+        """Parse comma-separated comparisons; raises ValueError for one that is not valid."""
         parts = []
         for item in filter(None, (piece.strip() for piece in text.split(","))):
             found = _CONSTRAINT.match(item)
@@ -159,7 +159,7 @@ def nccl_bus_id(number: int) -> str:
 
 @functools.lru_cache(maxsize=1 << 14)
 def ip_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Parse an address, dropping a ``%zone``; None when it is none."""
+    """Parse an IP address without its ``%zone`` and brackets; None when the text is not an address."""
     try:
         return ipaddress.ip_address(text.split("%", 1)[0].strip("[]"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Fill in what NCCL makes of each variable: its number, the value in force, the default of that version, validity."""
+"""Fill in how NCCL reads each variable: its number, the value in force, the default of that version, and validity."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ncdiag.facts.view import Resolve, View
 
 
 def resolved(job: Job, resolve: Resolve) -> Job:
-    """The job with number, effective, default and valid of all its settings filled in by ``resolve``."""
+    """Return the job with number, effective, default and valid of all its settings filled in by ``resolve``."""
     view = View(job)
     filled: dict[int, tuple[VersionRange | None, Setting]] = {}
-    """By identity: a setting of a host is one of the job's as well."""
+    """Results by the id of the setting: the same setting object may belong to a host and to the job."""
 
     def fill(setting: Setting, version: VersionRange | None) -> Setting:
         text = setting.text if setting.is_set is not False else None

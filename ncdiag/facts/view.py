@@ -1,4 +1,4 @@
-"""A job with what can be worked out of it: derived facts, each once, and hosts, ranks, events and settings by name."""
+"""A job with its derived facts, each computed once, and with lookups of hosts, ranks, events and settings by name."""
 
 from __future__ import annotations
 
@@ -22,22 +22,25 @@ Resolve = Callable[[str, str | None, VersionRange | None], dict[str, Any]]
 
 
 Noted = tuple[Any, ...]
-"""What a derived field rests on: spans, and what other fields rest on, as these have it (Noted again).
+"""The evidence of a derived field: spans, and the evidence of other derived fields that it used (Noted again).
 
-A field of every host may rest on something of all hosts, so that only what is asked for is written out.
+A field of every host may depend on a field of all hosts; nesting keeps such evidence small until it is read.
 """
 
 _NEVER = object()
-"""Stands for what was never computed; None is unknown."""
+"""Marks a field that was not computed yet; None means unknown."""
 
 
 class Derived(msgspec.Struct, frozen=True):
-    """A derived fact. Its types are worked out when asked for: only the check of rules asks, not their judgement."""
+    """A derived fact. Its types are evaluated on use: only the validation of rules needs them, not their evaluation."""
 
     name: str
     function: Callable[[Any, View], Any]
     events: frozenset[str] | None = None
-    """Of a fact of events: the names of those that it is asked about; it is False for all others."""
+    """For a field of events: the names of the events it is computed for; it is False for all others.
+
+    None: all events.
+    """
 
     @property
     def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
@@ -51,12 +54,12 @@ class Derived(msgspec.Struct, frozen=True):
 
 
 class View:
-    """A job with its derived fields, each computed at most once, and hosts by name."""
+    """A job with its derived fields, each computed at most once, and with hosts, ranks and events by name."""
 
     def __init__(self, job: Job, resolve: Resolve | None = None) -> None:
-        """Index the hosts of ``job``; ``resolve`` reads a variable as NCCL would (`ncdiag.nccl.environment`).
+        """Index the hosts of ``job``; ``resolve`` reads a variable as NCCL does (`ncdiag.nccl.environment`).
 
-        ``cited`` are the lines on which findings rest that were made before (`ncdiag.engine.fallback`).
+        The attribute ``cited`` holds the lines that earlier findings rest on (`ncdiag.engine.fallback`).
         """
         self.job = job
         self.cited: Collection[Span] = frozenset()
@@ -73,9 +76,9 @@ class View:
         self._remembered: dict[tuple[Hashable, ...], Any] = {}
 
     def note(self, entity: Any, field: str = "") -> None:  # noqa: ANN401
-        """Called by a derived function.
+        """Record that the derived field being computed rests on this field of this fact.
 
-        What it says rests on this field of this fact (``""``: on the fact as a whole).
+        Derived functions call it. ``field`` is ``""`` for the fact as a whole.
         """
         if self._noting:
             span = entity.provenance.get(field) or entity.provenance.get("")
@@ -83,14 +86,17 @@ class View:
                 self._add(span)
 
     def evidence(self, entity: Any, name: str) -> tuple[Span, ...]:  # noqa: ANN401
-        """What a derived field rests on, as its function noted it.
+        """Return the spans that a derived field rests on, as its function recorded them with `note`.
 
-        Empty for stored fields and before it was computed.
+        Empty for stored fields, and for a field that was not computed yet.
         """
         return _lines(self._evidence[name].get(id(entity), ()))
 
     def computed(self, entity: Any, derived: Derived) -> Any:  # noqa: ANN401
-        """What a derived function says of ``entity``; None means unknown. It is called at most once for each."""
+        """Return the value of a derived field of ``entity``, None for unknown.
+
+        Its function is called at most once per entity.
+        """
         key, name, noting = id(entity), derived.name, self._noting
         computed = self._computed[name]
         value = computed.get(key, _NEVER)
@@ -103,7 +109,7 @@ class View:
             finally:
                 noted = noting.pop()
             computed[key] = value
-            self._asked.append(entity)  # kept, so that its id stays its own
+            self._asked.append(entity)  # keeps the entity alive, so that its id is not reused
             if noted is not None:
                 self._evidence[name][key] = tuple(noted)
         if noting and (evidence := self._evidence[name].get(key)):
@@ -111,7 +117,7 @@ class View:
         return value
 
     def _add(self, evidence: Span | Noted) -> None:
-        """What is worked out just now rests on this, too."""
+        """Add evidence to the derived field that is being computed."""
         noted = self._noting[-1]
         if noted is None:
             self._noting[-1] = [evidence]
@@ -119,18 +125,24 @@ class View:
             noted.append(evidence)
 
     def remembered(self, key: tuple[Hashable, ...], work: Callable[[], T]) -> T:
-        """What ``work`` gives, worked out once for each key: an answer on this job that notes no evidence."""
+        """Return the result of ``work``, computed once for each key.
+
+        It must depend on the job alone and record no evidence.
+        """
         if key not in self._remembered:
             self._remembered[key] = work()
         found: T = self._remembered[key]
         return found
 
     def host(self, name: str | None) -> Host | None:
-        """The host of that name, None when it is unknown."""
+        """Return the host of that name; None when there is none."""
         return self.hosts.get(name) if name is not None else None
 
     def version(self, entity: Any = None) -> VersionRange | None:  # noqa: ANN401
-        """NCCL's version as known for a rank or host (an entity with a ``host``), else the range over all of them."""
+        """Return the NCCL version of a rank or host (any entity with a ``host``).
+
+        Without one, the range over the whole job.
+        """
         own: VersionRange | None = getattr(entity, "nccl_version", None)
         if own is not None:
             return own
@@ -147,7 +159,7 @@ class View:
         return self._versions[name]
 
     def ranks_on(self, host: str) -> Sequence[Rank]:
-        """The ranks on the host of that name, by number."""
+        """Return the ranks on the host of that name, sorted by number."""
         if self._ranks is None:
             self._ranks = defaultdict(list)
             for rank in self.job.ranks:
@@ -155,14 +167,14 @@ class View:
         return self._ranks.get(host, ())
 
     def events_on(self, host: str | None, names: Iterable[str]) -> list[Event]:
-        """The events of these names that the host printed, or nobody knows who, in the order of the input."""
+        """Return the events of these names that the host printed or that name no host, in the order of the input."""
         by_name = self._events_by_name()
         places = dict.fromkeys((host, None))
         found = [by_name[name].get(place, ()) for name in dict.fromkeys(names) if name in by_name for place in places]
         return sorted(itertools.chain.from_iterable(found), key=lambda event: event.order)
 
     def event_names(self) -> Iterable[str]:
-        """The names of all events of the job."""
+        """Return the names of all events of the job."""
         return self._events_by_name()
 
     def _events_by_name(self) -> Mapping[str, Mapping[str | None, Sequence[Event]]]:
@@ -173,10 +185,10 @@ class View:
         return self._events
 
     def setting(self, entity: Any, name: str) -> Setting | None:  # noqa: ANN401
-        """The variable ``name`` as it applies to a rank, a host or the job; None when nothing is known of it.
+        """Return the variable ``name`` as it applies to a rank, a host or the job; None when nothing is known about it.
 
-        Order: what the process echoed, the host's environment, the launch line or paste, the host's conf files. A
-        host whose whole environment was seen makes an absent variable known unset.
+        Sources in order: what the process echoed, the host's environment, the launch line or paste, the host's conf
+        files. On a host whose whole environment was seen, an absent variable is known to be unset.
         """
         rank = entity if isinstance(entity, Rank) else None
         host = self.host(rank.host) if rank else entity if isinstance(entity, Host) else None
@@ -195,14 +207,14 @@ class View:
         return None
 
     def _all_environments_seen(self) -> bool:
-        """Of all hosts there are."""
+        """Was the whole environment of every host seen?"""
         hosts = self.job.hosts
         return self.remembered(("environments",), lambda: bool(hosts) and all(is_closed(h, "settings") for h in hosts))
 
     def _job_settings(self, host: Host | None) -> dict[str, Setting]:
-        """Settings that belong to no host.
+        """The settings that belong to no host, by name.
 
-        For the job as a whole (no ``host``) those of its ranks and hosts as well.
+        For the job as a whole (no ``host``) also those of ranks and hosts.
         """
         key = host is None  # the same for all hosts
         if key not in self._of_no_host:
@@ -221,7 +233,7 @@ class View:
 
 
 def _lines(noted: Noted) -> tuple[Span, ...]:
-    """The spans, each once, in order."""
+    """The spans in nested evidence, each once, in order."""
     found: dict[Span, None] = {}
     met: set[int] = set()
     left: list[Iterator[Any]] = [iter(noted)]
@@ -238,12 +250,12 @@ def _lines(noted: Noted) -> tuple[Span, ...]:
 
 
 def _are_two_launches(held: Setting, other: Setting) -> bool:
-    """Do two launch lines set it to different values, so that nobody knows which of them holds?"""
+    """Do two launch lines set the variable to different values, so that the value in force is unknown?"""
     return held.launched is not None and other.launched is not None and held.launched != other.launched
 
 
 def _span_of(versions: Iterable[VersionRange | None]) -> VersionRange | None:
-    """The smallest range that holds all the versions; None when none is known."""
+    """The smallest range that contains all known versions; None when none is known."""
     known = [v for v in versions if v is not None]
     if not known:
         return None

@@ -22,8 +22,8 @@ class ProbeLink(Fact, frozen=True, kw_only=True):
     """A TCP connection attempt from an interface of one host to an interface of another.
 
     It goes from ``address`` to ``peer_address``. ``network`` is the network that holds both, ``gateway`` the router
-    between them where no network does. ``ms`` is the time to connect in milliseconds. ``answered_by`` is the program
-    that answered in place of the peer, ``seen_as`` the source address that the peer saw where it differs from
+    between them where no network does. ``ms`` is the time to connect in milliseconds. ``answered_by`` is the host or
+    program that answered in place of the peer, ``seen_as`` the source address that the peer saw where it differs from
     ``address``. ``leaves_by`` is the interface that the kernel uses where it is not the one with ``address``.
     ``through`` is another host of the probe that answers ARP for the peer's address and forwards the packets.
 

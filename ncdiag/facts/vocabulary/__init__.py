@@ -1,1 +1,1 @@
-"""Derived facts that several areas of rules share and that need nothing but the facts."""
+"""Derived facts that several areas of rules share and that depend on the facts alone."""

@@ -1,4 +1,4 @@
-"""Addresses that ranks advertise to each other, whatever line shows them."""
+"""The addresses that ranks announce to each other, from all kinds of lines."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ncdiag.facts.vocabulary.interfaces import ip as ip_of
 from ncdiag.facts.vocabulary.interfaces import is_virtual, likely_kind
 
 CONNECT_FAILURES = ("socket-connect-failed", "socket-connect-retry", "socket-connect-exhausted")
-"""Events whose peer could not be reached."""
+"""Events that report a peer that could not be reached."""
 LIBVIRT_ADDRESS = "192.168.122.1"
-"""The address that libvirt gives its bridge on every host unless told otherwise (its network ``default``)."""
+"""The address that libvirt gives its bridge on every host by default (its network ``default``)."""
 
 
 @derived
 def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
-    """Every address that a rank announced (bootstrap, socket data, OOB) or that a failed connection aimed at."""
+    """Every address that a rank announced (bootstrap, socket data, OOB) or to which a connection failed."""
     failed = {ip for e in job.events if e.event in CONNECT_FAILURES and (ip := peer_ip(e, view))}
     found: dict[tuple[str | None, str, str | None, str | None], Advertised] = {}
     for rank in (rank for rank in job.ranks if is_of_job(rank, view)):
@@ -39,13 +39,13 @@ def advertised(job: Job, view: View) -> tuple[Advertised, ...]:
 
 @derived
 def told_owners(job: Job, view: View) -> dict[str, Event]:
-    """The addresses of which somebody says that they belong to a virtual interface."""
+    """The addresses that a person or a message says belong to a virtual interface, each with that event."""
     return {str(event.fields.get("address")): event for event in job.events if event.event == "virtual-address-told"}
 
 
 @derived
 def virtual_ips(job: Job, view: View) -> dict[str, bool]:
-    """The addresses of the interfaces that were seen, each with whether only virtual ones have it."""
+    """The addresses of the interfaces that were seen; True for those that only virtual interfaces have."""
     found: dict[str, bool] = {}
     for host in job.hosts:
         for interface in host.interfaces:
@@ -58,14 +58,14 @@ def virtual_ips(job: Job, view: View) -> dict[str, bool]:
 
 @derived
 def is_of_job(rank: Rank, view: View) -> bool:
-    """False for what a library says that was asked, on a host that was looked at: no others are there to hear it."""
+    """Does the rank belong to the job? False for a single query of the library on a host that ncdiag itself read."""
     host = view.host(rank.host)
     return host is None or not host.looked_at or rank.rank is not None or rank.nranks is not None
 
 
 @derived
 def aimed_at(job: Job, view: View) -> tuple[Advertised, ...]:
-    """Those that a failed connection aimed at, looked up once for all hosts."""
+    """The addresses to which a connection failed, computed once for all hosts."""
     return tuple(item for item in advertised(job, view) if item.role == "peer")
 
 
@@ -101,7 +101,7 @@ def _item(rank: Rank, interface: Interface, role: Role, view: View, failed: set[
 
 @derived
 def ofi_failed(job: Job, view: View) -> bool:
-    """Did the OFI plugin start and give up, so that the network it announced is not the one in use?"""
+    """Did the OFI plugin start and then fail, so that the network it announced is not the one in use?"""
     return any(event.event in {"ofi-no-provider", "ofi-init-failed"} for event in job.events)
 
 

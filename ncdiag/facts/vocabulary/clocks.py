@@ -1,8 +1,8 @@
-"""How far the clocks of the hosts are apart, from lines that all ranks of a communicator print at one moment.
+"""How far the clocks of the hosts are apart, from lines that all ranks of a communicator print at the same moment.
 
-NCCL prints the size of a communicator and of the job (``comm 0x1 rank 0 nRanks 16 nNodes 2 ...``) right behind an
-exchange between all its ranks (src/init.cc, initTransportsRank): the times of that line differ by milliseconds and by
-the clocks.
+NCCL prints the size of a communicator and of the job (``comm 0x1 rank 0 nRanks 16 nNodes 2 ...``) immediately after an
+exchange between all its ranks (src/init.cc, initTransportsRank), so the times of that line differ by milliseconds and
+by the clocks.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 
 RESOLUTION = 1.0
-"""Seconds that most stamps count in: smaller differences tell nothing."""
+"""The resolution of most timestamps in seconds; smaller differences mean nothing."""
 _AT_ONCE = "comm-nodes"
 
 
 @derived
 def clock_offsets(job: Job, view: View) -> dict[str, float] | None:
-    """Seconds by which the clock of each host is ahead of the median host's; hosts that told nothing are left out.
+    """Seconds by which the clock of each host is ahead of the median host's; hosts without such lines are left out.
 
-    None where fewer than two hosts told, or where a rank set up its largest communicator more than once, as a job that
-    was started again does: nobody knows then which lines belong together.
+    None where fewer than two hosts have such lines, or where a rank set up its largest communicator more than once, as
+    a restarted job does: then it is unknown which lines belong together.
     """
     lines = [e for e in job.events if e.event == _AT_ONCE and e.time is not None and e.host is not None]
     largest = max((size for e in lines if (size := _size(e)) is not None), default=None)
@@ -46,7 +46,7 @@ def clock_offsets(job: Job, view: View) -> dict[str, float] | None:
 
 
 def _median(values: Iterable[float]) -> float:
-    """As `statistics` has it, which takes longer to import than all of this to run."""
+    """The median, as in `statistics`, whose import takes longer than this module's work."""
     ordered = sorted(values)
     return (ordered[len(ordered) // 2] + ordered[~(len(ordered) // 2)]) / 2
 
@@ -64,7 +64,10 @@ def clock_skew(job: Job, view: View) -> float | None:
 
 
 def is_before(event: Event, other: Event, view: View) -> bool | None:
-    """True if the event came before the other: by its line in one source, else by time; None where neither tells."""
+    """Did the event come before the other? Decided by line within one source, else by time.
+
+    None if neither is known.
+    """
     if source(event) == source(other):
         return event.order < other.order
     times = shared_time(event, view), shared_time(other, view)
@@ -72,7 +75,7 @@ def is_before(event: Event, other: Event, view: View) -> bool | None:
 
 
 def source(event: Event) -> str:
-    """The source that told of the event, within which lines have an order."""
+    """The source in which the event was printed; lines are ordered within a source."""
     return event.provenance[""].source if "" in event.provenance else ""
 
 

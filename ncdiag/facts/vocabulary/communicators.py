@@ -1,4 +1,4 @@
-"""Communicators: whose they are, and whether their set-up stands still."""
+"""Communicators: their ranks, and whether their set-up is stuck."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ncdiag.facts.vocabulary.stacks import stands
 
 @derived
 def ranks_by_communicator(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
-    """The ranks of each communicator, looked up once for all of them."""
+    """The ranks of each communicator by its id, computed once for all communicators."""
     found: dict[str, list[Rank]] = defaultdict(list)
     for rank in job.ranks:
         if rank.communicator is not None:
@@ -21,7 +21,7 @@ def ranks_by_communicator(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
 
 
 def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
-    """The ranks that were seen of a communicator."""
+    """The ranks of a communicator that were seen."""
     found: tuple[Rank, ...] = ranks_by_communicator(view.job, view).get(communicator.id, ())
     return found
 
@@ -30,9 +30,9 @@ def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
 def is_stuck(communicator: Communicator, view: View) -> bool | None:
     """Did ranks begin to set up this communicator, wait for others, and not complete it?
 
-    True if a failure was reported, if a person says that it hangs, where a stack shows that somebody waits there, or
-    where the files of several ranks end alike: others are missing, and none completed. None where one log may just have
-    been cut off or lost lines. An NCCL warning reports a failure of its own.
+    True if a failure was reported, if a person says that it hangs, if a stack shows a process waiting in the set-up, or
+    if the files of several ranks all end at the same step: other ranks are missing, and none completed. None where a
+    single log may just have been cut off or have lost lines. An NCCL warning counts as a separate failure.
     """
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
     if started <= ready or _went_on(view.job) or _warned(view.job):
@@ -57,5 +57,5 @@ def _is_complete(communicator: Communicator) -> bool:
 
 
 def _went_on(job: Job) -> bool:
-    """Did the job get through to results: a benchmark row, or a communicator that all its ranks completed?"""
+    """Did the job produce results: a benchmark row, or a communicator that all its ranks completed?"""
     return any(b.rows for b in job.benchmarks) or any(c.ranks_ready and _is_complete(c) for c in job.communicators)

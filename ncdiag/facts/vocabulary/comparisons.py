@@ -1,6 +1,7 @@
-"""What differs between the hosts of a job: drivers, plugins, NICs, ways of the data, MTUs, GID indices.
+"""Differences between the hosts of a job: drivers, plugins, NICs, data paths, MTUs, GID indices.
 
-Each comparison takes only hosts that told the thing compared; a log of one host, or hosts that agree, give nothing.
+Each comparison includes only the hosts on which the value is known; it yields nothing for one host, or for hosts that
+agree.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from ncdiag.facts.vocabulary.interfaces import leads_out
 from ncdiag.facts.vocabulary.rdma import is_roce, rocev2_ipv4_index, uses_roce
 
 Told = tuple[str, str, Span | None]
-"""A host, what it told of the thing compared, and the line that did."""
+"""A host, its value of the compared property, and the line that shows it."""
 _NCCL = "/libnccl.so"
 _PLUGIN_MISSING = {"plugin-not-found", "plugin-load-failed", "plugin-init-failed"}
 
 
 def host_differences(job: Job, view: View) -> Iterator[Difference]:
-    """The differences between hosts, one for each thing in which they differ."""
+    """The differences between hosts, one for each property in which they differ."""
     for what, told in (
         ("cuda_driver", _cuda_versions(job)),
         ("driver", _drivers(job)),
@@ -44,21 +45,21 @@ def host_differences(job: Job, view: View) -> Iterator[Difference]:
 
 @derived
 def subject(difference: Difference, view: View) -> str:
-    """What differs (`Difference.what`), with a line for each of the values as evidence."""
+    """The property that differs (`Difference.what`), with a line for each of the values as evidence."""
     for span in difference.provenance:
         view.note(difference, span)
     return difference.what
 
 
 def who(ranks: Iterable[Rank], hosts: Iterable[str]) -> str:
-    """``ranks 0-7,16 on node[1-2]``; hosts alone where no rank has a number."""
+    """The ranks and their hosts as ``ranks 0-7,16 on node[1-2]``; hosts alone where no rank has a number."""
     numbers = [r.rank for r in ranks if r.rank is not None]
     folded = fold_hosts(hosts)
     return f"{'ranks' if len(numbers) > 1 else 'rank'} {fold_ranks(numbers)} on {folded}" if numbers else folded
 
 
 def _compared(what: str, name: str, told: Iterable[Told], view: View) -> Iterator[Difference]:
-    """A difference when hosts told several values; the first word of a host counts."""
+    """Yield a difference when the hosts have several values; the first value of each host counts."""
     groups: dict[str, list[str]] = defaultdict(list)
     spans: dict[str, Span] = {}
     seen: set[str] = set()
@@ -92,7 +93,7 @@ def _drivers(job: Job) -> Iterator[Told]:
 
 
 def _installed(job: Job) -> Iterator[Told]:
-    """The release of NCCL that a host has, of hosts that have one alone and on which no rank tells its own."""
+    """The NCCL release of each host that has exactly one library and no rank that reports its release."""
     telling = {rank.host for rank in job.ranks if rank.nccl_version is not None}
     for host in job.hosts:
         found = {str(item.version): item.provenance for item in host.libraries if item.version and _NCCL in item.path}
@@ -113,10 +114,10 @@ def _plugins(job: Job) -> Iterator[Told]:
 
 
 def _nic_lists(job: Job, view: View) -> Iterator[Told]:
-    """The NICs of each host in NCCL's order, of hosts whose ranks all list the same.
+    """The NICs of each host in NCCL's order, for hosts whose ranks all list the same.
 
-    Releases name and order them differently, so only one release is compared; hosts that were told to use other names
-    (NCCL_IB_HCA) but as many NICs are as somebody wanted them.
+    Releases name and order NICs differently, so only ranks of the same release are compared. Hosts whose NCCL_IB_HCA
+    selects different names but the same number of NICs do not count as different.
     """
     if len({str(r.nccl_version) for r in job.ranks if r.nccl_version and r.nccl_version.known}) > 1:
         return
@@ -135,7 +136,7 @@ def _nic_lists(job: Job, view: View) -> Iterator[Told]:
 
 
 def _gdr(job: Job) -> Iterator[Told]:
-    """Whether ranks of a host reach GPU memory from their NICs, of hosts that send over RDMA."""
+    """Whether the ranks of each host use GPUDirect RDMA, for hosts that send over RDMA."""
     used: dict[str, bool] = {}
     first: dict[str, Rank] = {}
     for rank in job.ranks:
@@ -151,7 +152,7 @@ def _gdr(job: Job) -> Iterator[Told]:
 
 
 def _local_transports(job: Job) -> Iterator[Told]:
-    """How the ranks of a host talk to each other; hosts that do both ways are left out."""
+    """The transport between the ranks of each host; hosts that use more than one are left out."""
     ways: dict[str, set[str]] = defaultdict(set)
     first: dict[str, Rank] = {}
     for rank in job.ranks:
@@ -166,7 +167,7 @@ def _local_transports(job: Job) -> Iterator[Told]:
 
 
 def _gid_kinds(job: Job, view: View) -> Iterator[Told]:
-    """The kind of address in the GIDs that the RoCE ranks of a host send from, of hosts where all are of one kind."""
+    """The kind of address in the GIDs that the RoCE ranks of each host use, for hosts where all are of one kind."""
     kinds: dict[str, set[str]] = defaultdict(set)
     first: dict[str, Rank] = {}
     for rank in job.ranks:
@@ -188,9 +189,9 @@ def _gid_kind(gid: str) -> str:
 
 
 def _interface_mtus(job: Job, view: View) -> Iterator[Difference]:
-    """MTUs in one IP network, which is one wire; of the networks that ranks use where that is known.
+    """Different MTUs in one IP network, which is one link layer segment; only networks that ranks use, where known.
 
-    Where no network was told (``ip link``), interfaces of one name are taken for one wire.
+    Where no network is known (``ip link``), interfaces of the same name are assumed to be in the same network.
     """
     networks: dict[str, list[Interface]] = defaultdict(list)
     for host in job.hosts:
@@ -224,12 +225,15 @@ def _networks(interface: Interface) -> set[str]:
 
 
 def _named(interface: Interface) -> set[str]:
-    """The name in place of a network, of an interface whose networks nothing told."""
+    """The name of an interface in place of its network, where no network is known."""
     return set() if any(a.prefix_len is not None for a in interface.addresses or ()) else {interface.name}
 
 
 def _port_mtus(job: Job, view: View) -> Iterator[Difference]:
-    """The active MTU of the RoCE ports that have one name on several hosts; ports that differ alike are told once."""
+    """Different active MTUs of RoCE ports with the same name.
+
+    Ports that differ in the same way are reported together.
+    """
     ports: dict[str, list[Port]] = defaultdict(list)
     for host in job.hosts:
         for port in _roce_ports(host, view):
@@ -256,7 +260,7 @@ def _roce_ports(host: Host, view: View) -> Iterator[Port]:
 
 
 def _gid_indices(job: Job, view: View) -> Iterator[Difference]:
-    """The index of the RoCE v2 entry with an IPv4 address, over the ports that ranks use (all, where none is told)."""
+    """Different indices of the RoCE v2 entry with an IPv4 address, over the ports that ranks use, or all if unknown."""
     used: dict[str, set[str]] = defaultdict(set)
     for rank in job.ranks:
         used[rank.host].update(name for d in rank.net_devices or () for name in d.name.split("+"))
@@ -277,7 +281,7 @@ def _gid_indices(job: Job, view: View) -> Iterator[Difference]:
 
 
 def _devices(members: dict[str, list[str]]) -> str:
-    """``mlx5_0, mlx5_1 on n[1-2]``, devices on the same hosts together."""
+    """Devices with their hosts, ``mlx5_0, mlx5_1 on n[1-2]``; devices on the same hosts are joined."""
     places: dict[str, list[str]] = defaultdict(list)
     for device, hosts in members.items():
         places[fold_hosts(hosts)].append(device)

@@ -1,9 +1,8 @@
-"""What people say of the place against what tools printed of it: one row for each thing that can be compared.
+"""Compare what people say about the environment with what tools printed: one table row for each kind of statement.
 
-What a tool printed is believed. A run may use a part of what there is, so that more hosts than one run used, or fewer
-GPUs than a host has, contradict nothing. Not compared are CUDA (the toolkit's, the driver's and the wheel's releases
-differ on healthy hosts), containers (an output of the host says nothing of the job in one) and launchers (one
-starts another).
+The tool's output wins. A run may use only a part of the system, so more hosts than one run used, or fewer GPUs than a
+host has, contradict nothing. Not compared are CUDA (the releases of toolkit, driver and wheel differ on healthy hosts),
+containers (output of the host says nothing about the job in a container) and launchers (one starts another).
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ _OTHERWISE = lazy_regex(
     r"|fine|same|reproduc\w*|laptop|colleague\w*)\b|也|另|换|之前|以前|升级|降级|试|正常",
     re.IGNORECASE,
 )
-"""Words of a line that mentions another place than this one, or of several."""
+"""Words that show that a line is about another system than this one, or about several."""
 _MODEL = lazy_regex(r"\b(?:[a-z]{1,3}\d{1,4}[a-z]{0,2}|\d0[5-9]0)\b", re.IGNORECASE)
-"""A name that says the model; ``0x740f`` and ``Graphics Device`` do not."""
+"""A GPU name that contains the model; ``0x740f`` and ``Graphics Device`` do not."""
 _CLOUDS = frozenset({"aws", "gcp", "azure", "oci", "alibaba", "tencent"})
-"""Clouds that name themselves in the firmware of their machines (`ncdiag.formats.clouds`)."""
+"""Clouds whose name is in the firmware of their machines (`ncdiag.formats.clouds`)."""
 
 
 class Shown(NamedTuple):
-    """What a tool printed, and the line."""
+    """A value that a tool printed, and its line."""
 
     value: str
     span: Span | None = None
 
 
 class Comparison(NamedTuple):
-    """``shown``: what was printed of what is told; ``agrees``: may the told value and a printed one both be true?"""
+    """``shown`` returns the values that tools printed; ``agrees(told, shown)``: can both values be true?"""
 
     kind: str
     field: str
@@ -56,7 +55,10 @@ def told_conflicts(job: Job, view: View) -> tuple[Conflict, ...]:
 
 
 def contradicted(job: Job, view: View) -> Iterator[tuple[Context, Conflict]]:
-    """What is told and contradicted. Where several values of a kind are told, each may be another place's."""
+    """Statements that tools contradict.
+
+    If a person mentions several values of a kind, each may be of another system.
+    """
     for row in COMPARISONS:
         context = _only(job, row.kind)
         if context is None or _OTHERWISE.search(context.text):
@@ -69,7 +71,7 @@ def contradicted(job: Job, view: View) -> Iterator[tuple[Context, Conflict]]:
 
 
 def _only(job: Job, kind: str) -> Context | None:
-    """The one thing of that kind that is told."""
+    """The only statement of that kind; None if there are none or several."""
     found = {context.value: context for context in job.contexts if context.kind == kind}
     return next(iter(found.values())) if len(found) == 1 else None
 
@@ -79,7 +81,7 @@ def _of(fact: Fact, field: str, value: object) -> Shown:
 
 
 def _release(told: str, shown: str) -> bool:
-    """Is ``nccl 2.18`` or ``driver 535`` the release that was printed, as far as both go?"""
+    """Is ``nccl 2.18`` or ``driver 535`` the printed release, compared to the shorter precision?"""
     one, other = f"{told.rpartition(' ')[2]}.", f"{shown}."
     return one.startswith(other) or other.startswith(one)
 
@@ -110,7 +112,10 @@ def _compact(text: str) -> str:
 
 
 def _is_model(told: str, shown: str) -> bool:
-    """Is what is told in the printed name? People leave out the rest of it (A10 for A10G, H100 for H100 NVL)."""
+    """Is the model that a person names part of the printed name?
+
+    People shorten it (A10 for A10G, H100 for H100 NVL).
+    """
     return _compact(told) in _compact(shown)
 
 
@@ -125,7 +130,7 @@ def _nhosts(job: Job, _view: View, _told: str) -> Iterator[Shown]:
 
 
 def _number(text: str) -> int:
-    """How many are told; a word that is not a number counts as any."""
+    """The number in a statement; a word that is not a number agrees with any."""
     first = text.partition(" ")[0]
     return int(first) if first.isdecimal() else 0
 
@@ -153,7 +158,7 @@ def _alike(told: str, shown: str) -> bool:
 
 
 def _machines(job: Job, _view: View, told: str) -> Iterator[Shown]:
-    """Whether the hosts are virtual; a hypervisor's name may be that of the host that was looked at."""
+    """Whether the hosts are virtual; a hypervisor's name may be that of the host that was inspected."""
     hosts = (host for host in job.hosts if host.virtual_machine is not None and told == "vm")
     return (_of(host, "virtual_machine", "vm" if host.virtual_machine else "bare metal") for host in hosts)
 
@@ -167,7 +172,7 @@ def _kernels(job: Job, _view: View, _told: str) -> Iterator[Shown]:
 
 
 def _joined(word: str, without: str, holds: Callable[[Host, View], bool | None]) -> Callable[..., Iterator[Shown]]:
-    """What joins the GPUs of the hosts whose matrix was shown: the word, or the other one."""
+    """A function that yields how the GPUs of hosts with a known matrix are connected: ``word`` or ``without``."""
 
     def shown(job: Job, view: View, _told: str) -> Iterator[Shown]:
         found = ((gpu_pairs(host), holds(host, view)) for host in job.hosts)

@@ -1,4 +1,4 @@
-"""What lines of failures have in common: whose process it was, what the line says of the reason."""
+"""Properties of lines that report failures: the process they are about, and the reason in the line."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View
 
 _BOX = 4
-"""Lines within which the box of MPICH or Open MPI tells rank, host and exit code."""
+"""The number of lines within which the box of MPICH or Open MPI prints rank, host and exit code."""
 SHELL_STATUS = 128
-"""What a shell adds to the number of the signal that ended a program."""
+"""A shell's exit status for a program that a signal ended is this plus the signal number."""
 _ADDRESS = lazy_regex(r"\b[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?\b")
 _FIRST_OF_SEVERAL = "gpu-named"
 _NEAR = 2
-"""Lines after its name in which the driver says what happened to a GPU."""
+"""The number of lines after its name within which the driver prints what happened to a GPU."""
 
 
 def same_process(event: Event, view: View) -> Iterable[Event]:
-    """The event, and those that tell of the same process: by its number, or of the same signal where it has none."""
+    """The event, and others about the same process: by process id, or by the same signal where it has none."""
     yield event
     number = event.fields.get("signal")
     for other in view.job.events:
@@ -40,12 +40,12 @@ def same_process(event: Event, view: View) -> Iterable[Event]:
 
 @derived
 def ended(event: Event, view: View) -> str:
-    """``Task 17 on node03``: the process that the line is about, with what other lines say about it."""
+    """The process that the line is about, ``Task 17 on node03``, with details from other lines about it."""
     return process_text(list(same_process(event, view)))
 
 
 def process_text(events: list[Event]) -> str:
-    """``Rank 3 on n1``: the process that these events are of, as far as they say."""
+    """The process that these events are about, ``Rank 3 on n1``, as far as it is known."""
     rank = next((e.rank for e in events if e.rank is not None), None)
     host = next((host for e in events if (host := e.host or e.fields.get("on_host"))), None)
     fields = {name: value for e in reversed(events) for name, value in e.fields.items()}
@@ -65,7 +65,7 @@ def process_text(events: list[Event]) -> str:
 
 
 def tasks_text(numbers: str) -> str:
-    """``task 5``, ``tasks 2, 6``, ``tasks 0-3``."""
+    """A list of task numbers in words: ``task 5``, ``tasks 2, 6``, ``tasks 0-3``."""
     return f"task {numbers}" if numbers.isdecimal() else f"tasks {numbers}"
 
 
@@ -75,12 +75,15 @@ CRASHES = {
     "cuda-illegal-access", "cuda-launch-failure", "cuda-memory-error", "cuda-nvlink-error",
     "torch-dataloader-killed", "torch-dataloader-bus-error", "node-failed", "mpi-rank-ended",
 }  # fmt: skip
-"""Events in which a process of the job ended or was ended."""
+"""Events that report that a process of the job ended or was ended."""
 
 
 @derived
 def who(event: Event, view: View) -> str:
-    """``Rank 3 on n2``, as far as it is known; ``A program on n2`` where a test or another user of RDMA speaks."""
+    """Who the message is about, ``Rank 3 on n2``, as far as known.
+
+    ``A program on n2`` for a test or another RDMA user.
+    """
     name = f"Rank {event.rank}" if event.rank is not None else "A program" if event.origin == "rdma" else "A rank"
     host = event.host or event.fields.get("on_host")
     return f"{name} on {host}" if host else name
@@ -101,7 +104,7 @@ CODES = frozenset({
     "torch-result-internal-error", "torch-result-invalid-usage", "torch-result-invalid-argument",
     "torch-result-remote-error",
 })  # fmt: skip
-"""Events that tell a return code of NCCL and nothing else."""
+"""Events that contain a return code of NCCL and nothing else."""
 OWN_FAILURES = frozenset({"cause", "symptom"})
 
 
@@ -113,13 +116,13 @@ def has_failed(job: Job, view: View) -> bool:
 
 @derived
 def tells_no_code(job: Job, view: View) -> bool:
-    """Is there no return code of NCCL?"""
+    """Does the input contain no return code of NCCL?"""
     return not any(event.event in CODES for event in job.events)
 
 
 @derived
 def because(event: Event, view: View) -> str:
-    """``: Bad address``, or nothing where the line gives no reason."""
+    """The reason that the line gives, ``: Bad address``; empty where it gives none."""
     error = event.fields.get("error")
     return f": {error}" if error else ""
 
@@ -132,13 +135,13 @@ def other_side(event: Event, view: View) -> str:
 
 @derived
 def on_its_host(event: Event, view: View) -> str:
-    """`` on n2``; nothing where the host is not known."""
+    """The host of the message, `` on n2``; empty where it is not known."""
     return f" on {event.host}" if event.host else ""
 
 
 @derived
 def amd_gpu(event: Event, view: View) -> str:
-    """``AMD GPU 0000:83:00.0``; ``AMD GPU at node 8 of rocminfo``; ``an AMD GPU`` where the line names none.
+    """The GPU that the message names: ``AMD GPU 0000:83:00.0``, ``AMD GPU at node 8 of rocminfo``, or ``an AMD GPU``.
 
     The ROCm runtime numbers the nodes of its topology, CPUs among them.
     """
@@ -150,10 +153,10 @@ def amd_gpu(event: Event, view: View) -> str:
 
 @derived
 def at_device(event: Event, view: View) -> str:
-    """`` (0000:3b:00.0)``: the PCI address that a line of the kernel names, or the device file; nothing without either.
+    """The PCI address or device file that a kernel line names, `` (0000:3b:00.0)``; empty without either.
 
-    An error that a port reports of a device has the address of the device last. The driver names a GPU on the line
-    before the one that says what happened to it (osinit.c and osapi.c of the open kernel modules).
+    In an error that a port reports about a device, the address of the device comes last. The driver names a GPU on the
+    line before the one that says what happened to it (osinit.c and osapi.c of the open kernel modules).
     """
     span = event.provenance.get("")
     found = _ADDRESS.findall(span.text or event.text) if span is not None else []

@@ -19,19 +19,22 @@ def uses_p2p(rank: Rank, view: View) -> bool | None:
 
 @derived
 def place(gpu: Gpu, view: View) -> str:
-    """``GPU 0000:17:00.0 of n1``, by the bus id or the index, whichever is known."""
+    """The GPU with its host, ``GPU 0000:17:00.0 of n1``, by the bus id or the index, whichever is known."""
     return f"GPU {gpu.bus_id if gpu.bus_id is not None else gpu.index} of {gpu.host}"
 
 
 @derived
 def is_module(gpu: Gpu, view: View) -> bool | None:
-    """True for an SXM module or a GPU of a rack, False for a card; None where the model does not decide."""
+    """Is the GPU an SXM module or a GPU of a rack? False for a card; None where the model does not decide."""
     product = product_of(gpu.model)
     return _MODULES.get(product.form) if product is not None else None
 
 
 def numbered(host: Host) -> tuple[Gpu, ...]:
-    """The GPUs of a host; where no tool numbered any, in the order of their bus ids, as nvidia-smi numbers them."""
+    """The GPUs of a host in nvidia-smi's order.
+
+    Where no tool numbered any, sorted by bus id, which is the same order.
+    """
     if any(gpu.index is not None or gpu.bus_id is None for gpu in host.gpus):
         return host.gpus
     ordered = sorted(host.gpus, key=lambda gpu: gpu.bus_id or "")
@@ -42,27 +45,27 @@ _MODULES = {"module": True, "rack": True, "card": False}
 
 
 def module_of(gpu: Gpu) -> Product | None:
-    """What an SXM module or a GPU of a rack can do; None for a card, and where the model is not known."""
+    """The product data of an SXM module or a GPU of a rack; None for a card, and where the model is not known."""
     product = product_of(gpu.model)
     return product if product is not None and _MODULES.get(product.form) else None
 
 
 @derived
 def is_of_rack(gpu: Gpu, view: View) -> bool | None:
-    """True if its NVSwitches are in other trays of the rack, which no service of this host sets up."""
+    """Is the GPU part of a rack, whose NVSwitches are in other trays, so that no service of this host sets them up?"""
     product = product_of(gpu.model)
     return None if gpu.model is None else product is not None and product.form == "rack"
 
 
 def listed(host: Host) -> list[Gpu] | None:
-    """The GPUs of the host as nvidia-smi lists them; None when no list is known to be whole."""
+    """The GPUs of the host as nvidia-smi lists them; None when no list is known to be complete."""
     gpus = [gpu for gpu in host.gpus if gpu.index is not None]
     whole = {"nvidia_smi", "nvidia_smi_L", "nvidia_smi_q", "nvml"} & host.complete
     return gpus if gpus and (whole or len(gpus) == host.gpus_attached) else None
 
 
 def gpu_of(rank: Rank, host: Host) -> Gpu | None:
-    """The GPU of a rank by its bus id; where the host's have none, by CUDA's number."""
+    """The GPU of a rank by its bus id; by CUDA's number where the host's GPUs have no bus ids. None if unknown."""
     where = bus_id(rank.bus_id or "")
     by_bus = next((gpu for gpu in host.gpus if where and gpu.bus_id == where), None)
     if by_bus is not None or any(gpu.bus_id for gpu in host.gpus):
@@ -74,7 +77,7 @@ DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
 
 
 def noted_hit(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
-    """``is_hit``; a hit rests on the whole check."""
+    """Return ``is_hit``; when it is True, record the whole check as evidence."""
     if is_hit:
         view.note(check)
     return is_hit
@@ -82,7 +85,7 @@ def noted_hit(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
 
 @derived
 def whose(check: HealthCheck, view: View) -> str:
-    """``GPU 3 of n1``, ``NvSwitch 1 of n1``, or the host where the result is of all its GPUs."""
+    """What the check was about: ``GPU 3 of n1``, ``NvSwitch 1 of n1``, or the host where it was about all its GPUs."""
     if check.part:
         return f"{check.part} of {check.host}"
     numbers = ", ".join(map(str, check.gpus))
@@ -91,26 +94,28 @@ def whose(check: HealthCheck, view: View) -> str:
 
 @derived
 def reason(check: HealthCheck, view: View) -> str:
-    """``: GPU 3's NvLink link 7 is currently down``, or nothing."""
+    """The message of the check, ``: GPU 3's NvLink link 7 is currently down``, or an empty text."""
     return f": {check.message}" if check.message else ""
 
 
 DISABLED_BY_KEY = "DR"
 _NO_PEER_ACCESS = frozenset({"CNS", "GNS", "TNS", "NS", DISABLED_BY_KEY})
-"""Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver, in the
-words of ``nvidia-smi topo -p2p``."""
+"""The results of ``nvidia-smi topo -p2p`` that mean that peer access is unavailable.
+
+Not supported by the chipset, the GPU, the topology, or at all, or disabled by a registry key of the driver.
+"""
 SIBLINGS = 4
-"""Ports of one model from which a single slower one stands out."""
+"""The number of ports of one model from which a single slower one is considered an outlier."""
 
 
 @derived
 def lacks_peer_access(link: TopoLink, view: View) -> bool | None:
-    """Does the driver offer no peer access between two GPUs?"""
+    """Does the driver not offer peer access between the two GPUs?"""
     return offers_no_access(link)
 
 
 def offers_no_access(link: TopoLink) -> bool | None:
-    """`lacks_peer_access` for code that asks of all pairs of all hosts: the pair itself says it, so nothing is kept."""
+    """`lacks_peer_access` for loops over all pairs of all hosts: the same answer without caching and evidence."""
     told = p2p_words(link)
     if link.peer_access is not None and not told & _NO_PEER_ACCESS:
         return not link.peer_access
@@ -118,26 +123,28 @@ def offers_no_access(link: TopoLink) -> bool | None:
 
 
 def p2p_words(link: TopoLink) -> set[str]:
-    """What ``nvidia-smi topo -p2p`` prints for a pair: reading, writing and the status as a whole."""
+    """The results of ``nvidia-smi topo -p2p`` for a pair: for reading, for writing, and the overall status."""
     return {word for word in (link.p2p_read, link.p2p_write, link.p2p_status) if word is not None}
 
 
 @derived
 def is_gpu_pair(link: TopoLink, view: View) -> bool:
-    """Whether the link joins two GPUs."""
+    """Does the link connect two GPUs?"""
     return joins_gpus(link)
 
 
 def joins_gpus(link: TopoLink) -> bool:
-    """`is_gpu_pair` for code."""
+    """`is_gpu_pair` without a view."""
     return link.a.startswith("GPU") and link.b.startswith("GPU")
 
 
 _MOST_LINKS = 18
-"""NVLinks of a GPU, through Blackwell. More to all others together: a switch joins them, so that the same links count
-for each."""
+"""The largest number of NVLinks of a GPU, through Blackwell.
+
+If the counts to all other GPUs add up to more, a switch joins the GPUs, so that the same links count for each of them.
+"""
 _BRIDGED = 12
-"""NVLinks that bridges make between two cards (A100 PCIe, H100 NVL); an A100 on an NVSwitch has as many."""
+"""The number of NVLinks of bridges between two cards (A100 PCIe, H100 NVL); an A100 on an NVSwitch has as many."""
 
 
 def gpu_pairs(host: Host) -> list[TopoLink]:
@@ -147,10 +154,11 @@ def gpu_pairs(host: Host) -> list[TopoLink]:
 
 @derived
 def has_nvswitch(host: Host, view: View) -> bool | None:
-    """True if NVSwitches of this host join its GPUs.
+    """Do NVSwitches of this host connect its GPUs?
 
-    By the switch on the PCI bus, links that are too many for a mesh or bridges, or a whole board of SXM modules. Not
-    those of a rack (GB200), which other machines serve. None where a pair has as many links as bridges make.
+    True for a switch on the PCI bus, for more links than a mesh or bridges have, or for a whole board of SXM modules.
+    The switches of a rack (GB200) do not count; other machines manage them. None where a pair has as many links as
+    bridges do.
     """
     if any(is_of_rack(gpu, view) for gpu in host.gpus):
         return False
@@ -169,13 +177,13 @@ def has_nvswitch(host: Host, view: View) -> bool | None:
 
 
 def _is_switched_board(host: Host) -> bool:
-    """Is a whole board of modules seen, of a model of which NVSwitches join a board?"""
+    """Does the host have a whole board of modules of a model whose boards are connected by NVSwitches?"""
     boards = [module.board for gpu in host.gpus if (module := module_of(gpu)) is not None and module.switched]
     return any(board is not None and len(boards) >= board for board in boards)
 
 
 def _links_of_gpus(host: Host) -> dict[str, list[int]]:
-    """NVLinks to each other GPU, by GPU, as ``nvidia-smi topo -m`` counts them."""
+    """The numbers of NVLinks to each other GPU, by GPU, as ``nvidia-smi topo -m`` counts them."""
     found: dict[str, list[int]] = {}
     for link in gpu_pairs(host):
         for name in (link.a, link.b):
@@ -185,7 +193,7 @@ def _links_of_gpus(host: Host) -> dict[str, list[int]]:
 
 @derived
 def has_nvlink(host: Host, view: View) -> bool | None:
-    """Does NVLink join some GPUs? None when their links were not shown."""
+    """Does NVLink connect any GPUs of the host? None when their links were not shown."""
     pairs = gpu_pairs(host)
     for link in pairs[:1]:
         view.note(link)
@@ -193,10 +201,10 @@ def has_nvlink(host: Host, view: View) -> bool | None:
 
 
 MESH_SIZE = 8
-"""GPUs of a board on which xGMI joins each to each."""
+"""The number of GPUs of a board on which xGMI connects each GPU to each other one."""
 
 
 def link_gbs(gpu: Gpu) -> float | None:
-    """What one xGMI link of the GPU carries in one direction, in GB/s; None for models without a mesh."""
+    """The bandwidth of one xGMI link of the GPU in one direction, in GB/s; None for models without a mesh."""
     product = product_of(gpu.model)
     return product.link_gbs if product is not None and product.form == "mesh" else None

@@ -1,4 +1,4 @@
-"""What a host was seen to have: sysctls, device files, kernel logs, its NCCL release in words."""
+"""Properties of a host: sysctls, device files, kernel logs, and its NCCL release as text."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ncdiag.facts.view import View
 
 @derived
 def nccl_text(host: Host, view: View) -> str:
-    """The NCCL version of the host for people."""
+    """The NCCL version of the host as text for messages."""
     version = view.version(host)
     return str(version) if version else "(version unknown)"
 
 
 @derived
 def has_infiniband_devices(host: Host, view: View) -> bool | None:
-    """Are there device files that a program can open (/dev/infiniband/uverbs*)? None when the folder was not listed."""
+    """Does the host have verbs device files that a program can open (/dev/infiniband/uverbs*)? None if not listed."""
     names = host.infiniband_devices
     return None if names is None else any(name.startswith("uverbs") for name in names)
 
 
 @derived
 def hca(link: TopoLink, view: View) -> str | None:
-    """RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives."""
+    """The RDMA device at one end of the link: its own name, or the one that the legend of ``topo -m`` gives."""
     label = next((end for end in (link.b, link.a) if not end.startswith("GPU")), None)
     host = view.host(link.host)
     if label is None or host is None:
@@ -33,19 +33,19 @@ def hca(link: TopoLink, view: View) -> str | None:
 
 @derived
 def kernel_logs(job: Job, view: View) -> tuple[str | None, ...]:
-    """The hosts of whose kernel's log something was read; None among them is a host without a name."""
+    """The hosts whose kernel log was at least partly read; None among them is a host without a name."""
     return tuple(dict.fromkeys(event.host for event in job.events if event.origin == "kernel"))
 
 
 @derived
 def shows_kernel_log(host: Host, view: View) -> bool:
-    """True if something was read of the kernel's log of the host: what it does not hold did not happen."""
+    """Was the kernel log of the host at least partly read? Then an event that it does not contain did not happen."""
     shown = kernel_logs(view.job, view)
     return None in shown or host.name in shown
 
 
 def sysctl(host: Host, name: str) -> str | None:
-    """The text of a kernel setting of the host; None when it was not shown."""
+    """The value of a sysctl of the host as text; None when it was not shown."""
     return (host.sysctls or {}).get(name)
 
 

@@ -1,4 +1,4 @@
-"""What a kernel interface is, from what a tool printed or else from its name, and whether it leads to other hosts."""
+"""The kind of a network interface, from tool output or else from its name, and whether it leads to other hosts."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _NAMES: tuple[tuple[str, InterfaceKind], ...] = (
 _KINDS = tuple((lazy_regex(pattern), kind) for pattern, kind in _NAMES)
 _OWN_BRIDGES = lazy_regex(_NAMES[2][0])
 _OF_PODS = lazy_regex(r"net\d{1,2}$")
-"""What Multus calls the further interfaces of a pod."""
+"""The names that Multus gives additional interfaces of a pod."""
 _ELSEWHERE = lazy_regex(r"if\d+$")
 _WIRED = frozenset({"physical", "bond", "vlan", "ipoib"})
 
 
 @derived
 def likely_kind(interface: Interface, view: View) -> InterfaceKind | None:
-    """The kind that a tool told, else what the name stands for by custom; None for a name without one."""
+    """The kind that a tool reported, else the kind that the name suggests by convention; None for other names."""
     if interface.kind is not None:
         return interface.kind
     kind = _by_name(interface)
     if kind == "physical" and interface.parent and _ELSEWHERE.match(interface.parent):
-        return None  # linked to a device of another namespace: a veth or macvlan that was given a NIC's name
+        return None  # its lower device is in another namespace: a veth or macvlan with a NIC's name
     return kind
 
 
@@ -51,9 +51,9 @@ def _by_name(interface: Interface) -> InterfaceKind | None:
 
 @derived
 def is_virtual(interface: Interface, view: View) -> bool | None:
-    """Does it exist only inside this host? A bridge of unknown purpose may carry the host's own address: unknown.
+    """Does the interface exist only inside this host? None for a bridge that may carry the host's own address.
 
-    A veth or macvlan with a NIC's name (``eth0``, ``net1``) is the end that a pod was given: its way out.
+    A veth or macvlan with a NIC's name (``eth0``, ``net1``) is the pod's end of its connection to the outside.
     """
     kind = likely_kind(interface, view)
     if kind == "bridge":
@@ -64,7 +64,7 @@ def is_virtual(interface: Interface, view: View) -> bool | None:
 
 
 def _joins_nothing(bridge: Interface, view: View) -> bool:
-    """True if no interface that could lead out of the host is a port of this bridge, of a host seen whole."""
+    """On a host whose interfaces were all seen: has this bridge no port that could lead out of the host?"""
     host = view.host(bridge.host)
     if host is None or not host.looked_at or not is_closed(host, "interfaces"):
         return False
@@ -74,7 +74,10 @@ def _joins_nothing(bridge: Interface, view: View) -> bool:
 
 @derived
 def leads_out(interface: Interface, view: View) -> bool | None:
-    """Does it lead out of its host: a card or what is on one; in a pod, which has none, a veth or macvlan?"""
+    """Does the interface lead out of its host: a NIC or an interface on one.
+
+    In a pod without NICs, a veth or macvlan?
+    """
     kind = likely_kind(interface, view)
     if kind in _WIRED:
         return True
@@ -88,7 +91,7 @@ def leads_out(interface: Interface, view: View) -> bool | None:
 
 @derived
 def is_loopback(interface: Interface, view: View) -> bool | None:
-    """Is it the loopback interface, by kind or by an address of the loopback network? None if not known."""
+    """Is this the loopback interface, by kind or by an address of the loopback network? None if not known."""
     kind = likely_kind(interface, view)
     if kind is not None:
         return bool(kind == "loopback")
@@ -98,7 +101,7 @@ def is_loopback(interface: Interface, view: View) -> bool | None:
 
 @derived
 def ip(interface: Interface, view: View) -> str | None:
-    """The address that NCCL would take: the first IPv4 one, else the first IPv6 one (src/misc/socket.cc)."""
+    """The address that NCCL would use: the first IPv4 one, else the first IPv6 one (src/misc/socket.cc)."""
     found = [(ip_address(a.ip), a.ip) for a in interface.addresses or ()]
     for version in (4, 6):
         for address, text in found:
@@ -109,7 +112,7 @@ def ip(interface: Interface, view: View) -> str | None:
 
 @derived
 def is_link_local(interface: Interface, view: View) -> bool | None:
-    """Is the address that NCCL would take link-local (169.254.0.0/16, fe80::/10)? None without an address."""
+    """Is the address that NCCL would use link-local (169.254.0.0/16, fe80::/10)? None without an address."""
     address = ip_address(ip(interface, view) or "")
     return None if address is None else address.is_link_local
 
@@ -119,7 +122,7 @@ DEAD_STATES = frozenset({"down", "lowerlayerdown", "notpresent"})
 
 @derived
 def is_dead(interface: Interface, view: View) -> bool | None:
-    """Does it have no link: switched off, or without a carrier?"""
+    """Does the interface have no link: is it down, or without a carrier?"""
     if interface.operstate in DEAD_STATES:
         return True
     if interface.up is False or interface.running is False:

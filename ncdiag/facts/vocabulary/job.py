@@ -1,4 +1,4 @@
-"""The job as a whole: how many hosts it spans, what differs between its ranks."""
+"""The job as a whole: whether it spans several hosts, and what differs between its ranks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_host
 
 @derived
 def stalled_at_start(job: Job, view: View) -> bool:
-    """Did the first collective run into a watchdog's limit?"""
+    """Did the first collective exceed the time limit of a watchdog?"""
     for timeout in job.timeouts:
         first = timeout.sequence == 1 or (timeout.last_completed is not None and timeout.last_completed < 1)
         if first and is_timeout(timeout, view):
@@ -30,7 +30,7 @@ def stalled_at_start(job: Job, view: View) -> bool:
 
 @derived
 def is_multi_host(job: Job, view: View) -> bool | None:
-    """Does the job span several hosts? From nNodes, hosts that were seen, launch lines, foreign peers, tests."""
+    """Does the job span several hosts? From nNodes, hosts that were seen, launch lines, foreign peers, and tests."""
     if job.nhosts is not None:
         return job.nhosts > 1
     rank_hosts = {r.host for r in job.ranks}
@@ -43,7 +43,7 @@ def is_multi_host(job: Job, view: View) -> bool | None:
 
 
 def _tests_one_host(job: Job, view: View) -> bool:
-    """Is a benchmark on one host all that ran, and no trouble of several told? It lists the GPUs of all processes."""
+    """Is the only run a benchmark on one host, and does no complaint mention several? Its table lists all processes."""
     sizes = {communicator.nranks for communicator in job.communicators} | {rank.nranks for rank in job.ranks}
     alone = [run for run in job.benchmarks if run.nhosts == 1 and sizes <= {run.nranks, None}]
     if not alone or len(alone) < len(job.benchmarks) or any(told.scope == "multi-host" for told in job.complaints):
@@ -54,7 +54,7 @@ def _tests_one_host(job: Job, view: View) -> bool:
 
 @derived
 def has_foreign_peer(job: Job, view: View) -> bool | None:
-    """Does some message name a peer address that belongs to no interface seen (so another host takes part)?"""
+    """Does a message name a peer address that belongs to no known interface, so that another host takes part?"""
     own = {a.ip.split("%")[0] for h in job.hosts for i in h.interfaces for a in i.addresses or ()}
     peers = {e.peer for e in job.events if e.peer}
     addresses = {_address(peer) for peer in peers} - {None}
@@ -70,7 +70,7 @@ def _address(peer: str) -> str | None:
 
 @derived
 def differences(job: Job, view: View) -> tuple[Difference, ...]:
-    """What differs between the ranks or hosts that told it: versions, network, settings, drivers, NICs, MTUs."""
+    """What differs between ranks or hosts, where known: versions, network, settings, drivers, NICs, MTUs."""
     found: list[Difference] = []
     for what, read in _COMPARED.items():
         found += _difference(job, what, "", read)
@@ -114,7 +114,7 @@ def _difference(job: Job, what: str, name: str, read: Callable[[Rank], Any]) -> 
 
 
 def _host_settings(job: Job, view: View) -> list[Difference]:
-    """Variables that the environments of two hosts give differently."""
+    """Variables whose values differ between the environments of two hosts."""
     result = []
     names = {name for host in job.hosts for name in host.settings}
     for name in sorted(names):
@@ -136,7 +136,7 @@ def _folded(groups: dict[str, list[Rank]]) -> dict[str, str]:
 
 
 def _told_versions(job: Job) -> list[Difference]:
-    """The two versions of NCCL's own message about them (src/init.cc, 2.23 and later)."""
+    """The two versions in NCCL's own message about different versions (src/init.cc, 2.23 and later)."""
     result = []
     for event in job.events:
         if event.event == "version-mismatch":
@@ -153,17 +153,17 @@ def _told_versions(job: Job) -> list[Difference]:
 
 @derived
 def summary(difference: Difference, view: View) -> str:
-    """``2.22.3 (ranks 0-7 on n1), 2.23.4 (ranks 8-15 on n2)``."""
+    """The differing values, each with its ranks or hosts: ``2.22.3 (ranks 0-7 on n1), 2.23.4 (ranks 8-15 on n2)``."""
     return ", ".join(f"{value} ({who})" for value, who in difference.groups.items())
 
 
 @derived
 def is_timeout(timeout: Timeout, view: View) -> bool:
-    """A collective that ran longer than allowed.
+    """Did a collective run longer than allowed?
 
-    Other records only tell the state of a rank, unless PyTorch looks for the stack of a collective that failed, or a
-    watchdog tells the others that it gave up, and no code of NCCL tells why. Such a signal counts where the rank that
-    gave it does not speak for itself.
+    Other records only show the state of a rank, except where PyTorch searches for the stack of a collective that
+    failed, or a watchdog signals to the other ranks that it aborted, and no return code of NCCL explains why. Such a
+    signal counts if the rank that sent it does not report the timeout itself.
     """
     if timeout.given_up or timeout.only_stack:
         return True

@@ -1,4 +1,4 @@
-"""What a launch needs of its hosts, as its text says: which hosts, how they are reached, where the ranks meet."""
+"""What a launch needs from its hosts, from its text: which hosts, how they are reached, and where the ranks meet."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ncdiag.facts.model import Job, Launch
 T = TypeVar("T")
 
 HOSTFILE = "hostfile"
-"""The program of a launch that is a file of hosts."""
+"""The ``program`` of a launch that is a file of hosts."""
 _MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun"})
 _TORCH = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic"})
 _SLURM = frozenset({"srun", "sbatch", "salloc"})
 _KNOWN = _MPI | _TORCH | _SLURM | {"horovodrun", "deepspeed", "accelerate launch"}
 _SSH_AGENTS = frozenset({"ssh", "rsh", "pdsh", "openmpi", "mpich", "impi", "mvapich", "standard"})
-"""Launchers of hydra (-launcher) and of DeepSpeed (--launcher) that log in by ssh; the first two by its name."""
+"""Launcher options of hydra (-launcher) and DeepSpeed (--launcher) that use ssh; the first two are hydra's names."""
 _SSH_ARGUMENTS = ("plm_rsh_args", "plm_ssh_args", "pls_rsh_args")
 _SSH_PROGRAMS = ("plm_rsh_agent", "plm_ssh_agent", "pls_rsh_agent")
 """Parameters of Open MPI 1 to 5 (orte/mca/plm/rsh, PRRTE src/mca/plm/ssh)."""
@@ -31,18 +31,18 @@ _CONTAINER = re.compile(
     r"|kubectl\s(?:.{0,200}\s)?exec)\s"
 )
 _ELSEWHERE = re.compile(r"\s*(?:[A-Za-z_]\w*=\S*\s+|sudo\s+|time\s+|nohup\s+){0,20}(ssh|kubectl)\s")
-"""What starts the launcher on another host."""
+"""Programs that start the launcher on another host."""
 _OPTIONS = r"(?:mpirun|mpiexec\S{0,9}|orterun|prterun)\s(?:[^;|&]{0,2000}?\s)?-{1,2}"
 _FILES = (
     (re.compile(rf"{_OPTIONS}(?:rf|rankfile|map-by[= ]+rankfile:file)[= ](\S{{1,200}})"), "the rank file {}"),
     (re.compile(rf"{_OPTIONS}(?:app|configfile)[= ](\S{{1,200}})"), "the file of applications {}"),
 )
-"""Files that say where processes run or where the ranks meet, as a phrase each."""
+"""Files that say where processes run or where the ranks meet, each with a phrase for it."""
 _CONFIGURATION = re.compile(r"accelerate[ ]launch\s[^;|&]{0,400}--config[_-]file[= ](\S{1,200})")
 _CONFIGURED = "accelerate config"
-"""The program of a launch that is such a file."""
+"""The ``program`` of a launch that is such a file."""
 _SEVERAL, _EACH_ON_ITS_OWN = re.compile(r"\s:\s+-"), re.compile(r"\s:\s(?:.*\s)?-{1,2}(?:H|hosts?)\b")
-"""Several applications in one line of mpirun."""
+"""Several applications in one mpirun line."""
 _SHOWN, _FEW = 80, 3
 _LAST_PORT = 65535
 _ENDPOINT = r"--rdzv[-_]endpoint\b"
@@ -53,13 +53,14 @@ _BY_NODE = r"-{1,2}(?:bynode|map-by[= ]+(?:ppr:\d+:)?node)\b"
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What the launch needs.
 
-    ``launcher`` is the outermost one that is known; ``hosts`` those that the text names, and ``source`` a phrase on
-    where. ``hostfile`` is the file of hosts that was named, ``slots`` the processes on each host as far as told.
-    ``ssh`` are the options with which the launcher calls ssh; None where it does not.
-    ``master`` and ``port`` are where the ranks meet; empty and None where the text does not say it. ``contained``: what
-    is started has the files of a container, and not those of its host. ``elsewhere`` is what starts the launcher itself
-    on another host. ``doubt`` is why ``hosts`` may not be all of them, ``unread`` what else the text says and nobody
-    read, a phrase each.
+    ``launcher`` is the outermost launcher that is known. ``hosts`` are the hosts that the text names, ``source`` is a
+    phrase that says where. ``hostfile`` is the file of hosts that was named, ``slots`` the number of processes on each
+    host as far as known. ``ssh`` are the options with which the launcher calls ssh; None where it does not use ssh.
+
+    ``master`` and ``port`` are where the ranks meet; empty and None where the text does not say it. ``contained``: does
+    the started program see the files of a container instead of those of the host? ``elsewhere`` is the program that
+    starts the launcher itself on another host. ``doubt`` is the reason why ``hosts`` may be incomplete, ``unread``
+    holds a phrase for each other part of the text that was not parsed.
     """
 
     launcher: str = ""
@@ -81,12 +82,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> tuple[str, int] | None:
-        """Where the ranks meet; None where the text does not say both host and port."""
+        """The host and port where the ranks meet; None where the text does not give both."""
         return (self.master, self.port) if self.master and self.port is not None else None
 
 
 def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
-    """The plan of the launch that a job shows; ``hosts`` are told by somebody else, in place of those of the text."""
+    """Return the plan of the launch that a job shows; ``hosts``, where given, replace those of the text."""
     lines = [launch for launch in job.launches if launch.program in _KNOWN]
     named, source = _named(job, lines)
     own = tuple(hosts) or named
@@ -117,18 +118,21 @@ def plan_of(job: Job, hosts: Sequence[str] = ()) -> Plan:
 
 
 def configurations(job: Job) -> list[str]:
-    """The files that accelerate is told to take its settings from."""
+    """The configuration files that accelerate is started with."""
     return [found[1] for launch in job.launches if (found := _CONFIGURATION.search(launch.text))]
 
 
 def _is_contained(line: Launch) -> bool:
-    """Does a container stand before what the line starts? One that the innermost launcher starts is a program to it."""
+    """Is the program that the line starts run inside a container?
+
+    A container that the launcher starts does not count.
+    """
     before = line.text.rpartition(f" {line.executable}")[0] if line.executable else ""
     return _CONTAINER.search(before) is not None
 
 
 def _unread(lines: Sequence[Launch]) -> Iterator[str]:
-    """What the lines say and nobody read."""
+    """Phrases for the parts of the lines that were not parsed."""
     for line in lines:
         if line.program in _MPI and _SEVERAL.search(line.text):
             yield f"the programs that {line.program} starts after a colon"
@@ -138,9 +142,10 @@ def _unread(lines: Sequence[Launch]) -> Iterator[str]:
 
 
 def _doubt(lines: Sequence[Launch], listed: Launch | None) -> str:
-    """Why the hosts may not be all; empty where they are. One line may hold several launchers, of which one has them.
+    """The reason why the list of hosts may be incomplete; empty where it is complete.
 
-    A step of Slurm on hosts of a variable is passed over: it is one of several, and the whole job has its own list.
+    One line may contain several launchers, one of which has the hosts. A step of Slurm whose hosts come from a variable
+    is skipped: it is one of several steps, and the job itself has the full list.
     """
     files = list(dict.fromkeys(line.hostfile for line in lines if line.hostfile))
     if len(files) > 1 and (listed is None or listed.program == HOSTFILE):
@@ -158,7 +163,7 @@ def _doubt(lines: Sequence[Launch], listed: Launch | None) -> str:
 
 
 def _sets(lines: Sequence[Launch]) -> set[frozenset[str]]:
-    """The hosts on which the command lines of a launch start, each once; none where a line does not say it."""
+    """The sets of hosts on which the command lines of a launch start; empty where any line does not say it."""
     by_text: dict[str, frozenset[str]] = {}
     for line in lines:
         if line.program != "sbatch" and not (line.hosts_unread and not line.hosts):
@@ -176,9 +181,9 @@ def _last(values: Iterable[str | None]) -> str | None:
 
 
 def _listed(job: Job, lines: Sequence[Launch]) -> Launch | None:
-    """The line or the file that names the hosts: a launcher's option, Slurm's list, then a file.
+    """The line or file that names the hosts: a launcher's option, else Slurm's list, else a file.
 
-    Where several lines start on different hosts, a list of Slurm that has all of these.
+    Where several lines start on different hosts: a list of Slurm that contains all of them.
     """
     files = [launch for launch in job.launches if launch.program == HOSTFILE]
     sets = _sets(lines)
@@ -203,9 +208,9 @@ def _named(job: Job, lines: Sequence[Launch]) -> tuple[tuple[str, ...], str]:
 
 
 def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[str, ...] | None:
-    """The options of ssh; None where the launcher does not call it."""
+    """The options of ssh; None where the launcher does not use ssh."""
     if outer is None:
-        return ()  # a file of hosts alone is for a launcher that logs in to them
+        return ()  # without a launch line, a file of hosts is for a launcher that logs in by ssh
     if outer.program in _TORCH | _SLURM | {"accelerate launch"} or any(line.program == "sbatch" for line in lines):
         return None
     given = _parameters(outer)
@@ -220,7 +225,7 @@ def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[str, ...] | Non
 
 
 def _parameters(launch: Launch) -> dict[str, str]:
-    """Open MPI's parameters, as options or as variables."""
+    """Open MPI's MCA parameters, from options or variables."""
     variables = {**launch.prefix_env, **launch.env}
     by_name = {name.removeprefix("OMPI_MCA_").removeprefix("PRTE_MCA_"): text for name, text in variables.items()}
     return {**by_name, **launch.mca}
@@ -234,7 +239,7 @@ def _split(text: str) -> list[str]:
 
 
 def _meeting(job: Job, lines: Sequence[Launch], hosts: Sequence[str]) -> tuple[str, int | None]:
-    """MASTER_ADDR and MASTER_PORT: of a launcher's option, of the variables it sets, of the script around it."""
+    """MASTER_ADDR and MASTER_PORT, from an option of the launcher, the variables it sets, or the script around it."""
     texts = {setting.name: setting.text for setting in job.settings if setting.is_set}
     for line in lines:
         texts.update(line.env)
@@ -242,10 +247,10 @@ def _meeting(job: Job, lines: Sequence[Launch], hosts: Sequence[str]) -> tuple[s
     address, port = texts.get("MASTER_ADDR"), texts.get("MASTER_PORT")
     told = _last(line.master_addr for line in lines) or (address if address and re.fullmatch(_PLAIN, address) else None)
     if told is None and hosts and (inner == "deepspeed" or address):
-        told = hosts[0]  # a script works it out, as the first host of its list
+        told = hosts[0]  # a script computes it, as the first host of its list
     if told is None:
         return "", None
-    told = told.removeprefix("[").removesuffix("]")  # an address of IPv6 before its port
+    told = told.removeprefix("[").removesuffix("]")  # an IPv6 address before its port
     number = next((line.master_port for line in reversed(lines) if line.master_port is not None), None)
     if number is None and port is not None:
         return told, int(port) if re.fullmatch(r"[0-9]{1,9}", port) else None
@@ -255,7 +260,7 @@ def _meeting(job: Job, lines: Sequence[Launch], hosts: Sequence[str]) -> tuple[s
 
 
 def _slots(job: Job, lines: Sequence[Launch], hosts: Sequence[str]) -> dict[str, int]:
-    """How many processes the launch starts on each host, as far as the text says."""
+    """The number of processes that the launch starts on each host, as far as the text says."""
     each = [line.nproc_per_node for line in lines if line.nproc_per_node is not None]
     if each:
         return dict.fromkeys(hosts, max(each))

@@ -11,7 +11,7 @@ POD = "kubernetes"
 
 @derived
 def asks_rdma(launch: Launch, view: View) -> bool | None:
-    """Whether the container is given RDMA devices; None for a line that is not a container."""
+    """Is the container given RDMA devices? None for a line that does not start a container."""
     if launch.program == POD:
         return bool(launch.rdma_resources)
     if launch.program in CONTAINER_PROGRAMS:
@@ -21,14 +21,14 @@ def asks_rdma(launch: Launch, view: View) -> bool | None:
 
 CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose")
 CONTAINER_SHM = 64 << 20
-"""Shared memory of a container without --shm-size and --ipc=host (Docker reference, docker run)."""
+"""Shared memory of a container without --shm-size and --ipc=host, in bytes (Docker reference, docker run)."""
 
 
 @derived
 def is_multi_host(launch: Launch, view: View) -> bool | None:
     """Does the line start processes on several hosts? None when it does not say."""
     if launch.program == "hostfile" and not any(host.slots for host in launch.hosts):
-        return None  # a list of names may be any list
+        return None  # names in a list need not be the hosts of this launch
     if launch.hosts:
         return len({host.name for host in launch.hosts}) > 1
     if launch.program.endswith("_perf") and launch.nnodes is None:
@@ -38,13 +38,13 @@ def is_multi_host(launch: Launch, view: View) -> bool | None:
 
 @derived
 def is_container(launch: Launch, view: View) -> bool:
-    """Whether the line starts a container."""
+    """Does the line start a container?"""
     return launch.program in CONTAINER_PROGRAMS
 
 
 @derived
 def container_shm_bytes(launch: Launch, view: View) -> int | None:
-    """Shared memory that the container gets, in bytes; None when it shares the host's or is not a container."""
+    """The size of the container's shared memory in bytes; None when it shares the host's or is not a container."""
     if launch.program not in CONTAINER_PROGRAMS or launch.ipc == "host":
         return None
     return launch.shm_size_bytes if launch.shm_size_bytes is not None else CONTAINER_SHM

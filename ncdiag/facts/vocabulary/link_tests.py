@@ -1,8 +1,8 @@
-"""What perftest measured of a link, beside what its port promises, the same link to host memory, and what NCCL reached.
+"""Compare the result of perftest with the rate of the port, with the same test from host memory, and with NCCL.
 
 Acceptance thresholds of providers for ``ib_write_bw`` are 90 to 96% of the port's rate with large messages
-(Azure/azurehpc-health-checks, oracle-quickstart/oci-hpc); perftest's own default of 64 KiB over one queue pair stays
-below that on fast ports.
+(Azure/azurehpc-health-checks, oracle-quickstart/oci-hpc); perftest's default of 64 KiB over one queue pair stays below
+that on fast ports.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth, fastest_ports, goes_round
 
 ENOUGH_OF_TESTED = 0.7
-"""The share of what perftest measured that a benchmark reaches when all is well."""
+"""The share of perftest's result that a benchmark reaches on a healthy system."""
 _SMALLEST = 64 << 10
-"""Bytes from which a message shows bandwidth; it is perftest's default."""
+"""The message size in bytes from which a test shows bandwidth; it is perftest's default."""
 _LARGE, _MEDIUM_SHARE = 1 << 20, 0.75
-"""Bytes from which one queue pair fills a fast link, and what smaller messages reach of it at least."""
+"""The message size in bytes from which one queue pair fills a fast link, and the least share that others reach."""
 
 
 @derived
 def from_host_memory(test: LinkTest, view: View) -> float | None:
-    """Gbit/s of the same test of the same device from host memory, at a size of this one; None where none was run.
+    """The result in Gbit/s of the same test of the same device from host memory, at one of the sizes of this test.
 
-    None too for a test whose own buffers do not lie on a GPU.
+    None where there was no such test, or where the buffers of this test are not on a GPU.
     """
     best = None
     for other in view.job.link_tests if test.memory == "gpu" else ():
@@ -40,7 +40,7 @@ def from_host_memory(test: LinkTest, view: View) -> float | None:
 
 @derived
 def fraction_of_host_memory(test: LinkTest, view: View) -> float | None:
-    """What GPU memory reaches of that."""
+    """The result from GPU memory divided by that of the same test from host memory."""
     found = measured_bandwidth(test)
     host = from_host_memory(test, view)
     return found[0] / host if found and host else None
@@ -48,13 +48,13 @@ def fraction_of_host_memory(test: LinkTest, view: View) -> float | None:
 
 @derived
 def device_text(test: LinkTest, view: View) -> str:
-    """The device that was tested, for people: ``mlx5_0 of n1``."""
+    """The device that was tested, with its host: ``mlx5_0 of n1``."""
     return " of ".join(part for part in (test.hca or "an RDMA device", test.host) if part)
 
 
 @derived
 def bus_ids(test: LinkTest, view: View) -> str:
-    """Where the tested card stands: ``0000:17:00.0``; ``<bus id of mlx5_0>`` where nothing tells it."""
+    """The bus id of the tested card, ``0000:17:00.0``; ``<bus id of mlx5_0>`` where it is not known."""
     found = [
         hca.bus_id for host in hosts_of_test(test, view) for hca in host.hcas if hca.name == test.hca and hca.bus_id
     ]
@@ -63,10 +63,10 @@ def bus_ids(test: LinkTest, view: View) -> str:
 
 @derived
 def tested_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s that link tests show for the ports of one host, as far as their number is known; else for one port.
+    """The bandwidth in GB/s that link tests show for all ports of one host, or for one port if their number is unknown.
 
-    iperf3 measures all that the sockets of a host carry. None when no test was run, or for a collective that does not
-    go round in a ring over several hosts.
+    iperf3 measures the total of a host's sockets. None when no test was run, or for a collective that does not go round
+    a ring over several hosts.
     """
     hosts = benchmark.nhosts or view.job.nhosts
     if hosts is None or hosts < 2 or not goes_round(benchmark, view):  # noqa: PLR2004
@@ -85,7 +85,7 @@ def tested_gbs(benchmark: Benchmark, view: View) -> float | None:
 
 @derived
 def fraction_of_tested(benchmark: Benchmark, view: View) -> float | None:
-    """Bus bandwidth of the large sizes over what the tested links let sizes like them reach."""
+    """The bus bandwidth of the large sizes divided by the bandwidth that the tested links allow for these sizes."""
     reached = bus_bandwidth(benchmark)
     tested = tested_gbs(benchmark, view)
     if not reached or not tested:
@@ -96,13 +96,13 @@ def fraction_of_tested(benchmark: Benchmark, view: View) -> float | None:
 
 @derived
 def tested_text(benchmark: Benchmark, view: View) -> str:
-    """``8.2 of the 97.8 GB/s``."""
+    """The measured part of the tested bandwidth in words: ``8.2 of the 97.8 GB/s``."""
     reached, tested = bus_bandwidth(benchmark), tested_gbs(benchmark, view)
     return f"{reached[0]:.3g} of the {tested:.3g} GB/s" if reached and tested else "an unknown share"
 
 
 def measured_bandwidth(test: LinkTest) -> tuple[float, float] | None:
-    """The best bandwidth, and the share of the link that sizes like it reach when all is well."""
+    """The best bandwidth in Gbit/s, and the share of the link that sizes like it reach on a healthy system."""
     for least, share in ((_LARGE, 1.0), (_SMALLEST, _MEDIUM_SHARE)):
         values = [row.average_gbps for row in test.rows if row.size >= least and row.average_gbps is not None]
         if values:
@@ -115,14 +115,14 @@ def _ways(test: LinkTest) -> int:
 
 
 def hosts_of_test(test: LinkTest, view: View) -> Iterator[Host]:
-    """The host that the test ran on; where it is not known, all that have a device of that name."""
+    """The host that the test ran on; where that is not known, all hosts that have a device of that name."""
     named = view.host(test.host)
     hosts = [named] if named is not None and named.hcas else view.job.hosts
     return (host for host in hosts if any(hca.name == test.hca for hca in host.hcas))
 
 
 def _is_alike(test: LinkTest, other: LinkTest) -> bool:
-    """Does the other test differ in its memory alone?"""
+    """Do the two tests differ in their memory only?"""
     same = (test.program, test.hca, bool(test.bidirectional), bool(test.dual_port))
     here = test.host is None or other.host is None or test.host == other.host
     return (

@@ -1,7 +1,7 @@
-"""Did the job fail, when and how far had it come: facts of the whole job that the engine weighs, whatever a rule says.
+"""Did the job fail, when, and how far had it come: facts about the whole job that the engine uses for all rules.
 
-A line that tells of a failure counts only as long as nothing shows that the job got over it: a later step, a later
-communicator, a server that answers, an orderly end. What was printed after an orderly end belongs to the tear-down.
+A line that reports a failure counts only if nothing shows that the job recovered from it: a later step, a later
+communicator, a server that answers, a normal end. Lines after a normal end belong to the tear-down.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
-"""Levels at which a program tells what it does: a failure is printed there when the program goes on."""
+"""Levels of progress messages; a failure printed at such a level is one after which the program continues."""
 _WARNS = frozenset({"WARN", "ERROR", "ATTN", "DIAG", "ABORT"})
-"""Levels at which NCCL warns."""
+"""The levels of NCCL's warnings."""
 _RETURN, _IN_PROGRESS = "error-return", 7
-"""NCCL's trace of a return code; ncclInProgress is none of a failure."""
+"""NCCL's trace of a return code; ncclInProgress does not count as a failure."""
 _FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
 _STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
 _EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
 _STEPS_NEEDED = 3
-"""Steps after a failure before the job went on: other ranks may still print one or two."""
+"""The number of steps after a failure that show that the job continued; other ranks may still print one or two."""
 _BEFORE, _AFTER = 3600.0, 600.0
-"""Seconds before the first and behind the last line of a job in which the kernel's lines may belong to it."""
+"""Seconds before the first and after the last line of a job in which lines of the kernel may belong to it."""
 _CRASHED = frozenset({"segfault", "segfault-in-nccl"})
 _DAEMON = re.compile(r"[a-z][\w@.-]*d|systemd-[\w-]+|cron")
-"""Names of services of the system, which end in d by custom (sshd, snapd, systemd-udevd)."""
+"""Names of system services, which by convention end in d (sshd, snapd, systemd-udevd)."""
 _EXITS = frozenset({"process-exit", "worker-failed", "worker-crashed", "worker-killed"})
-"""What a launcher says of a process that ended."""
+"""Messages of launchers about a process that ended."""
 _INTERRUPTED = "program-interrupted"
 _ENDINGS = frozenset({
     "process-exit", "worker-failed", "worker-killed", "mpi-rank-signal", "worker-ended", "launcher-stops-others",
     "job-cancelled", "job-step-cancelled", "mpi-job-aborted",
 })  # fmt: skip
-"""What is said of processes and jobs that end, be it because somebody ended them."""
+"""Messages about the end of processes and jobs, including an end that somebody requested."""
 _FAULTS = frozenset({4, 6, 7, 8, 11})
-"""Signals of a process's own faults, which nobody sends: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV."""
+"""Signals that a fault of the process itself raises: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV."""
 _LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
 _MILD = re.compile(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
-"""What the hardware says of a fault that it got over itself."""
+"""Messages of the hardware about a fault that it recovered from."""
 _RECOVERIES = {
     "interface-link-down": "interface-link-up", "carrier-lost": "carrier-gained",
     "rendezvous-unanswered": "rendezvous-answered",
@@ -55,11 +55,11 @@ _RECOVERIES = {
 _LINKS = frozenset({"interface-link-down", "carrier-lost"})
 _TRANSFER = "ib-completion-error"
 Place = tuple[str, int]
-"""A source and a line of it."""
+"""A source, and a line number in it."""
 
 
 def place(fact: object, field: str = "") -> Place | None:
-    """Where a fact, or one field of it, was printed."""
+    """The place where a fact, or one field of it, was printed; None if unknown."""
     provenance: dict[str, Span] = getattr(fact, "provenance", None) or {}
     span = provenance.get(field) or provenance.get("")
     return (span.source, span.line) if span is not None else None
@@ -67,9 +67,9 @@ def place(fact: object, field: str = "") -> Place | None:
 
 @derived
 def is_failure(event: Event, view: View) -> bool:
-    """True if the line says that something failed: a failure that the catalogue knows, a trace of a return code.
+    """Does the line say that something failed: a failure in the catalogue, or a trace of a return code?
 
-    So does a warning that is otherwise harmless, when it is the last one before such a trace.
+    So does a warning that is otherwise harmless, if it is the last warning before such a trace.
     """
     if event.event == _RETURN:
         return event.fields.get("code") not in {0, _IN_PROGRESS}
@@ -98,7 +98,7 @@ def last_words(job: Job, view: View) -> frozenset[Span | None]:
 
 @derived
 def went_on(event: Event, view: View) -> bool:
-    """True if the job recovered from what the line reports: it continued afterwards, or had already ended normally."""
+    """Did the job recover from what the line reports? It continued afterwards, or had already ended normally."""
     at = place(event)
     if at is None:
         return False
@@ -109,7 +109,7 @@ def went_on(event: Event, view: View) -> bool:
         return True
     if ends_by_hand(event, view):
         return True
-    if at[0] not in seen.sources:  # the kernel's log, or the file of a rank: its place tells nothing of the order
+    if at[0] not in seen.sources:  # the order of lines between the kernel's log and a rank's file is unknown
         return bool(seen.finished)
     return _finished_around(at, seen) or _progressed(at, seen)
 
@@ -126,7 +126,7 @@ def ends_by_hand(event: Event, view: View) -> bool:
 
 @derived
 def interrupts(job: Job, view: View) -> dict[str, int]:
-    """The line of each source in which it is first told that somebody stopped a program."""
+    """The line of each source that first says that somebody stopped a program."""
     found: dict[str, int] = {}
     for at in (place(event) for event in job.events if event.event == _INTERRUPTED):
         if at is not None:
@@ -135,9 +135,9 @@ def interrupts(job: Job, view: View) -> dict[str, int]:
 
 
 def _is_before_the_job(at: Place, marks: Marks, view: View) -> bool:
-    """Did a step end before anything of the job was seen, and did the job end well afterwards?
+    """Did a step end before the first line of the job, and did the job end normally afterwards?
 
-    Scripts clean up and look around first, and such a step may fail for good reasons.
+    Scripts clean up and run checks first; such a step may fail without harm.
     """
     source, line = at
     first = first_signs(view.job, view).get(source)
@@ -147,7 +147,7 @@ def _is_before_the_job(at: Place, marks: Marks, view: View) -> bool:
 
 @derived
 def first_signs(job: Job, view: View) -> dict[str, int]:
-    """The line of each source in which a rank of the job is first seen, or its program says that its work begins."""
+    """The line of each source in which a rank of the job first appears, or a program says that its work begins."""
     seen = marks(job, view)
     found = {source: lines[0] for kind in (seen.begun, seen.stepped) for source, lines in kind.items() if lines}
     for rank in job.ranks:
@@ -158,7 +158,7 @@ def first_signs(job: Job, view: View) -> dict[str, int]:
 
 
 def _finished_around(at: Place, marks: Marks) -> bool:
-    """Did the program end well after this line, or before it with nothing begun in between?"""
+    """Did the program end normally after this line, or before it without another beginning in between?"""
     source, line = at
     ends, again = marks.finished.get(source, []), marks.started.get(source, [])
     later = bisect_left(ends, line)
@@ -175,7 +175,7 @@ def _progressed(at: Place, marks: Marks) -> bool:
 
 
 def _came_up(event: Event, at: Place, view: View) -> bool:
-    """Did the process that warned set up its communicator afterwards?"""
+    """Did the process that warned complete its communicator afterwards?"""
     if event.pid is None or event.origin not in {"nccl", "rccl", "plugin", "libfabric"}:
         return False
     ready = ready_places(view.job, view).get((event.host, event.pid))
@@ -183,13 +183,13 @@ def _came_up(event: Event, at: Place, view: View) -> bool:
 
 
 def _was_handled(event: Event, view: View) -> bool:
-    """Did a program print an exception, and the job end with 0 without a word of a process that failed?"""
+    """Did a program print an exception, although the job ended with status 0 and no process was reported as failed?"""
     return event.event == _EXCEPTION and ended_with_0(view.job, view)
 
 
 @derived
 def ended_with_0(job: Job, view: View) -> bool:
-    """Does `ncdiag run` tell that its job ended with 0, and no line that a process of it failed?"""
+    """Does `ncdiag run` report status 0 for its job, without any line about a failed process?"""
     names = view.event_names()
     if _RUN_ENDED not in names or not (_EXITS | CRASHES).isdisjoint(names):
         return False
@@ -197,9 +197,9 @@ def ended_with_0(job: Job, view: View) -> bool:
 
 
 def _recovered(event: Event, view: View) -> bool:
-    """Did the link that was lost come back, or the peer that was missed?
+    """Did the lost link come back, or the missing peer?
 
-    A link that came back proves nothing where a transfer failed meanwhile: one whose line has no time may have done so.
+    A link that came back proves nothing if a transfer failed in the meantime; a line without a time may be such a one.
     """
     up = _RECOVERIES.get(event.event)
     if up is None:
@@ -216,7 +216,7 @@ def _recovered(event: Event, view: View) -> bool:
 
 @derived
 def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Place]:
-    """Where each process last printed that a communicator was complete."""
+    """The place where each process last printed that a communicator was complete, by host and process id."""
     found: dict[tuple[str | None, int | None], Place] = {}
     for rank in job.ranks:
         at = place(rank, "state") if rank.state == "ready" else None
@@ -226,9 +226,9 @@ def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Pl
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """Where programs began, went on, served and ended well: rising line numbers by source.
+    """Line numbers, in ascending order by source, at which programs started, continued, served and ended normally.
 
-    ``started``: a command or a test was started, anew perhaps; ``begun``: a program says that its work begins.
+    ``started``: a command or test was started, possibly again. ``begun``: a program says that its work begins.
     """
 
     started: dict[str, list[int]]
@@ -239,13 +239,13 @@ class Marks(msgspec.Struct, frozen=True):
 
     @property
     def sources(self) -> frozenset[str]:
-        """The sources in which a job printed any of this."""
+        """The sources that contain any of these lines."""
         return frozenset({*self.started, *self.begun, *self.stepped, *self.served, *self.finished})
 
 
 @derived
 def marks(job: Job, view: View) -> Marks:
-    """Where the input shows that programs began, went on, served and ended well."""
+    """The lines that show that programs started, continued, served and ended normally."""
     found = Marks({}, {}, {}, {}, {})
     kinds = {_FINISHED: found.finished, _STARTED: found.begun, _STEP: found.stepped, _SERVES: found.served}
     exits = [event for event in job.events if event.event == _EXIT]
@@ -268,7 +268,7 @@ def marks(job: Job, view: View) -> Marks:
 
 @derived
 def is_elsewhere(event: Event, view: View) -> bool:
-    """True if the line belongs to another time than the job, to a host on which none of it ran, or to a service."""
+    """Does the line belong to another time than the job, to a host that the job did not use, or to a system service?"""
     if event.event in _CRASHED and is_service(event, view):
         return True
     host = view.host(event.host)
@@ -281,7 +281,7 @@ def is_elsewhere(event: Event, view: View) -> bool:
 
 
 def is_service(event: Event, view: View) -> bool:
-    """True if the process of a kernel's line is a service of the system by its name, and no rank or launch has it."""
+    """Is the process of a kernel line a system service by its name, without a rank or launch of that name?"""
     name = event.fields.get("process")
     if not isinstance(name, str) or not _DAEMON.fullmatch(name):
         return False
@@ -292,7 +292,7 @@ def is_service(event: Event, view: View) -> bool:
 
 @derived
 def time_span(job: Job, view: View) -> tuple[float, float] | None:
-    """The times of the first and the last line that the job's own programs printed with a date."""
+    """The times of the first and last dated line of the job's own programs, in seconds since the epoch."""
     times = [shared_time(e, view) for e in job.events if e.time is not None and e.origin != "kernel"]
     known = [time for time in times if time is not None]
     return (min(known), max(known)) if known else None
@@ -300,7 +300,7 @@ def time_span(job: Job, view: View) -> tuple[float, float] | None:
 
 @derived
 def is_in_job(host: Host, view: View) -> bool | None:
-    """False if the name is that of a login or management node and the job's ranks ran elsewhere; None if not known."""
+    """Does the host take part in the job? False for a login or management node by name when ranks ran elsewhere."""
     hosts = {rank.host for rank in view.job.ranks}
     if host.name in hosts:
         return True
@@ -310,14 +310,14 @@ def is_in_job(host: Host, view: View) -> bool | None:
 
 @derived
 def is_open_failure(event: Event, view: View) -> bool:
-    """True if the line reports a failure that the job is not known to have recovered from."""
+    """Does the line report a failure that the job is not known to have recovered from?"""
     if not is_failure(event, view):
         return False
     return not went_on(event, view) and not is_elsewhere(event, view)
 
 
 def is_past(event: Event, view: View) -> bool:
-    """True if the line tells of a failure that the job got over, or that is not the job's."""
+    """Does the line report a failure that the job recovered from, or that does not belong to the job?"""
     return is_failure(event, view) and not is_open_failure(event, view)
 
 
@@ -328,7 +328,7 @@ def open_failures(job: Job, view: View) -> tuple[Event, ...]:
 
 
 def _all_ended(job: Job) -> bool:
-    """Did every rank that is seen destroy the communicator of all ranks (src/init.cc, commDestroySync, since 2.12)?"""
+    """Did every rank that was seen destroy the communicator of all ranks (src/init.cc, commDestroySync, since 2.12)?"""
     width = max((rank.nranks for rank in job.ranks if rank.nranks is not None), default=None)
     ended = {
         (event.host, event.pid, event.fields.get("rank"))
@@ -340,7 +340,7 @@ def _all_ended(job: Job) -> bool:
 
 @derived
 def outcome(job: Job, view: View) -> Literal["failed", "finished", "running", "unknown"]:
-    """What happened to the job: a failure that nothing followed, a normal end, steps to the last line, or unknown."""
+    """What happened to the job: ``failed`` without recovery, ``finished`` normally, ``running`` until the last line."""
     if open_failures(job, view):
         return "failed"
     found = marks(job, view)

@@ -1,4 +1,4 @@
-"""What a PCI function is: a GPU, an RDMA card, a function that a virtual machine was lent."""
+"""The kind of a PCI function: a GPU, an RDMA card, or a function assigned to a virtual machine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ _NVIDIA = "10de"
 _GPU_CLASSES = frozenset({"3D controller", "VGA compatible controller"})
 _SERVER_GPU = "3D controller"
 LENT = frozenset({"vfio-pci", "pci-stub", "xen-pciback"})
-"""Drivers that hold a function for a virtual machine."""
+"""Drivers of functions that are assigned to a virtual machine."""
 
 
 def is_nvidia_gpu(device: PciDevice) -> bool:
-    """True for a GPU of NVIDIA: by vendor and class, by lspci's words, or by its driver.
+    """Is it an NVIDIA GPU: by vendor and class, by lspci's description, or by its driver?
 
-    A 3D controller whose vendor was not told counts: servers have no others of that class.
+    A 3D controller of unknown vendor counts: servers have no others of that class.
     """
     words, vendor = device.description or "", (device.ids or "").partition(":")[0]
     if device.physical_function is not None:
@@ -27,5 +27,5 @@ def is_nvidia_gpu(device: PciDevice) -> bool:
 
 
 def is_rdma_card(device: PciDevice, host: Host) -> bool:
-    """True for a function on which an RDMA device of the host stands, and which is not a virtual one."""
+    """Does the function carry an RDMA device of the host, and is it not a virtual function?"""
     return device.physical_function is None and any(hca.bus_id == device.bus_id for hca in host.hcas)

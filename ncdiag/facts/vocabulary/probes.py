@@ -1,4 +1,4 @@
-"""Tries of connections between hosts: what is wrong with one, and which interfaces connect."""
+"""Connection attempts between hosts: the fault of each, and which interfaces connect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LinkState = Literal["fine", "ports", "large packets", "other answers", "unreacha
 
 
 def state(link: ProbeLink) -> LinkState:
-    """What is wrong with a try, the worst first."""
+    """The fault of an attempt; the worst one where there are several."""
     if link.outcome == "other":
         return "other answers"
     if link.outcome != "connected":
@@ -31,7 +31,7 @@ def state(link: ProbeLink) -> LinkState:
 
 
 def is_inside(link: ProbeLink, view: View) -> bool:
-    """Does the interface exist inside its host alone? So does one of which both hosts have the same address."""
+    """Does the interface exist only inside its host? True also where both hosts have the same address on it."""
     if link.address == link.peer_address:
         return True
     host = view.host(link.host)
@@ -41,7 +41,7 @@ def is_inside(link: ProbeLink, view: View) -> bool:
 
 @derived
 def connecting_interfaces(job: Job, view: View) -> dict[str, tuple[str, ...]]:
-    """By host the interfaces on which most of the tries from and to it went well; only hosts that were tried."""
+    """By host, the interfaces on which most attempts from and to it succeeded; only hosts that were tried."""
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for link in job.probe_links:
         good = state(link) == "fine"
@@ -55,34 +55,34 @@ def connecting_interfaces(job: Job, view: View) -> dict[str, tuple[str, ...]]:
 
 
 _LINES = 5
-"""Lines of evidence for one fault."""
+"""The largest number of lines of evidence for one fault."""
 
 
 def few(spans: Iterable[Span | None]) -> dict[str, Span]:
-    """The first of some lines, each once, as the provenance of the fault that they show."""
+    """The first of some spans, each once, as the provenance of a fault."""
     return {f"{number}": one for number, one in enumerate(list(dict.fromkeys(filter(None, spans)))[:_LINES])}
 
 
 def lines_of(facts: Iterable[Fact]) -> dict[str, Span]:
-    """The first of the lines that tell of some facts."""
+    """The first spans of some facts, as the provenance of a fault."""
     return few(one.provenance.get("") for one in facts)
 
 
 @derived
 def trouble(fault: ProbeFault, view: View) -> str:
-    """What the trouble is (`ProbeFault.what`), with lines that show it as evidence."""
+    """The kind of the fault (`ProbeFault.what`), with lines that show it as evidence."""
     note_lines(fault, view)
     return fault.what
 
 
 def note_lines(fault: ProbeFault | LaunchFault, view: View) -> None:
-    """What is asked of a fault rests on all of its lines."""
+    """Record all lines of a fault as evidence of the field that is being computed."""
     for line in fault.provenance:
         view.note(fault, line)
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """A run between two RDMA ports, and what it measured in Gbit/s, as far as it did.
+    """A run between two RDMA ports, with its result in Gbit/s where it has one.
 
     ``promised`` is the rate of the slower of the two ports in Gbit/s, None where one is not known.
     """
@@ -94,7 +94,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 def measured_rails(job: Job) -> list[Measured]:
-    """All runs between RDMA ports, each with what perftest printed."""
+    """All runs between RDMA ports, each with the result that perftest printed."""
     tests = {(test.host, test.hca, test.port, test.remote_ip): test for test in job.link_tests if test.rows}
     rates = {(port.host, port.hca, port.number): port.rate_gbps
              for host in job.hosts for hca in host.hcas for port in hca.ports}  # fmt: skip
@@ -109,7 +109,7 @@ def measured_rails(job: Job) -> list[Measured]:
 
 
 def rail_name(rail: ProbeRail) -> str:
-    """``mlx5_0:1``; both ports where the peer's has another name."""
+    """The port, ``mlx5_0:1``; both ports where the peer's has another name."""
     own, other = f"{rail.hca}:{rail.port}", f"{rail.peer_hca}:{rail.peer_port}"
     return own if own == other else f"{own} - {other}"
 
@@ -121,7 +121,7 @@ _UNTRIED: Mapping[ProbeUntried, str] = {
 
 
 def gaps(job: Job) -> list[str]:
-    """A phrase for each thing that hosts did not try, for the report on what was not looked at."""
+    """A phrase for each test that hosts did not run, for the report on what was not checked."""
     found: dict[tuple[ProbeUntried, str], list[str]] = defaultdict(list)
     for gap in job.probe_gaps:
         found[gap.what, "the time of the probe was over" if gap.what == "hosts" else gap.why].append(gap.host)
@@ -135,13 +135,13 @@ def gaps(job: Job) -> list[str]:
 
 
 _MUCH = 0.7
-"""The share of what others reach below which a run is slow: runs of healthy links differ by some hundredths."""
+"""A run below this share of what others reach is slow; runs over healthy links differ by a few percent."""
 _FEWEST, _SHOWN = 3, 3
-"""Runs that can be compared; networks that are named."""
+"""The smallest number of runs that are compared, and the largest number of networks that are listed."""
 
 
 def usual_rates(found: Sequence[Measured]) -> dict[float | None, float]:
-    """Gbit/s that three of four runs over ports of one rate do not exceed, by that rate; only where enough were run."""
+    """The third quartile of the results in Gbit/s by port rate, for port rates with enough runs."""
     by_rate: dict[float | None, list[float]] = defaultdict(list)
     for one in found:
         if one.gbps is not None:
@@ -150,15 +150,15 @@ def usual_rates(found: Sequence[Measured]) -> dict[float | None, float]:
 
 
 def is_slow(one: Measured, usual: Mapping[float | None, float]) -> bool:
-    """Did it carry much less than others over ports of the same rate?"""
+    """Did the run reach much less than others over ports of the same rate?"""
     others = usual.get(one.promised)
     return one.gbps is not None and others is not None and one.gbps < _MUCH * others
 
 
 def slow_pairs(pairs: Sequence[ProbePair]) -> tuple[float, set[int]] | None:
-    """GB/s that three of four runs of nccl-tests do not exceed, and the places of those that reach much less.
+    """The third quartile of nccl-tests results in GB/s, and the indices of the pairs that reach much less.
 
-    None for few runs.
+    None when there are too few runs.
     """
     rates = sorted(one.busbw for one in pairs if one.busbw is not None)
     if len(rates) < _FEWEST:
@@ -168,7 +168,7 @@ def slow_pairs(pairs: Sequence[ProbePair]) -> tuple[float, set[int]] | None:
 
 
 def merged(faults: Iterable[ProbeFault]) -> Iterator[ProbeFault]:
-    """The same trouble of the same hosts on several networks as one."""
+    """Join equal faults of the same hosts on several networks into one."""
     groups: dict[tuple[str, str, str], list[ProbeFault]] = defaultdict(list)
     for fault in faults:
         groups[fault.what, fault.where, fault.detail if fault.what not in {"ports", "slow"} else ""].append(fault)

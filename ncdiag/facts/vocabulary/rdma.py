@@ -1,4 +1,4 @@
-"""RDMA devices, their ports and the ranks that use them: RoCE or InfiniBand, active, how fast, with which GID."""
+"""RDMA devices, their ports, and the ranks that use them: RoCE or InfiniBand, state, rate, and GIDs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ncdiag.facts.view import View
 
 
 def raised_counters(counters: dict[str, int] | None, names: tuple[str, ...]) -> str | None:
-    """``link_downed 3``: those of these names that are not 0."""
+    """The counters with these names that are not 0, as text: ``link_downed 3``; None if none of them was shown."""
     shown = {name: value for name in names if (value := (counters or {}).get(name)) is not None}
     return ", ".join(f"{name} {value}" for name, value in shown.items() if value > 0) if shown else None
 
@@ -23,7 +23,7 @@ _OFI_EVENTS = ("ofi-", "efa-")
 
 @derived
 def uses_ofi(job: Job, view: View) -> bool:
-    """Do the OFI plugin or libfabric print anything in this job, whatever the result?"""
+    """Does the OFI plugin or libfabric print anything in this job, with any result?"""
     return any(name.startswith(_OFI_EVENTS) for name in view.event_names())
 
 
@@ -38,7 +38,7 @@ def mixes_link_layers(rank: Rank, view: View) -> bool | None:
 
 @derived
 def device_list(rank: Rank, view: View) -> str:
-    """``mlx5_0 (IB), mlx5_bond_0 (RoCE)``."""
+    """The RDMA devices of the rank with their link layers: ``mlx5_0 (IB), mlx5_bond_0 (RoCE)``."""
     return ", ".join(f"{d.name} ({d.link_layer or 'link layer unknown'})" for d in rank.net_devices or ())
 
 
@@ -48,7 +48,7 @@ _SOFTWARE = re.compile(r"rxe|siw")
 
 @derived
 def is_active(port: Port, view: View) -> bool | None:
-    """Is the port active? NCCL uses no other."""
+    """Is the port active? NCCL uses no other ports."""
     return None if port.state is None else port.state == "active"
 
 
@@ -63,7 +63,7 @@ def is_roce(port: Port, view: View) -> bool | None:
 
 @derived
 def rocev2_ipv4_index(port: Port, view: View) -> int | None:
-    """The lowest index of type RoCE v2 with an IPv4 address; None without one, or when a lower one may exist unseen."""
+    """The lowest index of type RoCE v2 with an IPv4 address; None without one, or when a lower one may be unseen."""
     known = {gid.index for gid in port.gids if gid.type is not None}
     for gid in sorted(port.gids, key=lambda g: g.index):
         if gid.type == "RoCE v2" and gid.ip is not None:
@@ -73,7 +73,7 @@ def rocev2_ipv4_index(port: Port, view: View) -> int | None:
 
 @derived
 def active_ports(host: Host, view: View) -> tuple[Port, ...]:
-    """The ports known to be active, device by device."""
+    """The ports of the host that are known to be active, device by device."""
     return tuple(port for hca in host.hcas for port in hca.ports if is_active(port, view))
 
 
@@ -81,7 +81,7 @@ def active_ports(host: Host, view: View) -> tuple[Port, ...]:
 def is_soft_rdma(hca: Hca, view: View) -> bool | None:
     """Is the device Soft-RoCE or Soft-iWARP?
 
-    The rxe and siw drivers have no PCI device, and names that begin so by custom.
+    The rxe and siw drivers have no PCI device, and their device names begin with the driver's name by convention.
     """
     vendor = vendor_of(hca)
     if _SOFTWARE.match(hca.name) or vendor in {0, _NO_VENDOR}:
@@ -90,7 +90,7 @@ def is_soft_rdma(hca: Hca, view: View) -> bool | None:
 
 
 def vendor_of(hca: Hca) -> int | None:
-    """The number of the PCI vendor of an RDMA device; None when it was not shown."""
+    """The PCI vendor number of an RDMA device; None when it was not shown."""
     try:
         return int(hca.vendor_id or "", 16)
     except ValueError:
@@ -102,14 +102,14 @@ _RDMA_NICS = ("ConnectX", "BlueField", "Infiniband controller", "Elastic Fabric 
 
 
 def ranks_of(host: Host, view: View) -> Sequence[Rank]:
-    """The ranks on a host; for output pasted without a host name, all ranks (it comes from one of their hosts)."""
+    """The ranks on a host; for pasted output without a host name all ranks, since it comes from one of their hosts."""
     mine = view.ranks_on(host.name)
     return view.job.ranks if not mine and host.name == UNNAMED else mine
 
 
 @derived
 def has_rdma_hardware(host: Host, view: View) -> bool | None:
-    """Does the machine have an RDMA device: in verbs, on the PCI bus, or as a file that its driver made?"""
+    """Does the machine have an RDMA device: in verbs, on the PCI bus, or as a device file of its driver?"""
     for hca in host.hcas:
         view.note(hca)
     if host.hcas:
@@ -131,7 +131,7 @@ def has_rdma_hardware(host: Host, view: View) -> bool | None:
 
 @derived
 def lacks_rdma(job: Job, view: View) -> bool | None:
-    """Has no host that was seen any RDMA device?"""
+    """Are all hosts that were seen without RDMA devices?"""
     told = [has_rdma_hardware(host, view) for host in job.hosts]
     if True in told:
         return False
@@ -140,9 +140,9 @@ def lacks_rdma(job: Job, view: View) -> bool | None:
 
 @derived
 def expects_rdma(job: Job, view: View) -> bool | None:
-    """Does anything say that the job's hosts have an RDMA network: hardware, settings, what a pod asks for?
+    """Does anything show that the hosts of the job have an RDMA network: hardware, settings, resources of a pod?
 
-    None if nothing does: then it is not known.
+    None if nothing does, since it is then unknown.
     """
     for setting in job.settings:
         off = setting.name == "NCCL_IB_DISABLE"
@@ -192,7 +192,7 @@ def by_distance(verdict: GdrVerdict, view: View) -> bool:
 
 @derived
 def slow_devices(rank: Rank, view: View) -> tuple[str, ...] | None:
-    """Listed RDMA ports of less than half the rate of the fastest listed one; None when their rates are not known."""
+    """Listed RDMA ports with less than half the rate of the fastest listed one; None when their rates are not known."""
     if not rank.net_devices:
         return None
     names = {part for d in rank.net_devices for part in d.name.split("+")}

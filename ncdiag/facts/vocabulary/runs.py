@@ -1,4 +1,4 @@
-"""Runs that one input shows, one after the other or in files of their own, and what tells a good one from a bad one."""
+"""Runs in one input, in sequence or in separate files, and the differences between good and bad ones."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_failure, marks, place
 
 _FASTER = 1.5
-"""The ratio of bus bandwidths from which one run is called faster than the other; less comes and goes by itself."""
+"""The ratio of bus bandwidths from which one run counts as faster; smaller differences are normal variation."""
 _FEW = 20
-"""Launches beyond which an input is a script or a history rather than trials that somebody compares."""
+"""The largest number of launches that are compared; an input with more is a script or a history, not a trial."""
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A launch with what followed it in its source: what it set, how large it was, and how it ended.
+    """A launch with the lines that follow it in its source: what it set, its size, and how it ended.
 
-    ``ended``: True for well, False for a failure or a table without rows, None if not known. ``busbw`` in GB/s.
+    ``ended``: True for a normal end, False for a failure or a table without rows, None if not known. ``busbw`` is in
+    GB/s.
     """
 
     launch: Launch
@@ -37,7 +38,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class SeenTrial(msgspec.Struct, frozen=True):
-    """Two runs that differ in one thing. ``change`` is what the better one had, by the labels of told trials."""
+    """Two runs that differ in one thing; ``change`` is what the better one had, with the labels of `Trial.change`."""
 
     change: str
     outcome: Literal["works", "faster"]
@@ -46,7 +47,7 @@ class SeenTrial(msgspec.Struct, frozen=True):
 
 @derived
 def runs(job: Job, view: View) -> tuple[Run, ...]:
-    """The launches of the input that were followed by something, in the order of the input."""
+    """The launches of the input that are followed by output, in the order of the input."""
     placed = [(at, launch) for launch in job.launches if (at := place(launch)) and launch.provenance.get("")]
     if not 1 < len(placed) <= _FEW:
         return ()
@@ -83,7 +84,7 @@ def _has_result(test: Benchmark | None) -> bool:
 
 @derived
 def seen_trials(job: Job, view: View) -> tuple[SeenTrial, ...]:
-    """What tells a run that ended well, or was faster, from one that did not: pairs that differ in one thing alone."""
+    """Pairs of runs that differ in one thing only, of which one ended normally or was faster, and the other did not."""
     found: dict[SeenTrial, None] = {}
     held = runs(job, view)
     for good in held:
@@ -104,7 +105,7 @@ def _compared(good: Run, bad: Run) -> Literal["works", "faster"] | None:
 
 
 def _changes(good: Run, bad: Run) -> Iterator[str]:
-    """What the good run had otherwise, by label."""
+    """The labels of what the good run had and the bad run did not."""
     ours, theirs = ({**run.launch.prefix_env, **run.launch.env} for run in (good, bad))
     for name in sorted({*ours, *theirs}):
         if ours.get(name) != theirs.get(name):

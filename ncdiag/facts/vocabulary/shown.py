@@ -1,6 +1,6 @@
-"""What was seen of a host, in few words: the values in the table of `ncdiag check`.
+"""Summaries of what was seen on a host: the values in the table of `ncdiag check`.
 
-Each is None where nothing was seen, and empty where what it mentions is not there.
+Each is None where nothing was seen, and an empty text where the thing is known not to exist.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def _listed(items: Iterable[str]) -> str:
 
 
 def _counted(items: Iterable[str]) -> str:
-    """``8 x16, 1 x4``."""
+    """Count equal items: ``8 x16, 1 x4``."""
     return ", ".join(f"{count} {item}" for item, count in Counter(items).items())
 
 
 @derived
 def addresses_shown(host: Host, view: View) -> str | None:
-    """``eth0 10.1.0.5/24, rail0 10.61.0.7/24``: interfaces with addresses, without loopback."""
+    """The interfaces with addresses, without loopback: ``eth0 10.1.0.5/24, rail0 10.61.0.7/24``."""
     if not is_closed(host, "interfaces"):
         return None
     named = [i for i in host.interfaces if i.addresses and not is_loopback(i, view)]
@@ -45,7 +45,7 @@ def addresses_shown(host: Host, view: View) -> str | None:
 
 @derived
 def links_shown(host: Host, view: View) -> str | None:
-    """``8 up, 1 down``: interfaces beside loopback, by the state of their links."""
+    """The interfaces other than loopback, counted by link state: ``8 up, 1 down``."""
     if not is_closed(host, "interfaces"):
         return None
     others = [i for i in host.interfaces if not is_loopback(i, view)]
@@ -54,7 +54,7 @@ def links_shown(host: Host, view: View) -> str | None:
 
 @derived
 def mtus_shown(host: Host, view: View) -> str | None:
-    """``8 of 9000, 1 of 1500``: the MTUs of interfaces that have an address."""
+    """The MTUs of interfaces that have an address, counted: ``8 of 9000, 1 of 1500``."""
     if not is_closed(host, "interfaces"):
         return None
     return _counted(f"of {i.mtu}" for i in host.interfaces if i.mtu and i.addresses and not is_loopback(i, view))
@@ -66,7 +66,7 @@ def _ports(host: Host) -> list[Port]:
 
 @derived
 def rdma_shown(host: Host, view: View) -> str | None:
-    """``8 InfiniBand active``: RDMA ports by link layer and state."""
+    """RDMA ports counted by link layer and state: ``8 InfiniBand active``."""
     if not host.hcas and not is_closed(host, "hcas"):
         return None
     return _counted(f"{port.link_layer or 'port'} {port.state or 'of unknown state'}" for port in _ports(host))
@@ -74,7 +74,7 @@ def rdma_shown(host: Host, view: View) -> str | None:
 
 @derived
 def rates_shown(host: Host, view: View) -> str | None:
-    """``8 of 400 Gbit/s``: the rates of active RDMA ports."""
+    """The rates of active RDMA ports, counted: ``8 of 400 Gbit/s``."""
     ports = _ports(host)
     if not ports:
         return "" if is_closed(host, "hcas") else None
@@ -83,14 +83,14 @@ def rates_shown(host: Host, view: View) -> str | None:
 
 @derived
 def expected_rdma(host: Host, view: View) -> str:
-    """``4 EFA devices (p4d.24xlarge)`` of an instance type that is known."""
+    """The RDMA devices that a known instance type has: ``4 EFA devices (p4d.24xlarge)``."""
     machine = efa_machines().get(host.instance_type or "")
     return f"{machine.ports} EFA devices ({machine.name})" if machine is not None and machine.ports else ""
 
 
 @derived
 def gids_shown(host: Host, view: View) -> str | None:
-    """``RoCE v2 with IPv4 on 8 of 8 RoCE ports``."""
+    """RoCE ports with a usable GID, counted: ``RoCE v2 with IPv4 on 8 of 8 RoCE ports``."""
     ports = [port for port in _ports(host) if is_roce(port, view)]
     if not ports:
         return "" if is_closed(host, "hcas") else None
@@ -102,7 +102,7 @@ def gids_shown(host: Host, view: View) -> str | None:
 
 @derived
 def gpus_shown(host: Host, view: View) -> str | None:
-    """``8 NVIDIA H100 80GB HBM3``, else those on the PCI bus."""
+    """The GPUs counted by model, ``8 NVIDIA H100 80GB HBM3``; else those on the PCI bus."""
     if host.gpus:
         return _counted(gpu.model or "GPU" for gpu in host.gpus)
     if not is_closed(host, "pci"):
@@ -113,7 +113,7 @@ def gpus_shown(host: Host, view: View) -> str | None:
 
 @derived
 def expected_gpus(host: Host, view: View) -> str:
-    """``a whole board of 8`` of a model that is known."""
+    """The number of GPUs that a board of a known model has: ``a whole board of 8``."""
     boards = {product.board for gpu in host.gpus if (product := module_of(gpu)) is not None and product.board}
     board = boards.pop() if len(boards) == 1 else 0
     return f"a whole board of {board}" if len(host.gpus) > board // 2 > 0 else ""  # slices of a board have less
@@ -121,7 +121,7 @@ def expected_gpus(host: Host, view: View) -> str:
 
 @derived
 def driver_shown(host: Host, view: View) -> str | None:
-    """``550.54.15, open kernel modules``."""
+    """The GPU driver and the kind of its kernel modules: ``550.54.15, open kernel modules``."""
     if host.driver is None:
         return "" if gpus_shown(host, view) == "" else "none" if is_closed(host, "modules") else None
     kinds = {True: ", open kernel modules", False: ", proprietary kernel modules", None: ""}
@@ -130,7 +130,7 @@ def driver_shown(host: Host, view: View) -> str | None:
 
 @derived
 def widths_shown(host: Host, view: View) -> str | None:
-    """``15 x16 of x16, 1 x4 of x16``: GPUs and RDMA cards by the lanes of their links."""
+    """GPUs and RDMA cards counted by PCIe lanes, in use of possible ones: ``15 x16 of x16, 1 x4 of x16``."""
     found = [d for d in host.pci if (is_nvidia_gpu(d) or is_rdma_card(d, host)) and d.width and d.width_max]
     told = [f"x{d.width} of x{d.width_max}" for d in found]
     seen = {d.bus_id for d in host.pci}
@@ -142,7 +142,7 @@ def widths_shown(host: Host, view: View) -> str | None:
 
 @derived
 def nvlinks_shown(host: Host, view: View) -> str | None:
-    """``8 of 18 NVLinks``: GPUs by the NVLinks that are up; empty where there is none."""
+    """GPUs counted by the number of NVLinks that are up: ``8 of 18 NVLinks``; empty without NVLink."""
     known = [g.nvlinks for g in host.gpus if g.nvlinks is not None]
     if any(known):
         return _counted([f"of {number} NVLinks" for number in known])
@@ -151,14 +151,14 @@ def nvlinks_shown(host: Host, view: View) -> str | None:
 
 @derived
 def fabric_shown(host: Host, view: View) -> str | None:
-    """``8 Completed``: GPUs by the state of their registration with the NVLink fabric."""
+    """GPUs counted by the state of their registration with the NVLink fabric: ``8 Completed``."""
     told = [g.fabric_state for g in host.gpus if g.fabric_state]
     return _counted(told) if told else "" if gpus_shown(host, view) == "" else None
 
 
 @derived
 def peermem_shown(host: Host, view: View) -> str | None:
-    """``nvidia_peermem``: the peer-memory modules that are loaded."""
+    """The peer-memory kernel modules that are loaded: ``nvidia_peermem``."""
     names = [m.name for m in host.modules if m.name in {"nvidia_peermem", "nv_peer_mem"}]
     if (not host.hcas and is_closed(host, "hcas")) or driver_shown(host, view) in {"", "none"}:
         return ""
@@ -167,13 +167,13 @@ def peermem_shown(host: Host, view: View) -> str | None:
 
 @derived
 def iommu_shown(host: Host, view: View) -> str | None:
-    """``translates addresses`` or ``pass-through or off``."""
+    """The mode of the IOMMU: ``translates addresses`` or ``pass-through or off``."""
     return {True: "translates addresses", False: "pass-through or off", None: None}[host.iommu_translating]
 
 
 @derived
 def acs_shown(host: Host, view: View) -> str | None:
-    """``redirects on 2 of 40 bridges``."""
+    """The bridges on which ACS redirects peer traffic: ``redirects on 2 of 40 bridges``."""
     told = [d.acs_redirects for d in host.pci if d.acs_redirects is not None]
     if told:
         return f"redirects on {sum(told)} of {len(told)} bridges"
@@ -189,7 +189,7 @@ def _limit(host: Host, name: str) -> str | None:
 
 @derived
 def memlock_shown(host: Host, view: View) -> str | None:
-    """Bytes of memory that a process may lock, which RDMA alone does."""
+    """The limit of memory that a process may lock, which only RDMA needs."""
     if not host.hcas and is_closed(host, "hcas"):
         return ""
     text = _limit(host, "memlock")
@@ -198,20 +198,20 @@ def memlock_shown(host: Host, view: View) -> str | None:
 
 @derived
 def nofile_shown(host: Host, view: View) -> str | None:
-    """Files that a process may open."""
+    """The limit of open files of a process."""
     return _limit(host, "nofile")
 
 
 @derived
 def ports_shown(host: Host, view: View) -> str | None:
-    """``32768 to 60999``: the TCP ports from which the kernel chooses."""
+    """The range of ephemeral TCP ports of the kernel: ``32768 to 60999``."""
     words = (sysctl(host, "net.ipv4.ip_local_port_range") or "").split()
     return " to ".join(words) or None
 
 
 @derived
 def shm_shown(host: Host, view: View) -> str | None:
-    """``1008 GiB``: the size of /dev/shm."""
+    """The size of /dev/shm: ``1008 GiB``."""
     mount = next((mount for mount in host.mounts if mount.path.endswith("/shm")), None)
     if mount is None or mount.size_bytes is None:
         return None
@@ -220,7 +220,7 @@ def shm_shown(host: Host, view: View) -> str | None:
 
 @derived
 def modules_shown(host: Host, view: View) -> str | None:
-    """Those of the loaded kernel modules that matter to NCCL."""
+    """The loaded kernel modules that matter to NCCL."""
     if not is_closed(host, "modules"):
         return None
     loaded = {module.name for module in host.modules}
@@ -229,7 +229,7 @@ def modules_shown(host: Host, view: View) -> str | None:
 
 @derived
 def clock_shown(host: Host, view: View) -> str | None:
-    """``tsc, synchronised to a reference``."""
+    """The clock source and synchronization: ``tsc, synchronised to a reference``."""
     kept = {True: "synchronised to a reference", False: "not synchronised to a reference", None: None}[
         host.clock_synchronized
     ]
@@ -238,14 +238,14 @@ def clock_shown(host: Host, view: View) -> str | None:
 
 @derived
 def governors_shown(host: Host, view: View) -> str | None:
-    """``64 performance``: processors by frequency governor."""
+    """Processors counted by frequency governor: ``64 performance``."""
     told = host.cpu_governors
     return None if told is None else ", ".join(f"{count} {name}" for name, count in told.items())
 
 
 @derived
 def firewall_shown(host: Host, view: View) -> str | None:
-    """``policy drop, 3 rules drop``: what the packet filter does with what comes in."""
+    """What the packet filter does with incoming packets: ``policy drop, 3 rules drop``."""
     if host.input_policy is None and host.input_drops is None:
         return None
     return f"policy {host.input_policy or 'not shown'}, {host.input_drops or 0} rules drop"
@@ -261,14 +261,14 @@ def libraries_shown(host: Host, view: View) -> str | None:
 
 @derived
 def plugins_shown(host: Host, view: View) -> str | None:
-    """The plugins of NCCL among the libraries."""
+    """The NCCL plugins among the libraries."""
     found = [item.path.rpartition("/")[2] for item in host.libraries if "/libnccl-" in item.path]
     return _listed(found) or ("" if host.libraries else None)
 
 
 @derived
 def variables_shown(host: Host, view: View) -> str | None:
-    """``NCCL_DEBUG=INFO, NCCL_IB_HCA=mlx5``: what is set, in the environment and in conf files."""
+    """The variables set in the environment and in conf files: ``NCCL_DEBUG=INFO, NCCL_IB_HCA=mlx5``."""
     told = list(_assigned(host))
     if told:
         return _listed(told)
@@ -282,7 +282,7 @@ def _assigned(host: Host) -> Iterator[str]:
 
 @derived
 def place_shown(host: Host, view: View) -> str | None:
-    """``a container on a virtual machine (aws p4d.24xlarge)``."""
+    """Where the system runs: ``a container on a virtual machine (aws p4d.24xlarge)``."""
     if host.in_container is None and host.virtual_machine is None:
         return None
     words = ["a container on"] if host.in_container else []
@@ -293,7 +293,7 @@ def place_shown(host: Host, view: View) -> str | None:
 
 @derived
 def verbs_shown(host: Host, view: View) -> str | None:
-    """``8 in /dev/infiniband``: device files of verbs."""
+    """The verbs device files, counted: ``8 in /dev/infiniband``."""
     if not host.hcas and is_closed(host, "hcas"):
         return ""
     names = host.infiniband_devices

@@ -1,9 +1,10 @@
-"""Where processes stand, by their stacks: in a collective, in NCCL's set-up, waiting for a lock, or somewhere else.
+"""What processes were doing, by their stacks: in a collective, in NCCL's set-up, waiting for a lock, or elsewhere.
 
-The innermost function that tells decides. Functions of Python are known by their file as well, for users give theirs
-the same names (torch/distributed/distributed_c10d.py and rendezvous.py, 1.9 to 2.9); those of NCCL by their names
-(src/init.cc, src/bootstrap.cc, src/transport.cc, v2.4.6 to v2.30.7). Who holds a lock has left the functions that
-wait for it (torch/utils/file_baton.py, 1.0 to 2.9; filelock 3 and the copies of it; portalocker 2; flock(2)).
+The innermost known function decides. Functions of Python are identified by their file too, since users give their own
+functions the same names (torch/distributed/distributed_c10d.py and rendezvous.py, 1.9 to 2.9); those of NCCL by name
+alone (src/init.cc, src/bootstrap.cc, src/transport.cc, v2.4.6 to v2.30.7). A process that holds a lock has left the
+functions that wait for it (torch/utils/file_baton.py, 1.0 to 2.9; filelock 3 and the copies of it; portalocker 2;
+flock(2)).
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ def _place(frame: StackFrame) -> Place | None:
 
 
 def telling_frame(dump: StackDump) -> tuple[Place, StackFrame] | None:
-    """The innermost frame that tells where the process stands: of its main thread, else of the first that tells."""
+    """The innermost known frame with its place, or None.
+
+    It is one of the main thread, else of the first thread that has a known frame.
+    """
     main = [thread for thread in dump.threads if thread.is_main]
     for thread in main or dump.threads:
         for frame in thread.frames:
@@ -72,7 +76,7 @@ def telling_frame(dump: StackDump) -> tuple[Place, StackFrame] | None:
 
 
 def place_text(dump: StackDump) -> str:
-    """``in a collective (ncclAllReduce)``: where the process was when its stack was taken, as far as that tells."""
+    """What the process was doing when its stack was taken, ``in a collective (ncclAllReduce)``; empty if unknown."""
     found = telling_frame(dump)
     if found is not None:
         return f"{_WORDS[found[0]]} ({found[1].function})"
@@ -81,7 +85,10 @@ def place_text(dump: StackDump) -> str:
 
 
 def waits_for_lock_in(dump: StackDump) -> str:
-    """``_jit_compile (torch/utils/cpp_extension.py)``: the function that asked for the lock, where the stack has it."""
+    """The function that requested the lock, ``_jit_compile (torch/utils/cpp_extension.py)``.
+
+    Empty if not in the stack.
+    """
     main = [thread for thread in dump.threads if thread.is_main]
     for thread in main or dump.threads:
         places = [_place(frame) for frame in thread.frames]
@@ -94,7 +101,7 @@ def waits_for_lock_in(dump: StackDump) -> str:
 
 @derived
 def stands(dump: StackDump, view: View) -> Place | None:
-    """Where the process is; None if none of its functions shows it."""
+    """The kind of function that the process was in; None if none of its functions is known."""
     found = telling_frame(dump)
     if dump.threads:
         view.note(dump)
@@ -102,13 +109,13 @@ def stands(dump: StackDump, view: View) -> Place | None:
 
 
 def own_frame(dump: StackDump) -> StackFrame | None:
-    """The innermost function of the main thread whose line is known: without one nobody can say where it stands."""
+    """The innermost function of the main thread whose line is known; None without one."""
     frames = (frame for thread in dump.threads if thread.is_main for frame in thread.frames)
     return next((frame for frame in frames if frame.line is not None), None)
 
 
 def process_name(dump: StackDump) -> str:
-    """``process 77 on n1``: the process of a stack, as far as its dump tells."""
+    """The process of a stack, ``process 77 on n1``, as far as its dump shows it."""
     who = (
         f"rank {dump.rank}" if dump.rank is not None else f"process {dump.pid}" if dump.pid is not None else "a process"
     )

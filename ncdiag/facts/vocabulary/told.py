@@ -1,4 +1,4 @@
-"""What follows from what people say: what goes wrong, which change cures it, which does not, and which breaks it."""
+"""Conclusions from what people say: what goes wrong, and which changes help, do not help, or cause failures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_HELP = frozenset({"unchanged", "other-error"})
 
 @derived
 def complains(job: Job, view: View) -> tuple[str, ...]:
-    """What people say goes wrong, each kind of problem once."""
+    """The kinds of problems that people report, each once."""
     for complaint in job.complaints:
         view.note(complaint)
     return tuple(dict.fromkeys(complaint.what for complaint in job.complaints))
@@ -29,9 +29,9 @@ def complains(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def cured_by(job: Job, view: View) -> tuple[str, ...]:
-    """The changes with which it works or is fast; of a variable with a value also the name alone.
+    """The changes with which the job works or is fast; for a variable with a value also its name.
 
-    Runs that the input shows count first; what is told both ways, to help and not to help, is left out.
+    Runs in the input take precedence. A change that is reported both to help and not to help is left out.
     """
     seen = [name for trial in seen_trials(job, view) for name in _names(trial.change)]
     told = _noted(job, view, _WELL, except_for=_NO_HELP | _ILL)
@@ -40,9 +40,9 @@ def cured_by(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def not_cured_by(job: Job, view: View) -> tuple[str, ...]:
-    """The changes that did not help, or only led to another error; of a variable with a value also its name.
+    """The changes that did not help, or only led to another error; for a variable with a value also its name.
 
-    Of what was set when a run failed the value alone counts: another one may help.
+    For variables that were set in a run that failed, only the value counts: another value may help.
     """
     told = _noted(job, view, _NO_HELP, except_for=_WELL)
     well = {label for label, trial in told_trials(job, view) if trial.outcome in _WELL}
@@ -52,21 +52,24 @@ def not_cured_by(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def broken_by(job: Job, view: View) -> tuple[str, ...]:
-    """The changes with which it fails or is slower where it works without; of a variable also its name."""
+    """The changes with which the job fails or is slower, and works without; for a variable also its name."""
     return _noted(job, view, _ILL, except_for=_WELL)
 
 
 @derived
 def told_trials(job: Job, view: View) -> tuple[tuple[str, Trial], ...]:
-    """What people say that they tried, by label.
+    """The trials that people report, each with the label of its change.
 
-    A release without a counterpart in the sentence is the older or newer one of those that the input shows or mentions.
+    A release that is compared with no other release in the sentence is the older or newer one of those in the input.
     """
     return tuple((_beside(trial.change, job, view), trial) for trial in job.trials)
 
 
 def _beside(change: str, job: Job, view: View) -> str:
-    """``older-nccl`` for ``nccl-2.18`` where the job has a newer one; the change as it is where nothing tells that."""
+    """Return ``older-nccl`` for ``nccl-2.18`` where the job has a newer release.
+
+    The change itself where that is unknown.
+    """
     found = _RELEASE.fullmatch(change)
     if found is None:
         return change
@@ -79,7 +82,7 @@ def _beside(change: str, job: Job, view: View) -> str:
 
 
 def _present(what: str, job: Job, view: View) -> str:
-    """The one release of it that the input shows, or else tells apart from trials; empty for none or several."""
+    """The only release of the component in the input, or else outside trials; empty for none or several."""
     shown: set[str] = set()
     version = view.version() if what == "nccl" else None
     if version is not None and version.low == version.high:
@@ -98,9 +101,9 @@ def _parts(release: str) -> tuple[int, ...]:
 
 @derived
 def set_in_vain(job: Job, view: View) -> Mapping[str, tuple[Span, ...]]:
-    """What was set in the very run that failed, as ``NAME=VALUE``, with the lines that show it.
+    """Variables set in the very run that failed, as ``NAME=VALUE``, each with the lines that show it.
 
-    NCCL says of each process which variables it read; a process counts if it failed itself, or if all ran at once.
+    NCCL prints which variables each process read; a process counts if it failed itself, or if all ran at once.
     """
     failed = [event for event in job.events if is_failure(event, view) and not went_on(event, view)]
     processes = {(event.host, event.pid) for event in failed if event.pid is not None}
@@ -142,7 +145,7 @@ def _names(change: str) -> Iterator[str]:
 def told_context(job: Job, view: View) -> tuple[str, ...]:
     """What people say about the environment, in lower case: ``istio``, ``aws``, ``wsl``, ``h100``, ``8 gpus``.
 
-    What tools contradict is left out.
+    Statements that the output of tools contradicts are left out.
     """
     wrong = {(context.kind, context.value) for context, _ in contradicted(job, view)}
     held = [context for context in job.contexts if (context.kind, context.value) not in wrong]

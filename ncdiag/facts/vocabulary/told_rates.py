@@ -1,4 +1,4 @@
-"""What follows from the rates that people tell: how much of its network a job, or a test without NCCL, reached."""
+"""The share of the network bandwidth that a job, or a test without NCCL, reached, from rates that people mention."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ncdiag.facts.view import View
 
 @derived
 def told_fraction_of_network(job: Job, view: View) -> float | None:
-    """What NCCL, or the job, is said to reach, as a share of what the network of a host is said to carry."""
+    """The rate that NCCL, or the job, reached by people's words, divided by the rate of the host's network."""
     reached = told(job, view, {"nccl"}) or told(job, view, {"job"})
     return ratio(reached, told(job, view, {"link", "expected"}))
 
 
 @derived
 def told_fraction_of_link(job: Job, view: View) -> float | None:
-    """What a test without NCCL is said to reach, as a share of what a link carries."""
+    """The rate that a test without NCCL reached by people's words, divided by the rate of a link."""
     links = [rate.gbps for rate in job.told_rates if rate.of in {"link", "expected"}]
     return ratio(told(job, view, {"rdma-test", "tcp"}), max(links, default=None))
 
 
 def told(job: Job, view: View, kinds: Collection[str]) -> float | None:
-    """The largest rate of these kinds, all links together; in Gbit/s."""
+    """The largest rate of these kinds in Gbit/s, over all links together; None without one."""
     found = [rate for rate in job.told_rates if rate.of in kinds]
     for rate in found:
         view.note(rate)
@@ -32,5 +32,5 @@ def told(job: Job, view: View, kinds: Collection[str]) -> float | None:
 
 
 def ratio(part: float | None, whole: float | None) -> float | None:
-    """The share of the whole; None where one of the two is not told."""
+    """The quotient of the two; None where one of them is not known."""
     return part / whole if part is not None and whole else None

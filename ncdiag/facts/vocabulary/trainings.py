@@ -1,4 +1,4 @@
-"""How a training's speed grows with its GPUs, and where the loss begins: inside a node or between nodes."""
+"""How the speed of a training scales with its GPUs, and whether speed is lost inside a node or between nodes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ncdiag.facts.model import Job, Scaling, Throughput
 from ncdiag.facts.view import View
 
 _IMPOSSIBLE = 1.3
-"""GPUs gain some percent by caches and by smaller shares of a batch, not more."""
+"""A larger gain is implausible: caches and smaller batch shares speed a GPU up by a few percent only."""
 _RDMA = lazy_regex(r"\b(?:rdma|roce|infiniband|ib)\b", re.IGNORECASE)
 LOW, LOW_RDMA = 0.7, 0.9
-"""Shares of a node's speed below which the loss between nodes is not usual: over any network, and over RDMA."""
+"""Shares of a node's speed below which the loss between nodes is unusual: over any network, and over RDMA."""
 
 
 @derived
 def scalings(job: Job, view: View) -> tuple[Scaling, ...]:
-    """One for each unit and case of which runs with different numbers of GPUs were seen."""
+    """One scaling for each unit and case with runs on different numbers of GPUs."""
     groups: dict[tuple[str, str], list[Throughput]] = defaultdict(list)
     for run in job.throughputs:
         if run.gpus > 0 and run.per_second > 0:
@@ -33,7 +33,7 @@ def _size(run: Throughput) -> tuple[int, int]:
 
 
 def _scaling(runs: list[Throughput]) -> Scaling | None:
-    """What the smallest run, the largest on one node and the largest of all say."""
+    """Compare the smallest run, the largest run on one node and the largest run of all."""
     first, last = runs[0], runs[-1]
     if last.gpus == first.gpus:
         return None
@@ -51,21 +51,24 @@ def _scaling(runs: list[Throughput]) -> Scaling | None:
 
 
 def _share(large: Throughput, small: Throughput) -> float | None:
-    """What is left of the speed of a GPU; None where more is left than there was: such runs are not alike."""
+    """The speed per GPU of the large run divided by that of the small one.
+
+    None for more than is possible: such runs are not comparable.
+    """
     share = (large.per_second / large.gpus) / (small.per_second / small.gpus)
     return share if share < _IMPOSSIBLE else None
 
 
 @derived
 def loses_between_nodes(scaling: Scaling, view: View) -> bool | None:
-    """Is more lost between nodes than is usual over their network?"""
+    """Is more speed lost between nodes than is usual over their network?"""
     if scaling.across is None:
         return None
     return scaling.across < (LOW_RDMA if over_rdma(scaling, view) else LOW)
 
 
 def over_rdma(scaling: Scaling, view: View) -> bool:
-    """True if the ranks use RDMA, or the table says so of these rows."""
+    """Do the ranks use RDMA, or does the table say so for these rows?"""
     return (
         any(rank.net not in (None, "Socket") for rank in view.job.ranks)
         or _RDMA.search(f"{scaling.unit} {scaling.case}") is not None
@@ -73,7 +76,7 @@ def over_rdma(scaling: Scaling, view: View) -> bool:
 
 
 def spread_text(scaling: Scaling, view: View) -> str:
-    """``4 nodes``, ``several nodes``."""
+    """The number of nodes as text: ``4 nodes``, ``several nodes``."""
     return "several nodes" if scaling.nodes is None else f"{scaling.nodes} nodes"
 
 
@@ -85,12 +88,12 @@ def across_text(scaling: Scaling, view: View) -> str:
 
 @derived
 def slowness_of_training(job: Job, view: View) -> str | None:
-    """The same for trainings only: what slows a framework down does not slow a benchmark."""
+    """A sentence about a training that loses speed between nodes; empty without one, None without any training."""
     return next(slow_trainings(job, view), "" if job.throughputs else None)
 
 
 def slow_trainings(job: Job, view: View) -> Iterator[str]:
-    """What was measured of trainings that lose speed between nodes, a sentence each."""
+    """A sentence for each training that loses speed between nodes, with the measurement."""
     for scaling in scalings(job, view):
         if loses_between_nodes(scaling, view):
             view.note(scaling)

@@ -1,4 +1,4 @@
-"""Who is joined with whom: the connections that ranks printed, put together by communicator."""
+"""Which ranks are connected with each other: the connections that ranks printed, collected by communicator."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ncdiag.facts.model import Connection, Job, Rank, Ring, RingOrder, RingPlace
 from ncdiag.facts.view import View
 
 Name = tuple[str | None, int | None]
-"""The id of a communicator; its size where there is no id."""
+"""The id of a communicator, or its size where the id is unknown."""
 
 
 class _Pair:
-    """What both ends told of a pair of ranks."""
+    """What both ends printed about a pair of ranks."""
 
     __slots__ = ("received", "sent", "source_nics", "target_nics")
 
@@ -32,7 +32,7 @@ class _Pair:
 
 
 class _Seen:
-    """What was seen of a communicator."""
+    """What the ranks printed about one communicator."""
 
     def __init__(self) -> None:
         self.nranks: int | None = None
@@ -44,7 +44,7 @@ class _Seen:
 
 @derived
 def wirings(job: Job, view: View) -> tuple[Wiring, ...]:
-    """The connections and rings of each communicator, the widest first."""
+    """The connections and rings of each communicator, the largest first."""
     seen: dict[Name, _Seen] = defaultdict(_Seen)
     for rank in job.ranks:
         for connection in rank.connections:
@@ -57,7 +57,7 @@ def wirings(job: Job, view: View) -> tuple[Wiring, ...]:
             found = _of(seen, place)
             found.places.append(place)
             found.hosts[place.rank].add(rank.host)
-    for rank in job.ranks:  # those of whose connections nothing was printed yet
+    for rank in job.ranks:  # ranks that printed no connection
         name = rank.communicator, None if rank.communicator else rank.nranks
         if name in seen and rank.rank is not None:
             seen[name].hosts[rank.rank].add(rank.host)
@@ -72,7 +72,10 @@ def _of(seen: Mapping[Name, _Seen], told: Connection | RingOrder | RingPlace) ->
 
 
 def _printed_by(told: Connection, rank: Rank) -> int:
-    """The number of the rank that printed it; 2.3 does not say on which side of a network it is."""
+    """The number of the rank that printed the connection.
+
+    2.3 does not print on which side of a network connection it is.
+    """
     if told.way is None and told.nic is not None and rank.rank == told.target:
         return told.target
     return told.target if told.way == "receive" else told.source
@@ -93,7 +96,7 @@ def _wiring(name: str | None, seen: _Seen) -> Wiring:
 
 
 def _rings(seen: _Seen) -> Iterator[Ring]:
-    """The orders that rank 0 printed, of which NCCL cuts long ones; what is cut off is taken from the neighbours."""
+    """The ring orders that rank 0 printed; NCCL cuts long ones, and the rest is filled in from the neighbours."""
     following = _following(seen.places)
     lines: dict[tuple[int, ...], list[RingOrder]] = defaultdict(list)
     for told in seen.orders:
@@ -109,7 +112,7 @@ def _rings(seen: _Seen) -> Iterator[Ring]:
 
 
 def _following(places: Iterable[RingPlace]) -> dict[int, int]:
-    """Which rank follows which, if that is so in all rings; else nothing."""
+    """The successor of each rank, if it is the same in all rings; else an empty mapping."""
     found: dict[int, int] = {}
     for place in places:
         for rank, after in ((place.before, place.rank), (place.rank, place.after)):
@@ -122,7 +125,7 @@ def _ring(
     order: tuple[int, ...], following: Mapping[int, int], nranks: int | None, channel: int | None = None,
     channels: int | None = None,
 ) -> Ring:  # fmt: skip
-    """The order with what follows its last rank."""
+    """The ring with the ranks after its last printed rank filled in."""
     path = dict.fromkeys(order)
     while (after := following.get(next(reversed(path)))) is not None and after not in path:
         path[after] = None
