@@ -1,6 +1,6 @@
-"""What is known of each event, whichever of its wordings was printed: its category, what it means and what to do next.
+"""What is known about each event, independent of its wording: its category, its meaning, and the next step.
 
-The categories are those of ``categories.toml``; an event names its own in its table of the message files.
+The categories are those of ``categories.toml``; an event names its category in its table of the message files.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ncdiag.messages.match import sources
 
 
 class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What kind of thing failed.
+    """A category of failures.
 
-    ``title`` says so in a sentence; ``layer`` is as in rules, lower is closer to the hardware. ``vague``: it says that
-    something failed, not what, unless its reason is one of ``telling``. ``forms`` are events that parsers tell by the
-    form of a line. ``complaint`` is what goes wrong then (``none``: the job does without it), ``phase`` where it does,
-    where the kind of failure tells.
+    ``title`` describes it in a sentence; ``layer`` is as in rules, lower is closer to the hardware. ``vague``: such an
+    event says that something failed, but not what, unless its reason is one of ``telling``. ``forms`` are events that
+    parsers recognise by the form of a line. ``complaint`` is the kind of problem that results (``none``: the job
+    continues without it), ``phase`` the phase in which it occurs, where the category determines it.
     """
 
     title: str
@@ -37,14 +37,14 @@ class Category(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """What is known of one event."""
+    """The information about one event."""
 
     category: str = ""
     kinds: tuple[str, ...] = ()
     meaning: str = ""
     next: str = ""
     complaint: What | Literal["none"] | None = None
-    """What goes wrong, where it is something else than its category says."""
+    """The kind of problem that results, where it differs from that of the category."""
 
 
 class Book(msgspec.Struct, frozen=True):
@@ -55,7 +55,10 @@ class Book(msgspec.Struct, frozen=True):
 
 
 def build() -> Book:
-    """Read both from TOML; DefinitionError for a failure without a category and for a category that does not exist."""
+    """Read both from TOML.
+
+    Raises DefinitionError for a failure without a category, and for a category that does not exist.
+    """
     from ncdiag.base import toml
 
     path = FOLDER / CATEGORIES
@@ -92,7 +95,7 @@ def build() -> Book:
 
 
 def _said_once(categories: dict[str, Category]) -> tuple[dict[str, str], dict[str, What | Literal["none"]]]:
-    """The category of each event, and what goes wrong where the event itself says so."""
+    """Two mappings by event: to its category, and to the kind of problem, where the event itself has one."""
     of = {form: name for name, category in categories.items() for form in category.forms}
     complaint: dict[str, What | Literal["none"]] = {}
     for file, line, name, about in event_tables():
@@ -109,27 +112,27 @@ def _said_once(categories: dict[str, Category]) -> tuple[dict[str, str], dict[st
 
 
 def complaint(event: str) -> What | Literal["none"]:
-    """What goes wrong where this event is a failure."""
+    """Return the kind of problem that results when this event is a failure."""
     known = category(event)
     return entry(event).complaint or (known.complaint if known is not None else "fails")
 
 
 @functools.cache
 def book() -> Book:
-    """The categories and events, read once."""
+    """Return the categories and events, read once."""
     return compiled.load("events", sources(), build, Book)
 
 
 def entry(event: str) -> Entry:
-    """What is known of an event; an empty entry for one that no message tells."""
+    """Return the information about an event; an empty entry for an event that no message has."""
     return book().events.get(event, Entry())
 
 
 def category(event: str) -> Category | None:
-    """The category of an event; None when it has none."""
+    """Return the category of an event; None when it has none."""
     return book().categories.get(entry(event).category)
 
 
 def events_of(name: str) -> frozenset[str]:
-    """The events of a category."""
+    """Return the names of the events in a category."""
     return frozenset(event for event, about in book().events.items() if about.category == name)

@@ -37,18 +37,18 @@ from ncdiag.messages.message import About, Kind, Message
 from ncdiag.messages.place import Place, expected
 
 LEVELS = ("WARN", "INFO", "TRACE", "CALL", "VERSION", "ATTN", "ABORT", "DIAG", "RAS", "STDERR", "STDOUT")
-"""The keys of lists of wordings that are printed at one level; RAS, STDERR and STDOUT are where ncclras prints."""
+"""The keys of lists of wordings that are printed at one level; RAS, STDERR and STDOUT are outputs of ncclras."""
 LINES = "lines"
-"""The key of the wordings that are printed at any level."""
+"""The key of the list of wordings that may be printed at any level."""
 _TALK = {"INFO", "TRACE", "CALL", "VERSION"}
-"""Levels at which a program reports what it does, not what is wrong."""
+"""Levels of messages about progress, as opposed to problems."""
 _ABOUT = tuple(field.encode_name for field in msgspec.structs.fields(About))
 _PARTS = 3
-"""Parts of a wording: text, releases, source file."""
+"""The parts of a wording: text, releases, source file."""
 
 
 class Table(NamedTuple):
-    """What a file says once of an event, and where."""
+    """What a file says about an event as a whole, and where it says so."""
 
     file: str
     line: int
@@ -57,7 +57,10 @@ class Table(NamedTuple):
 
 
 class File(NamedTuple):
-    """The content of a message file: tables, and messages with the line of each; ``wrong``: what could not be read."""
+    """The content of a message file: event tables, and messages with their line numbers.
+
+    ``wrong`` are the errors in it.
+    """
 
     tables: list[Table]
     messages: list[tuple[int, Message]]
@@ -65,7 +68,7 @@ class File(NamedTuple):
 
 
 class _Top(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file as it is written."""
+    """A message file as written, decoded from TOML."""
 
     origin: str
     quiet: bool = False
@@ -73,7 +76,7 @@ class _Top(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A wording as it is written: its line, and what it says otherwise than its event."""
+    """A wording as written: its text, and the keys in which it differs from its event."""
 
     text: str
     kind: Kind | None = None
@@ -84,7 +87,7 @@ class _Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(path: Path) -> File:
-    """The content of a message file. What is wrong with one event or wording leaves the others readable."""
+    """Read a message file. An error in one event or wording is recorded in ``File.wrong``; the others are read."""
     from ncdiag.base import toml
 
     text = path.read_text(encoding="utf-8")
@@ -99,7 +102,7 @@ def read(path: Path) -> File:
 
 @contextlib.contextmanager
 def _noting(wrong: list[DefinitionError]) -> Iterator[None]:
-    """Keep an error, so that what comes after it is read as well."""
+    """Record a DefinitionError in ``wrong`` instead of raising it, so that reading continues."""
     try:
         yield
     except DefinitionError as error:
@@ -107,7 +110,7 @@ def _noting(wrong: list[DefinitionError]) -> Iterator[None]:
 
 
 def _places(file: str, text: str, events: dict[str, dict[str, Any]]) -> Iterator[tuple[str, Place]]:
-    """Each event with the lines of its table."""
+    """Yield each event with the lines of its table."""
     lines = text.splitlines()
     headers = [number for number, line in enumerate(lines) if line.startswith("[")]
     of = {re.sub(r'^\[event\."?|"?\].*', "", lines[number]): number for number in headers}
@@ -118,14 +121,14 @@ def _places(file: str, text: str, events: dict[str, dict[str, Any]]) -> Iterator
 
 
 class _Event(NamedTuple):
-    """The table of one event."""
+    """Reads the table of one event."""
 
     name: str
     place: Place
     top: _Top
 
     def read(self, found: File) -> None:
-        """Add what it says to ``found``."""
+        """Add the table and the messages of the event to ``found``."""
         lists: dict[str, list[object]] = {}
         said: dict[str, object] = {}
         for key, value in self.top.event[self.name].items():

@@ -1,4 +1,4 @@
-"""All messages, from the files of a folder: `ncdiag.messages.form` describes the files."""
+"""Load all messages from a folder of message files; `ncdiag.messages.form` describes the files."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ if TYPE_CHECKING:
     from ncdiag.messages.form import File, Table
 
 FOLDER = Path(__file__).parent
-"""Where ncdiag's own message files are."""
+"""The folder of ncdiag's own message files."""
 CATEGORIES = "categories.toml"
 _RELEASED = {"nccl", "rccl"}
-"""Origins whose release the facts know, so that a wording can be held against it."""
+"""Origins whose release is a fact, so that the versions of a wording can be compared with it."""
 
 
 def message_files(folder: Path = FOLDER) -> list[Path]:
-    """The message files of a folder and the folders in it, in a fixed order."""
+    """Return the message files in a folder and its subfolders, in a fixed order."""
     return sorted(path for path in folder.rglob("*.toml") if path.name != CATEGORIES)
 
 
 def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[Message, ...]:
-    """All messages of the ``*.toml`` files of ``folder`` (default: ncdiag's own), in the order of files and lines.
+    """Return the messages of the ``*.toml`` files in ``folder`` (default: ncdiag's own), in order of files and lines.
 
-    ``samples`` also proves that every message matches its own example, which compiles every pattern: wanted in tests,
-    not at each start. Raises one DefinitionError, with file, line and help for all that is
-    wrong.
+    ``samples`` also checks that every message matches its own example, which compiles every pattern: for tests, not for
+    each start. Raises one DefinitionError with file, line and help for all errors together.
     """
     messages: list[Message] = []
     wrong: list[DefinitionError] = []
@@ -56,12 +55,15 @@ def load_messages(folder: Path | None = None, *, samples: bool = True) -> tuple[
 
 @functools.cache
 def own_messages() -> tuple[Message, ...]:
-    """The messages of ncdiag itself, for those who compile something of them: hundreds of milliseconds, spent once."""
+    """Return ncdiag's own messages, loaded once since this takes hundreds of milliseconds.
+
+    For code that compiles them.
+    """
     return load_messages(samples=False)
 
 
 def event_tables(folder: Path = FOLDER) -> Iterator[Table]:
-    """What the files say once of their events; an event may have a table in several files."""
+    """Yield the event tables of the files; an event may have a table in several files."""
     for path in message_files(folder):
         yield from _read(path).tables
 
@@ -73,7 +75,7 @@ def _read(path: Path) -> File:
 
 
 class _Flaw(NamedTuple):
-    """Why a message cannot work: parts of a `DefinitionError`."""
+    """An error in a message: the parts of a `DefinitionError`."""
 
     reason: str
     text: str

@@ -1,8 +1,8 @@
-"""Recognise a message by its words alone: in order, whatever the blanks, colons and quotes between them.
+"""Recognise a message by its words in order, ignoring differences in blanks, colons and quotes.
 
-People retype, wrap, translate and shorten what programs print; releases change a colon or a bracket. A message is
-known when its literal words are in order, the first letter large or small, with at most so much between them as the
-holes of the template hold. A hole whose text does not fit its type stays unknown.
+People retype, wrap, translate and shorten the output of programs, and releases change a colon or a bracket. A message
+matches when its literal words appear in order, the first letter in either case, with no more text between them than the
+holes of the template can hold. A hole whose text does not fit its type gets no value.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import msgspec
 from ncdiag.messages.template import HOLES, Hole, Part, Value, compile_parts
 
 _BETWEEN = r"[^\w]{0,8}"
-"""What may be between two words of a message: blanks, colons, brackets, quotes, an arrow."""
+"""Text allowed between two words of a message: blanks, colons, brackets, quotes, an arrow."""
 _WORD = re.compile(r"\w+")
 _EDGES = " \t:;,.'\"`()[]<>{}=|*_-"
 _BEFORE = " \t:;,.="
 _TYPED, _TEXT = 80, 400
-"""Characters that a hole may hold: of a type, of any text."""
+"""The largest number of characters in a hole: of a typed hole, and of a ``text`` hole."""
 _NEEDED_WORDS, _NEEDED_LETTERS = 3, 12
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """A template as runs of words (patterns) and the holes between them: ``holes[i]`` come before ``runs[i]``."""
+    """A template as runs of words (patterns) and the holes between them: ``holes[i]`` precede ``runs[i]``."""
 
     runs: tuple[re.Pattern[str], ...]
     holes: tuple[tuple[Part, ...], ...]
@@ -34,12 +34,12 @@ class Shape(msgspec.Struct, frozen=True):
 
     @property
     def is_telling(self) -> bool:
-        """True if the words are enough to know the message by."""
+        """Are the words enough to identify the message?"""
         return self.words >= _NEEDED_WORDS and self.letters >= _NEEDED_LETTERS
 
 
 def shape(parts: tuple[Part, ...]) -> Shape:
-    """Take a template apart. Literals without a word belong to the holes beside them."""
+    """Split a template into a Shape; a literal without a word becomes part of the holes next to it."""
     runs: list[re.Pattern[str]] = []
     holes: list[tuple[Part, ...]] = []
     between: list[Part] = []
@@ -61,7 +61,7 @@ def shape(parts: tuple[Part, ...]) -> Shape:
 
 @functools.lru_cache(maxsize=4096)
 def _run(words: tuple[str, ...], *, touches_left: bool, touches_right: bool, first: bool) -> re.Pattern[str]:
-    """The pattern of words in a row; one that touches a hole may be part of a longer word."""
+    """The pattern of consecutive words; a word that touches a hole may be part of a longer word."""
     escaped = [re.escape(word) for word in words]
     if first and words[0][:1].isalpha():
         letter = words[0][:1]
@@ -71,9 +71,9 @@ def _run(words: tuple[str, ...], *, touches_left: bool, touches_right: bool, fir
 
 
 def fields(found: Shape, text: str, *, anchored: bool) -> dict[str, Value] | None:
-    """The holes that could be filled when the words are in the text in order; None when they do not.
+    """Return the values of the holes when the words are in the text in order; None when they are not.
 
-    ``anchored``: the message begins with the text.
+    Holes that do not fit their type are left out. ``anchored``: the message must start at the start of the text.
     """
     filled: dict[str, Value] = {}
     at = 0
@@ -92,12 +92,12 @@ def fields(found: Shape, text: str, *, anchored: bool) -> dict[str, Value] | Non
 
 
 def _room(holes: tuple[Part, ...]) -> int:
-    """How many characters may be in place of these holes."""
+    """The largest number of characters that may appear in place of these holes."""
     return sum(_TEXT if part.type in {"text", "quoted"} else _TYPED for part in holes if isinstance(part, Hole))
 
 
 def _filled(holes: tuple[Part, ...], text: str) -> dict[str, Value]:
-    """The values of holes that stand side by side, as far as their types fit."""
+    """The values of adjacent holes, as far as the text fits their types."""
     names = [part for part in holes if isinstance(part, Hole)]
     if not names:
         return {}
@@ -114,7 +114,7 @@ def _pattern(parts: tuple[Part, ...]) -> re.Pattern[str]:
 
 
 def _bare(holes: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The holes with what is between them, without the punctuation around."""
+    """The holes with the text between them, without the punctuation around them."""
     first = next(number for number, part in enumerate(holes) if isinstance(part, Hole))
     last = max(number for number, part in enumerate(holes) if isinstance(part, Hole))
     return holes[first : last + 1]

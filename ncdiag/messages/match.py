@@ -1,6 +1,6 @@
-"""Which event does a text tell? The messages are found by a literal word, so their number does not matter.
+"""Find the event that a text reports, by an index of literal words, so that the time does not depend on their number.
 
-They are read compiled: neither TOML nor the templates are looked at when the program starts.
+The messages are loaded compiled: neither TOML files nor templates are parsed when the program starts.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from ncdiag.messages.template import (
 
 _NUMBER = lazy_regex(r"\d+")
 _ANSWERS = 4096
-"""Sets of words of which is kept whether a message can be in them."""
+"""The number of word sets for which it is cached whether a message can match."""
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A text recognised: the event's name, the message that matched and the converted values of its holes.
+    """A recognised text: the name of the event, the message that matched, and the converted values of its holes.
 
-    The message has its meaning, next step and sample only where `full_matcher` found it.
-    ``whole``: the message fits the text to its end; nothing more follows, and nothing was cut off of a longer one.
-    ``loose``: only its words are there in order (`ncdiag.messages.loose`); holes that did not fit are missing.
+    The message has its meaning, next step and sample only if `full_matcher` found it. ``whole``: the message matches
+    the text to its end, without a cut. ``loose``: only its words are there in order (`ncdiag.messages.loose`); holes
+    that did not fit are missing.
     """
 
     event: str
@@ -52,14 +52,17 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class Index(msgspec.Struct, frozen=True, array_like=True):
-    """Messages, still encoded, and the numbers of those to try by the rarest whole word of each: what is compiled."""
+    """Compiled messages: the messages, still encoded, and the numbers of those to try for a word of the text.
+
+    Each message is listed under its rarest whole word.
+    """
 
     messages: tuple[msgspec.Raw, ...]
     words: dict[str, tuple[int, ...]]
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Index:
-        """Index ``messages``; each must have a literal word that touches no hole (`load_messages` sees to it)."""
+        """Index ``messages``; each must have a literal word that touches no hole (`load_messages` checks this)."""
         held = tuple(messages)
         choices = [whole_words(parse(message.text.strip())) for message in held]
         frequency = Counter(word for choice in choices for word in set(choice))
@@ -72,7 +75,7 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Entry:
-    """A message ready to be tried; its pattern is compiled on first use."""
+    """A decoded message; its pattern is compiled on first use."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
@@ -92,10 +95,11 @@ class _Entry:
         return shape(self.parts)
 
     def search(self, text: str) -> re.Match[str] | None:
-        """The first place where the message stands in ``text``.
+        """The first match of the message in ``text``, at any position; None without one.
 
-        A ``text`` hole at its beginning holds whatever comes before: where that fails from the first character, it
-        fails from every other, and trying them all would take the square of the text's length.
+        A ``text`` hole at the beginning of a template matches any text before it. If such a template fails from the
+        first character, it fails from every other, and trying them all would take time quadratic in the length of the
+        text.
         """
         first = self.parts[0]
         from_start = isinstance(first, Hole) and first.type == "text"
@@ -106,10 +110,10 @@ class _Entry:
 
 
 class Matcher:
-    """The messages, each decoded and made ready only when a text holds its rarest word."""
+    """Finds messages in texts; a message is decoded only when a text contains its rarest word."""
 
     def __init__(self, messages: Iterable[Message] | Index) -> None:
-        """Take messages, or an index of them."""
+        """Create a matcher for messages, or for an index of them."""
         self._index = messages if isinstance(messages, Index) else Index.of(messages)
         self._entries: dict[int, _Entry] = {}
         self._answers: dict[frozenset[str], bool] = {}
@@ -120,9 +124,9 @@ class Matcher:
         return entry
 
     def can_match(self, text: str) -> bool:
-        """False if no message can be found in ``text``, be it loosely: the words of none are all there.
+        """False if no message can match ``text``, not even loosely, since no message has all its words in it.
 
-        Lines of a table or a counter share their words; only numbers differ. Their answer is kept.
+        The answer is cached: lines of a table or a counter contain the same words and differ in numbers only.
         """
         index, spoken = self._index.words, words(text.strip()[:LIMIT])
         if self._rarest.isdisjoint(spoken):
@@ -137,11 +141,14 @@ class Matcher:
 
     @functools.cached_property
     def _rarest(self) -> frozenset[str]:
-        """The words by which messages are found, with either first letter."""
+        """The words by which messages are indexed, with either case of their first letter."""
         return frozenset(self._index.words) | _first_letter_changed(self._index.words)
 
     def may_depend_on_numbers(self, text: str) -> bool:
-        """True if a message that names a number may be in a text that differs from this one in its numbers alone."""
+        """Might a text that differs from this one in its numbers only match another message?
+
+        True if a message with a number in its literals has all its other words in the text.
+        """
         said = {word if word.isalpha() else _shape(word) for word in words(text.strip()[:LIMIT])}
         if self._numbered_words.isdisjoint(said):
             return False
@@ -150,7 +157,10 @@ class Matcher:
 
     @functools.cached_property
     def _numbered(self) -> dict[str, list[frozenset[str]]]:
-        """The words of the messages in whose literals a number stands, all numbers as zeros, by the longest of them."""
+        """The words of the messages that have numbers in their literals, by the longest of them.
+
+        Each number is a zero.
+        """
         found: dict[str, list[frozenset[str]]] = {}
         for message in self.messages():
             parts = parse(message.text.strip())
@@ -175,11 +185,11 @@ class Matcher:
     def match(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, file: str | None = None
     ) -> Match | None:
-        """The event that ``text`` tells from its first character on, None when no message fits.
+        """Return the event that ``text`` reports from its first character on, None when no message matches.
 
-        ``origin`` (one or several) and ``level`` narrow the choice; ``file`` is the source file that printed it, as a
-        path, and decides between equals. A message that fits the whole text wins over one that leaves something behind
-        it, then the one with most literal characters, then the one that is spelled just so.
+        ``origin`` (one or several) and ``level`` restrict the messages. ``file`` is the path of the source file that
+        printed the text, and decides between equal matches. A message that matches the whole text is preferred to one
+        that leaves a rest, then the one with most literal characters, then the one whose spelling is identical.
         """
         return self._best(text.strip()[:LIMIT], _several(origin), level, file, anchored=True)
 
@@ -190,9 +200,11 @@ class Matcher:
     def match_loosely(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, *, anchored: bool = True
     ) -> Match | None:
-        """The event whose words stand in ``text`` in order, whatever is between them; None when none has enough.
+        """Return the event whose words appear in ``text`` in order, with any text between.
 
-        Of several the one with most letters in its words is taken, then the one most of whose holes fit.
+        None when none has enough words.
+
+        Of several, the one with most letters in its words is preferred, then the one with most holes that fit.
         """
         text = text.strip()[:LIMIT]
         said, index, origins = words(text), self._index.words, _several(origin)
@@ -214,11 +226,11 @@ class Matcher:
         return Match(entry.message.event, entry.message, found, whole=False, loose=True)
 
     def messages(self) -> Iterator[Message]:
-        """All messages."""
+        """Yield all messages, decoded."""
         return (msgspec.msgpack.decode(packed, type=Message) for packed in self._index.messages)
 
     def wordings(self, found: Match, text: str) -> list[Message]:
-        """The messages of the same event that fit the whole text, that of ``found`` first: releases differ little."""
+        """Return the messages of the same event that match the whole text, ``found`` first: releases differ little."""
         said, index = words(text), self._index.words
         text, message = text.strip()[:LIMIT], found.message
         alike = [message]
@@ -230,7 +242,10 @@ class Matcher:
         return alike
 
     def hole_types(self) -> dict[str, str]:
-        """Type of every hole name; DefinitionError when two messages use one name for two types of value."""
+        """Return the type of each hole name.
+
+        Raises DefinitionError when two messages use a name for different types.
+        """
         return _hole_types([self._entry(number) for number in range(len(self._index.messages))])
 
     def _best(
@@ -264,12 +279,12 @@ class Matcher:
 
 
 def _shape(word: str) -> str:
-    """The word with a zero for each number in it."""
+    """The word with a zero in place of each number in it."""
     return _NUMBER.sub("0", word)
 
 
 def _first_letter_changed(said: Iterable[str]) -> frozenset[str]:
-    """The words with their first letter small instead of large, and the other way round."""
+    """The words with the case of their first letter changed."""
     return frozenset(word[:1].swapcase() + word[1:] for word in said)
 
 
@@ -278,7 +293,7 @@ def _several(origin: str | Container[str] | None) -> Container[str] | None:
 
 
 def _cut_in_a_word(text: str, start: int, end: int) -> bool:
-    """Tell whether the match begins or ends in the middle of a word."""
+    """Does the match begin or end in the middle of a word?"""
     before = start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_") and text[start].isalnum()
     after = end < len(text) and (text[end].isalnum() or text[end] == "_") and end > 0 and text[end - 1].isalnum()
     return before or after
@@ -296,35 +311,35 @@ def _hole_types(entries: list[_Entry]) -> dict[str, str]:
 
 
 _KINDS = {name: "str" if hole.convert is str else "float" if name == "float" else "int" for name, hole in HOLES.items()}
-"""What the converted value is; ``word`` here and ``text`` there is the same type to a rule."""
+"""The type of the converted value; the hole types ``word`` and ``text`` are the same type for rules."""
 
 
 def build(*, explained: bool) -> Index:
-    """Ncdiag's own messages: those that are events of a job, or all of them with what each means.
+    """Compile ncdiag's own messages that are events of a job; with ``explained`` all of them, with their meanings.
 
-    What an event means and what to do next is in `ncdiag.messages.about`; only `explain` shows it for one wording.
+    The meaning and next step of an event are in `ncdiag.messages.about`; only `explain` shows those of one wording.
     """
     found = own_messages()
     return Index.of(found if explained else (_recognised(message) for message in found if not message.quiet))
 
 
 def _recognised(message: Message) -> Message:
-    """The message without what only a person reads."""
+    """The message without the fields that only people read."""
     return msgspec.structs.replace(message, meaning="", next="", sample="")
 
 
 def sources() -> Iterator[str]:
-    """The files on which compiled messages depend."""
+    """Yield the files that the compiled messages depend on."""
     return itertools.chain(compiled.files(FOLDER, ".toml"), compiled.files(FOLDER, ".py"))
 
 
 @functools.cache
 def default_matcher() -> Matcher:
-    """The matcher over those of ncdiag's own messages that are events of a job, without their meanings; built once."""
+    """Return the matcher for ncdiag's own messages that are events of a job, without their meanings; built once."""
     return Matcher(compiled.load("messages", sources(), lambda: build(explained=False), Index))
 
 
 @functools.cache
 def full_matcher() -> Matcher:
-    """The matcher over all messages, normal ones included, with their meanings: what `explain` uses."""
+    """Return the matcher for all messages, including normal ones, with their meanings; `explain` uses it."""
     return Matcher(compiled.load("all-messages", sources(), lambda: build(explained=True), Index))

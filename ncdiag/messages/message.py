@@ -11,13 +11,15 @@ from ncdiag.facts.scalars import Constraint
 from ncdiag.messages.template import example, parse
 
 Kind = Literal["cause", "echo", "harmless", "fact", "symptom"]
-"""What a message is to a diagnosis. cause: names a fault; symptom: says that something failed, not why; echo: repeats
-or passes on a fault that another message reports; fact: gives a state; harmless: sounds alarming and means nothing by
-itself."""
+"""The role of a message in a diagnosis.
+
+``cause``: names a fault. ``symptom``: says that something failed, not why. ``echo``: repeats or passes on a fault that
+another message reports. ``fact``: reports a state. ``harmless``: sounds alarming and means nothing by itself.
+"""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is said once of an event, for all its wordings in one file."""
+    """What a file says about an event as a whole, for all its wordings there."""
 
     kind: Kind | None = None
     category: str = ""
@@ -28,12 +30,12 @@ class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One wording of one event, completed from what its file says of the event.
+    """One wording of one event, completed with what its file says about the event.
 
-    ``origin`` is the program that prints it, ``level`` the level at which it does (None: any), ``text`` its template,
-    ``versions`` the releases of NCCL or RCCL that print it ("": any), ``file`` the source file that does.
-    ``quiet``: a normal line that changes no fact. It is recognised, explained when asked for, and not an event of a
-    job. ``sample`` is a line that somebody wrote, and often empty; `example` never is.
+    ``origin`` is the program that prints it, ``level`` its log level (None: any), ``text`` its template, ``versions``
+    the releases of NCCL or RCCL that print it (``""``: any), ``file`` the source file that prints it. ``quiet``: a
+    normal line that changes no fact; it is recognised and can be explained, but is not an event of a job. ``sample`` is
+    a sample line from the message file, often empty; `example` is never empty.
     """
 
     event: str
@@ -50,10 +52,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def constraint(self) -> Constraint:
-        """The releases that carry this wording."""
+        """The releases that print this wording."""
         return Constraint.parse(self.versions)
 
     @property
     def example(self) -> str:
-        """A line that this wording matches: the sample, or one with a value of its type in each hole."""
+        """A line that this wording matches: the sample, or the template with an example value in each hole."""
         return self.sample.strip() or example(parse(self.text))

@@ -1,4 +1,4 @@
-"""Where something is in a message file, and the errors that name the line and the words that are allowed there."""
+"""Positions in a message file, and errors that name the line and the allowed words."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ T = TypeVar("T")
 
 
 class Place(NamedTuple):
-    """Consecutive lines of a file, the first of which has the number ``first``."""
+    """Consecutive lines of a file; ``first`` is the number of the first line."""
 
     file: str
     lines: list[str]
     first: int = 1
 
     def line(self, key: str, text: str = "") -> int:
-        """Number of the line with this key, or of the next one that holds ``text``; else of the first line."""
+        """Return the number of the line with this key, or of the next one that contains ``text``.
+
+        Else of the first line.
+        """
         pattern = re.compile(rf'[\s"{{,]*{re.escape(key)}"?\s*=')
         at = next((n for n, line in enumerate(self.lines) if pattern.match(line)), 0)
         below = (n for n, line in enumerate(self.lines[at:], at) if text and text in re.sub(r"\\(.)", r"\1", line))
@@ -31,7 +34,7 @@ class Place(NamedTuple):
         raise DefinitionError(reason, file=self.file, line=self.line(key, text), hint=hint)
 
     def convert(self, data: object, kind: type[T], key: str = "", text: str = "") -> T:
-        """``data`` as this struct; DefinitionError with the allowed words where a key or a value is not one of them.
+        """Convert ``data`` to this struct; raises DefinitionError with the allowed words for a wrong key or value.
 
         ``key`` and ``text`` find the line of a wording, whose keys are all on one line.
         """
@@ -51,11 +54,11 @@ class Place(NamedTuple):
 
 
 def expected(word: str, known: dict[str, object] | list[str]) -> str:
-    """The word that was probably meant, and all that are allowed."""
+    """Return a sentence with the allowed word that is most similar, and all allowed words."""
     near, every = suggestion(word, known), f"known: {', '.join(known)}"
     return every if near in {every, ""} or near.startswith("known:") else f"{near} {every}"
 
 
 def _words(annotation: object) -> list[str]:
-    """The words that a type allows: those of its Literals."""
+    """The words that a type allows: the values of its Literals."""
     return [word for each in get_args(annotation) for word in ([each] if isinstance(each, str) else _words(each))]

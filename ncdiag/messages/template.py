@@ -1,7 +1,7 @@
-"""The text of a message with typed holes: ``Call to connect returned {error:text}, retrying``.
+"""Templates of messages with typed holes: ``Call to connect returned {error:text}, retrying``.
 
-A hole is ``{name:type}``; a literal ``{`` is written ``{{`` and ``}`` stands for itself. `HOLES` lists the types.
-Templates are written from a program's format strings, one for each release that worded them differently.
+A hole is ``{name:type}``. A literal ``{`` is written ``{{``; a single ``}`` is literal. `HOLES` lists the types.
+Templates are written from the format strings of programs, one for each release with a different wording.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 Value = int | float | str
-"""What a hole can hold once it is converted."""
+"""The value of a hole after conversion."""
 
 LIMIT = 4096
-"""Characters of a text that are looked at: NCCL cut its messages at 1 kB until 2.28, longer ones are hostile."""
+"""The number of characters of a text that are matched.
+
+NCCL cut messages at 1 kB until 2.28, longer ones are hostile.
+"""
 
 
 class HoleType(msgspec.Struct, frozen=True):
-    """A type of hole: the pattern of its text, an example, its conversion, and what is around it, but not kept."""
+    """A type of hole: the pattern of its text, an example, its conversion, and the text around it to be dropped."""
 
     pattern: str
     example: str
@@ -51,10 +54,13 @@ HOLES: dict[str, HoleType] = {
     "name": HoleType(r"[^\s,;:'\"()\[\]{}<>]{1,128}", "name"),
     "quoted": HoleType(r"""[^'"]{0,512}""", "some text", around=r"""['"]"""),
 }
-"""int (optional sign), hex (``0x`` optional), float, word (no blanks), text (anything, as short as possible), addr
-(``10.0.0.1<45678>``, ``host<port>``, ``10.0.0.1:45678``, ``fe80::1%eth0`` of a page that lost the port, or what a
-person put in its place: ``xxx``, ``<address>``), ip,
-gid, name (of a device, interface or file, without blanks and punctuation), quoted (the quotes are not kept)."""
+"""The types of holes, by name.
+
+int (optional sign), hex (``0x`` optional), float, word (no blanks), text (anything, as short as possible), addr
+(``10.0.0.1<45678>``, ``host<port>``, ``10.0.0.1:45678``, ``fe80::1%eth0`` of a page that lost the port, or a person's
+placeholder: ``xxx``, ``<address>``), ip, gid, name (of a device, interface or file, without blanks and punctuation),
+quoted (the quotes are not kept).
+"""
 
 
 class Hole(msgspec.Struct, frozen=True):
@@ -71,7 +77,7 @@ _HOLE = re.compile(r"([a-z][a-z0-9_]*):([a-z]+)$")
 
 
 def parse(text: str) -> tuple[Part, ...]:
-    """Split a template into literal texts and holes; ValueError with a sentence when it is malformed."""
+    """Split a template into literal texts and holes; raises ValueError with a sentence when it is malformed."""
     parts: list[Part] = []
     names: set[str] = set()
     for found in _PIECE.finditer(text):
@@ -97,15 +103,15 @@ def parse(text: str) -> tuple[Part, ...]:
 
 
 _COLON = re.compile(r"(?<=\w)(?:\\s\+)?:\\s\+")
-"""A colon behind a word and before a blank, in the pattern of a literal; behind a hole, the blank ends the hole."""
+"""A colon after a word and before a blank, in the pattern of a literal; after a hole, the blank ends the hole."""
 
 
 def compile_parts(parts: tuple[Part, ...]) -> re.Pattern[str]:
-    """The pattern of a template, anchored at its start; blanks may vary in number, and before a colon be missing.
+    """Return the pattern of a template, anchored at its start; blanks may vary in number, or be missing before a colon.
 
-    A ``text`` hole ends at the first place where what follows it (up to the next ``text`` hole) fits, the last one at
-    the last such place, and never looks for another: written as a lookahead with a back reference, so a hostile line
-    costs at most the square of `LIMIT`, not a higher power.
+    A ``text`` hole ends at the first position where the text after it (up to the next ``text`` hole) matches, the last
+    one at the last such position, and there is no backtracking: it is a lookahead with a back reference. A hostile line
+    therefore costs at most the square of `LIMIT`, not a higher power.
     """
     segments: list[tuple[Hole | None, list[str]]] = [(None, [])]
     for part in parts:
@@ -132,7 +138,7 @@ def compile_parts(parts: tuple[Part, ...]) -> re.Pattern[str]:
 
 
 def gave_up(parts: tuple[Part, ...], text: str) -> tuple[int, str]:
-    """Where a text that does not match leaves the template: the column, and what the template has from there on."""
+    """Return where a text that does not match differs from the template: the column, and the rest of the template."""
     for beginning, rest in _beginnings(parts):
         found = compile_parts(beginning).match(text)
         if found is not None:
@@ -141,7 +147,7 @@ def gave_up(parts: tuple[Part, ...], text: str) -> tuple[int, str]:
 
 
 def _beginnings(parts: tuple[Part, ...]) -> Iterator[tuple[tuple[Part, ...], tuple[Part, ...]]]:
-    """A template cut in two, the longest beginning first; none ends in a ``text`` hole, which would take all."""
+    """Split a template in two in every way, the longest first part first; no first part ends in a ``text`` hole."""
     for index, part in reversed(list(enumerate(parts))):
         before, behind = parts[:index], parts[index + 1 :]
         if isinstance(part, str):
@@ -153,12 +159,12 @@ def _beginnings(parts: tuple[Part, ...]) -> Iterator[tuple[tuple[Part, ...], tup
 
 
 def written(parts: tuple[Part, ...]) -> str:
-    """The text of a template from its parts, as `parse` reads it."""
+    """Return the text of a template from its parts; the inverse of `parse`."""
     return "".join(p.replace("{", "{{") if isinstance(p, str) else f"{{{p.name}:{p.type}}}" for p in parts)
 
 
 def example(parts: tuple[Part, ...]) -> str:
-    """A line of this template: in each hole the example of its type, in quotes where the type asks for them."""
+    """Return a line of this template with an example value in each hole, in quotes where the type requires them."""
     return "".join(part if isinstance(part, str) else _shown(HOLES[part.type]) for part in parts)
 
 
@@ -168,7 +174,7 @@ def _shown(hole: HoleType) -> str:
 
 
 def literal_length(parts: tuple[Part, ...]) -> int:
-    """How many literal characters a template has: the measure of how much it says."""
+    """Return the number of literal characters of a template, a measure of how specific it is."""
     return sum(len(part) for part in parts if isinstance(part, str))
 
 
@@ -176,12 +182,12 @@ _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as the index knows them."""
+    """Return the words of a text, as the index splits them."""
     return _WORD.findall(text)
 
 
 def whole_words(parts: tuple[Part, ...]) -> list[str]:
-    """Words that every matching text holds as whole words: those of the literals that touch no hole."""
+    """Return words that every matching text contains as whole words: those of literals that touch no hole."""
     found: list[str] = []
     for position, part in enumerate(parts):
         if not isinstance(part, str):

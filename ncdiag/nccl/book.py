@@ -1,7 +1,7 @@
-"""The book of variables: which NCCL and its neighbours read, since when, their defaults, words and ranges.
+"""The table of variables that NCCL and related programs read: since when, their defaults, words and ranges.
 
-The table is `env.toml` beside this module; its header explains the keys. `ncdiag.nccl.environment` reads values by it
-and `ncdiag.nccl.judgement` says what is wrong with a name or a value.
+The table is `env.toml` beside this module; its header explains the keys. `ncdiag.nccl.environment` uses it to read
+values, and `ncdiag.nccl.judgement` to check names and values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ncdiag.nccl import versions
 TABLE = Path(__file__).with_name("env.toml")
 _SOURCES = (TABLE, __file__, compiled.PACKAGE / "facts" / "scalars.py")
 VALUE_LIMIT = 1024
-"""Characters of a value from which on it is compared with no pattern."""
+"""Values with more characters than this are not matched against patterns."""
 
 Kind = Literal["int", "bool", "size", "enum", "level", "list", "string", "float"]
 NUMBERS = frozenset({"int", "bool", "size"})
@@ -29,20 +29,22 @@ OURS = "nccl"
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One variable. ``owner`` is the program that reads it, ``nccl`` for NCCL itself.
+    """One variable; ``owner`` is the program that reads it, ``nccl`` for NCCL itself.
 
-    ``since`` is the first release that reads it (None: from 2.3 or before), ``until`` the first that does not.
-    ``defaults`` are pairs of first release and value, oldest first; the value "" stands for unset or worked out at
-    run time. ``choices`` and ``bounds`` say which numbers make sense, ``words`` which words (``any_case``: whatever the
-    case of their letters; ``others``: plugins have further ones); ``accepts`` says it in prose. ``separators`` are the
-    characters between the words of a list, ``heads`` what may come before a colon in it. ``renamed`` is what to use
-    instead; ``agree`` tells whether all ranks must use the same value (None: not known), ``agree_on_host`` that only
-    those of one host must. ``truth``: first release that reads TRUE and FALSE as numbers; ``experimental``: the guide
-    files it under debugging.
-    ``unset`` says what NCCL takes where it is not set and the default is not a value of its own, such as -2.
-    ``effect`` says what goes wrong with it, ``agree_why`` why ranks must agree or need not. ``empty`` says what an
-    empty value does; the empty text: the same as unset. None: the same for NCCL's numbers and levels, else not known;
-    ``empty_at`` in which releases, empty for all.
+    ``since`` is the first release that reads it (None: 2.3 or earlier), ``until`` the first that does not. ``renamed``
+    is its replacement. ``experimental``: NCCL's guide lists it under debugging.
+
+    ``defaults`` are pairs of first release and value, oldest first; the value ``""`` means unset or computed at run
+    time. ``unset`` describes what NCCL does without it, where the default is not a real value, such as -2. ``choices``
+    and ``bounds`` say which numbers are valid, ``words`` which words (``any_case``: in upper or lower case; ``others``:
+    plugins accept further ones); ``accepts`` says it in prose. ``separators`` are the characters between the words of a
+    list, ``heads`` the words that may come before a colon in it. ``truth`` is the first release that reads TRUE and
+    FALSE as numbers.
+
+    ``agree``: must all ranks use the same value (None: unknown)? ``agree_on_host``: must only those of one host?
+    ``agree_why`` is the reason. ``effect`` describes what goes wrong with the variable. ``empty`` describes the effect
+    of an empty value; ``""`` means the same as unset. None means the same as unset for NCCL's numbers and levels, and
+    unknown for others. ``empty_at`` is a constraint on the releases for which that holds, empty for all.
     """
 
     name: str
@@ -75,15 +77,15 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def empty_is_unset(self) -> bool:
-        """True if NCCL is known to read an empty value as unset."""
+        """Does NCCL read an empty value as unset? False where that is unknown."""
         if self.empty is not None:
             return not self.empty
         return self.owner == OURS and self.type in NUMBERS | {"level"}
 
     def exists_at(self, version: Version | VersionRange | None) -> bool | None:
-        """Does that version read the variable? None when only a part of the possible versions does.
+        """Does that version read the variable? None when some of the possible versions do and others do not.
 
-        For variables of other programs the answer is True: their releases are not NCCL's.
+        Always True for variables of other programs, whose releases are not NCCL's.
         """
         if self.owner != OURS:
             return True
@@ -94,7 +96,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
 
     def default_at(self, version: Version | VersionRange | None) -> int | str | None:
-        """The default of that version; None when it is unset or derived, or the possible versions do not agree."""
+        """The default of that version; None when it is unset or computed, or when the possible versions differ."""
         if not self.defaults:
             return None
         value = versions.agreed(version, [since for since, _ in self.defaults], self._default)
@@ -105,7 +107,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return next((value for since, value in reversed(self.defaults) if version >= since), first[1])
 
     def admits(self, number: int) -> bool:
-        """Does the number make sense? True where nothing is known against it; a default always does."""
+        """Is the number valid? True where no restriction is known; a default is always valid."""
         if any(value == number for _, value in self.defaults):
             return True
         if self.bounds is not None:
@@ -113,25 +115,25 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return not self.choices or number in self.choices
 
     def word(self, text: str) -> str | None:
-        """The word of the book that a text is, spelt as there; None for one that is not among them."""
+        """Return the known word that the text spells, in the table's spelling; None for an unknown word."""
         if text in self.words or not self.any_case:
             return text if text in self.words else None
         return next((word for word in self.words if word.upper() == text.upper()), None)
 
 
 class Misspelling(msgspec.Struct, frozen=True):
-    """A wrong name that was seen, the names that do what it promises (often none), and what is wrong with it."""
+    """A wrong name that occurs in practice, the right names for its purpose (often none), and an explanation."""
 
     right: tuple[str, ...]
     why: str
 
 
 class WrongValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that was seen and does not say what its writer meant.
+    """A value that occurs in practice and does not mean what its writer intended.
 
-    ``value`` is a regular expression for the whole value, ``sample`` one that it fits; ``right`` the value that was
-    meant, with its groups; where a part is wrong, ``find`` and ``put`` change it. ``since`` is the first release for
-    which this holds.
+    ``value`` is a regular expression for the whole value, ``sample`` a value that it matches. ``right`` is the intended
+    value, which may refer to its groups; where only a part is wrong, ``find`` is replaced with ``put``. ``since`` is
+    the first release for which this holds.
     """
 
     name: str
@@ -144,7 +146,7 @@ class WrongValue(msgspec.Struct, frozen=True, kw_only=True):
     since: Version | None = None
 
     def mended(self, text: str) -> str | None:
-        """The value that was meant; None when it cannot be told."""
+        """Return the intended value; None when it cannot be determined."""
         if self.find is not None:
             return re.sub(self.find, self.put, text)
         found = re.fullmatch(self.value, text)
@@ -162,7 +164,7 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def build(file: Path = TABLE) -> Table:
-    """Read the table from TOML (about 25 ms); `table` keeps the result."""
+    """Read the table from TOML (about 25 ms); `table` caches the result."""
     from ncdiag.base import toml
 
     raw = toml.loads(file.read_text(encoding="utf-8"))
@@ -195,10 +197,10 @@ def _variable(name: str, owner: str, fields: dict[str, object]) -> Variable:
 
 @functools.cache
 def table() -> Table:
-    """The table, read once."""
+    """Return the table, read once."""
     return compiled.load("variables", _SOURCES, build, Table)
 
 
 def variables() -> Mapping[str, Variable]:
-    """All variables by name, those of other programs included (``owner`` tells)."""
+    """Return all variables by name, including those of other programs (see ``owner``)."""
     return table().variables

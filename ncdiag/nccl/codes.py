@@ -1,4 +1,4 @@
-"""Numbers and their names: results, completions, vendor errors, SXids, errno (``codes.toml``), Xids (`xids`)."""
+"""Names of numeric codes: results, completions, vendor errors, SXids, errno (``codes.toml``), and Xids (`xids`)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ TABLE = Path(__file__).with_name("codes.toml")
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A number of one table: ``kind`` is result, completion, vendor, xid, sxid or errno.
+    """A code of one table; ``kind`` is result, completion, vendor, xid, sxid or errno.
 
-    ``said`` is how programs put it, where that is not the name: ``Connection refused`` of ECONNREFUSED.
+    ``said`` is the text that programs print for it, where that is not the name: ``Connection refused`` for
+    ECONNREFUSED.
     """
 
     kind: str
@@ -45,12 +46,12 @@ def build() -> Codes:
 
 @functools.cache
 def codes() -> Mapping[str, Mapping[int, Code]]:
-    """The tables by kind."""
+    """Return the tables by kind, each by number."""
     return compiled.load("codes", (TABLE, xids.TABLE, __file__), build, Codes)
 
 
 def code(kind: str, number: object) -> Code | None:
-    """The entry of a number; of an SXid that has none, that of its thousand. None when the table has none."""
+    """Return the entry of a number; for an SXid without an entry that of its thousand. None without one."""
     if not isinstance(number, int):
         return None
     found = codes()[kind].get(number)
@@ -60,13 +61,13 @@ def code(kind: str, number: object) -> Code | None:
 
 
 def of_number(number: int) -> tuple[Code, ...]:
-    """All entries of a bare number, of whatever table."""
+    """Return all entries of a bare number, in any table."""
     found = (code(kind, number) for kind in codes() if kind != "sxid_thousand")
     return tuple(entry for entry in found if entry is not None)
 
 
 def named(word: str) -> tuple[Code, ...]:
-    """The entries that are called so or said so, in whatever case: ``ncclSystemError``, ``Connection refused``."""
+    """Return the entries with this name or text, in any case: ``ncclSystemError``, ``Connection refused``."""
     lower = word.lower()
     return tuple(
         entry for kind, table in codes().items() if kind != "sxid_thousand"

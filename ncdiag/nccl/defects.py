@@ -1,6 +1,7 @@
-"""Faults of single NCCL releases, as its release notes (the messages of its tags) and several reports tell them.
+"""Defects of single NCCL releases, from its release notes (the messages of its tags) and from several reports.
 
-An entry holds where all that it names is known to be so; what is not known of a host leaves it open.
+A defect applies where all conditions of its entry are known to hold. If a condition is unknown for a host, so is the
+defect.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from ncdiag.facts.scalars import Version
 
 
 class Defect(msgspec.Struct, frozen=True, kw_only=True):
-    """One fault: the releases from ``since`` up to ``fixed`` (not it), on GPUs whose model matches, with a setting.
+    """One defect: the releases from ``since`` up to, but not including, ``fixed``.
 
-    ``events``: one of them must have been seen; without GPU, setting or link condition this is what tells the fault.
+    On certain GPU models or with a setting.
+
+    ``events``: one of them must have been seen; without a condition on GPU, setting or link, only they show the defect.
     """
 
     since: Version

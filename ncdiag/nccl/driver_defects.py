@@ -1,6 +1,6 @@
-"""Faults of single releases of the NVIDIA driver, as its release notes tell them.
+"""Defects of single releases of the NVIDIA driver, from its release notes.
 
-Each holds for one branch of the driver, from its first release up to the one that fixes it, where a sign was seen.
+Each applies to one branch of the driver, from its first release up to the one that fixes it, where a sign was seen.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ncdiag.nccl.defects import HOPPER
 
 
 class DriverDefect(msgspec.Struct, frozen=True, kw_only=True):
-    """One fault: releases of the branch ``fixed.major`` before ``fixed``.
+    """One defect: releases of the branch ``fixed.major`` before ``fixed``.
 
-    The signs, one of which is needed: an Xid of the kernel's log, or ``NS`` between GPUs in ``nvidia-smi topo -p2p``.
+    One of its signs must have been seen: an Xid in the kernel log, or ``NS`` between GPUs in ``nvidia-smi topo -p2p``.
     """
 
     fixed: Version

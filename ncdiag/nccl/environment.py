@@ -1,7 +1,6 @@
-"""How NCCL reads the variables of its environment: what a text means, what is in force, on what ranks must agree.
+"""How NCCL reads its environment variables: the value of a text, the value in force, and agreement between ranks.
 
-What is known of each variable is in `ncdiag.nccl.book`; `ncdiag.nccl.judgement` says what is wrong with a name or
-value.
+The table of variables is `ncdiag.nccl.book`; `ncdiag.nccl.judgement` checks names and values.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ __all__ = [
 
 
 _TORCH = {**dict.fromkeys(("1", "t", "true", "y", "yes"), 1), **dict.fromkeys(("0", "f", "false", "n", "no"), 0)}
-"""How PyTorch reads switches (torch/csrc/distributed/c10d/Utils.hpp, getCvarBool, 2.2 and later); it refuses others."""
+"""How PyTorch reads booleans (torch/csrc/distributed/c10d/Utils.hpp, getCvarBool, 2.2 and later); it rejects others."""
 
 
 class Resolved(msgspec.Struct, frozen=True):
-    """What NCCL makes of a variable, under the field names of a Setting.
+    """The result of reading a variable, under the field names of a Setting.
 
-    ``number`` is what its strtoll reads, ``effective`` the value in force. ``valid`` is False when NCCL does not read
-    the text as its writer must have meant it: a word or tail where a number belongs, a number out of range, an
-    unknown word, a variable that this version does not read. None when that cannot be told.
+    ``number`` is the result of strtoll, ``effective`` the value in force. ``valid`` is False when NCCL does not read
+    the text as its writer must have intended: a word or tail where a number belongs, a number out of range, an unknown
+    word, a variable that this version does not read. None when that is unknown.
     """
 
     number: int | None = None
@@ -43,10 +42,10 @@ class Resolved(msgspec.Struct, frozen=True):
 
 @functools.lru_cache(4096)
 def resolve(name: str, text: str | None, version: Version | VersionRange | None = None) -> Resolved:
-    """Read the value ``text`` of a variable as that version of NCCL would; None or the empty text is unset.
+    """Read the value ``text`` of a variable as that version of NCCL does; None and the empty text mean unset.
 
-    An unknown name gives a Resolved with nothing known. Source: src/misc/param.cc (strtoll), src/graph/paths.cc
-    (levels); words are compared whole, upper and lower case matter unless the book says otherwise.
+    For an unknown name all fields of the result are None. Source: src/misc/param.cc (strtoll), src/graph/paths.cc
+    (levels). Words are compared as a whole, and case matters unless the table of variables says otherwise.
     """
     variable = variables().get(name)
     if variable is None:
@@ -65,7 +64,7 @@ def resolve(name: str, text: str | None, version: Version | VersionRange | None 
 
 
 def _read(variable: Variable, text: str, version: Version | VersionRange | None) -> tuple[int | None, int | str | None]:
-    """Number and value in force (None: the default, or not known) of a text that is not empty."""
+    """Return the number and the value in force (None: the default, or unknown) of a text that is not empty."""
     if variable.owner == OURS and variable.type in NUMBERS:
         number = parse_number(text)
         return number, number
@@ -80,7 +79,7 @@ def _read(variable: Variable, text: str, version: Version | VersionRange | None)
 
 
 def _is_valid(variable: Variable, text: str, version: Version | VersionRange | None) -> bool | None:
-    """Is the text read as it must have been meant? None where the book cannot tell."""
+    """Does NCCL read the text as its writer must have intended? None where the table does not say."""
     found = of_value(variable.name, text, version)
     if found is not None and not found.mild:
         return None if found.holds(version) is None else False
@@ -92,9 +91,9 @@ def _is_valid(variable: Variable, text: str, version: Version | VersionRange | N
 
 
 def must_agree(name: str, *, between_hosts: bool = False) -> bool | None:
-    """True if all ranks of a job have to use the same value of a variable; None where that is not known.
+    """Must all ranks of a job use the same value of the variable? None where that is not known.
 
-    ``between_hosts``: the ranks compared are of different hosts, which leaves out what concerns one host alone.
+    ``between_hosts``: the compared ranks are on different hosts, so that requirements within one host do not count.
     """
     known = variables().get(name)
     if known is None:
@@ -103,5 +102,5 @@ def must_agree(name: str, *, between_hosts: bool = False) -> bool | None:
 
 
 def resolve_fields(name: str, text: str | None, version: VersionRange | None) -> dict[str, int | str | bool | None]:
-    """`resolve` as the fields of a Setting, the form that `ncdiag.facts.view.Resolve` asks for."""
+    """`resolve` with its result as the fields of a Setting, the form of `ncdiag.facts.view.Resolve`."""
     return msgspec.structs.asdict(resolve(name, text, version))

@@ -1,8 +1,8 @@
-"""Ask a real NCCL library which interface it would choose. No GPU is needed.
+"""Run an actual NCCL library to see which interface it chooses; this needs no GPU.
 
-``ncclGetUniqueId`` runs NCCL's whole choice of the bootstrap interface and prints it; releases from 2.31 on print their
-registry of parameters as well (`ncdiag.parsers.nccl_params`). They are called in a child process of its own group, so
-that a crash or a hang of the library does no harm.
+``ncclGetUniqueId`` runs NCCL's whole choice of the bootstrap interface and prints it. Releases from 2.31 on print their
+parameter registry as well (`ncdiag.parsers.nccl_params`). The library runs in a child process with its own process
+group, so that a crash or hang of it does no harm.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from ncdiag.agent import libraries
 from ncdiag.facts.scalars import Version
 
 TIMEOUT = 20.0
-"""Seconds for one question; loading the library from a cold disk takes most of them."""
+"""The timeout of one run in seconds; loading the library from a cold disk takes most of it."""
 
 OUTPUT_LIMIT = 1 << 20
-_TICK = 0.1  # seconds between two looks at whether the answer is still wanted
+_TICK = 0.1  # seconds between two checks of ``cancel``
 
 _CHILD = """
 import ctypes, resource, sys
@@ -49,11 +49,11 @@ _BOOTSTRAP = re.compile(r"Bootstrap ?: Using (?:\[0\])?([^:\s]+):([0-9A-Fa-f:.]+
 
 
 class LibraryAnswer(msgspec.Struct, frozen=True):
-    """What the library said.
+    """The result of running a library.
 
-    ``interface`` and ``address`` are those of its ``Bootstrap : Using`` line, None when it printed none. ``result`` is
-    the ncclResult_t of ncclGetUniqueId, None when it did not return; ``log`` all that it printed; ``problem`` says in
-    a sentence why there is no answer (not loadable, crashed, ran out of time), None when the call came back.
+    ``interface`` and ``address`` come from its ``Bootstrap : Using`` line, None when it printed none. ``result`` is the
+    ncclResult_t of ncclGetUniqueId, None when it did not return. ``log`` is everything it printed. ``problem`` is a
+    sentence that says why there is no answer (not loadable, crashed, timeout), None when the call returned.
     """
 
     version: Version | None
@@ -70,9 +70,9 @@ def ask(
 ) -> LibraryAnswer:  # fmt: skip
     """Load the library at ``path`` in a child process and let it choose its bootstrap interface.
 
-    ``env`` are the NCCL variables to set; those of this process do not reach the child, conf files do. ``inside`` is
-    put in front of the command, for instance ``("ip", "netns", "exec", "node1")``. ``cancel`` ends the child as soon as
-    it is set. Raises nothing: see ``problem``.
+    ``env`` are the NCCL variables to set; the child does not inherit those of this process, but reads conf files.
+    ``inside`` is put before the command, for instance ``("ip", "netns", "exec", "node1")``. The child ends as soon as
+    ``cancel`` is set. Raises nothing: errors are in ``problem``.
     """
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NCCL_")}
     logging = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,BOOTSTRAP,ENV,NET"}
@@ -92,7 +92,10 @@ def ask(
 def _run(
     command: Sequence[str], env: Mapping[str, str], timeout: float, cancel: threading.Event
 ) -> tuple[str, str | None]:  # fmt: skip
-    """Output of the command and what went wrong; the whole process group is ended in any case."""
+    """Return the output of the command and what went wrong, if anything.
+
+    The whole process group is ended in any case.
+    """
     try:
         child = subprocess.Popen(  # noqa: S603  (our own interpreter, or the caller's namespace command before it)
             command, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -119,7 +122,10 @@ def _run(
 
 
 def _read(child: subprocess.Popen[bytes], deadline: float, cancel: threading.Event) -> tuple[bytes, bool]:
-    """Everything the child prints, at most ``OUTPUT_LIMIT`` bytes; False when the deadline or the limit came first."""
+    """Return the child's output, at most ``OUTPUT_LIMIT`` bytes.
+
+    False with it when the deadline or the limit was reached.
+    """
     if child.stdout is None:
         return b"", False
     parts: list[bytes] = []
@@ -142,10 +148,10 @@ def _read(child: subprocess.Popen[bytes], deadline: float, cancel: threading.Eve
 
 
 def find_libraries(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
-    """The files named libnccl.so* that a program here could load, in the order of `ncdiag.agent.libraries.found`."""
+    """Return the files libnccl.so* that a program could load, in the order of `ncdiag.agent.libraries.found`."""
     return tuple(map(Path, libraries.found(os.environ if environment is None else environment)))
 
 
 def find_plugins(environment: Mapping[str, str] | None = None) -> tuple[Path, ...]:
-    """The files named libnccl-net*.so* and the like (tuner, profiler) in the same folders, each once."""
+    """Return the plugin files (libnccl-net*.so* and the like: tuner, profiler) in the same folders, each once."""
     return tuple(map(Path, libraries.found(os.environ if environment is None else environment, libraries.PLUGINS)))

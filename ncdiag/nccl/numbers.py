@@ -10,9 +10,9 @@ _LARGEST = 2**63 - 1
 
 
 def parse_number(text: str | None) -> int | None:
-    """The number that NCCL makes of a value; None when it falls back to the default: unset, empty, or beyond 64 bits.
+    """Return the number that NCCL reads; None when it uses the default: unset, empty, or beyond 64 bits.
 
-    Only the range is checked, so ``true`` and ``on`` are 0, ``1abc`` and ``4M`` lose their tails, ``010`` is octal 8.
+    Only the range is checked: ``true`` and ``on`` are 0, ``1abc`` and ``4M`` lose their tails, ``010`` is octal 8.
     """
     if not text:
         return None
@@ -27,5 +27,5 @@ def parse_number(text: str | None) -> int | None:
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether NCCL reads the text as its writer must have meant it: no word, no tail, no leading zero."""
+    """Does NCCL read the text as its writer must have intended: no word, no tail, no leading zero?"""
     return _WHOLE.fullmatch(text.strip()) is not None

@@ -1,7 +1,7 @@
-"""Path types: how NCCL names and numbers distances between GPUs, NICs and CPUs, and how it reads a level.
+"""Path types: NCCL's names and numbers of distances between GPUs, NICs and CPUs, and how it reads a level.
 
-The numbers changed with the releases: a distance of 5 is PXN in 2.17 and P2C in 2.30. Never compare numbers between
-versions; turn them into names first. From the PATH_* definitions of every tag (src/graph/topo.h, src/include/graph.h;
+The numbers differ between releases: a distance of 5 is PXN in 2.17 and P2C in 2.30. Never compare numbers of different
+versions; convert them to names first. From the PATH_* definitions of every tag (src/graph/topo.h, src/include/graph.h;
 the two oldest rows from ``pathDists``).
 """
 
@@ -22,28 +22,28 @@ TABLES: tuple[tuple[Version, tuple[str, ...]], ...] = (
     (Version(2, 27), ("LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "PXN", "P2C", "PHB", "SYS", "NET", "DIS")),
     (Version(2, 27, 5), ("LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS", "NET", "DIS")),
 )
-"""The first release of each numbering and its names in order, nearest first."""
+"""The first release of each numbering, with its names in order, nearest first."""
 
 CHANGES = tuple(since for since, _ in TABLES)
 NAMED_LEVELS = Version(2, 6)
-"""Levels can be given by name; before, as a number only (src/graph/paths.cc, ncclGetLevel, v2.6.4-1)."""
+"""The first release that accepts levels by name, not as numbers only (src/graph/paths.cc, ncclGetLevel, v2.6.4-1)."""
 
 _OLD_LEVELS = ("LOC", "PIX", "PXB", "PHB", "SYS", "SYS")
 """The old number scale, kept for levels given as digits (src/graph/paths.cc:243, levelsOldToNew, v2.30.7-1)."""
 
 
 def path_types(version: Version) -> tuple[str, ...]:
-    """The names of that version, nearest first; the index is the number that its log prints."""
+    """Return the names in that version, nearest first; the index is the number that its log prints."""
     return next((names for since, names in reversed(TABLES) if version >= since), TABLES[0][1])
 
 
 def path_type(number: int, version: Version | VersionRange | None) -> str | None:
-    """The name of a printed distance; None when the version is not known well enough or has no such number."""
+    """Return the name of a printed distance; None when the version is not known well enough or has no such number."""
     return versions.agreed(version, CHANGES, lambda exact: _at(path_types(exact), number))
 
 
 def path_number(name: str, version: Version | VersionRange | None) -> int | None:
-    """The number of a path type in that version; None when it has none or the version is not known well enough."""
+    """Return the number of a path type in that version; None when it has none or is not known well enough."""
     return versions.agreed(version, CHANGES, lambda exact: _index(path_types(exact), name))
 
 
@@ -58,12 +58,12 @@ def is_within(name: str, level: str, version: Version | VersionRange | None) -> 
 
 
 def parse_level(text: str, version: Version | VersionRange | None) -> str | None:
-    """What NCCL_NET_GDR_LEVEL or NCCL_P2P_LEVEL says in that version, as the farthest path type that it admits.
+    """Parse NCCL_NET_GDR_LEVEL or NCCL_P2P_LEVEL as that version does; returns the farthest path type that it allows.
 
     None when NCCL ignores the text, which it does without a message: lower case, NODE, NV12, a trailing blank. Digits
-    are read on the old scale 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS. None also when the possible versions do not
-    agree; of a range only the releases that read words are asked about a word. Source: src/graph/paths.cc:243-283
-    (v2.30.7-1); up to 2.5 NCCL_PARAM with the test ``distance < level``.
+    are read on the old scale 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS. None also when the possible versions differ;
+    for a word, only releases that accept words are considered. Source: src/graph/paths.cc:243-283 (v2.30.7-1); up to
+    2.5 NCCL_PARAM with the test ``distance < level``.
     """
     possible = versions.as_range(version)
     if text[:1].isalpha() and possible.low < NAMED_LEVELS <= possible.high:
@@ -87,11 +87,10 @@ def _level(text: str, version: Version) -> str | None:
 
 
 def default_gdr_level(version: Version | VersionRange | None, *, c2c: bool = True) -> str | None:
-    """The farthest GPU-NIC path with GPUDirect RDMA when the user says nothing; None when the versions do not agree.
+    """Return the default of the farthest GPU-NIC path with GPUDirect RDMA; None when the possible versions differ.
 
-    ``c2c`` is NCCL_NET_GDR_C2C, on by default since 2.27. Source: src/graph/paths.cc (``distance < level`` with PHB
-    up to 2.5, PXB from 2.6.4, P2C or PXB from 2.29.2). 2.3 tested inside net_ib.cu (two bridges at most); told as
-    PXB.
+    ``c2c`` is NCCL_NET_GDR_C2C, on by default since 2.27. Source: src/graph/paths.cc (``distance < level`` with PHB up
+    to 2.5, PXB from 2.6.4, P2C or PXB from 2.29.2). 2.3 tests inside net_ib.cu (two bridges at most), reported as PXB.
     """
 
     def level(exact: Version) -> str:

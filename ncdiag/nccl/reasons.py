@@ -1,4 +1,4 @@
-"""Why a call failed, whoever says it: errno by number, name or text in any language, CUDA, verbs, signals.
+"""Why a call failed: errors by number, name or text in any language, of errno, CUDA, verbs and signals.
 
 Tables: ``reasons.toml`` (the groups), ``strerror.toml`` (errno), ``cuda.toml`` (cudaError).
 """
@@ -17,10 +17,10 @@ from ncdiag.base.patterns import lazy_regex
 _FOLDER = Path(__file__).parent
 _TABLES = tuple(_FOLDER / name for name in ("reasons.toml", "strerror.toml", "cuda.toml"))
 _LIMIT = 600
-"""Characters of a text in which an error is looked for."""
+"""The number of characters of a text that are searched for an error."""
 _WORD = lazy_regex(r"\w+")
 _SHORTEST = 8
-"""Letters of an error's text that is believed inside other text: ``Killed`` or ``I/O`` are in any prose."""
+"""Texts of errors with fewer letters are not searched inside other text: ``Killed`` or ``I/O`` may be prose."""
 _NUMBER = lazy_regex(
     r"\b(?:errno|os error|strerror)\b[ :=(]{0,4}(?P<errno>\d{1,3})\b|\[Errno (?P<python>\d{1,3})\]"
     r"|\bC(?:uda|UDA|UDA_)? ?(?:failure|error|ERROR)[ :(]{1,3}(?P<cuda>\d{1,3})\b"
@@ -31,14 +31,14 @@ _NAME = lazy_regex(
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """A group of errors and the one in it: ``refused`` and ``ECONNREFUSED``. Either is None where it is not known."""
+    """The group and the name of an error: ``refused`` and ``ECONNREFUSED``. Either is None where it is not known."""
 
     group: str | None = None
     name: str | None = None
 
 
 class Errors(msgspec.Struct, frozen=True):
-    """The tables turned round: what is looked up to the group and name that it stands for."""
+    """Lookup tables: from numbers, names and texts to the group and name of the error."""
 
     means: dict[str, str]
     tcp: dict[str, str]
@@ -78,48 +78,48 @@ def build() -> Errors:
 
 @functools.cache
 def errors() -> Errors:
-    """The tables, read once."""
+    """Return the tables, read once."""
     return compiled.load("reasons", (*_TABLES, __file__), build, Errors)
 
 
 def groups() -> dict[str, str]:
-    """What each group means, as the end of "It failed because"."""
+    """Return the meaning of each group, as the end of a sentence that begins "It failed because"."""
     return errors().means
 
 
 def first_step_of_tcp(group: str) -> str | None:
-    """What to do first where a TCP connection failed for a reason of this group; None where that tells nothing."""
+    """Return the first thing to check after a failed TCP connection with a reason of this group; None without one."""
     return errors().tcp.get(group)
 
 
 def of_errno(number: int) -> Reason | None:
-    """The reason of a number of errno, as Linux counts."""
+    """Return the reason for an errno number, with Linux's numbers."""
     return errors().errno.get(abs(number))
 
 
 def of_cuda(number: int) -> Reason | None:
-    """The reason of a number of cudaError; of CUresult too from 100 on, which has the same numbers there."""
+    """Return the reason for a cudaError number, or for a CUresult from 100 on, which has the same numbers."""
     return errors().cuda.get(number)
 
 
 def of_completion(status: int) -> Reason | None:
-    """The reason of a status of ibv_poll_cq (enum ibv_wc_status)."""
+    """Return the reason for a status of ibv_poll_cq (enum ibv_wc_status)."""
     group = errors().completion.get(status)
     return Reason(group) if group else None
 
 
 def of_signal(number: int) -> Reason | None:
-    """The reason of the signal that ended a process."""
+    """Return the reason for a signal that ended a process."""
     return errors().signal.get(number)
 
 
 def number_of_signal(name: str) -> int | None:
-    """The number of a signal on Linux, by its name (``SIGKILL``)."""
+    """Return the number of a signal on Linux, by its name (``SIGKILL``)."""
     return errors().signals.get(name)
 
 
 def of_text(text: str, *, cuda: bool = False) -> Reason | None:
-    """The error that a text is: its name, its words in any known language, with a number before or a stop behind it.
+    """Return the error that a text names: by its name or its words in any known language, a number or stop around them.
 
     ``cuda``: words that CUDA and the C library share (``invalid argument``) are CUDA's.
     """
@@ -140,13 +140,13 @@ def of_text(text: str, *, cuda: bool = False) -> Reason | None:
 
 
 def _inside(bare: str, *, cuda: bool) -> Reason | None:
-    """The longest wording of CUDA or of the C library that is in the text, at the borders of words."""
+    """The longest wording of an error of CUDA or the C library in the text, at word boundaries."""
     table = _by_first_word(cuda=cuda)
     candidates = [pair for word in sorted(set(_WORD.findall(bare))) for pair in table.get(word, ())]
     candidates += [] if bare.isascii() else table.get("", [])
     best: tuple[int, Reason] | None = None
     for words, reason in candidates:
-        long = len(words) if words.isascii() else 4 * len(words)  # a Chinese sign says as much as several letters
+        long = len(words) if words.isascii() else 4 * len(words)  # a Chinese character counts as several letters
         if long >= _SHORTEST and (best is None or len(words) > best[0]) and words in bare and _is_apart(words, bare):
             best = len(words), reason
     return best[1] if best else None
@@ -154,7 +154,7 @@ def _inside(bare: str, *, cuda: bool) -> Reason | None:
 
 @functools.cache
 def _by_first_word(*, cuda: bool) -> dict[str, list[tuple[str, Reason]]]:
-    """The wordings by their first word; behind the empty one those of scripts in which words cannot be told apart."""
+    """The wordings by their first word; under the empty word those in scripts without blanks between words."""
     found: dict[str, list[tuple[str, Reason]]] = {}
     for words, reason in (errors().cuda_texts if cuda else errors().texts).items():
         first = _WORD.search(words) if words.isascii() else None
@@ -178,5 +178,5 @@ def _numbered(text: str) -> Reason | None:
 
 
 def _plain(text: str) -> str:
-    """The text as it is compared: small letters, single blanks, typographic apostrophes as plain ones, no stop."""
+    """The text in the form in which it is compared: lower case, single blanks, plain apostrophes, no full stop."""
     return " ".join(text.replace("\u2019", "'").casefold().split()).rstrip(" .;,!)")

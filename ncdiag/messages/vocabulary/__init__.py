@@ -1,1 +1,1 @@
-"""Derived facts that several areas of rules share and that need to know the catalogue of messages."""
+"""Derived facts that several areas of rules share and that depend on the catalogue of messages."""

@@ -1,4 +1,4 @@
-"""Connections that a program other than NCCL could not make: who speaks, and where the peer's address leads."""
+"""Failed connections of programs other than NCCL: which program, and where the peer's address leads."""
 
 from __future__ import annotations
 
@@ -24,38 +24,41 @@ SPEAKERS: dict[str, str] = {
     "ray-connect-failed": "Ray",
     "pslite-node": "ps-lite",
 }
-"""The program by the event in which it names the address of a peer; each has variables of its own for its interface."""
+"""The program, by the event in which it names a peer's address; each has its own variables for its interface."""
 _LOCAL_SERVICES = frozenset({"grpc-connect-failed"})
-"""Of these, connections to loopback are as a rule meant for a service of the same host."""
+"""Programs whose connections to loopback usually go to a service of the same host."""
 _SAME_EVERYWHERE = (
     (r"172\.(?:1[7-9]|2\d|3[01])\.0\.1$", "Docker's bridge"),
     (r"192\.168\.122\.1$", "libvirt's bridge"),
     (r"10\.88\.0\.1$", "Podman's bridge"),
     (r"192\.168\.56\.1$", "VirtualBox's host-only network"),
 )
-"""What bridges get on every host unless it is configured: moby/moby daemon/libnetwork/ipamutils, libvirt's network
-``default``, containers/common (default_subnet), the manual of VirtualBox, 6.7."""
+"""Networks that bridges have on every host by default.
+
+Sources: moby/moby daemon/libnetwork/ipamutils, libvirt's network ``default``, containers/common (default_subnet), the
+manual of VirtualBox, 6.7.
+"""
 _DOCKER = "172.17.0.0/16"
 
 
 @derived
 def speaker(event: Event, view: View) -> str:
-    """``UCX``: the program that names an address of a peer, where it is none of NCCL; empty for other lines."""
+    """The program other than NCCL that names the address of a peer, such as ``UCX``; empty for other lines."""
     return SPEAKERS.get(event.event, "")
 
 
 @derived
 def aimed_ip(event: Event, view: View) -> str | None:
-    """The address that a program aims at, or tells its peers to aim at; None where the line has none."""
+    """The address to which a program connects, or asks its peers to connect; None where the line has none."""
     own = event.fields.get("node_address")
     return own if isinstance(own, str) and ip_address(own) else peer_ip(event, view)
 
 
 @derived
 def leads_nowhere(event: Event, view: View) -> str | None:
-    """``the address of Docker's bridge, which every host has``: why no other host is reached at the address aimed at.
+    """Why no other host is reached at the address: ``the address of Docker's bridge, which every host has``.
 
-    Empty for an address that may be a host's, and in a job of one host. None where the line has no address, where the
+    Empty for an address that may be a host's, and in a job on one host. None where the line has no address, where the
     interface that has it was not shown, or for loopback where it is not known whether there are several hosts.
     """
     ip = aimed_ip(event, view)
@@ -76,7 +79,7 @@ def leads_nowhere(event: Event, view: View) -> str | None:
 
 
 def _by_interface(ip: str, view: View) -> str | None:
-    """The same by the interface that has the address; None where it was not shown."""
+    """Why no other host is reached at the address, by the interface that has it; None where that was not shown."""
     for host in view.job.hosts:
         for interface in host.interfaces:
             if any(a.ip == ip for a in interface.addresses or ()):
@@ -91,6 +94,6 @@ _NO_ANSWER = frozenset({"timed-out", "unreachable"})
 
 @derived_of(*SPEAKERS)
 def is_unanswered(event: Event, view: View) -> bool:
-    """Did nobody answer at an address that may be a host's? Dask says so by the event, and gives no error."""
+    """Was there no answer at an address that may be a host's? Dask reports this by the event, without an error."""
     silent = event.event == "dask-connect-failed" or reason(event, view) in _NO_ANSWER
     return silent and not leads_nowhere(event, view)

@@ -1,4 +1,4 @@
-"""Which error of CUDA or HIP a line reports, whoever printed it and in whatever words."""
+"""Which error of CUDA or HIP a line reports, independent of the program and of the wording."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ncdiag.messages.vocabulary.reasons import error_name, reason
 from ncdiag.messages.vocabulary.xids import is_memory_lost, is_memory_xid
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
-"""Events of a failed call of CUDA, of which the error tells all."""
+"""Events of a failed CUDA call whose error decides what is wrong."""
 _BAD_KERNEL = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchFailure", "cudaErrorPriorLaunchFailure", "cudaErrorMisalignedAddress",
     "cudaErrorAssert", "cudaErrorIllegalInstruction", "cudaErrorInvalidAddressSpace", "cudaErrorInvalidPc",
@@ -45,12 +45,12 @@ _SAID = lazy_regex(
     r"(?i)(?:cuda|hip)[ \w]{0,20} ?(?:error|failure)|(?:cuda|hip)Error|CUDA_ERROR_|gpuassert|triton error"
     r"|\b[A-Z]\w{2,60}Error:|returned \d|^-> |^test failure"
 )
-"""How a program begins that prints an error of CUDA; its bare words may be somebody's prose."""
+"""The beginning of a line in which a program prints a CUDA error; the error's words alone may be prose."""
 
 
 @derived
 def cuda_error(event: Event, view: View) -> str:
-    """The error by the name that the runtime gives it (``cudaErrorNoDevice``); empty if the line names none."""
+    """The name of the error in the runtime (``cudaErrorNoDevice``); empty if the line names none."""
     name = error_name(event, view) if event.event in PRINTED else None
     return name if name and name.startswith("cuda") else ""
 
@@ -61,23 +61,23 @@ def _is(event: Event, view: View, *names: str) -> bool:
 
 @derived_of("cuda-failure")
 def is_known_cuda_failure(event: Event, view: View) -> bool:
-    """Does a rule know this error of CUDA, or the code of NCCL in which it came up?"""
+    """Does another rule cover this CUDA error, or the NCCL code in which it occurred?"""
     return any(known(event, view) for known in (*_KNOWN, is_peer_failure)) or bool(cuda_class(event, view))
 
 
 _MISUSES = frozenset({
     "mps-failed", "capture-misused", "launch-config", "context-gone", "unnamed", "device-failed",
 })  # fmt: skip
-"""Reasons that say enough wherever the call stands."""
+"""Reasons that explain the failure wherever the call is made."""
 _CALLS = frozenset({
     "exists", "bad-address", "invalid-argument", "unsupported", "denied", "not-found", "timed-out", "again",
 })  # fmt: skip
-"""Reasons that say more of the call than of what is wrong: where NCCL made it tells more."""
+"""Reasons that say little about the fault: the place of the call in NCCL says more."""
 
 
 @derived
 def cuda_class(event: Event, view: View) -> str:
-    """What kind of error it is, as its group of `reason`, where no rule judges the error itself; empty otherwise."""
+    """The kind of error, as the group that `reason` returns; empty where another rule covers the error."""
     found = (reason(event, view) or "") if cuda_error(event, view) else ""
     if found not in _MISUSES | _CALLS or any(known(event, view) for known in _KNOWN):
         return ""
@@ -89,17 +89,17 @@ _KERNEL_FAULTS = ("cuda-illegal-access", "cuda-launch-failure", "amdgpu-page-fau
 
 @derived_of(*_KERNEL_FAULTS, *PRINTED)
 def is_kernel_fault(event: Event, view: View) -> bool:
-    """Did a kernel of the program fail: a CUDA error that sticks and that the next caller, often NCCL, gets to see?"""
+    """Did a kernel of the program fail, with a sticky CUDA error that the next caller, often NCCL, reports?"""
     return event.event in _KERNEL_FAULTS or _is(event, view, *_BAD_KERNEL)
 
 
 UNAVAILABLE = ("nvml-init-failed", *_NO_GPU, *PRINTED)
-"""Events by which CUDA or NVML may tell that it does not start."""
+"""Events that may report that CUDA or NVML does not start."""
 
 
 @derived_of(*UNAVAILABLE)
 def is_cuda_unavailable(event: Event, view: View) -> bool:
-    """Does CUDA or NVML not start at all, for another reason than two driver versions?"""
+    """Does CUDA or NVML not start at all, for another reason than mismatched driver versions?"""
     if event.event == "nvml-init-failed":
         return event.fields.get("error") not in _MISMATCH
     return event.event in _NO_GPU or _is(event, view, *_NO_DEVICE)
@@ -107,7 +107,7 @@ def is_cuda_unavailable(event: Event, view: View) -> bool:
 
 @derived_of("cuda-no-kernel-image", "cuda-driver-too-old", *PRINTED)
 def is_old_driver(event: Event, view: View) -> bool:
-    """Is the driver older than what the program was built with?"""
+    """Is the driver older than the CUDA release that the program was built with?"""
     if event.event == "cuda-no-kernel-image":
         return _BAD_TOOLCHAIN in event.text
     return event.event == "cuda-driver-too-old" or _is(event, view, *_OLD_DRIVER)
@@ -115,7 +115,7 @@ def is_old_driver(event: Event, view: View) -> bool:
 
 @derived_of("nvml-init-failed", "cuda-driver-mismatch", "gpu-driver-mismatch", *PRINTED)
 def is_driver_mismatch(event: Event, view: View) -> bool:
-    """Are kernel module and library of the driver of different versions?"""
+    """Do the kernel module and the library of the driver have different versions?"""
     if event.event == "nvml-init-failed":
         return event.fields.get("error") in _MISMATCH
     known = {"cuda-driver-mismatch", "gpu-driver-mismatch"}
@@ -124,7 +124,7 @@ def is_driver_mismatch(event: Event, view: View) -> bool:
 
 @derived_of("cuda-no-kernel-image", "torch-arch-unsupported", *PRINTED)
 def lacks_gpu_code(event: Event, view: View) -> bool:
-    """Does the program or NCCL hold no code for this GPU?"""
+    """Does the program or NCCL contain no code for this GPU?"""
     if event.event == "cuda-no-kernel-image":
         return _BAD_TOOLCHAIN not in event.text
     return event.event == "torch-arch-unsupported" or _is(event, view, *_NO_CODE)
@@ -132,7 +132,7 @@ def lacks_gpu_code(event: Event, view: View) -> bool:
 
 @derived_of("cuda-peer-mapping-exhausted", "peer-access-failed", *PRINTED)
 def is_peer_limit(event: Event, view: View) -> bool:
-    """Are CUDA's peer mappings of a GPU used up (error 711)?"""
+    """Are the peer mappings of a GPU in CUDA exhausted (error 711)?"""
     if event.event == "peer-access-failed":
         return error_name(event, view) == "cudaErrorTooManyPeers"
     return event.event == "cuda-peer-mapping-exhausted" or _is(event, view, "cudaErrorTooManyPeers")
@@ -151,25 +151,25 @@ def is_peer_failure(event: Event, view: View) -> bool:
 
 @derived_of(*PRINTED)
 def is_cuda_memory_failure(event: Event, view: View) -> bool:
-    """A CUDA call failed for lack of the GPU's memory."""
+    """Did a CUDA call fail because the GPU is out of memory?"""
     return _is(event, view, "cudaErrorMemoryAllocation") and not is_cumem_host_failure(event, view)
 
 
 @derived_of("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
 def is_invalid_device(event: Event, view: View) -> bool:
-    """A rank asked for a GPU that it does not have."""
+    """Did a rank select a GPU that it does not have?"""
     told = event.event not in PRINTED or _is(event, view, "cudaErrorInvalidDevice")
     return told and not is_cumem_host_failure(event, view)
 
 
 @derived_of("cuda-device-busy", *PRINTED)
 def is_gpu_refused(event: Event, view: View) -> bool:
-    """A CUDA call found its GPU in the hands of another process."""
+    """Did a CUDA call fail because another process uses the GPU exclusively?"""
     return is_said(event) if event.event not in PRINTED else _is(event, view, *_HELD)
 
 
 def is_said(event: Event) -> bool:
-    """Did a program print the words of an error of CUDA as an error, rather than a person in prose?"""
+    """Did a program print the words of a CUDA error as an error, as opposed to a person in prose?"""
     span = event.provenance.get("")
     return span is not None and _SAID.search(span.text or "") is not None
 
@@ -191,9 +191,9 @@ _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
 
 @derived_of("cuda-failure")
 def is_shm_registration(event: Event, view: View) -> bool:
-    """A CUDA failure in the code that maps shared memory (src/misc/shmutils.cc, later src/os/linux.cc).
+    """Did CUDA fail in the code that maps shared memory (src/misc/shmutils.cc, later src/os/linux.cc)?
 
-    Not one that CUDA merely repeats: memory used up, or a kernel that failed before.
+    False for errors that CUDA merely repeats: out of memory, or a kernel that failed before.
     """
     if not (event.file or "").endswith(_SHM_FILES):
         return False
@@ -206,10 +206,10 @@ _ALLOCATOR = "include/alloc.h"
 
 @derived_of("cuda-failure")
 def is_cumem_host_failure(event: Event, view: View) -> bool:
-    """Did cuMem fail to make, import or map host memory that ranks share (src/transport/shm.cc from 2.23 on)?
+    """Did cuMem fail to create, import or map host memory that ranks share (src/transport/shm.cc from 2.23 on)?
 
-    NCCL tells the number of an error of calls of the driver alone (CUCHECK, src/include/cudawrap.h), and cuMem is all
-    that its transport for shared memory asks of the driver. What is wrong with the GPU as a whole any call reports.
+    NCCL prints the number of an error for driver calls only (CUCHECK, src/include/cudawrap.h), and its transport for
+    shared memory makes no driver calls other than cuMem. An error of the GPU as a whole may be reported by any call.
     """
     file = event.file or ""
     if "cuda_code" not in event.fields or not file.endswith((_SHM_TRANSPORT, _ALLOCATOR)):
@@ -223,7 +223,7 @@ def is_cumem_host_failure(event: Event, view: View) -> bool:
 
 @derived_of("gpu-xid", "cuda-memory-error", *PRINTED)
 def is_memory_error(event: Event, view: View) -> bool:
-    """A memory error that the GPU confined or repaired, unless another Xid says that its memory failed for good."""
+    """Did the GPU report a memory error that it contained or repaired, and no Xid that its memory failed for good?"""
     if event.event in PRINTED:
         found = cuda_error(event, view) == "cudaErrorECCUncorrectable"
     else:
@@ -233,7 +233,7 @@ def is_memory_error(event: Event, view: View) -> bool:
 
 @derived_of("cuda-failure")
 def is_nvls_failure(event: Event, view: View) -> bool:
-    """A CUDA failure that NCCL reports from its NVLS code (src/transport/nvls.cc)."""
+    """Did CUDA fail in NCCL's NVLS code (src/transport/nvls.cc)?"""
     return (event.file or "").endswith("nvls.cc")
 
 
@@ -241,8 +241,8 @@ _WHOLE_GPU = (
     is_kernel_fault, is_cuda_unavailable, is_old_driver, is_driver_mismatch, lacks_gpu_code, is_peer_limit,
     is_gpu_refused, is_fabric_wait, is_memory_error, is_nvlink_error,
 )  # fmt: skip
-"""Errors that say the same wherever the call stands."""
+"""Errors that mean the same wherever the call is made."""
 _KNOWN = (
     *_WHOLE_GPU, is_cuda_memory_failure, is_nvls_failure, is_shm_registration, is_invalid_device, is_cumem_host_failure,
 )  # fmt: skip
-"""Which a rule each judges, but for `is_peer_failure`."""
+"""Functions for errors that a rule covers, except `is_peer_failure`."""

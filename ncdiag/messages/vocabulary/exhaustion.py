@@ -1,4 +1,4 @@
-"""Failures for want of room, of file descriptors or of what a card has."""
+"""Failures due to a lack of memory or disk space, file descriptors, or resources of a card."""
 
 from __future__ import annotations
 
@@ -9,42 +9,45 @@ from ncdiag.facts.vocabulary.launches import container_shm_bytes
 from ncdiag.messages.vocabulary.reasons import reason
 
 _WORDED = "failure-words"
-"""What mentions a failure in its words alone is a fact until nothing else tells of one (`ncdiag.parsers._failing`)."""
+"""Events that mention a failure in words only.
+
+They are facts until another line reports it (`ncdiag.parsers._failing`).
+"""
 
 
 OPEN_FAILURES = ("ib-open-device-failed", "verbs-open-failed")
-"""Events in which a listed RDMA device could not be opened."""
+"""Events that report that a listed RDMA device could not be opened."""
 _USED_UP = frozenset({"no-memory", "no-space", "too-many-files", "limit-reached", "not-ready"})
 
 
 @derived
 def is_used_up(event: Event, view: View) -> bool:
-    """Did it fail because nothing is left of what it needs: memory, room, file descriptors, another resource?"""
+    """Did the operation fail because a resource is exhausted: memory, space, file descriptors, or another one?"""
     return reason(event, view) in _USED_UP
 
 
 @derived
 def is_out_of_files(event: Event, view: View) -> bool:
-    """Does a program say that it may open no more files (EMFILE)?"""
+    """Does a program report that it cannot open more files (EMFILE)?"""
     if event.kind not in FAILURES and event.event != _WORDED:
-        return False  # of a hundred thousand lines that tell facts, the reason is not worked out
+        return False  # saves computing the reason of a hundred thousand lines that are facts
     return event.event == "too-many-files" or reason(event, view) == "too-many-files"
 
 
 _CONTAINER_SHM = 64 << 20
 _NO_ROOM = {"shm-extend-failed", "container-shm-small", "shared-memory-full", "torch-dataloader-bus-error"}
 _BUS_ERROR = "Bus error"
-"""What ends a process that writes to a page of a file for which the file system has no room."""
+"""The signal for a write to a page of a file for which the file system has no space."""
 
 
 @derived
 def is_out_of_space(event: Event, view: View) -> bool | None:
-    """True if lack of space is the reason; None for a segment that was not made where /dev/shm was not shown.
+    """Did the operation fail for lack of space? None for a failed segment where /dev/shm was not shown.
 
-    Releases up to 2.21 print no errno when they cannot extend a file: only space is missing then. A segment that
-    failed without errno counts only beside such a line, as CUDA's refusal to register it reads the same
-    (src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1), where /dev/shm is too small for it, or where the container was given
-    no more than the default.
+    Releases up to 2.21 print no errno when they cannot extend a file; the only reason for that is missing space. A
+    segment that failed without errno counts only where such a line is present (CUDA's refusal to register it looks the
+    same: src/misc/shmutils.cc, v2.12.7-1 to v2.22.3-1), where /dev/shm is too small for it, or where the container has
+    only the default size.
     """
     if "shm_file" in event.fields:
         return str(event.fields["shm_file"]).startswith("/dev/shm/")  # noqa: S108  (nothing is written there)
@@ -68,7 +71,7 @@ def _is_in_small_container(view: View) -> bool:
 
 
 def _is_in_small_mount(event: Event, view: View) -> bool | None:
-    """True if /dev/shm of the host has no room for the segment, or no more than a container's default."""
+    """Does /dev/shm of the host have too little space for the segment, or only the default size of a container?"""
     size = event.fields.get("size")
     shown = False
     for mount in (mount for host in view.job.hosts if event.host in {host.name, None} for mount in host.mounts):

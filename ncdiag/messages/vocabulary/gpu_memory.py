@@ -1,7 +1,7 @@
-"""Who holds the memory of a GPU that ran out of it, as PyTorch tells.
+"""Which processes hold the memory of a GPU that ran out of it, as PyTorch reports it.
 
-The sentences are those of c10/cuda/CUDACachingAllocator.cpp from 2.1 on: ``GPU 0 has a total capacity of 79.15 GiB
-of which 26.00 MiB is free. Process 4101 has 474.00 MiB memory in use. ... this process has 60.02 GiB memory in use``.
+The sentences are those of c10/cuda/CUDACachingAllocator.cpp from 2.1 on: ``GPU 0 has a total capacity of 79.15 GiB of
+which 26.00 MiB is free. Process 4101 has 474.00 MiB memory in use. ... this process has 60.02 GiB memory in use``.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ _OWN = rf"{_SIZE} is (?:allocated|reserved) by PyTorch"
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _GIB = _UNITS["GiB"]
 _CONTEXT = 3 * _GIB // 2
-"""Bytes that a process may hold which only opened the GPU: a context with the kernels of loaded libraries."""
+"""Bytes that a process with only a CUDA context may hold, with the kernels of loaded libraries."""
 _PART = 20
-"""A rank holds at least one in so many bytes of its GPU."""
+"""A rank holds at least this fraction (one in ``_PART``) of the bytes of its GPU."""
 
 
 @derived_of(_REPORTED)
 def is_held_by_ranks(event: Event, view: View) -> bool:
-    """Do two other processes hold as much of the GPU that ran out as ranks do, and not just a context of CUDA there?"""
+    """Do two other processes hold as much of the exhausted GPU as ranks do, not just a CUDA context?"""
     least = max(_CONTEXT, _capacity(event) // _PART)
     return sum(size > least for size in _others(event)) > 1
 
 
 @derived
 def held_by_others(event: Event, view: View) -> str:
-    """``; 7 other processes hold 3.2 of its 79.2 GiB``, of a GPU that ran out of memory; empty for none."""
+    """What other processes hold of an exhausted GPU: ``; 7 other processes hold 3.2 of its 79.2 GiB``.
+
+    Empty for none.
+    """
     others = _others(event) if event.event == _REPORTED else []
     if not others:
         return ""
@@ -43,16 +46,18 @@ def held_by_others(event: Event, view: View) -> str:
 
 
 def _capacity(event: Event) -> int:
-    """Bytes of the GPU; 0 where the line does not tell."""
+    """The memory of the GPU in bytes; 0 where the line does not show it."""
     found = re.search(_CAPACITY, event.text)
     return _bytes(found[1]) if found else 0
 
 
 def _others(event: Event) -> list[int]:
-    """Bytes that each other process holds; what exceeds the GPU stands for a number that the driver did not tell (WSL).
+    """The bytes that each other process holds.
 
-    A container with process numbers of its own does not know itself in the list: it is the one that holds what PyTorch
-    says that it took, or the largest.
+    A value above the GPU's memory means that the driver did not know it (WSL).
+
+    In a container with its own process numbers, the process does not recognise itself in the list: it is the entry with
+    the amount that PyTorch reports for itself, else the largest.
     """
     told = [(bool(own), _bytes(size)) for own, size in re.findall(_PROCESS, event.text)]
     held = [(own, size) for own, size in told if size <= _capacity(event)]

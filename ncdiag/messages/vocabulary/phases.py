@@ -1,7 +1,7 @@
-"""How far a rank, a communicator and the job came, and in which phase a failure was met.
+"""How far a rank, a communicator and the job came, and in which phase a failure occurred.
 
-NCCL prints ``Init START`` before the ranks meet, ``nRanks ... nNodes`` behind their first exchange, a line for each
-channel while they connect and ``Init COMPLETE`` at the end (src/init.cc, src/transport.cc, v2.4.6 to v2.30.7).
+NCCL prints ``Init START`` before the ranks meet, ``nRanks ... nNodes`` after their first exchange, a line for each
+channel while they connect, and ``Init COMPLETE`` at the end (src/init.cc, src/transport.cc, v2.4.6 to v2.30.7).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ncdiag.messages.vocabulary.reasons import category
 _EXCHANGED = "comm-nodes"
 _RETURN = "error-return"
 _SET_UP_CODE = ("init.cc", "transport.cc", "bootstrap.cc")
-"""Files whose functions set a communicator up: without one of them in a trace, the transport was at work."""
+"""Files with the functions that set up a communicator; a trace without any of them is from the transport at work."""
 
 MEETING: frozenset[Phase] = frozenset({"rendezvous", "bootstrap"})
-"""The phases in which ranks look for each other over TCP: nothing connects GPUs yet."""
+"""The phases in which ranks find each other over TCP, before GPUs are connected."""
 CARRYING = frozenset({"ib", "roce", "gdr", "p2p", "nvlink", "shm"})
-"""Areas of rules on what carries data between GPUs, which NCCL connects once the ranks have met."""
+"""Areas of rules about the transfer of data between GPUs, which NCCL connects once the ranks have met."""
 
 
 @derived
 def phase(job: Job, view: View) -> Phase | None:
-    """How far the job got: a step or a row of a test, or as far as the slowest rank; None: not known."""
+    """How far the job got: a step or a benchmark row, else as far as the slowest rank; None if unknown."""
     if marks(job, view).stepped or any(run.rows for run in job.benchmarks):
         return "later"
     found = [came_to(rank, view) for rank in job.ranks]
@@ -42,7 +42,7 @@ def phase(job: Job, view: View) -> Phase | None:
 
 @derived
 def comm_phase(communicator: Communicator, view: View) -> Phase | None:
-    """How far the communicator came, by the rank that is least far; None where none of its ranks was seen."""
+    """How far the communicator came, by its slowest rank; None where none of its ranks was seen."""
     ranks = members(communicator, view)
     called = [op for rank in ranks for op in rank.last_ops if op.communicator == communicator.id]
     if called:
@@ -67,41 +67,41 @@ def came_to(rank: Rank, view: View) -> Phase:
 
 
 def _of_calls(calls: Collection[LastOp]) -> Phase:
-    """NCCL counts the calls of a communicator from 0."""
+    """The phase that the last calls show; NCCL numbers the calls of a communicator from 0."""
     return "later" if min(op.op_count for op in calls) > 0 else "first-collective"
 
 
 @derived
 def exchanged(job: Job, view: View) -> frozenset[tuple[str | None, int | None]]:
-    """Host and number of the processes that are through their first exchange with all others."""
+    """Host and process id of the processes that completed their first exchange with all others."""
     return frozenset((event.host, event.pid) for event in job.events if event.event == _EXCHANGED)
 
 
 @derived
 def phase_met(event: Event, view: View) -> Phase | None:
-    """In which phase a failure was met: by what failed, by the functions that its process returned from, by the job.
+    """The phase in which a failure occurred: by what failed, by the functions in its process's trace, or by the job.
 
-    None if not known how far the job came.
+    None if it is unknown how far the job came.
     """
     return phase_shown(event, view) or phase(view.job, view)
 
 
 @derived
 def phase_shown(event: Event, view: View) -> Phase | None:
-    """The phase that a failure itself shows, by what failed or by the functions that its process returned from."""
+    """The phase that a failure itself shows, by what failed or by the functions in its process's trace."""
     known = about.category(event.event)
     if known is not None and known.phase:
         return known.phase
     traced: dict[tuple[str | None, int | None], Phase] = traced_phases(view.job, view)
     own = traced.get((event.host, event.pid))
     if own is None and event.event == _RETURN and len(set(traced.values())) == 1:
-        return next(iter(traced.values()))  # the end of a trace as the others show it in full
+        return next(iter(traced.values()))  # the last part of a trace that others show in full
     return own
 
 
 @derived
 def fails_at_meeting(job: Job, view: View) -> bool:
-    """Does all that is seen and told to fail do so while the ranks look for each other?"""
+    """Do all failures that were seen or reported occur while the ranks find each other?"""
     shown = {phase_shown(event, view) for event in open_failures(job, view)}
     told = {found.phase for found in job.complaints if found.phase}
     return bool(shown) and shown | told <= MEETING
@@ -109,10 +109,10 @@ def fails_at_meeting(job: Job, view: View) -> bool:
 
 @derived
 def traced_phases(job: Job, view: View) -> dict[tuple[str | None, int | None], Phase]:
-    """The phase of each process that its trace of return codes shows: ``transport.cc:34 -> 1`` is of connecting.
+    """The phase of each process that its trace of return codes shows: ``transport.cc:34 -> 1`` means connecting.
 
-    A process that had completed its communicators leaves such a trace when it takes them down: nothing is known then,
-    but of one that connects later than its set-up ended.
+    A process that had completed its communicators prints such a trace when it destroys them; its phase is then unknown,
+    except where it connects after its set-up.
     """
     ready = {(rank.host, rank.pid) for rank in job.ranks if came_to(rank, view) not in SET_UP}
     found: dict[tuple[str | None, int | None], Phase] = {}

@@ -1,4 +1,4 @@
-"""What kind of thing failed and why, whatever the wording, the release or the language."""
+"""The category of a failure and its reason, independent of wording, release and language."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from ncdiag.nccl import reasons
 from ncdiag.nccl.reasons import Reason
 
 _TEXTS = ("error", "nvml_error", "what", "detail", "inner")
-"""Fields that hold the reason in words, the surest first."""
+"""Fields that hold the reason in words, the most reliable first."""
 _COMPLETION = "completion"
 _SHELL = 128
-"""What a shell adds to the number of the signal that ended a program."""
+"""A shell's exit status for a program that a signal ended is this plus the signal number."""
 
 
 @derived
 def category(event: Event, view: View) -> str | None:
-    """What kind of thing failed (``tcp-connect``, ``verbs-call`` ...); None for an event that is not a failure."""
+    """The category of the failure (``tcp-connect``, ``verbs-call`` ...); None for an event that is not a failure."""
     return about.entry(event.event).category or None
 
 
 @derived
 def reason(event: Event, view: View) -> str | None:
-    """Why it failed, as a group of errors (``refused``, ``no-space`` ...); None where the line does not say."""
+    """The reason of the failure as a group of errors (``refused``, ``no-space`` ...); None where the line has none."""
     return _reason(event, view).group
 
 
 @derived
 def error_name(event: Event, view: View) -> str | None:
-    """The error by its name: ``ECONNREFUSED``, ``cudaErrorNoDevice``, ``SIGKILL``; None where it is not known."""
+    """The name of the error: ``ECONNREFUSED``, ``cudaErrorNoDevice``, ``SIGKILL``; None where it is not known."""
     return _reason(event, view).name
 
 
 @derived
 def reason_found(event: Event, view: View) -> tuple[str | None, str | None]:
-    """Group and name together, worked out once."""
+    """The group and the name of the error, computed once."""
     found = _by_code(event, view) or _by_words(event)
     return (found.group, found.name) if found is not None else (None, None)
 
@@ -46,7 +46,7 @@ def _reason(event: Event, view: View) -> Reason:
 
 
 def _by_code(event: Event, view: View) -> Reason | None:
-    """The reason by a number that the message gives for it."""
+    """The reason by the error number in the message."""
     fields = event.fields
     errno, status, signal, code = (fields.get(name) for name in ("errno", "status", "signal", "exit_code"))
     if isinstance(errno, int) and errno:
@@ -61,7 +61,7 @@ def _by_code(event: Event, view: View) -> Reason | None:
 
 
 def _by_words(event: Event) -> Reason | None:
-    """The reason by its words: those that the message gives for it, else any in its text; CUDA's own number last."""
+    """The reason by its words: those in a field for it, else any in the message's text; last by CUDA's own number."""
     words = event.fields.get("cuda_error")
     found = reasons.of_text(str(words), cuda=True) if words else None
     for name in _TEXTS:

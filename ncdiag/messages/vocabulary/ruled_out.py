@@ -1,7 +1,7 @@
-"""What the input rules out, so that nobody looks there: each only from what was seen, and of the whole job.
+"""What the input shows not to be the cause, so that nobody searches there.
 
-Each function says under which condition it is certain. What is told of some hosts of a job rules out nothing; a look
-from a host says nothing of a container on it.
+Each function describes the condition under which it is certain. Only facts count that were seen for the whole job: what
+is known for some hosts rules out nothing, and output of a host says nothing about a container on it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ncdiag.facts.vocabulary.rdma import is_active
 
 _SHM = "/dev/shm"  # noqa: S108
 _SHM_ENOUGH = 32 << 30
-"""Bytes that sixteen GPUs do not fill: a connection takes 9637888 bytes a channel, of which there are 64 at most."""
+"""Bytes that sixteen GPUs do not fill: a connection uses 9637888 bytes per channel, and has at most 64 channels."""
 _POD = "kubernetes"
 _LINES, _NAMED = 3, 4
 
 
 @derived
 def ruled_out(job: Job, view: View) -> tuple[RuledOut, ...]:
-    """What the input shows not to be the cause of a trouble."""
+    """Everything that the input shows not to be the cause."""
     return tuple(found for look in _LOOKS if (found := look(job, view)) is not None)
 
 
@@ -42,7 +42,7 @@ def _spans(facts: Iterable[Fact], field: str = "") -> list[Span | None]:
 
 
 def _hosts(job: Job, view: View) -> tuple[Host, ...]:
-    """The hosts on which the job runs, if all of them are known; else none."""
+    """The hosts of the job, if all of them are known; else none."""
     names = {rank.host for rank in job.ranks}
     hosts = tuple(host for host in job.hosts if host.name in names) if names else job.hosts
     return hosts if len(hosts) >= (job.nhosts or 1) else ()
@@ -54,7 +54,7 @@ def _on(hosts: Iterable[Host]) -> str:
 
 
 def _network(job: Job, view: View) -> RuledOut | None:
-    """The job is on one host, as NCCL counts them or all its ranks show, and no rank reaches another by a network."""
+    """The network: the job is on one host, as NCCL or all its ranks show, and no rank uses the network."""
     hosts = {rank.host for rank in job.ranks}
     if job.nhosts != 1 or len(hosts) > 1:
         return None
@@ -65,7 +65,7 @@ def _network(job: Job, view: View) -> RuledOut | None:
 
 
 def _bootstrap(job: Job, view: View) -> RuledOut | None:
-    """All ranks of every communicator that was seen completed it."""
+    """The bootstrap: all ranks of every communicator that was seen completed it."""
     sizes = [(c.nranks, set(c.ranks_ready)) for c in job.communicators]
     if not sizes or any(size is None or len(ready) < size for size, ready in sizes):
         return None
@@ -77,7 +77,7 @@ def _bootstrap(job: Job, view: View) -> RuledOut | None:
 
 
 def _choice(job: Job, view: View) -> RuledOut | None:
-    """Every rank names its network, and it is RDMA: what is slow or fails is not a fall-back to sockets."""
+    """The choice of the network: every rank prints that it uses RDMA, so that there is no fall-back to sockets."""
     nets = [rank.net for rank in job.ranks if rank.rank is not None]
     if not nets or any(net != "IB" for net in nets) or len(nets) < (job.nranks or 1):
         return None
@@ -87,7 +87,7 @@ def _choice(job: Job, view: View) -> RuledOut | None:
 
 
 def _versions(job: Job, view: View) -> RuledOut | None:
-    """Each rank prints its release in a line of its own, and all print the same."""
+    """Different NCCL releases: every rank prints its release, and all are the same."""
     ranks = [rank for rank in job.ranks if rank.rank is not None]
     texts = {str(v) if (v := rank.nccl_version) is not None and v.low == v.high else "" for rank in ranks}
     spans = [span for rank in ranks if (span := rank.provenance.get("nccl_version")) is not None]
@@ -97,14 +97,14 @@ def _versions(job: Job, view: View) -> RuledOut | None:
 
 
 def _in_container(job: Job, view: View) -> bool:
-    """Is a container in play, whose limits and mounts are its own?"""
+    """Is there a sign of a container, which has its own limits and mounts?"""
     return any(host.in_container for host in job.hosts) or any(
         launch.program == _POD or is_container(launch, view) for launch in job.launches
     )
 
 
 def _shared_memory(job: Job, view: View) -> RuledOut | None:
-    """The shared memory of every host has room, and no container, which has one of its own, is seen."""
+    """Shared memory: every host has enough, and there is no sign of a container, which has its own."""
     hosts = () if _in_container(job, view) else _hosts(job, view)
     mounts = [mount for host in hosts for mount in host.mounts if mount.path == _SHM]
     free = [mount.available_bytes for mount in mounts if mount.available_bytes is not None]
@@ -114,7 +114,7 @@ def _shared_memory(job: Job, view: View) -> RuledOut | None:
 
 
 def _locked_memory(job: Job, view: View) -> RuledOut | None:
-    """The limit is lifted on every host, and no container is seen."""
+    """Locked memory: the limit is unlimited on every host, and there is no sign of a container."""
     hosts = () if _in_container(job, view) else _hosts(job, view)
     limits = [limit for host in hosts for limit in host.limits if limit.name == "memlock" and limit.unlimited]
     if not hosts or len(limits) < len(hosts):
@@ -123,7 +123,7 @@ def _locked_memory(job: Job, view: View) -> RuledOut | None:
 
 
 def _rdma_ports(job: Job, view: View) -> RuledOut | None:
-    """The list of RDMA devices of every host is whole, and each of its ports is active."""
+    """RDMA ports: the device list of every host is complete, and every port is active."""
     hosts = _hosts(job, view)
     ports = [port for host in hosts for hca in host.hcas for port in hca.ports]
     whole = all(is_closed(host, "hcas") and any(hca.ports for hca in host.hcas) for host in hosts)
@@ -133,7 +133,7 @@ def _rdma_ports(job: Job, view: View) -> RuledOut | None:
 
 
 def _iommu(job: Job, view: View) -> RuledOut | None:
-    """The kernel of every host says that no IOMMU translates addresses."""
+    """The IOMMU: the kernel of every host reports that no IOMMU translates addresses."""
     hosts = _hosts(job, view)
     if not hosts or any(host.iommu_translating is not False for host in hosts):
         return None

@@ -1,7 +1,7 @@
-"""What the input itself shows to go wrong, whatever a person says of it: failures, waits, ends and wrong results.
+"""The problems that the input itself shows, independent of complaints: failures, hangs, ends and wrong results.
 
-A job that finished, or that steps on to its last line, has no failure and no wait. What only echoes another failure is
-no trouble of its own.
+A job that finished, or that makes steps until its last line, has no failure and does not hang. An event that only
+echoes another failure does not count as a problem.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ncdiag.nccl.vocabulary.peer_access import stands_at_first_size, waiting_gpu
 _WELL = frozenset({"finished", "running"})
 _ENDS = frozenset({"process-end", "job-end", "exception"})
 _LINES = 3
-"""Lines that a complaint shows."""
+"""The largest number of lines of evidence for a complaint."""
 _STANDS: dict[str, Phase | None] = {"rendezvous": "rendezvous", "set-up": "init", "lock": None}
-"""Places of a stack at which a process waits for others, and how far the job came."""
+"""Kinds of stack positions at which a process waits for others, with the phase that the job reached."""
 
 
 class _Trouble(NamedTuple):
@@ -44,13 +44,13 @@ class _Trouble(NamedTuple):
 
 @derived
 def seen_complaints(job: Job, view: View) -> tuple[SeenComplaint, ...]:
-    """What the input shows to go wrong, each kind of trouble once, the first one first."""
+    """The problems that the input shows, each kind once, the first one first."""
     found = {trouble.what: trouble for trouble in reversed([*_troubles(job, view)])}
     return tuple(_complaint(trouble) for trouble in reversed(found.values()))
 
 
 def goes_well(job: Job, view: View) -> bool:
-    """Did the job finish, or does it step on to its last line?"""
+    """Did the job finish, or does it make steps until its last line?"""
     return outcome(job, view) in _WELL
 
 
@@ -78,23 +78,23 @@ def _lines(facts: Iterable[Fact], field: str = "") -> tuple[Span | None, ...]:
 
 
 def refined(what: What, met: Phase | None) -> What:
-    """The complaint in the light of the phase: what fails while a communicator is made fails at its set-up."""
+    """The kind of problem, given the phase: a failure while a communicator is set up becomes ``fails-at-init``."""
     if what == "cannot-start" and met not in {None, "rendezvous"}:
         what = "fails"
     return "fails-at-init" if what == "fails" and met in SET_UP else what
 
 
 def is_telling(event: Event, view: View) -> bool:
-    """Does the line of a failure say what failed, and not only that something did?"""
+    """Does the line say what failed, and not only that something failed?"""
     known = about.category(event.event)
     vague = known is not None and known.vague and reason(event, view) not in known.telling
     return event.kind != "echo" and not vague
 
 
 def first_hand(failures: Collection[Event], view: View) -> list[Event]:
-    """Those of the failures that are no echo of others, and that say what failed where any does.
+    """The failures that do not echo others; only those that say what failed, where any does.
 
-    The exception or the end of a rank that says nothing else is its own word.
+    An exception or an end of a rank that has no other failure counts.
     """
     telling = [event for event in failures if is_telling(event, view)]
     spoken = {event.rank for event in telling} | {None}
@@ -104,18 +104,21 @@ def first_hand(failures: Collection[Event], view: View) -> list[Event]:
 
 
 def is_end(event: Event) -> bool:
-    """Does the line tell that a process ended, or was ended?"""
+    """Does the line report that a process ended, or was ended?"""
     return event.kind != "echo" and about.entry(event.event).category in _ENDS
 
 
 def is_of_job(event: Event) -> bool:
-    """Does the failure show in the job? The kernel mentions the machine, and of a job only where it ends a process."""
+    """Is it a failure of the job?
+
+    A kernel message is about the machine, and about a job only where it ends a process.
+    """
     what = about.complaint(event.event)
     return what != "none" and (event.origin != "kernel" or what == "crashes")
 
 
 def speakers(events: Collection[Event]) -> str:
-    """``ranks 0-3 on n[1-2]``: who printed the lines, as far as they tell."""
+    """The ranks that printed the lines, as far as known: ``ranks 0-3 on n[1-2]``."""
     numbers = {event.rank for event in events if event.rank is not None}
     hosts = fold_hosts({event.host for event in events if event.host not in {None, UNNAMED}})
     ranks = f"{'rank' if len(numbers) == 1 else 'ranks'} {fold_ranks(numbers)}" if numbers else ""
@@ -129,7 +132,7 @@ def _failures(job: Job, view: View) -> Iterator[_Trouble]:
         groups.setdefault(_what(event, view), []).append(event)
     hung = groups.get("hangs", [])
     if hung and all(is_before(hung[0], event, view) for event in groups.get("crashes", [])):
-        groups.pop("crashes", None)  # whoever gave up waiting ends its process
+        groups.pop("crashes", None)  # a process that timed out waiting ends itself
     for what, events in groups.items():
         known = about.category(events[0].event)
         text = known.title if known is not None else "A program reports a failure"
@@ -145,7 +148,7 @@ def _what(event: Event, view: View) -> What:
 
 
 def _hung_phase(job: Job, view: View) -> Phase | None:
-    """Where a job stands whose collective ran into a limit: in the set-up of its communicator, if that is not done."""
+    """The phase of a job whose collective timed out: the set-up of its communicator, if that is not complete."""
     reached: Phase | None = phase(job, view)
     if stalled_at_start(job, view):
         return reached if reached in SET_UP else "first-collective"
@@ -154,7 +157,7 @@ def _hung_phase(job: Job, view: View) -> Phase | None:
 
 
 def _waits(job: Job, view: View) -> Iterator[_Trouble]:
-    """What shows that processes wait for each other though no line says so, the surest first."""
+    """Signs that processes wait for each other though no line says so, the most reliable first."""
     given_up = [timeout for timeout in job.timeouts if is_timeout(timeout, view)]
     if given_up:
         yield _Trouble("hangs", _hung_phase(job, view), "A collective ran into a time limit", _lines(given_up))
@@ -172,7 +175,7 @@ def _waits(job: Job, view: View) -> Iterator[_Trouble]:
 
 
 def _silences(job: Job, view: View) -> Iterator[_Trouble]:
-    """What stands still without a word."""
+    """Problems of parts of the job that make no progress and print no message."""
     reached: Phase | None = phase(job, view)
     met: Phase | None = reached if reached in SET_UP else "first-collective"
     for run in job.benchmarks:

@@ -1,7 +1,7 @@
-"""Who failed first, who ended first, and the last thing that every rank did.
+"""Which rank failed first, which ended first, and the last thing that every rank did.
 
-Stamps order the lines of all hosts, with the clocks set right where that is possible. Without them lines have an order
-within one source only: what stands first in two files is then told of both.
+Timestamps order the lines of all hosts, corrected for the clocks where possible. Without them, lines are ordered within
+one source only, and the first line of each of two files is reported.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ncdiag.messages.vocabulary.phases import came_to
 from ncdiag.messages.vocabulary.seen import first_hand, is_end, speakers
 
 _SKEW = 2.0
-"""Seconds by which the clocks of two hosts may differ when nothing is known of them (NTP keeps them closer)."""
+"""Seconds by which the clocks of two hosts may differ when their offsets are unknown (NTP keeps them closer)."""
 _MOST, _GROUPS = 3, 16
-"""Lines that are told where nobody knows which was the first, and groups of ranks that did the same last."""
+"""The largest number of lines reported where the first is unknown, and of groups of ranks with the same last action."""
 _MOST_RANKS = 1 << 17
 _TEXT = 160
 _CAME: dict[Phase, str] = {
@@ -42,13 +42,16 @@ _SILENT = "printed nothing in this input"
 
 @derived
 def timeline(job: Job, view: View) -> tuple[Moment, ...]:
-    """The first failure, the first end and the last of each rank; empty unless several ranks or hosts speak."""
+    """The first failure, the first end and the last action of each rank.
+
+    Empty unless several ranks or hosts print lines.
+    """
     failures = open_failures(job, view)
     if not failures or not _several(job):
         return ()
     first, how = _first(first_hand(failures, view), view)
     found = [_moment(_FIRST[_gave_up(event)], event, how, speakers([event]), view) for event in first]
-    if len(first) == 1:  # of several, nobody knows whether an end came before
+    if len(first) == 1:  # with several, it is unknown whether an end came before
         ended, by = first_of([event for event in failures if is_end(event)], view)
         if len(ended) == 1 and ended != first:
             found.append(_moment("first-end", ended[0], by, process_text([*same_process(ended[0], view)]), view))
@@ -56,7 +59,7 @@ def timeline(job: Job, view: View) -> tuple[Moment, ...]:
 
 
 def _first(events: Sequence[Event], view: View) -> tuple[list[Event], OrderedBy]:
-    """The first of the failures; where nothing orders them, those who waited in vain come after those who failed."""
+    """The first of the failures; where nothing orders them, waits that timed out come after other failures."""
     found, how = first_of(events, view)
     failed = [event for event in events if not _gave_up(event)]
     if how != "none" or len(failed) in {0, len(events)}:
@@ -70,7 +73,7 @@ def _gave_up(event: Event) -> bool:
 
 
 def _several(job: Job) -> bool:
-    """Do several ranks or hosts speak?"""
+    """Do several ranks or hosts print lines?"""
     told = [(rank.rank, rank.host) for rank in job.ranks] + [(event.rank, event.host) for event in job.events]
     ranks = {rank for rank, _ in told if rank is not None}
     hosts = {host for _, host in told if host not in {None, UNNAMED}}
@@ -78,7 +81,7 @@ def _several(job: Job) -> bool:
 
 
 def first_of(events: Sequence[Event], view: View) -> tuple[list[Event], OrderedBy]:
-    """The first of the events, and what tells so; all that may be the first where nothing tells."""
+    """Return the first of the events and what shows it; all events that may be the first where nothing does."""
     if not events:
         return [], "none"
     if all(event.time is not None for event in events):
@@ -111,7 +114,7 @@ def _moment(what: Step, event: Event, how: OrderedBy, who: str, view: View) -> M
 
 
 class _Deed(NamedTuple):
-    """What a rank did last; the less ``far`` that is, the sooner it is told."""
+    """The last action of a rank; those with a lower ``far`` are reported first."""
 
     far: tuple[int, int]
     text: str
@@ -120,7 +123,7 @@ class _Deed(NamedTuple):
 
 
 def _last(job: Job, view: View) -> Iterator[Moment]:
-    """What the ranks did last, those that are least far first, and the ranks of which nothing is seen."""
+    """The last actions of the ranks, the least advanced first, and the ranks without any line."""
     did: dict[int, _Deed] = {}
     for number, deed in _deeds(job, view):
         did[number] = max(did.get(number, deed), deed, key=lambda one: one.far)
@@ -139,7 +142,7 @@ def _last(job: Job, view: View) -> Iterator[Moment]:
 
 
 def _deeds(job: Job, view: View) -> Iterator[tuple[int, _Deed]]:
-    """What each rank did, by what its log shows and by what its watchdog says."""
+    """The action of each rank, from its log and from its watchdog."""
     hosts: dict[int | None, str] = {}
     for rank in job.ranks:
         if rank.rank is None:

@@ -1,4 +1,4 @@
-"""Failures of which a line gives nothing but a code: the reason, if anywhere, is in other lines."""
+"""Failures for which a line has only a code; the reason is in other lines, if anywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _VAGUE = frozenset({"torch-last-error", "torch-operations-failed", "system-call-
 
 @derived_of(*CODES, *_VAGUE)
 def is_vague(event: Event, view: View) -> bool:
-    """Does it tell that NCCL failed and nothing that a rule could judge: a code, or an error of no known kind?"""
+    """Does the line say that NCCL failed and nothing that a rule could use: a code, or an error of no known kind?"""
     if event.event == "cuda-failure":
         return not is_known_cuda_failure(event, view)
     return True
@@ -32,13 +32,13 @@ _BESIDE_CODES = CODES | {
 def tells_no_reason(job: Job, view: View) -> bool:
     """Does no message of the input say more about a failure than a return code does?"""
     if any(e.event == "socket-closed-by-peer" for e in job.events):
-        return False  # no reason either, but it tells whose log holds it
+        return False  # no reason either, but it says whose log has it
     failures = (e for e in job.events if e.kind in {"cause", "symptom"})
     return all((e.event in _BESIDE_CODES and not _was_killed(e)) or is_vague(e, view) for e in failures)
 
 
 def _was_killed(event: Event) -> bool:
-    """Did another signal than its own SIGABRT end the process?"""
+    """Did a signal other than the process's own SIGABRT end it?"""
     code, number = event.fields.get("exit_code"), event.fields.get("signal")
     by_code = isinstance(code, int) and code != -signal.SIGABRT and code < 0
     return by_code or number not in {None, int(signal.SIGABRT)}

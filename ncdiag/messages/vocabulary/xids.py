@@ -1,4 +1,4 @@
-"""What an Xid or SXid of the kernel's log calls for: its class, whatever its number (`ncdiag.nccl.xids`)."""
+"""The class of an Xid or SXid in the kernel log, and what it requires (`ncdiag.nccl.xids`)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _NOT_FATAL = ("non-fatal", "nonfatal")
 
 
 def of(event: Event) -> Xid | None:
-    """The entry of its number; None for other events and for numbers that NVIDIA does not document."""
+    """The table entry for its number; None for other events and for numbers that NVIDIA does not document."""
     return xids.xid(event.fields.get("xid")) if event.event == XID else None
 
 
 @derived
 def wanted_recovery(event: Event, view: View) -> str:
-    """What the driver says that the GPU needs (Xid 154): ``Node Reboot Required``; empty for nothing."""
+    """The action that the driver requests for the GPU (Xid 154), ``Node Reboot Required``; empty for none."""
     found = _WANTED.search(event.text) if (known := of(event)) is not None and known.fault == "advice" else None
     return found[1] if found is not None and found[1] != _NOTHING else ""
 
 
 def is_unfit(event: Event, view: View) -> bool:
-    """True for an Xid after which the GPU has to be reset, or more: by its number, of some by its line."""
+    """Is it an Xid after which the GPU must be reset, or more? By its number, for some numbers by its line."""
     known = of(event)
     if known is None:
         return False
@@ -42,7 +42,7 @@ def is_unfit(event: Event, view: View) -> bool:
 
 
 def _is_last_word(advice: Event, view: View) -> bool:
-    """Is it the last advice for this GPU, and no other Xid of it tells what is wrong?"""
+    """Is this the last advice for this GPU, and does no other Xid of it explain the fault?"""
     same = [e for e in view.events_on(advice.host, [XID]) if e.fields.get("pci") == advice.fields.get("pci")]
     others = [e for e in same if (known := of(e)) is not None and known.fault != "advice"]
     later = [e for e in same if e.order > advice.order and e.fields.get("xid") == advice.fields.get("xid")]
@@ -50,29 +50,29 @@ def _is_last_word(advice: Event, view: View) -> bool:
 
 
 def is_memory_xid(event: Event) -> bool:
-    """True for an Xid that tells of a memory error which ended a program."""
+    """Is it an Xid for a memory error that ended a program?"""
     known = of(event)
     return known is not None and known.fault == "memory" and known.remedy != "none"
 
 
 def is_memory_lost(event: Event, view: View) -> bool:
-    """True for an Xid that tells that the memory of the GPU failed for good."""
+    """Is it an Xid that reports that the memory of the GPU failed for good?"""
     return is_memory_xid(event) and is_unfit(event, view)
 
 
 @derived_of(XID)
 def is_link_xid(event: Event, view: View) -> bool:
-    """Does an Xid tell of NVLink, whether fatal or not?"""
+    """Is this an Xid about NVLink, fatal or not?"""
     known = of(event)
     return known is not None and known.fault == "nvlink"
 
 
 @derived_of(SXID)
 def is_fatal_sxid(event: Event, view: View) -> bool:
-    """An SXid of an NVSwitch that its line calls fatal, or where that says neither, its number.
+    """Is this an SXid of an NVSwitch that is fatal: by its line, else by its number?
 
-    NVIDIA/open-gpu-kernel-modules 580, src/common/nvswitch/kernel/inc/error_nvswitch.h: ``Fatal, Link 08 ...``.
-    Further lines of it hold its severity and registers.
+    NVIDIA/open-gpu-kernel-modules 580, src/common/nvswitch/kernel/inc/error_nvswitch.h: ``Fatal, Link 08 ...``. Further
+    lines of it contain its severity and registers.
     """
     said = str(event.fields.get("detail", "")).lower()
     if said.startswith(("fatal", *_NOT_FATAL)):

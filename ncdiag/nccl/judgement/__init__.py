@@ -1,1 +1,1 @@
-"""What is wrong with the name or the value of a variable, by the book alone: no file, no host, no place."""
+"""Checks of the name and the value of a variable by the table of variables alone, without any file or host."""

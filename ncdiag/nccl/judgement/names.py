@@ -1,4 +1,4 @@
-"""The judgement of a name: who reads it, in which releases, and what was probably intended by one that nobody reads."""
+"""Check the name of a variable: which program reads it, in which releases, and which name was probably intended."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ncdiag.nccl.judgement.verdict import NameVerdict
 from ncdiag.nccl.spelling import distance
 
 NEAR = 2
-"""Edits that a misspelt name may be away from the right one."""
+"""The largest number of edits between a misspelt name and the suggested one."""
 LONG = 16
-"""Characters from which on it may be so far away; shorter ones may be one edit away."""
+"""The length in characters from which that number applies; for shorter names it is one edit."""
 _PREFIX = "NCCL_"
 _LIKE_NCCL = lazy_regex(r"([A-Z]{3,5})_[A-Z]")
 _A_CCL = lazy_regex(r"[A-Z]?CCL$")
-"""The collective libraries of others: RCCL, HCCL, MCCL, TCCL, CCL. Their variables look like NCCL's."""
+"""Other collective libraries: RCCL, HCCL, MCCL, TCCL, CCL. Their variables look like NCCL's."""
 _FAMILIES = ("HCCL_", "HOROVOD_", "TORCH_NCCL_", "LIGHT_", "RCCL_", "GLOO_", "NVSHMEM_", "FI_EFA_")
-"""Prefixes of other programs whose names are known well enough to tell a misspelt one."""
+"""Prefixes of other programs whose variables are known well enough to recognise a misspelt one."""
 _HINTS = 2
 
 
 def of_name(name: str, version: Version | VersionRange | None = None) -> NameVerdict | None:
-    """What is wrong with the name of a variable that is set; None when nothing is.
+    """Return what is wrong with the name of a variable that is set; None when nothing is.
 
     ``version`` is the release of NCCL, None for any.
     """
@@ -36,10 +36,10 @@ def of_name(name: str, version: Version | VersionRange | None = None) -> NameVer
 
 
 def is_foreign(name: str) -> bool:
-    """True if a name belongs to another program although it may look like NCCL's.
+    """Does the name belong to another program although it looks like NCCL's?
 
-    That is so for old names of PyTorch, for plugins and for build systems; not for NCCL's own variables, nor for names
-    that nobody is known to read.
+    True for old names of PyTorch, for plugins and for build systems; False for NCCL's own variables, and for names that
+    no known program reads.
     """
     table = book.table()
     if name in table.variables:
@@ -49,10 +49,10 @@ def is_foreign(name: str) -> bool:
 
 @functools.lru_cache(4096)
 def suggest(name: str) -> tuple[str, ...]:
-    """The names that a misspelt variable was probably intended to be, best first; empty when nothing is near.
+    """Return the names that a misspelt variable was probably intended to be, best first; empty when none is near.
 
-    Wrong names that were seen come from the book; others are at most `NEAR` edits away (a swap of neighbours is one),
-    short ones one. A name that exists gets no suggestion.
+    Wrong names that occur in practice come from the table; others are at most `NEAR` edits away (a swap of neighbouring
+    letters counts as one), short ones one. A name that exists gets no suggestion.
     """
     table = book.table()
     if name in table.variables:

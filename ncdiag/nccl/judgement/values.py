@@ -1,7 +1,7 @@
-"""The judgement of a value: does NCCL make of the text what its writer must have meant?
+"""Check the value of a variable: does NCCL read the text as its writer must have intended?
 
-Numbers are read with strtoll (`ncdiag.nccl.numbers`), words are compared whole, and everything that reaches the process
-belongs to the value. Sources: src/misc/param.cc (numbers, conf files) and, by variable, the book.
+Numbers are read with strtoll (`ncdiag.nccl.numbers`), words are compared as a whole, and everything that reaches the
+process belongs to the value. Sources: src/misc/param.cc (numbers, conf files) and, by variable, the table.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.numbers import is_plain, parse_number
 
 Written = Literal["process", "shell", "conf", "env file"]
-"""How the text stands: as the process gets it; where a shell expands a leading ``~`` of it first; behind the ``=`` of
-nccl.conf, of which all belongs to the value; in a file of ``docker run --env-file``."""
+"""How the text is written.
+
+As the process gets it; in a shell, which expands a leading ``~``; after the ``=`` of a line in nccl.conf, where all
+characters belong to the value; or in a file for ``docker run --env-file``.
+"""
 
 AnyVersion = Version | VersionRange | None
 
@@ -41,10 +44,10 @@ _SHOWN = 60
 
 @functools.lru_cache(8192)
 def of_value(name: str, text: str, version: AnyVersion = None, written: Written = "process") -> ValueVerdict | None:
-    """What is wrong with the text of a variable; None when nothing is known against it, as of unknown names.
+    """Return what is wrong with the value of a variable; None when nothing is known to be, as for unknown names.
 
-    ``version`` is the release of NCCL that reads it, None for any. What holds for a part of the possible releases is
-    told, with its ``versions``.
+    ``version`` is the release of NCCL that reads it, None for any. A problem in only some of the possible releases is
+    reported with its ``versions``.
     """
     known = book.variables().get(name)
     found = _judged(known, text, version, written) if known is not None else None
@@ -67,7 +70,7 @@ def _judged(known: Variable, text: str, version: AnyVersion, written: Written) -
 
 
 def seen(name: str, text: str) -> WrongValue | None:
-    """The known mistake that a value of this variable is; None when it is none."""
+    """Return the known mistake that a value of this variable matches; None without one."""
     if len(text) >= book.VALUE_LIMIT:
         return None
     return next((one for one in book.table().wrong_values.get(name, ()) if re.fullmatch(one.value, text)), None)
@@ -87,7 +90,7 @@ def _empty(known: Variable) -> ValueVerdict | None:
     if known.empty:
         what = f"{known.name} is set to nothing, which {known.empty}"
         why = "To unset it, remove the assignment or start the program with `env -u NAME`."
-        meant = "none" in known.words  # the empty value is a way to ask for none
+        meant = "none" in known.words  # an empty value is a valid way to select none
         return ValueVerdict(fault="empty-counts", what=what, why=why, versions=known.empty_at, mild=meant)
     if known.empty_is_unset:
         return ValueVerdict(fault="empty", what=f"{known.name} is set to nothing", mild=True)
@@ -95,7 +98,7 @@ def _empty(known: Variable) -> ValueVerdict | None:
 
 
 def _wrapped(known: Variable, text: str, version: AnyVersion, written: Written) -> ValueVerdict | None:
-    """Quotes, blanks and remarks that belong to the value."""
+    """Quotes, blanks and comments that become part of the value."""
     if known.owner != OURS:
         return None
     remark = _REMARK.fullmatch(text) if written == "conf" else None
@@ -151,7 +154,7 @@ def _range(known: Variable) -> str:
 
 
 def _meant(known: Variable, text: str) -> str | None:
-    """The number that was meant; None where that cannot be told."""
+    """The number that was intended; None where that cannot be determined."""
     lower = text.lower()
     if lower in _TRUE | _FALSE and {0, 1} <= set(known.choices):
         return "1" if lower in _TRUE else "0"
@@ -174,6 +177,6 @@ def _harm(number: int | None, right: str | None) -> str:
 
 
 def shown(value: str) -> str:
-    """A value as a sentence holds it: short, in quotes where blanks would be missed."""
+    """Return a value as part of a sentence: shortened, in quotes where blanks would be missed."""
     short = value if len(value) < _SHOWN else value[: _SHOWN - 3] + "..."
     return short if short == short.strip() and short else repr(short)

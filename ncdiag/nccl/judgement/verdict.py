@@ -1,4 +1,4 @@
-"""What a judgement of a variable says. `ncdiag.apps.lint` adds places and edits to it, rules read it as facts."""
+"""Results of checking a variable. `ncdiag.apps.lint` adds places and edits to them; rules read them as facts."""
 
 from __future__ import annotations
 
@@ -11,21 +11,27 @@ from ncdiag.facts.scalars import Constraint, Version, VersionRange
 ValueFault = Literal[
     "not-a-number", "out-of-range", "word-unknown", "has-quotes-or-blanks", "of-another-kind", "empty-counts", "empty"
 ]
-"""``of-another-kind``: an address where a name belongs, a pattern, a word of another program. ``empty``: set to
-nothing, which NCCL takes for unset; ``empty-counts``: set to nothing, which is not the same as unset."""
+"""Kinds of problems with a value.
+
+``of-another-kind``: an address where a name belongs, a pattern, a word of another program. ``empty``: set to an empty
+text, which NCCL reads as unset; ``empty-counts``: set to an empty text, which is not the same as unset.
+"""
 
 NameFault = Literal[
     "misspelt", "neighbour-misspelt", "of-others", "unread", "removed", "too-new", "deprecated", "undocumented"
 ]
-"""``misspelt``: near to a variable of NCCL, or known as a mistake; ``unread``: like none, and nobody is known to read
-it. ``neighbour-misspelt`` is near to a variable of another program; ``of-others`` looks like NCCL's and is not."""
+"""Kinds of problems with a name.
+
+``misspelt``: similar to a variable of NCCL, or a known mistake. ``unread``: similar to none, and no known program reads
+it. ``neighbour-misspelt``: similar to a variable of another program. ``of-others``: looks like NCCL's but is not.
+"""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that is wrong. ``what`` is a sentence without its full stop, ``why`` whole sentences or nothing.
+    """One problem; ``what`` is a sentence without its full stop, ``why`` whole sentences or empty.
 
-    ``versions`` is a constraint such as ``>=2.24`` on the releases of NCCL for which it holds, empty for all.
-    ``mild``: worth a remark, no fault of itself.
+    ``versions`` is a constraint such as ``>=2.24`` on the releases of NCCL for which it holds, empty for all. ``mild``:
+    it deserves a remark, but is not an error.
     """
 
     what: str
@@ -34,19 +40,19 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     mild: bool = False
 
     def holds(self, version: Version | VersionRange | None) -> bool | None:
-        """True if it holds for that release; None when it holds for a part of those that are possible."""
+        """Does it hold for that release? None when it holds for some of the possible releases only."""
         return Constraint.parse(self.versions).admits(version)
 
 
 class ValueVerdict(Verdict, frozen=True, kw_only=True):
-    """A value that is not what it seems; ``right`` is the one that was meant, None when that cannot be told."""
+    """A problem with a value; ``right`` is the value that was intended, None when that is unknown."""
 
     fault: ValueFault
     right: str | None = None
 
 
 class NameVerdict(Verdict, frozen=True, kw_only=True):
-    """A name that has no effect or will lose it; ``near`` are the names that were probably meant, best first."""
+    """A name that has no effect, or will lose it; ``near`` are the names that were probably intended, best first."""
 
     fault: NameFault
     near: tuple[str, ...] = ()

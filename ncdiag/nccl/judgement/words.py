@@ -1,6 +1,6 @@
-"""The judgement of values that are words: levels of distance, log levels, lists of algorithms, protocols, subsystems.
+"""Check values that are words: distance levels, log levels, and lists of algorithms, protocols and subsystems.
 
-Which words there are and whether the case of their letters counts says the book; levels come from `ncdiag.nccl.paths`.
+The table of variables has the words and says whether case matters; levels come from `ncdiag.nccl.paths`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ncdiag.nccl.spelling import distance
 
 _NEWEST = paths.TABLES[-1][1]
 LEVELS = _NEWEST[: _NEWEST.index("SYS") + 1]
-"""The names of levels, nearest first; older releases have a part of them."""
+"""The names of levels, nearest first; older releases have some of them only."""
 _KNOWN = {OURS, "hccl"}
 """Programs whose words are known well enough to be checked."""
 _SHOWN, _ITEMS = 60, 3
 
 
 def of_words(known: Variable, text: str, version: Version | VersionRange | None) -> ValueVerdict | None:
-    """What is wrong with words; None for variables that take any text, and where all is right."""
+    """Return what is wrong with the words of a value; None for variables that take any text, and where nothing is."""
     if known.owner not in _KNOWN:
         return None
     if known.type == "level":
@@ -45,7 +45,7 @@ def _unknown(name: str, text: str, right: str | None, words: Sequence[str], vers
 
 
 def _meant(words: Sequence[str], text: str) -> str | None:
-    """The word that was meant by one that is not among them; None when none is near."""
+    """The known word that was probably intended; None when none is similar."""
     upper = text.strip().upper()
     for word in words:
         if word.upper() == upper:
@@ -55,7 +55,10 @@ def _meant(words: Sequence[str], text: str) -> str | None:
 
 
 def _level(known: Variable, text: str, version: Version | VersionRange | None) -> ValueVerdict | None:
-    """Names in capitals, from 2.6 on; digits count on an old scale, which is a matter of its own."""
+    """Check a level: names must be in capitals and need 2.6 or later.
+
+    Digits count on an old scale, checked elsewhere.
+    """
     if text[:1].isdigit() or text.startswith("-"):
         return None
     possible = [exact for exact in versions.samples(version, paths.CHANGES) if exact >= paths.NAMED_LEVELS]
@@ -70,7 +73,7 @@ def _level(known: Variable, text: str, version: Version | VersionRange | None) -
 
 
 def _list(known: Variable, text: str) -> ValueVerdict | None:
-    """Words with separators between them, a leading ^; since 2.24 algorithms and protocols by function."""
+    """Check words with separators between them and a leading ^; since 2.24 algorithms and protocols by function."""
     wrong: dict[str, str | None] = {}
     for part in re.split(f"[{re.escape(known.separators)}]", text.removeprefix("^")):
         bare = part.strip().removeprefix("^")

@@ -1,1 +1,1 @@
-"""What the facts tell of a host for NCCL's choices: its interfaces, its settings, and what is then chosen."""
+"""NCCL's choices on a host, from the facts about it: its interfaces, its settings, and the result."""

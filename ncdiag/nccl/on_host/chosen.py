@@ -1,4 +1,4 @@
-"""What NCCL chooses on a host that was seen: the selection functions with what they need from the facts."""
+"""What NCCL chooses on a host that was seen: calls of the selection functions with the facts that they need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AnyVersion = Version | VersionRange | None
 
 
 class Sockets(msgspec.Struct, frozen=True):
-    """The interfaces of the bootstrap, of NET/Socket and of the set-up socket of NET/IB."""
+    """The interfaces for the bootstrap, for NET/Socket, and for the set-up socket of NET/IB."""
 
     bootstrap: sockets.Choice
     data: sockets.Choice
@@ -36,7 +36,7 @@ class Sockets(msgspec.Struct, frozen=True):
 
 
 class OfHost(msgspec.Struct, frozen=True):
-    """The choices that hang together."""
+    """The choices that depend on each other."""
 
     sockets: Sockets
     ports: Devices
@@ -44,11 +44,14 @@ class OfHost(msgspec.Struct, frozen=True):
 
 
 def interfaces(host: Host, view: View, settings: Mapping[str, str], version: AnyVersion) -> Sockets:
-    """The interface choices. A list from a log settles only what others cannot change."""
+    """Return the interface choices.
+
+    Where only a log lists interfaces, choices that unseen ones could change are unknown.
+    """
     known = seen.interfaces(host.name, view)
     if known.origin == "none":
         nothing = _unknown("the interfaces were not seen: ip addr shows them")
-        # every host has lo, so that the default lists find something whatever else there is
+        # every host has lo, so the default lists always find an interface
         something = sockets.Choice(known=True, interfaces=(sockets.Chosen("lo"),))
         return Sockets(nothing, nothing, nothing if settings.get("NCCL_SOCKET_IFNAME") else something)
     listed = seen.with_loopback(known)
@@ -67,14 +70,14 @@ def interfaces(host: Host, view: View, settings: Mapping[str, str], version: Any
 def _is_settled(
     view: View, known: seen.Seen, found: Sockets, settings: Mapping[str, str], version: AnyVersion
 ) -> bool:  # fmt: skip
-    """Can interfaces that the log does not name make no difference? They may where another release looks at others."""
+    """Can interfaces that the log does not list make no difference? They may if another release considers others."""
     logged = view.version(view.host(known.host))
     same = bool(version and logged) and _tests_running(version) == _tests_running(logged) is not None
     return same and not found.bootstrap.error and not seen.may_be_hidden(view, known, settings)
 
 
 def _tests_running(version: AnyVersion) -> bool | None:
-    """Does the release skip interfaces without IFF_RUNNING? What it lists differs by that."""
+    """Does the release skip interfaces without IFF_RUNNING, so that its list differs? None if releases differ."""
     return versions.agreed(version, (versions.RUNNING_ONLY,), lambda exact: exact >= versions.RUNNING_ONLY)
 
 
@@ -88,7 +91,7 @@ def _unknown(what: str, choice: sockets.Choice | None = None) -> sockets.Choice:
 
 
 def rdma(host: Host, settings: Mapping[str, str], version: AnyVersion) -> Devices:
-    """The RDMA ports that NCCL takes. A /dev/infiniband without uverbs files holds none."""
+    """Return the RDMA ports that NCCL uses; a /dev/infiniband without uverbs files means none."""
     files = host.infiniband_devices
     none_to_open = files is not None and not any(name.startswith("uverbs") for name in files)
     if none_to_open and not host.hcas:
@@ -97,7 +100,7 @@ def rdma(host: Host, settings: Mapping[str, str], version: AnyVersion) -> Device
 
 
 def of_host(host: Host, view: View, settings: Mapping[str, str], version: AnyVersion) -> OfHost:
-    """Interfaces, RDMA ports and the network back end that rests on them."""
+    """Return the interfaces, the RDMA ports, and the network back end that depends on both."""
     taken, ports = interfaces(host, view, settings, version), rdma(host, settings, version)
     found = Found(
         devices=ports,
@@ -110,7 +113,7 @@ def of_host(host: Host, view: View, settings: Mapping[str, str], version: AnyVer
 
 
 def _plugins(host: Host, view: View) -> Iterator[str]:
-    """The network plugins that a log names or that lie among the libraries."""
+    """The network plugins that a log names or that are among the libraries."""
     for rank in view.ranks_on(host.name):
         if rank.net_plugin is not None:
             yield rank.net_plugin
@@ -121,28 +124,31 @@ def _plugins(host: Host, view: View) -> Iterator[str]:
 
 
 def gid(port: Port, view: View, settings: Settings, version: AnyVersion) -> GidChoice:
-    """The GID entry that NCCL takes of a port; a port whose GIDs are RoCE's is Ethernet though no output says so."""
+    """Return the GID entry that NCCL uses for a port.
+
+    A port with RoCE GIDs counts as Ethernet without further evidence.
+    """
     if port.link_layer is None and is_roce(port, view):
         port = msgspec.structs.replace(port, link_layer="Ethernet")
     return gid_index(port, {name: text for name, text in settings.items() if text is not None}, version)
 
 
 def nic_names(found: OfHost) -> tuple[str, ...]:
-    """The network devices that the back end takes, in its order; empty where that is not known."""
+    """Return the network devices that the back end uses, in its order; empty where unknown."""
     if found.net.name == IB and found.ports.known:
         return tuple(dict.fromkeys(port.hca for port in found.ports.ports))
     return found.sockets.data.names if found.net.name == SOCKET and found.sockets.data.known else ()
 
 
 def topology_of(host: Host, view: View) -> TopoSystem | None:
-    """The topology file that tells of this host alone, whole; None without one or where several could."""
+    """Return the complete topology file of this host alone; None without one, or where several may be."""
     files = [t for t in view.job.topologies if t.whole and (t.nhosts or 1) == 1]
     mine = [t for t in files if t.host == host.name] or (files if len(view.job.hosts) == 1 else [])
     return mine[0] if len(mine) == 1 else None
 
 
 def distances_of(host: Host, view: View, settings: Settings, ports: Devices) -> Distances | None:
-    """The distances between the GPUs and NICs of a host, as far as they were seen."""
+    """Return the distances between the GPUs and NICs of a host, as far as they were seen; None without any."""
     places = {hca.name: hca.bus_id for hca in host.hcas}
     speeds = {port.hca: int(port.rate_gbps * 1000) for port in ports.ports if port.rate_gbps}
     nets = [Net(name, places.get(name), speeds.get(name)) for name in dict.fromkeys(p.hca for p in ports.ports)]
@@ -152,6 +158,6 @@ def distances_of(host: Host, view: View, settings: Settings, ports: Devices) -> 
 
 
 def processor_of(host: Host, view: View) -> TopoCpu | None:
-    """What a topology file says of the host's processor; None without one."""
+    """Return the processor of the host from a topology file; None without one."""
     system = topology_of(host, view)
     return system.cpus[0] if system is not None and system.cpus else None

@@ -1,6 +1,6 @@
-"""The choices that a log shows beside those that follow from everything else that is known.
+"""Compare the choices that a log shows with those that follow from all other facts.
 
-A difference means that something is not as the facts say: a conf file that has changed since, other interfaces or
+A difference means that something differs from the facts: a conf file that was changed since, other interfaces or
 devices inside the container, a plugin, a variable that the input does not show.
 """
 
@@ -24,14 +24,14 @@ from ncdiag.nccl.versions import BOOTSTRAP_LIST, agreed
 
 _ECHOES = ("process", "log echo")
 _IB_FAILED = ("libibverbs-missing", "verbs-symbol-missing", "ib-open-device-failed", "ib-query-device-failed")
-"""Messages with which NCCL says itself why it goes without its IB transport."""
+"""Messages with which NCCL itself explains why it does not use its IB transport."""
 
 _NO_LEVELS = frozenset({"NET", "DIS"})
-"""Path types beyond SYS, to which no level leads: a log that prints them as a limit numbers its paths otherwise."""
+"""Path types beyond SYS, which no level denotes; a log that prints them as a limit numbers its paths differently."""
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """A choice that a rank's log shows, beside the prediction; ``about`` is the port of a GID index."""
+    """A choice in a rank's log, with the prediction; ``about`` is the port, for a GID index."""
 
     host: str
     rank: int | None
@@ -42,16 +42,19 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class _Prediction(msgspec.Struct, frozen=True):
-    """What follows from one set of variables on a host; ``choices`` None: only the level was asked for."""
+    """The choices that follow from one set of variables on a host.
+
+    ``choices`` is None when only the level was requested.
+    """
 
     choices: chosen.OfHost | None
     level: str | None
 
 
 def compared(view: View, *, logs_alone: bool = True) -> tuple[Comparison, ...]:
-    """Prediction and log wherever both are known, with the settings and the version of each rank.
+    """Return prediction and log wherever both are known, with the settings and the version of each rank.
 
-    ``logs_alone`` False leaves out interfaces and devices of hosts of which nothing but their log is known.
+    ``logs_alone`` False leaves out interfaces and devices of hosts about which only their log is known.
     """
     found: dict[Comparison, None] = {}
     known: dict[tuple[str | None, str, frozenset[tuple[str, str]]], _Prediction] = {}
@@ -60,7 +63,7 @@ def compared(view: View, *, logs_alone: bool = True) -> tuple[Comparison, ...]:
         whole = logs_alone or bool(host.complete or host.hcas)
         for rank in view.ranks_on(host.name):
             if rank.library == "RCCL":
-                continue  # another library, with rules and releases of its own
+                continue  # another library, with different rules and releases
             version = view.version(rank)
             mine = {**base, **own_settings(rank)}
             key = host.name if whole else None, str(version), frozenset(mine.items())
@@ -76,7 +79,7 @@ def _level(settings: Mapping[str, str], version: AnyVersion) -> str | None:
 
 
 def own_settings(rank: Rank) -> dict[str, str]:
-    """The NCCL variables that the rank's own process told."""
+    """Return the NCCL variables that the rank's own process printed."""
     return {
         name: setting.text for name, setting in rank.settings.items()
         if name.startswith("NCCL_") and setting.is_set and setting.text is not None
@@ -105,7 +108,7 @@ def _compared(
 
 
 def _of_files(host: Host, rank: Rank) -> Iterator[tuple[Choice, str, str]]:
-    """Variables that only a conf file can have set: the environment was seen whole and does not hold them."""
+    """Variables that only a conf file can have set: the environment was seen whole and does not contain them."""
     for name, held in host.conf_settings.items() if is_closed(host, "settings") else ():
         echoed = rank.settings.get(name)
         shown = host.settings.get(name)
@@ -117,10 +120,10 @@ def _of_files(host: Host, rank: Rank) -> Iterator[tuple[Choice, str, str]]:
 def _interfaces(host: Host, view: View, rank: Rank, predicted: chosen.OfHost) -> Iterator[tuple[Choice, str, str]]:
     boot, data = predicted.sockets.bootstrap, predicted.sockets.data
     version = view.version(rank)
-    tells = version is None or version.high >= BOOTSTRAP_LIST  # older releases list what NET found instead
+    tells = version is None or version.high >= BOOTSTRAP_LIST  # older releases list the devices of NET instead
     if tells and boot.known and boot.names and rank.bootstrap_interface is not None:
         yield "bootstrap interface", boot.names[0], rank.bootstrap_interface.name
-    whole = is_closed(host, "interfaces")  # else the list is the log's own
+    whole = is_closed(host, "interfaces")  # else the prediction would be based on the same log
     if whole and data.known and rank.socket_interfaces:
         listed = ", ".join(interface.name for interface in rank.socket_interfaces)
         yield "socket interfaces", ", ".join(data.names), listed

@@ -23,21 +23,21 @@ _PARAM, _WORDS = "src/misc/param.cc:95 (v2.30.7-1)", "src/graph/paths.cc:243 (v2
 
 
 class InForce(msgspec.Struct, frozen=True):
-    """Text by name, and what is worth telling of where it came from and how NCCL reads it."""
+    """The values by name, and reasons: where they come from, and how NCCL reads them."""
 
     values: dict[str, str]
     reasons: tuple[Reason, ...] = ()
 
 
 def settings_of(host: Host, view: View) -> dict[str, str]:
-    """The NCCL variables that are set on a host, as the selection functions take them; not to be changed."""
+    """Return the NCCL variables set on a host, as the selection functions take them; must not be modified."""
     if view.hosts.get(host.name) is not host:
         return in_force(host, view, view.version(host)).values
     return view.remembered(("settings", host.name), lambda: in_force(host, view, view.version(host)).values)
 
 
 def in_force(host: Host, view: View, version: AnyVersion, env: Mapping[str, str] | None = None) -> InForce:
-    """The variables of a host with this release; ``env`` are others that the environment has as well."""
+    """Return the variables of a host with this release; ``env`` are additional variables of the environment."""
     told = {name: view.setting(host, name) for name in variables_told(view.job, view)}
     set_ones = {name: s for name, s in told.items() if s is not None and s.is_set and s.text is not None}
     values = {name: s.text or "" for name, s in set_ones.items() if s.origin != CONF} | dict(env or {})
@@ -56,7 +56,7 @@ def in_force(host: Host, view: View, version: AnyVersion, env: Mapping[str, str]
 def _of_files(
     host: Host, view: View, values: Mapping[str, str], version: AnyVersion, reasons: list[Reason]
 ) -> Iterator[Setting]:
-    """The settings of the conf files that the release reads, in its order; the first of a name is in force."""
+    """The settings of the conf files that the release reads, in its order; the first setting of a name counts."""
     everywhere = conf_settings_told(view.job, view)
     by_host = view.remembered(("conf files",), lambda: _by_host(everywhere))
     told = [everywhere[place] for place in sorted((*by_host.get(host.name, ()), *by_host.get(None, ())))]
@@ -80,7 +80,7 @@ def _of_files(
 
 
 def _by_host(settings: Sequence[Setting]) -> dict[str | None, list[int]]:
-    """The places of the settings, by host."""
+    """The indices of the settings, by host."""
     found: dict[str | None, list[int]] = {}
     for place, setting in enumerate(settings):
         found.setdefault(setting.host, []).append(place)
@@ -92,7 +92,7 @@ def _is_home(file: str | None) -> bool:
 
 
 def _is_user_file(file: str | None, instead: str | None, homes: Sequence[str | None]) -> bool:
-    """Is it the file that NCCL_CONF_FILE names, else the one of the only home that was seen?"""
+    """Is it the file that NCCL_CONF_FILE names, else the one in the only home folder that was seen?"""
     if instead is not None:
         return file is not None and file.endswith(instead.removeprefix("~").removeprefix("$HOME"))
     return _is_home(file) and len(homes) == 1
@@ -100,7 +100,7 @@ def _is_user_file(file: str | None, instead: str | None, homes: Sequence[str | N
 
 @functools.lru_cache(maxsize=256)
 def _misread(values: tuple[tuple[str, str], ...], version: AnyVersion) -> tuple[Reason, ...]:
-    """Values that NCCL does not read as their writer must have meant them; most hosts have equal ones."""
+    """Reasons for values that NCCL does not read as intended; cached, since most hosts have equal values."""
     return tuple(_reasons(values, version))
 
 

@@ -1,7 +1,7 @@
-"""A host without what is its own by nature, so that hosts which NCCL cannot tell apart are the same host.
+"""A host without its individual properties, so that hosts that are alike for NCCL become equal.
 
-A cluster has hundreds of hosts that differ in nothing but names, addresses and serial numbers. NCCL's choice is worked
-out on a host without these, in a job of its own: it can rest on nothing else, so that equal ones choose alike.
+A cluster has hundreds of hosts that differ only in names, addresses and serial numbers. NCCL's choice is computed on a
+host without these, in a job with that host only: it cannot depend on anything else, so it is the same for all of them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ncdiag.nccl import environment
 from ncdiag.nccl.selection.gid import without_place
 
 _BY_ADDRESS = frozenset({"NCCL_COMM_ID", "NCCL_IB_ADDR_RANGE"})
-"""Variables by which a choice rests on the addresses themselves, not only on what kind they are of."""
+"""Variables with which a choice depends on the addresses themselves, not only on their kind."""
 _NOT_READ = {name: getattr(Host(name=""), name) for name in (
     "called", "kernel_command_line", "memory_bytes", "memory_available_bytes", "routes", "mounts", "limits", "services",
     "sysctls", "clock_offset_seconds", "listening_ports", "lid_counters", "unnamed_nic_counters", "process_cpus",
     "checks", "route_answers",
 )}  # fmt: skip
-"""Fields of a host that say nothing of which network, ports and paths NCCL takes."""
+"""Fields of a host that do not affect which network, ports and paths NCCL uses."""
 _NOT_READ_OF = {
     "gpus": dict.fromkeys(("uuid", "power_watts", "sm_clock_mhz", "load_percent", "nvlink_errors", "slowdowns")),
     "modules": dict.fromkeys(("size", "used_by", "users")),
@@ -40,25 +40,25 @@ F = TypeVar("F", bound=Fact)
 
 
 class Nameless(NamedTuple):
-    """Such a host, and a job that is nothing else."""
+    """Such a host, and a job that contains nothing else."""
 
     host: Host
     view: View
 
 
 def of_like(host: Host, view: View, what: str, find: Callable[[Host, View], T]) -> T:
-    """What ``find`` says of a host, once for all hosts that NCCL cannot tell apart; ``what`` names the question.
+    """Return ``find(host, view)``, computed once for all hosts that are alike for NCCL; ``what`` names the question.
 
-    The answer may name devices and interfaces, but neither the host nor its addresses.
+    The result may name devices and interfaces, but neither the host nor its addresses.
     """
     like = nameless(host, view)
     return find(host, view) if like is None else like.view.remembered((what,), lambda: find(like.host, like.view))
 
 
 def nameless(host: Host, view: View) -> Nameless | None:
-    """The host as NCCL sees it, one for all that are alike.
+    """Return the host without its individual properties, the same object for all that are alike.
 
-    None where more than the host itself decides (its ranks, a topology file), and for one that is not as it was seen.
+    None where more than the host itself decides (its ranks, a topology file), and for a host changed since it was read.
     """
     if view.hosts.get(host.name) is not host or view.ranks_on(host.name) or view.job.topologies:
         return None
@@ -75,7 +75,7 @@ def _known(host: Host, view: View) -> Nameless:
 
 
 def _by_host(job: Job) -> tuple[list[Setting], dict[str, list[Setting]]]:
-    """The settings that belong to no host, and those of each."""
+    """The settings that belong to no host, and those of each host."""
     own: dict[str, list[Setting]] = {}
     for setting in job.settings:
         if setting.host is not None:
@@ -85,7 +85,7 @@ def _by_host(job: Job) -> tuple[list[Setting], dict[str, list[Setting]]]:
 
 def _without_names(host: Host, view: View, *, keep_addresses: bool) -> Host:
     stand_ins: dict[str, str] = {}
-    """By address; a host has an address once."""
+    """Replacement addresses, by address; a host has each address once."""
 
     def address(one: Address) -> Address:
         ip = one.ip if keep_addresses else stand_ins.setdefault(one.ip, _stand_in(one.ip, len(stand_ins) + 1))
@@ -118,14 +118,17 @@ def _without_names(host: Host, view: View, *, keep_addresses: bool) -> Host:
 
 
 def _plain(fact: F, **changes: Any) -> F:  # noqa: ANN401  (values of any field)
-    """The fact without its host and its lines, and with these changes."""
+    """The fact without its host and provenance, and with these changes."""
     if getattr(fact, "host", None) is not None:
         changes["host"] = ""
     return msgspec.structs.replace(fact, provenance={}, **changes)
 
 
 def _stand_in(ip: str, number: int) -> str:
-    """An address of the same family and kind for documents (RFC 5737, RFC 3849); one that each host has stays."""
+    """A documentation address of the same family and kind (RFC 5737, RFC 3849).
+
+    An address that every host has is kept.
+    """
     parsed = ip_address(ip)
     if parsed is None or parsed.is_loopback:
         return ip

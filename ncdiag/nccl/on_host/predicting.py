@@ -1,4 +1,4 @@
-"""What NCCL would choose on each host: the selection functions over the facts, for one or several releases."""
+"""Predict what NCCL would choose on each host, for one or several releases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ncdiag.nccl.selection.network import IB
 from ncdiag.nccl.selection.reasons import Reason
 
 GIVES_UP = "NCCL gives up: "
-"""How a reason begins after which NCCL has no choice left."""
+"""The beginning of a reason after which NCCL fails for lack of choices."""
 _UNLIKE = "the log shows something else: "
 
 
@@ -35,16 +35,16 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Gdr(msgspec.Struct, frozen=True):
-    """GPUDirect RDMA of a port: ``enabled`` None is unknown, ``why`` a sentence part."""
+    """GPUDirect RDMA of a port: ``enabled`` is None if unknown, ``why`` is a part of a sentence."""
 
     enabled: bool | None
     why: str
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """What is chosen; None is not known, or none where ``reasons`` say so. The ports are written ``mlx5_0:1``.
+    """The predicted choices; None means unknown, or none where ``reasons`` say so. Ports are written ``mlx5_0:1``.
 
-    ``nics`` are the nearest ones of each GPU (``GPU0``), ``local`` the transports of pairs of GPUs (``GPU0-GPU1``).
+    ``nics`` are the nearest NICs of each GPU (``GPU0``), ``local`` the transports of pairs of GPUs (``GPU0-GPU1``).
     """
 
     bootstrap_interface: str | None
@@ -66,7 +66,7 @@ class OfRank(msgspec.Struct, frozen=True):
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """The choice on a host by one release; ``nccl_version`` is None where no release is known."""
+    """The choices on a host with one release; ``nccl_version`` is None where the release is unknown."""
 
     host: str
     nccl_version: str | None
@@ -77,10 +77,9 @@ class Prediction(msgspec.Struct, frozen=True):
 def predict(
     view: View, releases: Sequence[Version] = (), env: Mapping[str, str] | None = None
 ) -> tuple[Prediction, ...]:
-    """The choice on every host that the facts name, release by release; without ``releases`` by the one that is known.
+    """Return the choices on every host in the facts, release by release; without ``releases`` for the known release.
 
-    ``env`` are variables to set besides those that are known ("what if"); variables that nothing tells of count as
-    unset.
+    ``env`` are variables to set in addition ("what if"); variables that are not in the input count as unset.
     """
     found = []
     for host in view.job.hosts:
@@ -93,7 +92,7 @@ def predict(
 
 
 def _with_differences(prediction: Prediction, unlike: Sequence[Comparison]) -> Prediction:
-    """The prediction with what the log shows otherwise among its reasons."""
+    """The prediction, with the differences from the log among its reasons."""
     steps = [
         Step(one.choice, _who(one), f"{_UNLIKE}{one.logged} where {one.predicted} is predicted", "log", "")
         for one in unlike
@@ -103,12 +102,12 @@ def _with_differences(prediction: Prediction, unlike: Sequence[Comparison]) -> P
 
 
 def _who(one: Comparison) -> str:
-    """``rank 3``, ``rank 3 mlx5_0:1`` or nothing."""
+    """The rank and port of a comparison: ``rank 3``, ``rank 3 mlx5_0:1`` or an empty text."""
     return " ".join(part for part in ("" if one.rank is None else f"rank {one.rank}", one.about) if part)
 
 
 def predict_host(host: Host, view: View, version: AnyVersion, env: Mapping[str, str] | None = None) -> Prediction:
-    """The choice on one host by one release, or by all of a range; ``env`` as of `predict`."""
+    """Return the choices on one host with one release, or with all of a range; ``env`` as for `predict`."""
     env = env or {}
     told = in_force(host, view, version, env)
     base = told.values
@@ -119,7 +118,7 @@ def predict_host(host: Host, view: View, version: AnyVersion, env: Mapping[str, 
     for rank in view.ranks_on(host.name):
         mine = {**base, **own_settings(rank), **env}
         key = frozenset(mine.items())
-        if key not in known:  # ranks with equal settings choose alike
+        if key not in known:  # ranks with equal settings make the same choice
             known[key] = choose(host, view, mine, version)
         if _differ(known[key], usual):
             ranks.append(OfRank(rank.rank, known[key]))
@@ -131,7 +130,7 @@ def _differ(one: Chosen, other: Chosen) -> bool:
 
 
 def choose(host: Host, view: View, settings: Mapping[str, str], version: AnyVersion) -> Chosen:
-    """All choices of one host with these settings."""
+    """Return all choices of one host with these settings."""
     found = chosen.of_host(host, view, settings, version)
     boot, data, ports, net = found.sockets.bootstrap, found.sockets.data, found.ports, found.net
     steps = [
@@ -168,7 +167,7 @@ def choose(host: Host, view: View, settings: Mapping[str, str], version: AnyVers
 
 
 def _candidates(host: Host, found: Devices) -> tuple[Port, ...]:
-    """The ports that NCCL takes for sure, then those that it may take and whose GIDs were seen."""
+    """The ports that NCCL certainly uses, then those that it may use and whose GIDs were seen."""
     open_ = (port for hca in host.hcas for port in hca.ports if port.gids and label(port) in found.possible)
     return (*found.ports, *open_)
 
@@ -178,7 +177,7 @@ def _given_up(choice: str, error: str | None) -> list[Step]:
 
 
 def _assumed(host: Host) -> list[Step]:
-    """What the answer takes for granted."""
+    """The assumptions that the prediction makes."""
     if is_closed(host, "settings"):
         return []
     return [Step("settings", "", "variables that were not seen are assumed to be unset", "not known", "")]

@@ -1,4 +1,4 @@
-"""How the GPUs of a host reach its NICs and each other, worked out once for hosts whose hardware is alike."""
+"""How the GPUs of a host reach its NICs and each other, computed once for hosts with the same hardware."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ class Reach(NamedTuple):
 def reach(  # noqa: PLR0913, PLR0917  (what is known)
     host: Host, view: View, settings: Mapping[str, str], version: AnyVersion, found: OfHost, hcas: Sequence[str]
 ) -> Reach:  # fmt: skip
-    """What follows from the hardware, the ``settings`` and what was ``found`` to be taken; ``hcas``: those to judge."""
-    has_file = chosen.topology_of(host, view) is not None  # it describes this host alone
+    """Return what follows from the hardware, the ``settings`` and the devices ``found``.
+
+    ``hcas`` are those to check.
+    """
+    has_file = chosen.topology_of(host, view) is not None  # the file describes this host alone
     known, names = host if has_file else hardware(host), chosen.nic_names(found)
 
     def work() -> Reach:
@@ -54,7 +57,7 @@ def reach(  # noqa: PLR0913, PLR0917  (what is known)
 
 
 def hardware(host: Host) -> Host:
-    """The host with nothing but what its paths rest on: no name, address, serial number, counter or source."""
+    """Return the host with only what its paths depend on: no name, address, serial number, counter or source."""
     return Host(
         name="",
         gpus=tuple(Gpu(host="", **_some(gpu, _OF_GPU)) for gpu in host.gpus),

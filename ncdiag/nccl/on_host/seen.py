@@ -1,4 +1,4 @@
-"""What was seen of the interfaces of each host, and which of them could carry a job's traffic."""
+"""The interfaces that were seen on each host, and which of them could carry the traffic of a job."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PREFERENCE = {"physical": 0, "bond": 0, "ipoib": 0, "vlan": 1, None: 2, "bridge"
 
 
 _LEFT_OUT = ("docker", "lo", "virbr")
-"""Beginnings of names that a list printed by NCCL does not show, because its default leaves them to the last."""
+"""Name prefixes that a list printed by NCCL may omit, since its default considers them last."""
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """The interfaces of a host in kernel order. ``origin``: ``all`` of them, only those in the ``log``, or ``none``.
+    """The interfaces of a host in kernel order; ``origin``: ``all`` of them, only those in the ``log``, or ``none``.
 
-    Those in a log are the ones that NCCL could choose from with the settings that it had then.
+    Those in a log are the interfaces that NCCL could choose from with its settings at that time.
     """
 
     host: str
@@ -37,13 +37,13 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 def hosts(view: View) -> tuple[str, ...]:
-    """The names of the hosts that take part: those with ranks where ranks are known, else all."""
+    """Return the names of the hosts in the job: those with ranks where ranks are known, else all."""
     running = tuple(dict.fromkeys(rank.host for rank in view.job.ranks))
     return running or tuple(host.name for host in view.job.hosts)
 
 
 def unseen(view: View) -> int:
-    """How many hosts take part of which nothing at all was seen, as far as that is known (at least 1 for "some")."""
+    """Return the number of hosts in the job about which nothing was seen, as far as known (at least 1 for "some")."""
     named = len(hosts(view))
     if view.job.nhosts is not None:
         return max(0, view.job.nhosts - named)
@@ -51,7 +51,7 @@ def unseen(view: View) -> int:
 
 
 def interfaces(name: str, view: View) -> Seen:
-    """What is known of the interfaces of a host."""
+    """Return what is known about the interfaces of a host."""
     host = view.host(name)
     if host is not None and is_closed(host, "interfaces"):
         return Seen(name, kernel_order(host), "all")
@@ -67,21 +67,21 @@ def interfaces(name: str, view: View) -> Seen:
 
 
 def kernel_order(host: Host) -> tuple[Interface, ...]:
-    """By interface index where every one is known: a log read before `ip addr` may have named some out of order."""
+    """Return interfaces by index where every index is known: a log read before `ip addr` may have another order."""
     if all(interface.ifindex is not None for interface in host.interfaces):
         return tuple(sorted(host.interfaces, key=lambda interface: interface.ifindex or 0))
     return host.interfaces
 
 
 def _announced(interface: Interface) -> Interface:
-    """An interface that NCCL listed: it was running then, or the release does not ask."""
+    """An interface that NCCL listed: it was running then, or the release does not check that."""
     return interface if interface.running is not None else msgspec.structs.replace(interface, running=True)
 
 
 def suits(interface: Interface, view: View, others: tuple[Interface, ...]) -> bool | None:
-    """Could it carry traffic to other hosts? None when its kind or address is not known.
+    """Could the interface carry traffic to other hosts? None when its kind or address is not known.
 
-    A virtual interface suits where it is the only one besides loopback: that is how a pod looks from inside.
+    A virtual interface does if it is the only one besides loopback: inside a pod there is no other.
     """
     if is_loopback(interface, view) or interface.up is False or interface.running is False:
         return False
@@ -96,7 +96,7 @@ def suits(interface: Interface, view: View, others: tuple[Interface, ...]) -> bo
 
 
 def address(interface: Interface, view: View) -> Address | None:
-    """The address that NCCL takes of an interface, with its prefix length."""
+    """Return the address that NCCL uses on an interface, with its prefix length; None without one."""
     ip = ip_of(interface, view)
     return next((a for a in interface.addresses or () if a.ip == ip), None)
 
@@ -116,7 +116,7 @@ def same_network(left: Address, right: Address) -> bool | None:
 
 
 def with_loopback(host: Seen) -> tuple[Interface, ...]:
-    """A list from a log never has lo, yet every Linux host has it, as the first interface."""
+    """Return the interfaces with lo as the first, as every Linux host has it; a list from a log never includes it."""
     if host.origin == "all" or any(interface.name == "lo" for interface in host.interfaces):
         return host.interfaces
     lo = Interface(
@@ -127,14 +127,14 @@ def with_loopback(host: Seen) -> tuple[Interface, ...]:
 
 
 def may_be_hidden(view: View, host: Seen, after: Mapping[str, str]) -> str:
-    """What the interfaces of a log leave open for this list of names; empty when nothing that matters can be hidden."""
+    """Return why interfaces missing from a log could matter for these variables; empty when they cannot."""
     wanted = after.get("NCCL_SOCKET_IFNAME", "")
     if host.origin == "all" or "NCCL_COMM_ID" in after:
         return "" if host.origin == "all" else "all interfaces"
     version = view.version(view.host(host.host))
     names = NameList.parse(wanted, version.low if version else versions.as_range(None).low)
     if names.exact and not names.exclude and names.items:
-        return ""  # a name is there once
+        return ""  # each name occurs once
     listed = any(rank.socket_interfaces for rank in view.ranks_on(host.host))
     known = view.host(host.host)
     before = settings_of(known, view) if known is not None else {}
