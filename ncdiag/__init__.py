@@ -1,7 +1,7 @@
-"""ncdiag: from a log, a paste or a live node to the root cause of an NCCL network failure, with a fix that was proved.
+"""ncdiag: from a log, a paste or a live node to the root cause of an NCCL network failure, with a proved fix.
 
-Public names: ``triage``, ``parse`` and ``check`` take paths and return a ``Report``; ``Options`` say what to judge.
-What they need is imported when one of them is called, so that a command that needs none of them starts fast.
+Public names: ``triage``, ``parse`` and ``check`` return a ``Report``; ``Options`` select what to judge.
+Their dependencies are imported when they are called, so that commands that do not need them start fast.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 def triage(paths: Paths, options: Options | None = None) -> Report:
     """Diagnose any mixture of logs and tool outputs: files, folders, archives, bundles, globs; ``-`` is standard input.
 
-    ``options`` None: the defaults. If one of several paths cannot be read, a note of its `Input` says so. Raises
-    `ncdiag.errors.InputError` if it is the only one, `ncdiag.errors.UsageError` for options that name no rule or no
+    ``options`` None means the defaults. If one of several paths cannot be read, a note of its `Input` says so. Raises
+    `ncdiag.errors.InputError` if it is the only path, `ncdiag.errors.UsageError` if the options name an unknown rule or
     NCCL release.
     """
     from ncdiag.diagnose import DEFAULTS, diagnose
@@ -38,7 +38,7 @@ def triage(paths: Paths, options: Options | None = None) -> Report:
 
 
 def parse(paths: Paths, options: Options | None = None) -> Report:
-    """Diagnose one job by its logs; like `triage`, the paths are taken as parts of one job."""
+    """Diagnose one job from its logs; like `triage`, but all paths belong to one job."""
     return triage(paths, options)
 
 
@@ -48,9 +48,9 @@ def check(
 ) -> Report:  # fmt: skip
     """Diagnose this host, or a recorded tree of /sys and /proc at ``root``. Changes nothing.
 
-    ``ask_library``: let the installed NCCL choose its interface (None: unless ``pid`` is given). ``pid``: a process
-    whose environment, limits and libraries count. Raises `ncdiag.errors.InputError` if ``root`` or that process cannot
-    be read.
+    ``ask_library``: let the installed NCCL choose its interface (None: yes unless ``pid`` is given). ``pid``: use the
+    environment, limits and libraries of this process. Raises `ncdiag.errors.InputError` if ``root`` or that process
+    cannot be read.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``ncdiag`` and ``python -m ncdiag``: Ctrl-C ends the program without a traceback while it is still being imported."""
+"""``ncdiag`` and ``python -m ncdiag``: Ctrl-C ends the program without a traceback even while it is being imported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> int:
-    """Import the program, and run it. What is ignored where `run` is called stays so, for the job that it starts."""
+    """Import and run the program. If the caller ignores SIGINT, so does `run`, for the job that it starts."""
     stays = sys.argv[1:2] == ["run"] and _signal.getsignal(_signal.SIGINT) == _signal.SIG_IGN
     if not stays:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)

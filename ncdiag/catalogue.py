@@ -1,6 +1,6 @@
-"""The rule book as the program uses it: checked once, compiled, and read in a few milliseconds.
+"""The rules as the program uses them: checked once, compiled, and loaded in a few milliseconds.
 
-``python -m ncdiag.catalogue build FOLDER`` writes the files that a wheel carries.
+``python -m ncdiag.catalogue build FOLDER`` writes the files that a wheel ships.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from ncdiag.engine.translation import Translations
 
 _CODE_FOLDERS = ("engine", "facts", "nccl/vocabulary", "messages/vocabulary", "knowledge", "formats", "parsers")
-"""Compiled rules are out of date when one of these changes: they hold what facts and events looked like."""
+"""Folders of code that compiled rules depend on: it declares the types of facts and events."""
 
 
 class Examples(msgspec.Struct, frozen=True, array_like=True):
-    """What a rule is tried on: its examples, and for each of its signs ``example`` and ``unlike``."""
+    """The test inputs of a rule: its examples, and ``example`` and ``unlike`` of each of its signs."""
 
     of_rule: tuple[Example, ...] = ()
     of_signs: tuple[tuple[str, str], ...] = ()
@@ -44,14 +44,15 @@ class Examples(msgspec.Struct, frozen=True, array_like=True):
 def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
     """All rules by code, without their examples; ``extra_dirs`` are private packs (``<area>/<name>.toml``).
 
-    Raises DefinitionError for a rule that is wrong or whose code or name is taken, UsageError where no folder is.
+    Raises DefinitionError for an invalid rule or one whose code or name is taken, UsageError if a folder does not
+    exist.
     """
     found = _pack("rules", rules_dir())
     for number, folder in enumerate(extra_dirs):
         if not folder.is_dir():
             msg = f"{folder} is not a folder of rules"
             raise UsageError(msg)
-        if not is_shipped(folder):  # a rule of the project that somebody is writing
+        if not is_shipped(folder):  # a rule of the project that is being written
             found += _pack(f"pack{number}", folder.resolve())
     if found and extra_dirs:
         from ncdiag.engine.load import check_unique
@@ -70,7 +71,7 @@ def rules_with_examples() -> tuple[Rule, ...]:
 
 
 def localised(found: Iterable[Rule], language: str, extra_dirs: Iterable[Path] = ()) -> tuple[Rule, ...]:
-    """The rules with what their files say in a language; English where they say nothing in it."""
+    """The rules with their texts in ``language``; English where there is no translation."""
     if language == ENGLISH or language not in LANGUAGES:
         return tuple(found)
     from ncdiag.engine.translation import translated
@@ -82,7 +83,7 @@ def localised(found: Iterable[Rule], language: str, extra_dirs: Iterable[Path] =
 
 
 def translations(language: str, folder: Path) -> Translations:
-    """What the rules of a folder say in a language, by their names; read and compiled only where it is asked for."""
+    """The translations of a folder's rules into a language, by rule name; read and compiled on first use."""
     from ncdiag.engine.translation import Translations
 
     if folder == rules_dir():
@@ -93,14 +94,14 @@ def translations(language: str, folder: Path) -> Translations:
 
 
 def translations_dir(language: str) -> Path:
-    """The folder with what the shipped rules say in a language: a file for each area."""
+    """The folder with the translations of the shipped rules into a language: one file per area."""
     return compiled.PACKAGE / "language" / language / "rules"
 
 
 def _translations(language: str) -> Translations:
     from ncdiag.engine.translation import of_folder
 
-    return of_folder(translations_dir(language))[0]  # `make translated` lists what is wrong
+    return of_folder(translations_dir(language))[0]  # `make translated` lists the problems
 
 
 def _of_pack(language: str, folder: Path) -> Translations:
@@ -111,12 +112,12 @@ def _of_pack(language: str, folder: Path) -> Translations:
 
 
 def shared() -> Shared:
-    """What the signs of all areas share."""
+    """Definitions that the signs of all areas share."""
     return compiled.hold("wording", [*_wording_files(), *_code()], _shared, Shared)
 
 
 def texts() -> Index:
-    """The words of all that the shipped rules say."""
+    """An index of the words in the texts of all shipped rules."""
     sources = itertools.chain(compiled.files(rules_dir(), ".toml"), _input_files(), _code())
     return compiled.hold("texts", sources, _texts, Index)
 
@@ -144,23 +145,23 @@ def _wording_files() -> list[str]:
 
 
 def _input_files() -> list[str]:
-    """What people write in other languages than English: a file for each."""
+    """The files with words that people use in other languages than English: one per language."""
     return [str(compiled.PACKAGE / "language" / language / "input" / "signs.toml") for language in LANGUAGES[1:]]
 
 
 def rules_dir() -> Path:
-    """The folder of the shipped rules in a checkout; a wheel has no such folder, but the compiled rules alone."""
+    """The folder of the shipped rules in a checkout; a wheel has only the compiled rules."""
     return compiled.PACKAGE.parent / "rules"
 
 
 def is_shipped(folder: Path) -> bool:
-    """True for the folder of the shipped rules, by whatever path."""
+    """True if ``folder`` is that of the shipped rules, by whatever path it is named."""
     shipped = rules_dir()
     return compiled.is_checkout() and shipped.is_dir() and folder.is_dir() and folder.samefile(shipped)
 
 
 def names() -> Names:
-    """What the rules may name beside the facts, variables, events and their fields, and the layers of the areas."""
+    """All names that rules may use: facts, variables, events and their fields, and the layers of the areas."""
     package = compiled.PACKAGE
     sources = (compiled.files(package / "nccl", ".toml"), compiled.files(package / "fixes", ".py"), _definitions())
     return compiled.hold("names", itertools.chain(*sources), _names, Names)
@@ -195,9 +196,9 @@ def _names() -> Names:
 
 
 def parsed_events() -> dict[str, dict[str, str]]:
-    """Events that parsers tell by the form of a line, without a message of the catalogue, and their fields' types.
+    """Types of the fields of events that parsers recognise by the form of a line, without a message in the catalogue.
 
-    Each parser module lists its own as ``EVENTS``.
+    The key is the event; each parser module declares its events as ``EVENTS``.
     """
     from ncdiag import parsers
 
@@ -208,33 +209,33 @@ def parsed_events() -> dict[str, dict[str, str]]:
 
 
 def _python_type(convert: Callable[[str], object]) -> str:
-    """The type of a hole's converted value."""
+    """The name of the type that the converter of a placeholder returns."""
     return type(convert("0")).__name__
 
 
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
-    """The rules of one folder, without their examples. A pack is never shipped, so its name is its own."""
+    """The rules of one private pack, without their examples. Packs are never shipped, so each has a cache name."""
     rule_files = (path for path in compiled.files(folder, ".toml", 1) if not path.endswith(EXAMPLES))
     keep = compiled.hold if folder == rules_dir() else compiled.cached
     return keep(name, itertools.chain(rule_files, _definitions()), lambda: _read(folder), tuple[Rule, ...])
 
 
 def _definitions() -> Iterator[str]:
-    """The files on which every rule depends; in a wheel these are the modules alone, as the others are compiled."""
+    """The files on which every rule depends; in a wheel only Python modules, because the others are compiled."""
     folders = (compiled.PACKAGE / "messages", *(path.parent for path in map(Path, _input_files())))
     definitions = (compiled.files(folder, ".toml") for folder in folders)
     return itertools.chain(compiled.files(rules_dir(), ".toml", 0), *definitions, _code())
 
 
 def _read(folder: Path) -> tuple[Rule, ...]:
-    """The rules of a folder from their TOML, without their examples."""
+    """The rules of a folder, read from TOML without their examples."""
     from ncdiag.engine.load import load_folder
 
     return _bare(load_folder(folder, names(), with_examples=False))
 
 
 def _whole() -> tuple[Rule, ...]:
-    """The shipped rules from their TOML, with their examples."""
+    """The shipped rules, read from TOML with their examples."""
     from ncdiag.engine.load import load_folder
 
     return load_folder(rules_dir(), names())
@@ -248,14 +249,14 @@ def _bare(found: Iterable[Rule]) -> tuple[Rule, ...]:
 
 
 def _examples(found: Iterable[Rule]) -> dict[str, Examples]:
-    """What `_bare` leaves out, by the name of the rule."""
+    """The examples that `_bare` removes, by rule name."""
     return {
         rule.name: Examples(rule.examples, tuple((sign.example, sign.unlike) for sign in rule.signs)) for rule in found
     }
 
 
 def _shown(rule: Rule, shown: Examples) -> Rule:
-    """The rule with the examples that `_bare` leaves out."""
+    """The rule with the examples that `_bare` removed."""
     put, pairs = msgspec.structs.replace, zip(rule.signs, shown.of_signs, strict=True)
     signs = tuple(put(sign, example=example, unlike=unlike) for sign, (example, unlike) in pairs)
     return put(rule, examples=shown.of_rule, signs=signs)
@@ -267,12 +268,12 @@ def _code() -> Iterator[str]:
 
 @functools.cache
 def _code_files() -> tuple[str, ...]:
-    """Asked for by each of the caches, and listed once."""
+    """The paths of the code files in `_CODE_FOLDERS`: every cache needs them, so they are listed once."""
     return tuple(path for folder in _CODE_FOLDERS for path in compiled.files(compiled.PACKAGE / folder, ".py"))
 
 
 def build(folder: Path) -> None:
-    """Write all that `compiled.load` is asked for into ``folder``, for a wheel to carry."""
+    """Write every definition that `compiled.load` reads into ``folder``, to be shipped in a wheel."""
     from ncdiag import parsers
     from ncdiag.base import products
     from ncdiag.checks import book, compared

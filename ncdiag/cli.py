@@ -1,6 +1,6 @@
-"""The command line: finds the commands in ``ncdiag/commands``, runs one, and turns what goes wrong into one sentence.
+"""The command line: finds the commands in ``ncdiag/commands``, runs one, and reports errors as one sentence.
 
-A command is a module with a ``typer`` app; it is imported only when it is called, and it imports what it needs only
+A command is a module with a ``typer`` app; it is imported only when it is called, and imports its dependencies only
 when it runs. Exit codes: 0 nothing at or above ``--fail-on``, 1 findings, 2 usage, 3 nothing understood, 4 output
 cannot be written, 5 internal error, 130 interrupted, 141 closed pipe.
 """
@@ -30,14 +30,14 @@ from ncdiag.language import ENGLISH, from_environment, is_english, speak, speaki
 
 
 class Commands(typer.core.TyperGroup):
-    """The modules of ``ncdiag.commands``, imported one by one as they are asked for."""
+    """The commands, each imported from ``ncdiag.commands`` on first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  (typer's signature)
         """Names of all commands."""
         return command_names()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
-        """The command of that name, None when there is none."""
+        """The command with that name, or None."""
         if cmd_name not in command_names():
             return None
         import importlib
@@ -48,7 +48,7 @@ class Commands(typer.core.TyperGroup):
 
 
 def command_names() -> list[str]:
-    """The modules of ``ncdiag.commands`` but those whose name begins with an underscore."""
+    """The modules of ``ncdiag.commands`` except those whose name begins with an underscore."""
     return sorted(m.name for m in pkgutil.iter_modules(commands.__path__) if not m.name.startswith("_"))
 
 
@@ -82,18 +82,18 @@ def options(
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that come before the command."""
+    """Parse the options before the command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code; nothing but an exit code and one sentence ever comes out.
+    """Run a command line and return its exit code; errors are printed as one sentence, never raised.
 
-    Without ``argv`` it is that of the process, which is then ours alone.
+    Without ``argv`` the arguments of the process are used, and process-wide settings are changed.
     """
     if argv is None:
         _without_collector()
     arguments = list(sys.argv[1:] if argv is None else argv)
-    with speaking(ENGLISH):  # whatever a command speaks, its errors too, ends with it
+    with speaking(ENGLISH):  # the language that a command chooses, also for its errors, is reset afterwards
         return _run(arguments)
 
 
@@ -107,7 +107,7 @@ def _run(arguments: list[str]) -> int:
         code = typer.main.get_command(app).main(arguments, prog_name="ncdiag", standalone_mode=False)
     except KeyboardInterrupt:
         return _unknown("interrupted", arguments) if wants_state(arguments) else INTERRUPTED
-    except SystemExit as ended:  # a shell got what completes a word, or typer met a closed pipe while it printed help
+    except SystemExit as ended:  # shell completion has ended, or typer met a closed pipe while it printed help
         return int(ended.code or 0) if completing else _hush()
     except Exception as error:  # noqa: BLE001  (the last line of defence: no traceback for the user)
         return _failed(error, arguments)
@@ -115,23 +115,23 @@ def _run(arguments: list[str]) -> int:
 
 
 _COMPLETING = "_NCDIAG_COMPLETE"
-"""The variable in which a shell asks what completes a word (`ncdiag.commands.completion`)."""
+"""The variable by which a shell requests completions of a word (`ncdiag.commands.completion`)."""
 
 
 def _register_shells() -> None:
-    from typer._completion_classes import completion_init  # typer does so for its own option alone
+    from typer._completion_classes import completion_init  # typer calls it only for its own option
 
     completion_init()
 
 
 def _without_collector() -> None:
-    """Never look for cycles of objects: facts and rules form none, and the search takes up to a third of the time."""
+    """Switch off the cyclic garbage collector: facts and rules have no cycles; it takes up to a third of the time."""
     gc.disable()
-    atexit.register(gc.freeze)  # the interpreter would look once more when it ends
+    atexit.register(gc.freeze)  # else the interpreter would collect once more at exit
 
 
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
-    """Tell an error as one sentence and choose the exit code; of a monitoring plugin it is that of UNKNOWN."""
+    """Print an error as one sentence and return the exit code; for a monitoring plugin that of UNKNOWN."""
     if os.environ.get("NCDIAG_DEBUG") == "1":
         import traceback
 
@@ -161,12 +161,12 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """The command of a line whose options could not be taken apart: typer does not say it then."""
+    """The command of a line whose options could not be parsed: typer does not report it in that case."""
     return f"ncdiag {arguments[0]}" if arguments and arguments[0] in command_names() else "ncdiag"
 
 
 def _language(arguments: Sequence[str]) -> str:
-    """The language of an error that ends a command before it speaks: as asked for, else that of the locale."""
+    """The language for errors before a command sets its language: that of ``--lang``, else that of the locale."""
     asked = [word.partition("=")[2] or following for word, following in itertools.pairwise([*arguments, ""])
              if word == "--lang" or word.startswith("--lang=")]  # fmt: skip
     return asked[-1] if asked else from_environment()
@@ -177,7 +177,7 @@ def _unknown(sentence: str, arguments: Sequence[str]) -> int:
 
 
 def _hush() -> int:
-    """Whoever read the output is gone: keep the interpreter from complaining when it flushes at exit."""
+    """The reader closed the pipe: keep the interpreter from reporting an error when it flushes at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

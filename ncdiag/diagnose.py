@@ -1,4 +1,4 @@
-"""The whole program: read, cut, parse, merge, judge, fix, report."""
+"""The whole pipeline: read, cut into sections, parse, merge, judge, fix, report."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, U
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """A saved state to compare with: where it was read, and what it holds."""
+    """A saved state to compare with: its source, and its content."""
 
     source: str
     case: Case
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked of the judgement. ``select`` and ``ignore`` hold codes or names of rules.
+    """The user's options for the diagnosis. ``select`` and ``ignore`` hold codes or names of rules.
 
-    ``answers``: what was answered to the questions that tell suspects apart, by the key of each question. ``left_out``
-    are phrases for the report on what is ignored by a standing order, ``expired`` sentences on those that hold no more.
-    ``table``: tell every look at the machines, and compare them; ``launch``: tell the steps of a launch in its place.
-    ``baseline``: a state to compare with.
-    ``language``: of the texts of the report (`ncdiag.language.LANGUAGES`).
+    ``answers``: answers to the questions that separate suspects, by the key of the question. ``left_out`` are phrases
+    for the report on rules ignored by the configuration, ``expired`` sentences on exceptions that have ended.
+    ``table``: report every observation of the machines, and compare them; ``launch``: report the steps of a launch
+    instead. ``baseline``: a state to compare with. ``language``: of the texts of the report
+    (`ncdiag.language.LANGUAGES`).
     """
 
     select: tuple[str, ...] = ()
@@ -70,15 +70,16 @@ DEFAULTS = Options()
 def diagnose(
     items: Iterable[Item], options: Options = DEFAULTS, *, progress: Progress | None = None, stop: Stop | None = None
 ) -> model.Report:
-    """Judge texts, and machines that were looked at, as one case; `read_all` reads them.
+    """Diagnose texts and inspected machines as one case and return the report; `read_all` reads the items.
 
-    What could not be read becomes a note. Raises UsageError for options that name no rule or no NCCL release.
+    An item that could not be read becomes a note. Raises UsageError if the options name an unknown rule or NCCL
+    release.
     """
     return diagnosed(items, options, progress=progress, stop=stop).report
 
 
 class Diagnosed(NamedTuple):
-    """A report with what it rests on: what was read, and the facts of it."""
+    """A report with its basis: what was read, and the facts in it."""
 
     report: model.Report
     case: Case
@@ -88,7 +89,7 @@ class Diagnosed(NamedTuple):
 def diagnosed(
     items: Iterable[Item], options: Options = DEFAULTS, *, progress: Progress | None = None, stop: Stop | None = None
 ) -> Diagnosed:
-    """As `diagnose`, for formats that show more than the report."""
+    """Like `diagnose`, but with the facts, for output formats that show more than the report."""
     with speaking(options.language):
         rules = rules_for(options)
         case = read_all(items, progress=progress, stop=stop)
@@ -105,7 +106,7 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     verdicts = judge_all(rules, view, values)
     diagnosis = conclude(verdicts, view, understood=understood)
     suspected: tuple[Suspected, ...] = ()
-    # whoever pastes a text has a reason to; a look at a machine has none
+    # a pasted text suggests a problem; the inspection of a machine does not
     if is_called_for(diagnosis.findings, view) and (case.texts or is_troubled(diagnosis.findings, view)):
         scales = scales_of(case, view, diagnosis.findings, verdicts, options.answers)
         suspected = suspects(rules, diagnosis.findings, scales, view)
@@ -115,7 +116,7 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     if not (options.table or options.launch):
         return view, report
     from ncdiag.checks.book import book, launch_book
-    from ncdiag.report.checked import table  # most commands look at no machine
+    from ncdiag.report.checked import table  # most commands inspect no machine
 
     looks = launch_book() if options.launch else book()
     report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked), looks))
@@ -125,7 +126,7 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
 
 
 def _compared(report: model.Report, view: View, saved: Baseline | None) -> model.Report:
-    """The report with what differs between the hosts, and from a saved state."""
+    """The report with the differences between the hosts, and from a saved state."""
     from ncdiag.comparing import beside, groups
     from ncdiag.comparing.values import of_hosts
 
@@ -138,7 +139,7 @@ def _compared(report: model.Report, view: View, saved: Baseline | None) -> model
 
 
 def difference(before: tuple[str, Case], after: tuple[str, Case], options: Options = DEFAULTS) -> model.Difference:
-    """What differs between two inputs, each with its name; both are judged."""
+    """The differences between two named inputs; both are diagnosed."""
     from ncdiag.comparing import beside
 
     rules = rules_for(options)
@@ -147,7 +148,7 @@ def difference(before: tuple[str, Case], after: tuple[str, Case], options: Optio
 
 
 class _Looked(NamedTuple):
-    """A look at a machine, with what its observations tell, asked for once: those of a thousand hosts are many."""
+    """An inspected machine with its observations, computed once because they are expensive for a thousand hosts."""
 
     look: Look
     hosts: Collection[str]
@@ -161,7 +162,7 @@ def _looked(look: Look) -> _Looked:
 
 
 def _not_seen(looked: Iterable[_Looked]) -> dict[str, list[str]]:
-    """By host that was looked at, the phrases on what was not seen."""
+    """Phrases on what could not be observed, by inspected host."""
     found: dict[str, list[str]] = {}
     for each in looked:
         for host in each.hosts:
@@ -170,7 +171,7 @@ def _not_seen(looked: Iterable[_Looked]) -> dict[str, list[str]]:
 
 
 def look(text: str) -> tuple[View, Wording]:
-    """A text as somebody pastes it: what rules read of it, and its words."""
+    """The facts of a pasted text as rules read them, and its words."""
     case = read_all([TextSource.of_bytes("paste", text.encode())])
     view = view_of(case.job())
     return view, wording(case, view)
@@ -183,14 +184,14 @@ def scales_of(
     verdicts: Iterable[Verdict],
     answers: Mapping[str, bool] | None = None,
 ) -> Scales:
-    """The scales on which the suspects of a case are weighed."""
+    """The scores of the suspects of a case, from its facts, findings, verdicts and answers."""
     return Scales(view, wording(case, view, findings), verdicts, answers, catalogue.texts())
 
 
 def wording(case: Case, view: View, findings: Iterable[Finding] = ()) -> Wording:
-    """The lines in which signs look for words: without those of no trouble, of one that is over, or that only name one.
+    """The lines in which signs search for words, without lines on harmless or recovered problems and mere mentions.
 
-    What a rule judged to be a note says no more in its words.
+    Lines that a rule judged to be notes are left out too.
     """
     words = Wording(case.written(), catalogue.shared())
     passing = [event for event in view.job.events if event.kind == "harmless" or is_past(event, view)]
@@ -201,7 +202,7 @@ def wording(case: Case, view: View, findings: Iterable[Finding] = ()) -> Wording
 
 
 def view_of(job: Job, nccl: str | None = None) -> View:
-    """The job as rules read it; ``nccl`` is the version to assume where the input does not tell one."""
+    """The facts of the job as rules read them; ``nccl`` is the version to assume if the input does not say it."""
     if nccl is not None:
         version = VersionRange.exact(nccl)
         if version is None:
@@ -218,12 +219,12 @@ def view_of(job: Job, nccl: str | None = None) -> View:
 
 
 def rules_for(options: Options) -> tuple[Rule, ...]:
-    """The rules that the options select, with their texts in the language of the answer."""
+    """The rules that the options select, with their texts in the language of the options."""
     return catalogue.localised(selected(catalogue.rules(options.rules), options), options.language, options.rules)
 
 
 def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
-    """The rules to judge; a code or name that no rule has is refused."""
+    """The rules to judge. Raises UsageError for an unknown code or name."""
     rules = tuple(rules)
     known = {word for rule in rules for word in (rule.code, rule.name, *rule.formerly)}
     for word in (*options.select, *options.ignore):
@@ -240,7 +241,7 @@ def selected(rules: Iterable[Rule], options: Options) -> tuple[Rule, ...]:
 
 
 def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> build.Read:
-    """What was read, for the report: machines first."""
+    """The list of inputs for the report, machines first."""
     complete = {host.name: host.complete for host in job.hosts}
     inputs = [_look_input(each.look.name, each.hosts, complete) for each in looked]
     unseen = [phrase for each in looked for phrase in each.look.not_seen()]
@@ -265,7 +266,7 @@ def _input(text: Reading | Unreadable) -> model.Input:
 
 
 def _look_input(name: str, hosts: Collection[str], complete: Mapping[str, Collection[str]]) -> model.Input:
-    """What was read of a machine without any text: the kinds that were seen whole."""
+    """The entry for a machine inspected without any text input, with the kinds of data that were read completely."""
     seen = [
         model.SectionRef(kind, 0, 0, host)
         for host in sorted(hosts & complete.keys()) for kind in sorted(complete[host])

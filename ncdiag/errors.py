@@ -1,4 +1,4 @@
-"""The errors that ``ncdiag.triage``, ``parse`` and ``check`` raise, under the name that Python callers import."""
+"""The public module for the errors that ``ncdiag.triage``, ``parse`` and ``check`` raise."""
 
 from __future__ import annotations
 

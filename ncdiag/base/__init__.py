@@ -1,1 +1,1 @@
-"""What every other part may use: errors, severities, places in a text, patterns, TOML, the cache of definitions."""
+"""Shared by all other packages: errors, severities, positions in a text, patterns, TOML, the cache of definitions."""

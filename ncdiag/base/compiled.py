@@ -1,8 +1,8 @@
-"""Definitions compiled once: what takes long to read from TOML is kept as one msgpack file.
+"""Cache of compiled definitions: what is slow to read from TOML is kept as one msgpack file.
 
-A wheel carries the files under ``ncdiag/_compiled``, in place of the TOML that they come from. A checkout and private
-packs keep theirs in the user's cache folder, under a key made of the names, times and sizes of the files they come
-from, code included, and of the version. A cache that cannot be read or written is as good as none.
+A wheel ships these files in ``ncdiag/_compiled`` instead of the TOML files they are compiled from. For a checkout and
+for private packs they are in the user's cache folder. Their key is a hash of the version and of the names, times and
+sizes of the source files, including code. When the cache cannot be read or written, the definitions are built anew.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ T = TypeVar("T")
 
 PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "_compiled"
-"""Where a wheel has its compiled files (`ncdiag.catalogue.build` writes them)."""
+"""The folder of a wheel's compiled files (`ncdiag.catalogue.build` writes them)."""
 
 _FOLDER = f"{PACKAGE}{os.sep}"
 _KEPT = 8
-"""Files of one name that stay in the cache: checkouts and packs in use at the same time."""
+"""Maximum number of cache files with one name: several checkouts and packs may be in use at the same time."""
 _HELD: dict[str, object] = {}
-"""What `hold` gives out for each name."""
+"""The results of `hold`, by name."""
 
 
 def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
-    """A shipped definition: what a wheel carries under this name, in a checkout what `cached` returns.
+    """A shipped definition: read from the wheel under this name, or in a checkout the result of `cached`.
 
-    Raises NcdiagError where an installed ncdiag lacks the file; in a checkout what ``build`` raises.
+    Raises NcdiagError if an installed ncdiag lacks the file; in a checkout whatever ``build`` raises.
     """
     if is_checkout():
         return cached(name, sources, build, kind)
@@ -50,9 +50,9 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
 
 
 def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
-    """`load`, once in a process: for shipped definitions, of which even the look at hundreds of sources takes long.
+    """`load`, called once per process: even checking whether hundreds of sources have changed is slow.
 
-    A source that changes counts in the next process, as the code beside it does.
+    A change of a source takes effect in the next process, as a change of the code does.
     """
     if name not in _HELD:
         _HELD[name] = load(name, sources, build, kind)
@@ -60,10 +60,10 @@ def hold(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
 
 
 def cached(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind: Any) -> T:  # noqa: ANN401
-    """``build()``, or what an earlier call for the same ``sources`` built and left in the user's cache folder.
+    """The result of ``build()``, from the user's cache folder if an earlier call stored it for the same ``sources``.
 
-    ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends. Raises what
-    ``build`` raises, and nothing else.
+    ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends. Raises only what
+    ``build`` raises.
     """
     path = _cache_file(name, sources)
     found: T | None = None if path is None else read(path, path.stem, kind)
@@ -77,9 +77,9 @@ def cached(name: str, sources: Iterable[str | Path], build: Callable[[], T], kin
 
 
 def files(folder: str | Path, suffix: str, depth: int = 8) -> Iterator[str]:
-    """Paths of the files below ``folder`` whose names end so, in a fixed order; none when it cannot be read.
+    """Paths of the files below ``folder`` whose names end in ``suffix``, in a fixed order; none if it cannot be read.
 
-    ``depth``: levels of folders that are entered, as links may make a folder its own subfolder.
+    ``depth``: the number of folder levels to enter, because links may make a folder its own subfolder.
     """
     try:
         with os.scandir(folder) as found:
@@ -94,12 +94,12 @@ def files(folder: str | Path, suffix: str, depth: int = 8) -> Iterator[str]:
 
 
 def is_checkout() -> bool:
-    """True in a source tree, where definitions change under the program; its files are newer than any shipped ones."""
+    """True in a source tree, where definitions may change at any time and are newer than any shipped file."""
     return (PACKAGE.parent / "pyproject.toml").exists()
 
 
 def read(path: Path, stamp: str, kind: Any) -> Any:  # noqa: ANN401
-    """What ``write`` wrote with the same stamp; None when there is no such file, it is damaged or somebody else's."""
+    """What ``write`` stored with the same stamp; None if the file is missing, damaged or owned by another user."""
     try:
         with path.open("rb") as file:
             if path.parent != SHIPPED and os.fstat(file.fileno()).st_uid != _user():
@@ -111,12 +111,12 @@ def read(path: Path, stamp: str, kind: Any) -> Any:  # noqa: ANN401
 
 
 def _user() -> int:
-    """The user, as files name their owner; Windows has no such numbers and says 0."""
+    """The numeric id of the user, as in the owner of a file; 0 on Windows, which has no such ids."""
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
 def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401
-    """Put a file in place at once, readable by its owner alone; OSError when that cannot be done."""
+    """Write a file atomically, readable only by its owner; raises OSError if that fails."""
     import tempfile  # not needed when the cache is only read
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401
 
 
 def _cache_file(name: str, sources: Iterable[str | Path]) -> Path | None:
-    """The cache file for these sources; None when one of them cannot be looked at or there is no home."""
+    """The cache file for these sources; None if one of them cannot be read or the user has no home folder."""
     seen = [f"{__version__} {sys.version_info[:2]}"]
     try:
         seen += [_own(path) if path.startswith(_FOLDER) else _state(path) for path in map(str, sources)]
@@ -146,17 +146,17 @@ def _cache_file(name: str, sources: Iterable[str | Path]) -> Path | None:
 
 
 def _state(path: str) -> str:
-    """The file as it is now; OSError when it cannot be looked at."""
+    """The name, time and size of a file; raises OSError if it cannot be read."""
     state = os.stat(path)  # noqa: PTH116  (hundreds of files: a Path for each costs more than the look)
     return f"{path}\0{state.st_mtime_ns}\0{state.st_size}"
 
 
 _own = functools.cache(_state)
-"""The same of a file of ncdiag, on which several caches depend: it is looked at once."""
+"""`_state` for files of ncdiag: several caches depend on them, so each is checked once."""
 
 
 def _prune(folder: Path, name: str) -> None:
-    """Drop the oldest files of one name."""
+    """Delete the oldest cache files of one name."""
     files = sorted(folder.glob(f"{name}-*.msgpack"), key=lambda path: path.stat().st_mtime, reverse=True)
     for path in files[_KEPT:]:
         path.unlink(missing_ok=True)

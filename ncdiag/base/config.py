@@ -1,19 +1,19 @@
-"""A site's own settings: private rule packs, and rules that are left out for a stated reason until a stated day.
+"""The settings of a site: private rule packs, and rules to ignore, each with a reason and an end date.
 
-One file counts, the first that exists: ``--config``, ``NCDIAG_CONFIG`` (set to nothing: none), ``ncdiag.toml`` in the
-working directory if the user or root owns it, ``ncdiag/config.toml`` in the user's configuration folder,
-``/etc/ncdiag.toml``::
+Only one file is read, the first of these that exists: ``--config``; ``NCDIAG_CONFIG`` (if empty, no file is read);
+``ncdiag.toml`` in the working directory, if the user or root owns it; ``ncdiag/config.toml`` in the user's
+configuration folder; ``/etc/ncdiag.toml``::
 
-    rules = ["site-rules"]          # folders, from where this file lies
-    baseline = "good.tar.gz"        # the state that `check` compares with, from where this file lies
+    rules = ["site-rules"]          # folders, relative to this file
+    baseline = "good.tar.gz"        # the state that `check` compares with, relative to this file
 
     [[ignore]]
     rule = "shm-too-small"
     reason = "the image mounts its own, ticket 123"
     until = 2027-01-31
 
-What is left out is in each report, so that nobody takes it for fine; from the day ``until`` on it is judged again, and
-the report says that the order has expired.
+Each report lists the ignored rules, so that nobody thinks they passed. From the day ``until`` on, the rule is judged
+again, and the report says that the exception has expired.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class Ignored(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: dt.date | None = None
 
     def told(self, file: Path) -> str:
-        """The phrase that reports carry."""
+        """The phrase in reports that says which rule is ignored, until when and why."""
         until = f" until {self.until}" if self.until else ""
         return f"{self.rule}, ignored by {file}{until}: {self.reason}"
 
     def ended(self, file: Path) -> str:
-        """What reports say once the order does not hold any more."""
+        """The sentence in reports after the exception has expired."""
         return f"{self.rule} is used again since {self.until}; {file} ignored it until then: {self.reason}"
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a file holds. ``rules`` are folders of private packs, ``select`` codes or names of the only rules judged.
+    """The content of a file: ``rules`` are folders of private packs, ``select`` the only rules to judge (code or name).
 
-    ``baseline`` is a file or folder of a good state, which ``check`` compares with.
+    ``baseline`` is a file or folder with a good state, which ``check`` compares with.
     """
 
     rules: tuple[str, ...] = ()
@@ -62,30 +62,30 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     file: Path | None = None
 
     def packs(self) -> tuple[Path, ...]:
-        """The folders of private rules, taken from where the file lies."""
+        """The folders of private rules, resolved relative to the file."""
         base = self.file.parent if self.file else Path()
         return tuple(base / folder for folder in self.rules)
 
     def good_state(self) -> Path | None:
-        """The baseline, taken from where the file lies."""
+        """The path of the baseline, resolved relative to the file; None if there is none."""
         base = self.file.parent if self.file else Path()
         return base / self.baseline if self.baseline else None
 
     def expired(self, today: dt.date) -> tuple[str, ...]:
-        """A sentence for each rule that is judged again because its order has expired; once for each rule."""
+        """A sentence for each rule that is judged again because its exception has expired; one per rule."""
         held = {item.rule for item in self.left_out(today)}
         ended = {item.rule: item for item in self.ignore if item.until is not None and item.until <= today}
         return tuple(item.ended(self.file or PROJECT) for rule, item in ended.items() if rule not in held)
 
     def left_out(self, today: dt.date) -> tuple[Ignored, ...]:
-        """The rules that are not judged today."""
+        """The rules that are not judged on the day ``today``."""
         return tuple(item for item in self.ignore if item.until is None or today < item.until)
 
 
 def load(named: Path | None = None, environment: Mapping[str, str] = os.environ) -> Config:
-    """The settings that count here; empty ones where there is no file.
+    """The settings in effect; empty ones if there is no file.
 
-    Raises UsageError for a named file that is not there, DefinitionError for one that cannot be understood.
+    Raises UsageError for a named file that does not exist, DefinitionError for one that cannot be understood.
     """
     path = named or find(environment)
     if path is None:
@@ -113,7 +113,7 @@ def load(named: Path | None = None, environment: Mapping[str, str] = os.environ)
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The file that counts when none is named on the command line."""
+    """The file to read when the command line names none; None if none exists."""
     if VARIABLE in environment:
         return Path(environment[VARIABLE]) if environment[VARIABLE] else None
     user = environment.get("XDG_CONFIG_HOME") or os.path.join(environment.get("HOME", ""), ".config")  # noqa: PTH118
@@ -123,7 +123,7 @@ def find(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def passed_over(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The file in the working directory that does not count unasked: it is another user's, and may name rule packs."""
+    """The file in the working directory that is ignored because another user owns it: it may name rule packs."""
     if VARIABLE in environment or not hasattr(os, "getuid"):
         return None
     try:

@@ -1,16 +1,16 @@
-"""What can go wrong, and what a user sees of it.
+"""The errors of ncdiag, and what the user sees of each.
 
     NcdiagError                 one sentence for the user, never a traceback
-    ├── UsageError              an option or argument makes no sense             exit 2
-    ├── InputError              a source cannot be read at all                   exit 2 when nothing else could be read
+    ├── UsageError              an option or argument is invalid                 exit 2
+    ├── InputError              a source cannot be read                          exit 2 when nothing else could be read
     ├── DefinitionError         a rule, message or parser definition is wrong    exit 2 for private packs
     │     carries file, line, the offending text and a help sentence
     └── OutputError             the report cannot be written                     exit 4
 
-A parser that meets bad input raises nothing: it leaves the lines unread, and the report counts them.
+A parser raises nothing on bad input: it skips the lines, and the report counts them as not understood.
 
-Where ncdiag itself is wrong, the part that fails is left out and named in the report (`contained`): one section, one
-rule, one fix. docs/stages.md says how each stage may end.
+When ncdiag itself has a bug, the part that fails (one section, rule or fix) is left out and the report names it
+(`contained`). docs/stages.md says how each stage may end.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ import os
 from collections.abc import Iterable
 
 FOUND, USAGE, NOTHING_UNDERSTOOD, NOT_WRITTEN, INTERNAL = 1, 2, 3, 4, 5
-"""Exit codes: faults found, a bad option or input, nothing to judge, a report not written, a fault of ncdiag itself."""
+"""Exit codes: faults found, invalid option or input, nothing to judge, report not written, internal error."""
 INTERRUPTED, CLOSED_PIPE = 130, 141
-"""Exit codes of a program that SIGINT or SIGPIPE ended, as a shell prints them."""
+"""Exit codes after SIGINT or SIGPIPE, as a shell reports them."""
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120  (pathlib takes as long to import as all of this)
 strict = False
-"""Let `contained` raise: tests are to see every fault."""
+"""If true, `contained` raises the error again, so that tests see every fault."""
 
 
 class NcdiagError(Exception):
-    """Base of all errors that are told to the user as one sentence."""
+    """Base of all errors that are reported to the user as one sentence."""
 
     exit_code = INTERNAL
 
 
 class UsageError(NcdiagError):
-    """An option or argument makes no sense."""
+    """An option or argument is invalid."""
 
     exit_code = USAGE
 
 
 class InputError(NcdiagError):
-    """A source cannot be read at all."""
+    """A source cannot be read."""
 
     exit_code = USAGE
 
@@ -62,7 +62,7 @@ class DefinitionError(NcdiagError):
     def __init__(  # noqa: PLR0913  (where and what, each of them optional)
         self, reason: str, *, file: str = "", line: int = 0, text: str = "", column: int = 0, hint: str = ""
     ) -> None:
-        """Keep the parts; ``column`` counts from 0 within ``text``."""
+        """Store the parts of the error; ``column`` counts from 0 within ``text``."""
         self.reason, self.file, self.line, self.text, self.column, self.hint = reason, file, line, text, column, hint
         where = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
         parts = [where + reason]
@@ -74,9 +74,9 @@ class DefinitionError(NcdiagError):
 
 
 def contained(error: Exception, what: str) -> str:
-    """A phrase for the report: ``what`` could not be done, and where in ncdiag it failed. It quotes no input.
+    """A phrase for the report: ``what`` failed, and where in ncdiag. It quotes no input.
 
-    Raises the error again where it is one for the user, and where NCDIAG_DEBUG=1 asks to see it.
+    Raises the error again if it is meant for the user (NcdiagError), or if NCDIAG_DEBUG=1 is set.
     """
     if strict or isinstance(error, NcdiagError) or os.environ.get("NCDIAG_DEBUG") == "1":
         raise error
@@ -88,7 +88,7 @@ def contained(error: Exception, what: str) -> str:
 
 
 def suggestion(word: str, choices: Iterable[str], also: str = "") -> str:
-    """``did you mean 'x'?`` when one of the choices is near, else the choices when they are few, else ``also``."""
+    """``did you mean 'x'?`` if one of the choices is similar, else the choices if they are few, else ``also``."""
     import difflib
 
     known = sorted(choices)

@@ -1,4 +1,4 @@
-"""The face of a package: the names that other packages may import from it, each imported when it is first used."""
+"""The public names of a package: other packages import them from it, and each is loaded on first use."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 def exported(package: str, places: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """A ``__getattr__`` for a package (PEP 562) that imports each name of ``places`` when it is first used.
+    """A ``__getattr__`` for a package (PEP 562) that imports each name of ``places`` on first use.
 
-    ``places`` lists by module, named from the package on (``"reading.many"``), what is taken from it: functions,
-    classes, constants, or modules of a folder. Under ``""`` are modules of the package itself. Any other name raises
-    AttributeError, as in every module.
+    ``places`` maps a module, named relative to the package (``"reading.many"``), to the names to take from it:
+    functions, classes, constants, or modules of a folder. The key ``""`` lists modules of the package itself. Any other
+    name raises AttributeError, as in every module.
     """
     found = {name: place for place, names in places.items() for name in names}
 

@@ -1,6 +1,6 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-Compiling the patterns of all that might be read takes `re` longer than reading a short log with the few that it needs.
+Compiling the patterns of all parsers takes longer than reading a short log, which needs only a few of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 
 class _Lazy:
-    """Compiles its pattern when it is first asked for a method, and keeps the method: the next use costs no more."""
+    """A pattern that is compiled when one of its methods is first used; later calls of the method cost no more."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern, self._flags = pattern, flags
@@ -22,5 +22,5 @@ class _Lazy:
 
 
 def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """What ``re.compile`` gives, but for the time when it is compiled: for patterns of a module that is imported."""
+    """Like ``re.compile``, but compiled on first use: for patterns at module level."""
     return cast("re.Pattern[str]", _Lazy(pattern, flags))

@@ -1,4 +1,4 @@
-"""What GPUs, and the machines that clouds rent with them, can do (``products.toml``, which explains each entry)."""
+"""Capabilities of GPUs, and of the cloud machines that contain them (``products.toml``, which explains each entry)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABLE = Path(__file__).with_name("products.toml")
 
 
 class Accepted(msgspec.Struct, frozen=True, array_like=True):
-    """GB/s of bus bandwidth to which a machine of a cloud holds an all-reduce over so many GPUs of one host."""
+    """The bus bandwidth in GB/s that a cloud accepts for an all-reduce over a number of GPUs of one host."""
 
     name: str
     cloud: str
@@ -26,7 +26,7 @@ class Accepted(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A GPU, or several that are alike; bandwidths in GB/s."""
+    """A GPU model, or several similar ones; bandwidths in GB/s."""
 
     model: str
     form: Literal["module", "rack", "mesh", "card"]
@@ -45,7 +45,7 @@ class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A machine of a cloud: its GPU, its ports for the job, and GB/s to which the cloud holds ``test`` over several."""
+    """A machine type of a cloud: its GPU, its ports for the job, and the GB/s that ``test`` must reach over several."""
 
     name: str
     cloud: str
@@ -66,7 +66,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Products(msgspec.Struct, frozen=True):
-    """The whole table; GPUs by name, in the order in which they are tried."""
+    """The whole table; GPUs by name, in the order in which they are matched."""
 
     sources: dict[str, str]
     gpu: dict[str, Product]
@@ -93,23 +93,23 @@ def _models() -> Mapping[str, re.Pattern[str]]:
 
 @functools.lru_cache(maxsize=256)
 def name_of(model: str | None) -> str | None:
-    """The entry of a GPU by the name that a tool gives it; None for one that is not in the table."""
+    """The name of the entry that matches a GPU name as printed by a tool; None if the table has none."""
     return next((name for name, pattern in _models().items() if pattern.search(model or "")), None)
 
 
 def product_of(model: str | None) -> Product | None:
-    """What a GPU can do, by the name that a tool gives it; None for one that is not in the table."""
+    """The entry that matches a GPU name as printed by a tool; None if the table has none."""
     name = name_of(model)
     return None if name is None else products().gpu[name]
 
 
 @functools.cache
 def efa_machines() -> Mapping[str, Machine]:
-    """The instance types of AWS with EFA, by name."""
+    """The AWS instance types with EFA, by name."""
     return {row.name: row for row in products().machine if row.layer == "EFA"}
 
 
 def address(source: str) -> str:
-    """Where a source points to: a short name, or words that begin with one or have the address themselves."""
+    """The URL of a source that is given as a short name or begins with one; any other text unchanged."""
     head = re.split(r"[:;, ]", source, maxsplit=1)[0]
     return products().sources[head] + source[len(head) :] if head in products().sources else source

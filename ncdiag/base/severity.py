@@ -1,4 +1,4 @@
-"""How bad a finding is and how sure: the words that rules, reports and lint share."""
+"""Severity and confidence of findings: the words that rules, reports and lint share."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Literal
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["certain", "likely", "possible"]
 Weight = Literal["high", "medium", "low"]
-"""How much a difference matters: ranks may fail or hang, they are slow or work by luck, or it is worth knowing."""
+"""Weight of a difference: high = ranks may fail or hang, medium = slow or works by luck, low = for information."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-"""Worst first."""
+"""Severities, worst first."""
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")
-"""Surest first."""
+"""Confidences, surest first."""

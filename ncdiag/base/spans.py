@@ -1,6 +1,6 @@
-"""Where a piece of input stands: sources, spans and sections.
+"""Positions in the input: sources, spans and sections.
 
-Every other package imports this one; it imports nothing of ncdiag.
+Every other package imports this module; it imports nothing of ncdiag.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import msgspec
 
 SPAN_TEXT_LIMIT = 400
-"""Characters of a line that a span keeps; longer lines are cut with an ellipsis."""
+"""Maximum length of a line in a span, in characters; longer lines are cut and end in an ellipsis."""
 
 
 class Span(msgspec.Struct, frozen=True, order=True, gc=False):  # never part of a cycle, and there are millions
     """One line of input that carries a fact: the unit of evidence.
 
     ``line`` counts from 1; 0 means that the source has no lines (a value read by a system call).
-    ``text`` is the line as it stood, cut at ``SPAN_TEXT_LIMIT``; it is hostile and is sanitised by the reports.
+    ``text`` is the line as in the input, cut at ``SPAN_TEXT_LIMIT``; it is untrusted, and the reports sanitise it.
     """
 
     source: str
@@ -31,15 +31,15 @@ def span(source: str, line: int, text: str) -> Span:
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of lines of one kind (``ibstat``, ``show_gids``, ``text`` ...) cut out of a source.
+    """A sequence of lines of one kind (``ibstat``, ``show_gids``, ``text`` ...) cut out of a source.
 
-    ``lines`` are decoded, without line ends, without terminal escapes and without launcher prefixes; ``first_line``
-    is the number of ``lines[0]`` in the source, counting from 1. ``numbers`` gives the line numbers when the lines do
-    not are in one block (program text between the lines of other ranks); empty means consecutive. ``host`` is what
-    the surroundings said (a shell prompt, a file header), None when they said nothing. ``command`` is the echoed
-    command line that printed the section, when there was one; ``prefix`` the launcher tag that was removed from each
-    line (``[rank3]: ``). ``heads`` are the times and labels that were removed before each line; empty means none.
-    ``left_out`` lines of the source said nothing and are in no section.
+    ``lines`` are decoded, without line ends, terminal escapes and launcher prefixes; ``first_line`` is the number of
+    ``lines[0]`` in the source, counting from 1. ``numbers`` are the line numbers if the lines are not consecutive
+    (program output interleaved with other ranks); empty means consecutive. ``host`` is the host named by the context (a
+    shell prompt, a file header), or None. ``command`` is the echoed command line that printed the section, if any;
+    ``prefix`` the launcher prefix that was removed from each line (``[rank3]: ``). ``heads`` are the times and labels
+    that were removed from the start of each line; empty means none. ``left_out`` counts the lines of the source that
+    carry no information and are in no section.
     """
 
     kind: str
@@ -54,16 +54,16 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
 
     def number(self, index: int) -> int:
-        """Line number in the source of ``lines[index]``."""
+        """The line number in the source of ``lines[index]``."""
         return self.numbers[index] if self.numbers else self.first_line + index
 
     def head(self, index: int) -> str:
-        """What was removed before ``lines[index]``."""
+        """The text that was removed from the start of ``lines[index]``."""
         return self.heads[index] if index < len(self.heads) else ""
 
     @property
     def last_line(self) -> int:
-        """Number of the last line in the source."""
+        """The number of the last line in the source."""
         return self.number(len(self.lines) - 1) if self.lines else self.first_line
 
     def span(self, index: int) -> Span:
@@ -72,5 +72,5 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The lines joined by newlines, for parsers that want the whole."""
+        """The lines joined by newlines, for parsers that read a whole document."""
         return "\n".join(self.lines)

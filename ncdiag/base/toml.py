@@ -1,6 +1,6 @@
-"""The reader of TOML: the standard library's, or the package that it came from where Python is older than that.
+"""The TOML parser: ``tomllib`` of the standard library, or the package ``tomli`` on older versions of Python.
 
-Imported only where definitions are read, never on the way from a log to a report.
+Only code that reads definitions imports it; diagnosing a log with compiled definitions does not.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ __all__ = ["SIZE_LIMIT", "TOMLDecodeError", "definition", "loads", "table", "tex
 T = TypeVar("T")
 
 SIZE_LIMIT = 1 << 20
-"""Bytes of a file of definitions; the longest that is shipped has a hundredth of them."""
+"""Maximum size of a definition file in bytes; the longest shipped file has about 1 % of it."""
 
 _PLACE = re.compile(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 def text_of(path: Path) -> str:
-    """The text of a file of definitions, which may be a stranger's.
+    """The text of a definition file, which may be untrusted.
 
-    Raises DefinitionError where it is not a regular file (a pipe would be waited for, a device never ends) or longer
+    Raises DefinitionError if it is not a regular file (reading a pipe would block, a device never ends) or is longer
     than `SIZE_LIMIT`; OSError and ValueError as `Path.read_text` does.
     """
     state = path.stat()
@@ -47,12 +47,12 @@ def text_of(path: Path) -> str:
 
 
 def table(path: Path, kind: type[T]) -> T:
-    """A table that is shipped, as this type."""
+    """A shipped TOML table, decoded as the type ``kind``."""
     return msgspec.convert(loads(path.read_text(encoding="utf-8")), kind)
 
 
 def definition(text: str, file: str) -> dict[str, Any]:
-    """The content of a file that a person wrote; DefinitionError with its line where it is not a TOML."""
+    """The content of a TOML file written by a person; raises DefinitionError with the line if it is not valid TOML."""
     try:
         return loads(text)
     except TOMLDecodeError as error:

@@ -1,4 +1,4 @@
-"""The release of ncdiag; the build reads it from here."""
+"""The version of ncdiag; the build reads it from here."""
 
 from __future__ import annotations
 
