@@ -1,9 +1,9 @@
-"""Bundles: what a look at a machine read, as one archive that can be judged anywhere.
+"""Bundles: everything that the inspection of a machine read, in one archive that can be judged anywhere.
 
 A ``.tar.gz`` with one folder: ``manifest.json`` first, then ``tree/<path>`` (files as they were read),
-``commands/<name>.txt`` (outputs of programs) and ``nccl/<n>.log`` (what the asked library printed). The manifest holds
-the format version, times, versions, failures, and what does not fit in files. A bundle is foreign data: it is read in
-memory, bounded, and nothing of it is unpacked.
+``commands/<name>.txt`` (outputs of programs) and ``nccl/<n>.log`` (output of the NCCL library). The manifest holds the
+format version, times, versions, failures, and what does not fit in files. A bundle is untrusted: it is read in memory,
+with limits, and nothing is unpacked to disk.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ FORMAT = 1
 """Version of the format; it rises when an older reader would misunderstand a bundle."""
 
 OLDEST = 1
-"""The oldest format that is still read."""
+"""The oldest format that can be read."""
 
 SIZE_LIMIT = 256 << 20
-"""Bytes of a whole bundle, unpacked."""
+"""Maximum size in bytes of a bundle, unpacked."""
 
 MEMBER_LIMIT = 200_000
-"""Files of a bundle; a node with eight ports of 256 GIDs each has about 10,000."""
+"""Maximum number of files in a bundle; a node with eight ports of 256 GIDs each has about 10,000."""
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Program(msgspec.Struct, frozen=True):
 
 
 class LibraryLog(msgspec.Struct, frozen=True, kw_only=True):
-    """An NCCL library that was asked: its ``version`` as numbers, and its ``log``, which is a file of the bundle."""
+    """An NCCL library that was run: its ``version`` as numbers, and its ``log``, which is a file of the bundle."""
 
     path: str
     version: str | None = None
@@ -54,7 +54,7 @@ class LibraryLog(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(Replies, kw_only=True):
-    """``manifest.json``: the answers of the machine, and what the collector says of itself."""
+    """``manifest.json``: the answers of the machine, and data about the collector itself."""
 
     format: int
     ncdiag: str
@@ -66,7 +66,7 @@ class Manifest(Replies, kw_only=True):
 
 
 class Address(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An address as `ncdiag.machine.sockets` lists it."""
+    """An address as listed by `ncdiag.machine.sockets`."""
 
     ip: str
     prefix_len: int | None = None
@@ -87,7 +87,7 @@ _ANSWERS: dict[str, Any] = {
     "user id": int | None,
     "clock status": int | None,
 }
-"""The questions of `ncdiag.machine.tree.Tree.ask`, with the type of their answers."""
+"""The questions of `ncdiag.machine.tree.Tree.ask`, with the types of their answers."""
 
 
 class Bundle(msgspec.Struct, kw_only=True):
@@ -98,9 +98,9 @@ class Bundle(msgspec.Struct, kw_only=True):
 
 
 def write(bundle: Bundle, path: Path) -> None:
-    """Write a bundle in one step, for its owner's eyes only; ``-`` is standard output.
+    """Write a bundle atomically, readable only by its owner; ``-`` is standard output.
 
-    Raises OutputError, BrokenPipeError when the reader is gone.
+    Raises OutputError, or BrokenPipeError if the reader has closed the pipe.
     """
     try:
         if str(path) == "-":
@@ -135,9 +135,9 @@ def _packed(bundle: Bundle) -> bytes:
 
 
 def of_members(members: Iterable[archives.Member], name: str) -> Bundle:
-    """The bundle that an archive holds.
+    """The bundle in an archive.
 
-    Raises InputError with a sentence when it is none, is damaged or of a format unknown here.
+    Raises InputError if the archive is not a bundle, is damaged or has an unknown format.
     """
     held: dict[str, bytes] = {}
     size = 0
@@ -157,7 +157,7 @@ def of_members(members: Iterable[archives.Member], name: str) -> Bundle:
 
 def read(path: str | Path) -> Bundle:
     """Read a bundle; ``-`` is standard input. Raises InputError."""
-    sources = open_sources([str(path)])  # it holds the file open
+    sources = open_sources([str(path)])  # an open source holds the file open
     source = next(sources, None)
     if not isinstance(source, Packed) or source.form != "bundle" or source.members is None:
         raise _refused(path, "it was not written by `ncdiag collect`")
@@ -165,7 +165,7 @@ def read(path: str | Path) -> Bundle:
 
 
 def _content(reader: archives.Reader, left: int) -> bytes | None:
-    """All of it; None when it is more than ``left`` bytes."""
+    """The whole content; None if it is more than ``left`` bytes."""
     parts = []
     while part := reader.read(1 << 20):
         left -= len(part)
@@ -206,7 +206,7 @@ def _unpacked(members: dict[str, bytes], path: str | Path) -> Bundle:
 
 
 def _checked(answers: dict[str, Any], path: str | Path) -> dict[str, Any]:
-    """The answers to questions that are known here, of the right types."""
+    """The answers to known questions, if they have the right types."""
     checked = {}
     for name, value in answers.items():
         if name in _ANSWERS:
@@ -217,7 +217,7 @@ def _checked(answers: dict[str, Any], path: str | Path) -> dict[str, Any]:
     gpus: Any = checked.get("list of GPUs") or ([], None)
     if any(observation["entity"] not in {"Gpu", "TopoLink", "Host"} for observation in gpus[0]):
         raise _refused(path, "its manifest.json is damaged, at 'list of GPUs'")
-    for observation in gpus[0]:  # a newer ncdiag may know of more fields
+    for observation in gpus[0]:  # a newer ncdiag may have more fields
         known = observed()[observation["entity"]].fields
         observation["fields"] = {name: value for name, value in observation["fields"].items() if name in known}
     return checked

@@ -17,7 +17,7 @@ TABLE = Path(__file__).with_name("collectors.toml")
 
 
 class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry of ``collectors.toml``, where the fields are described."""
+    """An entry of ``collectors.toml``, which describes the fields."""
 
     name: str
     argv: tuple[str, ...]
@@ -33,12 +33,12 @@ class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def line(self) -> str:
-        """The command as a person would type it."""
+        """The command line, as typed in a shell."""
         return " ".join(f"'{word}'" if " " in word else word for word in self.argv)
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """``output`` (standard output alone, clean lines), exit ``status`` and, when something went wrong, the ``reason``.
+    """``output`` (clean lines of standard output only), exit ``status`` and, after an error, the ``reason``.
 
     ``status`` is None for a program that did not run or was killed.
     """
@@ -86,7 +86,7 @@ def build() -> Collectors:
 
 @functools.cache
 def collectors() -> Collectors:
-    """Everything that a look at a host consists of."""
+    """All parts of the inspection of a host."""
     return compiled.load("collectors", (TABLE, __file__), build, Collectors)
 
 
@@ -96,7 +96,7 @@ def table() -> tuple[Command, ...]:
 
 
 def clean_lines(data: bytes) -> tuple[str, ...]:
-    """Bytes that a program or a small file gave, as clean lines."""
+    """The output of a program or the content of a small file as clean lines."""
     text = b"".join(TextSource.of_bytes("", data).buffers()).decode("utf-8", "replace")
     return tuple(text.split("\n")[:-1])
 

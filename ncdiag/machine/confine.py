@@ -1,4 +1,4 @@
-"""Limits that a process sets itself before it touches an input that may be hostile. The kernel keeps them."""
+"""Limits that a process sets for itself before it reads untrusted input. The kernel enforces them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import signal
 
 
 def confine(*, memory: int, seconds: float, written: int) -> None:
-    """Bound this process: ``memory`` bytes of address space, ``seconds`` of time, ``written`` bytes in one file.
+    """Limit this process: ``memory`` bytes of address space, ``seconds`` of time, ``written`` bytes per file.
 
-    It gets a session of its own, starts no process (setrlimit(2): that limit does not bind root), leaves no core dump,
-    and after the time the kernel ends it, even if whoever started it is gone and whatever it does then.
+    It gets a new session, cannot start processes (setrlimit(2): not enforced for root) and leaves no core dump. After
+    ``seconds`` the kernel ends it, even if its parent has ended and whatever it is doing.
     """
-    with contextlib.suppress(OSError):  # it leads a group already
+    with contextlib.suppress(OSError):  # it already leads a group
         os.setsid()
     _lower(resource.RLIMIT_AS, memory)
     _lower(resource.RLIMIT_FSIZE, written)
@@ -25,7 +25,7 @@ def confine(*, memory: int, seconds: float, written: int) -> None:
 
 
 def _lower(kind: int, value: int) -> None:
-    """Set a limit, or leave the one that is lower; systems without one (macOS: address space) go without."""
+    """Lower a limit, if it is not lower already; systems without this limit (macOS: address space) are skipped."""
     _, hard = resource.getrlimit(kind)
     with contextlib.suppress(OSError, ValueError):
         least = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -1,4 +1,4 @@
-"""A node as ``check`` judges it, ``collect`` packs it and a bundle brings it back: one look, one set of facts."""
+"""A node as ``check`` judges it, ``collect`` packs it and a bundle restores it: one inspection, one set of facts."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ from ncdiag.text import (
 )
 
 LIBRARY_LIMIT = 15.0
-"""Seconds for the question to the NCCL library; it is asked while everything else is read."""
+"""Seconds for running the NCCL library; it runs while everything else is read."""
 
 DELTA_SECONDS = 2.0
 """Seconds between two samples of the counters."""
 
 LOG_LINES = 1000
-"""Lines of the library's words that are kept; it says fewer than 20."""
+"""Maximum number of lines of the library's output that are kept; it prints fewer than 20."""
 
 LIBRARY = "the NCCL library"
 _VERSION_IN_NAME = ".so."
 _OURS = "NCCL_DEBUG"
-"""How the variables begin that are set to hear what the library says."""
+"""Prefix of the variables that are set to make the library print its log."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen of a node: ``name`` says where (``this host``, a folder, an archive).
+    """The result of inspecting a node: ``name`` is its source (``this host``, a folder, an archive).
 
-    ``called`` is its own name where its facts are under another one (`apart`), ``place`` the file that has it.
+    ``called`` is its own name if its facts have another one (`apart`), ``place`` the file that contains it.
     """
 
     name: str
@@ -70,12 +70,12 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def host(self) -> str:
-        """The name under which its facts are."""
+        """The name under which its facts are stored."""
         return self.seen.host
 
     @property
     def is_silent(self) -> bool:
-        """Did it give no answer? One that was looked at did."""
+        """True if the node did not answer; an inspected node always did."""
         return False
 
     def renamed(self, name: str) -> Machine:
@@ -89,16 +89,16 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, seen=seen, called=self.called or self.seen.host)
 
     def readings(self, *, alone: bool = True) -> list[Reading]:
-        """The outputs and the library's own words, parsed.
+        """The parsed outputs of its programs and of the library.
 
-        ``alone`` False: judged beside other hosts or logs, whose ranks may have loaded another library; then its
-        version is what this host has, not what a rank of the job runs.
+        ``alone`` False: it is judged with other hosts or logs, whose ranks may have loaded another library; then the
+        version of its library is what this host has installed, not what a rank of the job runs.
         """
         asked = (_reading(item, self.seen.host, alone=alone) for item in self.libraries)
         return [*read_sections(self.seen.sections), *asked]
 
     def observations(self) -> list[Observation]:
-        """What needs no parser."""
+        """Observations that do not come from text."""
         found = (_library(path, self.seen.host, self.versions.get(path)) for path in self.found)
         looked = Observation(
             entity="Host", key=(), host=self.seen.host, span=span(self.place, 0, self.called or self.seen.host),
@@ -107,7 +107,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         return [*self.seen.observations, *found, looked]
 
     def not_seen(self) -> list[str]:
-        """A phrase for everything that was not seen: what, why, and the command that would tell."""
+        """A phrase for each thing that could not be observed: what, why, and the command that would provide it."""
         problems = [NotSeen(LIBRARY, f"{item.path}: {item.problem}") for item in self.libraries if item.problem]
         if not self.libraries and any("/libnccl.so" in path for path in self.found):
             problems.append(NotSeen(LIBRARY, "it was not asked which interface it picks", "--ask-nccl"))
@@ -118,12 +118,12 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 def look(
     root: Path = Path("/"), *, ask_library: bool | None = None, pid: int | None = None, deltas: float = 0.0
 ) -> Machine:  # fmt: skip
-    """Look at this machine or at a recorded tree.
+    """Inspect this machine or a recorded tree.
 
-    ``ask_library``: let the NCCL library choose its interface; None: unless a process is looked at, for that is a job
-    that should not be disturbed, and the library has 500 MB. ``pid`` names a process whose environment, limits and
-    libraries count instead of ours, ``deltas`` the seconds between two samples of the counters (0: one sample). Raises
-    InputError when ``root`` or that process cannot be read.
+    ``ask_library``: let the NCCL library choose its interface. None: only without ``pid``, because the process belongs
+    to a job that should not be disturbed, and the library has 500 MB. ``pid`` names a process whose environment, limits
+    and libraries are read instead of those of this process, ``deltas`` is the time in seconds between two samples of
+    the counters (0: one sample). Raises InputError if ``root`` or that process cannot be read.
     """
     readable(root)
     if is_sos(str(root)):
@@ -137,7 +137,7 @@ Seen = Machine | Elsewhere
 
 
 def apart(machines: Iterable[Seen]) -> list[Seen]:
-    """The machines under names that differ: of several with one name the later ones get a number (``n1#2``)."""
+    """The machines with unique names: if several have the same name, the later ones get a number (``n1#2``)."""
     met: Counter[str] = Counter()
     found = []
     for machine in machines:
@@ -148,16 +148,16 @@ def apart(machines: Iterable[Seen]) -> list[Seen]:
 
 
 def machines_in(path: str | Path) -> list[Seen]:
-    """The machine of a bundle, a report of sos or a recorded tree, or those of partial readings; ``-``: standard input.
+    """The machine of a bundle, an sos report or a recorded tree, or those of partial readings; ``-``: standard input.
 
-    Raises InputError, for texts among them as well.
+    Raises InputError, also if the partial readings contain texts.
     """
-    sources = open_sources([str(path)])  # it holds the file open
+    sources = open_sources([str(path)])  # an open source holds the file open
     return _machines(path, next(sources, None))
 
 
 def machines_of(data: bytes, name: str) -> list[Seen]:
-    """The same of the content of such a file. Raises InputError."""
+    """Like `machines_in`, for the content of such a file. Raises InputError."""
     sources = open_sources(["-"], stdin=io.BytesIO(data))
     return _machines(name, next(sources, None))
 
@@ -178,7 +178,7 @@ def _machines(path: str | Path, source: Source | None) -> list[Seen]:
 def pack(
     root: Path = Path("/"), *, ask_library: bool | None = None, pid: int | None = None, deltas: float = 0.0
 ) -> Bundle:  # fmt: skip
-    """Look as `look` does and keep what was read."""
+    """Inspect a machine as `look` does, and return everything that was read as a bundle."""
     readable(root)
     if is_sos(str(root)):
         return bundles_of(Packed(str(root), "sos"))[0]
@@ -192,8 +192,8 @@ def pack(
 
 
 def unpack(path: str | Path) -> Machine:
-    """The machine of a bundle, a report of sos or a recorded tree; ``-`` is standard input. Raises InputError."""
-    sources = open_sources([str(path)])  # it holds the file open
+    """The machine of a bundle, an sos report or a recorded tree; ``-`` is standard input. Raises InputError."""
+    sources = open_sources([str(path)])  # an open source holds the file open
     return _only(path, next(sources, None))
 
 
@@ -211,7 +211,7 @@ def _only(path: str | Path, source: Source | None) -> Machine:
 
 
 def of_packed(source: Packed) -> list[Machine]:
-    """The nodes of an archive, a folder or a printed recording (which may be of several). Raises InputError."""
+    """The nodes of an archive, a folder or a printed recording (which may contain several). Raises InputError."""
     name = source.name
     if source.form == "tree" and source.members is None:
         return [look(Path(name))]
@@ -222,7 +222,7 @@ def of_packed(source: Packed) -> list[Machine]:
 
 
 def bundles_of(source: Packed) -> list[Bundle]:
-    """A machine in any form as a bundle, or several. Raises InputError."""
+    """The machine in any form as a bundle, or several. Raises InputError."""
     name = source.name
     if source.form == "bundle":
         return [bundle.of_members(source.members or (), name)]
@@ -283,9 +283,9 @@ def _found() -> list[str]:
 
 
 def _asked(pid: int | None, cancel: threading.Event) -> Iterator[LibraryLog]:
-    """What the library that a program here would load first says under the environment at hand.
+    """The log of the NCCL library that a program on this host would load first, under the current environment.
 
-    Of a process in question: the library that it has loaded, under its environment.
+    With ``pid``: of the library that the process has loaded, under the environment of the process.
     """
     loaded: list[Path] = []
     environ: Mapping[str, str] = os.environ
@@ -295,7 +295,7 @@ def _asked(pid: int | None, cancel: threading.Event) -> Iterator[LibraryLog]:
         loaded = [Path(str(o.key[0])) for o in sysfs_system.loaded(tree)]
         try:
             environ = environment(pid)
-        except InputError:  # whoever looks at the process says so
+        except InputError:  # the inspection of the process reports it
             return
     for path in [*loaded, *library.find_libraries()][:1]:
         answer = library.ask(path, _settings(environ), LIBRARY_LIMIT, cancel=cancel)
@@ -305,14 +305,14 @@ def _asked(pid: int | None, cancel: threading.Event) -> Iterator[LibraryLog]:
 
 
 def _settings(environ: Mapping[str, str]) -> dict[str, str]:
-    """NCCL's variables but those that send its words elsewhere, and where its configuration file is looked for."""
+    """NCCL's variables except those that redirect its log, and the variables for finding its configuration file."""
     mine = {n: v for n, v in environ.items() if n.startswith("NCCL_") and not n.startswith(_OURS)}
     return mine | {name: environ[name] for name in ("HOME",) if name in environ}
 
 
 def _reading(answer: LibraryLog, host: str, *, alone: bool) -> Reading:
-    """The log of the library, with the version that it told."""
-    from ncdiag.text import read_source  # where no library was asked, nothing of it is needed
+    """The parsed log of the library, with its version."""
+    from ncdiag.text import read_source  # not needed if no library was run
 
     name = f"NCCL {answer.version or 'library'} ({answer.path})"
     read = read_source(TextSource.of_bytes(name, answer.log.encode()))
@@ -335,7 +335,7 @@ def _reading(answer: LibraryLog, host: str, *, alone: bool) -> Reading:
 
 
 def _of_host(observation: Observation, host: str) -> Observation:
-    """The same of this host; of the registry without the variables that were set to hear what the library says."""
+    """The observation with this host; without the variables that were set to make the library print its log."""
     fields = dict(observation.fields)
     if "nccl_parameters" in fields:
         fields["nccl_parameters"] = [p for p in fields["nccl_parameters"] if not p["name"].startswith(_OURS)]
@@ -343,7 +343,7 @@ def _of_host(observation: Observation, host: str) -> Observation:
 
 
 def _library(path: str, host: str, says: str | None) -> Observation:
-    """A library that was found, with the version that it says or that its name tells (``libnccl.so.2.27.7``)."""
+    """A library that was found, with the version that it reports or that is in its file name (``libnccl.so.2.27.7``)."""
     text = says or (path.rpartition(_VERSION_IN_NAME)[2] if _VERSION_IN_NAME in path else "")
     version = VersionRange.exact(text) if text.count(".") > 1 else None
     fields = {"version": version} if version else {}

@@ -1,4 +1,4 @@
-"""What the paths of a command line hold: texts, machines that were packed, and what was read elsewhere."""
+"""Resolve the paths of a command line to texts, packed machines and partial readings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ncdiag.base.errors import InputError
 from ncdiag.text import Item, Packed, Unreadable, open_sources
 
 LIVE = "live"
-"""The word for the host at hand in the place of a path."""
+"""The word for this host, used in place of a path."""
 
 
 def inputs(paths: Sequence[str]) -> Iterator[Item]:
-    """The texts and machines in ``paths``, as `ncdiag.text.sources.files.open_sources` takes them, in their order.
+    """The texts and machines in ``paths``, as `ncdiag.text.sources.files.open_sources` opens them, in their order.
 
-    A text is to be read before the next one is taken. Raises InputError when the only thing asked for cannot be read.
+    A text must be read before the next one is requested. Raises InputError if the only path cannot be read.
     """
     for source in open_sources(paths):
         if not isinstance(source, Packed):
@@ -26,7 +26,7 @@ def inputs(paths: Sequence[str]) -> Iterator[Item]:
 
             yield from partial.of_members(source.members or (), source.name)
             continue
-        from ncdiag.machine.host import of_packed  # most commands never need it
+        from ncdiag.machine.host import of_packed  # most commands do not need it
 
         try:
             yield from of_packed(source)
@@ -37,9 +37,9 @@ def inputs(paths: Sequence[str]) -> Iterator[Item]:
 
 
 def inputs_or_host(paths: Sequence[str], root: Path, *, ask_library: bool | None = None) -> Iterator[Item]:
-    """What the paths hold; where there are none, or the word `LIVE`, the host at hand or the recorded tree ``root``.
+    """The content of the paths; without paths, or for the word `LIVE`, this host or the recorded tree ``root``.
 
-    ``ask_library`` and what is raised: see `ncdiag.machine.host.look`.
+    ``ask_library`` and errors: see `ncdiag.machine.host.look`.
     """
     if paths and (list(paths) != [LIVE] or Path(LIVE).exists()):
         yield from inputs(paths)

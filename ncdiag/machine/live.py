@@ -1,8 +1,8 @@
-"""One host, looked at as a whole: files first, commands second, a reason for everything that was not seen.
+"""Inspect a host: files first, commands second, with a reason for everything that could not be read.
 
 `collect` reads this machine (root ``/``) or a recorded tree: a folder with the files of a machine at their usual paths
-and, under ``commands/``, outputs named after the entries of ``collectors.toml``. Nothing in a recorded tree is run.
-What fails is unknown and told with its reason; it never looks healthy.
+and, under ``commands/``, outputs named after the entries of ``collectors.toml``. No command is run for a recorded tree.
+What fails is unknown and reported with its reason; it is never taken for healthy.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from ncdiag.parsers import discover
 __all__ = ["Collection", "CommandResult", "NotSeen", "collect", "run_command", "settings"]
 
 DEADLINE = 16.0
-"""Seconds for a whole collection; with what follows, ``check`` stays below 20."""
+"""Seconds for a whole collection; with the judgement, ``check`` takes less than 20."""
 
 _GPUS = "list of GPUs"
 ACS = "ACS of PCI bridges"
-_HEAD = 100  # lines in which the output of a failing program has to begin as its kind does
-_REFUSALS = 8  # of so many unreadable files the names are told
+_HEAD = 100  # number of lines in which the output of a failing program must begin as its kind does
+_REFUSALS = 8  # maximum number of unreadable files that are named
 
 T = TypeVar("T")
 
 
 class NotSeen(msgspec.Struct, frozen=True):
-    """Something that was not seen: ``what``, ``why``, and the command whose output would tell it, where one does."""
+    """Something that could not be observed: ``what``, ``why``, and the command whose output would show it, if any."""
 
     what: str
     why: str
@@ -51,7 +51,7 @@ class NotSeen(msgspec.Struct, frozen=True):
 
 
 class Collection(msgspec.Struct, frozen=True, kw_only=True):
-    """What was seen of ``host``: outputs for the parsers, readings of files and libraries, and what was not seen."""
+    """The result of inspecting ``host``: outputs for the parsers, observations of files and libraries, failures."""
 
     host: str
     sections: list[Section]
@@ -64,13 +64,13 @@ def collect(  # noqa: PLR0913  (where to look, and what may be left out)
     environ: Mapping[str, str] | None = None, deadline: float = DEADLINE, tree: Tree | None = None,
     pid: int | None = None, deltas: float = 0.0,
 ) -> Collection:  # fmt: skip
-    """Look at a host for at most ``deadline`` seconds.
+    """Inspect a host for at most ``deadline`` seconds.
 
-    ``kinds`` are the section kinds that are wanted (those with a parser unless given), ``environ`` the environment to
-    read (that of this process on the live machine, none for a recorded tree). ``tree`` is looked at instead of ``root``
-    when given: a recording, or what makes one. ``pid`` names a process whose environment and limits are read instead of
-    ours; ``deltas`` seconds after the first sample of the counters a second one is taken (0: none). Raises InputError
-    when ``root`` is not a folder or the process cannot be read.
+    ``kinds`` are the section kinds to collect (default: those with a parser), ``environ`` the environment to read
+    (default: that of this process on the live machine, none for a recorded tree). ``tree`` is read instead of ``root``
+    if given: a recording, or a tree that records. ``pid`` names a process whose environment and limits are read instead
+    of those of this process; ``deltas`` is the time in seconds between two samples of the counters (0: one sample).
+    Raises InputError if ``root`` is not a folder or the process cannot be read.
     """
     if tree is None:
         readable(root)
@@ -93,16 +93,16 @@ def collect(  # noqa: PLR0913  (where to look, and what may be left out)
 
 
 def readable(root: Path) -> None:
-    """Raise InputError when this is not a folder."""
+    """Raise InputError if ``root`` is not a folder."""
     if not root.is_dir():
         msg = f"cannot read {root}: {'it is not a folder' if root.exists() else 'No such file or directory'}"
         raise InputError(msg)
 
 
 def environment(pid: int | None = None) -> dict[str, str]:
-    """The variables that are looked at, without secrets: of this process, or of one as it was started.
+    """The environment variables to judge, without secrets: of this process, or of ``pid`` when it started.
 
-    Raises InputError when that cannot be read.
+    Raises InputError if they cannot be read.
     """
     if pid is None:
         return kept(os.environ)
@@ -115,7 +115,7 @@ def environment(pid: int | None = None) -> dict[str, str]:
 
 
 def host_name(root: Path) -> str:
-    """The name of the machine whose files are under ``root``."""
+    """The host name of the machine whose files are under ``root``."""
     if str(root) == "/":
         return socket.gethostname()
     tree = Tree(root, "")
@@ -123,7 +123,7 @@ def host_name(root: Path) -> str:
 
 
 def settings(tree: Tree, environ: Mapping[str, str]) -> list[Observation]:
-    """The variables of NCCL, frameworks and launchers; never those whose names promise a secret."""
+    """The variables of NCCL, frameworks and launchers, without those whose names suggest a secret."""
     found = []
     for name, value in sorted(environ.items()):
         if is_kept(name.upper()) or is_variable(name):  # OMPI_MCA_btl_tcp_if_include
@@ -136,7 +136,7 @@ def settings(tree: Tree, environ: Mapping[str, str]) -> list[Observation]:
 
 
 class _Gathering:
-    """A collection while it grows."""
+    """A collection in progress."""
 
     def __init__(self, tree: Tree, kinds: Container[str], deadline: float) -> None:
         self.tree, self.kinds, self.deadline = tree, kinds, deadline
@@ -146,7 +146,7 @@ class _Gathering:
         self.asks: dict[str, str] = {}
 
     def fail(self, what: str, why: str, ask: str = "") -> None:
-        """Note that something was not seen, once more perhaps."""
+        """Record that something could not be observed; it may have been recorded before."""
         self.reasons.setdefault(what, [])
         if why not in self.reasons[what]:
             self.reasons[what].append(why)
@@ -154,7 +154,10 @@ class _Gathering:
             self.asks[what] = ask
 
     def read_files(self) -> None:
-        """All readers of files, and the interfaces with their addresses; those that failed before fail again."""
+        """Run all readers of files, and read the interfaces with their addresses.
+
+        Readers that failed before fail again.
+        """
         failed = self.tree.failures
         jobs = {what: _calling(read, self.tree) for what, read in sysfs.readers().items() if what not in failed}
         for found in self._parallel(jobs).values():
@@ -164,7 +167,7 @@ class _Gathering:
             self.fail(what, why)
 
     def read_libraries(self) -> None:
-        """GPUs by NVML."""
+        """Read the GPUs by NVML."""
         nothing: tuple[Any, str] = [], "not in the bundle"
         for found, reason in self._parallel({_GPUS: lambda: self.tree.ask(_GPUS, self._gpus) or nothing}).values():
             self.observations += msgspec.convert(found, list[Observation])
@@ -176,7 +179,7 @@ class _Gathering:
         return msgspec.to_builtins(found), reason
 
     def read_again(self, seconds: float) -> None:
-        """Take a second sample of the counters and tell what was counted between the two."""
+        """Take a second sample of the counters after ``seconds`` and record the differences."""
         first = [o for o in self.observations if o.entity == "Port" and "counters" in o.fields]
         again = self.tree.ask("second sample of counters", lambda: sysfs_rdma.sample_again(self.tree, first, seconds))
         for before, after in zip(first, again or (), strict=False):
@@ -185,7 +188,7 @@ class _Gathering:
             self.observations.append(msgspec.structs.replace(before, fields=fields))
 
     def run(self, commands: Sequence[Command]) -> None:
-        """Run side by side what files did not already tell, then what stands in for those that failed."""
+        """Run in parallel the commands that files did not replace, then the substitutes of those that failed."""
         failed = self._run([command for command in commands if not command.instead_of])
         others = {c.name: c.instead_of for c in commands if c.instead_of in failed}
         replaced = {others[name] for name in others.keys() - self._run([c for c in commands if c.name in others])}
@@ -194,7 +197,7 @@ class _Gathering:
                 self.reasons.pop(command.why, None)
 
     def _run(self, commands: Sequence[Command]) -> set[str]:
-        """Names of those that failed."""
+        """The names of the commands that failed."""
         seen = sysfs.complete(self.observations)
         chosen = []
         for command in commands:
@@ -209,7 +212,7 @@ class _Gathering:
         jobs = {c.why: _calling(self.tree.output, c, max(0.1, min(c.limit, left)), cancel) for c in chosen}
         try:
             results = self._parallel(jobs, grace=1.0)
-        except BaseException:  # Ctrl-C: no program outlives this one
+        except BaseException:  # Ctrl-C: no program may outlive this one
             cancel.set()
             time.sleep(0.2)
             raise
@@ -218,11 +221,11 @@ class _Gathering:
 
     @property
     def _ordinary(self) -> bool:
-        """Whether an ordinary user looked."""
+        """True if the user is not root."""
         return bool(self.tree.ask("user id", lambda: os.geteuid()))  # noqa: PLW0108  (Windows has none to name here)
 
     def _take(self, command: Command, result: CommandResult) -> bool:
-        """Keep what a program printed; False when it failed. What stands in for another one has to print something."""
+        """Keep the output of a program; False if it failed. A substitute must print something."""
         silent = bool(command.instead_of) and not any(result.output)
         failed = silent or (result.reason is not None and result.status not in command.accept)
         if failed:
@@ -230,7 +233,7 @@ class _Gathering:
             reason = result.reason or "it printed nothing"
             self.fail(command.why, f"{command.argv[0]}: {reason}{hint}", command.line)
         if any(result.output):
-            # what a failing program says is often no output of its kind, but its message may be known
+            # the output of a failing program is often not of its kind, but its message may be known
             spoiled = failed and result.status is not None and not _looks_like(command.kind, result.output)
             kind = "text" if spoiled else command.kind
             if kind in self.kinds:
@@ -242,7 +245,7 @@ class _Gathering:
         self.sections.append(section)
 
     def read_recorded(self, commands: Sequence[Command]) -> None:
-        """Outputs that were recorded with a tree."""
+        """Read the outputs that were recorded with a tree."""
         seen = sysfs.complete(self.observations)
         recorded = set()
         for output in outputs(self.tree, self.kinds, seen):
@@ -261,7 +264,7 @@ class _Gathering:
         return not command.needs or any(self.tree.matches(path) for path in command.needs)
 
     def result(self, environ: Mapping[str, str]) -> Collection:
-        """Add what depends on all the rest: configuration files, the fallback for GPUs, what is still missing."""
+        """The collection, with what depends on earlier results: configuration files, GPUs without NVML, what is missing."""
         self._conf_files(environ)
         told = {section.kind for section in self.sections}
         if "nvml" not in sysfs.complete(self.observations) and not told & {"nvidia_smi_L", "nvidia_smi_q"}:
@@ -289,7 +292,7 @@ class _Gathering:
         )
 
     def _conf_files(self, environ: Mapping[str, str]) -> None:
-        """NCCL's configuration files."""
+        """Read NCCL's configuration files."""
         if "nccl_conf" not in self.kinds:
             return
         for path in dict.fromkeys(path for place in conf_files(environ) for path in self.tree.matches(place)):
@@ -298,7 +301,10 @@ class _Gathering:
                 self._section("nccl_conf", self.tree.place(path), clean_lines(data))
 
     def _parallel(self, jobs: Mapping[str, Callable[[], T]], grace: float = 0.0) -> dict[str, T]:
-        """Results of all jobs that end in time; the others are told as not seen. A stuck one is left behind."""
+        """The results of all jobs that finish in time; the others are recorded as failed.
+
+        A job that hangs is abandoned.
+        """
         results: dict[str, T] = {}
         errors: dict[str, str] = {}
 
@@ -321,7 +327,7 @@ class _Gathering:
 
 
 def _looks_like(kind: str, lines: Sequence[str]) -> bool:
-    """Whether a line begins a section of that kind."""
+    """True if one of the lines begins a section of that kind."""
     parser = discover().get(kind)
     if parser is None or not parser.anchor:
         return False
@@ -329,7 +335,7 @@ def _looks_like(kind: str, lines: Sequence[str]) -> bool:
 
 
 def _calling(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
-    """A job; what is a generator is read to its end inside it, so that its time counts there."""
+    """A job that calls the function; a generator is consumed in the job, so that its time counts there."""
 
     def job() -> Any:  # noqa: ANN401
         result = function(*arguments)

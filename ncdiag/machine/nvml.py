@@ -1,7 +1,7 @@
-"""GPUs as NVML tells them, through pynvml (the package nvidia-ml-py): what nvidia-smi shows, without starting it.
+"""GPUs from NVML, through pynvml (the package nvidia-ml-py): the data of nvidia-smi, without starting it.
 
-An absent driver, library or GPU is an answer with a reason, never an exception. Each value is asked for on its own: old
-drivers lack some, and a GPU that fell off the bus answers none. Constants and signatures: nvml.h of the CUDA toolkit.
+A missing driver, library or GPU gives a reason, never an exception. Each value is queried separately: old drivers lack
+some, and a GPU that has fallen off the bus answers none. Constants and signatures: nvml.h of the CUDA toolkit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ncdiag.machine.tree import Tree
 
 _FABRIC = {1: "Not Started", 2: "In Progress", 3: "Completed"}  # NVML_GPU_FABRIC_STATE_*, in nvidia-smi's words
 _COMPUTE_MODES = {0: "Default", 1: "Exclusive_Thread", 2: "Prohibited", 3: "Exclusive_Process"}
-_SLOWDOWNS = {  # nvmlClocksEventReason*, in nvidia-smi's words; idleness and settings of clocks slow nothing down
+_SLOWDOWNS = {  # nvmlClocksEventReason*, in nvidia-smi's words; idle GPUs and clock settings are not slowdowns
     0x4: "SW Power Cap", 0x8: "HW Slowdown", 0x20: "SW Thermal Slowdown", 0x40: "HW Thermal Slowdown",
     0x80: "HW Power Brake Slowdown",
 }  # fmt: skip
@@ -27,11 +27,11 @@ _SINGLE_BIT, _DOUBLE_BIT = 0, 1
 _SM_CLOCK = 1
 
 Ask = Callable[..., Any]
-"""``ask("nvmlDeviceGetName", handle)``: the answer, None for what this driver, GPU or binding does not know."""
+"""``ask("nvmlDeviceGetName", handle)`` returns the answer; None if this driver, GPU or binding does not support it."""
 
 
 def gpus(tree: Tree) -> tuple[list[Observation], str | None]:
-    """(observations, reason why there are none). The list is whole when there is no reason."""
+    """(observations, reason why there are none). The list is complete if there is no reason."""
     try:
         import pynvml
     except ImportError:
@@ -109,10 +109,10 @@ def _text(value: Any) -> str:  # noqa: ANN401  (older bindings answer with bytes
 
 
 def _state(ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Modes and clocks, and what holds the clocks down now."""
+    """Modes and clocks, and the reasons why the clocks are currently reduced."""
     persistence = ask("nvmlDeviceGetPersistenceMode", handle)
     reasons = ask("nvmlDeviceGetCurrentClocksEventReasons", handle)
-    if reasons is None:  # the name until driver 535
+    if reasons is None:  # the name up to driver 535
         reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons", handle)
     return {
         "persistence_mode": None if persistence is None else bool(persistence),
@@ -124,7 +124,7 @@ def _state(ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _memory_errors(ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
-    """What ECC could not correct, pages taken out of use (before Ampere), rows replaced (since)."""
+    """Uncorrectable ECC errors, retired pages (before Ampere), remapped rows (Ampere and later)."""
     mode, pending = ask("nvmlDeviceGetEccMode", handle), ask("nvmlDeviceGetRetiredPagesPendingStatus", handle)
     retired = [ask("nvmlDeviceGetRetiredPages", handle, cause) for cause in (_SINGLE_BIT, _DOUBLE_BIT)]
     rows = ask("nvmlDeviceGetRemappedRows", handle) or (None,) * 4
@@ -142,7 +142,7 @@ def _memory_errors(ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _fabric(nvml: Any, ask: Ask, handle: Any) -> dict[str, Any]:  # noqa: ANN401
-    """State of the registration with the NVLink fabric and, once it is over, how it ended."""
+    """The state of the registration with the NVLink fabric and, once it has ended, its result."""
     structure = getattr(nvml, "c_nvmlGpuFabricInfo_t", None)
     if structure is None:
         return {}

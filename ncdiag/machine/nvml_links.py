@@ -1,4 +1,4 @@
-"""NVLinks and peer-to-peer access as NVML tells them. Constants and signatures: nvml.h of the CUDA toolkit."""
+"""NVLinks and peer-to-peer access from NVML. Constants and signatures: nvml.h of the CUDA toolkit."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MOST_LINKS = 18
 
 
 def nvlink(nvml: Any, ask: Callable[..., Any], handle: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Fields of a Gpu: links up and down, their rate, errors by kind summed over them.
+    """Fields of a Gpu: links up and down, their rate, and the sums of errors by kind.
 
-    A GPU without NVLink has 0 links; the fields are None when the first question already fails otherwise.
+    A GPU without NVLink has 0 links; the fields are None if the first query fails for another reason.
     """
     states = [_state(nvml, handle, link) for link in range(getattr(nvml, "NVML_NVLINK_MAX_LINKS", _MOST_LINKS))]
     if not states or (states[0] is None and 1 not in states):
@@ -38,11 +38,11 @@ def nvlink(nvml: Any, ask: Callable[..., Any], handle: Any) -> dict[str, Any]:  
 
 
 def _state(nvml: Any, handle: Any, link: int) -> int | None:  # noqa: ANN401
-    """1 up, 0 down, -1 not there, None unknown."""
+    """1 up, 0 down, -1 no such link, None unknown."""
     try:
         return int(nvml.nvmlDeviceGetNvLinkState(handle, link))
     except (nvml.NVMLError_NotSupported, nvml.NVMLError_InvalidArgument):
-        return -1  # no NVLink at all; fewer links than the binding's maximum
+        return -1  # no NVLink at all, or fewer links than the maximum of the binding
     except (nvml.NVMLError, AttributeError):
         return None
 
@@ -59,7 +59,7 @@ def _rate(ask: Callable[..., Any], handle: Any) -> float | None:  # noqa: ANN401
 def pairs(
     tree: Tree, ask: Callable[..., Any], handles: Sequence[Any]
 ) -> Iterator[Observation]:  # fmt: skip
-    """For each pair of GPUs whether one reaches the other's memory, in the words of ``nvidia-smi topo -p2p``."""
+    """For each pair of GPUs, whether one can access the other's memory, in the words of ``nvidia-smi topo -p2p``."""
     for a, first in enumerate(handles):
         for b, second in enumerate(handles[a + 1 :], a + 1):
             told = {

@@ -1,4 +1,4 @@
-"""How many files this process may have open."""
+"""The limit on the number of open files of this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ncdiag.base.errors import UsageError
 
 
 def raised(wanted: int) -> int:
-    """How many files may be open, after the soft limit was raised to ``wanted`` or as far as that is allowed.
+    """Raise the soft limit on open files to ``wanted``, or as far as allowed, and return it.
 
     The kernel lets every process raise it up to its hard limit (setrlimit(2)).
     """
@@ -24,7 +24,7 @@ def raised(wanted: int) -> int:
 
 
 def make_room(needed: int, purpose: str) -> None:
-    """Raise the soft limit of open files to ``needed``; UsageError, which names the purpose, when that is refused."""
+    """Raise the soft limit on open files to ``needed``; raises UsageError, which names ``purpose``, if that fails."""
     if (most := raised(needed)) < needed:
         msg = f"{purpose} needs {needed} open files, but the limit is {most} (ulimit -Hn)"
         raise UsageError(msg)

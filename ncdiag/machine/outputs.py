@@ -1,7 +1,7 @@
-"""Outputs of programs that lie in a recorded tree.
+"""Outputs of programs in a recorded tree.
 
 ``commands/<name>.txt`` is named after an entry of ``collectors.toml`` or a section kind. In ``sos_commands/<plugin>/``
-of an sos report files are named after the command that printed them (sos/report/plugins/__init__.py, _mangle_command).
+of an sos report, files are named after the command that printed them (sos/report/plugins/__init__.py, _mangle_command).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ncdiag.text import SOS_COMMANDS
 
 
 class Output(msgspec.Struct, frozen=True):
-    """``path`` of the output in the tree, the section ``kind`` that it is, and the ``command`` that printed it.
+    """``path`` of the output in the tree, its section ``kind``, and the ``command`` that printed it.
 
-    ``name`` is that of its entry in ``collectors.toml``, empty for others.
+    ``name`` is that of its entry in ``collectors.toml``, else empty.
     """
 
     path: str
@@ -31,7 +31,7 @@ class Output(msgspec.Struct, frozen=True):
 
 
 def outputs(tree: Tree, kinds: Container[str], seen: Container[str]) -> Iterator[Output]:
-    """All outputs of the tree that have a parser; of an sos report those that files did not tell whole (``seen``)."""
+    """All outputs of the tree that have a parser; of an sos report those not replaced by files (``seen``)."""
     known = {command.name: command for command in table()}
     for file in tree.names("commands") or ():
         if not file.endswith(".txt"):
@@ -45,14 +45,14 @@ def outputs(tree: Tree, kinds: Container[str], seen: Container[str]) -> Iterator
         for file in tree.names(f"{SOS_COMMANDS}/{plugin}") or ():
             output = of_sos(f"{SOS_COMMANDS}/{plugin}/{file}")
             if output and output.command and output.kind not in seen:
-                # `dmesg` and `dmesg -T` are one output: the one with more options counts
+                # `dmesg` and `dmesg -T` are the same output: the one with more options is used
                 what = tuple(word for word in output.command.split() if not word.startswith("-"))
                 found[(output.kind, *what)] = output
     yield from found.values()
 
 
 def of_sos(path: str) -> Output | None:
-    """What a file of an sos report is; None when no parser reads the output of that command."""
+    """The output in a file of an sos report; None if no parser reads the output of that command."""
     file = path.rpartition("/")[2]
     words = file.split("_")
     for length in range(len(words), 0, -1):
@@ -65,7 +65,7 @@ def of_sos(path: str) -> Output | None:
 
 @functools.cache
 def _mangled() -> dict[str, tuple[str, str]]:
-    """(kind, command) by the name that sos gives to the output of the command."""
+    """(kind, command) by the file name that sos gives to the output of the command."""
     found: dict[str, tuple[str, str]] = {}
     for parser in discover().values():
         for command in parser.commands:

@@ -1,4 +1,4 @@
-"""The patterns of ``collectors.toml`` (``reads``): which files a reader asks for, wherever they stand."""
+"""The patterns of ``collectors.toml`` (``reads``): which files a reader needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ncdiag.machine.command import collectors
 
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_VARIABLES = {"@process": r"(?:self|\d+)/", "@group": "(?:[^/]+/)*"}  # what `ncdiag.agent.look.variables` gives
+_VARIABLES = {"@process": r"(?:self|\d+)/", "@group": "(?:[^/]+/)*"}  # the values are in `ncdiag.agent.look.variables`
 
 
 def expanded(written: Iterable[str]) -> list[str]:
@@ -30,7 +30,7 @@ def every() -> tuple[str, ...]:
 
 
 def listed() -> set[str]:
-    """The folders that readers list, as patterns: those that end in a slash or go on behind a ``*``."""
+    """The folders that readers list, as patterns: those that end in a slash or continue after a ``*``."""
     found = set()
     for pattern in every():
         parts = pattern.rstrip("/").split("/")
@@ -41,7 +41,7 @@ def listed() -> set[str]:
 
 
 def regex(patterns: Iterable[str]) -> re.Pattern[str]:
-    """One that matches the whole of a path for which one of the patterns stands."""
+    """A regular expression that matches a whole path if one of the patterns does."""
     return re.compile("|".join(_regex(pattern) for pattern in patterns))
 
 

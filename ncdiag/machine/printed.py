@@ -1,14 +1,14 @@
-"""What the program of ``ncdiag collect --script`` prints, back to the machine that it looked at.
+"""Parse the output of the program of ``ncdiag collect --script`` into the machine on which it ran.
 
 ::
 
-    # ncdiag 1 node7 1763762702          format, host, seconds since 1970: another host begins
+    # ncdiag 1 node7 1763762702          format, host, seconds since 1970: begins a host
     # ncdiag user 0
-    $ nvidia-smi -L                      what a program printed
-    # ncdiag status 0                    how it ended
-    # ncdiag folder /sys/class/net       its entries
+    $ nvidia-smi -L                      followed by the output of the program
+    # ncdiag status 0                    its exit status
+    # ncdiag folder /sys/class/net       followed by the entries of the folder
     # ncdiag link PATH TARGET            also: present PATH, refused PATH REASON
-    ==> /proc/modules <==                content of a file, as head(1) prints it
+    ==> /proc/modules <==                followed by the content of a file, as head(1) prints it
     # ncdiag hex PATH                    the same in hexadecimal digits
     # ncdiag environment                 also: libraries, plugins
     # ncdiag end
@@ -34,7 +34,7 @@ FORMAT = 1
 """Version of the format; it rises when an older reader would misunderstand a text."""
 
 SIZE_LIMIT = 64 << 20
-"""Bytes of one text."""
+"""Maximum size of a text in bytes."""
 
 _MARK = re.compile(r"# ncdiag (?P<what>\w+)(?: (?P<rest>.*))?$")
 _FILE = re.compile(r"==> (?P<path>/\S+) <==$")
@@ -47,7 +47,7 @@ _KILLED, _ABSENT = ("124", "137"), "127"
 
 
 def recorded(members: Iterable[Member], name: str) -> list[Recorded]:
-    """The machines in a text, which may hold several, one behind the other. Raises InputError."""
+    """The machines in a text, which may contain several, one after the other. Raises InputError."""
     lines = clean_lines(_content(members, name))
     starts = [index for index, line in enumerate(lines) if (found := _MARK.match(line)) and found["what"].isdecimal()]
     return [_machine(lines[first:end], name) for first, end in itertools.pairwise([*starts, len(lines)])]
@@ -92,7 +92,7 @@ def _machine(lines: tuple[str, ...], name: str) -> Recorded:
 
 
 def _parts(lines: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """(what, of what, lines) of everything that was printed; the first of several of one name counts."""
+    """(kind, name, lines) of everything that was printed; of several with one name, the first is used."""
     seen: set[tuple[str, str]] = set()
     body: list[str] = []
     what, key = "", ""
@@ -112,7 +112,7 @@ def _parts(lines: Iterable[str]) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _begun(line: str) -> tuple[str, str] | None:
-    """(what, of what) of a line that begins a part."""
+    """(kind, name) of a line that begins a part, else None."""
     if found := _MARK.match(line):
         return found["what"], found["rest"] or ""
     if found := _FILE.match(line):
@@ -155,7 +155,7 @@ def _keep_output(made: Recorded, line: str, body: list[str]) -> None:
 
 
 def _set_status(made: Recorded, status: str, said: str) -> None:
-    """How the program ended whose output is above."""
+    """Store how the program ended whose output precedes this line."""
     name = next(reversed(made.outputs), None)
     if name is None or status == "0" or not status.isdecimal():
         return
@@ -169,7 +169,7 @@ def _set_status(made: Recorded, status: str, said: str) -> None:
 
 
 def _addresses(lines: Iterable[str]) -> dict[str, list[dict[str, Any]]] | None:
-    """Addresses as ``ip addr`` lists them, IPv4 first; None when there are none."""
+    """Addresses from the output of ``ip addr``, IPv4 first; None if there are none."""
     found: dict[str, dict[str, list[dict[str, Any]]]] = {"inet": defaultdict(list), "inet6": defaultdict(list)}
     name = ""
     for line in lines:

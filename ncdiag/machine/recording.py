@@ -1,7 +1,7 @@
-"""A machine that is looked at once and answers again elsewhere: what every reader asked, with what it was told.
+"""Record everything that the readers ask a machine, and answer the same questions from the recording elsewhere.
 
-`RecordingTree` is this machine (or a recorded tree) and keeps all that it was asked; `ReplayedTree` answers from what
-was kept, and nothing else. The readers do not know the difference, so both give the same facts.
+`RecordingTree` reads this machine (or a recorded tree) and keeps all answers; `ReplayedTree` answers only from the
+recording. The readers do not know the difference, so both give the same facts.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ncdiag.machine.tree import Tree
 
 
 class Replies(msgspec.Struct, kw_only=True):
-    """What a machine answered but for its texts, by path without a leading slash; ``answers`` by name.
+    """The answers of a machine except texts, by path without a leading slash; ``answers`` by name.
 
-    ``replies``: it was a machine that could be asked, no tree of files. ``failures`` are readers that came to no end,
-    with the reason.
+    ``replies``: it was a live machine, not a tree of files. ``failures`` maps readers that did not finish to the
+    reason.
     """
 
     host: str
@@ -35,9 +35,9 @@ class Replies(msgspec.Struct, kw_only=True):
 
 
 class Recorded(Replies, kw_only=True):
-    """All that a machine answered: the ``files`` as well, by path, and the ``outputs`` of programs, by name.
+    """All answers of a machine: also the ``files``, by path, and the ``outputs`` of programs, by name.
 
-    ``output`` of each result is clean; secrets are removed from files and outputs before they come here.
+    ``output`` of each result is clean; secrets were removed from files and outputs.
     """
 
     files: dict[str, bytes] = {}
@@ -45,7 +45,7 @@ class Recorded(Replies, kw_only=True):
 
 
 class RecordingTree(Tree):
-    """Looks at a machine as `Tree` does and keeps everything in ``recorded``."""
+    """Reads a machine like `Tree` and keeps everything in ``recorded``."""
 
     def __init__(self, root: Path, host: str) -> None:
         """As `Tree`."""
@@ -55,14 +55,14 @@ class RecordingTree(Tree):
         )
 
     def output(self, command: Command, limit: float, cancel: threading.Event | None = None) -> CommandResult:
-        """Run it and keep what it printed."""
+        """Run the command and keep its result."""
         result = super().output(command, limit, cancel)
         result = msgspec.structs.replace(result, output=tuple(hide_secrets(line) for line in result.output))
         self.recorded.outputs[command.name] = result
         return result
 
     def data(self, path: str) -> bytes | None:
-        """Read and keep it."""
+        """Read the file and keep its content."""
         found = super().data(path)
         if found is not None:
             found = file_without_secrets(path, found)
@@ -70,21 +70,21 @@ class RecordingTree(Tree):
         return found
 
     def names(self, path: str) -> list[str] | None:
-        """List and keep it."""
+        """List the folder and keep its entries."""
         found = super().names(path)
         if found is not None:
             self.recorded.folders[path] = found
         return found
 
     def exists(self, path: str) -> bool:
-        """Look and keep that it is there."""
+        """Check the path and record it if it exists."""
         found = super().exists(path)
         if found:
             self.recorded.present.append(path)
         return found
 
     def link(self, path: str) -> str | None:
-        """Read a link and keep it."""
+        """Read the link and keep its target."""
         found = super().link(path)
         if found is not None:
             self.recorded.links[path] = found
@@ -92,10 +92,10 @@ class RecordingTree(Tree):
 
 
 class ReplayedTree(Tree):
-    """Answers from what was recorded; ``place`` is the name of the archive that it comes from."""
+    """Answers from a recording; ``place`` names the archive that holds it."""
 
     def __init__(self, recorded: Recorded, archive: str) -> None:
-        """Files of the machine at hand are never looked at."""
+        """No file of this machine is read."""
         super().__init__(Path("/nonexistent"), recorded.host)
         self.live, self.replies = False, recorded.replies
         self.answers, self.failures = recorded.answers, recorded.failures
@@ -112,7 +112,7 @@ class ReplayedTree(Tree):
             self._present.add(path)
 
     def output(self, command: Command, _limit: float, _cancel: threading.Event | None = None) -> CommandResult:
-        """What it printed then."""
+        """The recorded result of the command."""
         return self._recorded.outputs.get(command.name) or CommandResult(reason="not in the bundle")
 
     def place(self, path: str) -> str:
@@ -120,21 +120,21 @@ class ReplayedTree(Tree):
         return f"{self._archive}:/{path}"
 
     def data(self, path: str) -> bytes | None:
-        """What the file held then."""
+        """The recorded content of the file."""
         self._refuse(path)
         return self._recorded.files.get(path)
 
     def names(self, path: str) -> list[str] | None:
-        """What the folder held then."""
+        """The recorded entries of the folder."""
         self._refuse(path)
         return self._recorded.folders.get(path)
 
     def exists(self, path: str) -> bool:
-        """Whether it was there then."""
+        """True if the path existed when it was recorded."""
         return path in self._present
 
     def link(self, path: str) -> str | None:
-        """Where the link led then; as `Tree.link` in a recording without links."""
+        """The recorded target of the link; as `Tree.link` if the recording has no links."""
         found = self._recorded.links.get(path)
         return self.text(path) if found is None and not self.replies else found
 

@@ -1,8 +1,7 @@
-"""What goes to a node that has no ncdiag, made from ``collectors.toml``: a program for its Python or for its shell.
+"""The programs that inspect a node without ncdiag, generated from ``collectors.toml``: for its Python or its shell.
 
-`python_program` puts the modules of `ncdiag.agent` and the table into one file; the bundle that it writes is read
-like one of ``ncdiag collect``. `shell_script` puts the table into ``script.sh``; what it prints is read by
-`ncdiag.machine.printed`.
+`python_program` puts the modules of `ncdiag.agent` and the table into one file; it writes a bundle like that of
+``ncdiag collect``. `shell_script` puts the table into ``script.sh``; its output is parsed by `ncdiag.machine.printed`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ncdiag.machine.live import DEADLINE
 from ncdiag.machine.patterns import every, expanded, listed
 
 _MODULES = ("hide", "ask", "run", "addresses", "libraries", "look", "pack", "place", "wrap", "main")
-"""Those of `ncdiag.agent`, each behind what it imports."""
+"""The modules of `ncdiag.agent`, each after those that it imports."""
 
 _HEAD = f'''"""Inspects this host and writes the result as one archive: for `ncdiag check --from`, `parse`, `triage`.
 
@@ -39,7 +38,7 @@ _DOCSTRING = re.compile(r'\A"""(?P<text>.*?)"""\n', re.DOTALL)
 
 
 def table() -> dict[str, Any]:
-    """What `ncdiag.agent.main.main` takes: patterns to read by the name of their reader, and the commands."""
+    """The argument of `ncdiag.agent.main.main`: the patterns of files by the name of their reader, and the commands."""
     declared = collectors()
     return {
         "ncdiag": __version__,
@@ -51,7 +50,7 @@ def table() -> dict[str, Any]:
 
 
 def _command(command: Command) -> dict[str, Any]:
-    """A command, with the path whose presence says that files told its answer already."""
+    """A command, with the path whose existence says that files replace it."""
     told = sysfs.EXPECTED[command.unless][1] if command.unless in sysfs.EXPECTED else ""
     return {
         "name": command.name, "argv": command.argv, "limit": command.limit, "told": told,
@@ -60,7 +59,7 @@ def _command(command: Command) -> dict[str, Any]:
 
 
 def python_program() -> str:
-    """One file of Python that looks at a node: the modules of `ncdiag.agent`, then the table."""
+    """A Python file that inspects a node: the modules of `ncdiag.agent`, then the table."""
     titled = joined(_MODULES, lambda text: _DOCSTRING.sub(lambda found: _comment(found["text"]), text))
     told = json.dumps(json.dumps(table(), separators=(",", ":")))
     last = f"TABLE = json.loads({_wrapped(told)})\n\nif __name__ == '__main__':\n    sys.exit(main(TABLE))\n"
@@ -68,7 +67,7 @@ def python_program() -> str:
 
 
 def joined(names: Sequence[str], changed: Callable[[str], str] = lambda text: text) -> list[str]:
-    """The texts of modules of `ncdiag.agent`, each after what it imports, without what they import of each other."""
+    """The sources of modules of `ncdiag.agent`, each after those that it imports, without imports of each other."""
     folder = Path(__file__).parents[1] / "agent"
     return [changed(_OWN_IMPORT.sub("", (folder / f"{name}.py").read_text(encoding="utf-8"))) for name in names]
 
@@ -78,13 +77,13 @@ def _comment(text: str) -> str:
 
 
 def _wrapped(literal: str) -> str:
-    """A string literal in lines of bearable length."""
+    """A string literal wrapped to a readable line length."""
     parts = re.findall(r"(?:\\.|[^\\]){1,110}", literal[1:-1])
     return "\n" + "\n".join(f'    "{part}"' for part in parts) + "\n"
 
 
 def shell_script() -> str:
-    """A program of a POSIX shell that prints what `ncdiag.machine.printed` reads."""
+    """A POSIX shell program whose output `ncdiag.machine.printed` parses."""
     told = table()
     commands = {command.name: command for command in collectors().command}
     values = {
@@ -112,7 +111,7 @@ def _start(command: dict[str, Any]) -> str:
 
 
 def _reading() -> Iterator[str]:
-    """The calls that read everything that the table names; configuration files, which anybody may write, come last."""
+    """The calls that read all entries of the table; configuration files, which any user may write, come last."""
     yield from (
         f"folders /{folder.replace('@process', 'self')}" for folder in sorted(listed()) if "@group" not in folder
     )
@@ -127,7 +126,7 @@ def _reading() -> Iterator[str]:
 
 
 def _hiding() -> Iterator[str]:
-    """Expressions of sed that do what `ncdiag.agent.hide.hide_secrets` does, as far as basic expressions can."""
+    """Sed expressions for `ncdiag.agent.hide.hide_secrets`, as far as basic regular expressions can do it."""
     yield f"s#://[^/@[:space:]]\\{{1,200\\}}@#://{hide.HIDDEN}@#g"
     shielded = {name: name.replace(word, f"{word[0]}@{word[1:]}")
                 for name in hide.HARMLESS_NAMES for word in hide.SECRET_WORDS if word in name}  # fmt: skip

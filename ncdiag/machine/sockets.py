@@ -1,7 +1,7 @@
-"""Addresses and default gateways: psutil and netifaces where they work, else ``ip -j addr`` and the kernel's tables.
+"""Addresses and default gateways: from psutil and netifaces, else from ``ip -j addr`` and the kernel's tables.
 
-Order matters, for NCCL takes the first interface that fits from getifaddrs, which lists IPv4 addresses before IPv6.
-psutil keeps that order within a family and puts IPv4 first too, so its order of interfaces is that of getifaddrs.
+The order matters: NCCL uses the first suitable interface of getifaddrs, which lists IPv4 addresses before IPv6. psutil
+keeps that order within a family and also lists IPv4 first, so its order of interfaces is that of getifaddrs.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ncdiag.machine.sysfs_net import INTERFACES, ordered
 from ncdiag.machine.tree import Tree
 
 Addresses = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Interface name to its addresses, each with the fields of `ncdiag.facts.model.Address`."""
+"""For each interface name its addresses, each with the fields of `ncdiag.facts.model.Address`."""
 
 _LEAF = re.compile(r"\s+(?:\+--|\|--) (?P<ip>[\d.]+)(?:/\d+ .*)?$")
 _LOCAL = re.compile(r"\s+/32 host LOCAL$")
 _NARROWNESS = {"40": 1, "20": 2, "10": 3}
-"""Scopes of /proc/net/if_inet6 but the global one: site, link, host (include/net/ipv6.h)."""
+"""Rank of the scopes of /proc/net/if_inet6 that are narrower than global: site, link, host (include/net/ipv6.h)."""
 
 
 def interfaces(tree: Tree) -> Iterator[Observation]:
-    """All interfaces with their addresses, and the default gateways of a machine that can be asked."""
+    """All interfaces with their addresses, and the default gateways (only from a live machine)."""
     known = tree.ask("addresses", lambda: live_addresses() or _by_ip())
     yield from sysfs_net.interfaces(tree, known or ())
     yield from addresses(tree, known)
@@ -43,9 +43,11 @@ def _by_ip() -> Addresses | None:
 
 
 def addresses(tree: Tree, known: Addresses | None) -> Iterator[Observation]:
-    """An observation with the addresses of each interface; ``known`` is what `live_addresses` gave for this machine.
+    """An observation with the addresses of each interface.
 
-    Says that the interfaces were seen whole when names and addresses were both told.
+    ``known`` is the result of `live_addresses` for this machine.
+
+    Marks the list as complete if both the names and the addresses could be read.
     """
     found, path = (known, INTERFACES) if known is not None else (recorded_addresses(tree), "proc/net")
     names = ordered(tree, found or ())
@@ -59,7 +61,7 @@ def addresses(tree: Tree, known: Addresses | None) -> Iterator[Observation]:
 
 
 def live_addresses() -> Addresses | None:
-    """Addresses of this network namespace by psutil; None when it is not installed or fails."""
+    """Addresses in this network namespace by psutil; None if it is not installed or fails."""
     try:
         import psutil
 
@@ -75,7 +77,7 @@ def live_addresses() -> Addresses | None:
 
 
 def addresses_from_json(text: str) -> Addresses | None:
-    """Read ``ip -j addr`` (iproute2); None when that is no such output."""
+    """Parse ``ip -j addr`` (iproute2); None if the text is not such an output."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     try:
         for link in json.loads(text):
@@ -102,11 +104,11 @@ def _prefix_len(netmask: str | None) -> int | None:
 
 
 def recorded_addresses(tree: Tree) -> Addresses | None:
-    """Addresses from the kernel's tables, all that a recorded tree has; None without the tables.
+    """Addresses from the kernel's tables, for a recorded tree; None without the tables.
 
-    IPv6 addresses come with their interface (/proc/net/if_inet6), in no order: an interface has those of the widest
-    scope first (ipv6_link_dev_addr, net/ipv6/addrconf.c). An IPv4 address (/proc/net/fib_trie) belongs to the one
-    interface whose connected route (/proc/net/route) holds it; where several do, it is left out.
+    IPv6 addresses come with their interface (/proc/net/if_inet6), in no order: they are sorted by scope, widest first
+    (ipv6_link_dev_addr, net/ipv6/addrconf.c). An IPv4 address (/proc/net/fib_trie) belongs to the interface whose
+    connected route (/proc/net/route) contains it; it is left out if there are several.
     """
     trie, table, six = (tree.lines(f"proc/net/{name}") for name in ("fib_trie", "route", "if_inet6"))
     if trie is None or table is None:
@@ -129,7 +131,7 @@ def recorded_addresses(tree: Tree) -> Addresses | None:
 
 
 def _ipv6(table: Sequence[str]) -> Iterator[tuple[int, str, str, int]]:
-    """Narrowness of the scope (global is 0), interface, address and length of the prefix of each line."""
+    """(rank of the scope, global is 0; interface; address; prefix length) of each line."""
     for line in table:
         words = line.split()
         if len(words) == 6:  # noqa: PLR2004  (address, ifindex, length, scope, flags, name)
@@ -165,7 +167,7 @@ def _local_ipv4(trie: Sequence[str]) -> Iterator[str]:
 
 
 def gateways(tree: Tree) -> Iterator[Observation]:
-    """Default routes of a machine that can be asked, by netifaces; without it the route tables say the same."""
+    """Default routes of a live machine, by netifaces; without it, the route tables give the same."""
     for destination, gateway, interface in tree.ask("default gateways", _gateways) or ():
         text = f"default via {gateway} dev {interface}"
         yield tree.fact("proc/net", "Route", destination, interface, text=text, line=0, gateway=gateway)

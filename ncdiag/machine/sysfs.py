@@ -1,6 +1,6 @@
-"""All that files under /sys, /proc and /dev tell, under any root: the list of readers and how a failure is told.
+"""The list of readers of files under /sys, /proc and /dev, under any root, and how a failure is reported.
 
-The readers stand in ``sysfs_rdma``, ``sysfs_net``, ``sysfs_pci``, ``sysfs_host`` and ``sysfs_system``, each a function
+The readers are in ``sysfs_rdma``, ``sysfs_net``, ``sysfs_pci``, ``sysfs_host`` and ``sysfs_system``, each a function
 of a `Tree`; ``collectors.toml`` names them.
 """
 
@@ -17,7 +17,7 @@ Reader = Callable[[Tree], Iterable[Observation]]
 
 
 def readers() -> dict[str, Reader]:
-    """The readers of ``collectors.toml`` by what they find out."""
+    """The readers of ``collectors.toml``, by the name of what they read."""
     found = {}
     for declared in collectors().reader:
         module, _, function = declared.read.partition(":")
@@ -34,16 +34,16 @@ EXPECTED = {
     "ulimit": ("resource limits", "proc/self/limits"),
     "df_shm": ("size of /dev/shm", "dev/shm"),
 }
-"""Collections that a reading should see whole (``Host.complete``): what each is called and where it stands."""
+"""Collections that an inspection should read completely (``Host.complete``): the name of each, and its path."""
 
 
 def complete(observations: Iterable[Observation]) -> set[str]:
-    """The section kinds that observations say were seen whole."""
+    """The section kinds that the observations mark as complete."""
     return {kind for o in observations if o.entity == "Host" for kind in o.fields.get("complete", ())}
 
 
 def missing(tree: Tree, observations: Iterable[Observation]) -> dict[str, str]:
-    """What was expected and not seen whole, with the reason; by section kind."""
+    """Expected collections that were not read completely, with the reason; by section kind."""
     seen = complete(observations)
     return {kind: _reason(tree, path) for kind, (_, path) in EXPECTED.items() if kind not in seen}
 

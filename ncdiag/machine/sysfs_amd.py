@@ -1,7 +1,7 @@
-"""AMD GPUs from the compute driver's topology (``/sys/class/kfd``): which there are, and which pairs xGMI joins.
+"""AMD GPUs from the compute driver's topology (``/sys/class/kfd``): the GPUs, and the pairs connected by xGMI.
 
 Format: kernel drivers/gpu/drm/amd/amdkfd/kfd_topology.c, kfd_crat.h (a link of type 11 is xGMI, of type 2 PCIe) and
-drivers/gpu/drm/amd/amdgpu/amdgpu_vram_mgr.c. GPUs are numbered by their bus ids, as rocm-smi does.
+drivers/gpu/drm/amd/amdgpu/amdgpu_vram_mgr.c. GPUs are numbered in the order of their bus ids, as in rocm-smi.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def _links(tree: Tree, node: int, nodes: dict[int, str], order: dict[str, int]) 
             level, other = _LEVELS.get(told.get("type", 0)), nodes.get(told.get("node_to", -1))
             if level and other and order[other] > order[nodes[node]]:
                 ends = [f"GPU{order[where]}" for where in (nodes[node], other)]
-                way = "NVL" if level == "XGMI" else None  # RCCL takes xGMI for its NVLink
+                way = "NVL" if level == "XGMI" else None  # RCCL treats xGMI like NVLink
                 text = f"type {told['type']}"
                 yield tree.fact(path, "TopoLink", *ends, text=text, line=0, level=level, path_type=way)
 
 
 def _properties(tree: Tree, path: str) -> dict[str, int]:
-    """Lines of a name and a number."""
+    """Parse lines of a name and a number."""
     pairs = (line.split() for line in tree.lines(path) or ())
     return {
         words[0]: int(words[1]) for words in pairs
@@ -66,6 +66,6 @@ def _properties(tree: Tree, path: str) -> dict[str, int]:
 
 
 def _bus_id(told: dict[str, int]) -> str | None:
-    """``location_id`` is bus and function in 16 bits, ``domain`` the PCI domain."""
+    """The bus id: ``location_id`` is bus and function in 16 bits, ``domain`` the PCI domain."""
     place, domain = told["location_id"], told.get("domain", 0)
     return bus_id(f"{domain & 0xFFFFFFFF:04x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.{place & 7}")

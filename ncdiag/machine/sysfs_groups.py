@@ -1,4 +1,4 @@
-"""The control group and the namespaces of the process in question: what a container, a pod or a job step is allowed.
+"""The control group and the namespaces of the inspected process: the limits of a container, a pod or a job step.
 
 Formats: kernel Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst, scheduler/sched-bwc.rst and
 cgroup-v1/pids.rst; numbers of the first namespaces from include/linux/proc_ns.h.
@@ -13,7 +13,7 @@ from ncdiag.facts.observe import Observation
 from ncdiag.machine.tree import Tree
 
 _GROUPS = "sys/fs/cgroup"
-_UNLIMITED = 1 << 62  # version 1 says so with the largest page count
+_UNLIMITED = 1 << 62  # version 1 writes the largest page count for 'no limit'
 _DEPTH = 32
 _NAMESPACE = re.compile(r"[a-z_]{1,20}:\[(\d{1,12})\]")
 _FIRST = {
@@ -23,9 +23,9 @@ _FIRST = {
 
 
 def group(tree: Tree) -> Iterator[Observation]:
-    """Memory, processors and processes that the control group may use, and those of its processes that were killed.
+    """Limits of memory, processors and processes of the control group, and the number of its killed processes.
 
-    The smallest limit on the way up counts.
+    The smallest limit of the group and its ancestors is used.
     """
     memory = _smallest(tree, "memory", ("memory.max", "memory.limit_in_bytes"), _bytes)
     if memory:
@@ -42,7 +42,7 @@ def group(tree: Tree) -> Iterator[Observation]:
 
 
 def _folders(tree: Tree, controller: str) -> Iterator[str]:
-    """The folders of the control groups of the process, its own first; the folders of version 2 and of version 1."""
+    """The folders of the control groups of the process, its own group first; of version 2 and of version 1."""
     process = tree.ask("process", lambda: None) or "self"
     own = {}
     for line in tree.lines(f"proc/{process}/cgroup") or ():
@@ -59,7 +59,7 @@ def _folders(tree: Tree, controller: str) -> Iterator[str]:
 def _smallest(
     tree: Tree, controller: str, files: tuple[str, ...], read: Callable[[str], float | None]
 ) -> tuple[str, float] | None:  # fmt: skip
-    """(file, value) of the tightest limit."""
+    """(file, value) of the smallest limit."""
     found = []
     for folder in _folders(tree, controller):
         for file in files:
@@ -75,7 +75,7 @@ def _bytes(text: str) -> float | None:
 
 
 def _processors(text: str) -> float | None:
-    """``200000 100000``: microseconds of processor time in each period of as many."""
+    """Parse ``200000 100000`` (microseconds of processor time per period, and the period) to a number of processors."""
     words = text.split()
     return _quota(*words) if len(words) == 2 else None  # noqa: PLR2004
 
@@ -87,7 +87,7 @@ def _quota(quota: str, period: str) -> float | None:
 
 
 def _killed(tree: Tree) -> Iterator[Observation]:
-    """The count of the process's own group: those above it count for others as well."""
+    """The count of the process's own group: the counts of its ancestors include other groups."""
     for folder in _folders(tree, "memory"):
         for file in ("memory.events", "memory.oom_control"):
             for index, line in enumerate(tree.lines(f"{folder}/{file}") or ()):
@@ -98,10 +98,10 @@ def _killed(tree: Tree) -> Iterator[Observation]:
 
 
 def namespaces(tree: Tree) -> Iterator[Observation]:
-    """The kinds of namespace in which the process does not share the machine's first one.
+    """The kinds of namespace in which the process differs from the initial namespace of the machine.
 
-    Those of mounts and, before Linux 6.18, of the network have no fixed first number: the network is compared with that
-    of process 1 where root looks from outside a container.
+    Mount namespaces and, before Linux 6.18, network namespaces have no fixed initial number: the network namespace is
+    compared with that of process 1 if root inspects from outside a container.
     """
     base = f"proc/{tree.ask('process', lambda: None) or 'self'}/ns"
     numbers = {kind: _number(tree, f"{base}/{kind}") for kind in (*_FIRST, "net")}

@@ -1,6 +1,6 @@
-"""What the host itself tells: kernel modules, limits, driver, IOMMU, container or virtual machine, cloud, sysctls.
+"""Facts of the host: kernel modules, limits, driver, IOMMU, container or virtual machine, cloud, sysctls.
 
-Each reader takes a `Tree` and gives observations; a file that is absent or unreadable leaves its fact unknown.
+Each reader takes a `Tree` and yields observations; a fact is unknown if its file is absent or unreadable.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SYSCTLS = (
 
 
 def modules(tree: Tree) -> Iterator[Observation]:
-    """Loaded kernel modules; a machine whose kernel has no modules has no such file, and that is unknown."""
+    """Loaded kernel modules; unknown if the file is missing, as on a kernel without modules."""
     lines = tree.lines("proc/modules")
     for index, line in enumerate(lines or ()):
         words = line.split()
@@ -58,7 +58,7 @@ def modules(tree: Tree) -> Iterator[Observation]:
 
 
 def peer_memory(tree: Tree) -> Iterator[Observation]:
-    """Tell whether a GPU memory client registered with the RDMA core (``/sys/kernel/mm/memory_peers``)."""
+    """Whether a GPU memory client is registered with the RDMA core (``/sys/kernel/mm/memory_peers``)."""
     for client in _PEER_CLIENTS:
         path = f"sys/kernel/mm/memory_peers/{client}/version"
         if tree.exists(path):
@@ -69,7 +69,9 @@ def peer_memory(tree: Tree) -> Iterator[Observation]:
 
 
 def limits(tree: Tree) -> Iterator[Observation]:
-    """Soft limits of the process in question (else of this one, as a program started from the same shell has).
+    """Soft limits of the inspected process.
+
+    Without one, of this process, as a program started from the same shell gets.
 
     memlock and stack in bytes.
     """
@@ -88,13 +90,13 @@ def limits(tree: Tree) -> Iterator[Observation]:
 
 
 def kernel(tree: Tree) -> Iterator[Observation]:
-    """Kernel release, command line and sysctls, and the operating system's own name."""
+    """Kernel release, command line and sysctls, and the name of the operating system."""
     for file, field in (("osrelease", "kernel_release"), ("arch", "cpu_arch")):  # arch: Linux 6.1 and later
         fields: dict[str, Any] = {field: tree.text(f"proc/sys/kernel/{file}")}
         yield from tree.told(f"proc/sys/kernel/{file}", "Host", **fields)
     for text in tree.lines("etc/os-release") or ():  # os-release(5)
         if text.startswith(_OS_NAME):
-            name = text.removeprefix(_OS_NAME).strip().strip("\"'")[:_OS_LENGTH]  # the shell's quotes
+            name = text.removeprefix(_OS_NAME).strip().strip("\"'")[:_OS_LENGTH]  # without shell quotes
             yield from tree.told("etc/os-release", "Host", text=text, os_release=name or None)
     line = hide_secrets(tree.text("proc/cmdline") or "") or None
     yield from tree.told("proc/cmdline", "Host", text=line, kernel_command_line=line)
@@ -108,14 +110,14 @@ def kernel(tree: Tree) -> Iterator[Observation]:
 
 
 def _of_interfaces(tree: Tree) -> Iterator[str]:
-    """What the kernel does for each interface that leads out of the host: the larger of this and ``all`` counts."""
+    """The sysctl of each external interface: the kernel uses the larger of this and that of ``all``."""
     for name in tree.names("sys/class/net") or ():
         if any(tree.exists(f"sys/class/net/{name}/{entry}") for entry in ("device", "bonding")):
             yield from (f"net/ipv4/conf/{name}/{option}" for option in _CONF)
 
 
 def driver(tree: Tree) -> Iterator[Observation]:
-    """Version of the NVIDIA driver and whether its kernel module is the open one."""
+    """The version of the NVIDIA driver, and whether its kernel module is the open one."""
     text = tree.text("proc/driver/nvidia/version")
     found = _DRIVER.search(text or "")
     if text and found:
@@ -124,7 +126,7 @@ def driver(tree: Tree) -> Iterator[Observation]:
 
 
 def iommu(tree: Tree) -> Iterator[Observation]:
-    """Tell whether the IOMMU translates for GPUs and NICs (for any device where theirs are not known).
+    """Whether the IOMMU translates for GPUs and NICs (if these are unknown: for any device).
 
     Without groups it is off.
     """
@@ -149,11 +151,11 @@ def _of_interest(tree: Tree, path: str) -> bool:
 
 
 def surroundings(tree: Tree) -> Iterator[Observation]:
-    """Container, virtual machine, cloud and instance type, each unknown when nothing speaks for or against it."""
+    """Container, virtual machine, cloud and instance type; each is unknown without evidence for or against it."""
     yield from _container(tree)
     processor = _processor(tree)
     flags, vendor = processor.get("flags"), processor.get("vendor_id")
-    if flags is not None:  # x86 alone has this line
+    if flags is not None:  # only x86 has this line
         virtual = "hypervisor" in flags.split()
         yield tree.fact("proc/cpuinfo", "Host", text="hypervisor" if virtual else "", line=0, virtual_machine=virtual)
     arch = "x86_64" if flags is not None else "aarch64" if "CPU implementer" in processor else None
@@ -168,12 +170,12 @@ def surroundings(tree: Tree) -> Iterator[Observation]:
     maker = tree.text("sys/class/dmi/id/sys_vendor")
     if product and maker:
         yield tree.fact("sys/class/dmi/id/product_name", "Host", machine=f"{maker} {product}")
-    if product and maker == AMAZON:  # others put no instance type there
+    if product and maker == AMAZON:  # other makers put no instance type there
         yield tree.fact("sys/class/dmi/id/product_name", "Host", instance_type=product)
 
 
 def _processor(tree: Tree) -> dict[str, str]:
-    """What ``/proc/cpuinfo`` says of the first processor."""
+    """The entries of ``/proc/cpuinfo`` for the first processor."""
     found: dict[str, str] = {}
     for line in tree.lines("proc/cpuinfo") or ():
         if not line.strip():
@@ -196,7 +198,7 @@ def _container(tree: Tree) -> Iterator[Observation]:
 
 
 def infiniband_devices(tree: Tree) -> Iterator[Observation]:
-    """Device files that verbs programs open (``uverbs0``, ``rdma_cm``); that there are none is an answer, too."""
+    """Device files that verbs programs open (``uverbs0``, ``rdma_cm``); an empty list means that there are none."""
     names = tree.names("dev/infiniband")
     if names is None and ("dev/infiniband" in tree.refused or not tree.exists("dev")):
         return
@@ -204,7 +206,7 @@ def infiniband_devices(tree: Tree) -> Iterator[Observation]:
 
 
 def shared_memory(tree: Tree) -> Iterator[Observation]:
-    """Size of /dev/shm: by statvfs on this machine, from the mount options (``size=65536k``) in a recorded tree."""
+    """The size of /dev/shm: by statvfs on this machine, from the mount options (``size=65536k``) in a recorded tree."""
     rows = [line.split() for line in tree.lines("proc/self/mounts") or ()]
     row = next((row for row in reversed(rows) if row[1:2] == [_SHM] and len(row) > 3), None)  # noqa: PLR2004
     device, _, fstype, options = row[:4] if row else (None, None, None, "")

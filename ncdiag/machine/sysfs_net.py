@@ -16,7 +16,7 @@ from ncdiag.machine.tree import Tree
 INTERFACES = "sys/class/net"
 
 _UP = 0x1  # IFF_UP
-_REACHES = ("up", "unknown")  # netif_oper_up: IFF_RUNNING is shown in these states (net/core/dev.c, dev_get_flags)
+_REACHES = ("up", "unknown")  # IFF_RUNNING is set in these states (net/core/dev.c, dev_get_flags: netif_oper_up)
 _TYPES = {"772": "loopback", "32": "ipoib"} | dict.fromkeys(("801", "802", "803"), "wireless")  # ARPHRD_*
 _TYPES |= dict.fromkeys(("512", "768", "769", "776", "778", "823", "65534"), "tunnel")  # ppp, ipip, sit, gre, tun
 _DEVTYPES = {"vlan": "vlan", "bridge": "bridge", "bond": "bond", "wlan": "wireless", "netkit": "veth"}
@@ -33,9 +33,9 @@ def interfaces(tree: Tree, order: Iterable[str] = ()) -> Iterator[Observation]:
 
 
 def ordered(tree: Tree, order: Iterable[str] = ()) -> list[str] | None:
-    """Names of all interfaces in the kernel's order; None when the folder cannot be read.
+    """Names of all interfaces in the kernel's order; None if the folder cannot be read.
 
-    ``order`` is that of getifaddrs where it is known. Else ifindex stands in for it, which is the same up to 255 and
+    ``order`` is that of getifaddrs if it is known. Otherwise ifindex is used, which gives the same order up to 255 and
     in newer kernels; older ones list addresses by ifindex modulo 256 (net/ipv4/devinet.c, inet_dump_ifaddr).
     """
     names = tree.names(INTERFACES)
@@ -65,7 +65,7 @@ def _interface(tree: Tree, name: str) -> Iterator[Observation]:
     yield from tree.told(f"{base}/flags", *key, up=up)
     yield from tree.told(f"{base}/operstate", *key, operstate=state, running=running)
     yield from tree.told(f"{base}/mtu", *key, mtu=tree.number(f"{base}/mtu"))
-    speed = tree.number(f"{base}/speed")  # -1 or EINVAL where the device has none, or is down
+    speed = tree.number(f"{base}/speed")  # -1 or EINVAL if the device has no speed or is down
     untold = True if speed == -1 and running else None
     yield from tree.told(f"{base}/speed", *key, speed_mbps=speed if speed and speed > 0 else None, speed_untold=untold)
     yield from tree.told(f"{base}/address", *key, mac=tree.text(f"{base}/address"))
@@ -83,7 +83,7 @@ def _interface(tree: Tree, name: str) -> Iterator[Observation]:
 
 
 def _device(tree: Tree, base: str, key: tuple[str, str]) -> Iterator[Observation]:
-    """The PCI function behind an interface; a virtual one (SR-IOV) has a link to the function that it is cut from."""
+    """The PCI function of an interface; a virtual function (SR-IOV) has a link to its physical function."""
     where, driver = pci_address(tree, f"{base}/device"), tree.target(f"{base}/device/driver")
     virtual = tree.exists(f"{base}/device/physfn") if where else None
     text = tree.target(f"{base}/device") or ""
@@ -91,7 +91,7 @@ def _device(tree: Tree, base: str, key: tuple[str, str]) -> Iterator[Observation
 
 
 def kind_of_interface(tree: Tree, name: str) -> tuple[str, str]:
-    """(file that tells it, kind). Without a device behind it an interface is virtual, whatever it is called."""
+    """(source file, kind) of an interface. An interface without a device is virtual, whatever its name."""
     base = f"{INTERFACES}/{name}"
     for folder, kind in (("bridge", "bridge"), ("bonding", "bond"), ("tun_flags", "tunnel"), ("wireless", "wireless")):
         if tree.exists(f"{base}/{folder}"):
@@ -110,7 +110,7 @@ def kind_of_interface(tree: Tree, name: str) -> tuple[str, str]:
 
 
 def _paired(tree: Tree, base: str) -> tuple[str, str]:
-    """A veth is linked to an interface (its peer, perhaps in another namespace) without standing on it."""
+    """(source file, kind) of a veth, whose iflink is its peer, perhaps in another namespace, not a lower interface."""
     own, other = tree.number(f"{base}/ifindex"), tree.number(f"{base}/iflink")
     stacked = any(name.startswith("lower_") for name in tree.names(base) or ())
     if None not in (own, other) and own != other and not stacked:
@@ -119,10 +119,10 @@ def _paired(tree: Tree, base: str) -> tuple[str, str]:
 
 
 def routes(tree: Tree) -> Iterator[Observation]:
-    """Routes of the main table that are up; the default ones as ``default`` and ``::/0``.
+    """Routes of the main table that are up; the default routes as ``default`` and ``::/0``.
 
-    Of several to one destination over one interface, that of the lowest metric, which the kernel takes. A route that
-    refuses what is sent there is behind no interface (``*``).
+    Of several routes to a destination over one interface, the one with the lowest metric, as the kernel chooses. A
+    route that rejects packets has the interface ``*``.
     """
     for path, read in (("proc/net/route", _route4), ("proc/net/ipv6_route", _route6)):
         lines = tree.lines(path)
@@ -143,11 +143,11 @@ def routes(tree: Tree) -> Iterator[Observation]:
 
 _ROUTE_UP, _ROUTE_REJECT = 0x1, 0x200
 _Route = tuple[tuple[str, str], int, str | None]  # (destination, interface), metric, gateway
-NO_DEVICE = "*"  # what fib_route_seq_show prints for a route without one: blackhole, unreachable, prohibit
+NO_DEVICE = "*"  # the interface in fib_route_seq_show of a route without one: blackhole, unreachable, prohibit
 
 
 def _route4(words: list[str]) -> _Route | None:
-    """Columns of /proc/net/route: Iface Destination Gateway Flags RefCnt Use Metric Mask; addresses in host order."""
+    """Parse /proc/net/route: Iface Destination Gateway Flags RefCnt Use Metric Mask; addresses in host byte order."""
     try:
         interface, flags, metric = words[0], int(words[3], 16), int(words[6])
         destination, gateway, mask = (_ipv4(words[column]) for column in (1, 2, 7))
@@ -166,7 +166,7 @@ def _ipv4(text: str) -> ipaddress.IPv4Address:
 
 
 def _route6(words: list[str]) -> _Route | None:
-    """Columns of /proc/net/ipv6_route: network, length, source, length, gateway, metric, refs, use, flags, name."""
+    """Parse /proc/net/ipv6_route: network, length, source, length, gateway, metric, refs, use, flags, name."""
     try:
         network = ipaddress.IPv6Network((int(words[0], 16), int(words[1], 16)))
         gateway, interface = ipaddress.IPv6Address(int(words[4], 16)), words[9]

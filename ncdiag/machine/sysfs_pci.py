@@ -1,7 +1,7 @@
 """PCI devices that matter to NCCL from ``/sys/bus/pci``: GPUs, NICs, NVSwitches and the bridges above them.
 
-Link speed and width are for everybody. ACS is in the extended configuration space, which root alone can read; for
-others it is unknown (PCI Express Base Specification, ACS extended capability; names as lspci prints them).
+Everybody may read link speed and width. ACS is in the extended configuration space, which only root can read; for other
+users it is unknown (PCI Express Base Specification, ACS extended capability; names as lspci prints them).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _UNKNOWN_WIDTH = 255  # the kernel's PCIE_LNK_WIDTH_UNKNOWN
 
 _EXTENDED, _ACS = 0x100, 0x000D
 _ACS_CONTROLS = ("SrcValid", "TransBlk", "ReqRedir", "CmpltRedir", "UpstreamFwd", "EgressCtrl", "DirectTrans")
-_ACS_REDIRECTS = 0x1 | 0x4 | 0x8 | 0x10  # SrcValid, ReqRedir, CmpltRedir, UpstreamFwd: what checks or redirects peers
+_ACS_REDIRECTS = 0x1 | 0x4 | 0x8 | 0x10  # SrcValid, ReqRedir, CmpltRedir, UpstreamFwd: check or redirect peer traffic
 
 
 def pci(tree: Tree) -> Iterator[Observation]:
-    """PciDevice for each device of interest."""
+    """A PciDevice for each relevant device."""
     names = tree.names(DEVICES)
     if names is None:
         return
@@ -87,17 +87,17 @@ def _device(tree: Tree, name: str, where: str, kind: str) -> Iterator[Observatio
 
 
 def bridges(link: str | None) -> list[str] | None:
-    """The bridges above a device from its link in ``/sys/bus/pci/devices``, root port first; None without a link.
+    """The bridges above a device, from its link in ``/sys/bus/pci/devices``, root port first; None without a link.
 
-    ``../../../devices/pci0000:16/0000:16:01.0/0000:17:00.0``: every part that is a bus id is a bridge, the last one the
-    device itself.
+    ``../../../devices/pci0000:16/0000:16:01.0/0000:17:00.0``: every part that is a bus id is a bridge, except the last,
+    which is the device.
     """
     parts = (link or "").split("/")
     return [found for part in parts[:-1] if (found := bus_id(part)) is not None] if "devices" in parts else None
 
 
 def speed(text: str | None) -> float | None:
-    """GT/s of a link; None for ``Unknown``."""
+    """The speed of a link in GT/s; None for ``Unknown``."""
     found = _SPEED.match(text or "")
     return float(found[1]) if found else None
 
@@ -108,7 +108,7 @@ def _width(tree: Tree, path: str) -> int | None:
 
 
 def acs_control(config: bytes) -> int | None:
-    """The ACS control register in a bridge's configuration space; 0 without the capability, None when not readable."""
+    """The ACS control register in a bridge's configuration space; 0 without the capability, None if not readable."""
     at, steps = _EXTENDED, 0
     if len(config) < _EXTENDED + 4:
         return None
@@ -122,7 +122,7 @@ def acs_control(config: bytes) -> int | None:
 
 
 def nvidia_gpus(tree: Tree) -> Iterator[Observation]:
-    """GPUs as the NVIDIA driver lists them: in a container those that it was given, not all of the machine."""
+    """GPUs as listed by the NVIDIA driver: in a container only the assigned ones."""
     for name in sorted(tree.names(NVIDIA_GPUS) or ()):
         where = bus_id(name)
         path = f"{NVIDIA_GPUS}/{name}/information"

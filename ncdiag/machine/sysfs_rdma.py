@@ -1,7 +1,7 @@
-"""RDMA devices from ``/sys/class/infiniband``: HCAs, ports, GID tables, counters; no package and no root needed.
+"""RDMA devices from ``/sys/class/infiniband``: HCAs, ports, GID tables, counters; needs neither packages nor root.
 
-Formats: kernel Documentation/ABI/stable/sysfs-class-infiniband. A GID slot that is empty, or whose interface belongs to
-another network namespace, answers EINVAL when its type or interface is read; that is unknown here, as it is to NCCL.
+Formats: kernel Documentation/ABI/stable/sysfs-class-infiniband. Reading the type or interface of a GID that is empty,
+or whose interface belongs to another network namespace, fails with EINVAL; then it is unknown, as it is to NCCL.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ncdiag.machine.tree import Tree
 DEVICES = "sys/class/infiniband"
 
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
-_PKEYS = 16  # entries of the table that are looked at; adapters have 128, and the used ones come first
+_PKEYS = 16  # number of table entries that are read; adapters have 128, and the used ones come first
 _EMPTY_GIDS = {":".join([first, *["0000"] * 7]) for first in ("0000", "fe80")}
 
 
 def rdma(tree: Tree) -> Iterator[Observation]:
-    """All RDMA devices; an absent folder in a readable /sys means that there are none."""
+    """All RDMA devices; a missing folder in a readable /sys means that there are none."""
     names = tree.names(DEVICES)
     if names is None and (DEVICES in tree.refused or not tree.exists("sys/class")):
         return
@@ -40,7 +40,7 @@ def _hca(tree: Tree, name: str) -> Iterator[Observation]:
     board = "hca_type" if tree.text(f"{base}/hca_type") else "board_id"
     yield from tree.told(f"{base}/{board}", *key, board=tree.text(f"{base}/{board}"))
     yield from tree.told(f"{base}/node_guid", *key, node_guid=formats_rdma.guid(tree.text(f"{base}/node_guid") or ""))
-    node = tree.number(f"{base}/device/numa_node")  # -1: the firmware does not tell
+    node = tree.number(f"{base}/device/numa_node")  # -1: the firmware does not report it
     yield from tree.told(f"{base}/device/numa_node", *key, numa_node=None if node == -1 else node)
     driver = tree.target(f"{base}/device/driver") or uevent(tree, f"{base}/device").get("DRIVER")
     yield from tree.told(f"{base}/device/driver", *key, text=driver, driver=driver)
@@ -77,7 +77,7 @@ def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
 
 
 def _counters(tree: Tree, base: str) -> dict[str, int]:
-    """Counters of a port; drivers that count by device alone keep ``hw_counters`` there (``base`` is the port's)."""
+    """Counters of a port; drivers that count only per device have ``hw_counters`` there (``base``: the port's folder)."""
     own = (f"{base}/counters", f"{base}/hw_counters")
     device = base.rpartition("/ports/")[0]
     return {
@@ -89,7 +89,7 @@ def _counters(tree: Tree, base: str) -> dict[str, int]:
 
 
 def sample_again(tree: Tree, ports: Sequence[Observation], seconds: float) -> list[dict[str, float]] | None:
-    """Counters of the same ports ``seconds`` later, with the ``seconds`` that passed; None when 0 were asked for."""
+    """Counters of the same ports ``seconds`` later, with the elapsed time as ``seconds``; None if ``seconds`` is 0."""
     if seconds <= 0 or not ports:
         return None
     again, began = Tree(tree.root, tree.host), time.monotonic()
@@ -101,7 +101,7 @@ def sample_again(tree: Tree, ports: Sequence[Observation], seconds: float) -> li
 
 
 def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Observation]:
-    """The entries of the table that hold a GID; ``gids_complete`` says that all indices were looked at."""
+    """The entries of the table that hold a GID; ``gids_complete`` says that all indexes were read."""
     base = f"{DEVICES}/{hca}/ports/{number}"
     indices = tree.names(f"{base}/gids")
     if indices is None:
@@ -125,7 +125,7 @@ def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Obse
 def _netdev(tree: Tree, hca: str, number: int, *, alone: bool) -> tuple[str, str] | None:
     """(file, interface) of a port: the interface of its first GID, else that of the same PCI function.
 
-    Of several interfaces of one function, ``dev_port`` (counted from 0) tells which port they are on.
+    If a function has several interfaces, ``dev_port`` (counted from 0) says to which port each belongs.
     """
     path = f"{DEVICES}/{hca}/ports/{number}/gid_attrs/ndevs/0"
     first = tree.text(path)
@@ -146,5 +146,5 @@ def uevent(tree: Tree, path: str) -> dict[str, str]:
 
 
 def pci_address(tree: Tree, path: str) -> str | None:
-    """Bus id of the PCI function behind a ``device`` link, also where a recording turned the link into a folder."""
+    """The bus id of the PCI function at a ``device`` link, even if a recording replaced the link by a folder."""
     return bus_id(uevent(tree, path).get("PCI_SLOT_NAME") or tree.target(path) or "")

@@ -1,8 +1,8 @@
-"""Software of a host that is in files: the RDMA libraries and their drivers, OFED, IMEX.
+"""Software of a host, as found in files: the RDMA libraries and their drivers, OFED, IMEX.
 
-rdma-core's release is the end of its libraries' file names (``libibverbs.so.1.14.44.0``: release 44.0; its
-CMakeLists.txt, rdma_library); a distribution of MLNX_OFED or DOCA shows in the version of its mlx5_core module, which
-the kernel's own does not have (older kernels: ``5.0-0``).
+rdma-core's release is at the end of its libraries' file names (``libibverbs.so.1.14.44.0``: release 44.0; its
+CMakeLists.txt, rdma_library); MLNX_OFED or DOCA is recognised by the version of the module mlx5_core, which
+the kernel's own module does not have (older kernels: ``5.0-0``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NODES = "etc/nvidia-imex/nodes_config.cfg"
 
 
 def rdma_core(tree: Tree) -> Iterator[Observation]:
-    """Release of rdma-core, and the adapters that its libraries have drivers for (``mlx5``, ``efa``)."""
+    """The release of rdma-core, and the adapters for which its libraries have drivers (``mlx5``, ``efa``)."""
     providers: set[str] = set()
     seen = ""
     told = False
@@ -42,22 +42,22 @@ def rdma_core(tree: Tree) -> Iterator[Observation]:
             if provider:
                 seen = seen or f"{folder}/libibverbs"
                 providers.add(provider[1])
-    if told or providers:  # a library without drivers opens no adapter
+    if told or providers:  # a library without drivers can open no adapter
         names = sorted(providers)
         yield tree.fact(seen or "usr/lib", "Host", text=" ".join(names), line=0, verbs_providers=names)
 
 
 def ofed(tree: Tree) -> Iterator[Observation]:
-    """Version of the OFED or DOCA release that the adapter's kernel module comes from."""
+    """The version of the OFED or DOCA release of the adapter's kernel module."""
     text = tree.text(_MLX5)
     if text and text != _KERNELS_OWN and _OFED.match(text):
         yield tree.fact(_MLX5, "Host", text=text, ofed_version=text)
 
 
 def imex(tree: Tree) -> Iterator[Observation]:
-    """Channels of NVIDIA's IMEX that programs may open, and how many nodes its daemon is told of.
+    """Channels of NVIDIA's IMEX that programs may open, and the number of nodes in the configuration of its daemon.
 
-    Memory of GPUs of several nodes is shared by NVLink only with them (nvidia-imex.conf and the IMEX user guide).
+    GPUs of several nodes can share memory over NVLink only with them (nvidia-imex.conf and the IMEX user guide).
     """
     names = tree.names(_CHANNELS)
     if names is None and (_CHANNELS in tree.refused or not tree.exists("dev/nvidiactl")):

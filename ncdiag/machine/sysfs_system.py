@@ -1,4 +1,4 @@
-"""Processors, capabilities, ports and packet filter: what slows a process down or shuts it out.
+"""Processors, capabilities, ports and packet filter: what can slow a process down or block it.
 
 Formats: kernel Documentation/ABI/testing/sysfs-devices-system-cpu, include/uapi/linux/capability.h,
 Documentation/networking/proc_net_tcp.rst, include/uapi/linux/timex.h.
@@ -24,7 +24,7 @@ _LISTENING = "0A"  # TCP_LISTEN of include/net/tcp_states.h
 
 
 def processors(tree: Tree) -> Iterator[Observation]:
-    """The clock that the kernel uses, and how many processors have which governor."""
+    """The clock source of the kernel, and the number of processors per frequency governor."""
     clock = tree.text(_CLOCK)
     yield from tree.told(_CLOCK, "Host", text=clock, clock_source=clock)
     governors = Counter(text for path in tree.matches(_GOVERNORS) if (text := tree.text(path)))
@@ -34,7 +34,7 @@ def processors(tree: Tree) -> Iterator[Observation]:
 
 
 def idle(tree: Tree) -> Iterator[Observation]:
-    """The states in which the first processor sleeps; the others have the same."""
+    """The idle states of the first processor; the others have the same."""
     numbers = [name.removeprefix("state") for name in tree.names(_IDLE) or () if name.startswith("state")]
     found = {
         int(number): {name: tree.text(f"{_IDLE}/state{number}/{name}") for name in _IDLE_FILES}
@@ -47,7 +47,7 @@ def idle(tree: Tree) -> Iterator[Observation]:
 
 
 def clock(tree: Tree) -> Iterator[Observation]:
-    """Tell whether the kernel's clock follows a reference, as NTP and PTP daemons tell the kernel."""
+    """Whether the kernel's clock is synchronised, as reported to the kernel by NTP and PTP daemons."""
     status = tree.ask("clock status", clock_status)
     if isinstance(status, int):
         text = f"adjtimex: status {status:#x}"
@@ -55,7 +55,7 @@ def clock(tree: Tree) -> Iterator[Observation]:
 
 
 def loaded(tree: Tree) -> Iterator[Observation]:
-    """The NCCL library and its plugins that a process in question has loaded."""
+    """The NCCL library and plugins that the inspected process has loaded."""
     process = tree.ask("process", lambda: None)
     path = f"proc/{process}/maps"
     told = set()
@@ -67,7 +67,7 @@ def loaded(tree: Tree) -> Iterator[Observation]:
 
 
 def capabilities(tree: Tree) -> Iterator[Observation]:
-    """Those effective capabilities of the process in question (else of this one) that matter to NCCL."""
+    """The effective capabilities that matter to NCCL, of the inspected process (default: this process)."""
     path = f"proc/{tree.ask('process', lambda: None) or 'self'}/status"
     for index, line in enumerate(tree.lines(path) or ()):
         word, _, value = line.partition(":")
@@ -81,7 +81,7 @@ def capabilities(tree: Tree) -> Iterator[Observation]:
 
 
 def affinity(tree: Tree) -> Iterator[Observation]:
-    """The processors that the process in question may use; those of a look without one are nobody's."""
+    """The processors that the inspected process may use; nothing without an inspected process."""
     process = tree.ask("process", lambda: None)
     path = f"proc/{process}/status"
     for index, line in enumerate(tree.lines(path) or () if process else ()):
@@ -92,7 +92,7 @@ def affinity(tree: Tree) -> Iterator[Observation]:
 
 
 def ports(tree: Tree) -> Iterator[Observation]:
-    """The TCP ports on which a program of this network namespace listens."""
+    """The TCP ports on which programs in this network namespace listen."""
     tables = {path: lines for path in ("proc/net/tcp", "proc/net/tcp6") if (lines := tree.lines(path)) is not None}
     found = {port for lines in tables.values() for line in lines[1:] if (port := _listening(line.split())) is not None}
     if "proc/net/tcp" in tables:
@@ -100,7 +100,7 @@ def ports(tree: Tree) -> Iterator[Observation]:
 
 
 def _listening(words: list[str]) -> int | None:
-    """Port of a row of the table (number, local address, remote address, state ...) whose socket listens."""
+    """The port in a row of the table (number, local address, remote address, state ...) if its socket listens."""
     if len(words) < 4 or words[3] != _LISTENING:  # noqa: PLR2004
         return None
     try:
@@ -110,7 +110,7 @@ def _listening(words: list[str]) -> int | None:
 
 
 def firewall(tree: Tree) -> Iterator[Observation]:
-    """Tables of iptables in use (``filter``, ``nat``); nftables keeps its own, which no file tells."""
+    """Tables of iptables in use (``filter``, ``nat``); those of nftables are in no file."""
     found = []
     for path in ("proc/net/ip_tables_names", "proc/net/ip6_tables_names"):
         found += [name for name in tree.lines(path) or () if name]

@@ -1,8 +1,8 @@
-"""A pseudo-terminal for what a job prints on a terminal: it stays one for the job, and what is printed can be read.
+"""A pseudo-terminal for a job that prints to a terminal: the job still sees a terminal, and its output can be read.
 
-It processes no output (OPOST, termios(3)): bytes pass as they are, and the real terminal does with them what it does
-without ncdiag. It is no process's controlling terminal: keys, their signals and standard input are those of the real
-terminal, whose settings are only read. Settings that a job makes through its output (as ncurses does) stay here.
+Output is not processed (OPOST, termios(3)): bytes pass unchanged, and the real terminal treats them as it does without
+ncdiag. It is not the controlling terminal of any process: keys, their signals and standard input are those of the real
+terminal, whose settings are only read. Settings that a job makes on its output (as ncurses does) affect only this one.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ import sys
 import termios
 
 _OUTPUT_FLAGS = 1
-"""Place in what `termios.tcgetattr` returns."""
+"""Index of the output flags in the result of `termios.tcgetattr`."""
 _SIZE = bytes(8)
-"""Room for struct winsize: rows, columns, and the size in pixels (TIOCGWINSZ(2const))."""
-_GET_DEVICE = 0x80045432  # TIOCGDEV, include/uapi/asm-generic/ioctls.h: /dev/tty as well gives the terminal behind it
+"""Buffer for struct winsize: rows, columns, and the size in pixels (TIOCGWINSZ(2const))."""
+_GET_DEVICE = 0x80045432  # TIOCGDEV, include/uapi/asm-generic/ioctls.h: also resolves /dev/tty to the real terminal
 
 
 def device(terminal: int) -> int:
-    """The device number of a terminal, the same for each descriptor that leads to it. Raises OSError."""
+    """The device number of a terminal, the same for each descriptor that refers to it. Raises OSError."""
     try:
         return int.from_bytes(fcntl.ioctl(terminal, _GET_DEVICE, bytes(4)), sys.byteorder)
-    except OSError:  # a processor with other numbers
+    except OSError:  # a processor architecture with another ioctl number
         return os.fstat(terminal).st_rdev
 
 
 def like(terminal: int) -> tuple[int, int]:
-    """A pseudo-terminal with the settings and the size of a terminal: the end to read, and the end for the job.
+    """Create a pseudo-terminal with the settings and size of a terminal; returns (end to read, end for the job).
 
-    Raises OSError where there can be none.
+    Raises OSError if none can be created.
     """
     end, job = os.openpty()
-    for each in (job, terminal):  # the real one may have gone meanwhile
+    for each in (job, terminal):  # the real one may have disappeared
         with contextlib.suppress(termios.error):
             settings = termios.tcgetattr(each)
             settings[_OUTPUT_FLAGS] &= ~termios.OPOST
@@ -44,7 +44,7 @@ def like(terminal: int) -> tuple[int, int]:
 
 
 def follow_size(terminal: int, end: int) -> bool:
-    """Give a pseudo-terminal the size of the terminal; True if it had another one."""
+    """Copy the size of the terminal to a pseudo-terminal; True if it changed."""
     try:
         wanted, has = (fcntl.ioctl(each, termios.TIOCGWINSZ, _SIZE) for each in (terminal, end))
         if wanted == has:

@@ -1,4 +1,4 @@
-"""Files that are what a command prints: they are read by the parser of that output."""
+"""Files with the same format as the output of a command: they are read by the parser of that output."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def bonding(tree: Tree) -> Iterator[Observation]:
 
 
 def hccn_conf(tree: Tree) -> Iterator[Observation]:
-    """Addresses of Ascend NPUs, as hccn_tool keeps them."""
+    """Addresses of Ascend NPUs, as stored by hccn_tool."""
     yield from _parsed(tree, "hccn_conf", "etc/hccn.conf")
 
 
 def _parsed(tree: Tree, kind: str, pattern: str) -> Iterator[Observation]:
-    """What the parser of that kind says of the files."""
+    """The observations of the parser of that kind for the files."""
     parser = discover().get(kind)
     for path in tree.matches(pattern) if parser else ():
         data = tree.data(path)

@@ -1,8 +1,8 @@
-"""A machine as its files and answers: ``/`` for this one, a folder for a recorded one. The readers are on this.
+"""A machine as its files and answers: ``/`` for this machine, a folder for a recorded one. All readers use it.
 
-A recorded tree is foreign data: links that lead out of it are not followed, reading is bounded, a pipe does not block.
-What no file tells (the size of a file system, addresses in the order of the kernel, the output of a program) is asked
-through `Tree.ask` and `Tree.output`, so that a recording can answer again what it answered first.
+A recorded tree is untrusted: links that lead out of it are not followed, reading is limited, a pipe does not block.
+What is not in a file (the size of a file system, addresses in the kernel's order, the output of a program) is read
+through `Tree.ask` and `Tree.output`, so that a recording can return the same answer later.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ncdiag.machine.command import Command, CommandResult, run_command
 
 
 class Tree:
-    """A machine's files: ``root`` and the ``host`` that they mention.
+    """The files of a machine: its ``root``, and the ``host`` of the observations.
 
-    ``refused`` collects the files that exist and could not be read, with the reason; what is absent is not among them.
-    ``failures`` says which readers came to no end, and why.
-    ``live`` is True for the machine at hand; ``replies`` where programs can be asked: there, or in a recording of it.
+    ``refused`` maps files that exist but could not be read to the reason; absent files are not in it.
+    ``failures`` maps readers that did not finish to the reason.
+    ``live`` is True for this machine; ``replies`` if programs can be run: on this machine, or in a recording of one.
     """
 
     def __init__(self, root: Path, host: str) -> None:
@@ -37,28 +37,28 @@ class Tree:
         self._real = os.path.realpath(root)
 
     def ask(self, name: str, question: Callable[[], Any]) -> Any:  # noqa: ANN401
-        """The answer to a question that no file answers (plain JSON values); None where there is no one to ask.
+        """The answer to a question that no file answers (plain JSON values); None if the tree cannot answer.
 
-        It is asked once; the same question later has the same answer.
+        It is asked once; later calls return the same answer.
         """
         if self.live and name not in self.answers:
             self.answers[name] = question()
         return self.answers.get(name)
 
     def output(self, command: Command, limit: float, cancel: threading.Event | None = None) -> CommandResult:
-        """What a declared command prints here."""
+        """The result of a declared command on this machine."""
         return run_command(command.argv, limit, cancel)
 
     def place(self, path: str) -> str:
-        """Where ``path`` (written without a leading slash) stands: the source of its spans."""
+        """The full path of ``path`` (written without a leading slash): the source of its spans."""
         return f"/{path}" if self.live else str(self.root / path)
 
     def matches(self, pattern: str) -> list[str]:
-        """Paths that a pattern such as ``home/*/.nccl.conf`` stands for; ``*`` within one part of a path only."""
+        """The paths that match a pattern such as ``home/*/.nccl.conf``; ``*`` matches within one part of a path."""
         return [path for path in matches(pattern, self.names, {}) if self.exists(path)]
 
     def data(self, path: str) -> bytes | None:
-        """Content of a file, None when it is absent or cannot be read."""
+        """The content of a file; None if it is absent or cannot be read."""
         try:
             return content(self._inside(path), READ_LIMIT)
         except (OSError, ValueError) as error:
@@ -67,24 +67,24 @@ class Tree:
             return None
 
     def text(self, path: str) -> str | None:
-        """Content of a file without white space around it; None when it is absent, unreadable or empty."""
+        """The content of a file without surrounding white space; None if it is absent, unreadable or empty."""
         data = self.data(path)
         return None if data is None else data.decode("utf-8", "replace").replace("\0", " ").strip() or None
 
     def lines(self, path: str) -> list[str] | None:
-        """Lines of a file; None when it is absent or unreadable."""
+        """The lines of a file; None if it is absent or unreadable."""
         data = self.data(path)
         return None if data is None else data.decode("utf-8", "replace").splitlines()
 
     def number(self, path: str, base: int = 10) -> int | None:
-        """An integer from a file; None when it holds none. ``base`` 0 reads ``0x1f`` as well."""
+        """The integer in a file; None if there is none. ``base`` 0 also accepts ``0x1f``."""
         try:
             return int(self.text(path) or "", base)
         except ValueError:
             return None
 
     def names(self, path: str) -> list[str] | None:
-        """Entries of a folder, ``mlx5_2`` before ``mlx5_10``; None when it does not exist or cannot be read."""
+        """The entries of a folder, ``mlx5_2`` before ``mlx5_10``; None if it does not exist or cannot be read."""
         try:
             return sorted(os.listdir(self._inside(path)), key=natural)  # noqa: PTH208  (names are wanted)
         except (OSError, ValueError) as error:
@@ -93,15 +93,15 @@ class Tree:
             return None
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is a file, folder or link of that name."""
+        """True if a file, folder or link of that name exists."""
         return os.path.lexists(self.root / path)
 
     def target(self, path: str) -> str | None:
-        """Last part of what a link points to, as written."""
+        """The last part of a link's target, as written."""
         return (self.link(path) or "").rstrip("/").rpartition("/")[2] or None
 
     def link(self, path: str) -> str | None:
-        """What a link points to, as written; in a recording without links, the text of the file there."""
+        """The target of a link, as written; in a recording without links, the text of the file at that place."""
         place = self.root / path
         try:
             return str(place.readlink())
@@ -111,9 +111,9 @@ class Tree:
     def fact(
         self, path: str, entity: str, *key: str | int, text: str | None = None, line: int = 1, **fields: Any,  # noqa: ANN401
     ) -> Observation:  # fmt: skip
-        """An observation read from ``path``, whose content ``text`` is where the caller has it at hand.
+        """An observation read from ``path``; ``text`` is its content, if the caller has read it already.
 
-        ``line`` 0 is for what is not a line of a file: a folder, a link, a system call.
+        ``line`` 0 means that the source is not a line of a file: a folder, a link, a system call.
         """
         if text is None:
             text = self.text(path) or ""
@@ -124,12 +124,12 @@ class Tree:
     def told(
         self, path: str, entity: str, *key: str | int, text: str | None = None, **fields: Any,  # noqa: ANN401
     ) -> Iterator[Observation]:  # fmt: skip
-        """The fact, or nothing when the file tells none of the fields."""
+        """The observation as of `fact`, or nothing if all fields are None."""
         if any(value is not None for value in fields.values()):
             yield self.fact(path, entity, *key, text=text, **fields)
 
     def whole(self, path: str, *kinds: str) -> Observation:
-        """Say that collections were seen whole (``Host.complete``)."""
+        """An observation that collections were read completely (``Host.complete``)."""
         return self.fact(path, "Host", text="", line=0, complete=list(kinds))
 
     def _inside(self, path: str) -> str:

@@ -1,7 +1,7 @@
-"""Machines as files in archives: recorded roots, and reports of sos (https://github.com/sosreport/sos).
+"""Machines as files in archives: recorded roots, and sos reports (https://github.com/sosreport/sos).
 
-Only what the readers of ``collectors.toml`` ask for is kept, in memory and bounded. An sos report holds some files of
-/proc and /sys and not others: that a folder is missing there says nothing of the machine.
+Only the files that the readers of ``collectors.toml`` need are kept, in memory and with limits. An sos report contains
+only some files of /proc and /sys: a missing folder says nothing about the machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ncdiag.machine.recording import Recorded
 from ncdiag.text import BROKEN, Member, machines, reason_of
 
 SIZE_LIMIT = 256 << 20
-"""Bytes that are kept of one machine."""
+"""Maximum number of bytes kept of one machine."""
 
 _TOP = re.compile(
     r"(?:\./)?(?:(?!(?:sys|proc|etc|dev|run|usr|root|home|commands|sos_commands)/)[^/]{1,255}/)?(?P<path>.+)"
@@ -27,11 +27,11 @@ _TOP = re.compile(
 _NAMES = ("etc/hostname", "proc/sys/kernel/hostname")
 _REST = "the rest of the archive"
 _PARTIAL = "sys/class/net"
-"""sos keeps flags and statistics of interfaces, not what kind they are."""
+"""sos stores flags and statistics of interfaces, but not their kind."""
 
 
 def recorded(members: Iterable[Member], form: str, label: str) -> Recorded:
-    """What the members of an archive tell of a machine; ``label`` names it when they do not."""
+    """The recording of a machine from the members of an archive; ``label`` is its name if they do not contain one."""
     made = Recorded(host=label, replies=False)
     try:
         _keep(made, members)
@@ -49,7 +49,7 @@ def recorded(members: Iterable[Member], form: str, label: str) -> Recorded:
 
 
 def _keep(made: Recorded, members: Iterable[Member]) -> None:
-    """Keep the members that are looked at. Raises what reading a damaged archive raises."""
+    """Keep the members that the readers need. Raises the errors of reading a damaged archive."""
     wanted, left = patterns.regex((*patterns.every(), *CONF_FILES, *_NAMES, "commands/*")), SIZE_LIMIT
     for number, member in enumerate(members):
         found = _TOP.match(member.name)
@@ -72,7 +72,7 @@ def _is_output(path: str) -> bool:
 
 
 def _beginning(member: Member) -> bytes:
-    """As much of a file as is read of one on a machine; ten times as much of what a program printed."""
+    """The start of a file, up to the limit for files on a live machine; ten times as much of a program's output."""
     limit = READ_LIMIT * (10 if "commands/" in member.name else 1)
     parts = []
     while member.reader is not None and limit > 0 and (part := member.reader.read(min(limit, 1 << 20))):
@@ -89,7 +89,7 @@ def _without_partial(made: Recorded) -> None:
 
 
 def _list_folders(made: Recorded) -> None:
-    """Folders with their entries, as the kept paths tell them."""
+    """Derive the folders and their entries from the kept paths."""
     entries: dict[str, set[str]] = {}
     for path in (*made.files, *made.links):
         parts = path.split("/")
@@ -100,7 +100,7 @@ def _list_folders(made: Recorded) -> None:
 
 
 def members_below(folder: Path) -> Iterator[Member]:
-    """The files of a folder on disk as members of an archive would be; links are not followed."""
+    """The files of a folder on disk, as members of an archive; links are not followed."""
     for place, _, names in os.walk(folder):
         for name in sorted(names):
             path = Path(place, name)

@@ -1,6 +1,6 @@
-"""Bytes in, observations out: sources are opened, cut into sections, and each section goes to its parser.
+"""From bytes to observations: open sources, cut them into sections, and parse each section.
 
-What other parts use is imported from here; what is inside moves freely.
+Other packages import from here only; the modules inside may move.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A case: all that was read of an input, complete and in the order in which it is judged."""
+"""A case: everything that was read of an input, in the order in which it is judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ncdiag.text.sources.model import Unreadable
 
 
 class Case(msgspec.Struct, frozen=True):
-    """``texts`` in the order of the input, the machines (``looks``) in it, and what these ``printed``."""
+    """``texts`` in the order of the input, the machines (``looks``) in it, and the readings that these ``printed``."""
 
     texts: tuple[Reading | Unreadable, ...]
     looks: tuple[Look, ...] = ()
@@ -24,16 +24,16 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def readings(self) -> list[Reading]:
-        """Of the texts, then of the machines."""
+        """The readings of the texts, then of the machines."""
         return [*(text for text in self.texts if isinstance(text, Reading)), *self.printed]
 
     @property
     def observations(self) -> list[Observation]:
-        """What was seen of the machines without any text."""
+        """Observations of the machines that do not come from text."""
         return [observation for look in self.looks for observation in look.observations()]
 
     def written(self) -> Iterator[Span]:
-        """The lines in which signs look for words: those of a paste; of a long source those that tell of something."""
+        """The lines in which signs search for words: all lines of a paste, informative ones of a long source."""
         for reading in self.readings:
             if reading.written:
                 yield from reading.written
@@ -44,7 +44,7 @@ class Case(msgspec.Struct, frozen=True):
     def lines(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """The lines at these places (source and number), as far as they were kept: all of a paste.
 
-        Of a long source those that tell of something, and the first that nobody understood.
+        Of a long source, informative lines and the first lines that were not understood.
         """
         sources = {source for source, _ in places}
         found: dict[tuple[str, int], str] = {}
@@ -57,5 +57,5 @@ class Case(msgspec.Struct, frozen=True):
         return found
 
     def job(self) -> Job:
-        """The facts of all of it."""
+        """The facts of the whole case."""
         return job_of(self.readings, self.observations)

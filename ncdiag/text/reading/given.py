@@ -1,4 +1,4 @@
-"""Is an output that somebody would ask for in the input already?"""
+"""Determine whether a requested output is already in the input."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ _BETWEEN = re.compile(r"; | \| ")
 
 
 def is_given(outputs: str, kinds: Collection[str]) -> bool:
-    """Are the outputs of all commands that a request names (``ip addr; ip route``) among the ``kinds`` of sections?
+    """True if the outputs of all commands in a request (``ip addr; ip route``) are among the ``kinds`` of sections.
 
-    False where it names no command of a parser, and where it says on which hosts (``ip addr (on every host)``): then it
-    is not known.
+    False if it names no command of a parser, or says on which hosts (``ip addr (on every host)``): then it is unknown.
     """
     if _ELSEWHERE in outputs:
         return False

@@ -1,7 +1,7 @@
-"""A source that grows: what is added is read once, and what it says until now can be told at any time.
+"""A source that grows: what is added is read once, and its content so far can be judged at any time.
 
-A short source is kept as it is and read as a paste, as if it had been read whole. A longer one goes through the sieve
-piece by piece, as the parts of a long file do (`ncdiag.text.reading.parts`): memory does not grow with it.
+A short source is kept and read as a paste, as if it had been read as a whole. A longer one is filtered piece by piece,
+like the parts of a long file (`ncdiag.text.reading.parts`), so that memory does not grow with it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ _NCCL = (b"NCCL INFO", b"NCCL version", _WARN)
 
 
 class Growing:
-    """Takes what a source gains. ``size`` counts the bytes taken, ``told`` rises with what may say something new."""
+    """Receives the data appended to a source. ``size`` counts bytes; ``told`` rises when there may be something new."""
 
     def __init__(self, name: str, keeps: int = LIMIT) -> None:
-        """``name`` is that of the source. Up to ``keeps`` bytes are kept as they are."""
+        """``name`` is that of the source. Up to ``keeps`` bytes are kept unchanged."""
         self.name, self.size, self.told = name, 0, 0
         self.has_nccl = False
-        """Has NCCL printed a line?"""
+        """True once NCCL has printed a line."""
         self.notes: list[str] = []
         self._keeps, self._held = keeps, list[bytes]()
         self._long: _Long | None = None
 
     def feed(self, data: bytes) -> None:
-        """Take more bytes, which may end anywhere in a line."""
+        """Add bytes, which may end anywhere in a line."""
         self.size += len(data)
         self.has_nccl = self.has_nccl or any(words in data for words in _NCCL)
         if self._long is None and self.size <= self._keeps:
@@ -49,9 +49,9 @@ class Growing:
         self.told += self._long.feed(data)
 
     def reading(self) -> Reading:
-        """What the source says until now.
+        """The reading of the source so far.
 
-        It is to take nothing more afterwards: who wants to go on asks in a copy of the process
+        Afterwards nothing more can be fed: to continue, call this in a fork of the process
         (`ncdiag.apps.watching.judging`).
         """
         if self._long is not None:
@@ -69,7 +69,7 @@ class _Long:
         self._sieve = Sieve(self._scanner, self._cutter)
 
     def feed(self, data: bytes) -> bool:
-        """Read the whole lines; the last one waits for its end, unless it is endless. True if one may say something."""
+        """Read the complete lines; an incomplete last line waits unless it is too long. True if one is informative."""
         data = self._rest + data
         end = data.rfind(b"\n") + 1
         if not end and len(data) > BUFFER_SIZE:

@@ -1,4 +1,4 @@
-"""From readings to the job: the observations of all sources, merged, with each setting as NCCL would read it."""
+"""Merge the observations of all readings into a job, with each setting as NCCL would read it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _ordered(observation: Observation, base: int) -> Observation:
 def facts_of(sections: Mapping[str, Sequence[str]], host: str | None = None) -> Job:
     """The facts of texts given by section kind, read as one paste.
 
-    What a rule's examples are. ``host`` is a heading above them.
+    Used for the examples of rules. ``host`` is put above them as a heading.
     """
-    from ncdiag.text.reading.one import read_source  # hosts of a sweep merge nothing and read no text
+    from ncdiag.text.reading.one import read_source  # the hosts of a sweep do not need this
     from ncdiag.text.sources.files import TextSource
 
     texts = [text.strip("\n") for found in sections.values() for text in found]

@@ -1,4 +1,4 @@
-"""Does a line that is not NCCL's say anything by itself, and would it with other numbers?"""
+"""Decide whether a line that is not from NCCL carries information, and whether it could with other numbers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """Asks the cutter, then the parser of text."""
+    """Classifies single lines with the cutter and the parser of text."""
 
     def __init__(self) -> None:
-        """One for many lines: it has a cutter of its own, which reads nothing else."""
+        """One object can classify many lines: it has a private cutter, which reads nothing else."""
         self._probe = Cutter("", discover(), keeps=False)
         self._kinds = kinds_of(tuple(discover().values()))
         self._notes = user_text.NOTES
 
     def answer(self, line: str) -> Silence | None:
-        """How the line says nothing, None where it says something."""
+        """Why the line carries no information; None if it carries some."""
         alone = self._probe.alone(line)
         self._notes -= 1
         if alone == "text":
@@ -32,7 +32,7 @@ class Judge:
         return "chatter" if alone == "nothing" else None
 
     def depends_on_numbers(self, line: str, silence: Silence) -> bool:
-        """May a line say something that differs from this one, which says nothing so, in its numbers alone?"""
+        """True if a line that differs from this uninformative one only in its numbers may carry information."""
         starts = (line, *(prefix.removed(line) or "" for prefix in prompt.prefixes(line)))
         if default_matcher().may_depend_on_numbers(line) or any(map(self._kinds.may_depend_on_numbers, starts)):
             return True

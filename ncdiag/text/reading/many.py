@@ -1,6 +1,6 @@
-"""Many sources as one case: small ones are read here and now, long files and many of them by all processors.
+"""Read many sources as one case: small ones in this process, long files and large numbers of files in parallel.
 
-`ncdiag.text.reading.workers` has the processes; it is imported only when they are wanted.
+`ncdiag.text.reading.workers` has the processes; it is imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ncdiag.text.sources.files import File
 from ncdiag.text.sources.model import Text, Unreadable
 
 WORTHWHILE = 32 << 20
-"""Bytes of input from which on worker processes are started."""
+"""Minimum number of bytes of input for which worker processes are started."""
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes that were read so far and those to read."""
+"""Called with the number of bytes read so far and the total."""
 
 
 def read_all(
     items: Iterable[Item], *, progress: Progress | None = None, stop: Stop | None = None,
     processes: int | None = None, worthwhile: int = WORTHWHILE,
 ) -> Case:  # fmt: skip
-    """Read the items: a stream when it is met, files when all items are known, then what machines printed.
+    """Read the items: a stream when it is met, files when all items are known, then the outputs of machines.
 
-    ``stop`` ends the reading of texts: the case then holds what was read, and the rest of the items is not asked for.
-    ``processes``: None for as many as there are processors; they are used for files of ``worthwhile`` bytes and more.
+    ``stop`` ends the reading of texts: the case then holds what was read, and the remaining items are not opened.
+    ``processes``: None for one per processor; they are used for ``worthwhile`` bytes of files or more.
     """
     stop = stop or Stop()
     texts: list[File | Reading | Unreadable] = []
@@ -52,7 +52,7 @@ def read_all(
 def _read(
     texts: Sequence[File | Reading | Unreadable], progress: Progress | None, stop: Stop, processes: int, worthwhile: int
 ) -> Iterator[Reading | Unreadable]:
-    """The files among them read, the others as they are; without the files that were not begun before the stop."""
+    """The files read, the other items unchanged; without files that were not begun before the stop."""
     files = [text for text in texts if isinstance(text, File)]
     done = Done(progress, sum(file.size for file in files))
     if files and done.total >= worthwhile and processes > 1:
@@ -60,7 +60,7 @@ def _read(
 
         try:
             found = workers.Workers(files, processes, stop, done.add)
-        except (OSError, ImportError):  # no shared memory for their locks, no processes: without them, then
+        except (OSError, ImportError):  # no shared memory for their locks, or no processes: read without them
             found = None
         if found is not None:
             with found:
@@ -74,21 +74,21 @@ def _read(
 
 
 def processors_at_hand() -> int:
-    """How many processors may be used by worker processes; 1 when this process cannot be forked safely."""
+    """How many worker processes may be used; 1 if this process cannot be forked safely."""
     if sys.platform != "linux" or threading.active_count() > 1:
         return 1
     return len(os.sched_getaffinity(0))
 
 
 class Done:
-    """Adds up what was read and reports it."""
+    """Adds up the bytes read and reports the progress."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
-        """``total`` bytes are to be read."""
+        """``total`` is the number of bytes to read."""
         self.total, self._progress, self._done = total, progress, 0
 
     def add(self, size: int) -> None:
-        """So many bytes more were read."""
+        """Count ``size`` more bytes as read."""
         self._done += size
         if self._progress is not None:
             self._progress(min(self._done, self.total), self.total)

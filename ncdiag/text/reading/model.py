@@ -1,4 +1,4 @@
-"""What is read, and what a reading gives."""
+"""Types of the inputs, and of the results of reading them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A section that was recognised: its kind and lines, for the report."""
+    """A section whose kind was recognised, with its lines, for the report."""
 
     kind: str
     first_line: int
@@ -25,11 +25,11 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What one source gave. ``unread`` are the first of the lines that nobody understood.
+    """The result of reading one source. ``unread`` are the first of the lines that were not understood.
 
-    ``faults``: sections that a fault of ncdiag left unread. ``written``: the lines of a paste, for the signs that look
-    for words; of a long source none. ``announcing``: those that only name a command, at a prompt or in a heading, whose
-    words are nobody's complaint. ``read_on``: the host on which it was read, of what was read elsewhere.
+    ``faults``: sections not parsed because of a fault of ncdiag. ``written``: the lines of a paste, for signs that
+    search for words; empty for a long source. ``announcing``: lines that only name a command, at a prompt or in a
+    heading, whose words are no complaint. ``read_on``: the host on which it was read, if it was read elsewhere.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Reading(msgspec.Struct, frozen=True):
     read_on: str = ""
 
     def renamed(self, name: str) -> Reading:
-        """The same reading of a source of another name."""
+        """The same reading with another name of its source."""
 
         def under(span: Span) -> Span:
             return Span(name, span.line, span.text) if span.source == self.source else span
@@ -57,7 +57,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def told_apart(texts: Iterable[T | Reading]) -> list[T | Reading]:
-    """The texts, and in the names of those of one name that were read on several hosts the host (``n1:/var/log/a``)."""
+    """The texts, with the host added to names that were read on several hosts (``n1:/var/log/a``)."""
     held, places = list(texts), defaultdict[str, set[str]](set)
     for text in held:
         if isinstance(text, Reading):
@@ -72,21 +72,21 @@ def told_apart(texts: Iterable[T | Reading]) -> list[T | Reading]:
 
 
 class Look(Protocol):
-    """What a collector saw of a host (`ncdiag.machine.host.Machine`); ``name``: ``this host``, an archive, a folder."""
+    """An inspected host (`ncdiag.machine.host.Machine`); ``name``: ``this host``, an archive, a folder."""
 
     @property
     def name(self) -> str:
-        """Which host was looked at."""
+        """The name of what was inspected."""
 
     def readings(self, *, alone: bool) -> Sequence[Reading]:
-        """What it printed, parsed. ``alone``: it is judged without other hosts and logs."""
+        """The parsed outputs of its programs. ``alone``: it is judged without other hosts and logs."""
 
     def observations(self) -> Sequence[Observation]:
-        """What was seen without any text."""
+        """Observations that do not come from text."""
 
     def not_seen(self) -> Sequence[str]:
-        """A phrase for everything that was not seen."""
+        """A phrase for each thing that could not be observed."""
 
 
 Item = Text | Unreadable | Reading | Look
-"""One part of the input; a reading was made elsewhere."""
+"""One part of the input; a `Reading` was made elsewhere."""

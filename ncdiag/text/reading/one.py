@@ -1,4 +1,4 @@
-"""One source: scanned and cut in one pass; a paste is read as it says most."""
+"""Read one source: scan and cut it in one pass; for a paste, choose the interpretation that gives most facts."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from ncdiag.text.sources import bug_report
 from ncdiag.text.sources.model import Text
 
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
-"""Events of a line of which nobody knows what it says: a layer around it may look like them."""
+"""Events for lines that nobody recognises: text around a line may create them by accident."""
 _TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate"})
-"""What people say, in any clothes."""
+"""Statements of people, which count whatever surrounds them."""
 _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
-"""Fields that tell of a line, or of how it was read, rather than of what it says."""
+"""Fields that describe the line or how it was read, not its content."""
 
 
 def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> Reading:
-    """Scan NCCL lines and cut the others, then parse what was cut. ``tick`` gets the bytes read.
+    """Scan NCCL lines, cut the others into sections, and parse these. ``tick`` is called with the number of bytes read.
 
-    A long source is read buffer by buffer as it is; a short one as a paste, without what was put around its lines.
+    A long source is read unchanged, buffer by buffer; a short one is read as a paste: text around its lines, such as
+    quotes or times, is removed first.
     """
     buffers = _ticked(joined(bug_report.prompted(source.buffers())), tick)
     first, second = next(buffers, b""), next(buffers, b"")
@@ -61,16 +62,16 @@ def _ticked(buffers: Iterable[bytes], tick: Callable[[int], None]) -> Iterator[b
 
 
 def _told(reading: Reading, *, doubtful: bool) -> frozenset[Said]:
-    """What the source was understood to say: each value of each field of what was observed, once.
+    """Everything that the source was understood to say: each value of each field of its observations, once.
 
-    ``doubtful``: without settings and launch commands, which people write down without having done it.
+    ``doubtful``: without settings and launch commands, which people also write down without having run them.
     """
-    silent = _TOLD | {"Setting", "Launch"} if doubtful else {*_TOLD}  # prose complains in any clothes
+    silent = _TOLD | {"Setting", "Launch"} if doubtful else {*_TOLD}  # prose complains with or without decoration
     return frozenset(said for found in reading.observations if found.entity not in silent for said in _said(found))
 
 
 def _said(found: Observation) -> Iterator[Said]:
-    """Of an event: that it happened, and what its message carries, unless nobody knows the message."""
+    """For an event: that it happened, and the fields of its message, unless the message is unknown."""
     fields: Mapping[str, Any] = found.fields
     what = found.entity, found.host or "", str(found.key)
     if found.entity == "Event":
@@ -79,12 +80,12 @@ def _said(found: Observation) -> Iterator[Said]:
         fields = {"": name, "rank": fields.get("rank"), **fields.get("fields", {})}
         fields = {} if name in _UNTOLD else {"": name} if name in GENERAL else fields
     for name, value in fields.items():
-        if name not in _PLACE and (found.entity, name) != ("Rank", "nccl_version"):  # which rests on how lines look
+        if name not in _PLACE and (found.entity, name) != ("Rank", "nccl_version"):  # it depends on the lines' form
             yield from ((*what, path, text) for path, text in _values(value, name.removesuffix("_partial")))
 
 
 def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
-    """The values in a field, each with its path; of a list of plain values, only the list."""
+    """(path, value) of each value in a field; for a list of plain values, the list as one value."""
     if isinstance(content, msgspec.Struct):
         content = msgspec.structs.asdict(content)
     if isinstance(content, Mapping):
@@ -98,7 +99,7 @@ def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
-    """What the lines of a paste say, each under its number; ``count`` is how many lines the paste has."""
+    """Parse the lines of a paste, with their original numbers; ``count`` is the number of lines of the paste."""
     scanner = Scanner(source.name)
     cutters: dict[str, Cutter] = {}
     order = sorted(range(len(lines)), key=lambda index: lines[index].number)  # NCCL's lines name their processes
@@ -127,14 +128,14 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
 def _words(
     source: str, lines: Sequence[Line], announcing: Mapping[int, str]
 ) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """The lines in which signs look for words, and those that only name a command; a comment behind one is written."""
+    """The lines in which signs search for words, and those that only name a command, cut to the comment after it."""
     texts = ((line, announcing.get(index, line.text)) for index, line in enumerate(lines))
     written = tuple(span(source, line.number, text) for line, text in texts if text and not text.isspace())
     return written, tuple(span(source, lines[index].number, lines[index].text) for index in sorted(announcing))
 
 
 def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str]]:
-    """The hosts that printed NCCL lines, and which of them has an address at which it waits for the others."""
+    """The hosts that printed NCCL lines, and the host of each address on which one listens for the others."""
     ranks = [found for found in observations if found.entity == "Rank" and found.host]
     interfaces = [(found.host, found.fields.get("bootstrap_interface") or {}) for found in ranks]
     addresses = {each["ip"]: host for host, item in interfaces for each in item.get("addresses", ()) if host}
@@ -142,7 +143,7 @@ def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str
 
 
 def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
-    from ncdiag.text.reading.sieve import Sieve  # and all that it judges lines by, which only a long source needs
+    from ncdiag.text.reading.sieve import Sieve  # its criteria are needed only for a long source
 
     scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
     sieve = Sieve(scanner, cutter)

@@ -1,4 +1,4 @@
-"""From the lines that were scanned and the sections that were cut to one reading: each section to its parser."""
+"""Parse the sections of a source and combine them with its scanned NCCL lines to one reading."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from ncdiag.text.reading.sieve import Dropped
 
 UNREAD_KEPT = 1000
-"""Lines of a source that are kept to be shown because nobody understood them; all are counted."""
+"""Maximum number of lines not understood that are kept to be shown; all are counted."""
 
 
 def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str],
     dropped: Dropped | None = None, stop: Stop | None = None,
 ) -> Reading:  # fmt: skip
-    """The reading of a source: what its NCCL lines told, and what the parsers make of its sections.
+    """The reading of a source: the facts of its NCCL lines, and those that the parsers find in its sections.
 
-    ``skipped`` lines of other text were counted only, those ``dropped`` say nothing. ``stop``: who asks meanwhile gets
-    the sections that were parsed until then; what was read before somebody asked is parsed.
+    ``skipped`` lines of other text were only counted; those in ``dropped`` carry no information. ``stop``: if a stop is
+    requested, the result has the sections parsed so far; what was read before it is parsed.
     """
     faults: list[str] = []
     stop = None if stop is None or stop.happened else stop
@@ -50,7 +50,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     if dropped is not None:
         count += dropped.unread
         unread += dropped.spans(name)
-        parsed += _parse(dropped.sections(name), faults)[0]  # whose unread lines are counted as dropped
+        parsed += _parse(dropped.sections(name), faults)[0]  # the lines not understood are counted as dropped
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations] + _told(sections, faults)
@@ -59,10 +59,10 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
 
 
 def _told(sections: Sequence[Section], faults: list[str]) -> list[Observation]:
-    """What people say in the sections; nothing, with a note in ``faults``, where the grammar is at fault."""
+    """Statements of people in the sections; none, with a note in ``faults``, if the grammar fails."""
     if not sections:
         return []
-    from ncdiag.parsers import user_text  # a grammar, which a log that is NCCL's alone does not need
+    from ncdiag.parsers import user_text  # a grammar, not needed for a log with only NCCL lines
 
     try:
         return user_text.read(sections)
@@ -72,7 +72,7 @@ def _told(sections: Sequence[Section], faults: list[str]) -> list[Observation]:
 
 
 def programs_in(name: str, lines: Sequence[tuple[int, str]]) -> tuple[list[Observation], list[str]]:
-    """What is wrong with the Python programs in a paste, by its numbered lines, and notes on faults of the reader."""
+    """Errors in the Python programs of a paste, given as numbered lines, and notes on faults of the analyser."""
     try:
         return script.read(name, lines), []
     except Exception as error:  # noqa: BLE001  (the reader must raise nothing: this did)
@@ -81,7 +81,7 @@ def programs_in(name: str, lines: Sequence[tuple[int, str]]) -> tuple[list[Obser
 
 @contextlib.contextmanager
 def collection_paused() -> Iterator[None]:
-    """No search for cycles while a buffer makes ten thousand tuples at a time: it takes a third of the time."""
+    """Pause the cyclic garbage collector while a buffer creates ten thousand tuples: this saves a third of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -92,7 +92,7 @@ def collection_paused() -> Iterator[None]:
 
 
 def read_sections(sections: Iterable[Section]) -> list[Reading]:
-    """Parse sections that are cut already, such as the outputs that a collector asked for; each is a reading."""
+    """One reading per section that is already cut, such as the outputs of a collector."""
     return [_reading(section) for section in sections]
 
 
@@ -106,7 +106,7 @@ def _reading(section: Section) -> Reading:
 
 
 def _with_leftovers(section: Section, parsed: Parsed) -> Parsed:
-    """Lines that a tool's parser does not know may be those of another program in between: the catalogue reads them."""
+    """Lines that a tool's parser does not know may come from another program: the message catalogue reads them."""
     rest = leftovers(section, parsed.unread)
     observations = (*parsed.observations, *rest.observations)
     return msgspec.structs.replace(parsed, observations=observations, unread=rest.unread)
@@ -130,7 +130,7 @@ def _parse(
 
 
 def _parsed(section: Section, faults: list[str]) -> Parsed:
-    """What the section's parser makes of it; nothing, with a note in ``faults``, where the parser is at fault."""
+    """The section parsed by its parser; nothing, with a note in ``faults``, if the parser fails."""
     try:
         result = discover()[section.kind].parse(section)
         return _with_leftovers(section, result) if result.unread and section.kind != "text" else result
@@ -141,7 +141,7 @@ def _parsed(section: Section, faults: list[str]) -> Parsed:
 
 
 def _with_completeness(section: Section, parsed: Parsed) -> Parsed:
-    """A section that shows its whole collection makes its kind complete on its host."""
+    """Mark the kind as complete on its host if the section shows a whole collection."""
     if not parsed.complete:
         return parsed
     span = section.span(0) if section.lines else next((o.span for o in parsed.observations), None)

@@ -1,8 +1,8 @@
-"""What was read in one place, as JSON, to be judged together with what was read elsewhere.
+"""Partial readings: what was read on one host, as JSON, to be judged together with other hosts.
 
-A partial reading is lines of JSON: a head, then one line for each text or machine, in their order. Judging several
-partial readings in order is the same as judging all their inputs in one place, so they can be joined in any grouping
-(``cat`` joins them too). The observations are in it, not the logs: of a long log only the lines that carry facts.
+A partial reading is lines of JSON: a head, then one line per text or machine, in their order. Judging several partial
+readings in order gives the same result as judging all their inputs in one place, so they can be joined in any grouping
+(``cat`` joins them too). It contains the observations, not the logs: of a long log only the lines that carry facts.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from ncdiag.text.sources.model import Unreadable
 from ncdiag.text.sources.text import BUFFER_SIZE
 
 FORMAT = 1
-"""Raised whenever an older ncdiag would misread what a newer one writes."""
+"""Format version; raised when an older ncdiag would misread the output of a newer one."""
 
 _LONE = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}")
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The first line: the ``ncdiag_partial`` format, and the release of ncdiag that wrote it."""
+    """The first line: the version of the format (``ncdiag_partial``), and the release of ncdiag that wrote it."""
 
     ncdiag_partial: int
     ncdiag: str = ""
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
-    """A machine that was looked at in another place (a `ncdiag.text.reading.model.Look`).
+    """A machine that was inspected elsewhere (a `ncdiag.text.reading.model.Look`).
 
-    ``host`` is the name under which its facts are.
+    ``host`` is the name under which its facts are stored.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     @property
     def is_silent(self) -> bool:
-        """Did it give no answer?"""
+        """True if the machine did not answer."""
         return not self.observed
 
     def renamed(self, name: str) -> Elsewhere:
@@ -77,20 +77,20 @@ class Elsewhere(msgspec.Struct, frozen=True):
         return replace(self, host=name, read=read, observed=under(self.observed))
 
     def readings(self, *, alone: bool) -> Sequence[Reading]:  # noqa: ARG002  (it is never alone: it came from elsewhere)
-        """What it printed, parsed."""
+        """The parsed outputs of its programs."""
         return self.read
 
     def observations(self) -> Sequence[Observation]:
-        """What was seen without any text."""
+        """Observations that do not come from text."""
         return self.observed
 
     def not_seen(self) -> Sequence[str]:
-        """A phrase for everything that was not seen."""
+        """A phrase for each thing that could not be observed."""
         return self.unseen
 
 
 class _Entry(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A line: one of the three."""
+    """One line of the file: a head, a text or a machine."""
 
     text: Reading | None = None
     unreadable: Unreadable | None = None
@@ -101,7 +101,7 @@ Part = Reading | Unreadable | Elsewhere
 
 
 def written(case: Case, host: str = "") -> Iterator[bytes]:
-    """The lines of a case, each with its line end; ``host`` is where those of its texts were read that are of here."""
+    """The lines of a case, each with its line end; ``host`` is the host on which the local texts were read."""
     yield _encoded(Head(FORMAT, __version__))
     for text in case.texts:
         if isinstance(text, Reading):
@@ -112,9 +112,10 @@ def written(case: Case, host: str = "") -> Iterator[bytes]:
 
 
 def read(lines: Iterable[bytes], name: str) -> Iterator[Part]:
-    """The texts and machines of partial readings in ``name``; InputError for what is none, or of a newer format.
+    """The texts and machines of the partial readings in ``name``.
 
-    A line that is cut or damaged costs its own text or machine, which is then an `Unreadable`.
+    Raises InputError if the lines are not a partial reading or are in a newer format. A damaged line loses only its own
+    text or machine, which becomes an `Unreadable`.
     """
     for number, line in enumerate(lines, 1):
         try:
@@ -127,7 +128,7 @@ def read(lines: Iterable[bytes], name: str) -> Iterator[Part]:
 
 
 def of_members(members: Iterable[Member], name: str) -> Iterator[Part]:
-    """The same of the one file among ``members``; each line is read when it is asked for."""
+    """Like `read`, for the only file among ``members``; each line is read on demand."""
     for member in members:
         if member.reader is not None:
             try:
@@ -137,7 +138,7 @@ def of_members(members: Iterable[Member], name: str) -> Iterator[Part]:
 
 
 def _lines(reader: Reader) -> Iterator[bytes]:
-    """The lines of a stream. Raises one of `BROKEN` where it breaks."""
+    """The lines of a stream. Raises one of `BROKEN` if the stream is damaged."""
     rest: list[bytes] = []
     while piece := reader.read(BUFFER_SIZE):
         *whole, last = piece.split(b"\n")
@@ -165,7 +166,7 @@ def _elsewhere(look: Look) -> Elsewhere:
 def _encoded(line: Head | _Entry) -> bytes:
     try:
         return msgspec.json.encode(line) + b"\n"
-    except UnicodeEncodeError:  # a file whose name is no UTF-8
+    except UnicodeEncodeError:  # a file whose name is not valid UTF-8
         text = json.dumps(msgspec.to_builtins(line))
         return _LONE.sub(r"\\ufffd", text).encode() + b"\n"
 
@@ -193,11 +194,11 @@ def _typed(reading: Reading) -> Reading:
 
 
 def _kept(observation: Observation) -> Observation:
-    """The same observation, of which one copy is kept of all that other hosts print as well."""
+    """The same observation, with one shared copy of values that many hosts print."""
     told, span = observation, observation.span
     try:
         key, fields = _of_bytes(msgspec.msgpack.encode((told.key, told.fields)))
-    except OverflowError:  # a number that is too long
+    except OverflowError:  # a number with too many digits
         key, fields = told.key, told.fields
     return Observation(
         entity=sys.intern(told.entity), key=key, host=told.host and sys.intern(told.host), fields=fields,
@@ -207,13 +208,13 @@ def _kept(observation: Observation) -> Observation:
 
 @functools.lru_cache(1 << 14)
 def _of_bytes(encoded: bytes) -> tuple[tuple[str | int | None, ...], dict[str, Any]]:
-    """Key and fields of an observation."""
+    """The key and fields of an observation."""
     key, fields = msgspec.msgpack.decode(encoded)
     return tuple(key), fields
 
 
 def _with_types(observation: Observation) -> Observation:
-    """The observation with its versions as such: the one type of a field that JSON does not have."""
+    """The observation with its versions as tuples: the only type of a field that JSON lacks."""
     fields = observation.fields
     if not isinstance(fields.get("complete", []), list):
         msg = "it does not list which facts are complete"

@@ -1,4 +1,4 @@
-"""Long sources in parts, which several processes read: what each gives is small, and together they are as one."""
+"""Read long sources in parts, in several processes: each part gives a small result, and the results are combined."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ncdiag.text.sections.cut import TEXT_LIMIT, Cutter
 from ncdiag.text.sources.text import Cleaner
 
 _PART_BITS = 40
-"""A part of a source numbers its lines from its index times two to this power on; the true numbers come later."""
+"""The lines of part ``i`` are numbered from ``i`` times two to this power; the true numbers are computed later."""
 
 
 class Part(msgspec.Struct):
-    """What was read of a part of a source: small, however long the part was, unless it is text of other programs.
+    """The result of reading a part of a source; small, unless the part consists of text of other programs.
 
-    ``text`` holds the lines that are not NCCL's and may say something in stretches, each with the number of its first
-    line; ``skipped`` more were not kept. The first ``begin`` stretches hold all such lines, whatever they say, as they
-    may belong to a section of the part before. ``whole``: the part was read to its end. Lines have numbers of their own
-    (`Parts`).
+    ``text`` holds the lines that are not from NCCL and may carry information, in stretches with the number of the first
+    line; ``skipped`` more were not kept. The first ``begin`` stretches hold all such lines regardless of their content,
+    because they may belong to a section of the previous part. ``whole``: the part was read to its end. Line numbers are
+    relative to the part (`Parts` converts them).
     """
 
     scanner: Scanner
@@ -42,7 +42,7 @@ def read_part(  # noqa: PLR0913, PLR0917  (a part, and what is known from earlie
     name: str, index: int, buffers: Iterable[bytes], cleaner: Cleaner, repeats: Repeats | None = None,
     shapes: Shapes | None = None,
 ) -> Part:  # fmt: skip
-    """Scan the part with this index of a source; the buffers come from ``cleaner``, the rest from earlier parts."""
+    """Scan part ``index`` of a source; ``buffers`` come from ``cleaner``, the last two from earlier parts."""
     part = Part(Scanner(name, first_line=(index << _PART_BITS) + 1, repeats=repeats), cleaner, [])
     sieve = Sieve(part.scanner, Cutter(name, discover(), keeps=False), shapes)
     room = TEXT_LIMIT
@@ -64,10 +64,10 @@ def read_part(  # noqa: PLR0913, PLR0917  (a part, and what is known from earlie
 
 
 class Parts:
-    """Puts the parts of a source together. A section that the border of two parts cuts is one section again."""
+    """Combines the parts of a source. A section that spans two parts becomes one section."""
 
     def __init__(self, name: str) -> None:
-        """``name`` is the source's."""
+        """``name`` is that of the source."""
         self._name = name
         self._cutter = Cutter(name, discover())
         self._scanner: Scanner | None = None
@@ -95,11 +95,11 @@ class Parts:
             self._scanner.merge(part.scanner)
 
     def _number(self, line: int) -> int:
-        """The number in the source of a line of a part."""
+        """The line number in the source for a line number of a part."""
         return self._lines[line >> _PART_BITS] + (line & ((1 << _PART_BITS) - 1))
 
     def reading(self, notes: Iterable[str] = (), stop: Stop | None = None) -> Reading:
-        """What all parts gave, as if they had been read as one; ``stop`` as in `put_together`."""
+        """The result of all parts, as if they had been read as one; ``stop`` as in `put_together`."""
         scanner = self._scanner or Scanner(self._name)
         scanned, sections = scanner.finish(self._number), self._cutter.finish()
         notes = [*notes, *self._cleaner.notes()]

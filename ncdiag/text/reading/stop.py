@@ -1,4 +1,4 @@
-"""The end of a reading before the end of the input: what was read until then counts."""
+"""End a reading before the end of the input: what was read so far is used."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import TypeVar
 from ncdiag.text.sources.model import Text
 
 INTERRUPTED = "interrupted: the rest was not read"
-"""The note of a text that was not read to its end."""
+"""The note on a text that was not read to its end."""
 
 T = TypeVar("T")
 
 
 class Stop:
-    """Whether the reading is to end: it does once somebody, such as a signal handler, has called `ask`."""
+    """A request to end the reading; it is made by calling `ask`, for example in a signal handler."""
 
     def __init__(self) -> None:
-        """Nobody has asked."""
+        """No request yet."""
         self._asked = self._waiting = False
 
     @property
     def happened(self) -> bool:
-        """True if somebody has asked."""
+        """True once a stop was requested."""
         return self._asked
 
     def ask(self) -> None:
-        """End the reading: before its next piece or, by a KeyboardInterrupt that `until` takes, while it waits for it.
+        """Request the end: before the next piece or, by a KeyboardInterrupt that `until` catches, while waiting for it.
 
-        A piece that is being worked on is not lost. To be called in the thread that reads.
+        A piece that is being processed is not lost. Call it in the thread that reads.
         """
         self._asked = True
         if self._waiting:
             raise KeyboardInterrupt
 
     def until(self, items: Iterator[T]) -> Iterator[T]:
-        """The same items, until somebody asks."""
+        """The same items, until a stop is requested."""
         while not self.happened:
             try:
                 self._waiting = True
@@ -52,7 +52,7 @@ class Stop:
 
 
 class Stoppable(Text):
-    """A text whose buffers end when somebody asks, with a note that says so."""
+    """A text whose buffers end when a stop is requested, with a note that says so."""
 
     def __init__(self, text: Text, stop: Stop) -> None:
         """``text`` is read at most once through this object."""
@@ -61,6 +61,6 @@ class Stoppable(Text):
         self.stop, self._text = stop, text
 
     def buffers(self) -> Iterator[bytes]:
-        """The buffers of the text until then."""
+        """The buffers of the text until a stop is requested."""
         yield from self.stop.until(self._text.buffers())
         self.notes = [*self._text.notes, INTERRUPTED] if self.stop.happened else self._text.notes

@@ -1,6 +1,6 @@
 """Worker processes that read files: long ones in parts, others in batches.
 
-A worker sends back what it read, not the text. Nothing here is shared between processes but the word to stop.
+A worker returns its results, not the text. The processes share only the signal to stop.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
     from multiprocessing.synchronize import Event
 
 PART_SIZES = 8 << 20, 64 << 20
-"""Bytes of a part of a long file, at least and at most."""
+"""Minimum and maximum size in bytes of a part of a long file."""
 READ_SIZE = 1 << 17
-"""Bytes of a part that are read and scanned at once: with what becomes of them they fit a processor's cache."""
+"""Bytes of a part that are read and scanned at once: with the results they fit into the cache of a processor."""
 PARTS_EACH = 4
-"""Parts that each processor gets of a long file, so that all end at about the same time."""
+"""Parts of a long file per processor, so that all processors finish at about the same time."""
 BATCH_SIZE, BATCH_FILES = 8 << 20, 200
-"""Bytes and files that are given to a worker at once."""
+"""Maximum bytes and files given to a worker at once."""
 _POLL = 0.1
 
 T = TypeVar("T", Part, list[Reading])
 
 
 class Workers:
-    """The worker processes and what they were given."""
+    """The worker processes and their tasks."""
 
     def __init__(self, files: list[File], processes: int, stop: Stop, tick: Callable[[int], None]) -> None:
-        """Start ``processes`` and give out the files; ``tick`` gets the bytes that were read. Raises OSError."""
+        """Start ``processes`` workers and submit the files; ``tick`` receives the bytes read. Raises OSError."""
         context = multiprocessing.get_context("fork" if threading.active_count() == 1 else "spawn")
         self._word = context.Event()
         self._pool = ProcessPoolExecutor(processes, context, _begin, (self._word,))
@@ -70,7 +70,7 @@ class Workers:
         self._pool.shutdown(wait=error is None, cancel_futures=True)
 
     def _give(self, files: Iterable[File]) -> None:
-        """Give out all files: long ones in parts, others in batches."""
+        """Submit all files: long ones in parts, others in batches."""
         batch: list[File] = []
         for file in files:
             path, borders = file.path, _borders(file, self._processes)
@@ -96,7 +96,7 @@ class Workers:
         return future
 
     def readings(self, texts: Iterable[File | Reading | Unreadable]) -> Iterator[Reading | Unreadable]:
-        """What became of the texts, in their order. What a worker failed to read is read here."""
+        """The readings of the texts, in their order. A file that a worker failed to read is read in this process."""
         for text in texts:
             if not isinstance(text, File):
                 yield text
@@ -118,7 +118,7 @@ class Workers:
         futures = self._parted.pop(file)
         futures.reverse()
         while futures:
-            part = self._result(futures.pop())  # nobody else holds on to it: a part is as large as its job
+            part = self._result(futures.pop())  # no other reference remains: a part may be as large as its job
             if part is not None:
                 parts.add(part)
             if part is None or not part.whole:
@@ -127,7 +127,7 @@ class Workers:
         return parts.reading(notes, self._stop)
 
     def _result(self, future: Future[T]) -> T | None:
-        """Wait for a result; None when it was given up. A stop is seen while waiting and passed on to the workers."""
+        """Wait for a result; None if the task was cancelled. A stop while waiting is passed on to the workers."""
         while not future.done():
             wait([future], _POLL, FIRST_COMPLETED)
             self._count_done()
@@ -144,9 +144,9 @@ class Workers:
 
 
 def _borders(file: File, processes: int) -> list[int]:
-    """Offsets of line ends at which a file is cut, its beginning and its end among them; one part when it is short."""
+    """Offsets of line ends at which a file is cut, including its start and end; one part if it is short."""
     least, most = PART_SIZES
-    each = max(PARTS_EACH, -(-file.size // (most * processes)))  # as many for every processor
+    each = max(PARTS_EACH, -(-file.size // (most * processes)))  # the same number for every processor
     size = max(-(-file.size // (each * processes)), least)
     borders = [0]
     if file.path is not None and file.size >= 2 * size:
@@ -160,7 +160,7 @@ def _borders(file: File, processes: int) -> list[int]:
 
 
 class _Word(Stop):
-    """The parent's word to stop, in a worker process."""
+    """The parent's signal to stop, as seen in a worker process."""
 
     def __init__(self, event: Event) -> None:
         super().__init__()
@@ -172,17 +172,17 @@ class _Word(Stop):
 
 
 class _Worker:
-    """What a worker process knows."""
+    """The state of a worker process."""
 
     stop = Stop()
     path = ""
     repeats: Repeats
     shapes: Shapes
-    """The lines of this file that come again: parts are given out in their order, so each builds on earlier ones."""
+    """Line shapes of this file seen so far: parts are submitted in order, so later parts profit from earlier ones."""
 
 
 def _begin(event: Event) -> None:
-    """Set up a worker: Ctrl-C is the parent's, and without a parent there is nothing to do."""
+    """Set up a worker: Ctrl-C is left to the parent, and the worker ends when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _Worker.stop = _Word(event)
     gc.freeze()
@@ -197,12 +197,12 @@ def _end_with_parent() -> None:
 
 
 def _files(files: list[File]) -> list[Reading]:
-    """Read files, in a worker process."""
+    """Read files in a worker process."""
     return [read_source(Stoppable(file, _Worker.stop)) for file in files if not _Worker.stop.happened]
 
 
 def _part(name: str, path: str, index: int, start: int, end: int) -> Part:
-    """Read a part of a file, in a worker process."""
+    """Read a part of a file in a worker process."""
     whole = [True]
     cleaner = Cleaner()
     if path != _Worker.path:
@@ -214,7 +214,7 @@ def _part(name: str, path: str, index: int, start: int, end: int) -> Part:
 
 
 def _chunks(path: str, start: int, end: int, whole: list[bool]) -> Iterator[bytes]:
-    """The bytes between two offsets; ``whole[0]`` becomes False when they were not read to the end."""
+    """The bytes between two offsets; ``whole[0]`` is set to False if they could not be read to the end."""
     try:
         with io.FileIO(path) as opened:
             opened.seek(start)

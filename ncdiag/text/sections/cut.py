@@ -1,8 +1,9 @@
 """Cut a mixture of pasted outputs into typed sections.
 
-The cutter sees only the lines that the NCCL log scanner does not take. Each parser says how a section of its kind
-begins (``ANCHOR``, or an echoed command of ``COMMANDS``) and whether a next line still belongs (``continues``); what
-no parser takes becomes ``text``, which the message catalogue reads. One line, one section; nothing is lost.
+The cutter receives only the lines that the NCCL log scanner does not take. Each parser declares how a section of its
+kind begins (``ANCHOR``, or an echoed command of ``COMMANDS``) and whether the next line still belongs to it
+(``continues``). Lines that no parser takes become sections of kind ``text``, which the message catalogue reads. Each
+line is in exactly one section.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from ncdiag.text.sections import prompt
 from ncdiag.text.sections.kinds import SHORT, kinds_of
 
 TEXT_LIMIT = 64 << 20
-"""Characters outside of NCCL lines that are cut line by line; the rest is counted only."""
+"""Maximum number of characters outside NCCL lines that are cut line by line; lines beyond it are only counted."""
 SHORTEST = 128
-"""Characters that a line counts for at least: what a line costs does not depend on its length."""
+"""Minimum number of characters charged for a line: the cost of a line hardly depends on its length."""
 TEXT_SECTION_LINES = 5000
 _SOON = 5
-"""Lines behind a heading of which one begins the output, where the heading is no sentence about the command."""
+"""Maximum distance in lines between a heading and the output it announces, unless the heading is a sentence."""
 _NO_PREFIX = prompt.Prefix("")
 
 
 class _Open:
-    """The section being read; ``title`` is a heading that is its command, which counts once output follows it.
+    """The section being read; ``title`` is a heading that consists of the command, used once output follows.
 
-    ``heading`` is the number of the line that announced it without a prompt, 0 for none.
+    ``heading`` is the number of the line that announced the section without a prompt, 0 if there is none.
     """
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
@@ -44,16 +45,17 @@ class _Open:
 
 
 class Cutter:
-    """Feed lines in order, then ask for the sections; ``skipped_lines`` counts what was over ``TEXT_LIMIT``.
+    """Splits lines into sections: feed the lines in order, then call `finish`.
 
-    ``announcing`` are the lines that a shell echoed, or that name the command whose output follows: nobody's own words,
-    but for the comment behind the command, which it gives.
+    ``skipped_lines`` counts the lines beyond ``TEXT_LIMIT``. ``announcing`` maps the numbers of lines that a shell
+    echoed, or that name the command whose output follows, to the comment after the command: nobody wrote the rest of
+    such a line.
     """
 
     def __init__(
         self, source: str, parsers: Mapping[str, Parser], host: str | None = None, *, keeps: bool = True
     ) -> None:
-        """``host`` is what the name of the source said, if anything. Unless it ``keeps`` them, sections are lost."""
+        """``host`` is the host that the source's name suggests, if any. Unless ``keeps``, sections are discarded."""
         self.source, self.parsers = source, parsers
         self.sections: list[Section] = []
         self.announcing: dict[int, str] = {}
@@ -71,7 +73,7 @@ class Cutter:
         self._names = 0  # the line of a command that prints the host's name
 
     def feed(self, lines: Iterable[tuple[int, str]]) -> None:
-        """Take (line number, text) pairs in rising order; a gap in the numbers means that other text stood between."""
+        """Read (line number, text) pairs in rising order; a gap in the numbers means that other text was in between."""
         for number, line in lines:
             if self._room <= 0:
                 self.skipped_lines += 1
@@ -83,16 +85,16 @@ class Cutter:
             self._take(number, line)
 
     def _spans_gaps(self) -> bool:
-        """May the open section go on behind NCCL log lines?"""
+        """True if the open section may continue after NCCL log lines."""
         return self._open is not None and self.parsers[self._open.kind].interleaved
 
     @property
     def is_open(self) -> bool:
-        """May the next line belong to what is above it, whatever it says?"""
+        """True if the next line may belong to the previous ones, whatever it contains."""
         return self._open is not None or self._held is not None or 0 < self._last_number in {self._rule, self._names}
 
     def alone(self, line: str) -> Literal["text", "nothing", "begins"]:
-        """What a line would be, were it alone. Of use to a cutter that reads nothing else."""
+        """Classify a single line without context. Only for a cutter that reads nothing else."""
         self.feed([(self._last_number + 2, line)])
         begins, is_text = self.is_open or self._host is not None, self._text is not None
         self._open, self._parked, self._held, self._rule, self._host, self._text = None, {}, None, 0, None, None
@@ -100,10 +102,10 @@ class Cutter:
         return "begins" if begins else "text" if is_text else "nothing"
 
     def finish(self) -> list[Section]:
-        """Close what is open and return all sections in the order in which they began."""
+        """Close the open section and return all sections in the order in which they began."""
         self._release()
         if self._open is not None and not self._open.lines:
-            self._open = None  # the input ends behind an echoed command: cut off, which is not an empty answer
+            self._open = None  # the input ends after an echoed command: cut off, not an empty output
         self._close()
         self._flush_text()
         self.sections.sort(key=lambda section: section.first_line)
@@ -115,7 +117,7 @@ class Cutter:
             self._read(number, line)
 
     def _banner(self, number: int, line: str) -> bool:
-        """A host between two rules heads what follows; the line between them is held back until the second one."""
+        """Recognise a host name between two ruler lines as a heading; the name is held back until the second ruler."""
         if self._held and (self._held[0] != number - 1 or not prompt.is_rule(line)):
             self._release()
         if prompt.is_rule(line):
@@ -133,7 +135,7 @@ class Cutter:
         return False
 
     def _release(self) -> None:
-        """Read the line that was held back."""
+        """Process the line that was held back."""
         if self._held:
             (number, line), self._held = self._held, None
             self._read(number, line)
@@ -165,7 +167,7 @@ class Cutter:
             self._kinds.remember_plain(line)
 
     def _continue(self, number: int, line: str) -> bool:
-        """Add the line to the open section when it belongs there."""
+        """Add the line to the open section if it belongs there."""
         section = self._open
         text = section.prefix.removed(line) if section else None
         if section is None or text is None or prompt.is_fence(text):
@@ -181,25 +183,25 @@ class Cutter:
         return True
 
     def _is_output(self, section: _Open, line: str) -> bool:
-        """Behind an echoed command, the first line is its output unless it begins something else."""
+        """True if the line is the first output of an echoed command: it does not begin another section."""
         echo, kind = prompt.prompt(line), self._kinds.of_line(line)
-        # what begins with # may as well be the output's first line
+        # a line that begins with # may be the first line of the output
         if echo and kind != section.kind and (echo.certain or not self._is_comment(section, line, echo)):
             return False
         if prompt.is_empty_prompt(line) and not self.parsers[section.kind].continues(("",), line):
-            return False  # a lone # may as well be a comment in the output
+            return False  # a lone # may be a comment in the output
         if kind is None:
             return self._kinds.tag(line, section.kind) is None
         return kind == section.kind or self.parsers[section.kind].continues(("",), line)
 
     def _is_comment(self, section: _Open, line: str, echo: prompt.Echo) -> bool:
-        """Is this no prompt of root, but a comment in what the command printed?"""
+        """True if the line is a comment in the command's output, not a root prompt."""
         command, kind = self._kinds.of_command(echo.command), self._kinds.of_line(echo.command)
         told = command is None and kind in {None, section.kind}
         return line.startswith("#") and told and self.parsers[section.kind].continues(("",), line)
 
     def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
-        """The output of a command that ran elsewhere may have the host before each line."""
+        """Handle a command that ran on another host, whose output may have that host before each line."""
         prefix = self._kinds.tag(line, section.kind)
         text = prefix.removed(line) if prefix else None
         if prefix is None or text is None:
@@ -209,7 +211,7 @@ class Cutter:
         return True
 
     def _other_begins(self, number: int, line: str) -> bool:
-        """Outputs of several hosts or ranks, mixed line by line: go on with that of this line's tag, or begin it."""
+        """Handle interleaved outputs of several hosts or ranks: continue or begin the section of this line's tag."""
         section = self._open
         if section is None or not section.lines or not section.prefix.text.strip():
             return False
@@ -229,7 +231,7 @@ class Cutter:
         return True
 
     def _park(self, section: _Open, instead: _Open | None) -> None:
-        """Set the open section aside, to be gone on with when a line has its tag again."""
+        """Set the open section aside; it continues with the next line that has its tag."""
         self._parked[section.prefix.text.strip()] = section
         self._open = instead
         if instead:
@@ -239,7 +241,7 @@ class Cutter:
         return self.parsers[section.kind].continues(section.lines, line)
 
     def _open_tagged(self, number: int, line: str) -> bool:
-        """A heading behind a time, a command echoed behind a tag or a time (``set -x`` in a log)."""
+        """Open a section at a heading after a time, or a command echoed after a tag or a time (``set -x`` in a log)."""
         for prefix in prompt.prefixes(line) if len(line) < SHORT else []:
             if prefix.timed and self._heading(number, prefix.removed(line) or "", prefix):
                 return True
@@ -256,7 +258,7 @@ class Cutter:
         return False
 
     def _names_host(self, number: int, line: str) -> bool:
-        """True if the line is the answer to a command that asks for the host's name."""
+        """True if the line is the output of a command that prints the name of the host."""
         name = prompt.host_name(line.strip()) if 0 < self._names == number - 1 else None
         if name is None:
             return False
@@ -265,7 +267,7 @@ class Cutter:
         return True
 
     def _open_echo(self, number: int, echo: prompt.Echo, indent: prompt.Prefix) -> bool:
-        """Open a section behind an echoed command, or one that the command line itself is (a launch, an export)."""
+        """Open a section after an echoed command, or for a command line that is a section (a launch, an export)."""
         if prompt.asks_name(echo.command):
             self._names = number
             self.announcing[number] = ""
@@ -287,7 +289,7 @@ class Cutter:
             self._begin(is_line_of, number, echo.command, echo.host, echo.command, indent)
             if is_whole or echo.command.rstrip().endswith("\\"):
                 return True
-            self._close()  # the launch line of a test announces its table as well
+            self._close()  # the launch line of a test also announces the test's table
         if kind is not None:
             self._open = _Open(kind, there or echo.host or self._host, command, indent)
             self._open.numbers.append(number)
@@ -308,7 +310,7 @@ class Cutter:
         return False
 
     def _heading(self, number: int, line: str, prefix: prompt.Prefix = _NO_PREFIX) -> bool:
-        """A heading gives a host or announces a command; it is part of no section."""
+        """Process a heading that names a host or announces a command; it is part of no section."""
         head = prompt.header(line)
         if head and (head[0] or head[1]):
             host, what = head
@@ -333,7 +335,7 @@ class Cutter:
         return True
 
     def _at_host(self, host: str | None) -> None:
-        """What follows comes from this host."""
+        """Set the host of the lines that follow."""
         if host != self._host:
             self._flush_text()
             self._host = host

@@ -1,7 +1,7 @@
-"""What an editor, a chat or a program put around the lines of a block: numbers, bars, quotation marks, indentation.
+"""Remove what an editor, a chat or a program added around the lines of a block: numbers, bars, quotes, indentation.
 
-Each is a layer of clothes, as the heads of `ncdiag.text.sections.heads` are: ``blocks`` finds the runs of lines that
-agree, ``removed`` takes it off them.
+Each kind has the interface of the heads in `ncdiag.text.sections.heads`: ``blocks`` finds runs of lines that have it,
+``removed`` removes it from them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sections.line import Line, block_ends
 
 ENOUGH = 5
-"""Lines that must count up before their numbers are line numbers; fewer when they begin with 1."""
+"""Minimum number of lines with rising numbers that are taken for line numbers; fewer suffice if they begin with 1."""
 _FROM_ONE = 3
 _WITH_TABS = 2
 _BARS = 3
@@ -30,7 +30,7 @@ _LAYOUTS = tuple(
     lazy_regex(layout, re.ASCII)
     for layout in (
         rf"(?P<mark> {{0,8}}){_NUMBER}(?:\t|$)",  # cat -n, nl
-        rf"(?P<mark>) {{1,8}}{_NUMBER}(?: (?![|\u2502])|$)",  # less -N, editors: numbers end in one column
+        rf"(?P<mark>) {{1,8}}{_NUMBER}(?: (?![|\u2502])|$)",  # less -N, editors: numbers are right-aligned
         rf"(?P<mark>) {{0,8}}{_NUMBER} ?[|\u2502](?: |$)",  # bat
         rf"(?P<mark>){_NUMBER}[:-]",  # grep -n
         rf"(?P<mark>[\w./~+-]{{0,120}}[./][\w.-]{{1,60}})[:-]{_NUMBER}[:-](?!\d{{1,9}} \[)",  # grep -Hn
@@ -40,22 +40,22 @@ _TABBED, _ALIGNED, _, _GREP, _NAMED = _LAYOUTS
 _GREP_BREAK = "--"
 _ROW_ZERO = lazy_regex(r" {0,8}0[ \t]")
 _OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
-"""What is behind a rank's label, an interface's index or in a PCI address, in place of behind a line number."""
+"""Text after a rank's label, an interface's index or part of a PCI address, instead of that after a line number."""
 _QUOTED = lazy_regex(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
 _EMPTY = lazy_regex(r"\s*[\[\](){}]?\s*$")
 
 Run = tuple[int, list[str]]
-"""Where a run of lines ends, and its lines without the marks; no lines where there is no run."""
+"""The end of a run of lines, and its lines without the marks; the list is empty if there is no run."""
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """Marks that agree along a run of lines so well that nothing else can be meant; ``begins`` is that of one line."""
+    """Marks that are regular along a run of lines and therefore certain; ``begins`` matches the mark of one line."""
 
     begins: re.Pattern[str]
     run: Callable[[Sequence[str], int], Run]
 
     def stripped(self, lines: list[Line]) -> list[Line]:
-        """The lines without the marks; the same list when there are none."""
+        """The lines without the marks; the same list if there are none."""
         texts = [line.text for line in lines]
         if not any(map(self.begins.match, texts)):
             return lines
@@ -75,7 +75,7 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 def stripped(lines: list[Line]) -> list[Line]:
-    """The lines without numbers of lines and bars at the left, in whatever order these were put there."""
+    """The lines without line numbers and bars on the left, in whatever order these were added."""
     before: list[Line] = []
     while before is not lines:
         before = lines
@@ -85,12 +85,12 @@ def stripped(lines: list[Line]) -> list[Line]:
 
 
 def _from(lines: Sequence[str], start: int) -> Iterator[str]:
-    """The lines from one on, which neither a slice nor islice give without going through all others."""
+    """The lines from ``start`` on; unlike a slice or islice, this does not copy or pass through the others."""
     return (lines[index] for index in range(start, len(lines)))
 
 
 def _barred(lines: Sequence[str], start: int) -> Run:
-    """A bar before each line; lines that end with one as well are the rows of a table."""
+    """Find a run of lines that begin with a bar; lines that also end with one are rows of a table."""
     rest: list[str] = []
     for line in _from(lines, start):
         bar = _BAR.match(line)
@@ -102,7 +102,7 @@ def _barred(lines: Sequence[str], start: int) -> Run:
 
 
 def _quoted(lines: Sequence[str], start: int) -> Run:
-    """The sign of a quoted mail before each line, once."""
+    """Find a run of lines that begin with the ``>`` of a quoted mail, and remove it once."""
     quoted = itertools.takewhile(lambda line: line.startswith(">"), _from(lines, start))
     rest = [line[2 if line.startswith("> ") else 1 :] for line in quoted]
     return start + len(rest), rest if len(rest) >= _FEWEST else []
@@ -125,7 +125,7 @@ def _numbered(layout: re.Pattern[str]) -> Callable[[Sequence[str], int], Run]:
             else:
                 break
         if start and _ROW_ZERO.match(lines[start - 1]):
-            return start + len(rest), []  # the rows of a matrix of GPUs, which count from 0
+            return start + len(rest), []  # rows of a GPU matrix, which count from 0
         if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
             return start, []
         return start + len(rest), _dedented(layout, rest)
@@ -140,7 +140,7 @@ def _enough(layout: re.Pattern[str], first: re.Match[str]) -> int:
 
 
 def _follows(layout: re.Pattern[str], first: re.Match[str], found: re.Match[str], number: int) -> bool:
-    """True if it is the number of the next line (behind a grep of a named file: of a later one), in the same layout."""
+    """True if this is the number of the next line (after grep in a named file: of a later line), in the same layout."""
     following = int(found["number"])
     if layout is _NAMED:
         return found["mark"] == first["mark"] and following > number
@@ -148,7 +148,7 @@ def _follows(layout: re.Pattern[str], first: re.Match[str], found: re.Match[str]
 
 
 def _dedented(layout: re.Pattern[str], rest: list[str]) -> list[str]:
-    """A tab behind the number may have become two blanks."""
+    """The lines with the rest of a tab after the number removed, if it was converted to blanks."""
     more = layout is _ALIGNED and all(line.startswith(" ") for line in rest if line.strip())
     return [line[1:] for line in rest] if more else rest
 
@@ -161,20 +161,20 @@ _MARKS = (
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """What is on both sides of each line of a block: borders of a pane, quotation marks of a list of strings."""
+    """Text on both sides of each line of a block: borders of a pane, quotation marks of a list of strings."""
 
     pattern: re.Pattern[str]
     doubtful: bool = False
     sure: bool = False
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
-        """Blocks of at least two lines; what opens and closes a list is between them."""
+        """(start, end) of blocks of at least two lines, between the lines that open and close the list."""
         carries = [self.pattern.match(line.text) is not None or bool(_EMPTY.match(line.text)) for line in lines]
         blocks = block_ends(lines, carries, 9) if any(carries) else []
         return [(start, end) for start, end in blocks if sum(carries[start:end]) >= _FEWEST]
 
     def removed(self, lines: Sequence[Line]) -> list[Line]:
-        """The lines without it."""
+        """The lines without the text on both sides."""
         found = [(line, self.pattern.match(line.text)) for line in lines]
         return [msgspec.structs.replace(line, text=each["text"]) if each else line for line, each in found]
 
@@ -186,12 +186,12 @@ class Indentation(msgspec.Struct, frozen=True):
     sure: bool = False
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
-        """All lines, if none begins at the left edge: in a part of them, an indentation tells what belongs to what."""
+        """All lines, if none begins at the left edge; indentation of only some lines is structure."""
         written = [line.text for line in lines if line.text.strip()]
         return [(0, len(lines))] if written and all(text[0] in " \t" for text in written) else []
 
     def removed(self, lines: Sequence[Line]) -> list[Line]:
-        """The lines moved to the left by what the least indented of them has."""
+        """The lines shifted left by the smallest indentation."""
         least = min(len(line.text) - len(line.text.lstrip()) for line in lines if line.text.strip())
         return [msgspec.structs.replace(line, text=line.text[least:]) for line in lines]
 

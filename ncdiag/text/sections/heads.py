@@ -1,4 +1,4 @@
-"""What loggers, runtimes, launchers and mailers print before each line of a program.
+"""Remove what loggers, runtimes, launchers and mailers print before each line of a program.
 
 Times, levels, labels of processes, quotes, bullets and comment signs.
 
@@ -39,25 +39,25 @@ _UPPER = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|CRITICAL|FATAL|SUC
 _LEVEL = rf"(?:{_UPPER}|trace|debug|info|notice|warn(?:ing)?|err(?:or)?|critical|fatal)"
 _PLACE = r"[\w./<>-]{1,128}:\d{1,6}(?::[\w.<>-]{1,80})?"
 _OF_GLOG = {"E": "E", "F": "F", "C": "F", "W": "W"}
-"""Levels that are kept, in the form of glog: errors, what is fatal or critical, and warnings."""
+"""Levels that are kept, as glog letters: error, fatal or critical, and warning."""
 _UNITS = {10: 1, 13: 10**3, 16: 10**6, 19: 10**9}
-"""Digits of an epoch time of our days, and how many of its units make a second."""
+"""The number of digits of a present-day epoch time, and the units per second that it implies."""
 _OF_PROCESS = lazy_regex(r":\d{1,10}:\d{1,10} ")
-"""What NCCL prints behind the name of its host."""
+"""The text that NCCL prints after the host name."""
 _NEARLY_ALL, _MOST = 9, 1
-"""Lines with a doubtful head, and with any other one, for each line without it in a block."""
+"""Lines with a head required per line without it in a block: for a doubtful head, and for any other."""
 
 
 class Head(msgspec.Struct, frozen=True):
-    """A layer of clothes: what is at the beginning of each line of a block.
+    """A kind of text at the start of each line of a block, such as a time or the label of a process.
 
-    Groups of the pattern: ``host``; ``label``, which tells processes apart whose lines alternate; ``date``, ``clock``
-    and ``zone``, or ``epoch``; ``level``; ``fact``, kept as it is, for it tells a rank or a process.
+    Groups of the pattern: ``host``; ``label``, which identifies processes whose lines are interleaved; ``date``,
+    ``clock`` and ``zone``, or ``epoch``; ``level``; ``fact``, kept unchanged because it names a rank or a process.
 
-    ``doubtful``: it also begins comments, lists and sentences: nearly all lines of a block have to carry it, and
-    settings and commands behind it count for nothing. ``alone``: besides, there is little else in the text.
-    ``again``: a label has to come again, for words and numbers come before colons everywhere. ``proven``: NCCL has to
-    give the host of a line the same name. ``sure``: nothing else looks like it.
+    ``doubtful``: comments, lists and sentences begin the same way, so nearly all lines of a block must have it, and
+    settings and commands after it are ignored. ``alone``: in addition, the text must consist of little else.
+    ``again``: a label must occur more than once, because words and numbers often precede colons. ``proven``: NCCL must
+    print the same host name in the line. ``sure``: nothing else has this form.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Head(msgspec.Struct, frozen=True):
     sure: bool = False
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
-        """Beginning and end of each block of lines of which most (nearly all, if doubtful) begin with the head."""
+        """(start, end) of each block of lines of which most (if doubtful: nearly all) begin with the head."""
         found = [self.pattern.match(line.text) for line in lines]
         if not any(found):
             return []
@@ -88,7 +88,7 @@ class Head(msgspec.Struct, frozen=True):
         return any(self.pattern.match(line.text) for line in lines)
 
     def removed(self, lines: Iterable[Line]) -> list[Line]:
-        """The lines without the head. Lines of several labels are put together, those of the first label first."""
+        """The lines without the head. Lines of several labels are grouped by label, in order of first appearance."""
         bare = [self._removed(line) for line in lines]
         groups: dict[str, list[Line]] = {label: [] for label, line in bare if label is not None}
         if len(groups) < 2:  # noqa: PLR2004  (one program prints all)
@@ -100,7 +100,7 @@ class Head(msgspec.Struct, frozen=True):
         return [line for group in groups.values() for line in group]
 
     def _removed(self, line: Line) -> tuple[str | None, Line]:
-        """Its label and the line without the head; the line as it is when it has none."""
+        """The label and the line without the head; the unchanged line if it has none."""
         found = self.pattern.match(line.text)
         if found is None:
             return None, line
@@ -111,7 +111,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 def _is_proven(found: re.Match[str]) -> bool:
-    """True if NCCL's line behind the label begins with the same name."""
+    """True if the NCCL line after the label begins with the same host name."""
     name = short_host(found["label"])
     at = found.end()
     return found.string.startswith(name, at) and _OF_PROCESS.match(found.string, at + len(name)) is not None
@@ -122,7 +122,7 @@ def _come_again(labels: Sequence[str]) -> bool:
 
 
 def _is_alone(lines: Sequence[Line], start: int, end: int) -> bool:
-    """True if nearly all lines of the text, or of the fence around the block, are in the block."""
+    """True if nearly all lines of the text, or of the surrounding Markdown code block, are in the block."""
     others = 0
     for side in (reversed(lines[:start]), lines[end:]):
         for line in side:
@@ -133,7 +133,7 @@ def _is_alone(lines: Sequence[Line], start: int, end: int) -> bool:
 
 
 def _kept(groups: dict[str, Any]) -> str:
-    """What is kept of a head: its time, in one form, and what tells a rank."""
+    """The part of a head that is kept: its time, in one format, and the text that names a rank."""
     kept = ""
     if groups.get("date"):
         zone = groups["zone"].strip()
@@ -161,7 +161,7 @@ def _head(name: str, pattern: str, **more: bool) -> Head:
 _PROCESS = rf"(?P<label>(?P<host>{_HOST}) [\w./@-]{{1,64}}\[\d{{1,9}}\]):{_END}"
 _PROGRAM = rf"(?P<label>(?P<host>{_HOST}) [\w./@-]{{1,64}}(?:\[\d{{1,9}}\])?):{_END}"
 _KERNEL = rf"{_HOST} kernel: "
-"""Lines of the kernel keep what syslog put before them: their parser knows it."""
+"""Kernel lines keep their syslog prefix, because the parser of kernel messages reads it."""
 _PRIORITY = r"(?:<\d{1,3}>)?"
 _KERNEL_ISO = rf"(?={_ISO.replace('?P<', '?P<kernel_')} {_KERNEL})"
 _KERNEL_BSD = rf"(?={_BSD} {_KERNEL})"
@@ -220,4 +220,4 @@ HEADS = (
     _head("comment", r"[ ]{0,4}(?:#{1,3}|/{2,3}|\*|--|;{1,2}|%|!|@?REM|\+)(?: |\t|$)", doubtful=True, alone=True),
     _head("added", r"\+(?![+ ])", doubtful=True, alone=True),
 )  # fmt: skip
-"""The surest first."""
+"""All kinds of heads, most certain first."""

@@ -1,6 +1,6 @@
-"""The cells of a table of a web page; one that spans several rows or columns is in each of them.
+"""The cells of a table of a web page; a cell that spans several rows or columns is repeated in each.
 
-The rows of the head (``<th>``) become one: what is above several columns comes before the name of each of them.
+The header rows (``<th>``) are merged into one: a heading above several columns precedes the name of each.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from html.parser import HTMLParser
 import msgspec
 
 _WIDEST = 60
-"""Columns of a table, and rows that a cell spans."""
+"""Maximum number of columns of a table, and of rows that a cell spans."""
 
 
 class _Cell(msgspec.Struct):
-    """A cell of the source: in the head or not, over so many columns and rows."""
+    """A cell of the source: whether it is a header, and how many columns and rows it spans."""
 
     is_head: bool
     columns: int
@@ -24,12 +24,12 @@ class _Cell(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        """What the cell says."""
+        """The text of the cell."""
         return "".join(self.pieces)
 
 
 class _Reader(HTMLParser):
-    """Gathers the rows of a table; ``numbers`` are the lines in which they begin."""
+    """Collects the rows of a table; ``numbers`` are the lines in which they begin."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,9 +63,9 @@ def _span(value: str | None) -> int:
 
 
 def table(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table as the texts of their cells, each with the line of ``text`` in which it begins, from 1.
+    """The rows of a table as texts of their cells, each with the line of ``text`` in which it begins, from 1.
 
-    Those of the head are one; a row of one cell has one text.
+    Header rows are merged into one; a row with a single cell has one text.
     """
     reader = _Reader()
     reader.feed(text)
@@ -73,7 +73,7 @@ def table(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _table(rows: Sequence[Sequence[_Cell]]) -> Iterator[tuple[int, list[str]]]:
-    """The rows with their cells as text; those of the head in one, those of one cell alone before it."""
+    """The rows as texts; header rows are merged into one, after rows of a single cell."""
     width = max((sum(cell.columns for cell in row) for row in rows), default=0)
     head: list[list[str]] = []
     last = 0
@@ -92,7 +92,7 @@ def _table(rows: Sequence[Sequence[_Cell]]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _spread(rows: Sequence[Sequence[_Cell]]) -> Iterator[tuple[list[str], bool]]:
-    """Each row with the cells that reach into it from above, and whether all of its own are of the head."""
+    """Each row with the cells that extend into it from above, and whether all its own cells are headers."""
     above: dict[int, tuple[int, str]] = {}
     for row in rows:
         found: list[str] = []

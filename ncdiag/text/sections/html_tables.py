@@ -1,4 +1,4 @@
-"""Tables of web pages as tables with bars, which parsers read."""
+"""Convert HTML tables to tables with bars, which parsers read."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ncdiag.text.sections.line import Line
 _BEGIN = lazy_regex(r"<table\b", re.IGNORECASE)
 _END = lazy_regex(r"</table\s*>", re.IGNORECASE)
 _LONGEST = 3000
-"""Lines of a table that are read."""
+"""Maximum number of lines of a table that are read."""
 
 
 class HtmlTables:
-    """The layer that elements of tables are (`ncdiag.text.sections.undress`)."""
+    """HTML tables as a layer of decoration to remove (`ncdiag.text.sections.undress`)."""
 
     doubtful = False
     sure = False
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
-        """From each ``<table>`` to its end."""
+        """(start, end) of each table, from ``<table>`` to its end."""
         found: list[tuple[int, int]] = []
         start: int | None = None
         for index, line in enumerate(lines):
@@ -38,8 +38,8 @@ class HtmlTables:
         return found
 
     def removed(self, lines: Sequence[Line]) -> list[Line]:
-        """A line for each row, with the number of the line in which the row begins."""
-        from ncdiag.text.sections.html_rows import table  # with the parser of HTML, which few pastes need
+        """One line per row, with the number of the line in which the row begins."""
+        from ncdiag.text.sections.html_rows import table  # it loads the HTML parser, which few pastes need
 
         rows = table("\n".join(line.text for line in lines))
         return [

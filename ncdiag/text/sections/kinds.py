@@ -1,4 +1,4 @@
-"""Which kind of section a line begins, and which a command prints: the parsers' anchors and commands as one table."""
+"""Determine the kind of section that a line begins or a command prints: anchors and commands of all parsers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ncdiag.text.sections import prompt
 
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
 _PLAIN_LIMIT, SHORT = 1 << 12, 200
-"""Lines that begin nothing that are remembered, and their greatest length: programs print many of them again."""
+"""Number of remembered lines that begin nothing, and their maximum length: programs print many of them again."""
 _WRAPPERS = 4
 _SYSTEM = "/etc"
 _WRAPPER = lazy_regex(
@@ -23,13 +23,14 @@ _WRAPPER = lazy_regex(
     r"|(?:time|exec|watch|nohup|command|stdbuf)\s+(?:-\S+\s+)*|ip\s+netns\s+exec\s+\S+\s+|chroot\s+\S+\s+"
     r"|[A-Z_][A-Z0-9_]*=\S*\s+)"
 )
-"""What runs another command, which says what is printed."""
+"""Programs that run another command, which determines the output."""
 
 
 class _Some(NamedTuple):
-    """The places of some parsers with anchors, with signs and without.
+    """Indexes of some of the parsers with anchors, those with signs (``signed``) and without (``unsigned``).
 
-    One pattern has the anchors of the latter, one those of all that name numbers, with any number in their place.
+    ``any_unsigned`` matches the anchors of the unsigned, ``numbers_open`` all anchors that contain numbers, with any
+    number in their place.
     """
 
     signed: frozenset[int]
@@ -39,10 +40,10 @@ class _Some(NamedTuple):
 
 
 class Kinds:
-    """The kinds that these parsers read."""
+    """The table of the kinds that the given parsers read."""
 
     def __init__(self, parsers: Iterable[Parser]) -> None:
-        """No two parsers announce one command; of two whose anchors match one line the first is taken."""
+        """No two parsers may declare the same command; if two anchors match a line, the first parser is used."""
         held = tuple(parsers)
         self._anchored = tuple(parser for parser in held if parser.anchor)
         self._patterns = tuple(lazy_regex(parser.anchor) for parser in self._anchored)
@@ -57,7 +58,7 @@ class Kinds:
         self._plain: set[str] = set()
 
     def of_line(self, line: str) -> str | None:
-        """The kind that begins with this line."""
+        """The kind of section that begins with this line, or None."""
         some = self._beginning_as(line)
         places = some.signed & self._signed(line)
         if some.any_unsigned.match(line):
@@ -65,11 +66,11 @@ class Kinds:
         return next((self._anchored[place].kind for place in sorted(places) if self._patterns[place].match(line)), None)
 
     def may_depend_on_numbers(self, line: str) -> bool:
-        """True if a section may begin with a line that differs from this one in its numbers alone."""
+        """True if a section may begin with a line that differs from this one only in its numbers."""
         return self._beginning_as(line).numbers_open.match(line) is not None
 
     def _beginning_as(self, line: str) -> _Some:
-        """Those whose anchors may match a line with this first letter; all letters that no anchor names are as one."""
+        """The parsers whose anchors may match a line with this first letter; letters in no anchor are equivalent."""
         letter = folded(line[:1])
         letter = letter if letter in self._letters else ""
         found = self._by_letter.get(letter)
@@ -84,27 +85,27 @@ class Kinds:
         return found
 
     def _signed(self, line: str) -> frozenset[int]:
-        """The places of those whose signs the line may hold: of the end of a line, those of the line."""
+        """Indexes of the parsers whose signs the line may contain; the end of a line reuses the result of the line."""
         if not self._seen[0].endswith(line):
             self._seen = line, self._signs.owners(line)
         return self._seen[1]
 
     def is_plain(self, line: str) -> bool:
-        """True if the line is known to begin nothing, be it a section, a heading or an echoed command."""
+        """True if the line is known to begin neither a section nor a heading nor an echoed command."""
         return line in self._plain
 
     def remember_plain(self, line: str) -> None:
-        """The line begins nothing, wherever it stands."""
+        """Remember that the line begins nothing, wherever it occurs."""
         if len(line) < SHORT:
             if len(self._plain) >= _PLAIN_LIMIT:
                 self._plain.clear()
             self._plain.add(line)
 
     def of_command(self, command: str) -> str | None:
-        """The kind whose command this is.
+        """The kind that this command prints, or None.
 
-        The longest declared command that the line begins with (``sudo`` and paths aside). A command that ends in a
-        folder stands for every file in it, one that ends in a file for this file in any other folder than /etc.
+        The longest declared command with which the line begins is used, without ``sudo`` and paths. A command that ends
+        in a folder covers every file in it, one that ends in a file covers this file name in any folder except /etc.
         """
         command = command[:_COMMAND_LENGTH].strip()
         for _ in range(_WRAPPERS):
@@ -126,7 +127,7 @@ class Kinds:
         return None
 
     def tag(self, line: str, kind: str) -> prompt.Prefix | None:
-        """The tag (no indentation) behind which a section of this kind begins."""
+        """The tag (not an indentation) after which a section of this kind begins in the line, or None."""
         for prefix in prompt.prefixes(line):
             if prefix.text.strip() and self.of_line(prefix.removed(line) or "") == kind:
                 return prefix
@@ -135,7 +136,7 @@ class Kinds:
 
 @functools.lru_cache(8)
 def kinds_of(parsers: tuple[Parser, ...]) -> Kinds:
-    """The table of these parsers, made once: a paste is cut in several ways."""
+    """The table of these parsers, built once because a paste is cut several times."""
     return Kinds(parsers)
 
 
@@ -143,11 +144,11 @@ _DIGITS = lazy_regex(
     r"\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
     r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<number>\d+)"
 )
-"""The pieces of a pattern in which a digit stands, or may not be taken for one."""
+"""The parts of a pattern that contain a digit or could be mistaken for one."""
 
 
 _ESCAPED = lazy_regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
-"""A character by its number."""
+"""A character written as its code."""
 
 
 def _any(anchors: Iterable[str]) -> re.Pattern[str]:
@@ -156,7 +157,7 @@ def _any(anchors: Iterable[str]) -> re.Pattern[str]:
 
 @functools.cache
 def _numbers_open(anchor: str) -> str | None:
-    """The anchor with any number in the place of those that it names; None where it names none."""
+    """The anchor with any number in place of its numbers; None if it has none."""
     opened = _DIGITS.sub(_any_number, anchor)
     return opened if opened != anchor else None
 
@@ -167,4 +168,4 @@ def _any_number(found: re.Match[str]) -> str:
     held = found["set"]
     if not held or not re.search(r"(?<!\\)\d", _ESCAPED.sub("", held.replace("0-9", ""))):
         return found[0]
-    return rf"[\d{held[1:]}]"  # in front: a hyphen may stand for itself at the end
+    return rf"[\d{held[1:]}]"  # in front, because a hyphen at the end is literal

@@ -1,4 +1,4 @@
-"""A line of a paste while it is freed from what shells, loggers, mailers and chats put around it."""
+"""A line of a paste while the text added by shells, loggers, mailers and chats is removed from it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import msgspec
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
-    """A line: ``number`` in the source, ``text`` as far as it was uncovered, and what was learnt from the rest.
+    """A line: ``number`` in the source, the remaining ``text``, and what was learnt from the removed parts.
 
-    ``head`` are the times and labels that stood before the text, outermost first, with a blank after each. ``stream``
-    names the process, among several whose lines alternate; ``host`` is where the text was printed.
+    ``head`` are the times and labels that preceded the text, outermost first, each followed by a blank. ``stream``
+    identifies the process among several whose lines are interleaved; ``host`` is where the text was printed.
     """
 
     number: int
@@ -22,7 +22,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_fence(self) -> bool:
-        """True if the line begins or ends a block of code in Markdown."""
+        """True if the line begins or ends a Markdown code block."""
         return self.text.lstrip().startswith(("```", "~~~"))
 
 
@@ -32,9 +32,9 @@ def lines_of(text: str) -> list[Line]:
 
 
 def block_ends(lines: Sequence[Line], carries: Sequence[bool], share: int) -> list[tuple[int, int]]:
-    """Beginnings and ends of blocks in which ``share`` lines that carry something stand for each one that does not.
+    """(start, end) of blocks with at least ``share`` lines that carry something per line that does not.
 
-    Blank lines count for nothing; a fence ends a block. A block begins and ends with a line that carries it.
+    Blank lines are ignored; a code fence ends a block. The first and last line of a block carry it.
     """
     blocks: list[tuple[int, int]] = []
     start, end, with_it, without = -1, 0, 0, 0

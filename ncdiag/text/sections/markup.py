@@ -1,4 +1,4 @@
-"""What web pages, chats and programs make of characters: typography, HTML, Markdown's escapes, links, ends of lines."""
+"""Undo what web pages, chats and programs do to characters: typography, HTML, Markdown's escapes, links, line ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ADDRESS_BEHIND = lazy_regex(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>
 
 
 def tidied(text: str) -> str:
-    """Plain quotation marks and blanks; the characters that HTML writes as entities, unless the text has elements."""
+    """The text with plain quotation marks and blanks; HTML entities are decoded, unless the text has HTML elements."""
     if not text.isascii():
         text = text.translate(_TYPOGRAPHY)
     if "&" in text and not _TAG.search(text):
@@ -42,13 +42,13 @@ def tidied(text: str) -> str:
 
 
 def _without_entities(text: str) -> str:
-    import html  # and with it the names of all entities, which few texts need
+    import html  # it loads the names of all entities, which few texts need
 
     return _ENTITY.sub(lambda found: " " if found[0] == "&nbsp;" else html.unescape(found[0]), text)
 
 
 class Markup(msgspec.Struct, frozen=True):
-    """A layer that lies on single characters of a text, wherever they are; ``literal`` is in every sign of it."""
+    """A change of single characters anywhere in a text; ``literal`` occurs in every match of its pattern."""
 
     literal: str
     sign: re.Pattern[str]
@@ -57,12 +57,12 @@ class Markup(msgspec.Struct, frozen=True):
     sure: bool = False
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
-        """Blocks of lines of which every other one shows the sign."""
+        """(start, end) of blocks of lines of which at least every other one matches."""
         carries = [self.literal in line.text and self.sign.search(line.text) is not None for line in lines]
         return block_ends(lines, carries, 1) if any(carries) else []
 
     def removed(self, lines: Sequence[Line]) -> list[Line]:
-        """The lines without it; one line may become several of its number."""
+        """The lines with the change undone; one line may become several with the same number."""
         return [
             msgspec.structs.replace(line, text=text)
             for line in lines

@@ -1,4 +1,4 @@
-"""Where the lines of a section come from: their numbers in the source, what stood before them, whose they are."""
+"""The origin of the lines of a section: their numbers in the source, the text removed before them, their host."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ncdiag.text.sections.line import Line
 
 
 def hosts_of(lines: Iterable[Line], named: Iterable[str], addresses: Mapping[str, str]) -> dict[str, str]:
-    """The names of hosts that stood before lines, each with the one that NCCL gives the host.
+    """Host names that preceded lines, mapped to the name that NCCL uses for the host.
 
-    ``named`` are the hosts that printed NCCL lines of the text, ``addresses`` are those of their interfaces. One name
-    before all lines that is none of these is the machine around a container: it says nothing more.
+    ``named`` are the hosts that printed NCCL lines, ``addresses`` maps addresses of their interfaces to hosts. A single
+    unknown name before all lines is the machine that runs a container: it is ignored.
     """
     hosts = {line.host: addresses.get(line.host, line.host) for line in lines if line.host}
     known = set(named)
@@ -25,7 +25,7 @@ def hosts_of(lines: Iterable[Line], named: Iterable[str], addresses: Mapping[str
 
 
 def by_host(section: Section, lines: Sequence[Line]) -> Iterator[Section]:
-    """Text in parts of one host each, by what stood before its lines; what a tool printed is in one part."""
+    """Split a text section into parts of one host each, by what preceded its lines; a tool's output stays one part."""
     if section.kind != "text":
         yield section
         return
@@ -41,7 +41,7 @@ def by_host(section: Section, lines: Sequence[Line]) -> Iterator[Section]:
 
 
 def placed(section: Section, lines: Sequence[Line], hosts: Mapping[str, str]) -> Section:
-    """The section with the numbers, heads and host of its lines, which it knows by their places."""
+    """The section with the numbers, heads and host of its lines; before, ``numbers`` are indexes into ``lines``."""
     held = [lines[section.number(index) - 1] for index in range(max(len(section.lines), 1))]
     heads = tuple(line.head for line in held) if any(line.head for line in held) else ()
     return msgspec.structs.replace(

@@ -1,6 +1,6 @@
-"""What surrounds a tool's output in a paste.
+"""Recognise what surrounds the output of a tool in a paste.
 
-Shell prompts with the echoed command, file headers, quoting, launcher tags.
+Shell prompts with the echoed command, file headings, quoting, launcher prefixes.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _BARE = (
     r"|[\u2514\u2570]\u2500+[$#%>\u276f\u27a4]?\s+|\$(?=[a-z]))"
 )
 _NAMED = rf"\[?(?P<named>(?=[\w.-]*[A-Za-z]){_HOSTNAME})\]?:?\s?[$#]\s{{1,4}}"
-"""A host alone, as people shorten their prompts: only a known command behind it tells it from prose."""
+"""A short prompt that is only a host name: it differs from prose only if a known command follows."""
 _PROMPT = lazy_regex(
     rf"{_CLOCK}(?:\([\w.-]+\)\s*)?"  # (base)
     rf"(?:\[?{_USER}\]?\s*[$#%>]\s*|(?:sh|bash|zsh)-[\d.]+[$#]\s*|{_BARE}|{_NAMED})"
     r"(?P<command>[^\s$#%>].*)$"
 )
 _COMMENTED = lazy_regex(r"#\s+(?:export\s+|setenv\s+|set\s+|-\s+(?:name|key):\s|env:\s)?[A-Za-z_]\w{0,80}\s{0,2}[=:]")
-"""A setting behind a lone ``#``, which is taken out of a script or a file far more often than root typed it."""
+"""A setting after a lone ``#``: almost always a commented line of a script or file, rarely a command typed by root."""
 _EMPTY_PROMPT = lazy_regex(rf"{_CLOCK}(?:\([\w.-]+\)\s*)?\[?{_USER}\]?\s*[$#%>]\s*$")
 _BARE_END = lazy_regex(r"(?:[~/][\w./-]{0,100}\s)?[$#]$")
 _PROMPT_ABOVE = lazy_regex(rf"[\u250c\u256d]\u2500{{0,4}}[(\[]?[\w.-]{{1,64}}[@\u327f](?P<host>{_HOSTNAME})")
-"""The first line of a prompt of two."""
+"""The first line of a prompt of two lines."""
 _HEADER = lazy_regex(
     rf"(?:==> (?P<path>\S+) <==|[=\-#*_]{{2,}}\s*(?:host(?:name)?\s*[:=]?\s*|node\s*[:=]\s*)?(?P<name>{_HOSTNAME})"
     r"(?:\s*[:/]\s*(?P<what>[^=*]+?))?\s*[=\-#*_]{2,}|(?:host(?:name)?|node)\s*[:=]\s*(?P<said>[A-Za-z0-9][\w.-]*))\s*:?$",
@@ -44,13 +44,13 @@ _RAN_ON = lazy_regex(
     rf"(?P<ansible>{_HOSTNAME}) \| [A-Z]{{4,12}}!? \| rc=\d{{1,3}} >>"
     rf"|\[\d{{1,6}}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?:[\w-]{{1,64}}@)?(?P<pssh>{_HOSTNAME})"
 )
-"""What ansible and pssh put above a host's output."""
+"""Headings of ansible and pssh above the output of a host."""
 _LABEL = lazy_regex(
     r"[#*_\s]{0,8}(?:(?:on|from)\s)?(?:the\s)?(?P<what>node|host|machine|server|pod|worker)\s?[#-]?(?P<number>\d{1,4}|[A-D])"
     r"(?:\s\([\w .-]{1,40}\))?\s?[:*_#]{0,6}$",
     re.IGNORECASE,
 )
-"""``Node 1:``: a person's word for one of several machines whose outputs follow."""
+"""``Node 1:``: a hand-written label for one of several machines whose outputs follow."""
 _NAMED_HOST = r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{1,62}"
 _ON_HOST = lazy_regex(
     r"[\s#*_>`(-]{0,8}(?P<words>(?:(?:and|but|now|then|here(?:'s)?|this|that|is|the|same|outputs?|on|from|for|of|node|host"
@@ -58,18 +58,18 @@ _ON_HOST = lazy_regex(
     rf"[`*(\"']{{0,3}}(?P<host>{_NAMED_HOST})[`*)\"']{{0,3}}\s?:[*_`\s]{{0,4}}$",
     re.IGNORECASE,
 )
-"""``and gpu-n2:``, ``the same on n3:``: a person's words for the machine whose outputs follow."""
+"""``and gpu-n2:``, ``the same on n3:``: a hand-written phrase that names the machine whose outputs follow."""
 _NO_HOST = lazy_regex(
     r"(?:rank|step|epoch|stage|phase|part|test|case|run|option|attempt|try|layer|round|job|task|gpu|nic|port|rail|cuda|eth"
     r"|en[ops]\w*|ib|bond|mlx|nvme|device|channel|thread|process|line|page|fig\w*|item|point|question|q|v|h|utf|sha|md|x)"
     r"-?\d[\da-f-]*",
     re.IGNORECASE,
 )
-"""What ends in a number and is not a machine."""
+"""Words that end in a number and do not name a machine."""
 _DESCRIBED = lazy_regex(r"Name:\s{3,40}(?P<name>[a-z0-9][a-z0-9.-]{0,252})\s*$")
 """The first line of ``kubectl describe``."""
 _SYSTEM = [["", name] for name in ("dev", "etc", "proc", "run", "sys", "usr")]
-"""How the paths of a machine's own files begin: they name no host."""
+"""First parts of the usual paths of a machine's files: they name no host."""
 _DECORATED = lazy_regex(
     r"[\s#*`>=:~-]*(?:output of|command)?[\s:`*]*(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)[\s`*:=~-]*$",
     re.IGNORECASE,
@@ -78,13 +78,13 @@ _SAYS = lazy_regex(
     r"(?<=\s)(?:is|was|are|only|just|gets?|got|reach\w*|gives?|gave|shows?|says|prints|works?|fails?|hangs?|runs?|between)\b",
     re.IGNORECASE,
 )
-"""What a sentence says of a command."""
+"""Verbs of a sentence about a command."""
 _OUTPUT_ON = lazy_regex(
     r"[\s#*`>-]*(?:output of\s)?`?(?P<command>[A-Za-z][\w./-]*(?: [\w./=|-]+){0,6}?)`?(?:\soutput)?\s(?:on|from)\s"
     rf"(?:(?:the\s)?(?:host|node|machine|server)\s)?`?(?P<host>(?=\S*[\d-]){_HOSTNAME})`?[\s:*`]*$",
     re.IGNORECASE,
 )
-"""``dmesg on node2:``, above what that command printed there."""
+"""``dmesg on node2:``, above the output of that command on that host."""
 _LAUNCHER = lazy_regex(
     r"\[(?:\d+,\d+|[\w.-]+@\d+,\d+)\]<std(?:out|err)>:\s?"  # Open MPI and PRRTE
     r"|\[(?:default|rank|Rank )\d+\]:\s?"  # torchrun, PyTorch
@@ -100,22 +100,23 @@ _TIME = lazy_regex(
     rf"|\[(?:[\w.:]{{1,64}}\]\s?\[)?{_LEVEL}\]:?\s|(?:[\w.:]{{1,64}} )?{_LEVEL}:?\s)?"
 )
 """A time, and a level, before each line: ``kubectl logs --timestamps``, ``docker logs -t``, the files of the container
-runtime (CRI), Python's logging of a tool's output."""
+runtime (CRI), Python's logging of a tool's output.
+"""
 _NO_TAG = (
     r"\d+|(?:\w{1,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Warning)"
     r"|(?i:trace|debug|info|notice|note|hint|warn(?:ing)?|err(?:or)?|critical|fatal)"
 )
-"""What stands before a colon as a host may: a rank, the name of an exception, a level."""
+"""Words before a colon that are not a host: a rank, the name of an exception, a level."""
 _HOST_PREFIX = lazy_regex(rf"(?!(?:{_NO_TAG}): )(?P<host>{_HOSTNAME}): ")
 _RANK_LABEL = lazy_regex(r"\s{0,4}\d{1,6}: ")
 _FILE_PREFIX = lazy_regex(r"(?:/[\w.@-]{1,64}){2,12}:")
-"""What ``grep`` puts before the lines of several files."""
+"""The path that ``grep`` prints before each line when it searches several files."""
 _RULE = lazy_regex(r"[-=*#~_]{8,}\s*$")
 _BANNER_NAME = lazy_regex(rf"(?P<name>{_HOSTNAME})\s*$")
 _BANNER_SET = lazy_regex(r"[A-Za-z0-9][\w.\[\],-]{0,200}(?:\s\(\d{1,6}\))?\s*$")
 _REMOTE = lazy_regex(r"(?:ssh|kubectl\s+exec|(?:docker|podman|nerdctl)\s+exec)\s")
 _WITH_VALUE = frozenset({*(f"-{letter}" for letter in "BbcDEeFIiJLlmnOopQRSuWw"), "--namespace", "--container"})
-"""Options of these that take the next word (``-n`` of ssh takes none, and nobody types it before a tool)."""
+"""Options of these commands that take the next word as their value (``-n`` of ssh takes none, but is rarely used)."""
 _ASKS_NAME = lazy_regex(
     r"(?:/\S{1,40}/)?(?:hostname(?: -[sf]| --(?:short|fqdn|long))?|uname -n|cat /etc/hostname"
     r"|cat /proc/sys/kernel/hostname|hostnamectl(?: hostname| --static))\s*(?:#.*)?$"
@@ -124,23 +125,23 @@ _QUOTE = lazy_regex(r"(?:> ?)+")
 
 
 class Echo(msgspec.Struct, frozen=True):
-    """A command as a shell echoed it: ``host`` from the prompt, None where the prompt names none."""
+    """A command as echoed by a shell: ``host`` from the prompt, None if the prompt names none."""
 
     command: str
     host: str | None
     certain: bool
-    """False for a bare ``#`` or ``$``, which also begins comments and tables, and for one behind a single word."""
+    """False after a bare ``#`` or ``$``, which also begin comments and tables, and after a prompt of a single word."""
     typed: bool
-    """True where nobody writes so but to show a command, whatever that is: of those that are not certain, ``$``."""
+    """True if such a prompt is only written to show a command, even an unknown one: of the uncertain prompts, ``$``."""
 
     @property
     def comment(self) -> str:
-        """What a person wrote behind the command."""
+        """The shell comment after the command."""
         return self.command.partition(" # ")[2].strip()
 
 
 def prompt(line: str) -> Echo | None:
-    """Read a prompt with a command behind it."""
+    """Parse a prompt that is followed by a command; None if the line is not one."""
     found = _PROMPT.match(line)
     if not found or len(line) > 4096 or _COMMENTED.match(line):  # noqa: PLR2004  (anything longer is data)
         return None
@@ -151,42 +152,42 @@ def prompt(line: str) -> Echo | None:
 
 
 def asks_name(command: str) -> bool:
-    """True if all that the command prints is the name of its host."""
+    """True if the command prints only the name of its host."""
     return _ASKS_NAME.match(command) is not None
 
 
 def host_name(line: str) -> str | None:
-    """The host that such a command printed; None for the name that every host has for itself."""
+    """The host that such a command printed; None for names that mean the local host."""
     found = _BANNER_NAME.match(line)
     name = short_host(found["name"]) if found else "localhost"
     return None if name.lower() == "localhost" else name
 
 
 def prompt_above(line: str) -> str | None:
-    """The host that the upper line of a prompt of two lines names (``┌──(root@node1)-[~]``)."""
+    """The host in the upper line of a two-line prompt (``┌──(root@node1)-[~]``), or None."""
     found = _PROMPT_ABOVE.match(line) if len(line) < 300 else None  # noqa: PLR2004
     return short_host(found["host"]) if found else None
 
 
 def is_empty_prompt(line: str) -> bool:
-    """A prompt at which nothing was typed ends the output above it."""
+    """True for a prompt without a command, which ends the output above it."""
     return _BARE_END.match(line.strip()) is not None or (len(line) < 300 and _EMPTY_PROMPT.match(line) is not None)  # noqa: PLR2004
 
 
 def is_fence(line: str) -> bool:
-    """The beginning or end of a block of code in Markdown."""
+    """True if the line begins or ends a Markdown code block."""
     return line.lstrip().startswith(("```", "~~~"))
 
 
 def is_rule(line: str) -> bool:
-    """A line of dashes or the like alone, as it is above and below a name in dshbak's and clush's output."""
+    """True for a line of dashes or similar, as dshbak and clush print above and below a host name."""
     return len(line) < 200 and _RULE.match(line) is not None  # noqa: PLR2004
 
 
 def banner(line: str) -> tuple[str | None] | None:
-    """The host between two rules; (None,) where several hosts share the output (``node[1-4] (4)``), None for no name.
+    """The host between two ruler lines; (None,) for several hosts at once (``node[1-4] (4)``), None for no host.
 
-    A word without a digit, a dot or a dash is a heading and no host.
+    A word without a digit, a dot or a dash is a heading, not a host.
     """
     if len(line) > 250 or not re.search(r"[\d.-]", line):  # noqa: PLR2004
         return None
@@ -197,7 +198,7 @@ def banner(line: str) -> tuple[str | None] | None:
 
 
 def remote(command: str) -> tuple[str | None, str]:
-    """The host (or pod) on which ``ssh HOST COMMAND`` and the like run, and the command there."""
+    """The host (or pod) of ``ssh HOST COMMAND`` and similar commands, and the command that runs there."""
     if len(command) > 4096 or not _REMOTE.match(command):  # noqa: PLR2004
         return None, command
     words = command.split()
@@ -216,9 +217,9 @@ def remote(command: str) -> tuple[str | None, str]:
 
 
 def header(line: str) -> tuple[str | None, str | None] | None:
-    """A line that only says whose or what output follows (``==> node1/ibstat.txt <==``, ``=== node1 ===``).
+    """(host, title) of a line that only says where the following output comes from; None for any other line.
 
-    (host, what).
+    Examples: ``==> node1/ibstat.txt <==``, ``=== node1 ===``.
     """
     if len(line) > 200:  # noqa: PLR2004
         return None
@@ -234,12 +235,12 @@ def header(line: str) -> tuple[str | None, str | None] | None:
         return (short_host(parts[-2]) if len(parts) > 1 else None), parts[-1].rsplit(".", 1)[0]
     name = found["name"] or found["said"]
     if found["said"] is None and name.strip("-_").isupper() and name.strip("-_").isalpha():
-        return None, found["what"] or name  # a heading such as ---TOPO---: a word, no machine
+        return None, found["what"] or name  # a heading such as ---TOPO---: a word, not a machine
     return short_host(name.rstrip("-_")), found["what"]
 
 
 def _labelled(line: str) -> str | None:
-    """The host of ansible's or pssh's heading, or of a person's label (``Node 1:`` is ``node1``)."""
+    """The host in a heading of ansible or pssh, or in a hand-written label (``Node 1:`` becomes ``node1``)."""
     ran, label = _RAN_ON.match(line), _LABEL.match(line)
     if ran:
         return short_host(ran["ansible"] or ran["pssh"])
@@ -247,7 +248,7 @@ def _labelled(line: str) -> str | None:
 
 
 def _said_host(line: str) -> str | None:
-    """The host that a few words with a colon name; without a word of where, a name with a dash."""
+    """The host in a short phrase that ends in a colon; without a preposition, only a name with a dash."""
     found = _ON_HOST.match(line)
     if found is None or _NO_HOST.fullmatch(found["host"]) or not (found["words"] or "-" in found["host"]):
         return None
@@ -255,22 +256,19 @@ def _said_host(line: str) -> str | None:
 
 
 def described(line: str) -> str | None:
-    """The pod or node of which ``kubectl describe`` tells from this line on."""
+    """The pod or node whose ``kubectl describe`` output begins with this line, or None."""
     found = _DESCRIBED.match(line) if len(line) < 300 else None  # noqa: PLR2004
     return short_host(found["name"]) if found else None
 
 
 def title(line: str) -> str | None:
-    """A line that consists of a command alone, perhaps decorated as a heading (``## ibstat``, ``nvidia-smi topo.
-
-    -m:``).
-    """
+    """The command, if the line consists of one alone, perhaps decorated as a heading (``## nvidia-smi topo -m:``)."""
     found = _DECORATED.match(line) if len(line) < 120 else None  # noqa: PLR2004
     return found["command"].strip() if found and not _SAYS.search(line) else None
 
 
 def output_on(line: str) -> tuple[str, str] | None:
-    """Command and host of a heading that names both in a few words (``dmesg on node2:``)."""
+    """(command, host) of a heading that names both (``dmesg on node2:``), or None."""
     found = _OUTPUT_ON.match(line) if len(line) < 120 else None  # noqa: PLR2004
     return (found["command"].strip(), short_host(found["host"])) if found else None
 
@@ -282,9 +280,9 @@ def unquote(line: str) -> str:
 
 
 class Prefix(msgspec.Struct, frozen=True):
-    """What stood before a program's own text on a line: ``text`` the same on each line, behind a time where ``timed``.
+    """What precedes a program's text on a line: ``text`` is the same on each line, after a time if ``timed``.
 
-    ``host`` is the one that it names. Blanks alone are an indentation, of which a line may have less.
+    ``host`` is the host that it names. A prefix of blanks is an indentation, of which a line may have less.
     """
 
     text: str
@@ -292,7 +290,7 @@ class Prefix(msgspec.Struct, frozen=True):
     timed: bool = False
 
     def removed(self, line: str) -> str | None:
-        """The line without the prefix; None when it has another one."""
+        """The line without the prefix; None if it has another prefix."""
         if not line.strip():
             return line
         if self.timed:
@@ -309,7 +307,7 @@ class Prefix(msgspec.Struct, frozen=True):
 
 
 def prefixes(line: str) -> list[Prefix]:
-    """What may have been put before the text by a launcher, a log or an indentation: candidates, the surest first."""
+    """Candidates for the prefix that a launcher, a log or an indentation added to the line, most certain first."""
     time = _TIME.match(line)
     rest = line[time.end() :] if time else line
     found = [Prefix("", timed=True)] if time else []

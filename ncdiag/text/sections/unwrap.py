@@ -1,7 +1,7 @@
-"""Lines that a terminal, a mailer or a chat broke at its width, in one again.
+"""Join lines that a terminal, a mailer or a chat wrapped at its width.
 
-Tables have lines of one length, too, and prose has long ones: these are guesses, of which whoever asks keeps the one
-that can be understood best (`ncdiag.text.sections.undress`). A line that was joined has the number of its beginning.
+Tables also have lines of equal length, and prose has long ones, so the results are guesses: the caller keeps the guess
+that can be understood best (`ncdiag.text.sections.undress`). A joined line has the number of its first part.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ncdiag.text.sections.line import Line
 NARROWEST, WIDEST = 40, 250
 """Widths of terminals, mails and tickets."""
 ENOUGH = 3
-"""Lines that end at the width before it is that of a whole text."""
+"""Minimum number of lines that end at a width before it is taken for the width of the whole text."""
 FEW = 2
-"""As many are enough where one of them says more for it, and none less."""
+"""The smaller minimum, used where there is further evidence and none against it."""
 _WIDTHS, _OFTEN = 3, 5
-"""Widths that are looked at, and lines that must end at one that is not that of the longest line."""
+"""Number of widths that are tried, and minimum number of lines for a width other than that of the longest line."""
 _SOUND = 3
-"""Lines of a width that must go on for each one that does not."""
+"""Required ratio of lines of a width that continue on the next line to those that do not."""
 _ALIKE = 10
-"""Characters at the beginning that lines of one program have in common."""
+"""Characters at the start that lines of one program have in common."""
 _LONGEST = 24
-"""Lines that one line was broken into, at most."""
+"""Maximum number of pieces of one line."""
 _PLACES, _FOLLOWING = 120, 6
-"""Places of a text that are looked at one by one, and how many lines an NCCL line may fill at each."""
+"""Maximum number of positions that are tried one by one, and of lines that an NCCL line may fill at each."""
 
 _MARK = lazy_regex(r"NCCL (?:INFO|WARN|ATTN|TRACE|CALL) ")
 _OWN = lazy_regex(
@@ -42,16 +42,17 @@ _OWN = lazy_regex(
     r"|Traceback |\s+File \"",
     re.ASCII,
 )
-"""Beginnings of lines that go on with no other line."""
+"""Beginnings of lines that do not continue another line."""
 
 _WITHIN = lazy_regex(r" ?[A-Za-z0-9:]")
-"""How a line goes on behind a break that was put anywhere."""
+"""How a line continues after a break at an arbitrary position."""
 
 
 class Reach(enum.IntEnum):
-    """How far lines reach that may have been broken.
+    """How well the lengths of lines fit the assumption that they were wrapped.
 
-    To any width; nearly to the widest; exactly to it; exactly to another one, which lines have by chance, too.
+    ANY: any width; FULL: nearly the longest line; EXACT: exactly the longest; WITHIN: exactly another width, which also
+    happens by chance.
     """
 
     ANY = 0
@@ -61,13 +62,13 @@ class Reach(enum.IntEnum):
 
 
 Whole = tuple[int, int, Line]
-"""Lines that may be one: where they begin and end, and the line in one."""
+"""Lines that may be one: (start, end, joined line)."""
 
 
 def guesses(lines: Sequence[Line]) -> Iterator[tuple[list[Whole], Reach]]:
-    """What to put together if lines were broken: anywhere at one width, between words at that of the longest, anywhere.
+    """Yield guesses which lines to join: broken anywhere at one width, between words at the longest, or at any width.
 
-    Each with how far the lines reach. Where nothing but a break at one width is seen, it is no other.
+    Each with a measure of how well the lengths fit. If all breaks are at one width, the second guess is left out.
     """
     hard: set[tuple[int, int]] = set()
     widest = max((len(line.text) for line in lines), default=0)
@@ -90,7 +91,7 @@ def _whole(lines: Sequence[Line], places: Iterable[tuple[int, int]], glue: str) 
 
 
 def _widths(lines: Sequence[Line]) -> list[int]:
-    """Lengths of lines of which nearly all go on in the next line, if they were broken there: at most three."""
+    """At most three line lengths at which nearly all lines continue on the next one, if they were wrapped there."""
     wide: Counter[int] = Counter()
     going_on: Counter[int] = Counter()
     for line, following in itertools.pairwise(lines):
@@ -107,9 +108,9 @@ def _widths(lines: Sequence[Line]) -> list[int]:
 
 
 def _windows(lines: Sequence[Line]) -> list[tuple[int, int]]:
-    """Where an NCCL line may go on in lines that nobody began, whatever the width.
+    """(start, end) of lines of no known origin in which an NCCL line may continue, whatever the width.
 
-    Nowhere if that is so often that a program prints between NCCL's lines.
+    Empty if there are too many, because then a program prints between NCCL's lines.
     """
     places: list[tuple[int, int]] = []
     for index in [index for index, line in enumerate(lines) if _is_nccl(line)]:
@@ -124,7 +125,7 @@ def _windows(lines: Sequence[Line]) -> list[tuple[int, int]]:
 
 
 def joined(lines: Sequence[Line], wholes: Iterable[Whole]) -> list[Line]:
-    """The lines, with one in place of several at each of these places; one that overlaps an earlier one is left out."""
+    """The lines, joined at each of these places; a place that overlaps an earlier one is skipped."""
     result: list[Line] = []
     at = 0
     for start, end, whole in wholes:
@@ -135,7 +136,7 @@ def joined(lines: Sequence[Line], wholes: Iterable[Whole]) -> list[Line]:
 
 
 def breaks_a_phrase(lines: Sequence[Line]) -> bool:
-    """True if a line ends within a word, or before a blank with which the next one begins."""
+    """True if a line ends within a word, or before a blank at the start of the next line."""
     return any(
         line.text[-1:].isalnum() and _WITHIN.match(following.text) is not None
         for line, following in itertools.pairwise(lines)
@@ -156,7 +157,7 @@ def _is_nccl(line: Line) -> bool:
 
 
 def _begins(line: Line) -> bool:
-    """True if no other line goes on in this one."""
+    """True if the line does not continue in another line."""
     return line.is_fence or _is_nccl(line) or _OWN.match(line.text) is not None
 
 
@@ -165,18 +166,18 @@ def _is_as_wide(line: Line, following: Line, width: int) -> bool:
 
 
 def _is_alike(line: Line, other: Line) -> bool:
-    """True if both begin with the same words, as lines of one program do: the other is a line of its own."""
+    """True if both begin with the same words, as lines of one program do: then neither continues the other."""
     return line.text[:_ALIKE] == other.text[:_ALIKE]
 
 
 def _is_full(line: Line, following: Line, width: int) -> bool:
-    """True if the first word of the following line would not have fitted behind this one."""
+    """True if the first word of the following line would not have fitted on this line."""
     word = following.text.split(None, 1)[0] if following.text.strip() else ""
     return (len(line.text) == width or len(line.text) + 1 + len(word) > width) and not _begins(following)
 
 
 def _are_full(lines: Sequence[Line]) -> bool:
-    """True if all lines reach the width that these lines have."""
+    """True if all lines reach their common width."""
     width = max(len(line.text) for line in lines)
     return width <= WIDEST and all(_is_full(line, following, width) for line, following in itertools.pairwise(lines))
 
@@ -184,7 +185,7 @@ def _are_full(lines: Sequence[Line]) -> bool:
 def _chains(
     lines: Sequence[Line], width: int, goes_on: Callable[[Line, Line, int], bool], begins: Callable[[Line], bool]
 ) -> Iterator[tuple[int, int]]:
-    """Beginnings and ends of the runs of lines that may be one."""
+    """(start, end) of the runs of lines that may be one."""
     index = 0
     while index < len(lines):
         end = index + 1
@@ -202,7 +203,7 @@ def _chains(
 
 
 def _glued(lines: Sequence[Line], glue: str) -> Line:
-    """One line; between words, blanks around the break count for nothing."""
+    """One line from several; between words, blanks around the break are dropped."""
     if len(lines) == 1:
         return lines[0]
     texts = [line.text for line in lines]

@@ -1,7 +1,7 @@
 """Compressed files and archives as streams: nothing is unpacked to disk, and a compression bomb is stopped.
 
-What a file is is told by its first bytes, not by its name. A reader here is anything with ``read(size)``: short reads
-are allowed, ``b""`` is the end, trouble is one of `BROKEN`, whose text can be shown.
+The kind of a file is determined by its first bytes, not its name. A reader is any object with ``read(size)``: short
+reads are allowed, ``b""`` is the end, errors are those in `BROKEN`, whose text can be shown.
 """
 
 from __future__ import annotations
@@ -19,62 +19,63 @@ if TYPE_CHECKING:
     import zipfile
 
 HEAD_SIZE = 512
-"""Bytes that `kind_of` wants to see; the mark of a tar archive is at offset 257."""
+"""Number of bytes that `kind_of` needs; the magic of a tar archive is at offset 257."""
 
 FREE_OUTPUT = 64 << 20
-"""Bytes that come out of compressed data before its ratio is looked at."""
+"""Number of bytes decompressed before the compression ratio is checked."""
 
 RATIO_LIMIT = 200
-"""Output bytes for each input byte, beyond `FREE_OUTPUT`; honest logs reach 5 to 50."""
+"""Maximum ratio of output to input bytes after `FREE_OUTPUT`; real logs reach 5 to 50."""
 
 ZST_PIECE = 1 << 10
-"""Bytes of a zst file that are decompressed at a time: four of them can stand for 128 KiB (RFC 8878, RLE blocks)."""
+"""Bytes of a zst file decompressed at a time: four of them can expand to 128 KiB (RFC 8878, RLE blocks)."""
 
 MEMBER_LIMIT = 10_000
-"""Members of one archive that are read."""
+"""Maximum number of members read from one archive."""
 
 BROKEN = (OSError, EOFError, ValueError)
-"""What reading damaged or vanished data raises. Errors of the archive modules are turned into OSError here, for these
-modules are imported only when there is an archive."""
+"""The exceptions raised by reading damaged or vanished data. Errors of archive modules are converted to OSError here,
+because these modules are imported only when there is an archive.
+"""
 
 _MAGIC = {b"\x1f\x8b\x08": "gz", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zst", b"PK\x03\x04": "zip"}
 
 
 class Reader(Protocol):
-    """Bytes, piece by piece."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """At most ``size`` bytes, fewer at will, none at the end."""
+        """At most ``size`` bytes, perhaps fewer; none at the end."""
 
 
 class Member:
-    """One entry of an archive: ``name`` within it, and either a ``reader`` or the ``reason`` why it is not read.
+    """A member of an archive: ``name`` within it, and either a ``reader`` or the ``reason`` why it is not read.
 
-    ``link`` is what a symbolic link points to.
+    ``link`` is the target of a symbolic link.
     """
 
     def __init__(self, name: str, reader: Reader | None = None, reason: str = "", link: str = "") -> None:
-        """Keep the parts."""
+        """Store the parts."""
         self.name, self.reader, self.reason, self.link = name, reader, reason, link
 
 
 class DamagedError(OSError):
-    """What a decompressor or archive reader says of damaged data."""
+    """Compressed data or an archive is damaged."""
 
 
 class BombError(OSError):
-    """Compressed data that grows beyond measure."""
+    """Compressed data expands beyond `RATIO_LIMIT`."""
 
 
 class Pushback:
-    """A stream whose beginning was already looked at."""
+    """A stream whose first bytes were already read."""
 
     def __init__(self, head: bytes, rest: Reader) -> None:
-        """First ``head``, then ``rest``."""
+        """Reads ``head``, then ``rest``."""
         self._head, self._rest = head, rest
 
     def read(self, size: int = -1, /) -> bytes:
-        """The head first."""
+        """Bytes of the head first, then of the rest."""
         if self._head:
             size = size if size >= 0 else len(self._head)
             part, self._head = self._head[:size], self._head[size:]
@@ -83,7 +84,7 @@ class Pushback:
 
 
 class _Counting:
-    """Passes on what it reads and counts it."""
+    """A reader that counts the bytes that pass through it."""
 
     def __init__(self, source: Reader) -> None:
         self._source, self.count = source, 0
@@ -95,7 +96,7 @@ class _Counting:
 
 
 class _Bounded:
-    """The output of a decompressor, stopped when it grows beyond measure."""
+    """The output of a decompressor; raises BombError if it expands beyond `RATIO_LIMIT`."""
 
     def __init__(self, source: Reader, consumed: Callable[[], int]) -> None:
         self._source, self._consumed, self._count = source, consumed, 0
@@ -110,7 +111,7 @@ class _Bounded:
 
 
 class _Guarded:
-    """Calls ``method`` for each piece (``read1``: what was decompressed before damage is kept) and tames its errors."""
+    """Calls ``method`` for each piece (``read1`` keeps what precedes damage) and converts errors to OSError."""
 
     def __init__(self, method: Callable[[int], bytes]) -> None:
         self._method = method
@@ -125,7 +126,7 @@ class _Guarded:
 
 
 def kind_of(head: bytes) -> str | None:
-    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip``, ``tar`` or ``pickle``; None for the bytes of anything else."""
+    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip``, ``tar`` or ``pickle`` by the first bytes; None for anything else."""
     if head[257:262] == b"ustar":
         return "tar"
     if is_pickled_dict(head):
@@ -134,7 +135,7 @@ def kind_of(head: bytes) -> str | None:
 
 
 def decompressed(kind: str, source: Reader) -> Reader:
-    """What a gz, bz2, xz or zst stream holds, and a pickle as JSON. OSError when the module for it is not installed."""
+    """The content of a gz, bz2, xz or zst stream; a pickle as JSON. Raises OSError if the module is not installed."""
     if kind == "pickle":
         return _unpickled(source)
     counting = _Counting(source)
@@ -172,7 +173,7 @@ def _zstandard(source: _Counting) -> Any:  # noqa: ANN401  (two modules, the sam
 
 
 class _Frames:
-    """Reads zst with the module zstandard, whose own reader takes a file that was cut short for a whole one."""
+    """Reads zst with the module zstandard, whose reader does not report a truncated file."""
 
     def __init__(self, new_frame: Callable[[], Any], source: Reader) -> None:
         self._new_frame, self._source = new_frame, source
@@ -197,16 +198,16 @@ class _Frames:
 
 
 def tar_members(source: Reader, limit: int | None = None) -> Iterator[Member]:
-    """The members of a tar stream in their order; each has to be read before the next one is taken.
+    """The members of a tar stream in their order; each must be read before the next one is requested.
 
-    After ``limit`` of them (`MEMBER_LIMIT` unless given) the reading ends with a reason.
-    Names are shown and never opened, so it does not matter where absolute ones or links point to.
+    After ``limit`` of them (default `MEMBER_LIMIT`) the last member has a reason instead of a reader.
+    Names are shown and never opened, so absolute paths and links are harmless.
     """
     import tarfile
 
     limit = MEMBER_LIMIT if limit is None else limit
     try:
-        stream: Any = source  # tarfile calls nothing but read()
+        stream: Any = source  # tarfile calls only read()
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for number, member in enumerate(archive):
                 if number >= limit:
@@ -232,7 +233,7 @@ def _oddity(member: tarfile.TarInfo) -> str:
 
 
 def zip_members(path: str) -> Iterator[Member]:
-    """The files of a zip archive on disk, in its order."""
+    """The files of a zip archive on disk, in the order of the archive."""
     import zipfile
 
     try:
@@ -264,7 +265,7 @@ def _zip_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Member:
 
 
 def reason_of(error: BaseException) -> str:
-    """What happened, for the user: the system's own words where there are some."""
+    """The reason of an error for the user: the system's own text if there is one."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = str(error).strip() or type(error).__name__

@@ -1,9 +1,9 @@
-"""NVIDIA's bug report (``nvidia-bug-report.log.gz``) as the commands and files that it is made of.
+"""NVIDIA's bug report (``nvidia-bug-report.log.gz``), split into the commands and files that it contains.
 
-Source of the format: nvidia-bug-report.sh of the driver (report_file, report_command; releases 304 to 580): below a
-line of 44 underscores stands ``*** PATH`` with the line of ``ls``, or a command, then its output. Each heading becomes
-a prompt with the command, or ``cat`` and the file, so that the cutter finds the outputs; the number of lines stays.
-Binary parts become empty lines.
+Source of the format: nvidia-bug-report.sh of the driver (report_file, report_command; releases 304 to 580): after a
+line of 44 underscores comes ``*** PATH`` with the line of ``ls``, or a command, then its output. Each heading is
+replaced by a prompt with the command, or ``cat`` and the file, so that the cutter finds the outputs; the number of
+lines does not change. Binary parts become empty lines.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 _MARK = b"Start of NVIDIA bug report log file"
 _HEAD = 1 << 14
-"""Bytes at the beginning of a source in which a report says that it is one."""
+"""Number of bytes at the start of a source in which a bug report identifies itself."""
 _UNAME = re.compile(rb"^uname: Linux ([\w.-]{1,64}) ", re.MULTILINE)
 _NAMING = b"uname: "
 _RULE = re.compile(rb"_{44}\s*$")
@@ -24,13 +24,13 @@ _COMMAND = re.compile(
     rb"|systemctl)((?: [\w.,=/\"*:-]{1,100}){0,12}):?\s*$"
 )
 _SCANNED = re.compile(rb"  (?:(journalctl -b -\d)|(/var/log/[\w./-]{1,60})):\s*$")
-"""What is above the lines about the driver that were found in the kernel's logs."""
+"""Headings above lines about the driver that were found in the kernel's logs."""
 _BINARY = re.compile(rb"[A-Za-z0-9+/]{76}\s*$|[A-Za-z0-9+/]{8,75}==?\s*$|[0-9a-f]{2,3}:(?: [0-9a-f]{2}){16}\s*$")
 """Lines of base64, and of lspci's dump of the configuration space."""
 
 
 def prompted(buffers: Iterable[bytes]) -> Iterator[bytes]:
-    """The line-aligned buffers of a source; those of a bug report with prompts in place of its headings."""
+    """The line-aligned buffers of a source; in a bug report, headings are replaced by prompts."""
     report: _Report | None = None
     for number, buffer in enumerate(buffers):
         if number == 0 and _MARK in buffer[:_HEAD]:
@@ -39,17 +39,17 @@ def prompted(buffers: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class _Report:
-    """A report that is being read: whether the next line may be a heading."""
+    """The state while a report is read: whether the next line may be a heading."""
 
     def __init__(self, head: bytes) -> None:
-        """The name of the host is in the first lines."""
+        """``head`` are the first lines, which contain the name of the host."""
         uname = _UNAME.search(head)
         host = uname[1].split(b".")[0] if uname else b""
         self._prompt = b"[root@" + host + b" ~]# " if host else b"$ "
         self._begins = False
 
     def prompted(self, buffer: bytes) -> bytes:
-        """The buffer with prompts."""
+        """The buffer with prompts instead of headings."""
         return b"\n".join(map(self._line, buffer.split(b"\n")))
 
     def _line(self, line: bytes) -> bytes:

@@ -1,8 +1,8 @@
-"""Files, folders, archives and standard input as sources of clean text.
+"""Open files, folders, archives and standard input as sources of clean text.
 
-`open_sources` finds what there is to read and `TextSource.buffers` reads it; what is done to the bytes on the way is
-written in `ncdiag.text.sources.text`. What cannot be read is one sentence: an `InputError` when it was all that was
-asked for, an `Unreadable` among the sources otherwise.
+`open_sources` finds the sources, `TextSource.buffers` reads one; `ncdiag.text.sources.text` describes how bytes are
+cleaned. A path that cannot be read gives one sentence: an `InputError` if no other path was given, else an
+`Unreadable` among the sources.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from ncdiag.text.sources.model import Packed, Source, Text, Unreadable
 from ncdiag.text.sources.text import BUFFER_SIZE, clean_text, looks_binary
 
 FOLDER_LIMIT = 10_000
-"""Files of one folder, with its subfolders, that are read."""
+"""Maximum number of files read from one folder and its subfolders."""
 
-_SMALL = BUFFER_SIZE // 2  # pieces below this are joined, so that buffers are large behind a decompressor too
-_NULL = os.makedev(1, 3)  # /dev/null, the one character device besides a terminal that makes sense
+_SMALL = BUFFER_SIZE // 2  # smaller pieces are joined, so that buffers are large after a decompressor too
+_NULL = os.makedev(1, 3)  # /dev/null, the only useful character device besides a terminal
 _OURS = {"script": machines.SCRIPT_MARK, "partial": machines.PARTIAL_MARK}
-"""Texts that ncdiag wrote itself, by how they begin: what ``collect --script`` and ``parse --partial`` print."""
+"""First bytes of texts that ncdiag wrote: the output of ``collect --script`` and ``parse --partial``."""
 _STREAMS = frozenset({"gz", "bz2", "xz", "zst", "pickle"})
 
 Opener = Callable[[], AbstractContextManager[Reader]]
 
 
 class TextSource(Text):
-    """A text of raw bytes, cleaned while it is read; its ``name`` inside an archive is ``archive:member``.
+    """A text of raw bytes that are cleaned while they are read; its ``name`` inside an archive is ``archive:member``.
 
-    A stream or an archive's member can be read once, a member only before the next source is taken.
+    A stream or a member of an archive can be read only once, a member only before the next source is opened.
     """
 
     def __init__(self, name: str, opener: Opener) -> None:
-        """``opener`` gives the bytes from their beginning; what it or its reader raises becomes a note."""
+        """``opener`` returns a reader at the first byte; errors of it or its reader become notes."""
         self.name = name
         self.notes: list[str] = []
         self._opener = opener
 
     @staticmethod
     def of_bytes(name: str, data: bytes) -> TextSource:
-        """A source whose bytes are at hand: pasted text, the output of a command."""
+        """A source from bytes in memory: pasted text, the output of a command."""
         return TextSource(name, lambda: io.BytesIO(data))
 
     def buffers(self) -> Iterator[bytes]:
@@ -77,9 +77,9 @@ class TextSource(Text):
 
 
 class File(TextSource):
-    """A text in a file of ``size`` bytes that can be opened again, by another process as well: it can be pickled.
+    """A text in a file of ``size`` bytes that can be opened again, also by another process: it can be pickled.
 
-    ``path`` is the file when it holds the text as it is, None when that is compressed.
+    ``path`` is the file that holds the text unchanged, None if the file is compressed.
     """
 
     def __init__(self, name: str, opener: Opener, size: int, path: str | None = None) -> None:
@@ -89,15 +89,15 @@ class File(TextSource):
 
 
 class _RefusedError(Exception):
-    """Carries the reason why a path cannot be read."""
+    """The reason why a path cannot be read."""
 
 
 def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iterator[Source]:
-    """The sources behind ``paths``: files, folders (all files below, sorted, none hidden), archives, globs, ``-``.
+    """The sources in ``paths``: files, folders (all files below, sorted, without hidden ones), archives, globs, ``-``.
 
-    A machine that was packed is one source, wherever it stands.
+    A packed machine (a bundle, for example) is one source, wherever it is found.
 
-    Raises InputError when no path given can be read; of several paths, each that cannot is an `Unreadable` first.
+    Raises InputError if none of the paths can be read; otherwise each unreadable path gives an `Unreadable` first.
     """
     expanded = [match for path in paths for match in _expanded(path)]
     unread = 0
@@ -116,7 +116,7 @@ def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iter
 
 
 def _expanded(path: str) -> list[str]:
-    """What a quoted glob stands for; a file with such a name comes first."""
+    """The paths that match a quoted glob; a file with exactly that name takes precedence."""
     if path == "-" or not glob.has_magic(path) or os.path.lexists(path):
         return [path]
     return sorted(glob.glob(path)) or [path]  # noqa: PTH207  (Path.glob takes no absolute patterns)
@@ -196,7 +196,7 @@ def _texts(path: str) -> Iterator[Source]:
 def _files_below(path: str, failures: list[OSError]) -> Iterator[str]:
     """Paths of all files that are not hidden, folder by folder, sorted; links to folders are not followed.
 
-    A folder that is a machine's root is not entered and comes with a slash at its end.
+    A folder that is the root of a machine is not entered; its path is returned with a trailing slash.
     """
     for folder, below, files in os.walk(path, onerror=failures.append):
         roots = [name for name in below if machines.is_root(f"{folder}/{name}")]
@@ -217,7 +217,7 @@ def _is_binary(path: str) -> bool:
 
 
 def _file(path: str) -> Iterator[Source]:
-    """A regular file: text, compressed text or an archive."""
+    """The sources in a regular file: a text, a compressed text or an archive."""
     with _opened(path) as opened:
         try:
             head = opened.read(HEAD_SIZE)
@@ -243,7 +243,7 @@ def _file(path: str) -> Iterator[Source]:
 
 
 def _kind_of(head: bytes) -> str | None:
-    """What `kind_of` says, or a form of `_OURS`."""
+    """The result of `kind_of`, or a key of `_OURS`."""
     return next((form for form, mark in _OURS.items() if head.startswith(mark)), None) or kind_of(head)
 
 
@@ -275,7 +275,7 @@ def _head(reader: Reader) -> bytes:
 def _stream(
     name: str, stream: Reader, closing: AbstractContextManager[object]
 ) -> Iterator[Source]:  # fmt: skip
-    """A stream, perhaps compressed, perhaps an archive: it can be read once."""
+    """The sources in a stream, which may be compressed or an archive: it can be read only once."""
     reader, kind = _recognised(stream)
     if kind in _STREAMS:
         try:
@@ -296,12 +296,12 @@ def _stream(
 
 
 def _tar_members(reader: Reader) -> Iterator[archives.Member]:
-    """All members; `_members` stops at those of an archive that is not a machine."""
+    """All members, without the limit on their number that `_members` sets for archives that are not a machine."""
     return archives.tar_members(reader, machines.MEMBER_LIMIT)
 
 
 def _recognised(stream: Reader) -> tuple[Reader, str | None]:
-    """The stream, still from its beginning, and what it is; trouble is kept for the one who reads it."""
+    """The stream, still at its first byte, and its kind; a read error is raised later, to the actual reader."""
     head = b""
     try:
         while len(head) < HEAD_SIZE and (part := stream.read(HEAD_SIZE - len(head))):
@@ -312,7 +312,7 @@ def _recognised(stream: Reader) -> tuple[Reader, str | None]:
 
 
 class _Failed:
-    """A stream that failed when its beginning was looked at fails again for its reader."""
+    """A stream that failed when its first bytes were read; raises the same error to its reader."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -322,7 +322,7 @@ class _Failed:
 
 
 def _once(reader: Reader, closing: AbstractContextManager[object], kind: str | None = None) -> Opener:
-    """Opens a stream for its only reading, decompressing when ``kind`` says so."""
+    """An opener for the only reading of a stream, which decompresses it if ``kind`` requires."""
     left = [reader]
 
     @contextlib.contextmanager

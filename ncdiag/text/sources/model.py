@@ -1,4 +1,4 @@
-"""What can be found to read: a text, a machine that was packed, something that cannot be read."""
+"""Types of sources: a text, a packed machine, something that cannot be read."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ncdiag.text.sources import archives
 
 
 class Text(abc.ABC):
-    """One text: its ``name`` as the user gave it, and its content.
+    """A text: its ``name`` as the user gave it, and its content.
 
-    ``notes`` has one sentence for everything that was changed or left out; they are complete when `buffers` has ended.
+    ``notes`` has one sentence for each kind of change or omission; they are complete once `buffers` has ended.
     """
 
     name: str
@@ -25,23 +25,23 @@ class Text(abc.ABC):
 
 
 class Unreadable(msgspec.Struct, frozen=True):
-    """Something that was asked for or found and is not read: its ``name`` and the ``reason``, a part of a sentence."""
+    """Something requested or found that cannot be read: its ``name``, and the ``reason`` as part of a sentence."""
 
     name: str
     reason: str
 
 
 class Packed:
-    """Machines in an archive, a folder or a text, to be taken as a whole (`ncdiag.machine.host.of_packed`).
+    """Machines in an archive, a folder or a text, to be read as a whole (`ncdiag.machine.host.of_packed`).
 
     ``form`` is ``bundle`` (of ``ncdiag collect``), ``sos`` (a report of sos), ``tree`` (files at their usual paths),
-    ``script`` (what the program of ``ncdiag collect --script`` prints) or ``partial`` (what ``--partial`` writes:
-    machines and texts as they were read, `ncdiag.text.reading.partial`). ``members`` are those of its archive, None for
-    a folder; they can be read once, and only before the next source is taken.
+    ``script`` (the output of the program of ``ncdiag collect --script``) or ``partial`` (the output of ``--partial``:
+    readings of machines and texts, `ncdiag.text.reading.partial`). ``members`` are those of its archive, None for a
+    folder; they can be read once, and only before the next source is opened.
     """
 
     def __init__(self, name: str, form: str, members: Iterator[archives.Member] | None = None) -> None:
-        """Keep the parts."""
+        """Store the parts."""
         self.name, self.form, self.members = name, form, members
 
 

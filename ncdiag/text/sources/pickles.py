@@ -1,8 +1,8 @@
-"""Pickled dicts of plain values as JSON: so PyTorch's flight recorder writes its dumps.
+"""Convert pickled dicts of plain values to JSON: PyTorch's flight recorder writes its dumps as pickles.
 
 ``TORCH_NCCL_DEBUG_INFO_TEMP_FILE`` names these files (pytorch torch/csrc/distributed/c10d/TraceUtils.h, pickle_str, and
-FlightRecorder.hpp). A pickle is a program that may call anything: here only those are read that build plain values,
-which is seen from their instructions before one of them is run.
+FlightRecorder.hpp). A pickle is a program that may call anything: only pickles that build plain values are read, which
+is checked on their instructions before any of them is executed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 SIZE_LIMIT = 64 << 20
-"""Bytes of a pickle that is read; a dump of 2,000 collectives has a few million."""
+"""Maximum size of a pickle in bytes; a dump of 2,000 collectives has a few million."""
 
 _INSTRUCTIONS = """
 PROTO FRAME STOP MARK POP POP_MARK DUP MEMOIZE PUT BINPUT LONG_BINPUT GET BINGET LONG_BINGET NONE NEWTRUE NEWFALSE
@@ -21,15 +21,15 @@ SHORT_BINUNICODE BINUNICODE8 EMPTY_DICT DICT SETITEM SETITEMS EMPTY_LIST LIST AP
 TUPLE2 TUPLE3
 """
 _PLAIN = frozenset(_INSTRUCTIONS.split())
-"""Instructions (`pickletools`) that make plain values and keep them; none of them calls anything."""
+"""Instructions (`pickletools`) that build and store plain values; none of them calls a function."""
 _FRAME_SIZE = 9
 _DEPTH_LIMIT = 40
 _LEFT_OUT = frozenset({"frames"})
-"""Who called a collective is most of a dump, and nothing is told from it."""
+"""The stack of each collective call: most of a dump, and not used."""
 
 
 def is_pickled_dict(head: bytes) -> bool:
-    """Does a file begin as a pickle of protocol 2 or later whose first value is a dict?"""
+    """True if a file begins as a pickle of protocol 2 or later whose first value is a dict."""
     if head[:1] != b"\x80" or not b"\x02" <= head[1:2] <= b"\x05":
         return False
     rest = head[2:] if head[2:3] != b"\x95" else head[2 + _FRAME_SIZE :]
@@ -37,7 +37,7 @@ def is_pickled_dict(head: bytes) -> bool:
 
 
 def as_json(data: bytes) -> bytes:
-    """The dict as JSON with one value a line. ValueError for a pickle that is damaged, too large or not plain."""
+    """The dict as JSON with one value per line. Raises ValueError if the pickle is damaged, too large or not plain."""
     import json
     import pickle
 
@@ -52,12 +52,12 @@ def as_json(data: bytes) -> bytes:
         raise ValueError(msg) from error
     plain = _plain(value, room, 0)
     if isinstance(plain, dict) and "version" in plain:
-        plain = {"version": plain["version"], **plain}  # a dump is recognised by it
+        plain = {"version": plain["version"], **plain}  # a dump is recognised by this key
     return (json.dumps(plain, indent=1) + "\n").encode()
 
 
 def _instructions(data: bytes) -> int:
-    """How many instructions there are; ValueError where one of them is not plain, or keeps a value far out."""
+    """The number of instructions; raises ValueError if one of them is not plain, or stores a value at a huge index."""
     import pickletools
 
     count = 0
@@ -73,7 +73,7 @@ def _instructions(data: bytes) -> int:
 
 
 def _plain(value: Any, room: list[int], depth: int) -> Any:  # noqa: ANN401
-    """Dicts, lists and scalars. ``room[0]``: as many values as there were instructions, for one may be in many."""
+    """Dicts, lists and scalars. ``room[0]`` limits the number of values, because a value may be shared."""
     room[0] -= 1
     if room[0] < 0 or depth > _DEPTH_LIMIT:
         msg = "a pickle with deeply nested values"

@@ -1,10 +1,10 @@
-"""Lines as programs printed them, out of what containers, collectors of logs and Ray made of them on their way.
+"""Recover the original lines of programs from the records of container runtimes, log collectors and Ray.
 
-Docker's json-file driver wraps each line in an object of JSON with ``log``, ``stream`` and ``time`` (moby
-daemon/logger/jsonfilelog), and escapes ``<``, ``>`` and ``&`` in it; fluentd, Loki and the clouds pass such objects on
-in forms of their own, ``journalctl -o json`` has ``MESSAGE``, ``_HOSTNAME`` and a time in microseconds
-(systemd.journal-fields(7)). Ray shows lines that differ in their numbers alone once, with ``[repeated 7x across
-cluster]`` behind them (ray python/ray/_private/ray_logging).
+Docker's json-file driver wraps each line in a JSON object with ``log``, ``stream`` and ``time`` (moby
+daemon/logger/jsonfilelog) and escapes ``<``, ``>`` and ``&``; fluentd, Loki and the clouds forward such objects in
+their own formats; ``journalctl -o json`` has ``MESSAGE``, ``_HOSTNAME`` and a time in microseconds
+(systemd.journal-fields(7)). Ray prints lines that differ only in their numbers once, followed by ``[repeated 7x across
+cluster]`` (ray python/ray/_private/ray_logging).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PRINTED = tuple(f'"{name}":'.encode() for name in _TEXTS)
 _FIELD = re.compile(
     rb'^[ \t]+"(?:' + "|".join(_TEXTS).encode() + rb')":[ ]?("(?:[^"\\\n]|\\[^\n])*"),?\r?$', re.MULTILINE
 )
-"""The text of a record that is printed with each field on a line of its own (``aws logs``, ``gcloud logging read``)."""
+"""The text of a record that is printed with one field per line (``aws logs``, ``gcloud logging read``)."""
 _TIMED = re.compile(rb'^[ \t]+"(?:' + "|".join(_TIMES).encode() + rb')":', re.MULTILINE)
 _WORD = re.compile(r"[\w.-]{1,64}")
 _DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
@@ -44,7 +44,7 @@ _REPEATED_SIGN = b"x across cluster]"
 _DIGIT = re.compile(rb"\d")
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _plans: dict[bytes, tuple[bytes | slice, ...]] = {}
-"""By its shape, the parts of which a record's line is made: places in the record, and words that are always so."""
+"""For each shape of a record, how its line is composed: slices of the record, and constant words."""
 _PLANS = 1 << 12
 _RFC = re.compile(r"\d{4}-\d\d-\d\d[T ]\S{8,30}")
 _GROUPS = (_TEXTS, _TIMES, _HOSTS, _PROGRAMS, _PROCESSES, ("stream", "kubernetes"))
@@ -54,7 +54,7 @@ _Record = msgspec.defstruct(
     [(f"field{number}", Any, None) for number in range(len(_FIELDS))],
     rename={f"field{number}": name for number, name in enumerate(_FIELDS)},
 )
-"""The fields that are asked for: others are passed over unread."""
+"""The fields that are decoded; others are skipped."""
 _decode = msgspec.json.Decoder(_Record).decode
 _texts, _times, _hosts, _programs, _processes, _around = (
     operator.attrgetter(*(f"field{_FIELDS.index(name)}" for name in group)) for group in _GROUPS
@@ -63,15 +63,15 @@ _is_told = functools.partial(operator.is_not, None)
 
 
 def unpacked(buffer: bytes) -> bytes:
-    """Each record as a line in the form of the Kubernetes runtimes: ``2025-01-01T00:00:00.5Z stdout F text``.
+    """Replace each record by a line in the format of the Kubernetes runtimes: ``2025-01-01T00:00:00.5Z stdout F text``.
 
-    One that names its host and program becomes a line of syslog. As many lines as before; what is not a record of a
-    line, with a time or a stream, stays as it is. Where records are printed with a field on each line, the line of the
-    text becomes that text.
+    A record that names its host and program becomes a syslog line. The number of lines does not change. Text that is
+    not a record of a line with a time or a stream is unchanged. For records printed with one field per line, the line
+    of the text field is replaced by that text.
     """
     if b"{" not in buffer:
         return buffer
-    if _BEGIN.search(b"\n" + buffer) is None:  # a pattern that begins with a text is found fast
+    if _BEGIN.search(b"\n" + buffer) is None:  # a pattern with a literal start is searched fast
         is_printed = any(name in buffer for name in _PRINTED) and _TIMED.search(buffer) is not None
         return _FIELD.sub(_text, buffer) if is_printed else buffer
     return b"\n".join([_line(line) if line.startswith(b"{") else line for line in buffer.split(b"\n")])
@@ -97,7 +97,7 @@ def _line(record: bytes) -> bytes:
 
 def _read(record: bytes) -> bytes:
     try:
-        told = _decode(record.rstrip(b",] \r"))  # one of a list is in front of a comma
+        told = _decode(record.rstrip(b",] \r"))  # a record in a list is followed by a comma
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return record
     text, time, (stream, inner) = _first(_texts(told)), _first(_times(told)), _around(told)
@@ -114,7 +114,7 @@ def _read(record: bytes) -> bytes:
 
 
 def _plan(record: bytes, line: bytes, values: Iterable[bytes]) -> None:
-    """Keep where the parts of the line are in the record, which is so in all records that differ in digits alone."""
+    """Store where the parts of the line are in the record: the same in all records that differ only in digits."""
     parts: list[bytes | slice] = []
     for value in values:
         before, found, rest = line.partition(value)
@@ -130,7 +130,7 @@ def _plan(record: bytes, line: bytes, values: Iterable[bytes]) -> None:
 
 
 def _place(told: object, inner: object, time: str) -> str | None:
-    """What syslog puts before a line whose host and program are told; None for others."""
+    """The syslog prefix of a record that names its host and program; None for others."""
     host = _word(_first(_hosts(told))) or _inner(inner, _HOSTS)
     program, process = _word(_first(_programs(told))) or _inner(inner, _PROGRAMS), _first(_processes(told))
     if not host or not (program or process):
@@ -151,7 +151,7 @@ def _inner(told: object, names: tuple[str, ...]) -> str | None:
 
 
 def _time(found: object) -> str | None:
-    """The time as RFC 3339 writes it; None when there is none. Numbers are seconds, or so many more digits of one."""
+    """The time in RFC 3339 format, or None. Numbers are seconds or, if they have more digits, fractions of them."""
     if isinstance(found, str) and _RFC.fullmatch(found):
         return found
     text = str(found)
@@ -163,7 +163,7 @@ def _time(found: object) -> str | None:
 
 
 def without_repeats(buffer: bytes) -> tuple[bytes, int]:
-    """The buffer without Ray's remarks, and how many lines Ray left out."""
+    """The buffer without Ray's ``[repeated ...]`` remarks, and the number of lines that Ray left out."""
     if _REPEATED_SIGN not in buffer:
         return buffer, 0
     left_out = sum(int(found[1]) for found in _REPEATED.finditer(buffer))

@@ -1,12 +1,12 @@
-"""Raw bytes to clean text: line-aligned buffers of UTF-8 with LF line ends, whatever the file was written by.
+"""Raw bytes to clean text: line-aligned buffers of UTF-8 with LF line ends, from any platform.
 
-Nothing here touches single lines of a clean log: a buffer is searched for the few bytes that ask for work (ESC, CR,
-control characters, anything beyond ASCII) and passed on as it is when there are none. Memory is bounded by a few
-buffers, also for one line of many gigabytes.
+Clean logs are not processed line by line: each buffer is searched for the few bytes that need work (ESC, CR, control
+characters, non-ASCII) and is passed on unchanged if it has none. Memory is limited to a few buffers, even for a single
+line of many gigabytes.
 
-What counts as a line end, so that line numbers can be found again: LF, CRLF (also CR CR LF, as serial consoles write)
-and a lone CR. A progress bar therefore has one line a redraw, as in editors that know all three line ends;
-``sed -n 12p`` and vi do not count lone CRs, so a note tells how many there were.
+Line ends are LF, CRLF (also CR CR LF, as serial consoles write) and a lone CR. A progress bar therefore has one line
+per redraw, as in editors that support all three. ``sed -n 12p`` and vi do not count lone CRs, so a note says how many
+there were.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from collections.abc import Iterable, Iterator
 from ncdiag.text.sources.records import unpacked, without_repeats
 
 BUFFER_SIZE = 1 << 20
-"""Bytes of one buffer, roughly, for it ends at a line end. With 4 MiB, beyond the caches, reading is half as fast."""
+"""Approximate size of a buffer in bytes; it ends at a line end. With 4 MiB, larger than the caches, reading takes twice
+as long.
+"""
 
 LINE_LIMIT = 64 << 10
-"""Bytes of a line that are kept."""
+"""Maximum number of bytes of a line that are kept."""
 
 _ESCAPE = re.compile(
     rb"\x1b(?:"
     rb"\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
     rb"|[\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\)"  # OSC, DCS, SOS, PM, APC with their text, only when terminated
-    rb"|[ -/]+[0-~]"  # character sets and the like
-    rb"|[0-~]"  # two-byte sequences; also what is left of an unterminated one
+    rb"|[ -/]+[0-~]"  # character sets and similar sequences
+    rb"|[0-~]"  # two-byte sequences; also the rest of an unterminated one
     rb")?"
 )
 _CRLF = re.compile(rb"(?<!\r)\r+\n")  # the look-behind keeps a long run of CRs linear
@@ -36,18 +38,18 @@ _ENVIRON = re.compile(rb"\w+=[^\0\n]*\0\w+=")
 _CONTROLS = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r\x1b")
 _ODD = [bytes([c]) for c in _CONTROLS]
 _TO_SPACE = bytes(0x20 if c in _CONTROLS else c for c in range(256))
-_BINARY_SHARE = 20  # a line is binary when more than one byte in so many is a control character
+_BINARY_SHARE = 20  # a line is binary if more than one in this number of its bytes is a control character
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"), (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
 _NO_BREAK = "\u00a0".encode()
-"""Blanks as chat tools and web pages paste them."""
+"""The non-breaking blank, which chat tools and web pages use for blanks."""
 _HEAD = 4096
 
 
 def encoding_of(head: bytes) -> str:
-    """The encoding by byte order mark, else by where the zero bytes stand; ``utf-8`` when nothing speaks against it."""
+    """The encoding from the byte order mark, else from the positions of zero bytes; by default ``utf-8``."""
     for mark, name in _BOMS:
         if head.startswith(mark):
             return name
@@ -68,14 +70,14 @@ def encoding_of(head: bytes) -> str:
 
 
 def looks_binary(head: bytes) -> bool:
-    """Tell the beginning of a program, picture or checkpoint from that of a text in any encoding."""
+    """True if the first bytes are those of a program, picture or checkpoint, not of a text in any encoding."""
     if encoding_of(head) != "utf-8" or _ENVIRON.match(head):
         return False
     return (len(head) - len(head.translate(None, _CONTROLS))) * _BINARY_SHARE > len(head)
 
 
 def clean_text(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
-    """Line-aligned buffers of clean UTF-8 from raw chunks of any size; at the end ``notes`` tells what was changed."""
+    """Line-aligned buffers of clean UTF-8 from raw chunks of any size; at the end, ``notes`` lists what was changed."""
     cleaner = Cleaner()
     for buffer in _aligned(_decoded(chunks, notes)):
         yield cleaner.clean(buffer)
@@ -83,21 +85,21 @@ def clean_text(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
 
 
 def clean_part(chunks: Iterable[bytes], cleaner: Cleaner, *, first: bool) -> Iterator[bytes]:
-    """The same of a part of a text that `can_be_parted`; ``first``: its beginning.
+    """Like `clean_text`, for a part of a text that `can_be_parted`; ``first``: it is the beginning of the text.
 
-    ``cleaner`` counts what was changed.
+    ``cleaner`` counts the changes.
     """
     for buffer in _aligned(_decoded(chunks, []) if first else chunks):
         yield cleaner.clean(buffer)
 
 
 def can_be_parted(head: bytes) -> bool:
-    """Tell by its beginning whether a text can be read from any of its line ends: it is UTF-8, as lines."""
+    """True if a text with these first bytes can be read from any of its line ends: it is plain UTF-8 lines."""
     return encoding_of(head[:_HEAD]) == "utf-8" and _ENVIRON.match(head) is None
 
 
 def _decoded(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
-    """The chunks in UTF-8, as far as the encoding of the whole can be told from the beginning."""
+    """The chunks converted to UTF-8, if the first bytes show another encoding."""
     parts = iter(chunks)
     head = b""
     for part in parts:
@@ -127,7 +129,7 @@ def _decoded(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
 
 
 def _aligned(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Buffers that end at a line end; an endless line is shrunk while it comes in, its rest dropped."""
+    """Buffers that end at a line end; an endless line is cut at ``LINE_LIMIT`` while it is read."""
     held: list[bytes] = []
     size, dropping = 0, False
     for chunk in chunks:
@@ -151,14 +153,14 @@ def _aligned(chunks: Iterable[bytes]) -> Iterator[bytes]:
             held, size = [rest], len(rest)
     last = b"".join(held)
     if last:
-        from ncdiag.parsers.nccl_log.lines import settled  # a text that was cut off, of which a look at a host has none
+        from ncdiag.parsers.nccl_log.lines import settled  # a truncated text; the inspection of a host has none
 
         yield settled(last) + b"\n"
 
 
 def _relieved(data: bytes) -> tuple[bytes, bytes, bool]:
-    """Much data without LF: (what ends at a lone CR, what is kept of the rest, is more of this line to be dropped)."""
-    core = data.rstrip(b"\r")  # a CR at the end may yet turn out to be a CRLF
+    """Split a long piece without LF: (text up to a lone CR, the kept rest, whether more of this line is dropped)."""
+    core = data.rstrip(b"\r")  # a CR at the end may turn out to be part of a CRLF
     if not core:
         return data, b"", False
     at = core.rfind(b"\r") + 1
@@ -167,16 +169,16 @@ def _relieved(data: bytes) -> tuple[bytes, bytes, bool]:
     kept = core.translate(None, b"\0")  # a sparse file has gigabytes of them before its text
     if b"\x1b" in kept:
         kept = _ESCAPE.sub(b"", kept)
-    kept = _whole_characters(kept[: LINE_LIMIT + 8])  # a little too much, so that the cut is seen and counted later
+    kept = _whole_characters(kept[: LINE_LIMIT + 8])  # a little more, so that the cut is seen and counted later
     ends = len(core) < len(data)
     return b"", kept + b"\r" * ends, len(kept) > LINE_LIMIT and not ends
 
 
 class Cleaner:
-    """Cleans buffer after buffer and counts what it changed."""
+    """Cleans one buffer after the other and counts the changes."""
 
     def __init__(self) -> None:
-        """Nothing changed yet."""
+        """All counts are 0."""
         self.binary = self.cut = self.returns = self.left_out = 0
         self.latin = False
 
@@ -201,7 +203,7 @@ class Cleaner:
         return buffer.replace(b"\r", b"\n")
 
     def _without_controls(self, buffer: bytes) -> bytes:
-        """Zero bytes removed (holes, UTF-16 appended to another file), others made spaces, binary lines emptied."""
+        """Remove zero bytes (holes, appended UTF-16), replace other controls by spaces, empty binary lines."""
         lines = buffer.translate(None, b"\0").split(b"\n")
         for index, line in enumerate(lines):
             odd = len(line) - len(line.translate(None, _CONTROLS))
@@ -213,14 +215,14 @@ class Cleaner:
         return b"\n".join(lines)
 
     def _utf8(self, buffer: bytes) -> bytes:
-        """Bytes that are no UTF-8 are taken as Latin-1, each for itself: logs mix both; no-break blanks are blanks."""
+        """Decode bytes that are not UTF-8 one by one as Latin-1, because logs mix both; replace non-breaking blanks."""
         buffer = buffer.replace(_NO_BREAK, b" ") if _NO_BREAK in buffer else buffer
         try:
             buffer.decode()
         except UnicodeDecodeError:
             self.latin = True
             escaped = buffer.decode("utf-8", "surrogateescape").encode("utf-8", "surrogatepass")
-            # U+DC80..U+DCFF, the stand-ins of the stray bytes, to U+0080..U+00FF; ED B2 and ED B3 begin nothing else
+            # U+DC80..U+DCFF, which represent the invalid bytes, to U+0080..U+00FF; ED B2 and ED B3 begin nothing else
             buffer = escaped.replace(b"\xed\xb2", b"\xc2").replace(b"\xed\xb3", b"\xc3")
         return buffer.replace(codecs.BOM_UTF8, b"") if codecs.BOM_UTF8 in buffer else buffer
 
@@ -228,12 +230,12 @@ class Cleaner:
         lines = buffer.split(b"\n")
         for index, line in enumerate(lines):
             if len(line) > LINE_LIMIT:
-                lines[index] = line[:LINE_LIMIT].decode("utf-8", "ignore").encode()  # no half character at the cut
+                lines[index] = line[:LINE_LIMIT].decode("utf-8", "ignore").encode()  # no truncated character at the cut
                 self.cut += 1
         return b"\n".join(lines)
 
     def add(self, other: Cleaner) -> None:
-        """Count what another one changed in another part of the text."""
+        """Add the counts of the cleaner of another part of the text."""
         self.binary += other.binary
         self.cut += other.cut
         self.returns += other.returns
@@ -257,7 +259,7 @@ class Cleaner:
 
 
 def _has_long_line(buffer: bytes) -> bool:
-    """Looks at one place in every 64 KiB only."""
+    """True if some line is too long; checks only one position in every 64 KiB."""
     at, size = 0, len(buffer)
     while size - at > LINE_LIMIT + 1:
         end = buffer.rfind(b"\n", at, at + LINE_LIMIT + 1)
@@ -268,7 +270,7 @@ def _has_long_line(buffer: bytes) -> bool:
 
 
 def _whole_characters(data: bytes) -> bytes:
-    """Without the last character, which may have been cut in two."""
+    """The bytes without the last character, which may be truncated."""
     at = len(data) - 1
     while at > max(0, len(data) - 4) and data[at] & 0xC0 == 0x80:  # noqa: PLR2004  (a continuation byte of UTF-8)
         at -= 1
