@@ -1,4 +1,4 @@
-"""The looks as ``looks.toml`` and ``launch.toml`` have them; the head of the first explains the keys."""
+"""The checks as ``checks.toml`` and ``launch.toml`` declare them; the head of the first explains the keys."""
 
 from __future__ import annotations
 

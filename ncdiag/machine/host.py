@@ -343,7 +343,7 @@ def _of_host(observation: Observation, host: str) -> Observation:
 
 
 def _library(path: str, host: str, says: str | None) -> Observation:
-    """A library that was found, with the version that it reports or that is in its file name (``libnccl.so.2.27.7``)."""
+    """A library that was found, with the version that it reports or that its file name has (``libnccl.so.2.27.7``)."""
     text = says or (path.rpartition(_VERSION_IN_NAME)[2] if _VERSION_IN_NAME in path else "")
     version = VersionRange.exact(text) if text.count(".") > 1 else None
     fields = {"version": version} if version else {}

@@ -264,7 +264,7 @@ class _Gathering:
         return not command.needs or any(self.tree.matches(path) for path in command.needs)
 
     def result(self, environ: Mapping[str, str]) -> Collection:
-        """The collection, with what depends on earlier results: configuration files, GPUs without NVML, what is missing."""
+        """The collection, with what needs earlier results: configuration files, GPUs without NVML, missing parts."""
         self._conf_files(environ)
         told = {section.kind for section in self.sections}
         if "nvml" not in sysfs.complete(self.observations) and not told & {"nvidia_smi_L", "nvidia_smi_q"}:

@@ -77,7 +77,7 @@ def _port(tree: Tree, hca: str, number: int) -> Iterator[Observation]:
 
 
 def _counters(tree: Tree, base: str) -> dict[str, int]:
-    """Counters of a port; drivers that count only per device have ``hw_counters`` there (``base``: the port's folder)."""
+    """Counters of a port (``base``: its folder); some drivers put ``hw_counters`` in the device folder."""
     own = (f"{base}/counters", f"{base}/hw_counters")
     device = base.rpartition("/ports/")[0]
     return {

@@ -52,8 +52,8 @@ _RANK = (
     r"#?\s*Rank\s+(?P<rank>\d{1,7})\s+(?:Group\s+\d{1,7}\s+)?Pid\s+(?P<pid>\d{1,9})\s+on\s+(?P<host>[\w.-]{1,128})\s+"
     r"device\s+(?P<device>\d{1,4})\s+\[(?P<bus>[\w:.]{1,20})\](?:\s+(?P<model>\S.{0,100}))?"
 )
-_ROW = (rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s")
-_REST = (r"\s*(?:(?:-?[\d.]{1,20}(?:e[+-]\d{1,3})?|-?inf|-?nan|N/A)(?:\s+|$)){1,20}$")
+_ROW = rf"\s*\d{{1,14}}\s+\d{{1,14}}\s+{_TYPES}\s"
+_REST = r"\s*(?:(?:-?[\d.]{1,20}(?:e[+-]\d{1,3})?|-?inf|-?nan|N/A)(?:\s+|$)){1,20}$"
 """What may be the rest of a row of which the beginning is in another line: NCCL broke it apart."""
 _CHATTER = (
     r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting "

@@ -98,7 +98,9 @@ def test_long_lines_are_cut_and_the_next_line_is_kept(length: int, size: int, ta
     line = b"x" * (length - 3) + b"end"
     result, notes = cleaned(b"before\n" + line + tail, size)
     assert result == b"before\n" + line[:LINE_LIMIT] + b"\nafter\n"
-    assert [note for note in notes if "longer" in note] == ["1 line longer than 64 KiB truncated"] * (length > LINE_LIMIT)
+    assert [note for note in notes if "longer" in note] == ["1 line longer than 64 KiB truncated"] * (
+        length > LINE_LIMIT
+    )
 
 
 def test_a_long_line_is_cut_between_characters() -> None:
