@@ -62,8 +62,8 @@ _NVLINK_GB_PER_S = 70.0
 _GPUS = 3
 _FIELDS = ("peer_gb_per_s", "peer_both_gb_per_s")
 _COPIES = {
-    "from_host_gb_per_s": "from the host to it", "to_host_gb_per_s": "from it to the host",
-    "local_gb_per_s": "inside its memory",
+    "from_host_gb_per_s": "from the host to it reach", "to_host_gb_per_s": "from it to the host reach",
+    "local_gb_per_s": "inside its memory reach",
 }  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def _compared(gpu: Gpu, gpus: Sequence[Gpu], field: str, view: View) -> str | No
     if mine >= usual * _FAR_BELOW or sum(rate < usual * _FAR_BELOW for rate in others) > len(others) * _FEW:
         return ""
     view.note(gpu, field)
-    return f"{_COPIES[field]} reach {mine:.3g} GB/s, on the other GPUs {usual:.3g}"
+    return f"{_COPIES[field]} {mine:.3g} GB/s, on the other GPUs {usual:.3g}"
 
 
 @derived
