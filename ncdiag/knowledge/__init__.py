@@ -1,6 +1,6 @@
-"""What is known of faults beside their rules: derived facts, a module or a folder for each area of `rules/`.
+"""Derived facts about faults, one module or folder for each area of `rules/`.
 
-What several areas ask for lies below, in the vocabulary of the facts, of the messages and of NCCL.
+Derived facts that several areas share are in the vocabulary packages of the facts, of the messages and of NCCL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKAGES = ("ncdiag.facts.vocabulary", "ncdiag.messages.vocabulary", "ncdiag.ncc
 
 @functools.cache
 def registry() -> Mapping[tuple[str, str], Derived]:
-    """All derived facts by (fact type, name); imports their modules on first use."""
+    """Return all derived facts by (fact type, name); imports their modules on first use."""
     for package in map(importlib.import_module, PACKAGES):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)

@@ -1,4 +1,4 @@
-"""What a container or pod was given: GPUs, shared memory, locked memory, RDMA devices, a service mesh."""
+"""The resources of a container or pod: GPUs, shared memory, locked memory, RDMA devices, and a service mesh."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_space, is_used_up
 
 _SECOND = r"net\d{1,2}"
-"""What Multus calls the further interfaces of a pod."""
+"""The names that Multus gives additional interfaces of a pod."""
 _REPLICA = r"[\w.-]+-(?:master|worker|chief|launcher|ps)-\d+(?:-[a-z0-9]{5})?"
-"""A pod of a training job, for which its operator makes one container."""
+"""A pod of a training job, for which its operator creates one container."""
 _INBOUND = "127.0.0.6"
-"""Istio pilot/pkg/networking/util/util.go (InboundPassthroughBindIpv4)."""
+"""The source address of inbound connections: Istio pilot/pkg/networking/util/util.go (InboundPassthroughBindIpv4)."""
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 
 
 @derived
 def gpu_count(launch: Launch, view: View) -> int | None:
-    """GPUs that the container is given; None when the line does not say, or says all."""
+    """The number of GPUs of the container; None when the line does not say it, or says all."""
     text = (launch.gpus or "").strip("\"'")
     if text.startswith("device="):
         return len(text.removeprefix("device=").split(","))
@@ -33,7 +33,7 @@ def gpu_count(launch: Launch, view: View) -> int | None:
 
 @derived
 def has_several_gpus(launch: Launch, view: View) -> bool | None:
-    """Whether several GPUs share the container; ``all`` is taken for several, None when nothing is said."""
+    """Does the container have several GPUs? ``all`` counts as several; None when the line does not say it."""
     if launch.gpus == "all":
         return True
     count = gpu_count(launch, view)
@@ -42,7 +42,7 @@ def has_several_gpus(launch: Launch, view: View) -> bool | None:
 
 @derived
 def has_default_shm(launch: Launch, view: View) -> bool | None:
-    """Whether a pod has nothing but the default /dev/shm of 64 MiB (kubelet and containerd, as Docker)."""
+    """Does a pod have only the default /dev/shm of 64 MiB (kubelet and containerd, as Docker)?"""
     if launch.program != POD:
         return None
     if launch.ipc == "host":
@@ -52,7 +52,7 @@ def has_default_shm(launch: Launch, view: View) -> bool | None:
 
 @derived
 def can_lock_memory(launch: Launch, view: View) -> bool | None:
-    """Whether the container may lock memory without limit: privileged, IPC_LOCK, or an unlimited memlock."""
+    """May the container lock memory without limit: privileged, IPC_LOCK, or an unlimited memlock?"""
     if launch.program != POD and launch.program not in CONTAINER_PROGRAMS:
         return None
     return bool(launch.privileged) or launch.memlock == "unlimited" or not _LOCKING.isdisjoint(launch.cap_add)
@@ -60,14 +60,14 @@ def can_lock_memory(launch: Launch, view: View) -> bool | None:
 
 @derived
 def asks_efa_only(launch: Launch, view: View) -> bool | None:
-    """Whether the RDMA devices that a pod asks for are AWS's EFA alone, whose nodes lift the limit of locked memory."""
+    """Are the RDMA devices that a pod requests AWS EFA devices only, whose nodes do not limit locked memory?"""
     asked = launch.rdma_resources
     return None if asked is None else bool(asked) and all(name.endswith("/efa") for name in asked)
 
 
 @derived
 def reaches_host_devices(launch: Launch, view: View) -> bool | None:
-    """Whether a pod sees the RDMA devices of its host without asking for them: privileged, in the host's network."""
+    """Does a pod see the RDMA devices of its host without requesting them: privileged, in the host's network?"""
     return bool(launch.privileged) and launch.network == "host" if launch.program == POD else None
 
 
@@ -94,7 +94,7 @@ def verbs_failure(host: Host, view: View) -> str:
 
 
 def _closed(host: Host, view: View) -> Event | None:
-    """A device that could not be opened, and not because the card or the process has no room for another user."""
+    """An open of a device that failed for another reason than a lack of resources of the card or process."""
     return next((e for e in view.events_on(host.name, OPEN_FAILURES) if not is_used_up(e, view)), None)
 
 
@@ -103,13 +103,13 @@ _SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-s
 
 @derived
 def lacks_shm_room(job: Job, view: View) -> bool:
-    """Did NCCL find no room in /dev/shm?"""
+    """Did NCCL run out of space in /dev/shm?"""
     return any(e.event in _SHM_EVENTS and is_out_of_space(e, view) for e in job.events)
 
 
 @derived
 def refuses_nvml(host: Host, view: View) -> bool | None:
-    """True if nvidia-smi could not begin; None where none of its output was shown."""
+    """Could nvidia-smi not start? None where none of its output was shown."""
     if host.nvml_error is not None:
         view.note(host, "nvml_error")
         return True
@@ -118,7 +118,7 @@ def refuses_nvml(host: Host, view: View) -> bool | None:
 
 @derived
 def runs_on(launch: Launch, view: View) -> str | None:
-    """The instance type that the pod asks for; without a word, the only one with EFA among the nodes of the cluster."""
+    """The instance type that the pod requires; without one, the only type with EFA among the nodes of the cluster."""
     if launch.instance_type is not None or launch.program != "kubernetes":
         return launch.instance_type
     nodes = [node for node in view.job.cluster_nodes if node.instance_type in efa_machines()]
@@ -130,21 +130,21 @@ def runs_on(launch: Launch, view: View) -> str | None:
 
 @derived
 def efa_available(launch: Launch, view: View) -> int | None:
-    """How many EFA devices that instance type has."""
+    """The number of EFA devices of the instance type that the pod runs on."""
     found = efa_machines().get(runs_on(launch, view) or "")
     return found.ports if found is not None else None
 
 
 @derived
 def takes_whole_instance(launch: Launch, view: View) -> bool | None:
-    """Does the pod take all GPUs of that instance type?"""
+    """Does the pod use all GPUs of the instance type that it runs on?"""
     found, count = efa_machines().get(runs_on(launch, view) or ""), gpu_count(launch, view)
     return None if found is None or count is None else count == products().gpu[found.gpu].board
 
 
 @derived
 def asks_other_efa_count(launch: Launch, view: View) -> bool | None:
-    """Does it ask for some EFA devices, and not for as many as there are?"""
+    """Does the pod request EFA devices, but not as many as its instance type has?"""
     available = efa_available(launch, view)
     if launch.efa_devices is None or available is None:
         return None if launch.efa_devices is None or launch.efa_devices else False
@@ -157,7 +157,7 @@ def _comes_from_mesh(event: Event) -> bool:
 
 @derived
 def met_mesh(job: Job, view: View) -> bool:
-    """Does a failed connection name the address from which Istio's proxy hands on what came in?"""
+    """Does a failed connection name the address from which Istio's proxy forwards inbound connections?"""
     return any(event.kind in FAILURES and _comes_from_mesh(event) for event in job.events)
 
 
@@ -184,16 +184,16 @@ def service_mesh(job: Job, view: View) -> str | None:
 
 @derived_of("pod-listed")
 def has_company(event: Event, view: View) -> bool:
-    """Does the pod of a replica have further containers in addition to that of the job?"""
+    """Does the pod of a replica have other containers besides that of the job?"""
     several = int(event.fields.get("containers") or 0) > 1
     return several and re.fullmatch(_REPLICA, str(event.fields.get("pod_name", ""))) is not None
 
 
 @derived
 def address_twice(job: Job, view: View) -> str | None:
-    """``worker-0 and worker-1 both have 10.56.7.4 on net1``, of the further networks of pods; empty for none.
+    """Pods with equal addresses, ``worker-0 and worker-1 both have 10.56.7.4 on net1``, in additional networks.
 
-    None where fewer than two pods show one.
+    Empty for none; None where fewer than two pods show such an address.
     """
     held: dict[str, list[tuple[Host, Interface]]] = defaultdict(list)
     for host in job.hosts:
@@ -212,15 +212,15 @@ def address_twice(job: Job, view: View) -> str | None:
 
 @derived
 def uses_bridge(launch: Launch, view: View) -> bool:
-    """Does the container get Docker's own bridge, which is the default?"""
+    """Does the container use Docker's own bridge, which is the default?"""
     return launch.network in {None, "bridge", "default"}
 
 
 @derived_of("verbs-provider-missing", "verbs-abi-mismatch")
 def is_provider_missing(event: Event, view: View) -> bool:
-    """The verbs library found no driver for an adapter, or one that does not speak the interface of the kernel's.
+    """Did the verbs library find no driver for an adapter, or one that does not match the kernel's interface?
 
-    It says so as well of drivers for hardware that is not there; those count only where they serve the usual adapters.
+    It also reports drivers for absent hardware; those count only where they serve the usual adapters.
     """
     driver = event.fields.get("driver_file")
     return driver is None or any(name in str(driver) for name in ("mlx5", "mlx4", "efa", "bnxt_re", "irdma"))
@@ -228,5 +228,5 @@ def is_provider_missing(event: Event, view: View) -> bool:
 
 @derived
 def publishes_ports(launch: Launch, view: View) -> bool:
-    """Does the line map single ports of a container to its host?"""
+    """Does the line map individual ports of a container to its host?"""
     return is_container(launch, view) and re.search(r"\s(?:-p|--publish)[= ]?[\d.:]{1,40}:\d", launch.text) is not None

@@ -27,14 +27,14 @@ from ncdiag.messages.vocabulary.xids import (
 from ncdiag.nccl.xids import Remedy
 
 _GSP_XIDS = frozenset({119, 120})
-"""After which the driver prints its last calls as well (kernel_gsp.c, kgspLogRpcDebugInfo)."""
+"""Xids after which the driver also prints its last calls (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 
 _UVM = "nvidia_uvm"
 
 
 @derived
 def lacks_uvm(host: Host, view: View) -> bool | None:
-    """Is the GPU driver loaded without its module for unified memory, or is that module's device file missing?"""
+    """Is the GPU driver loaded without its module for unified memory, or is the device file of that module missing?"""
     told = next(iter(view.events_on(host.name, ["nvidia-uvm-missing"])), None)
     if told is not None:
         view.note(told)
@@ -53,7 +53,7 @@ def lacks_uvm(host: Host, view: View) -> bool | None:
 
 @derived
 def cuda_never_starts(host: Host, view: View) -> bool:
-    """Does CUDA find no GPU on a host, or fail without a name, as it does where it cannot open its devices?"""
+    """Does CUDA find no GPU on a host, or fail without an error name, as it does where it cannot open its devices?"""
     mine = view.events_on(host.name, UNAVAILABLE)
     found = next((e for e in mine if is_cuda_unavailable(e, view) or cuda_class(e, view) == "unnamed"), None)
     if found is not None:
@@ -63,9 +63,9 @@ def cuda_never_starts(host: Host, view: View) -> bool:
 
 @derived
 def is_left_alone(gpu: Gpu, view: View) -> bool:
-    """Do all ranks of the job show their GPUs, and is this none of them?
+    """Is the GPU used by no rank, where all ranks of the job show their GPUs?
 
-    If the GPUs are listed only by number and several ranks name the same one, each sees GPUs of its own.
+    If the GPUs are listed only by number and several ranks name the same one, each rank sees different GPUs.
     """
     host, ranks = view.host(gpu.host), view.job.ranks
     if host is None or not ranks or len(ranks) != max(rank.nranks or 0 for rank in ranks):
@@ -77,15 +77,15 @@ def is_left_alone(gpu: Gpu, view: View) -> bool:
 
 @derived_of(XID)
 def follows_switch(event: Event, view: View) -> bool:
-    """An Xid of the NVLinks of a GPU on a host whose NVSwitch failed: the same fault, seen from its other end."""
+    """Is it an Xid of the NVLinks of a GPU on a host whose NVSwitch failed, that is, another sign of the same fault?"""
     return is_link_xid(event, view) and any(is_fatal_sxid(e, view) for e in view.events_on(event.host, [SXID]))
 
 
 @derived_of(XID, "gpu-gsp-history", "cuda-nvlink-error", *PRINTED)
 def is_fatal_gpu_failure(event: Event, view: View) -> bool:
-    """Was a GPU given up: an Xid that needs a reset, a system processor that does not answer, a lost NVLink?
+    """Was a GPU lost: an Xid that needs a reset, a system processor that does not answer, a lost NVLink?
 
-    Not for links behind an NVSwitch that failed.
+    False for NVLinks to an NVSwitch that failed.
     """
     if not event.event.startswith("gpu-"):
         return bool(is_nvlink_error(event, view))
@@ -106,7 +106,7 @@ _MENDED_BY: dict[Remedy, str] = {
 
 @derived
 def xid_name(event: Event, view: View) -> str | None:
-    """What its Xid is called: ``GPU has fallen off the bus``."""
+    """The name of the Xid in the event: ``GPU has fallen off the bus``."""
     known = of(event)
     return known.name if known is not None else None
 
@@ -122,7 +122,7 @@ def remedy(event: Event, view: View) -> str:
 
 @derived
 def has_several_ranks(job: Job, view: View) -> bool | None:
-    """Are there several ranks, by the log or by the line that starts them? None when neither says."""
+    """Are there several ranks, by the log or by the launch line? None when neither shows it."""
     if job.nranks is not None:
         return job.nranks > 1
     counts = [count for launch in job.launches for count in (launch.np, launch.nproc_per_node) if count is not None]
@@ -135,7 +135,7 @@ _OFF_THE_BUS = 79
 
 @derived_of(XID)
 def is_repair(event: Event, view: View) -> bool:
-    """Does an Xid note that memory is taken out of use, or that errors were corrected, and no more?"""
+    """Does an Xid only report that memory was taken out of use, or that errors were corrected?"""
     known = of(event)
     noted = known is not None and (known.fault, known.remedy) == ("memory", "none")
     return noted and not any(is_memory_xid(e) for e in view.job.events)
@@ -143,14 +143,14 @@ def is_repair(event: Event, view: View) -> bool:
 
 @derived_of(XID)
 def is_program_xid(event: Event, view: View) -> bool:
-    """Did work of the program end in an Xid, for which the GPU need not be reset?"""
+    """Did a fault of the program cause an Xid, after which the GPU need not be reset?"""
     known = of(event)
     return known is not None and known.fault in {"program", "engine"}
 
 
 @derived_of(XID)
 def is_echo(event: Event, view: View) -> bool:
-    """Does an Xid only say that the driver cleared up, or that the links behind a failed NVSwitch are down?"""
+    """Does an Xid only report a clean-up by the driver, or that the links to a failed NVSwitch are down?"""
     known = of(event)
     return known is not None and (known.fault == "echo" or follows_switch(event, view))
 
@@ -167,7 +167,7 @@ def is_noted(event: Event, view: View) -> bool:
 
 @derived_of(*_LOST)
 def is_lost_gpu(event: Event, view: View) -> bool:
-    """A GPU that left the bus or did not start, unless an Xid 79 or a line that names the GPU reports the same."""
+    """Did a GPU leave the bus or not start, without an Xid 79 or a line that names the GPU and reports the same?"""
     if any(e.event == XID and e.fields.get("xid") == _OFF_THE_BUS for e in view.job.events):
         return False
     unnamed = event.event == "gpu-init-failed" and not event.fields.keys() & _NAMES

@@ -1,4 +1,4 @@
-"""What the report says of a failure without a rule: its line, what the catalogue knows of it, and why it failed."""
+"""The report about a failure that no rule covers: its line, its meaning in the catalogue, and its reason."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def last_ready(job: Job, view: View) -> dict[str, int]:
 
 @derived_of("failure-words", "port-tried")
 def is_open_wording(event: Event, view: View) -> bool:
-    """True if words alone mention a failure, no other line reports one, and nothing continued after it.
+    """Do words alone mention a failure, without another line that reports one or anything that continued after it?
 
-    So does a port that did not answer when a person tried it by hand.
+    True also for a port that did not answer when a person tried it by hand.
     """
     if (event.event == "port-tried" and event.fields.get("answer") == "answers") or open_failures(view.job, view):
         return False
@@ -36,25 +36,25 @@ def is_open_wording(event: Event, view: View) -> bool:
 
 @derived
 def is_cited(event: Event, view: View) -> bool:
-    """True if a finding that was made before rests on this line, or on one that says the same of the same host."""
+    """Does an earlier finding rest on this line, or on one with the same text about the same host?"""
     return event.provenance.get("") in view.cited
 
 
 @derived
 def meaning(event: Event, view: View) -> str | None:
-    """What the catalogue says that the message means."""
+    """The meaning of the message in the catalogue."""
     return about.entry(event.event).meaning or None
 
 
 @derived
 def next_step(event: Event, view: View) -> str | None:
-    """What the catalogue says to do next."""
+    """The next step for the message in the catalogue."""
     return about.entry(event.event).next or None
 
 
 _TCP = frozenset({"tcp-connect", "tcp-listen", "tcp-transfer", "tcp-setup"})
 _SHOWN = 160
-"""Characters of a line in a title."""
+"""The largest number of characters of a line in a title."""
 _UNKNOWN = "A program reports a failure that is not in the catalogue"
 _LAST_WORD = "The last warning before the failure"
 _NOT_KNOWN = "The message is not in the catalogue; nothing is known about it but its text."
@@ -63,7 +63,7 @@ _LOOK = "Look at the lines before it, on this rank first, then on the others."
 
 @derived
 def report(event: Event, view: View) -> str:
-    """What kind of thing failed, with the words of the line: ``A TCP connection could not be established: ...``."""
+    """The category of the failure with the words of the line: ``A TCP connection could not be established: ...``."""
     known = about.category(event.event)
     text = " ".join(event.text.split())
     said = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4].rstrip()} ..."
@@ -73,7 +73,7 @@ def report(event: Event, view: View) -> str:
 
 @derived
 def explanation(event: Event, view: View) -> str:
-    """What the message means and, where its line gives a reason, what that reason means."""
+    """The meaning of the message and, where its line gives a reason, the meaning of that reason."""
     known = meaning(event, view) or _NOT_KNOWN
     why = reasons.groups().get(reason(event, view) or "")
     name = error_name(event, view)
@@ -82,7 +82,7 @@ def explanation(event: Event, view: View) -> str:
 
 @derived
 def advice(event: Event, view: View) -> str:
-    """What to do next: by the reason of a failed TCP connection, else the catalogue's advice, else where to look."""
+    """The next step: by the reason of a failed TCP connection, else by the catalogue, else where to search."""
     by_reason = None
     if category(event, view) in _TCP:
         by_reason = reasons.first_step_of_tcp(reason(event, view) or "")

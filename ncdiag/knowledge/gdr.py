@@ -1,4 +1,4 @@
-"""GPUDirect RDMA: peer memory modules, ACS, what NCCL decided for each NIC and why."""
+"""GPUDirect RDMA: peer memory modules, ACS, and NCCL's decision for each NIC with its reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ncdiag.nccl.vocabulary.levels import GDR_LEVEL, P2P_LEVEL
 
 @derived
 def uses_gdr(rank: Rank, view: View) -> bool | None:
-    """Do channels of the rank go between NIC and GPU memory directly (``/GDRDMA``)?"""
+    """Do channels of the rank transfer data between NIC and GPU memory directly (``/GDRDMA``)?"""
     return None if rank.transports is None else any(name.endswith("/GDRDMA") for name in rank.transports)
 
 
@@ -32,7 +32,7 @@ _PEER_MODULES = frozenset({"nv_peer_mem", "nvidia_peermem"})
 
 @derived
 def has_both_peer_modules(host: Host, view: View) -> bool:
-    """Are the peer-memory module of the driver and its older forerunner both loaded?"""
+    """Are the peer-memory module of the driver and its predecessor both loaded?"""
     found = [module for module in host.modules if module.name in _PEER_MODULES]
     for module in found:
         view.note(module)
@@ -40,8 +40,9 @@ def has_both_peer_modules(host: Host, view: View) -> bool:
 
 
 PEERMEM_MODULES = ("nvidia_peermem", "nv_peer_mem")
-"""The module of the GPU driver and its predecessor; either lets a NIC reach GPU memory (NVIDIA GPUDirect RDMA
-guide).
+"""The module of the GPU driver and its predecessor, each of which gives NICs access to GPU memory.
+
+Source: NVIDIA GPUDirect RDMA guide.
 """
 
 
@@ -49,7 +50,8 @@ guide).
 def peermem_loaded(host: Host, view: View) -> bool | None:
     """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent.
 
-    Of the older one it is enough that nothing is registered with the RDMA core. Programs that need one look as well.
+    For the predecessor it suffices that nothing is registered with the RDMA core. Programs that need a module check
+    too.
     """
     for module in host.modules:
         if module.name in PEERMEM_MODULES:
@@ -67,15 +69,15 @@ def peermem_loaded(host: Host, view: View) -> bool | None:
 
 
 def _missed_peermem(host: Host, view: View) -> Event | None:
-    """A program that looked for the modules in /sys and says that they are missing."""
+    """The event in which a program that searched /sys for the modules reports them missing."""
     return next(iter(view.events_on(host.name, ["gpudirect-missing"])), None)
 
 
 @derived_of("ib-reg-mr-failed")
 def is_gpu_registration(event: Event, view: View) -> bool:
-    """Was it GPU memory that could not be registered: by the line or the test around it, or as its address is bad?
+    """Did the registration of GPU memory fail: by the line, by the test around it, or with a bad address?
 
-    The kernel takes no pages of GPU memory for memory of the process; without a module that answers for it, EFAULT.
+    The kernel does not accept GPU memory as memory of the process; without a peer memory module it returns EFAULT.
     """
     return event.fields.get("memory") == "gpu" or error_name(event, view) == "EFAULT"
 
@@ -86,9 +88,9 @@ _EXPANDABLE = r"\bexpandable_segments:\s*(?i:true)\b"
 
 @derived_of("ib-reg-mr-failed")
 def is_expandable_segment(event: Event, view: View) -> bool | None:
-    """Is it memory of PyTorch's expandable segments that the card refused (EFAULT, EINVAL)? None if not known.
+    """Did the card reject memory of PyTorch's expandable segments (EFAULT, EINVAL)? None if not known.
 
-    They are mapped by CUDA's management of virtual memory, not allocated by cudaMalloc.
+    They are mapped by CUDA's virtual memory management, not allocated by cudaMalloc.
     """
     if error_name(event, view) not in {"EFAULT", "EINVAL", "EIO", "EOPNOTSUPP", None}:
         return False
@@ -104,7 +106,7 @@ def is_expandable_segment(event: Event, view: View) -> bool | None:
 def acs_bridge(host: Host, view: View) -> str | None:
     """The first PCI bridge that redirects peer traffic; None where none does or the lines name no device.
 
-    Nor where the list shows devices, and no GPU or RDMA card among them: root ports redirect on most hosts.
+    None also where the list shows devices without any GPU or RDMA card: root ports redirect on most hosts.
     """
     if _shows_no_peer(host):
         return None
@@ -128,7 +130,7 @@ def _shows_no_peer(host: Host) -> bool:
 
 @derived
 def has_acs_on_bridge(host: Host, view: View) -> bool | None:
-    """Is there such a bridge, or such a line without its device? None while the list of devices is not whole."""
+    """Does a PCI bridge redirect peer traffic, named or not? None while the list of devices is not complete."""
     if acs_bridge(host, view) is not None:
         return True
     if host.acs_redirects:
@@ -140,14 +142,14 @@ def has_acs_on_bridge(host: Host, view: View) -> bool | None:
 
 @derived
 def acs_place(host: Host, view: View) -> str:
-    """``bridge 0000:19:00.0``; a word where the lines name none."""
+    """The bridge that redirects, ``bridge 0000:19:00.0``; a general word where the lines name none."""
     bridge = acs_bridge(host, view)
     return f"bridge {bridge}" if bridge else "a bridge"
 
 
 @derived
 def bandwidth_text(test: LinkTest, view: View) -> str:
-    """``391 Gbit/s from host memory``."""
+    """The result of the test: ``391 Gbit/s from host memory``."""
     found = measured_bandwidth(test)
     if found is None:
         return "nothing that was measured"
@@ -157,7 +159,7 @@ def bandwidth_text(test: LinkTest, view: View) -> str:
 
 @derived
 def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
-    """Did NCCL say that its NICs have no GPUDirect RDMA (the support test, not the distance test)?"""
+    """Did NCCL print that its NICs do not support GPUDirect RDMA (the support test, not the distance test)?"""
     verdicts = [(r, g) for r in ranks_of(host, view) for g in _nic_verdicts(r)]
     for rank, verdict in verdicts:
         if not verdict.enabled:
@@ -168,7 +170,7 @@ def gdr_disabled_for_nics(host: Host, view: View) -> bool | None:
 
 @derived
 def refuses_gpu_memory(host: Host, view: View) -> bool:
-    """Could a program on this host not register memory of a GPU with a card?"""
+    """Could a program on this host not register GPU memory with a card?"""
     refused = (e for e in view.events_on(host.name, ["ib-reg-mr-failed"]) if is_gpu_registration(e, view))
     found = next(refused, None) or _missed_peermem(host, view)
     if found is not None:
@@ -182,7 +184,7 @@ def _nic_verdicts(rank: Rank) -> Iterable[GdrVerdict]:
 
 @derived
 def gdr_unused(rank: Rank, view: View) -> bool | None:
-    """Does data go between RDMA NIC and GPU through host memory? From the verdicts and the Channel lines."""
+    """Do data between RDMA NIC and GPU go through host memory? From NCCL's decisions and the Channel lines."""
     if rank.net == "Socket":
         return False
     staged, direct = _staged_and_direct(rank)
@@ -196,9 +198,9 @@ def gdr_unused(rank: Rank, view: View) -> bool | None:
 
 @derived
 def gdr_direction(rank: Rank, view: View) -> Literal["both", "none", "send", "receive", "mixed"] | None:
-    """Which way the data of the rank goes between NIC and GPU memory directly; ``mixed`` where channels differ.
+    """The directions in which the rank transfers between NIC and GPU memory directly; ``mixed`` where channels differ.
 
-    A log that breaks off within a line may have lost one ``/GDRDMA``: a single connection without it tells nothing.
+    A log cut within a line may have lost one ``/GDRDMA``, so a single connection without it does not count.
     """
     ways = rank.net_ways
     told = {way: _direct(ways.get(f"{way}/GDRDMA", 0), ways.get(way, 0)) for way in ("send", "receive")}
@@ -230,7 +232,7 @@ def _staged_and_direct(rank: Rank) -> tuple[int, int]:
 
 @derived
 def gdr_problem(rank: Rank, view: View) -> str:
-    """A sentence part: what shows that GPUDirect RDMA is not used."""
+    """What shows that GPUDirect RDMA is not used, as a part of a sentence."""
     for verdict in rank.gdr:
         if not verdict.enabled:
             if verdict.gpu is not None:
@@ -244,7 +246,7 @@ _SMALL_READ = 512
 
 @derived
 def small_reads(host: Host, view: View) -> str | None:
-    """``0000:17:00.0 (512 bytes)``: RDMA cards that ask for little at a time; empty for none, None if not known."""
+    """RDMA cards with a small maximum read request, ``0000:17:00.0 (512 bytes)``; empty for none, None if unknown."""
     cards = [d for d in host.pci if d.max_read_request and any(word in (d.description or "") for word in RDMA_CARDS)]
     small = [d for d in cards if (d.max_read_request or 0) <= _SMALL_READ]
     for device in small[:1]:
@@ -260,13 +262,13 @@ def distance_name(verdict: GdrVerdict, view: View) -> str | None:
 
 @derived
 def limit_name(verdict: GdrVerdict, view: View) -> str | None:
-    """The farthest path type that is near enough, by the printed limit and the version that printed it."""
+    """The farthest path type that is accepted, by the printed limit and the version that printed it."""
     return paths.path_type(verdict.limit, view.version()) if verdict.limit is not None else None
 
 
 @derived
 def admitting_level(verdict: GdrVerdict, view: View) -> str | None:
-    """The value of NCCL_NET_GDR_LEVEL that admits the printed distance: a path type (``PHB``), up to 2.5 a number."""
+    """The value of NCCL_NET_GDR_LEVEL that allows the printed distance: a path type (``PHB``), up to 2.5 a number."""
     version = view.version()
     named = versions.agreed(version, (paths.NAMED_LEVELS,), lambda exact: exact >= paths.NAMED_LEVELS)
     if named is None or verdict.distance is None:
@@ -276,7 +278,7 @@ def admitting_level(verdict: GdrVerdict, view: View) -> str | None:
 
 @derived
 def forbids_gdr(setting: Setting, view: View) -> bool | None:
-    """True if NCCL_NET_GDR_LEVEL is nearer than PIX, the nearest that a NIC on PCIe can be to a GPU."""
+    """Is NCCL_NET_GDR_LEVEL nearer than PIX, the smallest distance between a PCIe NIC and a GPU?"""
     if setting.name != GDR_LEVEL or not setting.is_set or not setting.text:
         return False
     level, version = paths.parse_level(setting.text, view.version(setting)), view.version(setting)
@@ -287,7 +289,7 @@ def forbids_gdr(setting: Setting, view: View) -> bool | None:
 
 @derived
 def sends_staged_by_default(rank: Rank, view: View) -> bool | None:
-    """True if NCCL by itself sends from host memory where the rank runs; None where that was not seen."""
+    """Does NCCL by default send from host memory on the rank's host? None where that was not seen."""
     host = view.host(rank.host)
     if host is None:
         return None
@@ -297,28 +299,28 @@ def sends_staged_by_default(rank: Rank, view: View) -> bool | None:
 
 @derived
 def is_numeric_level(setting: Setting, view: View) -> bool:
-    """A distance limit written as a digit other than 0, whose meaning changed with 2.6 (0 is LOC in all releases)."""
+    """Is the level a digit other than 0, whose meaning changed with 2.6 (0 is LOC in all releases)?"""
     text = (setting.text or "").strip()
     return setting.name in {GDR_LEVEL, P2P_LEVEL} and text.isascii() and text.isdigit() and int(text) > 0
 
 
 @derived
 def level_word(setting: Setting, view: View) -> str | None:
-    """The word for such a digit in this release; None when the releases that are possible do not agree."""
+    """The path type for a level that is a digit; None when the possible releases differ."""
     return paths.parse_level(setting.text or "", view.version(setting))
 
 
 @derived
 def told_fraction_from_gpu(job: Job, view: View) -> float | None:
-    """What an RDMA test is said to reach from the memory of a GPU, of what it reaches from host memory."""
+    """The rate of an RDMA test from GPU memory divided by that from host memory, by people's words."""
     return ratio(told(job, view, {"gpu-test"}), told(job, view, {"rdma-test"}))
 
 
 @derived
 def no_way_to_gpu_memory(host: Host, view: View) -> str | None:
-    """Why no card can reach GPU memory: ``no peer memory module is loaded, DMA-BUF takes ...``; empty for no reason.
+    """Why no card can access GPU memory: ``no peer memory module is loaded, DMA-BUF takes ...``; empty for no reason.
 
-    Of hosts with GPUs of a loaded driver and active RDMA ports. None where these or the modules were not shown, empty
+    For hosts with a loaded GPU driver and active RDMA ports. None where these or the modules were not shown, empty
     where DMA-BUF may work.
     """
     cards = [hca for hca in host.hcas if not is_soft_rdma(hca, view) and hca.driver != "efa"]

@@ -1,4 +1,4 @@
-"""GPUs that are missing, unreadable, unwell or badly joined."""
+"""GPUs that are missing, unreadable, faulty or poorly connected."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ncdiag.facts.vocabulary.pci import LENT, is_nvidia_gpu
 
 @derived
 def missing_gpus(host: Host, view: View) -> str | None:
-    """``7 of 8``: GPUs that nvidia-smi lists, of those that the boards of this model hold; empty for whole boards.
+    """The GPUs that nvidia-smi lists, of those that boards of this model have, ``7 of 8``; empty for whole boards.
 
-    Empty also for cards, of which there may be any number. None when no whole list or a model is not known, and in a
-    container, which may have been given less.
+    Empty also for cards, which may be any number. None when no complete list or no model is known, and in a container,
+    which may have been given fewer.
     """
     gpus = listed(host)
     if gpus is None or host.in_container:
@@ -40,12 +40,15 @@ def missing_gpus(host: Host, view: View) -> str | None:
 
 
 _WITHOUT_DISPLAY = "3D controller"
-"""GPUs of servers; the others may be a workstation's own."""
+"""Server GPUs; others may be a workstation's display GPU."""
 
 
 @derived
 def unlisted_gpus(host: Host, view: View) -> str | None:
-    """``7 of the 8 GPUs on its PCI bus``; empty where it lists as many as lspci, None where a list is missing."""
+    """The GPUs that nvidia-smi lists, ``7 of the 8 GPUs on its PCI bus``.
+
+    Empty if all, None where a list is missing.
+    """
     gpus = listed(host)
     if gpus is None or "lspci" not in host.complete or host.in_container:
         return None
@@ -59,9 +62,9 @@ def unlisted_gpus(host: Host, view: View) -> str | None:
 
 @derived
 def gpus_without_driver(host: Host, view: View) -> tuple[str, ...] | None:
-    """Bus ids of GPUs that no driver holds, on a host whose kernel has not loaded NVIDIA's; None where that is unknown.
+    """Bus ids of GPUs without a driver on a host that has not loaded NVIDIA's; None where that is unknown.
 
-    Those that are held for a virtual machine are left out, and those of nouveau, of which a rule of its own speaks.
+    GPUs assigned to a virtual machine are left out, and those of nouveau, which another rule covers.
     """
     there = [device for device in host.pci if is_nvidia_gpu(device) and device.driver not in LENT]
     if not there or host.driver is not None or host.gpus:
@@ -79,14 +82,14 @@ def gpus_without_driver(host: Host, view: View) -> tuple[str, ...] | None:
 
 
 _NO_ACTION = "None"
-"""A GPU's ``Recovery Action`` where nothing is to be done."""
+"""The ``Recovery Action`` of a GPU that needs none."""
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
-"""Tests of ``dcgmi diag`` that look at settings of the host, not at its hardware."""
+"""Tests of ``dcgmi diag`` that check settings of the host, not its hardware."""
 
 
 @derived
 def needed_recovery(gpu: Gpu, view: View) -> str | None:
-    """What the driver requests: ``Reset``; empty for nothing, None if it was not queried."""
+    """The action that the driver requests: ``Reset``; empty for none, None if it was not queried."""
     if gpu.recovery_action is not None:
         view.note(gpu, "recovery_action")
         return "" if gpu.recovery_action == _NO_ACTION else gpu.recovery_action
@@ -98,7 +101,7 @@ def needed_recovery(gpu: Gpu, view: View) -> str | None:
 
 @derived
 def is_unreadable(gpu: Gpu, view: View) -> bool:
-    """True if nvidia-smi prints an error in place of its values."""
+    """Does nvidia-smi print an error in place of the GPU's values?"""
     if gpu.unreadable:
         view.note(gpu, "unreadable")
     return bool(gpu.unreadable)
@@ -106,7 +109,7 @@ def is_unreadable(gpu: Gpu, view: View) -> bool:
 
 @derived
 def sees_no_gpu(host: Host, view: View) -> bool | None:
-    """True if nvidia-smi finds no GPU at all."""
+    """Does nvidia-smi find no GPU at all?"""
     if host.gpus_attached is None:
         return None
     view.note(host, "gpus_attached")
@@ -115,14 +118,14 @@ def sees_no_gpu(host: Host, view: View) -> bool | None:
 
 @derived
 def is_hardware_failure(check: HealthCheck, view: View) -> bool:
-    """True if a test of hardware failed; those that look at the host's settings, and at data, are left out."""
+    """Did a test of hardware fail? Tests of the host's settings, and of data, do not count."""
     is_of_hardware = check.program not in DATA_TESTS and check.name.lower() not in _SET_UP
     return noted_hit(check, view, is_hit=check.result == "fail" and is_of_hardware)
 
 
 @derived
 def is_warning(check: HealthCheck, view: View) -> bool:
-    """True if a test warned, or one of the host's settings failed."""
+    """Did a test warn, or a test of the host's settings fail?"""
     is_setting = check.result == "fail" and check.name.lower() in _SET_UP
     return noted_hit(check, view, is_hit=check.result == "warn" or is_setting)
 
@@ -143,9 +146,9 @@ def _kind(link: TopoLink) -> str | None:
 
 @derived
 def xgmi_gap(host: Host, view: View) -> str | None:
-    """``GPU2 and GPU5``: pairs of a mesh that only PCIe connects, while xGMI connects others; empty for none.
+    """Pairs of a mesh that only PCIe connects while xGMI connects others, ``GPU2 and GPU5``; empty for none.
 
-    None if the models or the links are not known. Where no pair has xGMI, the table mentions another machine.
+    None if the models or the links are not known. Where no pair has xGMI, the table is from another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
     if not models or not any(joins_gpus(link) and _kind(link) for link in host.links):

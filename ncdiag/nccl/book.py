@@ -154,7 +154,7 @@ class WrongValue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """All that is known: variables, wrong names and wrong values by name, the prefixes and names of others."""
+    """The whole table: variables, wrong names and values by name, and the prefixes and names of other programs."""
 
     variables: dict[str, Variable]
     misspelt: dict[str, Misspelling]

@@ -1,12 +1,12 @@
-"""How far two names are apart."""
+"""The edit distance between two names."""
 
 from __future__ import annotations
 
 
 def distance(left: str, right: str, limit: int) -> int | None:
-    """Edits between two names (insert, delete, replace, swap of neighbours); None when there are more than ``limit``.
+    """Return the number of edits between two names (insert, delete, replace, swap of neighbours); None above ``limit``.
 
-    Optimal string alignment; the lengths of the names bound the work, and a row beyond the limit ends it.
+    This is the optimal string alignment distance; the difference in length and the limit bound the work.
     """
     if abs(len(left) - len(right)) > limit:
         return None

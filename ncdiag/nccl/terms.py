@@ -1,4 +1,4 @@
-"""The words of the field, path types and topology levels, and what stands where in /sys and /proc (``terms.toml``)."""
+"""A glossary of terms, path types and topology levels, and of files in /sys and /proc (``terms.toml``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS: Mapping[str, Kind] = {"path_type": "path type", "level": "topology level
 
 
 class Term(msgspec.Struct, frozen=True):
-    """A word with its other names."""
+    """A term with its other names and its meaning."""
 
     kind: Kind
     name: str
@@ -29,7 +29,7 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A file or folder; ``path`` has ``<...>`` for what varies. ``holds`` says what is there, ``why`` what for."""
+    """A file or folder; ``path`` has ``<...>`` for variable parts. ``holds`` describes its content, ``why`` its use."""
 
     path: str
     holds: str
@@ -53,29 +53,29 @@ def _table() -> _Table:
 
 
 def terms() -> tuple[Term, ...]:
-    """All words."""
+    """Return all terms."""
     return _table().terms
 
 
 def places() -> tuple[Place, ...]:
-    """All files and folders."""
+    """Return all files and folders."""
     return _table().places
 
 
 def named(word: str) -> tuple[Term, ...]:
-    """The words that are written so, in whatever case; ``NV12`` is the level NV."""
+    """Return the terms with this name, in any case; ``NV12`` is the level NV."""
     lower = "nv" if _LEVEL.fullmatch(word) else word.lower()
     return tuple(term for term in terms() if lower in {term.name.lower(), *(other.lower() for other in term.also)})
 
 
 def place(path: str) -> Place | None:
-    """What is at a path: ``/sys/class/infiniband/mlx5_0/ports/1/state``; None where nothing is known of it."""
+    """Return the entry for a path, ``/sys/class/infiniband/mlx5_0/ports/1/state``; None where there is none."""
     given = path.rstrip("/")
     return next((place for place in places() if given == place.path or _pattern(place.path).fullmatch(given)), None)
 
 
 @functools.cache
 def _pattern(path: str) -> re.Pattern[str]:
-    """Each ``<...>`` stands for one part of a path."""
+    """The pattern for a path, in which each ``<...>`` matches one component."""
     parts = re.split(r"<\w+>", path)
     return re.compile("[^/]{1,64}".join(map(re.escape, parts)))

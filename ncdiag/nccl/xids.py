@@ -1,4 +1,4 @@
-"""What NVIDIA's driver reports of GPUs and NVSwitches, by where the fault lies and what ends it (``xids.toml``)."""
+"""The Xids and SXids of NVIDIA's driver: where the fault is, and what it ends (``xids.toml``)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Fault = Literal[
 ]  # fmt: skip
 Remedy = Literal["none", "restart", "reset", "reboot", "update", "wiring", "worded"]
 Reach = Literal["harmless", "fatal", "fabric"]
-"""How much an SXid takes down: nothing, a link, all switches."""
+"""What an SXid takes down: nothing, a link, or all switches."""
 
 
 class Xid(msgspec.Struct, frozen=True):
-    """A number of the driver; ``worded``: its line says whether the GPU has to be reset."""
+    """An Xid; ``worded``: its line says whether the GPU must be reset."""
 
     number: int
     fault: Fault
@@ -37,7 +37,7 @@ class _Table(msgspec.Struct):
 
 
 class Reports(msgspec.Struct, frozen=True):
-    """The tables by number."""
+    """The tables of Xids and SXids, by number."""
 
     xids: dict[int, Xid]
     reaches: dict[int, Reach]
@@ -60,7 +60,7 @@ def build() -> Reports:
 
 
 def numbers(key: str) -> Iterator[int]:
-    """The numbers of ``39-41, 85``."""
+    """Yield the numbers of a text such as ``39-41, 85``."""
     for part in key.split(","):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
@@ -68,20 +68,20 @@ def numbers(key: str) -> Iterator[int]:
 
 @functools.cache
 def reports() -> Reports:
-    """Both tables."""
+    """Return both tables, read once."""
     return compiled.load("xids", (TABLE, __file__), build, Reports)
 
 
 def xids() -> Mapping[int, Xid]:
-    """All Xids by number."""
+    """Return all Xids by number."""
     return reports().xids
 
 
 def xid(number: object) -> Xid | None:
-    """The entry of a number; None when NVIDIA documents none."""
+    """Return the entry of a number; None when NVIDIA does not document it."""
     return reports().xids.get(number) if isinstance(number, int) else None
 
 
 def reach(sxid: object) -> Reach | None:
-    """How much an SXid takes down by its number; None when NVIDIA does not say."""
+    """Return what an SXid takes down, by its number; None when NVIDIA does not say."""
     return reports().reaches.get(sxid) if isinstance(sxid, int) else None

@@ -1,1 +1,1 @@
-"""Clouds: whose machine it is, and what its network needs."""
+"""Clouds: the provider of a machine, and the requirements of its network."""

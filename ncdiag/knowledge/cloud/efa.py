@@ -1,4 +1,4 @@
-"""Elastic Fabric Adapters: is there one, are there enough, and does the job's traffic use them?"""
+"""Elastic Fabric Adapters: whether they exist, how many, and whether the job's traffic uses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BY_CUSTOM = ("rdmap", "efa_")
 
 
 def _events(host: Host, view: View) -> list[Event]:
-    """What the OFI plugin printed."""
+    """The events that the OFI plugin printed."""
     return view.events_on(host.name, [name for name in view.event_names() if name.startswith("ofi-")])
 
 
@@ -26,10 +26,10 @@ def _events(host: Host, view: View) -> list[Event]:
 def has_efa(host: Host, view: View) -> bool | None:
     """Does the machine have an Elastic Fabric Adapter?
 
-    By its PCI vendor or name, its driver, because the OFI plugin knows the instance type (its table holds only types
-    with EFA: aws-ofi-nccl, platform-aws), or because the type that is known or told of the machine has it. False where
-    the PCI devices were listed, where it has RDMA devices of another make, or in another cloud. None where the devices
-    were not shown, or only the name of an RDMA device or the plugin itself hints at it.
+    By its PCI vendor or name, by its driver, because the OFI plugin knows the instance type (its table holds only types
+    with EFA: aws-ofi-nccl, platform-aws), or because the known or reported instance type has one. False where the PCI
+    devices were listed, where the machine has RDMA devices of another vendor, or in another cloud. None where the
+    devices were not shown, or where only the name of an RDMA device or the plugin itself suggests it.
     """
     for hca in host.hcas:
         if is_efa(hca, view) or hca.driver == "efa":
@@ -51,12 +51,12 @@ def has_efa(host: Host, view: View) -> bool | None:
 
 
 def _shows_devices(host: Host, view: View) -> bool:
-    """True if an adapter would have been seen, or the host is of a cloud that has none."""
+    """Would an adapter have been seen, or is the host in a cloud without EFA?"""
     return bool(host.hcas or is_closed(host, "pci")) or provider(host, view) not in {None, "aws"}
 
 
 def _is_efa_type(host: Host, view: View) -> bool:
-    """Is the machine of a type with EFA: by what it says itself, else by what a person says of the machines?"""
+    """Is the instance type one with EFA: by the machine's own information, else by what a person says?"""
     if host.instance_type is not None:
         view.note(host, "instance_type")
         return host.instance_type in efa_machines()
@@ -76,9 +76,9 @@ def _has_efa_software(view: View) -> bool:
 
 @derived
 def efa_unused(host: Host, view: View) -> bool | None:
-    """Does the traffic go over something else: TCP sockets, or a provider of libfabric that is not efa?"""
+    """Does the traffic use something else than EFA: TCP sockets, or another provider of libfabric?"""
     told = list(_events(host, view))
-    for event in told:  # the plugin tries several protocols: that one found no provider is no matter then
+    for event in told:  # the plugin tries several protocols; one without a provider is then harmless
         if event.event == "ofi-provider":
             view.note(event)
             return event.fields.get("provider") != "efa"
@@ -90,7 +90,7 @@ def efa_unused(host: Host, view: View) -> bool | None:
         if rank.net is not None:
             view.note(rank, "net")
             return rank.net == "Socket"
-    if (host.libfabric_providers or {}).get("efa") is False:  # whatever the job does, it finds no such provider
+    if (host.libfabric_providers or {}).get("efa") is False:  # the search fails whatever the job does
         view.note(host, "libfabric_providers")
         return True
     return None
@@ -107,7 +107,7 @@ def spans_efa_machines(job: Job, view: View) -> bool | None:
 
 @derived
 def security_group_fault(job: Job, view: View) -> str | None:
-    """`` (security group sg-1 lets nothing out to its own members)``: why EFA may not pass.
+    """Why EFA traffic may be blocked: `` (security group sg-1 lets nothing out to its own members)``.
 
     Empty where nothing is wrong, None where no security group was shown.
     """
@@ -127,24 +127,24 @@ def security_group_fault(job: Job, view: View) -> str | None:
 
 @derived
 def security_group_told(job: Job, view: View) -> str:
-    """The same, empty as well where nothing was shown."""
+    """Why EFA traffic may be blocked by a security group; empty where nothing is wrong or nothing was shown."""
     return security_group_fault(job, view) or ""
 
 
 @derived
 def passes_efa(job: Job, view: View) -> bool:
-    """True if security groups were shown and each lets its own members through, in both directions."""
+    """Were security groups shown, and does each allow traffic between its members, in both directions?"""
     known = all(None not in {group.takes_own, group.sends_own} for group in job.security_groups)
     return known and security_group_fault(job, view) == ""
 
 
 _COUNTED = frozenset({"p4d.24xlarge", "p4de.24xlarge"})
-"""Instance types whose EFA cards all releases of the plugin count alike."""
+"""Instance types with the same number of EFA cards in all releases of the plugin."""
 
 
 @derived
 def efa_nics_expected(host: Host, view: View) -> int | None:
-    """How many EFA cards this type of instance has."""
+    """The number of EFA cards of the host's instance type; None if unknown."""
     told = next(iter(view.events_on(host.name, ["ofi-platform"])), None)
     name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else None)
     return efa_machines()[name].ports if name in _COUNTED else None
@@ -152,7 +152,7 @@ def efa_nics_expected(host: Host, view: View) -> int | None:
 
 @derived
 def efa_nics_found(host: Host, view: View) -> int | None:
-    """How many the plugin found, or libfabric lists."""
+    """The number of EFA cards that the plugin found or libfabric lists; None if not shown."""
     for event in view.events_on(host.name, ["ofi-provider"]):
         nics = event.fields.get("nics")
         if isinstance(nics, int) and event.fields.get("provider") == "efa":
@@ -172,12 +172,12 @@ def lacks_efa_nics(host: Host, view: View) -> bool | None:
 
 
 _FRONTEND = ("mlx5_an", "mana_")
-"""Ethernet adapters as udev names them on Azure, and those of MANA as the kernel does (mana_ib, device.c)."""
+"""Ethernet adapters by the names that udev gives them on Azure, and that the kernel gives MANA (mana_ib, device.c)."""
 
 
 @derived
 def missing_efa(host: Host, view: View) -> str | None:
-    """``0 of 4``: EFA devices that this host has, of those of its instance type; empty where there are some.
+    """The EFA devices of the host, of those of its instance type, ``0 of 4``; empty where there are any.
 
     None where its type, or all of its RDMA devices, were not shown.
     """
@@ -206,7 +206,7 @@ def includes_frontend_nic(rank: Rank, view: View) -> bool | None:
 
 @derived
 def frontend_nic(rank: Rank, view: View) -> str:
-    """``mlx5_an0``: the first of them in the rank's list."""
+    """The first Azure Ethernet adapter in the rank's list: ``mlx5_an0``."""
     return next((name for name in _parts(rank) if name.startswith(_FRONTEND)), "")
 
 
@@ -219,6 +219,6 @@ _AMAZON = 0x1D0F
 
 @derived
 def is_efa(hca: Hca, view: View) -> bool | None:
-    """Is it an Elastic Fabric Adapter? By its PCI vendor; a name like ``rdmap0s6`` alone says nothing."""
+    """Is this device an Elastic Fabric Adapter, by its PCI vendor? A name such as ``rdmap0s6`` does not decide."""
     vendor = vendor_of(hca)
     return None if vendor is None else vendor == _AMAZON

@@ -1,4 +1,4 @@
-"""Whose cloud the hosts belong to, and what the network of that cloud needs."""
+"""The cloud of the hosts, and the requirements of its network."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import by_distance, ranks_of, uses_ofi, uses_roce
 
 AZURE_NAMES = lazy_regex(r"mlx5_(?:ib|an)\d")
-"""What Azure's images call their RDMA devices (azhpc-images, azure_persistent_rdma_naming)."""
+"""The names of RDMA devices in Azure's images (azhpc-images, azure_persistent_rdma_naming)."""
 _LARGE = 8
 _GOOGLE_PLUGINS = (
     (lazy_regex(r"H100[- ]mega", re.IGNORECASE), "GPUDirect-TCPXO, with its receive daemon (A3 Mega)"),
     (lazy_regex(r"H100", re.IGNORECASE), "GPUDirect-TCPX (A3 High) or -TCPXO (A3 Mega), with its receive daemon"),
     (lazy_regex(r"H200|G?B[23]00", re.IGNORECASE), "gIB (A3 Ultra, A4)"),
 )
-"""By GPU model or accelerator label (Google Cloud: accelerator-optimized machine family, GPUDirect)."""
+"""Plugins by GPU model or accelerator label (Google Cloud: accelerator-optimized machine family, GPUDirect)."""
 _TRAFFIC_CLASSES = {"oci": 41, "alibaba": 136}
-"""The class that the RoCE network of a cloud keeps lossless: oracle-quickstart/oci-hpc roles/nccl-conf, Alibaba Cloud
-PAI "high-performance networks for distributed training" (Lingjun).
+"""The traffic class that the RoCE network of a cloud keeps lossless, by cloud.
+
+Sources: oracle-quickstart/oci-hpc roles/nccl-conf, Alibaba Cloud PAI "high-performance networks for distributed
+training" (Lingjun).
 """
 _NAMES = {"oci": "Oracle Cloud", "alibaba": "Alibaba Cloud"}
 
 
 @derived
 def provider(host: Host, view: View) -> str | None:
-    """The cloud that a host is of: by its firmware, by what a plugin knows, by names, else by the job's manifest."""
+    """The cloud of a host: by its firmware, by a plugin's output, by names, else by the job's manifest."""
     if host.cloud is not None:
         view.note(host, "cloud")
         return host.cloud
@@ -47,7 +49,7 @@ def provider(host: Host, view: View) -> str | None:
 
 
 def _placed(view: View) -> str | None:
-    """The cloud whose labels the pods of a manifest ask for."""
+    """The cloud whose node labels the pods of a manifest require."""
     launch = next((launch for launch in view.job.launches if launch.accelerator or launch.efa_devices), None)
     if launch is None:
         return None
@@ -57,22 +59,22 @@ def _placed(view: View) -> str | None:
 
 @derived
 def providers(job: Job, view: View) -> tuple[str, ...]:
-    """The clouds of all hosts that are known."""
+    """The known clouds of all hosts, each once."""
     found = {provider(host, view) for host in job.hosts}
     return tuple(sorted(name for name in found if name is not None))
 
 
 @derived
 def provider_name(host: Host, view: View) -> str:
-    """The name of the host's cloud, for people."""
+    """The name of the host's cloud as text for messages."""
     return _NAMES.get(provider(host, view) or "", "its cloud")
 
 
 @derived
 def lacks_topology_file(host: Host, view: View) -> bool | None:
-    """Does NCCL get no topology file, on a virtual machine whose bus hides which NIC is near which GPU?
+    """Does NCCL get no topology file, on a virtual machine whose PCI bus hides which NIC is near which GPU?
 
-    By variables and conf files, which have to be shown both, or because NCCL found NICs too far from the GPUs.
+    By variables and conf files, which must both have been shown, or because NCCL found NICs too far from the GPUs.
     """
     setting = view.setting(host, "NCCL_TOPO_FILE")
     if setting is not None and setting.is_set and setting.text:
@@ -99,9 +101,9 @@ def plain_tcp(host: Host, view: View) -> bool | None:
 
 @derived
 def google_plugin(host: Host, view: View) -> str | None:
-    """The network plugin that Google has for machines with these GPUs; empty for none, None if they are not known.
+    """The network plugin that Google provides for machines with these GPUs; empty for none, None if unknown.
 
-    Only the machines with all eight H100 have one.
+    Among H100 machines, only those with all eight GPUs have one.
     """
     label = next((launch.accelerator for launch in view.job.launches if launch.accelerator), None)
     gpu = next((gpu for gpu in host.gpus if gpu.model), None)
@@ -116,7 +118,7 @@ def google_plugin(host: Host, view: View) -> str | None:
 
 @derived
 def preset_traffic_class(host: Host, view: View) -> int | None:
-    """NCCL_IB_TC of the provider's own configuration; None where it has none or is not known."""
+    """NCCL_IB_TC in the provider's own configuration; None where it sets none or the provider is unknown."""
     return _TRAFFIC_CLASSES.get(provider(host, view) or "")
 
 
@@ -140,13 +142,13 @@ def lacks_traffic_class(host: Host, view: View) -> bool | None:
 
 @derived
 def wanted_assignment(event: Event, view: View) -> str:
-    """``NCCL_MIN_NCHANNELS=4``: what Google's checker asks for."""
+    """The assignment that Google's checker requires: ``NCCL_MIN_NCHANNELS=4``."""
     return f"{event.fields.get('variable')}={event.fields.get('wanted')}"
 
 
 @derived
 def has_rails(host: Host, view: View) -> bool | None:
-    """Has the host several InfiniBand ports, so that it matters which of them is near which GPU?"""
+    """Does the host have several InfiniBand ports, so that it matters which of them is near which GPU?"""
     ports = [port for hca in host.hcas for port in hca.ports if port.link_layer == "InfiniBand"]
     listed = [len([d for d in r.net_devices if d.link_layer == "IB"]) for r in ranks_of(host, view) if r.net_devices]
     count = max([len(ports), *listed])
@@ -155,14 +157,14 @@ def has_rails(host: Host, view: View) -> bool | None:
 
 @derived
 def azure_topology_file(host: Host, view: View) -> str:
-    """Where Azure's HPC images have the topology file for machines with these GPUs."""
+    """The path of the topology file in Azure's HPC images for machines with these GPUs."""
     models = " ".join(gpu.model or "" for gpu in host.gpus)
     series = "ndv4" if "A100" in models else "ndv5" if re.search(r"H[12]00", models) else ""
     return f"/opt/microsoft/{series}-topo.xml" if series else "<the file of the machine type>"
 
 
 _LEFT_AT_LEAST = 0.02
-"""Share of the memory that programs can still have, below which it is used up."""
+"""The share of memory that must be available; below it, memory counts as exhausted."""
 _PROVIDERS = {
     "FI_EFA_": "aws", "NCCL_FASTRAK_": "gcp", "NCCL_GPUDIRECTTCPX_": "gcp", "NCCL_SHIMNET_": "gcp",
 }  # fmt: skip
@@ -171,7 +173,7 @@ _PATHS = {"/opt/microsoft/": "azure", "/opt/amazon/": "aws"}
 
 @derived
 def is_of_other_provider(setting: Setting, view: View) -> bool | None:
-    """Does a variable belong to another cloud than the host's? None when the host's is not known."""
+    """Does the variable belong to another cloud than the host's? None when the host's cloud is unknown."""
     theirs = next((name for start, name in _PROVIDERS.items() if setting.name.startswith(start)), None)
     if theirs is None and setting.name in {"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE"}:
         theirs = next((name for path, name in _PATHS.items() if (setting.text or "").startswith(path)), None)
@@ -184,9 +186,9 @@ def is_of_other_provider(setting: Setting, view: View) -> bool | None:
 
 @derived_of("host-memory-exhausted", "efa-fork-unsafe")
 def is_failed_fork(event: Event, view: View) -> bool:
-    """Did a program of a job over libfabric fork, and its provider forbade it or memory was wanting (errno 12)?
+    """Did a program of a libfabric job fork although its provider forbids it, or fail for lack of memory (errno 12)?
 
-    Memory is wanting for another reason where the host has none left, or its kernel killed for it.
+    False for a lack of memory with another cause: the host has none left, or its kernel killed processes for it.
     """
     if event.event == "efa-fork-unsafe":
         return True

@@ -1,1 +1,1 @@
-"""Collectives that some ranks did not enter, or entered otherwise than the rest."""
+"""Collectives that some ranks did not enter, or entered differently from the others."""

@@ -1,4 +1,4 @@
-"""The collective trace and stacks of all ranks: who is late and who called something else."""
+"""Compare the collective traces and stacks of all ranks: which are late, and which called something else."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ncdiag.facts.vocabulary.stacks import own_frame, place_text, process_name, 
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)
 _EQUAL_SIZES = {"AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter"}
-"""Functions to which all ranks pass as many elements."""
+"""Functions to which all ranks must pass the same number of elements."""
 Caller = tuple[Rank, LastOp]
 
 
 def call_mismatches(job: Job) -> Iterator[Event]:
-    """Ranks of one communicator whose last calls have one number and are not the same call, where something failed."""
+    """Ranks of a communicator whose last calls have the same number but differ, in a job with a failure."""
     yield from _mismatches(_compared(job) if _went_wrong(job) else ())
 
 
 def calls_apart(job: Job) -> Iterator[Event]:
-    """The same, and ranks that are behind, where nothing tells of a failure: the log may just end there."""
+    """Ranks whose last calls differ or are behind others, without any failure: the log may simply end there."""
     compared = () if _went_wrong(job) else list(_compared(job))
     yield from _mismatches(compared)
     for difference in _waits(compared):
@@ -50,7 +50,7 @@ def _mismatches(compared: Iterable[tuple[str, Sequence[Caller]]]) -> Iterator[Ev
 
 
 def call_waits(job: Job) -> Iterator[Difference]:
-    """Communicators on which most ranks are at one call and few ranks at an earlier one, where something failed."""
+    """Communicators on which most ranks are at one call and few at an earlier one, in a job with a failure."""
     yield from (wait for wait, many in _apart(_compared(job) if _went_wrong(job) else ()) if many)
 
 
@@ -59,7 +59,7 @@ def _waits(compared: Iterable[tuple[str, Sequence[Caller]]]) -> Iterator[Differe
 
 
 def _apart(compared: Iterable[tuple[str, Sequence[Caller]]]) -> Iterator[tuple[Difference, bool]]:
-    """Who is at a later call than others, and whether these are most."""
+    """Ranks at a later call than others, and whether these are the majority."""
     for communicator, callers in compared:
         numbers = {op.op_count for _, op in callers}
         waiting = [caller for caller in callers if caller[1].op_count == max(numbers)]
@@ -79,7 +79,7 @@ def _went_wrong(job: Job) -> bool:
 
 
 def _compared(job: Job) -> Iterator[tuple[str, Sequence[Caller]]]:
-    """The last calls on each communicator, where the numbers of the ranks mean the same."""
+    """The last calls on each communicator, where the numbers of the ranks are comparable."""
     found: dict[str, list[Caller]] = defaultdict(list)
     for rank in job.ranks:
         for op in rank.last_ops:
@@ -98,23 +98,23 @@ def _described(op: LastOp) -> str:
 
 
 def _named(callers: Sequence[Caller]) -> str:
-    """The ranks by their number in the job."""
+    """The ranks by their numbers in the job, as text."""
     numbers = [rank.rank for rank, _ in callers if rank.rank is not None]
     return f"{'rank' if len(numbers) == 1 else 'ranks'} {fold_ranks(numbers)}"
 
 
 def _spans(callers: Sequence[Caller]) -> dict[str, Span]:
-    """The lines of the last calls; the first one stands for the fact as a whole."""
+    """The lines of the last calls; the first one is the provenance of the fact as a whole."""
     lines = [span for rank, _ in callers if (span := rank.provenance.get("last_ops")) is not None]
     return {"": lines[0]} | {str(number): line for number, line in enumerate(lines)} if lines else {}
 
 
 _NAMED = 4
-"""Processes that are named; of more only the number is told."""
+"""The largest number of processes that are named; of more, only the number is given."""
 
 
 def stack_waits(job: Job) -> Iterator[Difference]:
-    """Most of the processes whose stacks are known are in one collective, and few stand where none waits."""
+    """Collectives in which most processes with known stacks wait, while a few are somewhere else."""
     found = {id(dump): telling_frame(dump) for dump in job.stack_dumps}
     calls: dict[str, list[StackDump]] = defaultdict(list)
     elsewhere: list[StackDump] = []
@@ -140,11 +140,11 @@ def stack_waits(job: Job) -> Iterator[Difference]:
 
 
 _BETWEEN_TWO = lazy_regex(r"i?(?:send|recv)|batch_isend_irecv|send_object_list|recv_object_list")
-"""Calls in which ranks differ by their nature."""
+"""Calls in which ranks legitimately differ."""
 
 
 def stack_splits(job: Job) -> Iterator[Difference]:
-    """Processes whose stacks are in different collectives: the group that most are in, and those in another one."""
+    """Processes whose stacks are in different collectives: those in the most common one, and those in another."""
     calls: dict[str, list[StackDump]] = defaultdict(list)
     for dump in job.stack_dumps:
         told = telling_frame(dump)

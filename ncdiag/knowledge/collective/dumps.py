@@ -1,9 +1,9 @@
-"""Who keeps a job waiting, by the flight recorder dumps of its ranks.
+"""Find the ranks that delay a job, from the flight recorder dumps of its ranks.
 
 A call that a rank enqueued and that did not complete waits for the members of its process group that did not enqueue
-it. Those wait for others in turn: a rank that others wait for, and that waits for nobody, is late. A rank whose call
-other members completed is stuck: it came, and its GPU does not get through. Sends and receives are matched by their
-ends, as each rank numbers its own (pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, pointToPoint).
+it. Those may wait for others in turn: a rank that others wait for, and that waits for nobody, is late. A rank whose
+call other members completed is stuck: it called, but its GPU does not finish. Sends and receives are matched by their
+peers, since each rank numbers its own (pytorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, pointToPoint).
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from ncdiag.facts.view import View
 OPEN = frozenset({"scheduled", "started"})
 """States of a call that did not complete."""
 _EQUAL = frozenset({"all_reduce", "broadcast", "reduce", "_all_gather_base", "_reduce_scatter_base"})
-"""Operations in which all ranks pass as many elements."""
+"""Operations in which all ranks must pass the same number of elements."""
 Group = tuple[str, tuple[int, ...]]
-"""Name and members of a process group: groups of one name on different ranks stay apart."""
+"""The name and the members of a process group: groups with the same name on different ranks are distinct."""
 Call = tuple[Group, int]
-"""A collective of a process group, by its number."""
+"""A process group, and the number of a collective in it."""
 
 
 class Dumps:
-    """The dumps of a job by rank, and the collectives that they tell of."""
+    """The dumps of a job by rank, and the collectives in them."""
 
     def __init__(self, job: Job) -> None:
         self.of = {
             -1 - number if record.rank is None else record.rank: record
             for number, record in enumerate(job.flight_records)
-        }  # ranks that nobody tells have numbers below 0: they are members of no group
+        }  # ranks without a known number are below 0, members of no group
         self.groups = {
             rank: {group.name: group for group in record.groups if group.ranks} for rank, record in self.of.items()
         }
         self.called: dict[Call, dict[int, FlightEntry]] = defaultdict(dict)
         self.furthest: dict[tuple[int, Group], int] = {}
-        self.peers: dict[int, set[int]] = defaultdict(set)  # ranks with which an open send or receive is shared
-        self.mixed: set[Group] = set()  # groups that also send, whose last call may be a send with a number of its own
+        self.peers: dict[int, set[int]] = defaultdict(set)  # peers of open sends and receives
+        self.mixed: set[Group] = set()  # groups that also send: their last call may be a send, numbered separately
         self._absent: dict[Call, list[int]] = {}
         for rank, record in self.of.items():
             for entry in record.entries:
@@ -63,22 +63,25 @@ class Dumps:
             self.furthest[rank, group] = max(number, self.furthest.get((rank, group), -1))
 
     def group(self, rank: int, entry: FlightEntry) -> Group | None:
-        """The group of a call; None where its members are not known."""
+        """Return the group of a call; None where its members are not known."""
         found = self.groups[rank].get(entry.group or "")
         return (found.name, found.ranks) if found is not None and found.ranks else None
 
     def number(self, rank: int, entry: FlightEntry) -> int | None:
-        """The number of a collective; of an open one that tells none, that of the latest of its group."""
+        """Return the number of a collective; for an open one without a number, that of the latest in its group."""
         found = self.groups[rank].get(entry.group or "")
         latest = found.last_enqueued if found is not None and entry.state in OPEN else None
         return entry.sequence if entry.sequence is not None else latest
 
     def open(self, rank: int) -> Iterator[FlightEntry]:
-        """The calls of a rank that did not complete, in the order in which it enqueued them."""
+        """Yield the calls of a rank that did not complete, in the order in which it enqueued them."""
         return (entry for entry in self.of[rank].entries if entry.state in OPEN)
 
     def absent(self, call: Call) -> list[int]:
-        """The members whose dumps tell that they did not enqueue a collective, in order; all that wait in it ask."""
+        """Return the members whose dumps show that they did not enqueue the collective, sorted.
+
+        Cached for all that wait.
+        """
         if call not in self._absent:
             (name, members), sequence = call
             seen = (rank for rank in members if rank in self.of and name in self.groups[rank])
@@ -86,7 +89,7 @@ class Dumps:
         return self._absent[call]
 
     def completed(self, call: Call) -> set[int]:
-        """The members that completed a collective."""
+        """Return the members that completed a collective."""
         group, sequence = call
         told = {rank for rank, entry in self.called[call].items() if entry.state == "completed"}
         states = {rank: self._state(rank, group) for rank in group[1] if rank in self.of}
@@ -100,17 +103,17 @@ class Dumps:
         return max(told, self.furthest.get((rank, group), -1))
 
     def _state(self, rank: int, group: Group) -> FlightGroup | None:
-        """What the dump says of its group; nothing where sends count as well."""
+        """The state of the group in the dump; None where its numbers include sends."""
         return None if group in self.mixed else self.groups[rank].get(group[0])
 
 
 def dumps_of(view: View) -> Dumps:
-    """The dumps of the job, put in order once."""
+    """Return the dumps of the job, prepared once."""
     return view.remembered(("flight recorder dumps",), lambda: Dumps(view.job))
 
 
 def peer_of(entry: FlightEntry) -> int | None:
-    """The rank at the other end of a send or a receive."""
+    """Return the rank at the other end of a send or a receive."""
     return entry.to_rank if entry.to_rank is not None else entry.from_rank
 
 
@@ -134,12 +137,12 @@ def _spelled(entry: FlightEntry) -> str:
 
 
 def _operation(entry: FlightEntry) -> str:
-    """``all_reduce``: without the backend in front."""
+    """The name of the operation without the backend before it: ``all_reduce``."""
     return (entry.operation or "collective").rpartition(":")[2]
 
 
 def waits(dumps: Dumps) -> Iterator[Difference]:
-    """The collectives in which ranks wait, and for whom."""
+    """Yield the collectives in which ranks wait, and the ranks that they wait for."""
     edges = {rank: list(_waits_for(dumps, rank)) for rank in dumps.of}
     waited_for = {late for found in edges.values() for late, _ in found}
     late = {rank for rank in waited_for if not edges.get(rank)}
@@ -155,7 +158,7 @@ def waits(dumps: Dumps) -> Iterator[Difference]:
 
 
 def _waits_for(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
-    """Whom a rank waits for, and in what."""
+    """The ranks that a rank waits for, each with the call in which it waits."""
     yield from _absentees(dumps, rank)
     for entry in dumps.open(rank):
         peer = peer_of(entry)
@@ -164,7 +167,7 @@ def _waits_for(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
 
 
 def _absentees(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
-    """Who did not come to a collective in which a rank waits."""
+    """The ranks that did not enter a collective in which a rank waits."""
     for entry in dumps.open(rank):
         group, number = dumps.group(rank, entry), dumps.number(rank, entry)
         if group is not None and not entry.is_p2p and number is not None:
@@ -173,14 +176,14 @@ def _absentees(dumps: Dumps, rank: int) -> Iterator[tuple[int, str]]:
 
 
 def _name(dumps: Dumps, rank: int, entry: FlightEntry) -> str:
-    """``all_reduce number 8 of process group 72 (EXPERT_MODEL_PARALLEL_GROUP)``."""
+    """The call as text: ``all_reduce number 8 of process group 72 (EXPERT_MODEL_PARALLEL_GROUP)``."""
     found = dumps.groups[rank].get(entry.group or "")
     purpose = f" ({found.purpose})" if found is not None and found.purpose else ""
     return f"{_operation(entry)} number {dumps.number(rank, entry)} of process group {entry.group}{purpose}"
 
 
 def _together(dumps: Dumps) -> Iterator[Difference]:
-    """A collective to which all members came and in which several wait."""
+    """A collective that all members entered and in which several wait."""
     for (group, _), entries in sorted(dumps.called.items()):
         waiting = {rank for rank, entry in entries.items() if entry.state in OPEN}
         if len(waiting) > 1 and waiting == set(group[1]):
@@ -196,7 +199,7 @@ def _together(dumps: Dumps) -> Iterator[Difference]:
 
 
 def stuck(dumps: Dumps) -> Iterator[Difference]:
-    """Ranks that did not get through the first collective that they wait in, and who completed it."""
+    """Yield ranks that did not finish the first collective that they wait in, and those that completed it."""
     found: dict[str, tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
     for rank in sorted(dumps.of):
         entry = next((entry for entry in dumps.open(rank) if not entry.is_p2p), None)
@@ -215,9 +218,9 @@ def stuck(dumps: Dumps) -> Iterator[Difference]:
 
 
 def circle(dumps: Dumps) -> list[tuple[int, str]]:
-    """Ranks that wait for each other, one after the other, and in which collective; empty where none do.
+    """Return ranks that wait for each other in a circle, each with its collective; empty where none do.
 
-    Each called first what the next one calls later.
+    Each of them called first what the next one calls later.
     """
     after = {rank: next(_absentees(dumps, rank), None) for rank in sorted(dumps.of)}
     for start in after:
@@ -232,13 +235,13 @@ def circle(dumps: Dumps) -> list[tuple[int, str]]:
 
 
 def provenance(dumps: Dumps, ranks: Collection[int]) -> dict[str, Span]:
-    """Where the dumps of these ranks are."""
+    """Return the places of the dumps of these ranks."""
     spans = dict.fromkeys(dumps.of[rank].provenance.get("", Span("", 0)) for rank in ranks if rank in dumps.of)
     return {str(number): span for number, span in enumerate(spans)}
 
 
 def named(ranks: Collection[int]) -> str:
-    """``ranks 2-4,7``; ``2 of the ranks`` where not all are known by number."""
+    """Return the ranks as text, ``ranks 2-4,7``; ``2 of the ranks`` where some numbers are unknown."""
     if min(ranks, default=0) < 0:
         return f"{len(ranks)} of the ranks"
     return f"{'rank' if len(ranks) == 1 else 'ranks'} {fold_ranks(ranks)}"

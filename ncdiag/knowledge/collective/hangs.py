@@ -11,12 +11,12 @@ from ncdiag.facts.vocabulary.outcome import open_failures, outcome
 from ncdiag.knowledge.collective.stragglers import waits
 
 _MOST_RANKS = 1 << 17
-"""Ranks of a communicator up to which those that are missing are named."""
+"""The largest size of a communicator for which missing ranks are named."""
 
 
 @derived
 def waits_after_init(communicator: Communicator, view: View) -> bool:
-    """True if a person says that the job hangs and its ranks in the input completed the setup and print nothing more.
+    """Does a person report a hang, and did the ranks in the input complete the setup and print nothing more?
 
     The largest communicator represents all complete ones.
     """
@@ -32,13 +32,13 @@ def waits_after_init(communicator: Communicator, view: View) -> bool:
 
 
 def _fails(job: Job, view: View) -> bool:
-    """Does anything tell of a failure, or of a wait that other rules mention?"""
+    """Does anything report a failure, or a wait that other rules cover?"""
     return bool(open_failures(job, view) or job.timeouts or job.stack_dumps or job.flight_records)
 
 
 @derived
 def not_heard_text(communicator: Communicator, view: View) -> str:
-    """``2-15 of its 16 ranks are not in this input``, or that all are."""
+    """The ranks that are missing: ``2-15 of its 16 ranks are not in this input``, or a note that all are there."""
     if communicator.nranks is None:
         return "how many ranks it has is not in this input"
     heard = {
@@ -56,7 +56,7 @@ def not_heard_text(communicator: Communicator, view: View) -> str:
 
 @derived
 def heard_text(communicator: Communicator, view: View) -> str:
-    """``Ranks 0-3 completed the setup and wait``: those of which the input has lines."""
+    """The ranks in the input: ``Ranks 0-3 completed the setup and wait``."""
     heard = {*communicator.ranks_started, *communicator.ranks_ready}
     one = len(heard) == 1
     return f"{'Rank' if one else 'Ranks'} {fold_ranks(heard)} completed the setup and {'waits' if one else 'wait'}"
@@ -64,7 +64,7 @@ def heard_text(communicator: Communicator, view: View) -> str:
 
 @derived
 def is_waiting(record: FlightRecord, view: View) -> bool:
-    """True if the dump ends in a collective that was not completed, and no other dump or line tells who is late."""
+    """Does the dump end in a collective that was not completed, and no other dump or line show who is late?"""
     view.note(record)
     return _open(record) is not None and not any("late" in wait.groups for wait in waits(view.job, view))
 
@@ -76,7 +76,7 @@ def _open(record: FlightRecord) -> FlightEntry | None:
 
 @derived
 def waits_in(record: FlightRecord, view: View) -> str:
-    """``all_reduce number 8 of process group 0, which it started``."""
+    """The collective in which the rank waits: ``all_reduce number 8 of process group 0, which it started``."""
     entry = _open(record)
     if entry is None:
         return "a collective"
@@ -88,7 +88,7 @@ def waits_in(record: FlightRecord, view: View) -> str:
 
 @derived
 def dumps_missing_text(record: FlightRecord, view: View) -> str:
-    """``the dumps of ranks 1-3 are not in this input``: of the members of that process group."""
+    """Members of that process group without a dump: ``the dumps of ranks 1-3 are not in this input``."""
     entry = _open(record)
     group = next((g for g in record.groups if entry is not None and g.name == entry.group), None)
     group = group or next(iter(record.groups), None)

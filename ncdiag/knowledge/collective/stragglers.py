@@ -1,4 +1,4 @@
-"""Who did not come to a collective, and who called another one: what the ranks printed, compared."""
+"""Which ranks did not enter a collective, and which entered another one, by comparing their output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls
 
 @derived
 def waited_for(timeout: Timeout, view: View) -> str:
-    """``ALLREDUCE number 812``, as far as it is known."""
+    """The collective that timed out, ``ALLREDUCE number 812``, as far as it is known."""
     if timeout.operation is None:
         return "a collective"
     return f"{timeout.operation} number {timeout.sequence}" if timeout.sequence is not None else timeout.operation
@@ -26,7 +26,7 @@ def waited_for(timeout: Timeout, view: View) -> str:
 
 @derived
 def look_at(timeout: Timeout, view: View) -> str:
-    """``rank 7``: whose log tells of the collective that this rank was only told about, as far as it is known."""
+    """The rank whose log describes the collective that this rank was only notified of: ``rank 7``, as far as known."""
     known = timeout.signalled_by
     return f"rank {known}" if known is not None else "the rank whose watchdog gave up"
 
@@ -35,30 +35,30 @@ DESYNC = (
     "collective-mismatch", "collective-mismatch-suspected", "torch-collective-mismatch", "torch-ddp-shape-mismatch",
     "message-truncated", "bootstrap-message-truncated",
 )  # fmt: skip
-"""Events that tell of ranks in different collectives."""
+"""Events that report ranks in different collectives."""
 _EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
-"""Operations in which all ranks pass as many elements."""
+"""Operations in which all ranks must pass the same number of elements."""
 _MISSING = frozenset({"torch-ranks-missing", "torch-barrier-missed", "horovod-ranks-missing"})
 _TASKS_MISSING = "coordination-barrier-timeout"
 _BARRIER_NAME = "a monitored barrier"
 _BARRIER = frozenset({"torch-barrier-timeout", "torch-barrier-present"})
 _NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stalled": "A rank that is not named"}
-"""Who is missing, by the event that tells it without a number."""
+"""Phrases for who is missing, by events that give no number."""
 _MOST_RANKS = 1 << 17
 _FEW = 4
-"""A pattern is missing where more than one rank in so many is."""
+"""More than one missing rank in this number is a regular pattern."""
 _NUMBER = re.compile(r"\d{1,7}")
 _ALL, _UNTOLD = "0", "?"
-"""The group of all ranks by its number, and the one that no line names."""
+"""The number of the group of all ranks, and the placeholder for a group that no line names."""
 _BY_CHANCE = 10
-"""Collectives up to which several groups may well be at the same number."""
+"""Up to this number of collectives, several groups may be at the same number by chance."""
 Place = tuple[str, int]
-"""Process group and sequence number of a collective."""
+"""The process group and sequence number of a collective."""
 
 
 @derived
 def collective_events(job: Job, view: View) -> tuple[Event, ...]:
-    """What programs said of ranks that are in different collectives or wait, and what comparing their records shows."""
+    """Reports of programs about ranks in different collectives or waiting, and results of comparing their records."""
     told = [e for e in job.events if e.event in DESYNC or e.event == "torch-watchdog-timeout"]
     return (*told, *_compared_timeouts(job), *_compared_records(view), *call_mismatches(job))
 
@@ -72,9 +72,9 @@ def is_desync(event: Event, view: View) -> bool:
 
 
 def _compared_timeouts(job: Job) -> Iterator[Event]:
-    """Ranks that waited in collectives of the same number, and not in the same one.
+    """Ranks that waited in collectives with the same number that are not the same collective.
 
-    Where no line tells any group, only different operations count: groups of equal number differ in their sizes.
+    Where no line names a group, only different operations count: groups at the same number differ in their sizes.
     """
     for (group, sequence), waiting in _by_collective(job.timeouts).items():
         operations: dict[str, list[Timeout]] = defaultdict(list)
@@ -95,8 +95,8 @@ def _compared_timeouts(job: Job) -> Iterator[Event]:
 def _by_collective(timeouts: Sequence[Timeout]) -> dict[Place, list[Timeout]]:
     """The timeouts of the group of all ranks, by collective.
 
-    The group may be told by another line of the rank about the same number, or by other ranks where all tell the same.
-    Where nobody tells any (PyTorch before 2.2), numbers that no small group reaches by chance stand in `_UNTOLD`.
+    The group may come from another line of the rank about the same number, or from other ranks if all name the same.
+    Where no line names a group (PyTorch before 2.2), numbers that no small group reaches by chance are under `_UNTOLD`.
     """
     groups = {(t.rank, t.sequence): _number(t) for t in timeouts if t.process_group is not None}
     told = set(groups.values())
@@ -153,20 +153,20 @@ def _compared_records(view: View) -> Iterator[Event]:
 
 @derived
 def waits(job: Job, view: View) -> tuple[Difference, ...]:
-    """The collectives in which ranks waited: ``waiting`` and, if a rank is missing, ``late`` with who."""
+    """The collectives in which ranks waited: ``waiting`` and, if a rank is missing, ``late`` with the missing ranks."""
     found = (*_told_waits(job), *_timeout_waits(job), *dumps.waits(dumps.dumps_of(view)), *stack_waits(job))
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
 
 
 @derived
 def last_calls_apart(job: Job, view: View) -> tuple[Event, ...]:
-    """The last calls of ranks that differ, or are behind, in a log that reports no failure."""
+    """The last calls of ranks that differ, or that are behind others, in a log that reports no failure."""
     return tuple(calls_apart(job))
 
 
 @derived_of("collective-mismatch")
 def has_calls(event: Event, view: View) -> bool:
-    """True; it rests on the last calls."""
+    """Always True, with the last calls of the ranks as evidence."""
     for span in event.provenance:
         view.note(event, span)
     return True
@@ -174,13 +174,13 @@ def has_calls(event: Event, view: View) -> bool:
 
 @derived
 def stuck_ranks(job: Job, view: View) -> tuple[Difference, ...]:
-    """Calls that a rank does not get through (``stuck``) and others did (``through``), by their flight recorders."""
+    """Calls that a rank does not finish (``stuck``) and others did (``through``), by their flight recorders."""
     return tuple(dumps.stuck(dumps.dumps_of(view)))
 
 
 @derived
 def is_held_up(difference: Difference, view: View) -> bool:
-    """True where a rank does not get through a call that others completed."""
+    """Does a rank not finish a call that others completed?"""
     for span in difference.provenance:
         view.note(difference, span)
     return "stuck" in difference.groups
@@ -188,13 +188,13 @@ def is_held_up(difference: Difference, view: View) -> bool:
 
 @derived
 def collective_splits(job: Job, view: View) -> tuple[Difference, ...]:
-    """Processes that are in different collectives, by their stacks: who is in which, and where it was called."""
+    """Processes in different collectives by their stacks: which process is in which, and where it was called."""
     return tuple(stack_splits(job))
 
 
 @derived
 def split_text(difference: Difference, view: View) -> str:
-    """``process 501 in broadcast by setup (log.py:20), 2 processes in all_reduce``."""
+    """The processes by collective: ``process 501 in broadcast by setup (log.py:20), 2 processes in all_reduce``."""
     for span in difference.provenance:
         view.note(difference, span)
     return ", ".join(f"{who} in {call}" for call, who in difference.groups.items())
@@ -202,9 +202,9 @@ def split_text(difference: Difference, view: View) -> str:
 
 @derived
 def first_rank_stays_away(job: Job, view: View) -> bool | None:
-    """Did rank 1 and others give up a collective, and rank 0 not? None where too few ranks tell.
+    """Did rank 1 and others time out in a collective, and rank 0 not? None where too few ranks report it.
 
-    The first rank is the one that prepares, saves or loads for the others.
+    The first rank is usually the one that prepares, saves or loads for the others.
     """
     waiting = [t for t in job.timeouts if t.given_up and t.rank is not None]
     ranks = {t.rank for t in waiting}
@@ -216,9 +216,9 @@ def first_rank_stays_away(job: Job, view: View) -> bool | None:
 
 @derived
 def gave_up_one_apart(job: Job, view: View) -> bool | None:
-    """Did ranks of one group give up different operations whose numbers are one apart? None if no rank gave up.
+    """Did ranks of one group time out in different operations whose numbers are one apart? None without timeouts.
 
-    Who waits one further got past a collective in which another still waits: it called one more, or one less.
+    The rank with the higher number got past a collective in which another still waits: it called one more or one less.
     """
     places = _by_collective(job.timeouts)
     if not places:
@@ -233,9 +233,9 @@ def gave_up_one_apart(job: Job, view: View) -> bool | None:
 
 @derived
 def unheard_ranks(job: Job, view: View) -> tuple[int, ...]:
-    """Few ranks between those that gave up of which no line of the input is; none where a whole pattern is missing.
+    """Few ranks between those that timed out without any line in the input; empty where a regular pattern is missing.
 
-    Groups of ranks (tensor, pipeline) leave out half of them and more, regularly.
+    Groups of ranks (tensor, pipeline) regularly leave out half of them or more.
     """
     waiting = {t.rank for t in job.timeouts if t.rank is not None and t.given_up}
     heard = waiting | {r.rank for r in job.ranks} | {e.rank for e in job.events}
@@ -246,7 +246,7 @@ def unheard_ranks(job: Job, view: View) -> tuple[int, ...]:
 
 @derived
 def unheard_text(timeout: Timeout, view: View) -> str:
-    """``; rank 5 says nothing at all``, or nothing."""
+    """The ranks without a line, ``; rank 5 says nothing at all``, or an empty text."""
     unheard = unheard_ranks(view.job, view)
     if not unheard:
         return ""
@@ -255,14 +255,14 @@ def unheard_text(timeout: Timeout, view: View) -> str:
 
 @derived
 def has_late(difference: Difference, view: View) -> bool:
-    """Are some ranks missing?"""
+    """Are some ranks missing from the collective?"""
     for span in difference.provenance:
         view.note(difference, span)
     return "late" in difference.groups
 
 
 def _told_waits(job: Job) -> Iterator[Difference]:
-    """Ranks that PyTorch or Horovod itself found missing when it compared all of them."""
+    """Ranks that PyTorch or Horovod itself reported missing after comparing all of them."""
     for event in job.events:
         late = [int(number) for number in _NUMBER.findall(str(event.fields.get("late_ranks", "")))]
         if event.event in _MISSING and late:
@@ -292,7 +292,7 @@ def _told_waits(job: Job) -> Iterator[Difference]:
 
 
 def _timeout_waits(job: Job) -> Iterator[Difference]:
-    """Most ranks waited in one collective of the group of all ranks, and few did not."""
+    """Collectives of the group of all ranks in which most ranks waited, and few did not."""
     for (group, sequence), waiting in _by_collective(job.timeouts).items():
         if group == _UNTOLD:
             continue
@@ -310,12 +310,12 @@ def _timeout_waits(job: Job) -> Iterator[Difference]:
 
 
 def _reached(timeout: Timeout) -> int:
-    """The highest number that the rank is known to have called."""
+    """The highest sequence number that the rank is known to have called."""
     return max(timeout.sequence or 0, timeout.last_enqueued or 0)
 
 
 def _everybody(job: Job) -> set[int]:
-    """The numbers of all ranks: by the size of the job, else those that said anything."""
+    """The numbers of all ranks: by the size of the job, else those that printed anything."""
     if job.nranks is not None:
         return set(range(min(job.nranks, _MOST_RANKS)))
     told = {r.rank for r in job.ranks} | {e.rank for e in job.events} | {t.rank for t in job.timeouts}

@@ -1,1 +1,1 @@
-"""Environment variables: names, values, lists, what they cost and who has to agree on them."""
+"""Environment variables: names, values, lists, costs, and agreement between ranks."""

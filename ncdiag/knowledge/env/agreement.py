@@ -13,12 +13,12 @@ from ncdiag.nccl.environment import OURS
 from ncdiag.nccl.on_host.compare import Comparison, compared
 
 _LIBRARIES = frozenset({OURS, "rccl", "hccl", "ofi-nccl", "nccl-plugin", "libfabric", "ucx", "nvshmem", "lightcc"})
-"""Programs whose ranks talk to each other as their variables say; launchers give each rank values of its own."""
+"""Programs whose ranks communicate according to their variables; launchers set different values on each rank."""
 
 
 @derived
 def agreement(difference: Difference, view: View) -> Literal["required", "not required", "not known", "no variable"]:
-    """Whether the ranks must agree on the variable that differs; versions and networks have rules of their own."""
+    """Must the ranks agree on the variable that differs? Other rules cover versions and networks."""
     known = environment.variables().get(difference.name)
     if difference.what != "setting" or known is None or known.owner not in _LIBRARIES:
         return "no variable"
@@ -29,14 +29,14 @@ def agreement(difference: Difference, view: View) -> Literal["required", "not re
 
 
 def _differs_on_a_host(name: str, view: View) -> bool:
-    """True if ranks of one host told different values of the variable."""
+    """Do ranks of one host have different values of the variable?"""
     told = ({s.text for r in view.ranks_on(h.name) if (s := r.settings.get(name)) is not None} for h in view.job.hosts)
     return any(len(values) > 1 for values in told)
 
 
 @derived
 def agreement_why(difference: Difference, view: View) -> str:
-    """Why the ranks must agree on the variable; nothing if no reason is known."""
+    """Why the ranks must agree on the variable; empty if no reason is known."""
     del view
     known = environment.variables().get(difference.name)
     return known.agree_why if known is not None else ""
@@ -47,12 +47,12 @@ _FIELDS = {
     "RDMA ports": "net_devices", "GID index": "gids_used", "GPUDirect RDMA level": "gdr",
     "setting": "settings",
 }  # fmt: skip
-"""The field of a rank that holds what its log shows."""
+"""The field of a rank that holds a choice as its log shows it, by choice."""
 
 
 @derived
 def compared_choices(job: Job, view: View) -> tuple[ComparedChoice, ...] | None:
-    """The choices that could be compared, those that are alike on several hosts once; None when there was none."""
+    """The choices that could be compared, equal ones of several hosts once; None when there were none."""
     groups: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
     for one in compared(view, logs_alone=False):
         groups[one.choice, one.predicted, one.logged].append(one)
@@ -80,7 +80,7 @@ def _fact(same: list[Comparison], rank: Rank, view: View) -> ComparedChoice:
 
 @derived
 def likely_reason(compared_choice: ComparedChoice, view: View) -> str:
-    """The most likely reason for the difference, for people."""
+    """The most likely reason for the difference, as text for messages."""
     if compared_choice.choice in {"network", "RDMA ports"} and compared_choice.plugin:
         return f"the plugin {compared_choice.plugin} chooses for itself"
     host = view.host(compared_choice.host)
@@ -95,7 +95,7 @@ def likely_reason(compared_choice: ComparedChoice, view: View) -> str:
 
 @derived
 def where(compared_choice: ComparedChoice, view: View) -> str:
-    """``node1`` or ``node1 and 3 more hosts``."""
+    """The hosts with this difference: ``node1`` or ``node1 and 3 more hosts``."""
     more = (compared_choice.nhosts or 1) - 1
     name = str(compared_choice.host)
     return f"{name} and {more} more host{'s' if more > 1 else ''}" if more else name

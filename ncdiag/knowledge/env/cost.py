@@ -1,4 +1,4 @@
-"""Settings that cost speed, and whether the job was measured to be slow."""
+"""Settings that reduce speed, and whether the job was measured to be slow."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _PINNED = frozenset({
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NTHREADS", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS",
     "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
 })  # fmt: skip
-"""Variables that overrule what NCCL works out for each machine, release and size."""
+"""Variables that override what NCCL computes for each machine, release and size."""
 _TRACED = frozenset({"COLL", "ALL", "CALL", "P2P", "PROXY"})
 
 
 @derived
 def slowness(job: Job, view: View) -> str | None:
-    """A benchmark or a training that is slower than it has to be; empty when all are well, None without any."""
+    """A benchmark or training that is slower than it should be; empty when all are well, None without any."""
     return next(_all(_of_benchmarks(job, view), slow_trainings(job, view)), _none_or_well(job))
 
 
@@ -52,7 +52,7 @@ def _of_benchmarks(job: Job, view: View) -> Iterator[str]:
 
 @derived
 def debugging_cost(setting: Setting, view: View) -> str:
-    """What a variable for debugging or tuning costs; empty for all others."""
+    """The cost of a variable for debugging or tuning; empty for all others."""
     word = (setting.text or "").strip().upper()
     if setting.is_set and word:
         for applies, cost in _COSTS.get(setting.name, ()):

@@ -1,4 +1,4 @@
-"""Lists of names that do not say what was meant: prefixes that fit more, carets in the middle, lost defaults."""
+"""Lists of names that differ from their intent: prefixes that match more, ``^`` in the middle, lost defaults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAMILY = "NCCL_SOCKET_FAMILY"
 
 @derived
 def family_leaves_nothing(host: Host, view: View) -> bool | None:
-    """Does NCCL_SOCKET_FAMILY leave no usable address where without it there is one?"""
+    """Does NCCL_SOCKET_FAMILY exclude every address, where without it there is a usable one?"""
     setting = view.setting(host, _FAMILY)
     if setting is None or not isinstance(setting.effective, str):
         return None if setting is None else False
@@ -52,7 +52,7 @@ _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_OOB_NET_IFNAME")
 
 @derived
 def has_stray_caret(setting: Setting, view: View) -> bool:
-    """Does a list hold a ``^`` after its beginning, where it is part of a name (parseStringList, utils.cc)?"""
+    """Does a list contain a ``^`` after its beginning, where it is part of a name (parseStringList, utils.cc)?"""
     return setting.name in _LISTS and "^" in (setting.text or "")[1:]
 
 
@@ -68,9 +68,9 @@ def as_one_list(setting: Setting, view: View) -> str | None:
 
 @derived
 def unmeant_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
-    """Interfaces in other networks that NCCL_SOCKET_IFNAME lets in only because their names begin like the one meant.
+    """Interfaces in other networks that NCCL_SOCKET_IFNAME allows only because a given name is their prefix.
 
-    The one meant exists under exactly the name that was given. None when the interfaces were not seen.
+    An interface with exactly the given name exists. None when the interfaces were not seen.
     """
     held = list_of(host, "NCCL_SOCKET_IFNAME", view)
     if held is None:
@@ -92,7 +92,7 @@ def unmeant_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
 
 
 def _taken(host: Host, wanted: NameList, view: View) -> tuple[bool, list[Interface]]:
-    """The interfaces that NET/Socket takes, as its line told or as it would, and whether these are all."""
+    """The interfaces that NET/Socket uses, from its line or as predicted, and whether the list is complete."""
     for rank in ranks_of(host, view):
         if rank.socket_interfaces:
             return True, list(rank.socket_interfaces)
@@ -127,7 +127,7 @@ def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
 
 @derived
 def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
-    """What an exclude list in NCCL_SOCKET_IFNAME lets in again that NCCL excludes by default: lo, docker*, virbr*.
+    """Interfaces that NCCL excludes by default and an exclude list in NCCL_SOCKET_IFNAME allows: lo, docker*, virbr*.
 
     A user's list replaces the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has lo.
     """
@@ -155,7 +155,7 @@ def _left_out(host: Host, view: View) -> tuple[str, ...]:
 
 @derived
 def complete_exclude_list(host: Host, view: View) -> str | None:
-    """The user's exclude list with what it lets in again added."""
+    """The user's exclude list, with the default exclusions added."""
     held, more = list_of(host, "NCCL_SOCKET_IFNAME", view), readmitted_interfaces(host, view)
     if held is None or not more or held[1].exact:
         return None

@@ -1,4 +1,4 @@
-"""Values of variables that NCCL does not read as meant, or that pin what it would choose better."""
+"""Values that NCCL does not read as intended, or that override a better choice of NCCL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ncdiag.nccl.vocabulary.values import value_verdict
 
 @derived
 def has_info_lines(job: Job, view: View) -> bool:
-    """Does the input hold lines of NCCL at level INFO?"""
+    """Does the input contain lines of NCCL at level INFO?"""
     if any(e.level == "INFO" and e.origin in {"nccl", "rccl"} for e in job.events):
         return True
     return any(r.state or r.net or r.bootstrap_interface or r.transports or r.settings for r in job.ranks)
@@ -27,7 +27,7 @@ def has_info_lines(job: Job, view: View) -> bool:
 
 @derived_of(*CODES)
 def tells_code_only(event: Event, view: View) -> bool:
-    """Is it a return code of NCCL without a reason?"""
+    """Is the event a return code of NCCL without a reason?"""
     return True
 
 
@@ -36,10 +36,10 @@ _RAS_SINCE = Version(2, 24)
 
 @derived_of("bootstrap-address-invalid")
 def concerns_comm_id(event: Event, view: View) -> bool | None:
-    """Is the address that NCCL cannot read that of NCCL_COMM_ID? None where it may be that of the RAS service.
+    """Is the address that NCCL cannot parse that of NCCL_COMM_ID? None where it may be that of the RAS service.
 
-    Since 2.24 NCCL reads NCCL_RAS_ADDR, or localhost, by the same function and goes on without it
-    (src/ras/client_support.cc); an unreadable NCCL_COMM_ID is named by a line of its own in all releases.
+    Since 2.24 NCCL reads NCCL_RAS_ADDR, or localhost, with the same function and continues without it
+    (src/ras/client_support.cc); for an invalid NCCL_COMM_ID all releases print a separate line.
     """
     if "NCCL_COMM_ID" in event.text:
         return True
@@ -52,14 +52,14 @@ def concerns_comm_id(event: Event, view: View) -> bool | None:
 
 @derived
 def has_one_gpu_a_host(job: Job, view: View) -> bool:
-    """Has every host of the job a single rank, so that nothing is exchanged inside one?"""
+    """Does every host of the job have a single rank, so that nothing is exchanged inside a host?"""
     sizes = {*(found.nranks for found in job.communicators), *(rank.nranks for rank in job.ranks)} - {None}
     return job.nhosts is not None and job.nhosts > 1 and sizes == {job.nhosts}
 
 
 @derived
 def is_planned(job: Job, view: View) -> bool:
-    """True if only settings and launches were shown: nothing ran yet, and nobody mentions a problem."""
+    """Were only settings and launch lines shown: did nothing run yet, and does nobody mention a problem?"""
     return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
 
 
@@ -67,7 +67,7 @@ def is_planned(job: Job, view: View) -> bool:
 def fails_without_known_rdma(job: Job, view: View) -> bool:
     """Did the job fail, where nothing indicates an RDMA network?
 
-    Switches that cost speed alone, which many scripts carry along, are no cause of that.
+    Variables that only cost speed, which many scripts set without need, do not cause that.
     """
     return bool(has_failed(job, view)) and not expects_rdma(job, view)
 
@@ -83,10 +83,10 @@ def loads_topology(job: Job, view: View) -> bool | None:
 
 @derived
 def refused_setting(host: Host, view: View) -> str | None:
-    """``NCCL_SET_THREAD_NAME=maybe``: a variable that is set and whose value the NCCL library there does not take.
+    """A variable whose value the installed NCCL library does not accept: ``NCCL_SET_THREAD_NAME=maybe``.
 
-    The library's registry holds the default for it. Empty when it takes all; None when there is no registry, or when
-    it is not known whether a variable with its default was set.
+    The library's registry holds the default for it. Empty when it accepts all; None without a registry, or when it is
+    unknown whether a variable with its default was set.
     """
     if host.nccl_parameters is None:
         return None
@@ -109,49 +109,52 @@ def _name(setting: Setting, view: View) -> NameVerdict | None:
 
 @derived
 def misread_why(setting: Setting, view: View) -> str:
-    """What else is to be said of a value that is misread, such as the words that are known."""
+    """Additional information about a value that is misread, such as the valid words."""
     found = value_verdict(setting, view)
     return found.why if found is not None else ""
 
 
 @derived
 def name_fault(setting: Setting, view: View) -> NameFault | Literal[""]:
-    """What is wrong with the name of the variable; empty where nothing is."""
+    """The kind of problem with the name of the variable; empty where there is none."""
     found = _name(setting, view)
     return found.fault if found is not None else ""
 
 
 @derived
 def is_without_effect(setting: Setting, view: View) -> bool | None:
-    """True if this release does not read the variable any more, or not yet; None when the release is not known."""
+    """Does this release no longer, or not yet, read the variable? None when the release is not known."""
     found = _name(setting, view)
     return found.holds(view.version(setting)) if found is not None and found.fault in _WITHOUT_EFFECT else False
 
 
 @derived
 def is_deprecated(setting: Setting, view: View) -> bool | None:
-    """True if another variable replaces it in this release; None when the release is not known."""
+    """Does another variable replace this one in this release? None when the release is not known."""
     found = _name(setting, view)
     return found.holds(view.version(setting)) if found is not None and found.fault == "deprecated" else False
 
 
 @derived
 def name_problem(setting: Setting, view: View) -> str:
-    """``NCCL knows no variable NCCL_PROTOS: ...; did you mean NCCL_PROTO?``; nothing where the name is right."""
+    """The problem with the name: ``NCCL knows no variable NCCL_PROTOS: ...; did you mean NCCL_PROTO?``.
+
+    Empty if right.
+    """
     found = _name(setting, view)
     return found.what if found is not None else ""
 
 
 @derived
 def replacement(setting: Setting, view: View) -> str:
-    """``; set NCCL_PROTO instead``, where it is known what to use; or nothing."""
+    """The variable to use instead, ``; set NCCL_PROTO instead``, where it is known; else empty."""
     found = _name(setting, view)
     return f"; set {' or '.join(found.near[:_SHOWN])} instead" if found is not None and found.near else ""
 
 
 @derived
 def p2p_variable(setting: Setting, view: View) -> str:
-    """The variable that switches peer access off; nothing where it is not known which of the two does."""
+    """The variable that switches peer access off; empty where it is not known which of the two does."""
     found = p2p_setting(setting, view)
     return found.name if found is not None else ""
 
@@ -161,7 +164,7 @@ _STREAMS = ("/dev/stdout", "/dev/stderr", "stdout", "stderr")
 
 @derived
 def is_short_timeout(setting: Setting, view: View) -> bool | None:
-    """NCCL_IB_TIMEOUT below what this release would use; 0 means no time-out at all."""
+    """Is NCCL_IB_TIMEOUT below this release's default? 0 means no timeout at all."""
     if setting.name != "NCCL_IB_TIMEOUT":
         return False
     if setting.number is None or not isinstance(setting.default, int):
@@ -171,7 +174,7 @@ def is_short_timeout(setting: Setting, view: View) -> bool | None:
 
 @derived
 def is_shared_file(setting: Setting, view: View) -> bool:
-    """NCCL_DEBUG_FILE without a placeholder: all ranks write the same file."""
+    """Is it NCCL_DEBUG_FILE without a placeholder, so that all ranks write the same file?"""
     text = (setting.text or "").strip()
     if setting.name != "NCCL_DEBUG_FILE" or not text or text in _STREAMS:
         return False
@@ -180,7 +183,7 @@ def is_shared_file(setting: Setting, view: View) -> bool:
 
 @derived
 def forces_ll128(setting: Setting, view: View) -> bool:
-    """NCCL_PROTO that lists LL128 (a list behind ``^`` excludes)."""
+    """Does NCCL_PROTO list LL128 (a list after ``^`` excludes)?"""
     text = (setting.text or "").strip()
     if setting.name != "NCCL_PROTO" or text.startswith("^"):
         return False
@@ -190,6 +193,9 @@ def forces_ll128(setting: Setting, view: View) -> bool:
 
 @derived
 def offers_peer_access(job: Job, view: View) -> bool | None:
-    """False for GPUs of one model between which NVIDIA's driver offers none over PCIe; None where that is not known."""
+    """Does the driver offer peer access? False for GPUs of one model without it over PCIe.
+
+    None where that is unknown.
+    """
     product = product_in(view)
     return product.peer if product is not None else None

@@ -1,4 +1,4 @@
-"""The addresses of a host in the order in which NCCL meets them, and the subnet test of NCCL_COMM_ID."""
+"""The addresses of a host in the order in which NCCL reads them, and the subnet test of NCCL_COMM_ID."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RUNNING_STATES = {"up", "unknown"}
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One address as getifaddrs gives it; None: nothing is known, the interface may have one of this family."""
+    """One address as getifaddrs returns it; None means unknown: the interface may have an address of this family."""
 
     interface: Interface
     family: int
@@ -24,11 +24,10 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def kernel_order(interfaces: Sequence[Interface]) -> Iterator[Entry]:
-    """All addresses as getifaddrs lists them: IPv4 of every interface in kernel order, then IPv6.
+    """Yield all addresses as getifaddrs lists them: IPv4 of every interface in kernel order, then IPv6.
 
     glibc passes on the kernel's dump, which goes family by family (net/core/rtnetlink.c, rtnl_dump_all), so an
-    interface that has IPv6 only comes after all those with IPv4. The order of ``interfaces`` is taken as the
-    kernel's.
+    interface with IPv6 only comes after all those with IPv4. ``interfaces`` must be in kernel order.
     """
     for family in (IPV4, IPV6):
         for interface in interfaces:
@@ -40,7 +39,7 @@ def kernel_order(interfaces: Sequence[Interface]) -> Iterator[Entry]:
 
 
 def is_running(interface: Interface) -> bool | None:
-    """IFF_RUNNING; worked out from the state where the flag itself was not seen, None when neither was.
+    """Is IFF_RUNNING set? Computed from the state where the flag was not seen, None when neither was.
 
     The kernel sets the flag on an interface that is up with operstate up or unknown (net/core/dev.c, dev_get_flags).
     """
@@ -54,7 +53,7 @@ def is_running(interface: Interface) -> bool | None:
 
 
 class CommId(msgspec.Struct, frozen=True):
-    """NCCL_COMM_ID as read: an address with the interface name behind ``%``, a host name, or nothing valid."""
+    """NCCL_COMM_ID after parsing: an address with the interface name after ``%``, a host name, or nothing valid."""
 
     kind: Literal["address", "host", "invalid"]
     ip: str = ""
@@ -62,7 +61,7 @@ class CommId(msgspec.Struct, frozen=True):
 
 
 def parse_comm_id(text: str) -> CommId:
-    """Read ``10.0.0.1:1234``, ``host:1234`` or ``[fe80::1%eth0]:1234``.
+    """Parse ``10.0.0.1:1234``, ``host:1234`` or ``[fe80::1%eth0]:1234``.
 
     Source: ncclSocketGetAddrFromString, src/misc/socket.cc:234 (v2.30.7-1).
     """
@@ -74,7 +73,7 @@ def parse_comm_id(text: str) -> CommId:
         parsed = ip_address(ip)
         if not bracket:
             return CommId("invalid")
-        valid = parsed is not None and parsed.version == IPV6  # what inet_pton refuses becomes an address of nowhere
+        valid = parsed is not None and parsed.version == IPV6  # what inet_pton rejects becomes the zero address
         return CommId("address", ip if valid else "", zone if percent else None)
     name = next((item.split(":", 1)[0] for item in text.split(",") if not item.startswith(":") and item), "")
     if not name:

@@ -1,4 +1,4 @@
-"""Which RDMA ports NCCL's own IB transport takes, and which of them it joins into one NIC.
+"""Which RDMA ports NCCL's own IB transport uses, and which of them it merges into one NIC.
 
 Source: ncclIbInitDevices, src/transport/net_ib/init.cc:313-455 (v2.30.7-1), ncclIbInit in src/transport/net_ib.cc of
 the tags before. Not covered: the second devices that Data Direct adds on a ConnectX-8 (2.27 and later).
@@ -21,9 +21,9 @@ from ncdiag.nccl.selection.reasons import Reason, source
 from ncdiag.nccl.selection.values import Settings, number
 
 MORE_DEVICES = Version(2, 18, 5)
-"""From here on 32 ports are taken, before 16 (MAX_IB_DEVS)."""
+"""From this release on up to 32 ports are used, before 16 (MAX_IB_DEVS)."""
 PCI_ORDER = Version(2, 29, 7)
-"""Ports are sorted by their PCI place, no longer as verbs lists them (NCCL_IB_DEVICE_PCI_ORDER)."""
+"""From this release on ports are sorted by PCI address, before in the order of verbs (NCCL_IB_DEVICE_PCI_ORDER)."""
 CHANGES = (versions.EXACT_NAMES, MORE_DEVICES, PCI_ORDER, *merging.CHANGES)
 
 _AMAZON = 0x1D0F
@@ -32,10 +32,10 @@ _NDR, _XDR = Version(2, 16, 5), Version(2, 27, 5)
 
 
 class Devices(msgspec.Struct, frozen=True):
-    """The ports that are taken, in NCCL's order as far as ``ordered``.
+    """The ports that NCCL uses, in its order if ``ordered``.
 
-    ``known`` False: ``ports`` are those that are taken for sure, ``possible`` the names (``mlx5_0:1``) that may be
-    taken besides. ``nics`` are the names of ports that make one NIC each, None where that is not known.
+    ``known`` False: ``ports`` are those that it certainly uses, ``possible`` the names (``mlx5_0:1``) of those that it
+    may use in addition. ``nics`` are the names of the ports that form one NIC each, None where that is not known.
     """
 
     known: bool
@@ -52,22 +52,22 @@ class Devices(msgspec.Struct, frozen=True):
 
     @property
     def some(self) -> bool | None:
-        """Is there at least one? None when that is not known."""
+        """Is there at least one port? None when that is not known."""
         return True if self.ports else False if self.known else None
 
 
 def label(port: Port) -> str:
-    """``mlx5_0:1``."""
+    """Return the name of a port as NCCL writes it: ``mlx5_0:1``."""
     return f"{port.hca}:{port.number}"
 
 
 def devices(
     hcas: Sequence[Hca], settings: Settings, version: Version | VersionRange | None, *, complete: bool
 ) -> Devices:
-    """The ports that NCCL takes. ``hcas`` in the order of verbs; ``complete``: these are all devices of the host.
+    """Return the ports that NCCL uses. ``hcas`` are in the order of verbs; ``complete``: they are all of the host.
 
-    A port must be active and of link layer InfiniBand or Ethernet, and NCCL_IB_HCA must admit it. A list that admits
-    none is not an error at this point. A version range or None is answered where all releases in it agree.
+    A port must be active and of link layer InfiniBand or Ethernet, and NCCL_IB_HCA must allow it. A list that allows
+    none is not an error at this point. For a version range or None, the result is known where all its releases agree.
     """
     answers = [_at(hcas, settings, exact, complete=complete) for exact in versions.samples(version, CHANGES)]
     last = answers[-1]
@@ -115,7 +115,7 @@ def _at(hcas: Sequence[Hca], settings: Settings, version: Version, *, complete: 
 
 
 def _test(hca: Hca, port: Port, names: NameList | None) -> tuple[bool | None, str, str]:
-    """Is the port taken? With the reason and the rule that decided."""
+    """Does NCCL use the port? With the reason, and the rule that decided."""
     listed = names.admits(port.hca, port.number) if names is not None else None
     rule = f"NCCL_IB_HCA={names.text}" if names is not None and names.text else "NCCL_IB_HCA"
     if names is not None and not listed:
@@ -136,7 +136,7 @@ def _test(hca: Hca, port: Port, names: NameList | None) -> tuple[bool | None, st
 
 
 def has_link_layer(hca: Hca, port: Port) -> bool | None:
-    """Is the link layer one that NCCL takes? An Elastic Fabric Adapter has none of the two."""
+    """Does NCCL support the port's link layer? An Elastic Fabric Adapter has another one. None if unknown."""
     if port.link_layer is not None or any(gid.type for gid in port.gids):
         return True
     try:
@@ -149,7 +149,7 @@ def has_link_layer(hca: Hca, port: Port) -> bool | None:
 def _in_order(
     ports: Sequence[Port], hcas: Sequence[Hca], settings: Settings, version: Version
 ) -> tuple[bool, tuple[Port, ...]]:
-    """The ports in NCCL's order, with whether it is certain: that of verbs, or since 2.29.7 that of the PCI places."""
+    """Whether the order is certain, and the ports in NCCL's order: that of verbs, since 2.29.7 by PCI address."""
     if version >= PCI_ORDER and number(settings, "NCCL_IB_DEVICE_PCI_ORDER", version):
         places = {hca.name: hca.bus_id for hca in hcas}
         if all(places.get(port.hca) for port in ports):
@@ -158,10 +158,10 @@ def _in_order(
 
 
 def speed_mbps(port: Port, version: Version) -> int | None:
-    """The speed that NCCL counts with, in Mbit/s: width times lane rate, None where one of them was not seen.
+    """Return the speed that NCCL computes with, in Mbit/s: width times lane rate, None where one was not seen.
 
-    NDR is known from 2.16.5 on, XDR from 2.27.5 on (ibvSpeeds); older releases count such lanes wrong, which is told
-    as None.
+    NCCL knows NDR from 2.16.5 on and XDR from 2.27.5 on (ibvSpeeds); older releases compute such lanes wrongly, for
+    which the result is None.
     """
     width = parse_number((port.active_width or "").upper().rstrip("X") or None)
     lane = (port.active_speed or "").split()

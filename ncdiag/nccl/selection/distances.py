@@ -1,4 +1,4 @@
-"""How far GPUs and NICs of a host are from each other in NCCL's words: from a topology file, nvidia-smi or /sys."""
+"""The distances between GPUs and NICs of a host as NCCL's path types, from a topology file, nvidia-smi or /sys."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ncdiag.nccl.selection.graph import Graph, Node, Path
 from ncdiag.nccl.selection.topology import Net
 
 _FAR = frozenset({"PXB", "PHB", "SYS"})
-"""Types of paths over PCI that one through another GPU beats: it has fewer links or a better type."""
+"""Types of PCI paths to which NCCL prefers a path through another GPU, which has fewer links or a better type."""
 
 C2C_THEN_PCI = Version(2, 27)
-"""A path by C2C to the CPU and by its host bridge to the nearest NICs has a type of its own, P2C."""
+"""From this release on a path over C2C and the CPU's host bridge to its nearest NICs has a separate type, P2C."""
 CHANGES = (*graphs.CHANGES, C2C_THEN_PCI)
 
 _MOST_DEVICES, _MOST_PCI = 192, 8192
-"""GPUs and NICs, and PCI functions, beyond which an input is not a host and is not searched."""
+"""The largest numbers of GPUs and NICs, and of PCI functions, that are searched; no host has more."""
 
 
 class Distances(msgspec.Struct, frozen=True):
-    """Paths between the ``gpus`` and to the ``nets`` of a host; ``source`` says in words what they were read from.
+    """Paths between the ``gpus`` and to the ``nets`` of a host; ``source`` is a phrase for where they come from.
 
-    ``links`` are the words of nvidia-smi or of NCCL's log by pair, ``graph`` what a file or /sys makes of the rest.
-    ``through_gpus``: may a path lead through another GPU (not with NCCL_NVB_DISABLE)? ``knows_nvlink``: False where
-    NVLinks between the GPUs may be there that were not seen; a path to a NIC never leads over one (ncclTopoSetPaths).
+    ``links`` are the path names of nvidia-smi or of NCCL's log by pair; ``graph`` is built from a file or /sys, for the
+    others. ``through_gpus``: may a path lead through another GPU (not with NCCL_NVB_DISABLE)? ``knows_nvlink`` is False
+    where GPUs may have NVLinks that were not seen; a path to a NIC never uses one (ncclTopoSetPaths).
     """
 
     source: str
@@ -42,7 +42,7 @@ class Distances(msgspec.Struct, frozen=True):
     knows_nvlink: bool = True
 
     def between(self, one: str, other: str, version: Version) -> str | None:
-        """The type of the path between two GPUs in that release's words; None when it was not seen."""
+        """Return the path type between two GPUs, in the names of that release; None when it was not seen."""
         link = self.links.get((one, other)) or self.links.get((other, one))
         if link is not None and (found := word(link, version)) is not None:
             return "NVB" if found in _FAR and self._by_nvlink(one, other, version) else found
@@ -52,7 +52,7 @@ class Distances(msgspec.Struct, frozen=True):
         return path.type if path is not None else None
 
     def to_net(self, gpu: str, net: str, version: Version) -> str | None:
-        """The type of the path between a GPU and a network device."""
+        """Return the path type between a GPU and a network device; None when it was not seen."""
         link = self.links.get((gpu, net))
         if link is not None and (found := word(link, version)) is not None:
             return found
@@ -62,20 +62,20 @@ class Distances(msgspec.Struct, frozen=True):
         return "P2C" if self._by_c2c(Node("gpu", gpu), Node("net", net), version) else path.type
 
     def path(self, one: Node, other: Node, version: Version) -> Path | None:
-        """The path in the graph; None without a graph, for releases that are not simulated, and where there is none."""
+        """Return the path in the graph; None without a graph or a path, and for releases that are not simulated."""
         if self.graph is None or version < graphs.SIMULATED or one not in self.graph.links:
             return None
         return self.graph.paths(one, version, through_gpus=self.through_gpus).get(other)
 
     def _by_nvlink(self, one: str, other: str, version: Version) -> bool:
-        """Has a third GPU NVLinks to both?"""
+        """Does a third GPU have NVLinks to both?"""
         if version < graphs.SIMULATED or not self.through_gpus:
             return False
         known = ((self.links.get((one, gpu)), self.links.get((gpu, other))) for gpu in self.gpus)
         return any(a and b and word(a, version) == word(b, version) == "NVL" for a, b in known)
 
     def _by_c2c(self, gpu: Node, net: Node, version: Version) -> bool:
-        """Is the GPU joined to the CPU by C2C, the NIC to the same CPU, and no other NIC nearer?"""
+        """Is the GPU connected to the CPU by C2C, the NIC attached to the same CPU, and no other NIC nearer?"""
         assert self.graph is not None  # noqa: S101  (a type for the checker)
         mine = self.graph.paths(gpu, version)
         cpu = min((n for n in self.graph.of("cpu") if n in mine), key=lambda n: (-mine[n].bw, mine[n].hops))
@@ -84,7 +84,7 @@ class Distances(msgspec.Struct, frozen=True):
 
 
 def nearest(found: Sequence[tuple[Node, Path]], version: Version) -> list[Node]:
-    """Those of the widest path, and of these the nearest (ncclTopoGetLocal, src/graph/topo.cc, v2.30.7-1)."""
+    """Return the nodes with the widest path, and of these the nearest (ncclTopoGetLocal, src/graph/topo.cc)."""
     types = paths.path_types(version)
     ranked = [((-path.bw, types.index(path.type)), node) for node, path in found]
     best = min((rank for rank, _ in ranked), default=None)
@@ -92,7 +92,7 @@ def nearest(found: Sequence[tuple[Node, Path]], version: Version) -> list[Node]:
 
 
 def word(link: TopoLink, version: Version) -> str | None:
-    """NCCL's word for what nvidia-smi prints: NVLinks are NVL; NODE is PHB since 2.6 (one CPU for each NUMA node)."""
+    """Return NCCL's path type for nvidia-smi's: NVLinks are NVL; NODE is PHB since 2.6 (one CPU for each NUMA node)."""
     if link.path_type:
         return link.path_type
     level = link.level or ("NV" if link.nvlink_count else "")
@@ -108,9 +108,9 @@ def word(link: TopoLink, version: Version) -> str | None:
 def distances(
     host: Host, system: TopoSystem | None, nets: Sequence[Net], *, through_gpus: bool = True
 ) -> Distances | None:
-    """What is known of a host; ``system`` is its topology file, ``nets`` are its NICs for the PCI tree.
+    """Return the known distances of a host; ``system`` is its topology file, ``nets`` its NICs for the PCI tree.
 
-    A file comes first, as it does for NCCL; then nvidia-smi's matrix, then /sys. None when none of them was seen.
+    A file takes precedence, as in NCCL; then nvidia-smi's matrix, then /sys. None when none of them was seen.
     """
     found = _known(host, system, nets)
     return msgspec.structs.replace(found, through_gpus=through_gpus) if found is not None else None
@@ -140,7 +140,7 @@ def _known(host: Host, system: TopoSystem | None, nets: Sequence[Net]) -> Distan
 
 
 def _of_tree(host: Host, tree: Graph | None) -> Distances | None:
-    """Without the matrix NVLink is not known, unless every GPU is known to have none or to be alone."""
+    """Distances from the PCI tree; NVLink is unknown, unless every GPU is known to have none or there is only one."""
     if tree is None:
         return None
     known = len(host.gpus) == 1 or all(gpu.nvlinks == 0 for gpu in host.gpus) or tree.of("nvs")

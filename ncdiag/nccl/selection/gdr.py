@@ -1,8 +1,8 @@
-"""Where NCCL's IB transport lets the NIC reach GPU memory itself (GPUDirect RDMA).
+"""Where NCCL's IB transport lets the NIC access GPU memory directly (GPUDirect RDMA).
 
 Source: ncclTopoCheckGdr, src/graph/paths.cc:468-540, and ncclIbGdrSupport, src/transport/net_ib/gdr.cc:15-40
-(v2.30.7-1). Three questions: can NIC, driver and kernel do it (`support`), is the GPU near enough to the NIC
-(`near_enough`), and may the NIC also read, which the sending side asks (`reads`).
+(v2.30.7-1). There are three conditions: NIC, driver and kernel support it (`support`), the GPU is near enough to the
+NIC (`near_enough`), and, on the sending side, the NIC may also read (`reads`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ncdiag.nccl.selection.values import Settings, number
 
 READ_BEGAN, DMABUF, READ_BY_CAPABILITY = Version(2, 4), Version(2, 13), Version(2, 19)
 C2C_PATHS = Version(2, 26)
-"""From here on a GPU that is joined to its CPU by C2C may reach NICs beyond the host bridge."""
+"""From this release on a GPU connected to its CPU by C2C may use NICs beyond the host bridge."""
 CHANGES = (READ_BEGAN, Version(2, 6), DMABUF, READ_BY_CAPABILITY, Version(2, 29), *distances.CHANGES)
 
 MODULES = ("nvidia_peermem", "nv_peer_mem")
@@ -33,13 +33,16 @@ _C2C_GPUS = ("GH200", "GB200", "GB300", "GH100")
 _CUDA_DMABUF = Version(11, 7)
 _LINUX_DMABUF = Version(5, 12)
 _VERBS_DMABUF = Version(34, 0)
-"""The release of rdma-core from which on libibverbs has ibv_reg_dmabuf_mr (its symbol version IBVERBS_1.12)."""
+"""The first release of rdma-core whose libibverbs has ibv_reg_dmabuf_mr (its symbol version IBVERBS_1.12)."""
 _ENTERPRISE = lazy_regex(r"\.el\d|\.an\d|\.tl\d|\.oe\d|-default|\.amzn\d|uek")
-"""Kernels of RHEL and its kin, Anolis, TencentOS, openEuler, SUSE, Amazon and Oracle."""
+"""Kernels of RHEL and related distributions, Anolis, TencentOS, openEuler, SUSE, Amazon and Oracle."""
 
 
 class Gdr(msgspec.Struct, frozen=True):
-    """The answer for one NIC: ``enabled`` for receiving, ``reads`` for sending; None is unknown. ``why`` says it."""
+    """The result for one NIC: ``enabled`` for receiving, ``reads`` for sending, None if unknown.
+
+    ``why`` is the reason.
+    """
 
     enabled: bool | None
     why: str
@@ -48,7 +51,7 @@ class Gdr(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """A GPU (``GPU0``) and its path type to a NIC, in NCCL's words; None where it is not known."""
+    """A GPU (``GPU0``) and its path type to a NIC, in NCCL's names; None where it is not known."""
 
     gpu: str
     path: str | None
@@ -57,10 +60,10 @@ class Pair(msgspec.Struct, frozen=True):
 def gdr(
     host: Host, hca: str, settings: Settings, version: Version | VersionRange | None, seen: Distances | None = None
 ) -> Gdr:  # fmt: skip
-    """GPUDirect RDMA between a NIC of the host and the GPUs next to it.
+    """Return whether a NIC of the host uses GPUDirect RDMA with the GPUs nearest to it.
 
-    NCCL asks for each GPU and NIC; a NIC serves the GPUs that are nearest to it, so these answer for the NIC. ``seen``
-    has distances that the host's own links do not tell.
+    NCCL decides for each pair of GPU and NIC; a NIC serves the GPUs nearest to it, so they decide for the NIC. ``seen``
+    has distances that the host's own links do not show.
     """
     answers = [_at(host, hca, settings, exact, seen) for exact in versions.samples(version, CHANGES)]
     first = answers[0]
@@ -87,7 +90,7 @@ def _at(host: Host, hca: str, settings: Settings, version: Version, seen: Distan
 
 
 def support(host: Host, settings: Settings, version: Version) -> tuple[bool | None, str, str]:
-    """Can the NICs of the host reach GPU memory: through a peer memory module or DMA-BUF? With text and rule."""
+    """Can the NICs of the host reach GPU memory, by a peer memory module or DMA-BUF? With a text and the rule."""
     module, told_module = _module(host)
     dmabuf, told_dmabuf = _dmabuf(host, settings, version)
     verdict = some((module, dmabuf))
@@ -111,10 +114,10 @@ def _module(host: Host) -> tuple[bool | None, str]:
 
 
 def _dmabuf(host: Host, settings: Settings, version: Version) -> tuple[bool | None, str]:
-    """DMA-BUF takes the open kernel modules, Linux 5.12, CUDA 11.7, NCCL 2.13 and a device driver that knows it.
+    """DMA-BUF needs the open kernel modules, Linux 5.12, CUDA 11.7, NCCL 2.13 and a device driver that supports it.
 
     Sources: dmaBufSupported, src/init.cc:402 (v2.30.7-1), for CUDA; NVIDIA's GPU Operator guide, "GPUDirect RDMA", for
-    kernel and modules. The mlx5 driver knows it since Linux 5.12 (drivers/infiniband/hw/mlx5/mr.c).
+    kernel and modules. The mlx5 driver supports it since Linux 5.12 (drivers/infiniband/hw/mlx5/mr.c).
     """
     wanted = number(settings, "NCCL_DMABUF_ENABLE", version)
     cuda = [found for gpu in host.gpus if gpu.cuda and (found := Version.parse(gpu.cuda))]
@@ -138,7 +141,7 @@ def _dmabuf(host: Host, settings: Settings, version: Version) -> tuple[bool | No
 
 
 def _kernel(release: str | None) -> tuple[bool | None, str]:
-    """Is the kernel new enough? Enterprise kernels carry new features under old numbers: below 5.12 they may be."""
+    """Is the kernel new enough? Unknown below 5.12 for enterprise kernels, which backport features to old numbers."""
     found = Version.parse(".".join((release or "").replace("-", ".").split(".")[:2]))
     if release is None or found is None:
         return None, ""
@@ -148,7 +151,7 @@ def _kernel(release: str | None) -> tuple[bool | None, str]:
 
 
 def level(settings: Settings, version: Version) -> tuple[str | None, str]:
-    """The farthest path type that is admitted, and the rule that says so; None when that is not known."""
+    """Return the farthest path type that is allowed, and the rule that says so; None when that is not known."""
     given = settings.get("NCCL_NET_GDR_LEVEL", "")
     if given is None or version < READ_BEGAN:
         return None, "NCCL_NET_GDR_LEVEL"
@@ -165,7 +168,7 @@ def level(settings: Settings, version: Version) -> tuple[str | None, str]:
 def near_enough(
     host: Host, hca: str, settings: Settings, version: Version, seen: Distances | None = None
 ) -> tuple[bool | None, str]:  # fmt: skip
-    """Are the GPUs nearest to the NIC near enough? With the sentence that says so."""
+    """Are the GPUs nearest to the NIC near enough? With a sentence that says so."""
     limit, rule = level(settings, version)
     if limit is None:
         return None, "how far a GPU may be from the NIC is not known"
@@ -184,7 +187,7 @@ def near_enough(
 
 
 def _from(seen: Distances | None, hca: str, version: Version) -> tuple[Pair, ...]:
-    """The paths of a topology file or of the PCI tree."""
+    """The paths in a topology file or in the PCI tree."""
     gpus = seen.gpus if seen is not None else ()
     found = ((gpu, seen.to_net(gpu, hca, version)) for gpu in gpus if seen is not None)
     return tuple(Pair(gpu, path) for gpu, path in found if path is not None)
@@ -195,7 +198,7 @@ def _are(found: Sequence[Pair]) -> str:
 
 
 def pairs(host: Host, hca: str, version: Version = _NOW) -> tuple[Pair, ...]:
-    """The paths between the NIC and each GPU of the host, from ``nvidia-smi topo -m`` or NCCL's own words."""
+    """Return the paths between the NIC and each GPU of the host, from ``nvidia-smi topo -m`` or NCCL's log."""
     return tuple(Pair(gpu, word(link, version)) for gpu, link in _links(host, hca))
 
 
@@ -208,7 +211,7 @@ def _links(host: Host, hca: str) -> Iterator[tuple[str, TopoLink]]:
 
 
 def _nearest(found: Sequence[Pair], version: Version) -> list[Pair]:
-    """The pairs of the smallest distance; those of unknown distance count as far."""
+    """The pairs with the smallest distance; an unknown distance counts as far."""
     types = paths.path_types(version)
 
     def far(pair: Pair) -> int:
@@ -219,7 +222,7 @@ def _nearest(found: Sequence[Pair], version: Version) -> list[Pair]:
 
 
 def _within(host: Host, pair: Pair, limit: str, version: Version) -> bool | None:
-    """Is the path within the level? On Grace the host bridge may be passed by C2C, which nvidia-smi does not show."""
+    """Is the path within the level? On Grace, C2C may bypass the host bridge, which nvidia-smi does not show."""
     if pair.path is None:
         return None
     verdict = paths.is_within(pair.path, limit, version)
@@ -240,7 +243,7 @@ def _reads(host: Host, settings: Settings, version: Version) -> tuple[bool | Non
 
 
 def reads_by_itself(host: Host, version: Version) -> tuple[bool | None, str]:
-    """The default: on for compute capability 8.0 (2.19 and later), for GPUs with NVLink, for a GPU that is alone."""
+    """Return the default: on for compute capability 8.0 (2.19 and later), GPUs with NVLink, and a single GPU."""
     newer = [_is_ampere(gpu) for gpu in host.gpus]
     by_capability = version >= READ_BY_CAPABILITY
     if by_capability and newer and every(newer):
@@ -254,6 +257,6 @@ def reads_by_itself(host: Host, version: Version) -> tuple[bool | None, str]:
 
 
 def _is_ampere(gpu: Gpu) -> bool | None:
-    """Compute capability 8.0 or newer."""
+    """Is the compute capability 8.0 or higher? None if unknown."""
     found = Version.parse(gpu.compute_capability or "")
     return None if found is None else found >= Version(8, 0)

@@ -28,22 +28,22 @@ _READ = (
     "NCCL_IB_GID_INDEX", "NCCL_IB_ADDR_FAMILY", "NCCL_IB_ADDR_RANGE", "NCCL_IB_ROCE_VERSION_NUM",
     "NCCL_IB_ROUTABLE_FLID_GID_INDEX",
 )  # fmt: skip
-"""The variables that decide."""
+"""The variables that the choice depends on."""
 
 _MAPPED = (b"\0" * 10 + b"\xff\xff", b"\xff\x0e" + b"\0" * 8 + b"\xff\xff")
-"""How the addresses that stand for IPv4 ones begin: ::ffff:0:0/96 and, for multicast, ff0e::ffff:0:0/96."""
+"""The prefixes of addresses that represent IPv4 ones: ::ffff:0:0/96 and, for multicast, ff0e::ffff:0:0/96."""
 _LINK_LOCAL = b"\xfe\x80" + b"\0" * 6
-"""How those of fe80::/64 begin."""
+"""The prefix of link-local addresses, fe80::/64."""
 _WRITTEN_OUT = lazy_regex(r"[0-9A-Fa-f]{4}(?::[0-9A-Fa-f]{4}){7}")
 _STAND_INS = {_MAPPED[0]: "::ffff:192.0.2.1", _MAPPED[1]: "ff0e::ffff:192.0.2.1", _LINK_LOCAL: "fe80::1"}
 _ROCE = {"IB": 1, "RoCE v1": 1, "RoCE v2": 2}
-"""What gid_attrs/types says as a number; the file of a v1 entry reads ``IB/RoCE v1``."""
+"""The RoCE version by GID type, as gid_attrs/types has it; the file of a v1 entry reads ``IB/RoCE v1``."""
 
 
 class GidChoice(msgspec.Struct, frozen=True):
-    """The GID index in force. ``index`` None and ``known`` False: not settled, ``possible`` has the candidates.
+    """The GID index in force; ``index`` None and ``known`` False means undecided, with candidates in ``possible``.
 
-    ``entry`` is the table's entry at the index, None where the table was not seen or does not hold it.
+    ``entry`` is the table's entry at the index, None where the table was not seen or does not contain it.
     """
 
     known: bool
@@ -54,11 +54,13 @@ class GidChoice(msgspec.Struct, frozen=True):
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """What the choice looks at in a table entry, so that equal tables are searched once; None is unknown.
+    """The properties of a table entry that the choice depends on, so that equal tables are searched once.
 
-    ``family``: IPv4 for mapped addresses, IPv6 for all others, the empty entry included (getGidAddrFamily).
-    ``valid``: neither empty nor link-local (validGid). ``flid``: bytes 4 and 5 are not 0. ``ip`` is the whole GID as an
-    IPv6 address, where the variables ask for a range of addresses.
+    None is unknown.
+
+    ``family``: IPv4 for mapped addresses, IPv6 for all others, including the empty entry (getGidAddrFamily). ``valid``:
+    neither empty nor link-local (validGid). ``flid``: bytes 4 and 5 are not 0. ``ip`` is the whole GID as an IPv6
+    address, set where the variables restrict the address range.
     """
 
     index: int
@@ -74,14 +76,14 @@ def _empty(index: int) -> _Entry:
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """The table of a port and its link layer; ``whole``: entries that are not in it are empty."""
+    """The table of a port and its link layer; ``whole``: entries that are not in it are known to be empty."""
 
     layer: str | None
     whole: bool
     entries: tuple[_Entry, ...]
 
     def at(self, index: int) -> _Entry | None:
-        """The entry of that index, None where the table does not have it."""
+        """The entry with that index, None where the table has none."""
         return next((entry for entry in self.entries if entry.index == index), None)
 
 
@@ -91,7 +93,7 @@ class _Wanted(msgspec.Struct, frozen=True):
     network: ipaddress.IPv4Network | ipaddress.IPv6Network | None
 
     def in_range(self, entry: _Entry) -> bool | None:
-        """matchGidAddrPrefix: no range matches all; IPv4 looks at the last four bytes only."""
+        """The result of matchGidAddrPrefix: no range matches all; for IPv4 only the last four bytes are compared."""
         if self.network is None:
             return True
         if entry.ip is None:
@@ -102,11 +104,11 @@ class _Wanted(msgspec.Struct, frozen=True):
 
 
 def gid_index(port: Port, settings: Mapping[str, str], version: Version | VersionRange | None) -> GidChoice:
-    """The GID index that NCCL uses on ``port`` with these variables set (those not in ``settings`` are unset).
+    """Return the GID index that NCCL uses on ``port`` with these variables (those not in ``settings`` are unset).
 
-    2.3 .. 2.20: NCCL_IB_GID_INDEX, default 0, used blindly. 2.21 and later: any value >= 0 is used blindly, -1 (the
-    default) chooses. InfiniBand ports look at no index of the user since 2.22.3. A table that was not seen whole,
-    entries without type or address, an unknown link layer: answered only where all possibilities agree.
+    2.3 to 2.20 use NCCL_IB_GID_INDEX (default 0) unchecked. 2.21 and later use any value >= 0 unchecked, and choose for
+    -1 (the default). InfiniBand ports ignore NCCL_IB_GID_INDEX since 2.22.3. For a table that was not seen whole,
+    entries without type or address, or an unknown link layer, the index is known only where all possibilities agree.
     """
     ranged = bool(settings.get("NCCL_IB_ADDR_RANGE"))
     entries = tuple(_entry_of(gid, keep_ip=ranged) for gid in port.gids)
@@ -122,7 +124,7 @@ def gid_index(port: Port, settings: Mapping[str, str], version: Version | Versio
 def _of_table(
     table: _Table, read: tuple[tuple[str, str], ...], version: Version | VersionRange | None
 ) -> GidChoice:  # fmt: skip
-    """The choice without its entry: most ports of a cluster have equal tables."""
+    """The choice without its entry, cached: most ports of a cluster have equal tables."""
     settings = dict(read)
     answers = {exact: _at(table, settings, exact) for exact in versions.samples(version, CHANGES)}
     found = {answer.index if answer.known else None for answer in answers.values()}
@@ -149,7 +151,7 @@ def _at(table: _Table, settings: Mapping[str, str], version: Version) -> GidChoi
 
 
 def _number(settings: Mapping[str, str], name: str, version: Version) -> int:
-    """A variable as NCCL reads it, with its default."""
+    """A variable as NCCL reads it, or its default."""
     number = parse_number(settings.get(name))
     default = variables()[name].default_at(version)
     return number if number is not None else default if isinstance(default, int) else 0
@@ -180,7 +182,7 @@ def _roce(table: _Table, settings: Mapping[str, str], version: Version) -> GidCh
 
 
 def _wanted(settings: Mapping[str, str], version: Version) -> _Wanted:
-    """Family, version and range that the choice looks for (envIbAddrFamily, envIbAddrRange)."""
+    """The family, version and address range that the choice searches for (envIbAddrFamily, envIbAddrRange)."""
     family = IPV6 if settings.get("NCCL_IB_ADDR_FAMILY") == "AF_INET6" else IPV4
     network: ipaddress.IPv4Network | ipaddress.IPv6Network | None = None
     address, slash, length = settings.get("NCCL_IB_ADDR_RANGE", "").partition("/")
@@ -207,16 +209,16 @@ def _entry_of(gid: Gid, *, keep_ip: bool) -> _Entry:
 
 
 def without_place(gid: Gid) -> Gid:
-    """The entry with another address, of which `gid_index` thinks the same unless it looks for a range of addresses."""
+    """Return the entry with another address that leads to the same `gid_index`, unless a range of addresses is set."""
     raw = (_bytes_of(gid.address) if gid.address is not None else None) or b""
     address = next((text for head, text in _STAND_INS.items() if raw.startswith(head)), gid.address)
     return msgspec.structs.replace(gid, address=address, ip=None if gid.ip is None else "192.0.2.1")
 
 
 def _bytes_of(text: str) -> bytes | None:
-    """A GID as the 16 bytes that it is; None for what is none."""
+    """The 16 bytes of a GID; None for a text that is not one."""
     try:
-        if _WRITTEN_OUT.fullmatch(text):  # as the kernel writes all the entries of a cluster
+        if _WRITTEN_OUT.fullmatch(text):  # the form in which the kernel writes all entries of a cluster
             return bytes.fromhex(text.replace(":", ""))
         return ipaddress.IPv6Address(text.partition("%")[0]).packed
     except ValueError:
@@ -224,7 +226,7 @@ def _bytes_of(text: str) -> bytes | None:
 
 
 def _candidates(table: _Table) -> Iterable[_Entry]:
-    """The entries from 1 on; in a table that was not seen whole, unknown ones stand for the gaps and what follows."""
+    """The entries from 1 on; in a table that was not seen whole, unknown entries fill the gaps and the rest."""
     last = max((entry.index for entry in table.entries), default=0)
     for index in range(1, last + 1):
         entry = table.at(index)
@@ -237,7 +239,7 @@ def _candidates(table: _Table) -> Iterable[_Entry]:
 
 
 def _search(table: _Table, wanted: _Wanted) -> GidChoice:
-    """The walk over the table, with the set of indices that may be current where something is unknown."""
+    """Search the table as NCCL does, keeping the set of indices that may be current where something is unknown."""
     if not table.entries and not table.whole:
         reason = Reason("", "the GID table of the port was not seen", "choice of 2.21 and later", SOURCE)
         return _unknown((), (reason,))
@@ -265,11 +267,10 @@ def _rule(wanted: _Wanted) -> str:
 
 
 def _replaces(candidate: _Entry, current: _Entry, wanted: _Wanted) -> tuple[bool | None, str]:
-    """Does the candidate become the current entry (ncclUpdateGidIndex)? None when that hangs on something unknown.
+    """Does the candidate become the current entry (ncclUpdateGidIndex)? None when that depends on something unknown.
 
-    A candidate must be of the wanted family, and on the second branch of the wanted version; so it differs from the
-    current entry exactly where that one is not. Put this way an unknown candidate does not make more unknown than it
-    must.
+    A candidate must be of the wanted family, and on the second branch of the wanted version; so it replaces the current
+    entry exactly where that one is not. In this form an unknown candidate makes no more unknown than necessary.
     """
     fits = _both(_equal(candidate.family, wanted.family), wanted.in_range(candidate))
     if fits is False:

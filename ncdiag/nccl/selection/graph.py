@@ -1,7 +1,7 @@
-"""The graph of GPUs, NICs, PCI switches and CPUs that NCCL makes of a host, and the paths that it finds in it.
+"""NCCL's graph of the GPUs, NICs, PCI switches and CPUs of a host, and the search for paths in it.
 
 Source: ncclTopoSetPaths, src/graph/paths.cc:38-140 (v2.30.7-1), and the same function of every tag since v2.8.3-1.
-Older releases searched otherwise and are not simulated.
+Older releases search differently and are not simulated.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Literal, NamedTuple
 from ncdiag.facts.scalars import Version
 
 SIMULATED = Version(2, 8)
-"""The first release whose search is simulated: it brought paths through another GPU (NVB)."""
+"""The first release whose search is simulated: it introduced paths through another GPU (NVB)."""
 C2C_LINKS = Version(2, 26)
-"""Links between GPU and CPU have a type of their own; before they counted as NVLink."""
+"""From this release on links between GPU and CPU have a separate type; before they counted as NVLink."""
 BEST_TYPE = Version(2, 30, 4)
-"""The best type of a path wins, no longer the fewest hops (seen in v2.30.7-1, not yet in v2.30.3-1)."""
+"""From this release on the best path type wins, before the fewest hops (found in v2.30.7-1, not in v2.30.3-1)."""
 CHANGES = (SIMULATED, C2C_LINKS, BEST_TYPE)
 
 LOCAL_BW = 5000.0
-"""GB/s of a path within one device (LOC_BW)."""
+"""The bandwidth of a path within one device in GB/s (LOC_BW)."""
 
 Kind = Literal["gpu", "net", "nic", "pci", "cpu", "nvs"]
 _ORDER = ("LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "PHB", "SYS")
-"""The types that a search gives, nearest first; all releases agree on the order of these."""
+"""The path types that a search can return, nearest first; all releases agree on their order."""
 _THROUGH_GPU = 1
-"""Hops of a path that may go on through a GPU."""
+"""The number of hops of a path that may continue through a GPU."""
 
 
 class Node(NamedTuple):
-    """A node: ``name`` is ``GPU0``, ``mlx5_0``, a bus id or the number of a NUMA node."""
+    """A node of the graph; ``name`` is ``GPU0``, ``mlx5_0``, a bus id or the number of a NUMA node."""
 
     kind: Kind
     name: str
 
 
 class Link(NamedTuple):
-    """A link to ``to``: ``type`` is LOC, NVL, C2C, PCI, SYS or NET, ``bw`` in GB/s."""
+    """A link to the node ``to``; ``type`` is LOC, NVL, C2C, PCI, SYS or NET, ``bw`` is in GB/s."""
 
     to: Node
     type: str
@@ -45,7 +45,7 @@ class Link(NamedTuple):
 
 
 class Path(NamedTuple):
-    """How two nodes reach each other: the worst link, the narrowest one in GB/s, the number of links."""
+    """The path between two nodes: the type of its worst link, its lowest bandwidth in GB/s, and its number of links."""
 
     type: str
     bw: float
@@ -53,25 +53,25 @@ class Path(NamedTuple):
 
 
 class Graph:
-    """Nodes in the order in which they were added, and their links."""
+    """The nodes in the order in which they were added, and their links."""
 
     def __init__(self) -> None:
-        """Empty."""
+        """Create an empty graph."""
         self.links: dict[Node, list[Link]] = {}
         self._paths: dict[tuple[Node, Version, bool], dict[Node, Path]] = {}
 
     def add(self, node: Node) -> Node:
-        """The node, in the graph."""
+        """Add a node, unless the graph has it; returns the node."""
         self.links.setdefault(node, [])
         return node
 
     def join(self, one: Node, other: Node, kind: str, bw: float) -> None:
-        """A link both ways."""
+        """Add links in both directions."""
         self.one_way(one, other, kind, bw)
         self.one_way(other, one, kind, bw)
 
     def one_way(self, here: Node, there: Node, kind: str, bw: float) -> None:
-        """A link; a second one of the same kind adds its bandwidth (ncclTopoConnectNodes)."""
+        """Add a link; a second one of the same kind adds its bandwidth (ncclTopoConnectNodes)."""
         held = self.links.setdefault(here, [])
         same = next((n for n, link in enumerate(held) if link.to == there and link.type == kind), None)
         if same is None:
@@ -80,11 +80,11 @@ class Graph:
             held[same] = held[same]._replace(bw=held[same].bw + bw)
 
     def of(self, kind: Kind) -> tuple[Node, ...]:
-        """The nodes of one kind."""
+        """Return the nodes of one kind."""
         return tuple(node for node in self.links if node.kind == kind)
 
     def paths(self, base: Node, version: Version, *, through_gpus: bool = True) -> dict[Node, Path]:
-        """The path between ``base`` and every node that it reaches; ``through_gpus`` False is NCCL_NVB_DISABLE."""
+        """Return the path from ``base`` to every node that it reaches; ``through_gpus`` False is NCCL_NVB_DISABLE."""
         key = base, version, through_gpus
         if key not in self._paths:
             self._paths[key] = self._search(*key)
@@ -108,18 +108,18 @@ class Graph:
         return found
 
     def _in_order(self, node: Node) -> list[Link]:
-        """NVLink first and links between CPUs last, as NCCL sorts them."""
+        """The links of a node as NCCL sorts them: NVLink first, and links between CPUs last."""
         rank: defaultdict[str, int] = defaultdict(lambda: 1, {"NVL": 0, "SYS": 2})
         return sorted(self.links[node], key=lambda link: rank[link.type])
 
 
 def _goes_on(path: Path, link: Link, through_gpus: bool) -> bool:  # noqa: FBT001
-    """May a path go on behind a GPU? By one NVLink to another GPU only."""
+    """May the path continue through this GPU? Only over one NVLink to another GPU."""
     return through_gpus and link.type == "NVL" and link.to.kind == "gpu" and path.hops <= _THROUGH_GPU
 
 
 def _step(node: Node, path: Path, link: Link, version: Version) -> Path:
-    """The path with one link more."""
+    """The path extended by one link."""
     kind = {"NET": "LOC", "PCI": "PIX", "C2C": "C2C" if version >= C2C_LINKS else "NVL"}.get(link.type, link.type)
     if node.kind == link.to.kind == "pci":
         kind = "PXB"
@@ -134,7 +134,7 @@ def _step(node: Node, path: Path, link: Link, version: Version) -> Path:
 def _is_better(step: Path, held: Path | None, version: Version) -> bool:
     if held is None:
         return True
-    if version < BEST_TYPE:  # fewer hops, or as many and wider
+    if version < BEST_TYPE:  # fewer hops, or equally many and more bandwidth
         return held.hops >= step.hops and held.bw < step.bw
     mine, other = _ORDER.index(step.type), _ORDER.index(held.type)
     return (mine, -step.bw, step.hops) < (other, -held.bw, held.hops)

@@ -1,4 +1,4 @@
-"""Which RDMA ports NCCL joins into one NIC.
+"""Which RDMA ports NCCL merges into one NIC.
 
 Source: ncclIbFindMatchingDev, src/transport/net_ib.cc (v2.20.5-1 to v2.23.4-1); ncclTopoGetVNicParent and
 ncclTopoAutoMerge, src/graph/topo.cc:1392-1462 and 1738 (v2.30.7-1), since v2.24.3-1.
@@ -25,9 +25,9 @@ Nics = tuple[tuple[str, ...], ...]
 def nics(
     ports: Sequence[Port], hcas: Mapping[str, Hca], settings: Settings, version: Version
 ) -> tuple[Nics | None, tuple[Reason, ...]]:
-    """The ports by NIC, each a tuple of names such as ``mlx5_0:1``; None when a fact is missing, with the reasons.
+    """Return the ports by NIC, each a tuple of names (``mlx5_0:1``), with reasons; None when a fact is missing.
 
-    ``ports`` are those that are taken, in NCCL's order.
+    ``ports`` are the ports that NCCL uses, in its order.
     """
     single = tuple((f"{port.hca}:{port.number}",) for port in ports)
     source = SOURCE if version >= BY_TOPOLOGY else SOURCE_OLD
@@ -53,7 +53,7 @@ def nics(
 
 
 def _by_settings(settings: Settings, version: Version) -> tuple[bool | None, str]:
-    """Are the ports of one card joined, with the variable that decides? None where that is not simulated."""
+    """Are the ports of one card merged? With the variable that decides; None where that is not simulated."""
     if number(settings, "NCCL_IB_MERGE_NICS", version) == 0:
         return False, "NCCL_IB_MERGE_NICS=0"
     if version < BY_TOPOLOGY:
@@ -67,7 +67,7 @@ def _by_settings(settings: Settings, version: Version) -> tuple[bool | None, str
 
 
 def _grouped(ports: Sequence[Port], cards: Sequence[str | None], most: int) -> Nics:
-    """At most ``most`` ports of one card and one link layer together, in the order of the first of each."""
+    """Groups of at most ``most`` ports of one card and one link layer, in the order of the first port of each."""
     groups: dict[tuple[str | None, str | None, int], list[str]] = {}
     seen: Counter[tuple[str | None, str | None]] = Counter()
     for port, card in zip(ports, cards, strict=True):
@@ -78,7 +78,7 @@ def _grouped(ports: Sequence[Port], cards: Sequence[str | None], most: int) -> N
 
 
 def _card(hca: Hca | None, settings: Settings, version: Version) -> str | None:
-    """The PCI place without its function, and with NCCL_IB_MERGE_VFS (2.18 and later, on) without its device."""
+    """The PCI address without function, and with NCCL_IB_MERGE_VFS (2.18 and later, default on) without device."""
     if hca is None or hca.bus_id is None:
         return None
     virtual = version >= Version(2, 18) and number(settings, "NCCL_IB_MERGE_VFS", version) != 0

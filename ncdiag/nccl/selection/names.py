@@ -1,4 +1,4 @@
-"""Lists of device names, as NCCL_SOCKET_IFNAME, NCCL_IB_HCA and NCCL_OOB_NET_IFNAME give them."""
+"""Lists of device names, as in NCCL_SOCKET_IFNAME, NCCL_IB_HCA and NCCL_OOB_NET_IFNAME."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ncdiag.facts.scalars import Version
 from ncdiag.nccl import versions
 
 MAX_NAMES = 16
-"""Items that are looked at (MAX_IFS in src/include/socket.h; MAX_IB_DEVS was 16 up to 2.18.3 and is 32 since)."""
+"""The number of items that NCCL reads (MAX_IFS in src/include/socket.h; MAX_IB_DEVS was 16 up to 2.18.3, then 32)."""
 
 _DIGITS = lazy_regex(r"\s*([-+]?\d{1,9})")
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One name of a list; ``port`` None matches every port."""
+    """One name in a list; ``port`` None matches every port."""
 
     name: str
     port: int | None = None
@@ -25,7 +25,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class NameList(msgspec.Struct, frozen=True):
-    """A parsed list: one ``^`` (all but these) and one ``=`` (whole names) for all, then names or their beginnings.
+    """A parsed list: one ``^`` (exclude) and one ``=`` (exact names) for all, then names or prefixes.
 
     Source: parseStringList and matchIfList, src/misc/utils.cc:189-245 (v2.30.7-1); the ``=`` since 2.5.6.
     """
@@ -37,7 +37,7 @@ class NameList(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str, version: Version, limit: int = MAX_NAMES) -> NameList:
-        """Read a list. Blanks, quotes and further ``^`` or ``=`` belong to the names; empty items are skipped."""
+        """Parse a list. Blanks, quotes and further ``^`` or ``=`` belong to the names; empty items are skipped."""
         rest = text
         exclude = rest.startswith("^")
         rest = rest[exclude:]
@@ -51,7 +51,7 @@ class NameList(msgspec.Struct, frozen=True):
         return cls(text, exclude, exact, tuple(items))
 
     def matching(self, name: str, port: int | None = None) -> Item | None:
-        """The first item that the name fits, before ``^`` is looked at."""
+        """Return the first item that the name matches, regardless of ``^``; None without one."""
         for item in self.items:
             fits = name == item.name if self.exact else name.startswith(item.name)
             if fits and (port is None or item.port is None or port == item.port):
@@ -59,13 +59,13 @@ class NameList(msgspec.Struct, frozen=True):
         return None
 
     def admits(self, name: str, port: int | None = None) -> bool:
-        """Does the list let the name pass? An empty list fits every name, so that ``^`` alone lets nothing pass."""
+        """Does the list allow the name? An empty list matches every name, so that ``^`` alone allows none."""
         fits = not self.items or self.matching(name, port) is not None
         return fits != self.exclude
 
 
 def _port(text: str) -> int | None:
-    """C's atoi on the part behind the colon; -1 and nothing stand for every port."""
+    """The port number after the colon, by C's atoi; -1 and an empty text mean every port."""
     number = text.split(":", 1)[0]
     if not number:
         return None

@@ -1,7 +1,7 @@
-"""Which network back end NCCL takes: a plugin, its own IB transport, or sockets.
+"""Which network back end NCCL uses: a plugin, its own IB transport, or sockets.
 
-Source: ncclNetInit, src/plugin/net.cc:249-315 (v2.30.7-1), src/net.cc in older tags; ncclIbInit for what makes IB
-fail.
+Source: ncclNetInit, src/plugin/net.cc:249-315 (v2.30.7-1), src/net.cc in older tags; ncclIbInit for the conditions
+under which IB fails.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ NO_NET = "Failed to initialize any NET plugin"
 
 
 class Network(msgspec.Struct, frozen=True):
-    """The back end: ``name`` is ``IB``, ``Socket`` or None; ``possible`` when it is not known.
+    """The back end: ``name`` is ``IB``, ``Socket`` or None; ``possible`` are the candidates when it is not known.
 
-    ``error`` is the message with which NCCL gives up when none is left.
+    ``error`` is the message with which NCCL fails when no back end is left.
     """
 
     known: bool
@@ -39,9 +39,9 @@ class Network(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What the choice rests on: the RDMA ports, the set-up interface of IB and the plugins that are at hand.
+    """What the choice depends on: the RDMA ports, the set-up interface of IB, and the available plugins.
 
-    ``plugins`` are library files named libnccl-net*; ``verbs``: can libibverbs be loaded and reach a device file?
+    ``plugins`` are library files named libnccl-net*; ``verbs``: can libibverbs be loaded and open a device file?
     """
 
     devices: Devices
@@ -52,7 +52,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def network(found: Found, settings: Settings, version: Version | VersionRange | None) -> Network:
-    """The back end with these settings. A plugin that nothing tells of is taken to be absent, which a reason says."""
+    """Return the back end with these settings; a plugin without any sign is assumed absent, as a reason says."""
     since = variables()["NCCL_NET"].since
     answers = [_at(found, settings, exact) for exact in versions.samples(version, [since] if since else [])]
     first = answers[0]
@@ -88,7 +88,7 @@ def _at(found: Found, settings: Settings, version: Version) -> Network:
 
 
 def _first(order: Sequence[str], usable: Mapping[str, bool | None], reasons: list[Reason], place: str) -> Network:
-    """The first back end that works; what may work makes the later ones possible only."""
+    """The first back end that works; one that may work leaves the later ones possible."""
     possible: list[str] = []
     for name in order:
         if usable[name] and not possible:
@@ -104,7 +104,7 @@ def _first(order: Sequence[str], usable: Mapping[str, bool | None], reasons: lis
 
 
 def _ib(found: Found, settings: Settings) -> tuple[bool | None, str]:
-    """Does NCCL's own IB transport work? With what decides."""
+    """Does NCCL's own IB transport work? With the condition that decides."""
     disabled = settings.get("NCCL_IB_DISABLE", "")
     off = None if disabled is None else (parse_number(disabled) or 0) != 0
     tests = (
@@ -132,12 +132,12 @@ def _rule_of(why: str) -> str:
 
 
 def _any(choice: Choice) -> bool | None:
-    """Does the choice find an interface?"""
+    """Does the choice contain an interface? None if unknown."""
     return (choice.error is None) if choice.known else None
 
 
 def _plugin(found: Found, settings: Settings) -> tuple[str, str]:
-    """The plugin that may come first ("" for none), and the sentence that says so."""
+    """The plugin that may come first (``""`` for none), and a sentence about it."""
     named = settings.get("NCCL_NET_PLUGIN", "")
     if named == "none":
         return "", "no plugin is loaded (NCCL_NET_PLUGIN=none)"

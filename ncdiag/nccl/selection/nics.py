@@ -1,4 +1,4 @@
-"""Which NICs serve a GPU, and whether a ring may come in by one NIC and go out by another.
+"""Which NICs serve a GPU, and whether a ring may enter by one NIC and leave by another.
 
 Source: ncclTopoGetLocal and ncclTopoGetLocalNetType, src/graph/topo.cc (v2.30.7-1) and ncclTopoGetLocalNet of the tags
 since v2.12.7-1; ncclTopoCompute, src/graph/search.cc:1080 and 1236, for NCCL_CROSS_NIC.
@@ -39,9 +39,9 @@ class Nics(msgspec.Struct, frozen=True):
 def nics(
     seen: Distances | None, names: Sequence[str], settings: Settings, version: Version | VersionRange | None
 ) -> Nics:
-    """The NICs that serve each GPU. ``names`` are the network devices that NCCL takes, in its order.
+    """Return the NICs that serve each GPU; ``names`` are the network devices that NCCL uses, in its order.
 
-    A version range or None is answered where all releases in it agree.
+    For a version range or None, the result is known where all its releases agree.
     """
     if not names:
         return Nics({})
@@ -67,7 +67,10 @@ def _at(seen: Distances | None, names: Sequence[str], settings: Settings, versio
 
 
 def _nearest(seen: Distances | None, gpu: str, names: Sequence[str], version: Version) -> list[str] | None:
-    """The NICs of the widest and nearest path; by distance alone where no speeds were seen. None when none was seen."""
+    """The NICs with the widest and nearest path; by distance alone where speeds are unknown.
+
+    None when no path was seen.
+    """
     if seen is None:
         return None
     routes = [(Node("net", name), seen.path(Node("gpu", gpu), Node("net", name), version)) for name in names]
@@ -79,7 +82,7 @@ def _nearest(seen: Distances | None, gpu: str, names: Sequence[str], version: Ve
 
 
 def _crossing(count: int, settings: Settings, version: Version) -> tuple[int | None, Reason]:
-    """NCCL_CROSS_NIC as it is in force: 0 with a single NIC."""
+    """The value of NCCL_CROSS_NIC in force, and the reason; 0 with a single NIC."""
     place = source("cross nic", version)
     if version < CROSS_NIC:
         return None, Reason("", "this version has no NCCL_CROSS_NIC (2.5 and later)", "NCCL_CROSS_NIC", place)

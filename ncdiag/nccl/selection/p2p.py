@@ -1,8 +1,8 @@
-"""Which transport NCCL takes between two GPUs of a host: P2P, shared memory, or the network.
+"""Which transport NCCL uses between two GPUs of a host: P2P, shared memory, or the network.
 
 Source: ncclTopoCheckP2p and ncclTopoCheckNet, src/graph/paths.cc:303-425 and 602-634; shmCanConnect,
 src/transport/shm.cc (v2.30.7-1); p2pCanConnect, src/transport/p2p.cc up to v2.5.7-1, and the same in every tag between.
-Taken for granted: the ranks are on one host with one /dev/shm, and CUDA grants what NVML reports.
+Assumptions: the ranks are on one host with one /dev/shm, and CUDA allows what NVML reports.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _DEFAULT = "the default level"
 _GRANTED = "the ranks are assumed to share the host's /dev/shm, and CUDA to allow what NVML reports"
 _FEW_GPUS = 2
 _SKYLAKE = 0x55
-"""Model number of Intel's family 6 from which a CPU is newer than Broadwell."""
+"""Intel CPUs of family 6 with at least this model number are newer than Broadwell."""
 _STATUS = ("p2p_read", "p2p_write", "p2p_status")
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Two GPUs: the type of their path and the transport; None where it is not known, ``why`` says which."""
+    """Two GPUs with the type of their path and the transport; None where unknown, with the reason in ``why``."""
 
     a: str
     b: str
@@ -61,10 +61,10 @@ def local_transports(  # noqa: PLR0913, PLR0917  (what is known)
     host: Host, seen: Distances | None, settings: Settings, version: Version | VersionRange | None,
     cpu: TopoCpu | None = None, direct: Collection[str] = (),
 ) -> Local:  # fmt: skip
-    """P2P, SHM or NET for every pair of GPUs.
+    """Return P2P, SHM or NET for every pair of GPUs.
 
-    ``cpu`` is what a topology file says of the processor, ``direct`` are the NICs with GPUDirect RDMA. A version range
-    or None is answered where all releases in it agree.
+    ``cpu`` is the processor from a topology file, ``direct`` are the NICs with GPUDirect RDMA. For a version range or
+    None, the result is known where all its releases agree.
     """
     if seen is None or len(seen.gpus) <= 1 or not seen.knows_nvlink:
         return Local()
@@ -82,16 +82,16 @@ def local_transports(  # noqa: PLR0913, PLR0917  (what is known)
 def level(
     settings: Settings, version: Version, processor: TopoCpu, gpus: int, cpus: int | None = None
 ) -> tuple[str | None, str]:
-    """The farthest path type with P2P and what decided it; None when that is not known.
+    """Return the farthest path type with P2P, and what decided it; None when that is not known.
 
-    ``cpus`` counts NUMA nodes. LOC means that P2P is off. Up to 2.5 the numbers say "nearer than".
+    ``cpus`` is the number of NUMA nodes. LOC means that P2P is off. Up to 2.5 a number means "nearer than".
     """
     disabled, wanted = settings.get("NCCL_P2P_DISABLE", ""), settings.get("NCCL_P2P_LEVEL", "")
     if disabled is None or wanted is None:
         return None, "NCCL_P2P_DISABLE" if disabled is None else "NCCL_P2P_LEVEL"
     given = paths.parse_level(wanted, version) if wanted else None
     off = parse_number(disabled) == 1
-    if given is not None and (version < _BY_TYPE or not off):  # the order of the two changed with 2.6
+    if given is not None and (version < _BY_TYPE or not off):  # the order of the two types changed with 2.6
         return given, f"NCCL_P2P_LEVEL={wanted}"
     if off:
         return "LOC", "NCCL_P2P_DISABLE=1"
@@ -101,7 +101,7 @@ def level(
 
 
 def _default(version: Version, processor: TopoCpu, gpus: int, cpus: int | None) -> str | None:
-    """The level of the release itself; None where it hangs on something that was not seen."""
+    """The default level of the release; None where it depends on something that was not seen."""
     if version < _BY_TYPE:  # nearer than SOC, then than NODE; with one CPU since 2.5 nearer than PHB
         alone = None if cpus is None else cpus == 1
         return "PHB" if version < _ONE_CPU or alone is False else None if alone is None else "PXB"
@@ -118,7 +118,7 @@ def _default(version: Version, processor: TopoCpu, gpus: int, cpus: int | None) 
 
 
 def _intel(version: Version, processor: TopoCpu) -> str | None:
-    """PXB since 2.9; before, only Broadwell and older had it."""
+    """The level on Intel CPUs: PXB since 2.9; before, Broadwell and older only."""
     if version >= _INTEL_SWITCH:
         return "PXB"
     if processor.model_id is None:
@@ -132,9 +132,9 @@ def _of_others(processor: TopoCpu) -> str:
 
 
 class _Limits(msgspec.Struct, frozen=True):
-    """What holds for all pairs: the level with what decided it, NCCL_SHM_DISABLE, and the NICs that may come first.
+    """What applies to all pairs: the level with what decided it, NCCL_SHM_DISABLE, and the NICs that may be preferred.
 
-    ``by_default``: nothing but the release and the processor decides the level.
+    ``by_default``: does the level depend only on the release and the processor?
     """
 
     level: str | None
@@ -163,7 +163,7 @@ def _at(  # noqa: PLR0913, PLR0917  (what is known)
 
 
 def _refused(link: TopoLink | None) -> str:
-    """What NVML says against P2P between two GPUs (``CNS``); empty when nothing."""
+    """NVML's status against P2P between two GPUs (``CNS``); empty when there is none."""
     words = [getattr(link, name) for name in _STATUS] if link is not None else []
     return next((word for word in words if word not in {None, "OK", "U"}), "")
 
@@ -184,7 +184,7 @@ def _pair(one: str, other: str, seen: Distances, refused: str, limits: _Limits) 
 
 
 def _without_p2p(one: str, other: str, seen: Distances, why: str, limits: _Limits) -> tuple[str | None, str]:
-    """Shared memory or the network, and why."""
+    """Shared memory or the network, and the reason."""
     if _by_net(one, other, seen, limits):
         return NET, f"{why}; the NICs are faster than the way through the CPU"
     if limits.shm is None:
@@ -193,7 +193,7 @@ def _without_p2p(one: str, other: str, seen: Distances, why: str, limits: _Limit
 
 
 def _near(path: str, limits: _Limits) -> bool | None:
-    """Is the path within the level? Every default lets switches and what is nearer pass."""
+    """Is the path within the level? Every default allows switches and nearer paths."""
     limit, version = limits.level, limits.version
     if limit is None and not limits.by_default:
         return None
@@ -205,7 +205,7 @@ def _near(path: str, limits: _Limits) -> bool | None:
 
 
 def _by_net(one: str, other: str, seen: Distances, limits: _Limits) -> bool:
-    """Has each of the two a NIC behind switches alone that is faster than their own path through the CPU?"""
+    """Does each of the two GPUs have a NIC behind PCI switches only that is faster than their path through the CPU?"""
     if seen.graph is None or not limits.direct or limits.version < graphs.SIMULATED:
         return False
     reach = [seen.graph.paths(Node("gpu", name), limits.version) for name in (one, other)]
@@ -219,7 +219,7 @@ def _by_net(one: str, other: str, seen: Distances, limits: _Limits) -> bool:
 
 
 def _reasons(pairs: Sequence[Pair], seen: Distances, rule: str, version: Version) -> list[Reason]:
-    """One reason for all pairs that share a path and an outcome."""
+    """One reason for all pairs that share a path and a transport."""
     groups: dict[tuple[str | None, str], list[str]] = {}
     for pair in pairs:
         groups.setdefault((pair.transport, pair.why), []).append(f"{pair.a}-{pair.b}")

@@ -1,4 +1,4 @@
-"""Why NCCL chooses what it chooses, and where its source says so."""
+"""The reasons for NCCL's choices, with the place in its source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ncdiag.facts.scalars import Version
 class Reason(msgspec.Struct, frozen=True):
     """One step of a choice.
 
-    ``about`` is what was considered (an interface, a GID entry; "" for the choice as a whole), ``text`` what became
-    of it, ``rule`` the variable, default or test that decided, ``source`` the place in NCCL's source with its tag.
+    ``about`` is the thing considered (an interface, a GID entry; ``""`` for the choice as a whole), ``text`` the
+    result, ``rule`` the variable, default or test that decided, ``source`` the place in NCCL's source with its tag.
     """
 
     about: str
@@ -61,9 +61,9 @@ _PLACES: dict[str, tuple[tuple[Version, str], ...]] = {
         (_V(2, 26), "src/graph/search.cc:967 (v2.27.7-1)"), (_V(2, 29), "src/graph/search.cc:1074 (v2.30.7-1)"),
     ),
 }  # fmt: skip
-"""Where a choice is made, in a tag that is near enough to stand for the releases from the one named on."""
+"""The source location of each choice, by the first release for which it is close enough."""
 
 
 def source(choice: str, version: Version) -> str:
-    """File and line of NCCL's source with the tag, for a release."""
+    """Return the file and line in NCCL's source with the tag, for a release."""
     return next((place for since, place in reversed(_PLACES[choice]) if version >= since), _PLACES[choice][0][1])

@@ -1,8 +1,8 @@
-"""Where settings come from: the process environment, then the conf files, with the traps of their syntax.
+"""Where settings come from: the process environment, then the conf files, with the pitfalls of their syntax.
 
-Files are applied with ``setenv(name, value, 0)``: they never overwrite, so the environment wins and the first file
-beats the second (src/misc/param.cc:27-69 and src/os/linux.cc:107, v2.30.7-1; in older tags all in misc/param.cc,
-include/param.h).
+Files are applied with ``setenv(name, value, 0)``: they never overwrite, so the environment wins over files and the
+first file over the second (src/misc/param.cc:27-69 and src/os/linux.cc:107, v2.30.7-1; in older tags all in
+misc/param.cc, include/param.h).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ncdiag.nccl import versions
 SOURCE = "src/misc/param.cc:27 (v2.30.7-1)"
 SYSTEM_FILE = "/etc/nccl.conf"
 NEWEST = Version(2, 30, 7)
-"""Read as this release does where the release is not known."""
+"""Conf files are read as by this release where the release is not known."""
 _VALUE_LIMIT = 1023
 _BUFFER = 4095
 
 
 class ConfLine(msgspec.Struct, frozen=True):
-    """A line of a conf file that sets something: ``line`` counts from 1.
+    """A line of a conf file that sets a variable; ``line`` counts from 1.
 
-    ``problems`` say in sentences what the writer may not have meant: quotes and blanks that belong to the value,
-    ``export`` that belongs to the name, a comment sign that this version does not know.
+    ``problems`` are sentences about what the writer may not have intended: quotes and blanks that become part of the
+    value, ``export`` that becomes part of the name, a comment sign that this version does not support.
     """
 
     line: int
@@ -36,7 +36,7 @@ class ConfLine(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The value in force of a variable and where it came from: ``environment`` or the path of a file."""
+    """The value of a variable in force and its source: ``environment`` or the path of a file."""
 
     value: str
     origin: str
@@ -44,10 +44,10 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def user_file(environment: Mapping[str, str], home: str, version: Version | VersionRange | None) -> str | None:
-    """The user's conf file: $NCCL_CONF_FILE if set and not empty (2.23 and later), else ~/.nccl.conf.
+    """Return the path of the user's conf file: $NCCL_CONF_FILE if set (2.23 and later), else ~/.nccl.conf.
 
-    ``home`` is the home directory of the passwd entry; from 2.30.3 NCCL takes $HOME instead. None when the versions
-    that are possible do not agree. The file /etc/nccl.conf is read after it in any case.
+    ``home`` is the home directory of the passwd entry; from 2.30.3 on NCCL uses $HOME instead. None when the possible
+    versions differ. The file /etc/nccl.conf is read after it in any case.
     """
 
     def path(exact: Version) -> str:
@@ -61,7 +61,7 @@ def user_file(environment: Mapping[str, str], home: str, version: Version | Vers
 
 
 def read_conf(text: str, version: Version) -> tuple[ConfLine, ...]:
-    """The settings of a conf file as that version reads it; lines without ``=`` set nothing."""
+    """Return the settings of a conf file as that version reads it; lines without ``=`` are skipped."""
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
         read = setting_of(line, version)
@@ -71,7 +71,10 @@ def read_conf(text: str, version: Version) -> tuple[ConfLine, ...]:
 
 
 def setting_of(line: str, version: Version = NEWEST) -> tuple[str, str] | None:
-    """Name and value that a line of a conf file sets in that version, blanks and quotes included; None for none."""
+    """Return the name and value that a line of a conf file sets, with blanks and quotes.
+
+    None for a line that sets none.
+    """
     if version >= versions.CONF_HOME_VARIABLE:
         line = line[:_BUFFER].removesuffix("\r")
     if line.startswith("#") and version >= versions.CONF_COMMENTS:
@@ -100,10 +103,9 @@ def _problems(name: str, value: str) -> list[str]:
 
 
 def effective(environment: Mapping[str, str], files: Sequence[tuple[str, str]], version: Version) -> dict[str, Source]:
-    """The variables in force. ``files`` are (path, text) in the order in which NCCL reads them; the first setting wins.
+    """Return the variables in force; ``files`` are (path, text) in the order in which NCCL reads them, the first wins.
 
-    A variable that the environment sets to the empty text is set: the files do not fill it in, and NCCL takes its
-    default.
+    A variable that the environment sets to the empty text is set: files do not replace it, and NCCL uses its default.
     """
     found = {name: Source(value, "environment") for name, value in environment.items()}
     for path, text in files:

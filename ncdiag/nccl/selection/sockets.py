@@ -1,7 +1,7 @@
-"""Which IP interfaces NCCL takes for bootstrap, for the TCP transport and for the set-up sockets of NET/IB.
+"""Which IP interfaces NCCL uses for the bootstrap, for the TCP transport and for the set-up sockets of NET/IB.
 
 Source: ncclFindInterfaces (src/misc/socket.cc:190-232), ncclOsFindInterfaces (src/os/linux.cc:379-442) and
-bootstrapNetInit (src/bootstrap.cc:105-142) at v2.30.7-1, and their forebears in every tag since v2.3.5-5.
+bootstrapNetInit (src/bootstrap.cc:105-142) at v2.30.7-1, and their predecessors in every tag since v2.3.5-5.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.selection.reasons import Reason
 
 MAX_INTERFACES = 16
-"""Interfaces that NET/Socket makes devices of (MAX_IFS)."""
+"""The largest number of interfaces that NET/Socket uses as devices (MAX_IFS)."""
 
 CHANGES = (versions.EXACT_NAMES, versions.COMM_ID_DECIDES, versions.RUNNING_ONLY)
 NO_BOOTSTRAP = "Bootstrap : no socket interface found"
@@ -33,22 +33,22 @@ _DEFAULTS_OLD = ("^docker,lo", "docker", "lo")
 _DEFAULTS = ("^docker,lo,virbr", "docker", "lo", "virbr")
 
 Settings = Mapping[str, str | None]
-"""Variables that are set, by name; None says that it is not known whether the variable is set. Others are unset."""
+"""Variables that are set, by name; None means unknown whether the variable is set. All others are unset."""
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """An interface that is taken, with the address that NCCL announces (None where that is not known)."""
+    """A chosen interface, with the address that NCCL announces (None where that is not known)."""
 
     name: str
     address: str | None = None
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What NCCL takes.
+    """The interfaces that NCCL uses.
 
-    ``known`` False: several answers are possible, ``possible`` has the names that may be among them.
-    ``error`` is the message with which NCCL gives up (``interfaces`` is then empty). ``reasons`` has one entry for each
-    interface that was considered, and says what is missing where the answer is not known.
+    ``known`` False: several results are possible, and ``possible`` has the names of all interfaces among them.
+    ``error`` is the message with which NCCL fails (``interfaces`` is then empty). ``reasons`` has an entry for each
+    interface that was considered, and says which facts are missing where the result is not known.
     """
 
     known: bool
@@ -64,7 +64,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class _Scan:
-    """One walk over the addresses; collects what is taken, what may be, and why."""
+    """One pass over the addresses: collects the interfaces that are used, those that may be, and the reasons."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -96,13 +96,13 @@ class _Scan:
                 self.taken.append(Chosen(name, entry.address.ip if entry.address else None))
 
     def choice(self) -> Choice | None:
-        """The answer; None when nothing was taken for sure or perhaps."""
+        """The result; None when no interface is used, even possibly."""
         if self.error:
             return Choice(known=True, error=self.error, reasons=tuple(self.reasons))
         if not self.maybe:
             return Choice(known=True, interfaces=tuple(self.taken), reasons=tuple(self.reasons)) if self.taken else None
         names = tuple(dict.fromkeys([*self.maybe, *(chosen.name for chosen in self.taken)]))
-        if self.taken and len(names) == 1:  # an address more or less of the interface that is taken anyway
+        if self.taken and len(names) == 1:  # another address of an interface that is used anyway
             return Choice(known=True, interfaces=(Chosen(names[0]),), reasons=tuple(self.reasons))
         return Choice(known=False, possible=names, reasons=tuple(self.reasons))
 
@@ -111,10 +111,10 @@ def find_interfaces(
     interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None, limit: int = 1,
     error: str = NO_SOCKET,
 ) -> Choice:  # fmt: skip
-    """The first ``limit`` interfaces that NCCL accepts, in its order. ``interfaces`` are in kernel order and complete.
+    """Return the first ``limit`` interfaces that NCCL accepts; ``interfaces`` must be complete, in kernel order.
 
-    ``error`` is the message printed when none is found. A version range or None is answered when all releases in it
-    agree.
+    ``error`` is the message printed when none is found. For a version range or None, the result is known where all its
+    releases agree.
     """
 
     def at(exact: Version) -> Choice:
@@ -124,12 +124,12 @@ def find_interfaces(
 
 
 def bootstrap(interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None) -> Choice:
-    """The interface of the bootstrap (the ``Bootstrap : Using`` line).
+    """Return the interface of the bootstrap (the ``Bootstrap : Using`` line).
 
-    NCCL_COMM_ID, when set, decides alone since 2.8.3.
-    Up to 2.7 the line lists what `find_interfaces` accepts, and with NCCL_COMM_ID the ranks listen in its subnet all
-    the same (findSubnetIf, src/bootstrap.cc:293, v2.7.8-1). With NCCL_OOB_NET_ENABLE=1 (2.23 and later) the ring
-    between the ranks moves to a network device, the root's socket stays on this interface.
+    NCCL_COMM_ID, when set, alone decides since 2.8.3. Up to 2.7 the line lists what `find_interfaces` accepts, and with
+    NCCL_COMM_ID the ranks still listen in its subnet (findSubnetIf, src/bootstrap.cc:293, v2.7.8-1). With
+    NCCL_OOB_NET_ENABLE=1 (2.23 and later) the ring between the ranks uses a network device instead, and the root's
+    socket stays on this interface.
     """
 
     def at(exact: Version) -> Choice:
@@ -142,12 +142,12 @@ def bootstrap(interfaces: Sequence[Interface], settings: Settings, version: Vers
 
 
 def net_socket(interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None) -> Choice:
-    """The devices of NET/Socket (the ``NET/Socket : Using`` line), at most 16; each of them carries data."""
+    """Return the devices of NET/Socket (the ``NET/Socket : Using`` line), at most 16; all of them carry data."""
     return find_interfaces(interfaces, settings, version, MAX_INTERFACES, NO_SOCKET)
 
 
 def oob(interfaces: Sequence[Interface], settings: Settings, version: Version | VersionRange | None) -> Choice:
-    """The set-up socket of NET/IB (``; OOB eth0:...``)."""
+    """Return the interface of the set-up socket of NET/IB (``; OOB eth0:...``)."""
     return find_interfaces(interfaces, settings, version, 1, NO_OOB)
 
 
@@ -157,7 +157,7 @@ def _agreed(version: Version | VersionRange | None, at: Callable[[Version], Choi
 
 
 def _for_families(settings: Settings, find: Callable[[Settings], Choice]) -> Choice:
-    """Run ``find``; where it is not known whether NCCL_SOCKET_FAMILY is set, run it with every meaning."""
+    """Call ``find``; where it is unknown whether NCCL_SOCKET_FAMILY is set, call it for every possible value."""
     if settings.get("NCCL_SOCKET_FAMILY", "") is not None:
         return find(settings)
     rest = {name: value for name, value in settings.items() if name != "NCCL_SOCKET_FAMILY"}
@@ -166,7 +166,7 @@ def _for_families(settings: Settings, find: Callable[[Settings], Choice]) -> Cho
 
 
 def _same(answers: Sequence[Choice], depends_on: str) -> Choice:
-    """The answer that all share; unknown when they do not agree."""
+    """The choice that all have in common; unknown when they differ."""
     if len({(answer.known, answer.interfaces, answer.error) for answer in answers}) == 1:
         return answers[-1]
     names = [name for answer in answers for name in (*answer.names, *answer.possible)]
@@ -176,7 +176,7 @@ def _same(answers: Sequence[Choice], depends_on: str) -> Choice:
 
 
 def _find(interfaces: Sequence[Interface], settings: Settings, version: Version, limit: int, error: str) -> Choice:
-    """NcclFindInterfaces of one release with NCCL_SOCKET_FAMILY known."""
+    """The result of ncclFindInterfaces of one release, with NCCL_SOCKET_FAMILY known."""
     source = _source(version)
     family = _FAMILIES.get(settings.get("NCCL_SOCKET_FAMILY") or "")
     wanted = settings.get("NCCL_SOCKET_IFNAME", "")
@@ -199,7 +199,10 @@ def _find(interfaces: Sequence[Interface], settings: Settings, version: Version,
 
 
 def _first(steps: Sequence[Callable[[], _Scan]], error: str) -> Choice:
-    """The answer of the first step that finds something; an uncertain step makes the later ones possible too."""
+    """The result of the first step that finds an interface.
+
+    An uncertain step makes the results of later ones possible.
+    """
     reasons: list[Reason] = []
     possible: list[str] = []
     for step in steps:
@@ -221,7 +224,7 @@ def _first(steps: Sequence[Callable[[], _Scan]], error: str) -> Choice:
 def _scan(  # noqa: PLR0913, PLR0917  (the parameters of NCCL's function)
     interfaces: Sequence[Interface], wanted: NameList, version: Version, family: int | None, limit: int, rule: str
 ) -> _Scan:
-    """NcclOsFindInterfaces: all addresses in kernel order against one list."""
+    """The result of ncclOsFindInterfaces: all addresses in kernel order, compared with one list."""
     scan = _Scan(limit)
     source = _source(version)
     for entry in kernel_order(interfaces):
@@ -235,7 +238,7 @@ def _scan(  # noqa: PLR0913, PLR0917  (the parameters of NCCL's function)
 def _test(
     entry: Entry, wanted: NameList, version: Version, family: int | None, rule: str
 ) -> tuple[bool | None, str, str]:
-    """Is this address taken? With the reason and the rule that decided; None when a fact is missing."""
+    """Does NCCL use this address? With the reason and the rule that decided; None when a fact is missing."""
     name = entry.interface.name
     if not wanted.admits(name):
         return False, _not_admitted(name, wanted, rule), rule
@@ -257,14 +260,14 @@ def _test(
 
 
 def _not_admitted(name: str, wanted: NameList, rule: str) -> str:
-    """Why a list does not admit a name; nothing for the default's tries with one name, which would be noise."""
+    """Why a list does not allow a name; empty for the defaults of a single name, whose reasons would be noise."""
     if wanted.exclude:
         return f"excluded by ^{wanted.matching(name) or ''}"
     return "" if rule.startswith("default") else f"does not match {wanted.text}"
 
 
 def _comm_id_scan(interfaces: Sequence[Interface], text: str | None, source: str) -> _Scan:
-    """The first interface in the subnet of NCCL_COMM_ID; neither IFF_RUNNING nor the name lists are looked at."""
+    """The first interface in the subnet of NCCL_COMM_ID; IFF_RUNNING and the name lists are ignored."""
     rule = "NCCL_COMM_ID"
     comm_id = parse_comm_id(text) if text is not None else CommId("host")
     scan = _Scan(1)
@@ -287,7 +290,7 @@ def _comm_id_scan(interfaces: Sequence[Interface], text: str | None, source: str
 
 
 def _source(version: Version) -> str:
-    """Where the release has the routine."""
+    """The place of the function in the source of the release."""
     if version >= Version(2, 29):
         return "src/os/linux.cc:379 (v2.30.7-1)"
     if version >= Version(2, 26):

@@ -1,4 +1,4 @@
-"""NCCL's graph of a host from facts: a topology file, or the PCI tree of /sys with what tells of NVLink.
+"""Build NCCL's graph of a host from facts: from a topology file, or from the PCI tree of /sys and NVLink output.
 
 Source: ncclTopoGetXmlFromSys, src/graph/xml.cc:758 (how PCI paths become switches), ncclTopoAddPci, ncclTopoAddNic,
 ncclTopoAddNvLinks, ncclTopoFlattenBcmSwitches and ncclTopoConnectCpus, src/graph/topo.cc (v2.30.7-1).
@@ -16,23 +16,23 @@ from ncdiag.facts.vocabulary.gpus import numbered
 from ncdiag.nccl.selection.graph import LOCAL_BW, Graph, Node
 
 _LANE = {2.5: 15, 5.0: 30, 8.0: 60, 16.0: 120, 32.0: 240, 64.0: 480}
-"""GT/s of a lane to 100 Mbit/s (kvDictPciGen)."""
+"""The bandwidth of a PCIe lane in units of 100 Mbit/s, by GT/s (kvDictPciGen)."""
 _UNKNOWN_LANE, _UNKNOWN_WIDTH = 60, 16
 _NVLINK = ((100, 40.1), (90, 20.6), (87, 20.0), (86, 12.0), (70, 20.0), (60, 18.0))
-"""Compute capability times ten and GB/s of one link from there on (ncclTopoNVLinkBw)."""
+"""The bandwidth of one NVLink in GB/s, by the lowest compute capability times ten (ncclTopoNVLinkBw)."""
 _NVLINK_ELSE = 20.0
 _NET_MBPS = 10_000
-"""What counts for a network device that does not tell its speed."""
+"""The speed of a network device that does not report one, in Mbit/s."""
 _INTEL = ((0xCF, 40.0), (0x8F, 22.0), (0x55, 10.0), (0, 6.0))
-"""Model number of an Intel CPU of family 6 and GB/s between two of them."""
+"""The bandwidth between two Intel CPUs in GB/s, by the lowest model number of family 6."""
 _BETWEEN_CPUS = {"arm64": 6.0, "ppc64": 32.0, "AuthenticAMD": 16.0, "CentaurHauls": 6.0, "  Shanghai  ": 6.0}
 _NVSWITCH, _POWER_CPU, _GPU, _BRIDGE = "0x068000", "0x068001", "0x03", "0604"
 _BCM = {4: ("1000c0101000a", "1000c0101000a"), 5: ("1000c03010000", "1000c03010001")}
-"""Broadcom switches that show themselves as two levels of one: the upper and the lower by their first digits."""
+"""Broadcom switches that appear as two levels: the first digits of the ids of the upper and of the lower one."""
 
 
 class Net(msgspec.Struct, frozen=True):
-    """A network device to place in a PCI tree: its name, the PCI function it is on, its speed in Mbit/s."""
+    """A network device to place in a PCI tree: its name, its PCI function, and its speed in Mbit/s."""
 
     name: str
     bus_id: str | None = None
@@ -40,7 +40,7 @@ class Net(msgspec.Struct, frozen=True):
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """A PCI function: the switch above it (None: a CPU), the CPU, GB/s of its link, and its four ids without colons."""
+    """A PCI function: the switch above it (None: a CPU), the CPU, the GB/s of its link, and its ids without colons."""
 
     parent: str | None
     cpu: str
@@ -49,7 +49,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 def of_file(system: TopoSystem) -> Graph:
-    """The graph of a topology file of one host; GPUs are named by NVML's index (``GPU0``)."""
+    """Return the graph of a topology file of one host; GPUs are named by NVML's index (``GPU0``)."""
     places = {
         device.bus_id: _Place(
             device.parent, _cpu_name(system.cpus, device.cpu), _pci_bw(device.width, device.speed_gts), _ids(
@@ -75,9 +75,9 @@ def of_file(system: TopoSystem) -> Graph:
 
 
 def of_tree(host: Host, nets: Iterable[Net]) -> Graph | None:
-    """The graph of the PCI tree that /sys showed; None when a GPU's place in it was not seen.
+    """Return the graph of the PCI tree in /sys; None when the place of a GPU in it was not seen.
 
-    NVLinks are those that ``nvidia-smi topo -m`` named.
+    NVLinks are those in the output of ``nvidia-smi topo -m``.
     """
     by_bus = {device.bus_id: device for device in host.pci if device.bridges is not None}
     gpus = [gpu for gpu in numbered(host) if gpu.index is not None]
@@ -98,10 +98,10 @@ def of_tree(host: Host, nets: Iterable[Net]) -> Graph | None:
 
 
 class _Builder:
-    """Adds devices with what is above them."""
+    """Adds devices to a graph, together with the switches and CPUs above them."""
 
     def __init__(self, places: Mapping[str, _Place], cpus: Mapping[str, float]) -> None:
-        """``cpus`` maps NUMA nodes to the GB/s between them and the others."""
+        """Start with an empty graph; ``cpus`` maps NUMA nodes to the GB/s between them and the others."""
         self.graph = Graph()
         self.places = places
         self.cpus = {name: self.graph.add(Node("cpu", name)) for name in cpus}
@@ -110,13 +110,13 @@ class _Builder:
             self.graph.join(self.cpus[one], self.cpus[other], "SYS", cpus[one])
 
     def gpu(self, name: str, where: str) -> None:
-        """A GPU on a PCI function."""
+        """Add a GPU at a PCI function."""
         node = self.graph.add(Node("gpu", name))
         self._gpus[where] = node
         self._hang(node, where)
 
     def net(self, net: Net, cpu: str) -> None:
-        """A network device; one whose place is not known hangs at the CPU (the ``-1`` of a topology file)."""
+        """Add a network device; one with an unknown place is attached to the CPU (the ``-1`` of a topology file)."""
         place = self.places.get(net.bus_id or "")
         if place is None:
             nic = Node("nic", f"at CPU {cpu}")
@@ -124,20 +124,20 @@ class _Builder:
                 above = self.cpus.get(cpu) or self.graph.add(Node("cpu", cpu))
                 self.graph.join(self.graph.add(nic), above, "PCI", LOCAL_BW)
         else:
-            nic = Node("nic", (net.bus_id or "").rpartition(".")[0])  # the ports of a card are one NIC
+            nic = Node("nic", (net.bus_id or "").rpartition(".")[0])  # the ports of a card form one NIC
             if nic not in self.graph.links:
                 self._hang(self.graph.add(nic), net.bus_id or "")
         speed = net.speed_mbps if net.speed_mbps and net.speed_mbps > 0 else _NET_MBPS
         self.graph.join(nic, self.graph.add(Node("net", net.name)), "NET", speed / 8000)
 
     def switch_link(self, one: str, other: str) -> None:
-        """A link between two switches (``pcilink``)."""
+        """Add a link between two switches (``pcilink``)."""
         here, there = Node("pci", self._top(one)), Node("pci", self._top(other))
         if here in self.graph.links and there in self.graph.links:
             self.graph.one_way(here, there, "LOC", LOCAL_BW)
 
     def nvlinks(self, gpu: TopoGpu) -> None:
-        """NVLinks to other GPUs, to the switches (all of them are one node) and to the CPU; then C2C."""
+        """Add NVLinks to other GPUs, to the switches (which form one node) and to the CPU; then C2C."""
         node = self._gpus.get(gpu.bus_id or "")
         if node is None:
             return
@@ -155,14 +155,14 @@ class _Builder:
             self.graph.join(node, self._cpu_of(gpu.bus_id or ""), "C2C", gpu.c2c_bw * gpu.c2c_count / 1000)
 
     def done(self) -> Graph:
-        """The graph."""
+        """Return the complete graph."""
         return self.graph
 
     def _cpu_of(self, where: str) -> Node:
         return self.cpus[self.places[where].cpu]
 
     def _hang(self, node: Node, where: str) -> None:
-        """Link a device to the switch or CPU above it, and that one to what is above it, up to the CPU."""
+        """Link a device to the switch or CPU above it, and that one to the next, up to the CPU."""
         while True:
             place = self.places[where]
             parent = place.parent
@@ -179,7 +179,7 @@ class _Builder:
             node, where = above, parent
 
     def _top(self, switch: str) -> str:
-        """The upper half of a Broadcom switch that shows as two, else the switch itself."""
+        """The upper half of a Broadcom switch that appears as two, else the switch itself."""
         place = self.places.get(switch)
         above = self.places.get(place.parent) if place is not None and place.parent is not None else None
         if place is None or above is None or place.parent is None:
@@ -189,7 +189,7 @@ class _Builder:
 
 
 def _climb(by_bus: Mapping[str, PciDevice]) -> Iterator[tuple[str, _Place]]:
-    """What NCCL makes of each PCI path: two steps up is the switch above, and short of that stands the CPU."""
+    """Yield NCCL's reading of each PCI path: two steps up is the switch above; a shorter path ends at the CPU."""
     for where, device in by_bus.items():
         above = device.bridges or ()
         port = by_bus.get(above[-1]) if above else None
@@ -206,12 +206,12 @@ def _cpu_name(cpus: Sequence[TopoCpu], index: int | None) -> str:
 
 
 def _pci_bw(width: int | None, gts: float | None) -> float:
-    """GB/s of a PCI link."""
+    """The bandwidth of a PCI link in GB/s."""
     return (width or _UNKNOWN_WIDTH) * _LANE.get(gts or 0.0, _UNKNOWN_LANE) / 80
 
 
 def _between(cpu: TopoCpu) -> float:
-    """GB/s between a CPU and the others of the host (ncclTopoGetInterCpuBw)."""
+    """The bandwidth between a CPU and the others of the host in GB/s (ncclTopoGetInterCpuBw)."""
     if cpu.arch in _BETWEEN_CPUS:
         return _BETWEEN_CPUS[cpu.arch]
     if cpu.vendor == "GenuineIntel":

@@ -1,4 +1,4 @@
-"""Settings as the choices take them, and the numbers in them."""
+"""Settings as the selection functions take them, and their numeric values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ncdiag.nccl.environment import variables
 from ncdiag.nccl.numbers import parse_number
 
 Settings = Mapping[str, str | None]
-"""Variables that are set, by name; None says that it is not known whether the variable is set. Others are unset."""
+"""Variables that are set, by name; None means unknown whether the variable is set. All others are unset."""
 
 
 def number(settings: Settings, name: str, version: Version) -> int | None:
-    """A numeric variable as NCCL reads it, with the default of the version; None when it is not known."""
+    """Return a numeric variable as NCCL reads it, or the default of the version; None when it is not known."""
     text = settings.get(name, "")
     if text is None:
         return None

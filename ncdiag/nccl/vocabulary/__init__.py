@@ -1,1 +1,1 @@
-"""Derived facts that several areas of rules share and that need to know how NCCL chooses."""
+"""Derived facts that several areas of rules share and that depend on how NCCL chooses."""

@@ -1,4 +1,4 @@
-"""What clouds demand of their own machines, as a measure for those that are like them."""
+"""The bandwidth that clouds require of their own machines, as a reference for similar machines."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ncdiag.nccl.vocabulary.ways import way_out
 
 
 def product_in(view: View) -> Product | None:
-    """What the GPUs of the job can do, where all of them are of one model that is known."""
+    """Return the product data of the job's GPUs, where all of them are of one known model; else None."""
     models = {gpu.model for host in view.job.hosts for gpu in host.gpus if gpu.model}
     return product_of(models.pop()) if len(models) == 1 else None
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A machine of a cloud, and GB/s to which that cloud holds it, or machines like it."""
+    """A machine type of a cloud, and the bandwidth in GB/s that the cloud requires of it."""
 
     gbs: float
     name: str
@@ -27,9 +27,9 @@ class Held(msgspec.Struct, frozen=True):
 
 
 def held_to(benchmark: Benchmark, view: View) -> Held | None:
-    """The least that a cloud demands of a machine with these GPUs and, on several hosts, of so much network.
+    """Return the lowest requirement of a cloud for a machine with these GPUs and, on several hosts, this network.
 
-    Its own cloud's where that is known. None where NVLink SHARP, with which the clouds measure, is switched off.
+    Only that of the job's own cloud where it is known. None where NVLink SHARP, which the clouds use, is switched off.
     """
     product, ranks = product_in(view), benchmark.nranks
     if product is None or (product.nvls_gbs and not may_use("nvls", view)):
@@ -45,7 +45,7 @@ def held_to(benchmark: Benchmark, view: View) -> Held | None:
 
 
 def machines_like(benchmark: Benchmark, view: View) -> list[Machine]:
-    """The rows of machines with the GPUs and the network of this run, of the cloud of its hosts where that is known."""
+    """Return the machine types with the GPUs and the network of this run, of the hosts' own cloud where it is known."""
     models = {name_of(gpu.model) for host in view.job.hosts for gpu in host.gpus if gpu.model}
     product, program, hosts = product_in(view), program_of(benchmark, view), hosts_of(benchmark, view)
     if product is None or product.board is None or hosts is None or benchmark.nranks != hosts * product.board:

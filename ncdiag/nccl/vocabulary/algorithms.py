@@ -15,7 +15,7 @@ _NVLS_SINCE = Version(2, 17)
 
 @derived
 def uses_nvls(job: Job, view: View) -> bool | None:
-    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where none mentions it."""
+    """Do ranks use multicast of the NVSwitches? By NCCL's own lines; None where no line mentions it."""
     for event in job.events:
         if event.event == "nvls-used":
             view.note(event)
@@ -25,7 +25,7 @@ def uses_nvls(job: Job, view: View) -> bool | None:
 
 
 def may_use(algorithm: Literal["tree", "nvls"], view: View) -> bool:
-    """Does nothing rule the algorithm out: no variable, no old release, no line of NCCL?"""
+    """Is the algorithm possible: does no variable, old release or line of NCCL exclude it?"""
     named = view.setting(view.job, "NCCL_ALGO")
     if named is not None and named.is_set and named.text:
         word = named.text.strip().lower()

@@ -1,4 +1,4 @@
-"""Variables and conf files as far as their lines were seen."""
+"""Variables and conf files, as far as the input shows them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CONF = "conf file"
 
 @derived
 def variables_told(job: Job, view: View) -> tuple[str, ...]:
-    """The NCCL variables of which anything is known, looked up once for all hosts."""
+    """The names of NCCL variables about which anything is known, computed once for all hosts."""
     return tuple(sorted({s.name for s in job.settings if s.name.startswith("NCCL_")}))
 
 
 @derived
 def conf_settings_told(job: Job, view: View) -> tuple[Setting, ...]:
-    """What the conf files set, as far as they were seen, looked up once for all hosts."""
+    """The settings of the conf files that were seen, computed once for all hosts."""
     return tuple(s for s in job.settings if s.origin == CONF and s.is_set and s.text is not None)

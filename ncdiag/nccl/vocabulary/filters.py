@@ -1,4 +1,4 @@
-"""Lists of interfaces and devices that are in force on a host."""
+"""The lists of interfaces and devices that are in force on a host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ncdiag.nccl.selection.names import NameList
 
 
 def hca_list(host: Host, view: View) -> NameList | None:
-    """The list of NCCL_IB_HCA that is in force on the host."""
+    """The list of NCCL_IB_HCA in force on the host; None without one."""
     setting = view.setting(host, "NCCL_IB_HCA")
     if setting is None or not setting.is_set or not setting.text:
         return None
@@ -22,10 +22,10 @@ def hca_list(host: Host, view: View) -> NameList | None:
 
 @derived
 def should_be_used(port: Port, view: View) -> bool | None:
-    """Is the port one that the job means to use.
+    """Does the job intend to use the port?
 
-    Named by NCCL_IB_HCA, equal to ports that are active, or is none active? Where no rates are told, the only one of
-    several ports that is not active counts as equal.
+    True if NCCL_IB_HCA names it, if it is like ports that are active, or if no port is active. Where no rates are
+    known, the only inactive port of several counts as like them.
     """
     host = view.host(port.host)
     if host is None:
@@ -36,7 +36,7 @@ def should_be_used(port: Port, view: View) -> bool | None:
     others = [p for d in host.hcas for p in d.ports if (p.hca, p.number) != (port.hca, port.number)]
     active = [p for p in others if p.state == "active"]
     if any(p.hca == port.hca for p in active):
-        return False  # the other port of the same card carries the link
+        return False  # the other port of the same card has the link
     if not active:
         return None if any(p.state is None for p in others) else True
     alike = [p for p in active if p.link_layer == port.link_layer]
@@ -50,7 +50,7 @@ _NEWEST = Version(2, 30, 7)
 
 
 def list_of(host: Host, name: str, view: View) -> tuple[Setting, NameList] | None:
-    """The setting and what it lists; None where it is not known to be set."""
+    """The setting and its list; None where it is not known to be set."""
     setting = view.setting(host, name)
     if setting is None or not setting.is_set or not setting.text:
         return None
@@ -63,7 +63,7 @@ _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA")
 
 @derived
 def unheeded_settings(job: Job, view: View) -> tuple[Setting, ...]:
-    """Variables that one host obeys, and that cannot be set alike on another one: it uses what the list shuts out."""
+    """Variables that one host obeys and another cannot have set alike, since it uses what the list excludes."""
     told = {s.name: s for s in job.settings if s.name in _LISTS and s.is_set and s.text}
     return tuple(setting for setting in told.values() if _is_contradicted(setting, view))
 
@@ -87,7 +87,7 @@ def _is_contradicted(setting: Setting, view: View) -> bool:
 
 
 def _chosen(rank: Rank, variable: str) -> Iterator[str]:
-    """The names that NCCL chose on the rank under the variable (NCCL_OOB_NET_IFNAME may rule the bootstrap alone)."""
+    """The names that NCCL chose on the rank under the variable (NCCL_OOB_NET_IFNAME may affect the bootstrap only)."""
     if variable == "NCCL_IB_HCA":
         yield from (name for device in rank.net_devices or () for name in device.name.split("+"))
     elif rank.socket_interfaces:

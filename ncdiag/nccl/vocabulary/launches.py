@@ -1,4 +1,4 @@
-"""NCCL variables that a launcher passes on, or does not."""
+"""NCCL variables that a launcher passes on to the ranks, or does not."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerat
 
 
 def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
-    """NCCL variables that do not reach the other hosts, with their values: those of launchers that pass on on request.
+    """NCCL variables that do not reach the other hosts, with their values, for launchers that pass on only on request.
 
-    They are set in front of the command, or what another host chose shows that they are not set there.
+    They are set before the command, or the choices of another host show that they are not set there.
     """
     if launch.program in _FORWARDS_ALL or is_container(launch, view):
         return {}
@@ -36,9 +36,9 @@ def left_behind(launch: Launch, view: View) -> tuple[str, ...]:
 
 @derived
 def values_told(job: Job, view: View) -> Mapping[str, frozenset[str | None]]:
-    """The values that the input tells of each variable that is set, by its processes, hosts and launch commands.
+    """The values of each variable that is set, by the input's processes, hosts and launch commands.
 
-    What a launcher does not pass on counts for nothing.
+    Variables that a launcher does not pass on are left out.
     """
     behind = {name for launch in job.launches for name in values_left_behind(launch, view)}
     held: dict[str, set[str | None]] = {}

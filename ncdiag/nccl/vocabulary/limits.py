@@ -1,9 +1,9 @@
-"""What the links that NCCL uses allow a benchmark, and what it has to reach of that at least.
+"""The bandwidth that the links allow a benchmark, and the share of it that it must reach.
 
-Bus bandwidth is defined so that a ring's links carry it (nccl-tests doc/PERFORMANCE.md): of a collective over several
-hosts it cannot exceed what the network ports of one host carry together. Of an all-to-all only the part for ranks on
-other hosts crosses them. On two hosts the trees of NCCL send half as much and reach what the NVLinks of a host carry,
-where the ports allow it (NVIDIA/nccl-tests issues 196 and 309; NVIDIA/nccl v2.30.7-1 src/graph/tuning.cc).
+Bus bandwidth is defined so that the links of a ring carry it (nccl-tests doc/PERFORMANCE.md): for a collective over
+several hosts it cannot exceed what the network ports of one host carry together. For an all-to-all only the part for
+ranks on other hosts crosses them. On two hosts the trees of NCCL send half as much and reach what the NVLinks of a host
+carry, where the ports allow it (NVIDIA/nccl-tests issues 196 and 309; NVIDIA/nccl v2.30.7-1 src/graph/tuning.cc).
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from ncdiag.nccl.vocabulary.ways import layer_of, way_out
 _TWO = 2
 _PAIRWISE = frozenset({"sendrecv_perf", "alltoall_perf"})
 _USUAL_SHARE = 0.8
-"""Of the rate of the ports that a healthy network carries at least."""
+"""The least share of the port rate that a healthy network carries."""
 _TREE_SHARE = 0.75
-"""Of what a host reaches inside that two hosts reach at least: rings, which some settings ask for, stay above it."""
+"""The least share of a host's internal bandwidth that two hosts reach; rings, which some settings select, exceed it."""
 _RING_SHARE, _BOARD_SHARE, _PART_SHARE = 0.78, 0.68, 0.6
-"""Of what the NVLinks of a GPU carry: what rings over a board reach, and the least that they do, also over a part.
+"""Shares of the NVLink bandwidth of a GPU: what rings over a board reach, and at least reach, over all or part of it.
 
 Eight were measured at 76% (B200: 682 of 900 GB/s), 78% (A100: 235 of 300) and 81% (H200: 366 of 450), two A100 at 69%.
 """
 _PAIR_SHARE = 0.3
-"""The same of tests in which pairs exchange data, over fewer channels."""
+"""The same share for tests in which pairs exchange data, over fewer channels."""
 _NVLS_SHARE = 0.85
-"""Of what NVLink SHARP was measured at that it reaches at least: 430 of 478 GB/s (NVIDIA/nccl issue 1221)."""
+"""The least share of the measured NVLink SHARP bandwidth: 430 of 478 GB/s (NVIDIA/nccl issue 1221)."""
 _HALF_A_BOARD = 4
 _ANY_NVLINK = 12.0
 _NVLINK_SHARE = 0.5
-"""GB/s of an NVLink as NCCL reckons with it where the GPU is not known: the least of all.
+"""The GB/s of an NVLink in NCCL's calculation where the GPU is not known: the lowest value of all.
 
-Half of what all links of a GPU carry is what rings over them are sure to reach.
+Rings are certain to reach half of what all links of a GPU carry.
 """
 
 
 @derived
 def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s that the network ports of one host allow this collective; None for one host, or when no rate is known.
+    """The GB/s that the network ports of one host allow this collective; None for one host, or when no rate is known.
 
-    In ``sendrecv_perf`` each rank sends to the next one: between two hosts one rank does, through one port at least.
-    An all-reduce on two hosts may reach what the GPUs of one reach among themselves.
+    In ``sendrecv_perf`` each rank sends to the next one: between two hosts one rank does, through at least one port. An
+    all-reduce on two hosts may reach the bandwidth between the GPUs of one host.
     """
     way, ranks, hosts = way_out(benchmark, view), benchmark.nranks, hosts_of(benchmark, view)
     if way is None or hosts is None:
@@ -72,7 +72,7 @@ def limit_gbs(benchmark: Benchmark, view: View) -> float | None:
 
 
 def tree_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s that trees reach on two hosts, where NVLinks inside a host, and not its ports, are their limit."""
+    """The GB/s that trees reach on two hosts, where the NVLinks inside a host, and not its ports, limit them."""
     way, ranks = way_out(benchmark, view), benchmark.nranks
     if way is None or not ranks or hosts_of(benchmark, view) != _TWO or program_of(benchmark, view) not in ALL_REDUCE:
         return None
@@ -86,7 +86,7 @@ def tree_gbs(benchmark: Benchmark, view: View) -> float | None:
 
 @derived
 def fraction_of_limit(benchmark: Benchmark, view: View) -> float | None:
-    """Bus bandwidth of the large sizes over what `limit_gbs` lets sizes like them reach."""
+    """The bus bandwidth of the large sizes divided by the part of `limit_gbs` that is possible for these sizes."""
     measured, limit = bus_bandwidth(benchmark), limit_gbs(benchmark, view)
     return measured[0] / (limit * measured[1]) if measured and limit else None
 
@@ -95,7 +95,7 @@ def fraction_of_limit(benchmark: Benchmark, view: View) -> float | None:
 def least_fraction(benchmark: Benchmark, view: View) -> float | None:
     """The share of `limit_gbs` below which something is wrong.
 
-    Less where the cloud of these machines is content with less, whose network carries other headers or other jobs.
+    It is lower where the cloud of these machines requires less, since its network carries other headers or other jobs.
     """
     limit, way = limit_gbs(benchmark, view), way_out(benchmark, view)
     if not limit or way is None:
@@ -108,7 +108,7 @@ def least_fraction(benchmark: Benchmark, view: View) -> float | None:
 
 @derived
 def fraction_text(benchmark: Benchmark, view: View) -> str:
-    """``9% (2.33 of 25 GB/s)``."""
+    """The reached share of the limit in words: ``9% (2.33 of 25 GB/s)``."""
     measured, limit = bus_bandwidth(benchmark), limit_gbs(benchmark, view)
     if not measured or not limit:
         return "an unknown share"
@@ -117,10 +117,11 @@ def fraction_text(benchmark: Benchmark, view: View) -> str:
 
 @derived
 def in_node_floor(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s that these GPUs of one host reach at least; None for any other machine or collective.
+    """The GB/s that these GPUs of one host reach at least; None for any other machine or collective.
 
-    GPUs of one model on NVSwitches by their links, a whole board with NVLink SHARP by what that was measured at, a
-    board without switches by its own floor; else what the NVLinks between them carry, where all pairs have as many.
+    For GPUs of one model on NVSwitches it follows from their links, for a whole board with NVLink SHARP from its
+    measured bandwidth, and for a board without switches from its own floor; else from the NVLinks between the GPUs,
+    where all pairs have equally many.
     """
     pairwise = program_of(benchmark, view) in _PAIRWISE
     if hosts_of(benchmark, view) != 1 or not (pairwise or goes_round(benchmark, view)):
@@ -140,7 +141,10 @@ def in_node_floor(benchmark: Benchmark, view: View) -> float | None:
 
 @derived
 def is_below_links(benchmark: Benchmark, view: View) -> bool | None:
-    """Does it reach less than the links, or the GPUs of its host, are sure to allow? None where no limit is known."""
+    """Does the benchmark reach less than the links, or the GPUs of its host, certainly allow?
+
+    None without a known limit.
+    """
     fraction, least = fraction_of_limit(benchmark, view), least_fraction(benchmark, view)
     if fraction is not None and least is not None:
         return fraction < least
@@ -149,7 +153,7 @@ def is_below_links(benchmark: Benchmark, view: View) -> bool | None:
 
 
 def _share(product: Product, ranks: int, view: View) -> float | None:
-    """The share of a GPU's NVLinks that rings use; None where two or three may be on a board without a switch."""
+    """The share of a GPU's NVLinks that rings use; None where two or three GPUs may be on a board without a switch."""
     if not product.board or (not product.switched and product.form != "rack"):
         return None
     if ranks > _HALF_A_BOARD and ranks <= product.board:
@@ -159,7 +163,7 @@ def _share(product: Product, ranks: int, view: View) -> float | None:
 
 
 def _nvlink_floor(product: Product | None, view: View) -> float | None:
-    """Half of what the NVLinks of a GPU carry, where the topology of the only host has as many between all pairs."""
+    """Half of what the NVLinks of a GPU carry, where the only host has equally many between all pairs; else None."""
     if len(view.job.hosts) != 1:
         return None
     pairs = [link for link in view.job.hosts[0].links if link.a.startswith("GPU") and link.b.startswith("GPU")]

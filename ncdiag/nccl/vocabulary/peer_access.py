@@ -1,4 +1,4 @@
-"""Peer access that is offered and does not work: what shows that copies between GPUs over PCIe do not arrive."""
+"""Peer access that is offered but does not work: signs that copies between GPUs over PCIe do not arrive."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ncdiag.facts.vocabulary.outcome import marks, outcome
 from ncdiag.nccl.vocabulary.levels import p2p_switch_told
 
 _STALLED_US = 1000.0
-"""Microseconds of a small copy with peer access from which it stalls; it takes 1 to 20 (CUDA samples)."""
+"""The time of a small copy with peer access in microseconds from which it stalls; normal is 1 to 20 (CUDA samples)."""
 _STALLED_GB_PER_S = 0.2
-"""GB/s of large copies below which nothing arrives but by luck: one lane of the first PCIe generation carries more."""
+"""Large copies below this rate in GB/s do not work: even one lane of the first PCIe generation carries more."""
 _BUSY_PERCENT, _WAITING_SHARE = 95, 0.45
-"""Load of a GPU whose kernels wait for each other, and the share of its power limit that they draw at most."""
+"""The load of a GPU whose kernels wait for each other, and the largest share of its power limit that they draw."""
 
 
 @derived
 def has_no_nvlink(gpu: Gpu, view: View) -> bool | None:
-    """Is it a model that cannot be joined by NVLink? None where the model does not decide."""
+    """Is this a GPU model without NVLink? None where the model does not decide."""
     product = product_of(gpu.model)
     return True if product is not None and product.nvlink is False else None
 
 
 @derived
 def lacks_nvlink(host: Host, view: View) -> bool | None:
-    """Are its GPUs without NVLink, by their topology, else by their models?"""
+    """Are the GPUs of the host without NVLink, by their topology, else by their models?"""
     joined = has_nvlink(host, view)
     if joined is not None:
         return not joined
@@ -42,12 +42,12 @@ def lacks_nvlink(host: Host, view: View) -> bool | None:
 
 
 PeerStall = Literal["", "copies", "first-collective", "first-size", "first-step", "waiting", "switch"]
-"""What speaks for peer access that does not work: copies, a job that stands somewhere, or that it was switched off."""
+"""The kind of sign that peer access does not work: stalled copies, a job that hangs, or that it is switched off."""
 
 
 @derived
 def stalled_copies(job: Job, view: View) -> str:
-    """``GPU0 and GPU1 (49207 us)``: a pair whose copies stall with peer access and do not without; empty for none."""
+    """A pair whose copies stall with peer access and work without, ``GPU0 and GPU1 (49207 us)``; empty for none."""
     for link in (link for host in job.hosts for link in host.links):
         rate, without = link.peer_gb_per_s, link.staged_gb_per_s
         if rate is not None and rate < _STALLED_GB_PER_S and (without is None or without > _STALLED_GB_PER_S):
@@ -62,9 +62,9 @@ def stalled_copies(job: Job, view: View) -> str:
 
 @derived
 def peer_stall(job: Job, view: View) -> PeerStall | None:
-    """What indicates that peer access does not work; empty for nothing.
+    """The sign that peer access does not work; empty for none.
 
-    None if it cannot be determined: how the GPUs are connected was not shown, or nothing about how far the job got.
+    None if it cannot be determined: it was not shown how the GPUs are connected, or how far the job got.
     """
     if stalled_copies(job, view):
         return "copies"
@@ -78,9 +78,9 @@ def peer_stall(job: Job, view: View) -> PeerStall | None:
 
 
 def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> PeerStall | None:
-    """What speaks for it where no message tells of a failure.
+    """The sign where no message reports a failure.
 
-    None for a job of one host of which nothing shows that it went on.
+    None for a job on one host without anything that shows progress.
     """
     if p2p_switch_told(job, view):
         return _of_switch(job, view, known=known)
@@ -94,7 +94,7 @@ def _of_silence(job: Job, view: View, *, known: bool, alone: bool) -> PeerStall 
 
 
 def _is_at_work(job: Job, view: View) -> bool:
-    """True if the job made a step or a measurement, or what its GPUs do was shown: their load, copies between them."""
+    """Did the job make a step or a measurement, or was the load of its GPUs or copies between them shown?"""
     loads = (gpu.load_percent for host in job.hosts for gpu in host.gpus)
     copies = (link.peer_gb_per_s or link.peer_latency_us for host in job.hosts for link in host.links)
     moved = any(event.event == "progress-bar" and event.fields.get("done") for event in job.events)
@@ -108,7 +108,7 @@ def _went_on(job: Job, view: View) -> bool:
 
 @derived
 def waiting_gpus(job: Job, view: View) -> str:
-    """``GPU 0 and GPU 1``: GPUs whose kernels run all the time and do little, in a job that NCCL has set up.
+    """GPUs whose kernels run all the time and do little, ``GPU 0 and GPU 1``, in a job that NCCL has set up.
 
     Empty for fewer than two.
     """
@@ -124,7 +124,7 @@ def waiting_gpus(job: Job, view: View) -> str:
 
 
 def _of_first_collective(job: Job, view: View, *, known: bool) -> PeerStall | None:
-    """The first collective of ranks that reach each other directly never ended."""
+    """The sign that the first collective of ranks that use peer access never ended."""
     direct = [rank for rank in job.ranks if uses_p2p(rank, view)]
     for rank in direct[:1]:
         view.note(rank, "transports")
@@ -134,15 +134,15 @@ def _of_first_collective(job: Job, view: View, *, known: bool) -> PeerStall | No
 
 
 def _of_switch(job: Job, view: View, *, known: bool) -> PeerStall | None:
-    """Peer access is switched off on GPUs that are known to do without NVLink."""
+    """The sign that peer access is switched off on GPUs that are known to have no NVLink."""
     if _went_on(job, view):
-        return ""  # a run that went through shows what it costs, not what it was for
+        return ""  # a complete run shows what the setting costs, not why it was made
     return "switch" if known else None
 
 
 @derived
 def stands_at_first_size(benchmark: Benchmark, view: View) -> bool:
-    """Does the table of nccl-tests have a head and nothing below it, not even its end?"""
+    """Does the table of nccl-tests have a header and nothing below it, not even its end?"""
     nothing = not benchmark.rows and not benchmark.unreadable_rows and benchmark.out_of_bounds is None
     stands = bool(benchmark.columns) and nothing and benchmark.average_busbw is None
     if stands:
@@ -152,7 +152,7 @@ def stands_at_first_size(benchmark: Benchmark, view: View) -> bool:
 
 @derived
 def stands_at_first_step(job: Job, view: View) -> bool:
-    """Does the input end with a progress bar that is at nothing, behind ranks that are ready and use no P2P?"""
+    """Does the input end with a progress bar at zero, after ranks that are ready and use no P2P?"""
     bars = [event for event in job.events if event.event == "progress-bar"]
     if not bars or bars[-1].fields.get("done") != 0 or bars[-1].order < max(event.order for event in job.events):
         return False

@@ -1,4 +1,4 @@
-"""The ways out of a host: the RDMA ports that NCCL uses, and what its ranks can send through them."""
+"""The RDMA ports of a host that NCCL uses, and the bandwidth that its ranks can send through them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ncdiag.facts.vocabulary.rdma import is_roce, ranks_of
 from ncdiag.nccl.vocabulary.filters import hca_list
 
 _SPEEDS = {3: 8.0, 4: 16.0, 5: 32.0}
-"""GT/s of a lane of PCIe, by generation."""
+"""The GT/s of a PCIe lane, by generation."""
 _LANES = 16
-"""Those of a GPU."""
+"""The number of PCIe lanes of a GPU."""
 
 
 class Way(msgspec.Struct, frozen=True):
-    """The ports of a host that NCCL uses, how many of them its ranks reach, and GB/s that these carry together."""
+    """The ports of a host that NCCL uses, how many of them its ranks reach, and the GB/s that these carry together."""
 
     host: Host
     ports: tuple[tuple[Hca, Port], ...]
@@ -28,7 +28,7 @@ class Way(msgspec.Struct, frozen=True):
 
 
 def used_ports(host: Host, view: View) -> tuple[tuple[Hca, Port], ...]:
-    """The active ports of the fastest rate that NCCL_IB_HCA admits and, where a log lists them, that NCCL uses."""
+    """The active ports with the highest rate that NCCL_IB_HCA allows and, where a log lists them, that NCCL uses."""
     wanted = hca_list(host, view)
     named = {
         name for rank in ranks_of(host, view) for device in rank.net_devices or () for name in device.name.split("+")
@@ -39,7 +39,7 @@ def used_ports(host: Host, view: View) -> tuple[tuple[Hca, Port], ...]:
 
 
 def way_out(benchmark: Benchmark, view: View) -> Way | None:
-    """The way out of the host from which the least leaves; None for one host, or when no rate is known."""
+    """The ports of the host with the lowest bandwidth; None for one host, or when no rate is known."""
     hosts = hosts_of(benchmark, view)
     if hosts is None or hosts < 2:  # noqa: PLR2004
         return None
@@ -48,7 +48,7 @@ def way_out(benchmark: Benchmark, view: View) -> Way | None:
 
 
 def _way_out_of(host: Host, benchmark: Benchmark, hosts: int, view: View) -> Way | None:
-    """Each GPU of a host has as many ports near it as any other, and sends no more than its own PCIe carries."""
+    """The ports of one host; each GPU has equally many near it, and sends no more than its own PCIe link carries."""
     ports = used_ports(host, view)
     if not ports:
         return None
@@ -74,6 +74,6 @@ def _gpus_of(host: Host, gpu: Gpu | None) -> int:
 
 
 def layer_of(way: Way, view: View) -> str | None:
-    """``IB`` or ``RoCE``; None where the ports differ or do not tell."""
+    """The link layer of the ports, ``IB`` or ``RoCE``; None where they differ or it is unknown."""
     told = {is_roce(port, view) for _, port in way.ports}
     return {True: "RoCE", False: "IB"}.get(told.pop() or False) if len(told) == 1 and None not in told else None
