@@ -1,4 +1,4 @@
-"""How the kernel of a host is set up for steady speed: governors, idle states, clocks, devices."""
+"""The kernel's configuration for steady speed: frequency governors, idle states, clocks, devices."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tes
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
 
 _DEEP_US = 10
-"""Microseconds above which a state is not a light sleep: C1 takes 1 or 2, C6 more than 100."""
+"""The wake-up latency in microseconds above which an idle state is deep: C1 takes 1 or 2, C6 more than 100."""
 _SLOW_US = 9.0
-"""Microseconds that a small RDMA message takes at most on any healthy machine of the providers' own checks."""
+"""The longest time of a small RDMA message in microseconds on a healthy machine, by the providers' own checks."""
 
 
 @derived
 def deep_sleep(host: Host, view: View) -> str | None:
-    """``C6 (290 us)``: states that are entered and take long to leave; empty for none, None if not known."""
+    """Idle states in use with a long wake-up latency, ``C6 (290 us)``; empty for none, None if not known."""
     if host.idle_states is None:
         return None
     view.note(host, "idle_states")
@@ -30,7 +30,7 @@ def deep_sleep(host: Host, view: View) -> str | None:
 
 @derived
 def small_message_us(host: Host, view: View) -> float | None:
-    """Microseconds of a small message by the slowest latency test of this host; None without one."""
+    """The time of a small message in microseconds in the slowest latency test of this host; None without one."""
     tests = (test for test in view.job.link_tests if test.host == host.name or (test.host is None and _is_alone(view)))
     return max((latency for test in tests if (latency := small_latency_us(test, view)) is not None), default=None)
 
@@ -51,7 +51,7 @@ _SMALL_MESSAGE = 64
 
 @derived
 def small_latency_us(test: LinkTest, view: View) -> float | None:
-    """Microseconds of a small message, as typical of the run (else on average); None for a test of bandwidth."""
+    """The typical (else average) time of a small message in microseconds; None for a bandwidth test."""
     for row in test.rows:
         latency = row.typical_us if row.typical_us is not None else row.average_us
         if row.size <= _SMALL_MESSAGE and latency is not None:
@@ -61,14 +61,14 @@ def small_latency_us(test: LinkTest, view: View) -> float | None:
 
 
 _NUMA_COSTS = 0.5
-"""The share of what it should be to which a bandwidth falls at most because the kernel moves pages."""
+"""The lowest share of the expected bandwidth that remains when the kernel migrates pages."""
 
 
 @derived
 def suffers_from_numa_balancing(host: Host, view: View) -> bool | None:
-    """Does RCCL say that the kernel moves pages between NUMA nodes, or is that on where a benchmark is a bit slow?
+    """Does RCCL report NUMA balancing by the kernel, or is it on where a benchmark is slightly slow?
 
-    It is on by default, and costs a part of the bandwidth at most. None where nothing was measured.
+    It is on by default, and costs only a part of the bandwidth. None where nothing was measured.
     """
     for event in view.events_on(host.name, ["rccl-numa-balancing"]):
         view.note(event)
@@ -82,7 +82,7 @@ def suffers_from_numa_balancing(host: Host, view: View) -> bool | None:
 
 
 def _is_a_bit_slow(benchmark: Benchmark, view: View) -> bool | None:
-    """Below what its links, or what was tested of them, let it reach, and not far below; None when not known."""
+    """Is the result below what its links, or tests of them, allow, but not far below? None when not known."""
     tested, reached = fraction_of_tested(benchmark, view), bus_bandwidth(benchmark)
     told = (is_below_links(benchmark, view), None if tested is None else tested < ENOUGH_OF_TESTED)
     floor = in_node_floor(benchmark, view)
@@ -106,13 +106,13 @@ def has_nouveau_only(host: Host, view: View) -> bool | None:
 
 @derived_of("pcie-aer")
 def is_uncorrected(event: Event, view: View) -> bool:
-    """A PCIe error that the link could not correct by itself, and that did not cost the device."""
+    """Did a PCIe error occur that the link could not correct, and that did not lose the device?"""
     return "uncorrect" in event.text.lower() and not _is_fatal(event)
 
 
 @derived_of("pcie-aer", "pcie-link-lost")
 def is_link_lost(event: Event, view: View) -> bool:
-    """True if what hangs below a PCIe port was lost: by a fatal error, by its port (DPC), or with its link."""
+    """Was the device below a PCIe port lost: by a fatal error, by its port (DPC), or with its link?"""
     return event.event == "pcie-link-lost" or _is_fatal(event)
 
 
@@ -121,7 +121,7 @@ def _is_fatal(event: Event) -> bool:
 
 
 _FATAL = lazy_regex(r"(?i)\buncorrect(?:ed|able) \(fatal\)")
-"""aer_error_severity_string of drivers/pci/pcie/aer.c: Uncorrected up to Linux 6.9, then Uncorrectable."""
+"""Wording of aer_error_severity_string in drivers/pci/pcie/aer.c: Uncorrected up to Linux 6.9, then Uncorrectable."""
 
 
 _LOWERING = frozenset({"ondemand", "conservative", "userspace", "schedutil"})
@@ -131,9 +131,9 @@ _SKEW_SECONDS = 1.0
 
 @derived
 def lowering_governors(host: Host, view: View) -> str | None:
-    """``ondemand 32 of 128``: governors that lower clocks between bursts; empty for none, None if not known.
+    """Governors that lower clocks between bursts, ``ondemand 32 of 128``; empty for none, None if not known.
 
-    ``powersave`` does so as well, but with Intel's own driver it is only a name (intel_pstate, active mode).
+    ``powersave`` does so too, except with Intel's own driver, where it is only a name (intel_pstate, active mode).
     """
     told = host.cpu_governors
     if told is None:

@@ -1,4 +1,4 @@
-"""Limits of a host or process that a job runs into: locked memory, open files, ports, memory."""
+"""Resource limits of a host or process that a job reaches: locked memory, open files, ports, memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FEW_FILES, _SOME_FILES = 1024, 65536
 
 @derived
 def runs_out_of_files(job: Job, view: View) -> bool | None:
-    """Did a process run out of file descriptors, or is the limit too low for so many ranks?"""
+    """Did a process run out of file descriptors, or is the limit too low for the number of ranks?"""
     for event in job.events:
         if is_out_of_files(event, view):
             view.note(event)
@@ -46,10 +46,10 @@ _KILLED = frozenset({-_SIGKILL, SHELL_STATUS + _SIGKILL})
 
 @derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
 def is_out_of_memory(event: Event, view: View) -> bool | None:
-    """True if the kernel ended the process for its memory.
+    """Did the kernel end the process for lack of memory?
 
-    By its own word, or by signal 9 where the control group counts such ends. None for a signal 9 where neither the
-    control group's count nor the kernel's log was shown.
+    By the kernel's own message, or by signal 9 where the control group counts such ends. None for a signal 9 where
+    neither the control group's count nor the kernel log was shown.
     """
     if event.event in {"oom-kill", "container-oom-killed"}:
         return True
@@ -67,19 +67,19 @@ def is_out_of_memory(event: Event, view: View) -> bool | None:
 
 
 MEMLOCK_ENOUGH = 64 << 20
-"""Bytes of locked memory below which even a small RDMA job fails."""
+"""The limit of locked memory in bytes below which even a small RDMA job fails."""
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
 _MANY_QUEUES = 100_000
-"""Queue pairs of one device; ConnectX cards have 131,072 or 262,144 as their driver is set up (log_max_qp)."""
+"""A number of queue pairs near a device's limit; ConnectX cards have 131,072 or 262,144 (driver, log_max_qp)."""
 
 
 _MAKES = ("ALLOC_", "CREATE_")
-"""How commands of mlx5 cards begin that take something for a program (include/linux/mlx5/mlx5_ifc.h)."""
+"""Prefixes of the mlx5 commands that allocate something for a program (include/linux/mlx5/mlx5_ifc.h)."""
 
 
 @derived_of("ib-create-failed", "mlx5-resources-used-up", *OPEN_FAILURES)
 def lacks_rdma_resources(event: Event, view: View) -> bool:
-    """Did a card give no queue, or not even a context to the process, as nothing was left?"""
+    """Did a card refuse a queue, or even a context, because its resources are exhausted?"""
     if event.event == "mlx5-resources-used-up":
         return str(event.fields.get("command", "")).startswith(_MAKES)
     return event.event == "ib-create-failed" or is_used_up(event, view)
@@ -87,7 +87,7 @@ def lacks_rdma_resources(event: Event, view: View) -> bool:
 
 @derived
 def queues_held(event: Event, view: View) -> str:
-    """``; programs hold 261933 queue pairs of mlx5_0``: what leaves none for the job; empty where that is not seen."""
+    """What exhausts the card, ``; programs hold 261933 queue pairs of mlx5_0``; empty where that was not seen."""
     hosts = [host] if (host := view.host(event.host)) is not None else view.job.hosts
     for hca in (hca for host in hosts for hca in host.hcas):
         count = (hca.resources or {}).get("qp", 0)
@@ -111,10 +111,10 @@ def memlock_too_low(host: Host, view: View) -> bool | None:
 
 @derived
 def memlock_suspected(host: Host, view: View) -> bool | None:
-    """Is the limit too low, or not shown while verbs found no memory, or failed for host memory without a reason?
+    """Is the limit too low, or not shown while verbs ran out of memory, or failed for host memory without a reason?
 
-    A limit of a login shell in addition to a job that worked proves nothing. NCCL gives no reason up to 2.12, perftest
-    never. Beside a failure with a reason, one without is its echo in a wrapper.
+    The limit of a login shell proves nothing where a job worked. NCCL gives no reason up to 2.12, perftest never does.
+    A failure without a reason beside one with a reason is its echo in a wrapper.
     """
     low = memlock_too_low(host, view)
     failed = list(view.events_on(host.name, _LOCKING))
@@ -148,7 +148,7 @@ def _did_without(host: Host, view: View) -> bool:
 
 @derived
 def memlock_text(host: Host, view: View) -> str:
-    """The limit on locked memory for people: ``64 KiB``."""
+    """The limit of locked memory as text: ``64 KiB``."""
     limit = memlock_bytes(host, view)
     if limit is None:
         return "an unknown size"
@@ -157,7 +157,7 @@ def memlock_text(host: Host, view: View) -> str:
 
 @derived
 def uses_rdma(host: Host, view: View) -> bool | None:
-    """Do ranks of this host use verbs, or do messages of verbs calls come from it?"""
+    """Do ranks of this host use verbs, or does it print messages about verbs calls?"""
     verbs = [name for name in view.event_names() if name.startswith("ib-") and name != "ib-no-device"]
     if view.events_on(host.name, verbs):
         return True
@@ -169,14 +169,14 @@ def uses_rdma(host: Host, view: View) -> bool | None:
 
 @derived
 def memlock_bytes(host: Host, view: View) -> int | None:
-    """Limit of locked memory in bytes; None when it is unlimited or unknown."""
+    """The limit of locked memory in bytes; None when it is unlimited or unknown."""
     limit = _memlock(host)
     return limit.soft if limit else None
 
 
 @derived
 def memlock_unlimited(host: Host, view: View) -> bool | None:
-    """Whether locked memory is unlimited."""
+    """Is locked memory unlimited on the host?"""
     limit = _memlock(host)
     return limit.unlimited if limit else None
 
@@ -187,17 +187,17 @@ def _memlock(host: Host) -> Limit | None:
 
 @derived
 def nofile(host: Host, view: View) -> int | None:
-    """Limit of open files; None when it is unlimited or unknown."""
+    """The limit of open files; None when it is unlimited or unknown."""
     return next((limit.soft for limit in host.limits if limit.name == "nofile"), None)
 
 
 NARROW_RANGE = 1000
-"""Local TCP ports below which a host of a large job runs out of them (Linux gives about 28,000)."""
+"""The number of ephemeral TCP ports below which a host of a large job runs out (Linux has about 28,000 by default)."""
 
 
 @derived
 def backlog_below_ranks(host: Host, view: View) -> bool | None:
-    """Is the queue of a listening socket (somaxconn) shorter than the job has ranks?"""
+    """Is the queue of a listening socket (somaxconn) shorter than the number of ranks?"""
     value = sysctl(host, "net.core.somaxconn")
     if value is None or not value.isdecimal():
         return None
@@ -207,13 +207,13 @@ def backlog_below_ranks(host: Host, view: View) -> bool | None:
 
 @derived
 def backlog(host: Host, view: View) -> str:
-    """The queue of a listening socket (net.core.somaxconn), as printed."""
+    """The length of the queue of a listening socket (net.core.somaxconn), as printed."""
     return sysctl(host, "net.core.somaxconn") or "?"
 
 
 @derived
 def has_few_ports(host: Host, view: View) -> bool | None:
-    """Is the range of local TCP ports narrow?"""
+    """Is the range of ephemeral TCP ports narrow?"""
     parts = (sysctl(host, "net.ipv4.ip_local_port_range") or "").split()
     if len(parts) != 2 or not all(part.isdecimal() for part in parts):  # noqa: PLR2004  (first and last)
         return None
@@ -223,7 +223,7 @@ def has_few_ports(host: Host, view: View) -> bool | None:
 
 @derived
 def port_range(host: Host, view: View) -> str:
-    """The range of local TCP ports (net.ipv4.ip_local_port_range), as printed."""
+    """The range of ephemeral TCP ports (net.ipv4.ip_local_port_range), as printed."""
     return sysctl(host, "net.ipv4.ip_local_port_range") or "?"
 
 
@@ -239,6 +239,6 @@ def stack_unlimited(host: Host, view: View) -> bool | None:
 
 @derived
 def multiplies_sockets(job: Job, view: View) -> bool:
-    """Is more than one socket to each peer asked for?"""
+    """Is NCCL configured to use more than one socket to each peer?"""
     found = (view.setting(job, name) for name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"))
     return any(setting is not None and (setting.number or 0) > 1 for setting in found)

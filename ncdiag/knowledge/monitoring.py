@@ -1,4 +1,4 @@
-"""What RAS and the GPUs' own memory counters say about a running job."""
+"""Reports of RAS and of the GPUs' memory counters about a running job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIELDS = {
 
 @derived
 def memory_fault(gpu: Gpu, view: View) -> str | None:
-    """What remains to be done about its memory, in words; empty for nothing. None if no output shows it."""
+    """The remaining repair of the GPU's memory, in words; empty for none, None if no output shows it."""
     told = {name: getattr(gpu, name) for name in _FIELDS}
     if all(value is None for value in told.values()):
         return None
@@ -30,12 +30,12 @@ def memory_fault(gpu: Gpu, view: View) -> str | None:
 
 
 _NAMED = 4
-"""Communicators or processes that a title names; the others are counted."""
+"""The largest number of communicators or processes that a title names; the others are counted."""
 
 
 @derived
 def has_dead_processes(job: Job, view: View) -> bool:
-    """Did RAS give up on a process, in a report or in monitor mode?"""
+    """Did RAS consider a process dead, in a report or in monitor mode?"""
     for report in job.ras_reports:
         if any(process.state == "dead" for process in report.processes):
             view.note(report)
@@ -47,7 +47,7 @@ def has_dead_processes(job: Job, view: View) -> bool:
 
 @derived
 def dead_text(job: Job, view: View) -> str:
-    """``2 processes (901 and 902 on 10.20.0.9)``."""
+    """The dead processes: ``2 processes (901 and 902 on 10.20.0.9)``."""
     dead = _dead(job)
     hosts = sorted({node for node, _ in dead})
     pids = [str(pid) for _, pid in dead[:_NAMED]]
@@ -67,13 +67,13 @@ def _dead(job: Job) -> list[tuple[str, int]]:
 
 @derived
 def has_silent_ranks(report: RasReport, view: View) -> bool:
-    """Did ranks or processes not answer?"""
+    """Did ranks or processes not answer RAS?"""
     return bool(_silent(report)) or any(process.state == "missing" for process in report.processes)
 
 
 @derived
 def silent_text(report: RasReport, view: View) -> str:
-    """``ranks 17-18 of communicator 5a5a00112233aabb``, else the processes that sent nothing."""
+    """The ranks without an answer, ``ranks 17-18 of communicator 5a5a00112233aabb``; else the processes without one."""
     parts = []
     for problem in _silent(report):
         numbers = [rank.rank for share in problem.shares for rank in share.ranks]
@@ -99,7 +99,7 @@ def counts_differ(report: RasReport, view: View) -> bool:
 def counts_stand_still(report: RasReport, view: View) -> bool:
     """Does another report of the input show the same numbers in one of these communicators?
 
-    Numbers that differ once are normal while the job moves; the same ones again mean that it does not.
+    Numbers that differ once are normal while the job makes progress; equal ones in a second report show that it hangs.
     """
     for others in reports_by_counts(view.job, view).values():
         if len(others) > 1 and any(other is report for other in others):
@@ -121,7 +121,10 @@ def reports_by_counts(job: Job, view: View) -> dict[tuple[object, ...], list[Ras
 
 @derived
 def counts_text(report: RasReport, view: View) -> str:
-    """``AllReduce: 28 ranks at 100, ranks 3,5 at 99``, the furthest first: who is listed need not be behind."""
+    """The differing numbers, highest first: ``AllReduce: 28 ranks at 100, ranks 3,5 at 99``.
+
+    Ranks that are listed by number need not be the late ones.
+    """
     parts = []
     for problem in _lags(report):
         shares = sorted(problem.shares, key=lambda share: -(share.operation or 0))

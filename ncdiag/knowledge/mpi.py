@@ -1,4 +1,4 @@
-"""How a launch line binds the processes of Open MPI, and what UCX, below it, has to offer."""
+"""How a launch line binds the processes of Open MPI, and the transports of UCX, on which Open MPI runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEVERAL = r"(?i)\bPE=\d|--?cpus-per-(?:proc|rank)\b"
 
 @derived
 def binds_to_one_core(launch: Launch, view: View) -> bool:
-    """Does the line tie each process to a single core or hardware thread?"""
+    """Does the line bind each process to a single core or hardware thread?"""
     if not launch.program.endswith(MPI_PROGRAMS):
         return False
     return re.search(_ONE_CORE, launch.text) is not None and re.search(_SEVERAL, launch.text) is None
@@ -30,12 +30,12 @@ _FAMILIES: dict[str, str] = {
     "gpu": r"(?:cuda|rocm|ze|gaudi)(?:_\w+)?$|gdr_copy$",
     "host": r"(?:sm|shm|mm|posix|sysv|xpmem|cma|knem|self|tcp|all)$|ugni",
 }
-"""The transports of UCX and the aliases of several: openucx/ucx src/ucp/core/ucp_context.c (ucp_tl_aliases)."""
+"""The transports of UCX, and aliases of several: openucx/ucx src/ucp/core/ucp_context.c (ucp_tl_aliases)."""
 Family = Literal["rdma", "gpu", "host", "none"]
 
 
 def _family(name: str) -> str:
-    """What a transport is for; ``none`` for a name that UCX gives to no transport."""
+    """The family of a transport; ``none`` for a name that is not a transport of UCX."""
     return next((family for family, names in _FAMILIES.items() if re.match(names, name)), "none")
 
 
@@ -55,9 +55,9 @@ def ucx_asked(event: Event, view: View) -> str:
 
 @derived
 def ucx_lacks(event: Event, view: View) -> Family:
-    """What the missing transports are for; ``none`` where UCX has no transport of such a name.
+    """The family of the missing transports; ``none`` where UCX has no transport of such a name.
 
-    One card has not all transports of RDMA, so that these are only lacking where none of them is there.
+    No card has all RDMA transports, so the family counts as missing only where none of them exists.
     """
     asked, there = _families(_names(event.fields.get("asked"))), _families(_names(event.fields.get("available")))
     if "none" in asked:
@@ -67,7 +67,7 @@ def ucx_lacks(event: Event, view: View) -> Family:
 
 @derived
 def ucx_left_out(host: Host, view: View) -> Literal["rdma", "gpu", "nothing"] | None:
-    """What the UCX of a host has no transport for although the host has such devices; None where none were seen."""
+    """The family of devices for which the host's UCX has no transport; None where UCX's transports were not seen."""
     if host.ucx_transports is None:
         return None
     there = _families(host.ucx_transports)
@@ -82,7 +82,7 @@ def ucx_left_out(host: Host, view: View) -> Literal["rdma", "gpu", "nothing"] | 
 
 @derived
 def ucx_built_without(host: Host, view: View) -> str | None:
-    """The option that left verbs or CUDA out when the UCX of a host was built: ``--without-verbs``."""
+    """The build option that excluded verbs or CUDA from the host's UCX: ``--without-verbs``."""
     found = re.search(r"--(?:without-(?:verbs|ib|cuda)|with-(?:verbs|cuda)=no)(?!\S)", host.ucx_configured or "")
     if found is None:
         return None
@@ -96,27 +96,27 @@ _OF_A_JOB = re.compile(r"\b(?:srun|slurmstepd)\b")
 
 @derived_of(_PMI, _PMIX_LIBRARY)
 def is_pmi_missing(event: Event, view: View) -> bool:
-    """Did a job start without a PMI? Daemons load all plugins when they start, and say of each what it lacks."""
+    """Did a job start without PMI? Daemons load all plugins when they start, and report what each lacks."""
     return event.event == _PMI or _OF_A_JOB.search(event.text) is not None
 
 
 @derived
 def pmi_text(event: Event, view: View) -> str:
-    """``: pmix_v4 is not there``; empty where the line names no kind."""
+    """The missing PMI, ``: pmix_v4 is not there``; empty where the line names none."""
     named = event.fields.get("mpi_type")
     return f": {named} is not there" if named else ""
 
 
 @derived
 def stray_text(event: Event, view: View) -> str:
-    """``, -ppn``; empty where the line does not name the option."""
+    """The unknown option, ``, -ppn``; empty where the line does not name it."""
     stray = event.fields.get("stray")
     return f", {stray}" if stray else ""
 
 
 @derived_of("mpi-signal", "process-copy-refused")
 def touches_gpu_memory(event: Event, view: View) -> bool:
-    """Did a copy for the host access memory that exists but that a CPU may not read, such as GPU memory?"""
+    """Did a copy in host code access existing memory that a CPU may not read, such as GPU memory?"""
     if event.event == "process-copy-refused":
         return error_name(event, view) == "EFAULT"
     return "invalid permissions for mapped object" in event.text

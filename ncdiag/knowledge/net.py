@@ -1,4 +1,4 @@
-"""Networks that differ between the ranks of a job, and bonds with a dead member."""
+"""Networks that differ between the ranks of a job, and bonds with a failed member."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ncdiag.facts.vocabulary.comparisons import who
 from ncdiag.facts.vocabulary.interfaces import is_dead
 
 _SOCKET_TYPES = {3: "Socket", 4: "IB"}
-"""Kinds of sockets that NCCL's handshake names (ncclSocketType, src/include/socket.h)."""
+"""The kinds of sockets in NCCL's handshake (ncclSocketType, src/include/socket.h)."""
 
 
 @derived
 def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
-    """The networks of each communicator's ranks, by their own lines or by a handshake of two sides that failed.
+    """The networks of each communicator's ranks, by their own lines or by a failed handshake between two sides.
 
-    Where no line names the communicator, hosts and rank numbers must be different ones: a paste may hold two runs.
+    Where no line names the communicator, hosts and rank numbers must differ, since a paste may hold two runs.
     """
     found: list[Difference] = []
     members: dict[str | None, list[Rank]] = defaultdict(list)
@@ -38,14 +38,14 @@ def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
 
 @derived
 def is_mixed(difference: Difference, view: View) -> bool:
-    """Are there two or more values?"""
+    """Are there two or more values in the difference?"""
     for span in difference.provenance:
         view.note(difference, span)
     return len(difference.groups) > 1
 
 
 def _are_apart(groups: list[list[Rank]]) -> bool:
-    """Do no two groups share a host or a rank number?"""
+    """Are the groups disjoint, without a common host or rank number?"""
     hosts = [{r.host for r in group} for group in groups]
     numbers = [{r.rank for r in group if r.rank is not None} for group in groups]
     return all(sum(map(len, some)) == len(set().union(*some)) for some in (hosts, numbers))
@@ -77,6 +77,6 @@ def dead_members(interface: Interface, view: View) -> str:
 
 @derived
 def member_count(interface: Interface, view: View) -> int:
-    """How many members the bond was seen with."""
+    """The number of members that the bond was seen with."""
     host = view.host(interface.host)
     return sum(i.master == interface.name for i in host.interfaces) if host is not None else 0

@@ -1,4 +1,4 @@
-"""NVLinks, NVSwitches and IMEX of a host: whether they are there, and whether as many work as should."""
+"""NVLinks, NVSwitches and IMEX of a host: whether they exist, and whether all of them work."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from ncdiag.nccl.vocabulary.peer_access import lacks_nvlink
 
 @derived
 def fabric_manager_down(host: Host, view: View) -> bool | None:
-    """True if CUDA waits for Fabric Manager, or the service is down on a machine with NVSwitches.
+    """Does CUDA wait for Fabric Manager, or is the service down on a machine with NVSwitches?
 
-    Where it finds no switch although there are some, the NVLink subnet manager does not run (HGX B200 and later).
+    True also where it finds no switch although there are some: the NVLink subnet manager does not run (HGX B200 and
+    later).
     """
     for event in view.events_on(host.name, ["cuda-fabric-not-ready", *PRINTED]):
         if is_fabric_wait(event, view):
@@ -41,7 +42,7 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
 
 
 _CARD = re.compile(r"(?:rtx|geforce|titan|quadro)\b.*|l40?s?|l20|a10g?|a16|a30|a40|t4|a[4-6]000")
-"""Models as people tell them, without the brand, that no NVSwitch joins."""
+"""Models as people write them, without the brand, that NVSwitches do not connect."""
 
 
 @derived
@@ -55,7 +56,7 @@ def has_cards_told(job: Job, view: View) -> bool:
 
 @derived
 def lacks_nvswitch_told(job: Job, view: View) -> bool:
-    """Do people or Fabric Manager itself say that there is no NVSwitch?"""
+    """Do people or Fabric Manager itself say that there are no NVSwitches?"""
     idle = [event for event in job.events if event.event == "fabric-manager-not-needed"]
     for event in idle:
         view.note(event)
@@ -64,7 +65,7 @@ def lacks_nvswitch_told(job: Job, view: View) -> bool:
 
 @derived_of(SXID)
 def is_fabric_wide(event: Event, view: View) -> bool:
-    """An SXid after which all links of all switches of the host are down."""
+    """Is this an SXid after which all links of all switches of the host are down?"""
     return xids.reach(event.fields.get("sxid")) == "fabric"
 
 
@@ -75,9 +76,9 @@ _FAILED_RECOVERIES = "failed_recovery_events"
 
 @derived
 def fabric_problem(gpu: Gpu, view: View) -> str | None:
-    """What prevents it from joining the NVLink fabric, or is wrong there; empty for nothing, None if not known.
+    """What prevents the GPU from joining the NVLink fabric, or is wrong there; empty for nothing, None if not known.
 
-    A GPU alone in its machine may have been given none of its links.
+    A GPU alone in its virtual machine may have been given none of its links.
     """
     state, status = gpu.fabric_state, gpu.fabric_status
     if state is None and gpu.fabric_problems is None:
@@ -95,18 +96,18 @@ def fabric_problem(gpu: Gpu, view: View) -> str | None:
 
 @derived
 def failed_recoveries(gpu: Gpu, view: View) -> int | None:
-    """How often one of its NVLinks could not be recovered; None if no counter shows it (before Blackwell)."""
+    """The number of failed recoveries of the GPU's NVLinks; None if no counter shows it (before Blackwell)."""
     view.note(gpu, "nvlink_errors")
     return (gpu.nvlink_errors or {}).get(_FAILED_RECOVERIES)
 
 
 _NVLS_LINKS = 18
-"""NVLinks of a Hopper GPU below NVSwitches; A100 has 12 and no multicast."""
+"""The number of NVLinks of a Hopper GPU to NVSwitches; A100 has 12 and no multicast."""
 
 
 @derived
 def has_nvls_hardware(host: Host, view: View) -> bool | None:
-    """Are its GPUs of a generation that has multicast, joined by NVSwitch?"""
+    """Are the host's GPUs of a generation with multicast, and connected by NVSwitches?"""
     if any(is_module(gpu, view) is False for gpu in host.gpus):
         return False
     counts = [link.nvlink_count for link in host.links if link.nvlink_count is not None]
@@ -115,7 +116,7 @@ def has_nvls_hardware(host: Host, view: View) -> bool | None:
 
 @derived
 def nvls_refused(host: Host, view: View) -> bool | None:
-    """Does NCCL say of a GPU of this host that multicast is not available? None when it says nothing."""
+    """Does NCCL report for a GPU of this host that multicast is not available? None when it reports nothing."""
     told = view.events_on(host.name, ["nvls-state"])
     for event in told:
         if str(event.fields.get("availability", "")).startswith("not"):
@@ -125,14 +126,14 @@ def nvls_refused(host: Host, view: View) -> bool | None:
 
 
 _REFUSED = ("mnnvl-not-working", "mnnvl-degraded")
-"""What NCCL prints when GPUs of several hosts could share memory, and trying it failed."""
+"""NCCL's messages when GPUs of several hosts should share memory, and the attempt failed."""
 _UP = "UP"
 _SHOWN = 3
 
 
 @derived
 def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | None:
-    """Where IMEX fails, if anywhere; None where NCCL failed with it and it was not shown."""
+    """The part of IMEX that fails, empty for none; None where NCCL failed with it and its state was not shown."""
     if host.imex_lost or host.imex_domain not in {None, _UP}:
         view.note(host, "imex_lost" if host.imex_lost else "imex_domain")
         return "domain"
@@ -145,13 +146,13 @@ def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | No
 
 @derived
 def imex_size(host: Host, view: View) -> str:
-    """`` (18 nodes)``; nothing where the nodes of the IMEX domain were not counted."""
+    """The size of the IMEX domain, `` (18 nodes)``; empty where it was not shown."""
     return f" ({host.imex_nodes} nodes)" if host.imex_nodes else ""
 
 
 @derived
 def imex_state(host: Host, view: View) -> str:
-    """``DEGRADED: n2 (UNAVAILABLE)``: the state of the IMEX domain and the nodes that it lost."""
+    """The state of the IMEX domain and the nodes that it lost: ``DEGRADED: n2 (UNAVAILABLE)``."""
     lost = list(host.imex_lost or ())
     more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
     return (host.imex_domain or "not whole") + (f": {', '.join(lost[:_SHOWN])}{more}" if lost else "")
@@ -162,7 +163,7 @@ _REGISTERED = 3
 
 @derived
 def fabric_manager_differs(host: Host, view: View) -> bool | None:
-    """Is Fabric Manager of another version than the driver? By its own complaint, else by the two versions."""
+    """Do Fabric Manager and the driver have different versions: by its own message, else by the two versions?"""
     for event in view.events_on(host.name, ["fabric-manager-version"]):
         view.note(event)
         return True
@@ -176,19 +177,22 @@ def fabric_manager_differs(host: Host, view: View) -> bool | None:
 
 @derived_of("mnnvl-state")
 def is_unfinished_fabric(event: Event, view: View) -> bool:
-    """Is the GPU part of an NVLink fabric of several hosts (identity not zero) that has not let it in (state not 3)?"""
+    """Is the GPU part of an NVLink fabric of several hosts (non-zero id) that it has not joined (state not 3)?"""
     if event.fields.get("fabric_state_code") in {None, _REGISTERED}:
         return False
     return any(str(event.fields.get(half, "0")).strip("0x") for half in ("uuid_high", "uuid_low"))
 
 
 _FEW_LINKS = 4
-"""NVLinks of the siblings from which a GPU without any stands out."""
+"""The number of NVLinks of its siblings from which a GPU without any is an outlier."""
 
 
 @derived
 def active_nvlinks(gpu: Gpu, view: View) -> int | None:
-    """Its active NVLinks, as listed or, on NVSwitches, as many as join it to any other GPU; None when not known."""
+    """The active NVLinks of the GPU, as listed or, with NVSwitches, as many as to any other GPU.
+
+    None when not known.
+    """
     if gpu.nvlinks is not None:
         view.note(gpu, "nvlinks")
         return gpu.nvlinks
@@ -203,9 +207,9 @@ def active_nvlinks(gpu: Gpu, view: View) -> int | None:
 
 @derived
 def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
-    """The NVLinks that it should have: as its siblings have, or that are listed of a module, or of its model.
+    """The NVLinks that the GPU should have: as many as its siblings, as are listed for a module, or as its model has.
 
-    A card without any, or a GPU without any beside others that have few, has no bridge: nothing is expected of it.
+    A card without any, or a GPU without any among others with few, has no bridge, so that none are expected.
     """
     host = view.host(gpu.host)
     active = active_nvlinks(gpu, view)
@@ -224,13 +228,13 @@ def expected_nvlinks(gpu: Gpu, view: View) -> int | None:
 
 @derived
 def is_card(gpu: Gpu, view: View) -> bool:
-    """True of a card on PCIe, whose NVLinks go over bridges that people plug in; False where the model is not known."""
+    """Is the GPU a PCIe card, whose NVLinks use pluggable bridges? False where the model is not known."""
     return is_module(gpu, view) is False
 
 
 @derived
 def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
-    """True if it has fewer active NVLinks than it should; None where all are alike and their model is not known."""
+    """Does the GPU have fewer active NVLinks than it should? None where all are alike and their model is not known."""
     active, expected = active_nvlinks(gpu, view), expected_nvlinks(gpu, view)
     if active is None or expected is None:
         return None
@@ -239,9 +243,9 @@ def lacks_nvlinks(gpu: Gpu, view: View) -> bool | None:
 
 @derived
 def lost_nvlink(host: Host, view: View) -> str | None:
-    """Why no NVLink connects SXM modules, which have nothing else; empty if one does, None if it cannot be determined.
+    """Why no NVLink connects SXM modules, which have no other link; empty if one does, None if it cannot be determined.
 
-    A module that is alone, or cut into MIG instances, may do without; cards, for which this is empty, always.
+    Empty for cards. A module that is alone, or divided into MIG instances, needs none.
     """
     if {is_module(gpu, view) for gpu in host.gpus} == {False}:
         return ""
@@ -263,9 +267,9 @@ def lost_nvlink(host: Host, view: View) -> str | None:
 
 @derived
 def refused_pairs(host: Host, view: View) -> str | None:
-    """``GPU0 and GPU3``: pairs on NVLink between which the driver offers no peer access; empty for none.
+    """Pairs on NVLink without peer access in the driver, ``GPU0 and GPU3``; empty for none.
 
-    None when no output shows peer access, or none shows how the GPUs between which it is refused are joined.
+    None when no output shows peer access, or how the GPUs without it are connected.
     """
     answers = [(link, offers_no_access(link)) for link in host.links]
     if all(lacks is None for _, lacks in answers):
@@ -282,7 +286,7 @@ def refused_pairs(host: Host, view: View) -> str | None:
 
 @derived
 def link_error_counts(gpu: Gpu, view: View) -> str | None:
-    """``recovery 3, replay 4``: what the NVLinks of the GPU had to repair; empty for nothing, None if not known."""
+    """The errors that the GPU's NVLinks repaired, ``recovery 3, replay 4``; empty for none, None if not known."""
     if gpu.nvlink_errors is None:
         return None
     view.note(gpu, "nvlink_errors")
@@ -291,7 +295,7 @@ def link_error_counts(gpu: Gpu, view: View) -> str | None:
 
 @derived
 def gpus_with_link_errors(host: Host, view: View) -> str | None:
-    """``GPU 0 (replay 4)`` or ``GPU 0000:18:00 (Xid 145)``: GPUs whose NVLinks had errors; empty for none.
+    """GPUs whose NVLinks had errors, ``GPU 0 (replay 4)`` or ``GPU 0000:18:00 (Xid 145)``; empty for none.
 
     None if not known.
     """

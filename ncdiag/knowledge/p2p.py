@@ -1,4 +1,4 @@
-"""Peer access between the GPUs of a host: offered, refused, slow or wrong."""
+"""Peer access between the GPUs of a host: whether it is offered, slow, or transfers wrong data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def net_within_host(rank: Rank, view: View) -> bool | None:
 
 @derived
 def hosts_by_communicator(job: Job, view: View) -> dict[str, int]:
-    """On how many hosts the ranks of each communicator are, of those of which all ranks were seen."""
+    """The number of hosts of each communicator, for communicators all of whose ranks were seen."""
     members: dict[str, list[Rank]] = defaultdict(list)
     for rank in job.ranks:
         members[rank.communicator or ""].append(rank)
@@ -52,13 +52,13 @@ def hosts_by_communicator(job: Job, view: View) -> dict[str, int]:
 
 
 _FAR_BELOW = 0.5
-"""Share of what is usual below which a copy is slow."""
+"""A copy below this share of the usual rate is slow."""
 _ENOUGH = 5
-"""Pairs from which on a few stand out."""
+"""The number of pairs from which a few slow ones are outliers."""
 _FEW = 0.25
-"""Share of the pairs that are slow because of a fault, and not because of how the machine is built."""
+"""The largest share of slow pairs that a fault explains; more are due to the construction of the machine."""
 _NVLINK_GB_PER_S = 70.0
-"""More than PCIe of the fifth generation carries: NVLink joins the pairs."""
+"""A rate above that of PCIe 5.0, so that NVLink connects the pairs."""
 _GPUS = 3
 _FIELDS = ("peer_gb_per_s", "peer_both_gb_per_s")
 _COPIES = {
@@ -69,7 +69,7 @@ _COPIES = {
 
 @derived
 def slow_pairs(host: Host, view: View) -> str | None:
-    """``GPU1 and GPU3 (20.1 of 392 GB/s)``: pairs far below the others; empty for none, None when none was measured."""
+    """Pairs far below the others, ``GPU1 and GPU3 (20.1 of 392 GB/s)``; empty for none, None when none was measured."""
     measured = False
     for field in _FIELDS:
         pairs = [(link, rate) for link in host.links if (rate := _rate(link, field)) is not None]
@@ -83,7 +83,7 @@ def slow_pairs(host: Host, view: View) -> str | None:
 
 
 def _rate(link: TopoLink, field: str) -> float | None:
-    """What the pair reaches; None without peer access, where the copy goes through the host."""
+    """The rate of the pair; None without peer access, where the copy goes through the host."""
     rate: float | None = getattr(link, field)
     return None if rate is None or link.peer_access is False or offers_no_access(link) else rate
 
@@ -92,7 +92,7 @@ _Pairs = list[tuple[TopoLink, float]]
 
 
 def _slow(host: Host, pairs: _Pairs, view: View, *, ways: int) -> tuple[float, _Pairs]:
-    """What is usual, and the pairs far below it: by the links of the model, else by the other pairs of their level."""
+    """The usual rate, and the pairs far below it: by the model's links, else by other pairs of the same level."""
     floor = _promised(host, view) * ways
     below = [pair for pair in pairs if pair[1] < floor * _FAR_BELOW]
     if below:
@@ -108,7 +108,7 @@ def _slow(host: Host, pairs: _Pairs, view: View, *, ways: int) -> tuple[float, _
 
 
 def _promised(host: Host, view: View) -> float:
-    """GB/s between two GPUs on NVSwitches, in one direction, by their model; 0 for other machines."""
+    """The GB/s between two GPUs on NVSwitches in one direction, by their model; 0 for other machines."""
     modules = [module for gpu in host.gpus if (module := module_of(gpu)) is not None]
     if not modules or not has_nvswitch(host, view):
         return 0.0
@@ -116,13 +116,13 @@ def _promised(host: Host, view: View) -> float:
 
 
 def _by_level(pairs: _Pairs) -> Iterator[_Pairs]:
-    """Pairs that are joined alike, as far as ``nvidia-smi topo -m`` was seen."""
+    """Pairs that are connected in the same way, as far as ``nvidia-smi topo -m`` was seen."""
     levels = dict.fromkeys(link.level for link, _ in pairs)
     return ([pair for pair in pairs if pair[0].level == level] for level in levels)
 
 
 def _of_one_gpu(pairs: _Pairs) -> tuple[float, _Pairs] | None:
-    """All pairs of one GPU, where NVLink joins all others."""
+    """The usual rate and all pairs of one slow GPU, where NVLink connects all others; else None."""
     names = sorted({name for link, _ in pairs for name in (link.a, link.b)})
     for name in names if len(names) > _GPUS else ():
         mine = [pair for pair in pairs if name in {pair[0].a, pair[0].b}]
@@ -136,7 +136,10 @@ def _of_one_gpu(pairs: _Pairs) -> tuple[float, _Pairs] | None:
 
 @derived
 def slow_copies(gpu: Gpu, view: View) -> str | None:
-    """``from the host to it reach 6.1 GB/s, on other GPUs 25``: empty for none, None when nothing can be compared."""
+    """Slow copies of the GPU, ``from the host to it reach 6.1 GB/s, on other GPUs 25``.
+
+    Empty for none, None if unknown.
+    """
     host = view.host(gpu.host)
     answers = [_compared(gpu, host.gpus, field, view) for field in _COPIES] if host is not None else []
     known = [answer for answer in answers if answer is not None]
@@ -166,10 +169,7 @@ def uses_shm(rank: Rank, view: View) -> bool | None:
 
 @derived
 def has_near_gpus(host: Host, view: View) -> bool | None:
-    """Are all pairs of GPUs joined by NVLink or below one PCIe switch (so that none has a reason to use shared.
-
-    Memory)?
-    """
+    """Are all pairs of GPUs connected by NVLink or one PCIe switch, so that none needs shared memory?"""
     pairs = [link for link in host.links if link.a.startswith("GPU") and link.b.startswith("GPU") and link.level]
     if not pairs:
         return None
@@ -178,7 +178,7 @@ def has_near_gpus(host: Host, view: View) -> bool | None:
 
 @derived
 def is_wrong_data(check: HealthCheck, view: View) -> bool:
-    """True if a copy between GPUs arrived with other data."""
+    """Did a copy between GPUs arrive with wrong data?"""
     return noted_hit(check, view, is_hit=check.result == "fail" and check.program in DATA_TESTS)
 
 
@@ -187,7 +187,7 @@ _PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")
 
 @derived
 def is_disabled_by_key(link: TopoLink, view: View) -> bool | None:
-    """True if a registry key of the driver prevents peer access between two GPUs."""
+    """Does a registry key of the driver prevent peer access between two GPUs?"""
     told = p2p_words(link)
     if DISABLED_BY_KEY in told:
         view.note(link)
@@ -196,7 +196,7 @@ def is_disabled_by_key(link: TopoLink, view: View) -> bool | None:
 
 @derived
 def peer_refusal_text(job: Job, view: View) -> str:
-    """The line of a program that was refused peer access between GPUs; empty for none."""
+    """The line of a program that did not get peer access between GPUs; empty for none."""
     told = next((event for event in job.events if event.event in _PEER_REFUSALS and _is_printed(event)), None)
     if told is None:
         return ""
@@ -206,7 +206,7 @@ def peer_refusal_text(job: Job, view: View) -> str:
 
 @derived
 def host_without_peer_access(job: Job, view: View) -> str | None:
-    """The first host whose driver offers none between two GPUs; empty where it is offered, None if not known."""
+    """The first host whose driver offers no peer access between two GPUs; empty for none, None if not known."""
     answers = [(link, offers_no_access(link)) for host in job.hosts for link in host.links]
     for link, lacks in answers:
         if lacks and not is_disabled_by_key(link, view):
@@ -216,17 +216,17 @@ def host_without_peer_access(job: Job, view: View) -> str | None:
 
 
 def _is_printed(event: Event) -> bool:
-    """Did a program print it? The bare words may be somebody's prose."""
+    """Did a program print the line? The words alone may be somebody's prose."""
     return event.event != "cuda-peer-unsupported" or is_said(event)
 
 
 _MANY = 8
-"""GPUs of a host that are taken for granted where they were not counted: two would make a difference."""
+"""The assumed number of GPUs of a host where they were not counted; with two the result would differ."""
 
 
 @derived
 def limits_p2p(rank: Rank, view: View) -> bool | None:
-    """True if NCCL_P2P_LEVEL leaves peer access to some distance and not to all."""
+    """Does NCCL_P2P_LEVEL allow peer access up to some distance, but not at any?"""
     setting = view.setting(rank, P2P_LEVEL)
     if setting is None or setting.is_set is None:
         return None
@@ -237,7 +237,7 @@ def limits_p2p(rank: Rank, view: View) -> bool | None:
 
 @derived
 def unset_widens_p2p(rank: Rank, view: View) -> bool:
-    """True if NCCL's own limit is known to reach farther than NCCL_P2P_LEVEL.
+    """Is NCCL's default limit known to be farther than NCCL_P2P_LEVEL?
 
     The default depends on the release, the processor and the number of GPUs (`ncdiag.nccl.selection.p2p`).
     """
@@ -250,7 +250,7 @@ def unset_widens_p2p(rank: Rank, view: View) -> bool:
 
     def widens(exact: Version) -> bool | None:
         default, _ = p2p.level({}, exact, processor, gpus)
-        if default is None:  # every default reaches as far as PXB
+        if default is None:  # every default reaches at least PXB
             return paths.is_within("PXB", mine, exact) is False
         return paths.is_within(default, mine, exact) is False
 
@@ -262,10 +262,10 @@ _PEERS = 8
 
 @derived
 def exceeds_peers(job: Job, view: View) -> bool:
-    """Are there more GPUs at work on a host than CUDA can map to each other over PCIe: more than eight beside one?
+    """Are more GPUs in use on a host than CUDA can map to each other over PCIe: more than eight besides one?
 
     ``cuCtxEnablePeerAccess`` of the CUDA driver API: a device has eight peer connections on systems without NVSwitch,
-    whichever program opened them.
+    over all programs.
     """
     if any(has_nvswitch(host, view) for host in job.hosts):
         return False
@@ -283,9 +283,9 @@ def exceeds_peers(job: Job, view: View) -> bool:
 
 @derived
 def peerless_model(job: Job, view: View) -> str:
-    """``NVIDIA GeForce RTX 4090``: GPUs between which the driver offers no peer access; empty where it is offered.
+    """The GPU model for which the driver offers no peer access, ``NVIDIA GeForce RTX 4090``; empty where it is offered.
 
-    By the models of a host, else by what people say; a driver that somebody patched shows it where pairs are listed.
+    By the models of a host, else by what people say; with a patched driver, the listed pairs show peer access.
     """
     if any(offers_no_access(link) is False for host in job.hosts for link in host.links):
         return ""

@@ -1,4 +1,4 @@
-"""Benchmarks and trainings below what their links and GPUs allow."""
+"""Benchmarks and trainings that are slower than their links and GPUs allow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Th
 
 @derived
 def is_held_down(gpu: Gpu, view: View) -> bool | None:
-    """Does heat, power or the board hold its clocks down? Its power limit under full load is no such reason."""
+    """Does heat, power or the board limit the GPU's clocks? Its power limit under full load does not count."""
     return None if gpu.slowdowns is None else any(word in _HARD for word in gpu.slowdowns)
 
 
@@ -37,7 +37,7 @@ def is_held_down(gpu: Gpu, view: View) -> bool | None:
 def crowded_nic(host: Host, view: View) -> bool | None:
     """Do all ranks of this host send through one RDMA device although they list several of equal rate?
 
-    None when no more than a few ranks of the host, or not their channels, were seen.
+    None when only few ranks of the host, or none of their channels, were seen.
     """
     ranks = [rank for rank in view.ranks_on(host.name) if rank.net == "IB" and len(rank.net_devices or ()) > 1]
     used = [rank.nics_used for rank in ranks if rank.nics_used]
@@ -50,16 +50,16 @@ def crowded_nic(host: Host, view: View) -> bool | None:
 
 
 _LONG_US = 5000.0
-"""Microseconds of one collective beside which what it takes to start is nothing (some hundred at most)."""
+"""The duration of a collective in microseconds beside which its latency (a few hundred at most) is negligible."""
 _SHORT_LIST = 5
-"""Sizes from which a table has a shape."""
+"""The number of sizes from which a table shows a curve."""
 _DIP = 0.5
 _FEW_ITERATIONS = 5
 
 
 @derived
 def limit_text(benchmark: Benchmark, view: View) -> str:
-    """The link that sets the limit: ``8 RDMA ports of 400 Gb/s a host``."""
+    """The links that set the limit: ``8 RDMA ports of 400 Gb/s a host``."""
     way = way_out(benchmark, view)
     if way is None:
         return "not known"
@@ -77,7 +77,7 @@ def limit_text(benchmark: Benchmark, view: View) -> str:
 
 @derived
 def product_text(benchmark: Benchmark, view: View) -> str:
-    """What is known of the GPUs, and where from: ``18 NVLinks of 25 GB/s, 478 GB/s with NVLink SHARP (https://...)``."""
+    """The known data of the GPUs, with source: ``18 NVLinks of 25 GB/s, 478 GB/s with NVLink SHARP (https://...)``."""
     product = product_in(view)
     if product is None:
         return "not known; the bound is of the NVLinks between them"
@@ -91,28 +91,28 @@ def product_text(benchmark: Benchmark, view: View) -> str:
 
 @derived
 def accepted_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """GB/s that a cloud requires of its machines with these GPUs and so much network; None where none publishes it."""
+    """The GB/s that a cloud requires of its machines with these GPUs and this network; None where none publishes it."""
     held = held_to(benchmark, view)
     return held.gbs if held is not None else None
 
 
 @derived
 def accepted_by(benchmark: Benchmark, view: View) -> str:
-    """The machine of which a cloud demands that: ``OCI BM.GPU.H100.8``."""
+    """The machine of which a cloud requires that bandwidth: ``OCI BM.GPU.H100.8``."""
     held = held_to(benchmark, view)
     return held.name if held is not None else "no machine"
 
 
 @derived
 def accepted_source(benchmark: Benchmark, view: View) -> str:
-    """The address where the cloud publishes it."""
+    """The web address where the cloud publishes its requirement."""
     held = held_to(benchmark, view)
     return address(held.source) if held is not None else ""
 
 
 @derived
 def dip_text(benchmark: Benchmark, view: View) -> str | None:
-    """The size whose bandwidth is less than half of what smaller and larger ones, or for the last smaller ones, reach.
+    """The size whose bandwidth is less than half of that of its neighbours, or, for the last one, of smaller sizes.
 
     Empty for an even curve, None for a table that is too short. Only sizes from 4 MiB on count: below, NCCL changes its
     protocol.
@@ -145,7 +145,7 @@ def unfit_text(benchmark: Benchmark, view: View) -> str | None:
 
 
 def _is_slow(benchmark: Benchmark) -> bool:
-    """Does the largest size take so long that its latency does not count?"""
+    """Does the largest size take so long that its latency is negligible?"""
     last = max(benchmark.rows, key=lambda row: row.size)
     return (last.time_us or 0.0) > _LONG_US
 
@@ -167,13 +167,13 @@ def _size(size: int) -> str:
 
 @derived
 def smallest_text(scaling: Scaling, view: View) -> str:
-    """``one alone``, or ``one of 8``."""
+    """The basis of the comparison: ``one alone``, or ``one of 8``."""
     return "one alone" if scaling.smallest == 1 else f"one of {scaling.smallest}"
 
 
 @derived
 def overall_text(scaling: Scaling, view: View) -> str:
-    """The share of the smallest run's speed that a GPU of the largest one keeps: ``42%``."""
+    """The share of the smallest run's speed per GPU that the largest run keeps: ``42%``."""
     return "an unknown share" if scaling.overall is None else f"{scaling.overall:.0%}"
 
 
@@ -193,7 +193,7 @@ def scales_as_usual(scaling: Scaling, view: View) -> bool | None:
 
 @derived
 def network_text(scaling: Scaling, view: View) -> str:
-    """`` over RDMA``, `` over TCP``: the network for which the share is usual; nothing where it is for any."""
+    """The network for which the share is usual, `` over RDMA``, `` over TCP``; empty where it applies to any."""
     if over_rdma(scaling, view):
         return " over RDMA"
     return " over TCP" if scaling.across is not None and scaling.across < LOW_RDMA else ""
@@ -201,7 +201,7 @@ def network_text(scaling: Scaling, view: View) -> str:
 
 @derived
 def kept_text(scaling: Scaling, view: View) -> str:
-    """``4 nodes keep 95% of the speed of as many single ones``, or the same for GPUs on an unknown number of nodes."""
+    """The kept share: ``4 nodes keep 95% of the speed of as many single ones``, or of GPUs if nodes are unknown."""
     if scaling.across is not None:
         text = f"{spread_text(scaling, view)} keep {scaling.across:.0%} of the speed of as many single ones"
         return text[:1].upper() + text[1:]
@@ -211,26 +211,26 @@ def kept_text(scaling: Scaling, view: View) -> str:
 
 @derived
 def inside_note(scaling: Scaling, view: View) -> str:
-    """``; inside one node 97% is kept``, where a run tells."""
+    """The share inside a node, ``; inside one node 97% is kept``, where a run shows it."""
     return "" if scaling.inside is None else f"; inside one node {scaling.inside:.0%} is kept"
 
 
 @derived
 def of_what(scaling: Scaling, view: View) -> str:
-    """``samples/s; GPU V100, net rdma``: the unit, and what the rows have in common."""
+    """The unit, and what the rows have in common: ``samples/s; GPU V100, net rdma``."""
     return f"{scaling.unit}; {scaling.case}" if scaling.case else scaling.unit
 
 
 _SMALL = 1 << 20
 _MANY = 16
-"""Calls of a rank from which their sizes say how a training hands over its gradients."""
+"""The number of calls of a rank from which their sizes show how a training splits its gradients."""
 
 
 @derived
 def common_bytes(collective: CollectiveSum, view: View) -> int | None:
-    """Bytes below which half of all that these calls carry lies (a power of two); None where their sizes are not known.
+    """The message size in bytes (a power of two) below which half of all data of the calls is sent; None if unknown.
 
-    By what they carry, so that barriers and sums of one number do not count among the gradients.
+    Weighted by data, so that barriers and sums of a single number do not affect it.
     """
     buckets = sorted((int(low), calls) for low, calls in collective.sizes.items() if low.isdecimal())
     carried = list(accumulate(low * calls for low, calls in buckets))
@@ -241,7 +241,7 @@ def common_bytes(collective: CollectiveSum, view: View) -> int | None:
 
 @derived
 def is_many_and_small(collective: CollectiveSum, view: View) -> bool | None:
-    """Are there many on each rank, and is half of what they carry in messages below a mebibyte?"""
+    """Are there many calls on each rank, with half of their data in messages below a mebibyte?"""
     common = common_bytes(collective, view)
     if common is None or collective.calls is None:
         return None
@@ -251,14 +251,14 @@ def is_many_and_small(collective: CollectiveSum, view: View) -> bool | None:
 
 @derived
 def common_size(collective: CollectiveSum, view: View) -> str:
-    """The size that most messages have, for people: ``256 KiB``."""
+    """The size of most messages as text: ``256 KiB``."""
     common = common_bytes(collective, view) or 0
     return f"{common >> 10} KiB" if common >= 1 << 10 else f"{common} bytes"
 
 
 @derived
 def crosses_sockets(host: Host, view: View) -> bool | None:
-    """Does NVLink leave GPUs apart that sit on both sides of the link between the CPU sockets (level SYS)?"""
+    """Does NVLink leave some GPUs unconnected that are on different CPU sockets (level SYS)?"""
     pairs = gpu_pairs(host)
     if not pairs:
         return None
@@ -269,7 +269,7 @@ def crosses_sockets(host: Host, view: View) -> bool | None:
 
 
 def _all_joined(pairs: list[TopoLink]) -> bool:
-    """Does NVLink join all GPUs, be it over others? Bridges join pairs only."""
+    """Does NVLink connect all GPUs, directly or through others? Bridges connect pairs only."""
     group_of = {gpu: gpu for link in pairs for gpu in (link.a, link.b)}
     for link in pairs:
         if (link.level or "").startswith("NV"):
@@ -280,7 +280,7 @@ def _all_joined(pairs: list[TopoLink]) -> bool:
 
 @derived
 def mesh_limit_gbs(benchmark: Benchmark, view: View) -> float | None:
-    """What some of the GPUs of a mesh can reach at most, by the links between them; None for others."""
+    """The highest GB/s that some GPUs of a mesh can reach over the links between them; None for others."""
     if is_multi_host(view.job, view) or benchmark.nranks is None or not 2 <= benchmark.nranks < MESH_SIZE:  # noqa: PLR2004
         return None
     gpus = [gpu for host in view.job.hosts for gpu in host.gpus if gpu.model]
@@ -293,7 +293,7 @@ def mesh_limit_gbs(benchmark: Benchmark, view: View) -> float | None:
 
 @derived
 def uses_part_of_mesh(benchmark: Benchmark, view: View) -> bool | None:
-    """Is it limited by that, and not by something else: does it reach at least a half of it?"""
+    """Is the benchmark limited by the links of a part of a mesh: does it reach at least half of that limit?"""
     limit, reached = mesh_limit_gbs(benchmark, view), best_large_busbw(benchmark, view)
     told = benchmark.nranks is not None and any(gpu.model for host in view.job.hosts for gpu in host.gpus)
     if limit is None:
@@ -302,20 +302,20 @@ def uses_part_of_mesh(benchmark: Benchmark, view: View) -> bool | None:
 
 
 _ETHERNET = 1.1
-"""Gbit/s of an Ethernet of one gigabit at most."""
+"""The highest rate of Gigabit Ethernet in Gbit/s."""
 _FILLED = 0.6
-"""Gbit/s from which a gigabit Ethernet is full; less may have other reasons."""
+"""The rate in Gbit/s from which Gigabit Ethernet is saturated; a lower rate may have other reasons."""
 
 
 @derived
 def told_fraction_of_test(job: Job, view: View) -> float | None:
-    """What NCCL is said to reach, as a share of what a test of one link without it reached."""
+    """The rate of NCCL divided by that of a test of one link without it, by people's words."""
     return ratio(told(job, view, {"nccl"}), told(job, view, {"rdma-test", "tcp"}))
 
 
 @derived
 def told_gigabit(job: Job, view: View) -> bool | None:
-    """Are the hosts said to be joined by Ethernet of 1 Gbit/s, or is a rate given that fills one?"""
+    """Do people say that the hosts are connected by 1 Gbit/s Ethernet, or mention a rate that saturates it?"""
     links = told(job, view, {"link"})
     if links is not None:
         return links <= _ETHERNET

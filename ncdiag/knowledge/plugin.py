@@ -1,4 +1,4 @@
-"""Plugins that do not load, refuse a release or stand in for one that was meant."""
+"""Plugins that do not load, do not match the release, or are used in place of the intended one."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _OFI_FAILURES = frozenset({"ofi-no-provider", "ofi-init-failed", "ofi-option-fai
 
 @derived
 def lacks_needed_plugin(host: Host, view: View) -> bool | None:
-    """Did a plugin that this machine needs fail.
+    """Did a plugin that this machine needs fail?
 
     The OFI plugin started and found nothing, a plugin lacks a library, or one was named and not found. Where NCCL's own
-    verbs transport serves in its place, only one that was named was wanted.
+    verbs transport is used instead, only a named plugin counts.
     """
     mine = view.events_on(host.name, _PLUGIN_FAILURES)
     events = {e.event for e in mine}
@@ -51,7 +51,7 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
 
 def _named_plugin(of: Host | Job, view: View) -> Setting | None:
     named, provider = view.setting(of, "NCCL_NET_PLUGIN"), view.setting(of, "FI_PROVIDER")
-    if provider is not None and provider.is_set and provider.text == "efa":  # which only the plugin of AWS reads
+    if provider is not None and provider.is_set and provider.text == "efa":  # only the plugin of AWS reads it
         view.note(provider)
         return provider
     return named
@@ -71,7 +71,7 @@ def lacks_other_plugin(job: Job, view: View) -> bool:
 
 @derived
 def plugin_need(host: Host, view: View) -> str:
-    """``: libfabric.so.1 is missing``; empty where no line names the library."""
+    """The missing library, ``: libfabric.so.1 is missing``; empty where no line names it."""
     mine = view.events_on(host.name, _PLUGIN_FAILURES)
     found = next((library for e in mine if (library := _missing_library(e))), None)
     return f": {found} is missing" if found else ""
@@ -92,7 +92,7 @@ _IBEXT = lazy_regex(r"IBext(?:_v\d{1,3})?")
 
 @derived
 def is_on_ibext(rank: Rank, view: View) -> bool | None:
-    """True if its network is that of HPC-X's plugin, whose name has the version of the interface since v6."""
+    """Is the rank's network that of HPC-X's plugin? Its name includes the interface version since v6."""
     if rank.net is None:
         return None
     view.note(rank, "net")
@@ -101,9 +101,9 @@ def is_on_ibext(rank: Rank, view: View) -> bool | None:
 
 @derived
 def refuses_plugin(host: Host, view: View) -> bool | None:
-    """Did NCCL find a network plugin without an interface that it knows, so that it went on without?
+    """Did NCCL find a network plugin without an interface version that it supports, and continue without it?
 
-    It asks for one version of the interface after the other; a plugin that loads in the end decides.
+    It tries one version of the interface after the other; a plugin that loads in the end does not count.
     """
     asked = view.events_on(host.name, ["plugin-symbol-missing"])
     missing = [e for e in asked if str(e.fields.get("symbol", "")).startswith("ncclNet")]
@@ -119,7 +119,7 @@ def refuses_plugin(host: Host, view: View) -> bool | None:
 
 @derived_of("other-plugin-not-found")
 def is_named_tuner_missing(event: Event, view: View) -> bool | None:
-    """Was a tuner plugin asked for by name and not found?"""
+    """Was a tuner plugin configured by name and not found?"""
     if "TUNER/" not in event.text:
         return False
     setting = view.setting(view.job, "NCCL_TUNER_PLUGIN")

@@ -1,4 +1,4 @@
-"""RoCE ports: addresses, GID entries, marks of packets and priorities."""
+"""RoCE ports: addresses, GID entries, packet markings and priorities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STORMS = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 
 
 def _of_card(interface: Interface, names: tuple[str, ...]) -> str | None:
-    """Those of a network card, which all come from one output; what has no card behind it has none of them."""
+    """The named counters of a network card that are not 0; None for an interface without a card."""
     if interface.counters is None and interface.kind in {"physical", None}:
         return None
     return raised_counters(interface.counters, names) or ""
@@ -28,13 +28,13 @@ def _of_card(interface: Interface, names: tuple[str, ...]) -> str | None:
 
 @derived
 def discard_counters(interface: Interface, view: View) -> str | None:
-    """Packets that the card dropped or received damaged, where not 0."""
+    """Counters of packets that the card dropped or received damaged, where not 0."""
     return _of_card(interface, _DISCARDS)
 
 
 @derived
 def storm_counters(interface: Interface, view: View) -> str | None:
-    """How often this host held its switch port for too long, where not 0."""
+    """Counters of pause storms, in which this host blocked its switch port for too long, where not 0."""
     return _of_card(interface, _STORMS)
 
 
@@ -43,7 +43,7 @@ _NO_ANSWER = 12
 
 @derived
 def unreached_over_verbs(job: Job, view: View) -> bool:
-    """Did an RDMA connection fail for want of an answer: no path, or retries exceeded? Refusals come from a peer."""
+    """Did an RDMA connection get no answer: no path, or retries exceeded? A refusal comes from a peer."""
     return any(
         e.event == "ib-modify-qp-failed" or (e.event == "ib-completion-error" and e.fields.get("status") == _NO_ANSWER)
         for e in job.events
@@ -52,7 +52,7 @@ def unreached_over_verbs(job: Job, view: View) -> bool:
 
 @derived
 def fails_from_link_local(job: Job, view: View) -> bool:
-    """Do errors of RDMA connections name a link-local GID as their own?"""
+    """Do errors of RDMA connections show a link-local GID as their local one?"""
     if not unreached_over_verbs(job, view):
         return False
     return any(is_link_local(use, view) for rank in job.ranks for use in rank.gids_used)
@@ -60,14 +60,14 @@ def fails_from_link_local(job: Job, view: View) -> bool:
 
 @derived
 def on_device(event: Event, view: View) -> str:
-    """`` of mlx5_2``: the device that the message names; empty where it names none."""
+    """The device that the message names, `` of mlx5_2``; empty where it names none."""
     hca = event.fields.get("hca")
     return f" of {hca}" if hca else ""
 
 
 @derived
 def gid_place(event: Event, view: View) -> str:
-    """``The GID entry 5 of mlx5_2 on n1``, for people; what the other side reports about itself is the peer's."""
+    """The GID entry as text, ``The GID entry 5 of mlx5_2 on n1``; in a message of the other side, the peer's entry."""
     index, remote = event.fields.get("gid_index"), event.fields.get("side") == "remote"
     entry = f"The GID entry {index}" if isinstance(index, int) else "The GID"
     of = " of the peer" if remote else on_device(event, view)
@@ -76,7 +76,7 @@ def gid_place(event: Event, view: View) -> str:
 
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def starts_link_local(event: Event, view: View) -> bool:
-    """Did a RoCE queue pair that failed start from a link-local GID, as the head of a test shows?"""
+    """Did a RoCE queue pair that failed use a link-local GID, as the header of a test shows?"""
     fields = event.fields
     return fields.get("link_layer") == "Ethernet" and str(fields.get("local_gid", "")).lower().startswith("fe80")
 
@@ -89,14 +89,14 @@ def _interface_of(port: Port, view: View) -> Interface | None:
 
 @derived
 def netdev_name(port: Port, view: View) -> str:
-    """The interface of the port, for people."""
+    """The name of the port's network interface as text for messages."""
     interface = _interface_of(port, view)
     return interface.name if interface is not None else "its interface"
 
 
 @derived
 def netdev_lacks_ip(port: Port, view: View) -> bool | None:
-    """Has the interface of this port no IP address but a link-local one? A slave of a bond needs none."""
+    """Does the interface of this port have only a link-local IP address? A bond member needs none."""
     if any(gid.ip is not None for gid in port.gids):
         return False
     interface = _interface_of(port, view)
@@ -108,7 +108,7 @@ def netdev_lacks_ip(port: Port, view: View) -> bool | None:
 
 
 def _has_link_local_alone(port: Port, view: View) -> bool:
-    """Does the whole GID table hold nothing else? The kernel makes entries of every address of the interface."""
+    """Does the complete GID table contain link-local entries only? The kernel adds one for every interface address."""
     if not port.gids or not port.gids_complete:
         return False
     view.note(port.gids[0])
@@ -119,7 +119,7 @@ def _has_link_local_alone(port: Port, view: View) -> bool:
 def lacks_gids(port: Port, view: View) -> bool | None:
     """Is the whole GID table of an active RoCE port empty? None where it was not shown whole.
 
-    In a container the entries of interfaces outside of it do not show: another rule covers that.
+    In a container, entries of interfaces outside it do not appear, which another rule covers.
     """
     host = view.host(port.host)
     inside = host is not None and host.in_container is True
@@ -134,7 +134,7 @@ def lacks_gids(port: Port, view: View) -> bool | None:
 
 @derived
 def has_rocev2(port: Port, view: View) -> bool | None:
-    """Has the GID table an entry of type RoCE v2? None when the table is not known whole."""
+    """Does the GID table contain an entry of type RoCE v2? None when the table is not known whole."""
     if any(gid.type == "RoCE v2" for gid in port.gids):
         return True
     return False if port.gids_complete and port.gids and all(gid.type is not None for gid in port.gids) else None
@@ -142,7 +142,7 @@ def has_rocev2(port: Port, view: View) -> bool | None:
 
 @derived
 def lossless_priority(host: Host, view: View) -> int | None:
-    """The priority above 0 that an interface of the host keeps lossless for marked packets; 0: it keeps none."""
+    """The priority above 0 that an interface of the host keeps lossless for marked packets; 0 for none."""
     for interface in host.interfaces:
         if interface.trust == "dscp" and any(interface.pfc or ()):
             view.note(interface)
@@ -152,9 +152,9 @@ def lossless_priority(host: Host, view: View) -> int | None:
 
 @derived
 def unmarked_interface(host: Host, view: View) -> str | None:
-    """An interface that ignores the marks of packets (trust pcp) or keeps no priority lossless.
+    """An interface that ignores packet markings (trust pcp) or keeps no priority lossless.
 
-    Empty without one; None where no interface was shown to treat marks in any way.
+    Empty without one; None where no interface's settings for markings were shown.
     """
     for interface in host.interfaces:
         if interface.trust == "pcp" or interface.pfc == ():
@@ -165,7 +165,7 @@ def unmarked_interface(host: Host, view: View) -> str | None:
 
 @derived
 def uses_bond(rank: Rank, view: View) -> bool | None:
-    """Is one of the RDMA devices that the rank uses a bond of two ports (``mlx5_bond_0``)?"""
+    """Does the rank use a bond of two ports as an RDMA device (``mlx5_bond_0``)?"""
     if rank.net_devices is None:
         return None
     return rank.net == "IB" and any("bond" in d.name and d.link_layer == "RoCE" for d in rank.net_devices)
@@ -175,7 +175,7 @@ def uses_bond(rank: Rank, view: View) -> bool | None:
 def gid_index_differences(job: Job, view: View) -> tuple[Difference, ...] | None:
     """The differences in the index of the RoCE v2 entry with an IPv4 address.
 
-    None where there is none and the GID tables of a host were not shown.
+    None without any, where the GID tables of a host were not shown.
     """
     found = tuple(difference for difference in differences(job, view) if difference.what == "rocev2_index")
     shown = bool(job.hosts) and all(_shows_gids(host, view) for host in job.hosts)
@@ -183,18 +183,18 @@ def gid_index_differences(job: Job, view: View) -> tuple[Difference, ...] | None
 
 
 def _shows_gids(host: Host, view: View) -> bool:
-    """True if a GID table of the host was shown, or none of its ports is Ethernet's."""
+    """Was a GID table of the host shown, or are none of its ports Ethernet?"""
     ports = [port for hca in host.hcas for port in hca.ports]
     return any(port.gids for port in ports) or {is_roce(port, view) for port in ports} == {False}
 
 
 _MARKED = 0.01
-"""Share of received packets with a congestion mark from which the fabric is busy."""
+"""The share of received packets with a congestion mark from which the fabric counts as congested."""
 
 
 @derived
 def is_congested(port: Port, view: View) -> bool | None:
-    """Did switches mark a good part of the packets that it received, as they do where queues grow?"""
+    """Did switches mark a large share of the received packets, as they do when queues grow?"""
     counters = port.counters or {}
     marked, received = counters.get("np_ecn_marked_roce_packets"), counters.get("port_rcv_packets")
     if marked is None or not received:
@@ -209,7 +209,7 @@ def _choice(port: Port, view: View) -> GidChoice | None:
 
 @derived
 def chosen_gid_type(port: Port, view: View) -> GidType | None:
-    """The type of the GID that NCCL uses on this port with the settings and version at hand."""
+    """The type of the GID that NCCL uses on this port with the known settings and version."""
     choice = _choice(port, view)
     if choice is None or not choice.known or choice.entry is None:
         return None
@@ -219,7 +219,7 @@ def chosen_gid_type(port: Port, view: View) -> GidType | None:
 
 @derived
 def chosen_gid_is_bad(port: Port, view: View) -> bool | None:
-    """Is the entry in force empty, of RoCE v1, or without a routable address? None when it was not seen."""
+    """Is the GID entry in use empty, of RoCE v1, or without a routable address? None when it was not seen."""
     choice = _choice(port, view)
     if choice is None or not choice.known:
         return None
@@ -241,7 +241,7 @@ def _is_bad(gid: Gid) -> bool | None:
 
 @derived
 def has_routable_gid(port: Port, view: View) -> bool | None:
-    """Does the port's table hold a RoCE v2 entry with an address that travels beyond the link?"""
+    """Does the port's table contain a RoCE v2 entry with a routable address?"""
     verdicts = [_is_bad(gid) for gid in port.gids]
     if False in verdicts:
         view.note(port.gids[verdicts.index(False)])
@@ -251,9 +251,9 @@ def has_routable_gid(port: Port, view: View) -> bool | None:
 
 @derived
 def misses_ipv6_gid(port: Port, view: View) -> bool | None:
-    """Does NCCL, by its own choice, use a bad entry although the table has good ones, all IPv6?
+    """Does NCCL by default use a bad entry although the table has good ones, all of them IPv6?
 
-    It looks for IPv4 unless NCCL_IB_ADDR_FAMILY says AF_INET6; without a match it stays at entry 0.
+    It searches for IPv4 unless NCCL_IB_ADDR_FAMILY is AF_INET6; without a match it uses entry 0.
     """
     host = view.host(port.host)
     settings = settings_of(host, view) if host is not None else {}
@@ -269,7 +269,7 @@ def misses_ipv6_gid(port: Port, view: View) -> bool | None:
 
 @derived
 def chosen_gid_text(port: Port, view: View) -> str:
-    """For people: ``a link-local RoCE v2 address (fe80::1)``."""
+    """The GID entry in use, as text: ``a link-local RoCE v2 address (fe80::1)``."""
     choice = _choice(port, view)
     if choice is None or not choice.known:
         return "an unknown entry"
@@ -282,7 +282,7 @@ def chosen_gid_text(port: Port, view: View) -> str:
 
 @derived_of("ib-modify-qp-failed")
 def refuses_address(event: Event, view: View) -> bool:
-    """Was a queue pair refused as invalid on the step that takes the addresses, to RTR, or on one that is not named?"""
+    """Was a queue pair refused as invalid on the step that takes the addresses, to RTR, or on an unnamed step?"""
     return error_name(event, view) == "EINVAL" and event.fields.get("next_state") in {None, "RTR"}
 
 
@@ -303,14 +303,14 @@ def is_link_local(use: GidUse, view: View) -> bool | None:
 
 
 _RAILS = 3
-"""Interfaces of which one can differ from the rest."""
+"""The number of interfaces from which one that differs is an outlier."""
 
 
 @derived
 def odd_rail_mtus(host: Host, view: View) -> str | None:
-    """``ens5f0np0 1500 (7 others 9000)``: interfaces of RoCE ports that have another MTU than most; empty for none.
+    """Interfaces of RoCE ports with another MTU than most, ``ens5f0np0 1500 (7 others 9000)``; empty for none.
 
-    Compared are active ports of one rate. None where fewer than two such interfaces told their MTU.
+    Active ports of one rate are compared. None where fewer than two such interfaces have a known MTU.
     """
     rails = _rails(host, view)
     if len(rails) < _RAILS - 1:

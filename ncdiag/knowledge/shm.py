@@ -1,4 +1,4 @@
-"""Shared memory segments that could not be made or attached."""
+"""Shared memory segments that could not be created or attached."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _SHM_FILE = "shmutils.cc"
 
 @derived
 def is_shm_denied(event: Event, view: View) -> bool:
-    """Was a file in /dev/shm refused: by a line about it, or by a system call of NCCL's code for it?"""
+    """Was access to a file in /dev/shm denied: by a line about it, or by a system call of NCCL's code for it?"""
     inside = event.event == "system-call-failed" and (event.file or "").endswith(_SHM_FILE)
     return (inside or event.event in _SHM_CALLS) and reason(event, view) == "denied"
 
 
 @derived
 def separate_shm(event: Event, view: View) -> str:
-    """``; /dev/shm of c1 and c2 are two``: containers that were shown to share none, by its device number."""
+    """Containers that share no /dev/shm by its device number, ``; /dev/shm of c1 and c2 are two``; empty for none."""
     first: dict[int, Host] = {}
     for host in view.job.hosts:
         mount = next((mount for mount in host.mounts if mount.path == SHM and mount.device is not None), None)
@@ -36,14 +36,14 @@ def separate_shm(event: Event, view: View) -> str:
 SHM = "/dev/shm"  # noqa: S108
 
 _DEFAULT = 64 << 20
-"""Bytes that Docker and Kubernetes give a container that asks for nothing: little, however many GPUs there are."""
+"""The default size of a container's /dev/shm in Docker and Kubernetes, in bytes, too small for any number of GPUs."""
 _ROOM = 1 << 30
-"""Bytes of /dev/shm below which several GPUs of a host, and the data loaders beside them, run out of it."""
+"""The size of /dev/shm in bytes below which several GPUs of a host, and data loaders, exhaust it."""
 
 
 @derived
 def small_shm(host: Host, view: View) -> str | None:
-    """``64 MiB``: the size of /dev/shm where that is little for several GPUs, or what containers get by default.
+    """The size of /dev/shm, ``64 MiB``, where it is small for several GPUs, or the default of containers.
 
     Empty where it is enough, None where it was not shown.
     """

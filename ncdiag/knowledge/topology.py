@@ -1,4 +1,4 @@
-"""How the GPUs and NICs of a host are joined, and processes that are bound far from their GPU."""
+"""How the GPUs and NICs of a host are connected, and processes that are bound far from their GPU."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 _CPUS = 1 << 13
 _SHOWN = 3
 Binding = tuple[str, str, str]
-"""What is bound (``GPU 3``), the processors of its process, those near it."""
+"""What is bound (``GPU 3``), the processors of its process, and those near it."""
 
 
 @derived
 def far_bindings(host: Host, view: View) -> str | None:
-    """``GPU 0 (its process may use 64-95, near it are 0-31)``; empty for none, None if not known.
+    """Processes bound far away, ``GPU 0 (its process may use 64-95, near it are 0-31)``.
 
-    A log tells of those that are bound wrongly alone.
+    Empty for none, None if unknown.
+
+    A log shows wrong bindings only.
     """
     found = dict.fromkeys(_told_by_nccl(host, view))
     compared = list(_compared(host, view))
@@ -43,7 +45,7 @@ def _told_by_nccl(host: Host, view: View) -> Iterator[Binding]:
 
 
 def _compared(host: Host, view: View) -> Iterator[tuple[Binding, bool]]:
-    """Ranks whose processors and whose GPU's are known, and whether these have none in common."""
+    """Ranks with known processors and known processors near their GPU, and whether these are disjoint."""
     processes = {process.pid: process.cpus for process in host.process_cpus or ()}
     for rank in view.ranks_on(host.name) if processes else ():
         own, gpu = processes.get(rank.pid or 0), gpu_of(rank, host)
@@ -56,7 +58,7 @@ def _compared(host: Host, view: View) -> Iterator[tuple[Binding, bool]]:
 
 
 def cpu_numbers(text: str) -> frozenset[int]:
-    """The numbers of a list such as ``0-31,64-95``; empty for anything else."""
+    """Return the numbers of a list such as ``0-31,64-95``; empty for anything else."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -71,7 +73,7 @@ _SAYS_NOTHING = CODES | {"python-exception"}
 
 @derived
 def fails_without_reason(job: Job, view: View) -> bool:
-    """Are return codes of NCCL all that the job tells of its failure?"""
+    """Are return codes of NCCL all that the job shows of its failure?"""
     failures = [event for event in job.events if event.kind in OWN_FAILURES]
     return any(e.event in CODES for e in failures) and all(e.event in _SAYS_NOTHING for e in failures)
 
@@ -82,10 +84,10 @@ _SLOW_BY_DESIGN = ("ConnectX-6 Lx", "Virtual Function")
 
 @derived
 def narrow_devices(host: Host, view: View) -> tuple[str, ...] | None:
-    """GPUs and RDMA cards on fewer PCIe lanes than they have, and such cards at a lower speed.
+    """GPUs and RDMA cards on fewer PCIe lanes than they support, and RDMA cards at a lower PCIe speed.
 
-    GPUs lower the speed themselves when idle; a card may do with less where that carries what its port does. None when
-    no width is known.
+    GPUs lower the speed themselves when idle; for a card it counts only where it carries less than its port does. None
+    when no width is known.
     """
     found = []
     told = False
@@ -121,7 +123,7 @@ def _is_slow_card(device: PciDevice) -> bool:
 
 
 def _carries_its_port(device: PciDevice, host: Host) -> bool:
-    """Is the link as fast as the port of the card; where no port is known to be its own, as any that may be?"""
+    """Is the PCIe link as fast as the port of the card, or as any that may be its port where that is not known?"""
     own = [hca for hca in host.hcas if hca.bus_id == device.bus_id]
     hcas = own or [hca for hca in host.hcas if hca.bus_id is None]
     rates = [port.rate_gbps for hca in hcas for port in hca.ports if port.state == "active" and port.rate_gbps]
@@ -138,7 +140,7 @@ _TOPOLOGY_GAPS = frozenset({
     "topology-node-not-found", "topology-link-orphan", "topology-host-unknown", "topology-link-one-way",
     "topology-no-path",
 })  # fmt: skip
-"""NCCL misses a device or a link in its topology; from what the system tells it knows all of them."""
+"""Messages of NCCL about a device or link missing in its topology; in one read from the system nothing is missing."""
 
 
 @derived_of("pci-parent-unknown")
@@ -150,7 +152,7 @@ def hides_rdma_device(event: Event, view: View) -> bool:
 
 @derived
 def has_foreign_topology(job: Job, view: View) -> bool:
-    """Does NCCL point to the topology file that it was given, or miss what that file should name?"""
+    """Does NCCL refer to the topology file that it was given, or miss data that the file should contain?"""
     hints = [e for e in job.events if e.event == "nccl-hint" and "provided topology file" in e.text]
     hints += [e for e in job.events if e.event in _TOPOLOGY_GAPS]
     for event in hints[:1]:
@@ -159,15 +161,15 @@ def has_foreign_topology(job: Job, view: View) -> bool:
 
 
 _FROM_SYS = frozenset({"pci", "nvlink"})
-"""Elements of the topology of which NCCL reads a part in /sys; of all others it knows everything by itself."""
+"""Elements of the topology that NCCL partly reads from /sys; all others it detects completely."""
 
 
 @derived_of("xml-attribute-missing")
 def lacks_word_of_file(event: Event, view: View) -> bool:
-    """Is an attribute missing that only a file can leave out, or that a file left out which is known to be loaded?
+    """Is an attribute missing that only a file can lack, or that a file that is known to be loaded lacks?
 
-    What NCCL finds itself has all attributes (ncclTopoGetXmlFromCpu, ncclTopoGetXmlFromGpu, ncclTopoFillNet; v2.6.4 to
-    v2.30.7), but for the class of a device that /sys hides.
+    Elements that NCCL detects have all attributes (ncclTopoGetXmlFromCpu, ncclTopoGetXmlFromGpu, ncclTopoFillNet;
+    v2.6.4 to v2.30.7), except the class of a device that /sys hides.
     """
     if event.fields.get("element") not in _FROM_SYS:
         return True
@@ -183,7 +185,7 @@ def lacks_word_of_file(event: Event, view: View) -> bool:
 
 @derived_of("xml-value-unknown")
 def is_unknown_speed(event: Event, view: View) -> bool:
-    """Is the word that NCCL does not know the speed of a PCIe link?"""
+    """Is the unknown value in NCCL's message the speed of a PCIe link?"""
     return "GT/s" in str(event.fields.get("word", ""))
 
 
@@ -211,7 +213,7 @@ def loads_graph(host: Host, view: View) -> bool:
 
 @derived
 def reuses_dump(host: Host, view: View) -> bool | None:
-    """Does it read its own topology, or the channels in a job that failed without telling why?"""
+    """Does NCCL read its own topology dump, or its channels in a job that failed without a reason?"""
     if loads_graph(host, view) and fails_without_reason(view.job, view):
         return True
     return loads_own_topology(host, view)
@@ -219,7 +221,7 @@ def reuses_dump(host: Host, view: View) -> bool | None:
 
 @derived
 def reused_dump(host: Host, view: View) -> str:
-    """``the topology file that it writes (/tmp/topo.xml)``, for people."""
+    """The file that is reused, as text: ``the topology file that it writes (/tmp/topo.xml)``."""
     if loads_own_topology(host, view):
         setting = view.setting(host, "NCCL_TOPO_FILE")
         return f"the topology file that NCCL itself writes ({setting.text if setting else ''})"

@@ -1,4 +1,4 @@
-"""Releases of NCCL and the driver with a known defect or too old for the GPUs."""
+"""Releases of NCCL and of the driver with a known defect, or too old for the GPUs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "e
 
 @derived_of("module-symbol")
 def is_rdma_module_mismatch(event: Event, view: View) -> bool:
-    """A module of the RDMA stack that does not fit the kernel or the other modules."""
+    """Does a module of the RDMA stack not match the kernel or the other modules?"""
     return str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
 
 
@@ -30,9 +30,9 @@ _UNSUPPORTED = "NS"
 
 @derived
 def driver_defect(host: Host, view: View) -> str | None:
-    """``Driver 525.85.12 lets ...``: a known fault of the release with a sign of it; empty for none.
+    """A known defect of the driver release with a sign of it, ``Driver 525.85.12 lets ...``; empty for none.
 
-    None when one may be there: the driver, the GPU or where its sign would stand was not shown.
+    None when there may be one: the driver, the GPU or the place of its sign was not shown.
     """
     told = next((gpu for gpu in host.gpus if gpu.driver), None)
     text = host.driver or (told.driver if told is not None else None)
@@ -46,7 +46,7 @@ def driver_defect(host: Host, view: View) -> str | None:
 
 
 def _applies(defect: DriverDefect, version: Version | None, host: Host, view: View) -> bool | None:
-    """Kleene's and over the release, the sign and the GPU."""
+    """The three-valued conjunction of the conditions on release, sign and GPU."""
     affected = None if version is None else version.major == defect.fixed.major and version < defect.fixed
     parts = [affected]
     for tell in (_has_sign, _has_gpu):
@@ -66,7 +66,7 @@ def _has_sign(defect: DriverDefect, host: Host, view: View) -> bool | None:
 
 
 def _has_xid(xid: int, host: Host, view: View) -> bool | None:
-    """None where the kernel's log was not shown."""
+    """Does the kernel log of the host contain the Xid? None where the log was not shown."""
     event = next((e for e in view.events_on(host.name, [_XID]) if e.fields.get("xid") == xid), None)
     if event is not None:
         view.note(event)
@@ -75,7 +75,7 @@ def _has_xid(xid: int, host: Host, view: View) -> bool | None:
 
 
 def _denies_peers(host: Host, view: View) -> bool | None:
-    """None where nothing shows which GPUs reach each other."""
+    """Are there GPUs without peer access? None where that was not shown."""
     pairs = [link for link in host.links if joins_gpus(link)]
     states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
     denied = next((link for link, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)
@@ -97,7 +97,10 @@ def _has_gpu(defect: DriverDefect, host: Host, view: View) -> bool | None:
 
 @derived
 def release_defect(host: Host, view: View) -> str | None:
-    """``NCCL 2.26.2 stops with ...``: a known fault of the release on this host; empty for none, None when open."""
+    """A known defect of the NCCL release on this host, ``NCCL 2.26.2 stops with ...``.
+
+    Empty for none, None if unknown.
+    """
     version = view.version(host)
     if version is None or version.less(Version(2, 0, 1)):
         return None
@@ -109,7 +112,7 @@ def release_defect(host: Host, view: View) -> str | None:
 
 
 def _hits(defect: Defect, host: Host, version: VersionRange, view: View) -> bool | None:
-    """Kleene's and over what the entry names."""
+    """The three-valued conjunction of the conditions in the entry."""
     older, newer = version.less(defect.since), version.less(defect.fixed)
     parts = [None if older is None else not older, newer, *_conditions(defect, host, view)]
     if False in parts:
@@ -139,7 +142,7 @@ def _conditions(defect: Defect, host: Host, view: View) -> Iterable[bool | None]
 
 @derived
 def gpu_before_time(host: Host, view: View) -> str | None:
-    """``NVIDIA H100 (first release for it: 2.15.1)``: a GPU that NCCL of the host was not built for; empty for none."""
+    """A GPU newer than the host's NCCL, ``NVIDIA H100 (first release for it: 2.15.1)``; empty for none."""
     version = view.version(host)
     models = [gpu for gpu in host.gpus if gpu.model]
     if version is None or not models:
@@ -153,17 +156,17 @@ def gpu_before_time(host: Host, view: View) -> str | None:
 
 
 _MINOR_FREELY = 11
-"""The first CUDA of which any release runs on the driver of any other with the same major number."""
+"""The first CUDA major release whose minor releases all run on a driver for any of them."""
 _Told = tuple[driver_cuda.Release | None, Fact, str]
-"""A release of CUDA, the fact that tells it and its field."""
+"""A release of CUDA, and the fact and field that show it."""
 
 
 @derived
 def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
-    """Is CUDA, as NCCL, PyTorch or the toolkit have it, newer than the driver: of another major release, or the same?
+    """Is the CUDA of NCCL, PyTorch or the toolkit newer than the driver's, and in the major or only the minor release?
 
-    From 11 on a driver runs all releases of its major one, but for functions and PTX that it does not know. None where
-    one of the two is not told.
+    From 11 on a driver runs all releases of its major one, except functions and PTX that it does not know. None where
+    one of the two is unknown.
     """
     driver = next((told for told in _drivers_cuda(job) if told[0]), None)
     built = next((told for told in _built_with(job, view) if told[0]), None)
@@ -177,7 +180,7 @@ def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
 
 
 def _drivers_cuda(job: Job) -> Iterator[_Told]:
-    """The CUDA of the driver: what it says itself, which counts the compat package in, then what its release has."""
+    """The CUDA of the driver: as it reports it, which includes the compat package, else by the driver's release."""
     for event in job.events:
         code = event.fields.get("cuda_version")
         if event.event == "cuda-driver-version" and isinstance(code, int):
@@ -190,7 +193,7 @@ def _drivers_cuda(job: Job) -> Iterator[_Told]:
 
 
 def _built_with(job: Job, view: View) -> Iterator[_Told]:
-    """The CUDA that the program was built with: NCCL's, PyTorch's, then that of a toolkit, which need not be in use."""
+    """The CUDA that the program was built with: NCCL's, PyTorch's, else that of a toolkit, which may not be in use."""
     for rank in job.ranks:
         version = view.version(rank)
         if version is not None and "+cuda" in version.text:
@@ -204,7 +207,7 @@ def _built_with(job: Job, view: View) -> Iterator[_Told]:
 
 @derived
 def nccl_build(event: Event, view: View) -> str:
-    """`` (NCCL 2.18.3+cuda11.0)``: the build that says it, as far as the job shows it; empty if it does not."""
+    """The NCCL build that prints the message, `` (NCCL 2.18.3+cuda11.0)``, as far as known; else empty."""
     versions = ((rank, view.version(rank)) for rank in view.job.ranks if event.rank in {None, rank.rank})
     for rank, version in versions:
         if version is not None and "+cuda" in version.text:
@@ -215,9 +218,9 @@ def nccl_build(event: Event, view: View) -> str:
 
 @derived
 def nccl_cuda_behind(job: Job, view: View) -> str | None:
-    """``10.2 and 12.1``: the CUDA of NCCL and that of the program, where the program's is of a later major release.
+    """The CUDA of NCCL and the later major release of the program's CUDA: ``10.2 and 12.1``.
 
-    Empty where it is not; None where one of them is not told.
+    Empty where the program's is not later; None where one of them is unknown.
     """
     told = list(_built_with(job, view))
     nccl = next((release for release, fact, _ in told if isinstance(fact, Rank) and release), None)

@@ -1,4 +1,4 @@
-"""What the Linux of Windows hides of its devices."""
+"""Devices that the Windows Subsystem for Linux hides."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ncdiag.facts.vocabulary.failures import pci_paths_missing
 
 @derived
 def hides_pci_devices(host: Host, view: View) -> bool | None:
-    """True if NCCL found no PCI bus folder in /sys, or it is Windows' Linux, which has none.
+    """Did NCCL find no PCI bus folder in /sys, or is the host WSL, which has none?
 
-    None where neither was shown, nor a rank that is past the search for PCI devices.
+    None where neither was shown, nor a rank that got past the search for PCI devices.
     """
     if host.in_wsl:
         view.note(host, "in_wsl")

@@ -161,7 +161,7 @@ def stack_splits(job: Job) -> Iterator[Difference]:
 
 
 def _called_in(dump: StackDump, others: Sequence[StackDump]) -> str:
-    """`` by evaluate (train.py:31)``: the outermost function of the main thread that no other process is in."""
+    """Where it was called, `` by evaluate (train.py:31)``: the outermost function that no other process is in."""
     elsewhere = {frame for other in others for thread in other.threads[:1] for frame in thread.frames}
     own = (frame for thread in dump.threads[:1] for frame in reversed(thread.frames) if frame not in elsewhere)
     found = next((frame for frame in own if frame.line is not None), None)

@@ -118,7 +118,7 @@ def peer_of(entry: FlightEntry) -> int | None:
 
 
 def mismatches(dumps: Dumps) -> Iterator[tuple[int, dict[str, list[int]]]]:
-    """The first collective of each group of which operation or size differ: its number, and which ranks called what."""
+    """Yield the first collective of each group whose operation or size differs: its number, and the ranks by call."""
     seen: set[Group] = set()
     for (group, sequence), entries in sorted(dumps.called.items()):
         if group in seen or len(entries) < 2:  # noqa: PLR2004  (one rank alone disagrees with nobody)

@@ -1,4 +1,4 @@
-"""A job that stands still without a word: how far its ranks came, whom they wait for, and who is not in the input."""
+"""A job that hangs without a message: how far its ranks came, whom they wait for, and who is not in the input."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _spans(sources: Iterable[Timeout | FlightRecord]) -> list[Span]:
 
 
 def _compared_records(view: View) -> Iterator[Event]:
-    """Calls of one number and process group that differ in the dumps of two ranks, and ranks that wait in a circle."""
+    """Calls with one number and group that differ in the dumps of two ranks, and ranks that wait in a circle."""
     found = dumps.dumps_of(view)
     for sequence, calls in dumps.mismatches(found):
         groups = {call: dumps.named(ranks) for call, ranks in calls.items()}

@@ -108,7 +108,7 @@ def _may_carry_data(host: Host, view: View) -> set[str]:
 
 
 def _networks(interface: Interface) -> list[tuple[int, int, int]]:
-    """IP version, network and host bits of the addresses; those of a link alone (fe80::) are the same everywhere."""
+    """The IP version, network and number of host bits of each address, without link-local ones (fe80::)."""
     found: list[tuple[int, int, int]] = []
     for address in interface.addresses or ():
         ip = ip_address(address.ip)

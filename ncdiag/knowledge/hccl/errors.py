@@ -1,4 +1,4 @@
-"""What HCCL's errors say when their lines are read together: which peer did not come, which device failed first."""
+"""HCCL's errors, with lines read together: which peer did not connect, and which device failed first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CODES = {
     "hccl-socket-timeout": "EI0006", "hccl-ranks-missing": "EI0015", "hccl-params-mismatch": "EI0005",
     "hccl-roce-error": "EI0013", "hccl-cluster-exception": "EI0013", "hccl-exec-timeout": "EI0002",
 }  # fmt: skip
-"""The code of an event whose line, one of the log, names none."""
+"""The code of an event whose log line contains none."""
 _NUMBER = lazy_regex(r"\d{1,7}")
 _RANK_IDS = lazy_regex(r"\[(\d{16})\]")
 _AGENTS = lazy_regex(r"Failed to connect agent\[([\d, ]{1,200})")
@@ -37,7 +37,7 @@ def hccl_code(event: Event, view: View) -> str:
 
 @derived
 def hccl_awaited(event: Event, view: View) -> str:
-    """``rank 9`` or ``10.3.0.2 (rank 1)``: who is missing, from all lines of the job; ``a peer``."""
+    """The missing peer, from all lines of the job: ``rank 9``, ``10.3.0.2 (rank 1)``, or ``a peer`` if unknown."""
     missing = _missing(view.job)
     if missing:
         return _named(missing)
@@ -51,7 +51,7 @@ def hccl_awaited(event: Event, view: View) -> str:
 
 
 def _missing(job: Job) -> set[int]:
-    """The ranks that HCCL says did not connect, or that a complete list of those that did leaves out."""
+    """The ranks that HCCL reports as not connected, or that its complete list of connected ranks lacks."""
     told: set[int] = set()
     connected: set[int] = set()
     expected = 0
@@ -69,14 +69,14 @@ def _missing(job: Job) -> set[int]:
 
 @derived
 def hccl_waiting(event: Event, view: View) -> str:
-    """`` for rank 3``, of a collective that took too long; nothing if the line names no rank."""
+    """The rank that a timed-out collective waited for, `` for rank 3``; empty if the line names none."""
     found = _AWAITED.search(event.text)
     return f" for rank {found[1]}" if found else ""
 
 
 @derived
 def hccl_peer(event: Event, view: View) -> str:
-    """`` to device 1 (29.10.0.2) of 10.3.0.2``: where a transfer went; nothing if no line shows it."""
+    """The target of a transfer, `` to device 1 (29.10.0.2) of 10.3.0.2``; empty if no line shows it."""
     for other in (event, *view.job.events):
         found = _PEER.search(other.text) if other.event == "hccl-roce-error" else None
         if found:
@@ -95,19 +95,19 @@ def is_roce_failure(event: Event, view: View) -> bool:
 
 @derived
 def first_device(event: Event, view: View) -> str:
-    """``device 3 of 10.3.0.2 (Heartbeat Lost)``."""
+    """The device that failed first, with the error: ``device 3 of 10.3.0.2 (Heartbeat Lost)``."""
     return f"{_place(event)} ({event.fields.get('exception')})"
 
 
 def _place(event: Event) -> str:
-    """The location that HCCL writes as address and device."""
+    """The location in HCCL's line: an address and a device."""
     address, _, device = str(event.fields.get("location")).rpartition("/")
     return f"device {device} of {address}" if address else device
 
 
 @derived
 def hccl_difference(event: Event, view: View) -> str:
-    """``: count 16512 and 8320``, as far as the lines say; the same for all of them if each gives a part."""
+    """The differing values, ``: count 16512 and 8320``, as far as shown; combined from lines that each give a part."""
     found = _PARAMETER.search(event.text)
     if found:
         return f": {found['name']} {found['here']} and {found['there']}"
@@ -128,13 +128,13 @@ def _named(ranks: set[int]) -> str:
 
 @derived
 def hccl_env_faults(job: Job, view: View) -> tuple[Event, ...]:
-    """What HCCL says of its variables, and settings whose value it is known not to take."""
+    """HCCL's messages about its variables, and settings whose value it is known to reject."""
     told = [event for event in job.events if event.event == "hccl-env-invalid"]
     return (*told, *(_judged(s, view) for s in job.settings if not told and s.name.startswith("HCCL_")))
 
 
 def _judged(setting: Setting, view: View) -> Event:
-    """An event whose text tells what is wrong with the value, which is empty where nothing is."""
+    """An event whose text describes the problem with the value; the text is empty without one."""
     text = misreading(setting, view) if is_refused_by_hccl(setting, view) else ""
     return Event(
         event="hccl-env-invalid", origin="hccl", kind="cause", text=text, fields={"detail": text},
@@ -144,5 +144,5 @@ def _judged(setting: Setting, view: View) -> Event:
 
 @derived_of("hccl-env-invalid")
 def hccl_refuses(event: Event, view: View) -> bool:
-    """Is there a problem with the variable?"""
+    """Is there a problem with the HCCL variable?"""
     return bool(event.text)

@@ -1,4 +1,4 @@
-"""The host network that HCCL is set up over: the interface that it takes, ports, packet filters, TLS."""
+"""The host network that HCCL uses for its set-up: the interface that it chooses, ports, packet filters, TLS."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _WAITS = frozenset({"hccl-socket-timeout", "hccl-ranks-missing"})
 
 @derived
 def runs_hccl(job: Job, view: View) -> bool | None:
-    """True if something is HCCL's: messages, variables, a rank table; False next to NCCL's ranks or GPUs, or None."""
+    """Does the job use HCCL: by messages, variables, or a rank table?
+
+    False if NCCL's ranks or GPUs appear, else None.
+    """
     told = any(name.startswith("hccl-") for name in view.event_names()) or bool(job.rank_tables)
     if told or any(setting.name.startswith("HCCL_") for setting in job.settings):
         return True
@@ -27,7 +30,7 @@ def runs_hccl(job: Job, view: View) -> bool | None:
 
 @derived
 def hccl_waits(job: Job, view: View) -> bool:
-    """Did a rank wait in vain for a connection?"""
+    """Did a rank time out waiting for a connection?"""
     found = next((event for event in job.events if event.event in _WAITS), None)
     if found is not None:
         view.note(found)
@@ -36,9 +39,10 @@ def hccl_waits(job: Job, view: View) -> bool:
 
 @derived
 def hccl_interface_fault(host: Host, view: View) -> Literal["", "address", "names", "first"] | None:
-    """By what HCCL finds no interface of a host that leads to the others; empty when it does, None when not known.
+    """What makes HCCL choose no interface that leads to the other hosts; empty if it does, None when not known.
 
-    HCCL_IF_IP comes before HCCL_SOCKET_IFNAME; without both it is the first by name, Docker's and the loopback last.
+    HCCL_IF_IP takes precedence over HCCL_SOCKET_IFNAME; without both HCCL uses the first interface by name, Docker's
+    and loopback last.
     """
     runs = runs_hccl(view.job, view)
     if not runs:
@@ -53,7 +57,7 @@ def hccl_interface_fault(host: Host, view: View) -> Literal["", "address", "name
 
 
 def _first_fault(host: Host, view: View) -> Literal["", "first"]:
-    """Of the choice without the variables, where a rank waits."""
+    """The fault of the choice without the variables, where a rank waits."""
     taken = _first(host) if hccl_waits(view.job, view) else None
     if taken is None or not is_virtual(taken, view):
         return ""
@@ -64,7 +68,7 @@ def _first_fault(host: Host, view: View) -> Literal["", "first"]:
 def _address_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> Literal["", "address"] | None:
     own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}
     if ip_address(setting.text or "") is None or setting.text in own:
-        return ""  # what is not an address at all is a wrong value of the variable
+        return ""  # a text that is not an address is reported as a wrong value
     view.note(setting)
     return "address" if closed else None
 
@@ -78,13 +82,13 @@ def _names_fault(host: Host, setting: Setting, view: View, *, closed: bool) -> L
 
 @derived
 def hccl_interfaces(host: Host, view: View) -> str:
-    """``enp1s0, cni0``: the interfaces that HCCL may take, without the loopback; ``none``."""
+    """The interfaces that HCCL may use, without loopback, ``enp1s0, cni0``; ``none`` without any."""
     return ", ".join(interface.name for interface in _usable(host) if not is_loopback(interface, view)) or "none"
 
 
 @derived
 def hccl_first_interface(host: Host, view: View) -> str | None:
-    """The interface that HCCL takes without its variables; None where none was seen."""
+    """The interface that HCCL chooses without its variables; None where none was seen."""
     taken = _first(host)
     return taken.name if taken is not None else None
 
@@ -98,20 +102,20 @@ def _usable(host: Host) -> list[Interface]:
 
 
 def _matches(name: str, text: str) -> bool:
-    """``eth,enp`` are prefixes, ``=eth0`` whole names; ``^`` before either excludes."""
+    """Does the name match the list? ``eth,enp`` are prefixes, ``=eth0`` exact names; a leading ``^`` excludes."""
     excluded, exact = text.startswith("^"), text.removeprefix("^").startswith("=")
     items = [item.strip() for item in text.removeprefix("^").removeprefix("=").split(",") if item.strip()]
     return excluded != any(name == item if exact else name.startswith(item) for item in items)
 
 
 def _order(interface: Interface) -> tuple[int, str]:
-    """By name, Docker's and the loopback last."""
+    """The sort key of an interface: by name, Docker's and loopback last."""
     return 2 if interface.name == "lo" else 1 if interface.name.startswith("docker") else 0, interface.name
 
 
 @derived
 def filters_packets(host: Host, view: View) -> bool | None:
-    """Is a packet filter at work: by its rules where they are shown, else by its service?"""
+    """Is a packet filter active: by its rules where they are shown, else by its service?"""
     if host.input_policy is not None or host.input_drops is not None:
         view.note(host, "input_policy" if host.input_policy is not None else "input_drops")
         return host.input_policy == "drop" or bool(host.input_drops)
@@ -124,7 +128,7 @@ def filters_packets(host: Host, view: View) -> bool | None:
 
 @derived
 def hccl_ports(job: Job, view: View) -> str:
-    """The TCP ports of the host on which HCCL's setup listens: ``60000-60015`` unless variables say others."""
+    """The TCP ports of the host on which HCCL's set-up listens: ``60000-60015`` unless variables change them."""
     ports, base = (view.setting(job, name) for name in ("HCCL_HOST_SOCKET_PORT_RANGE", "HCCL_IF_BASE_PORT"))
     if ports is not None and ports.is_set and ports.text and ports.text[0].isdigit():
         return ports.text
@@ -135,7 +139,7 @@ def hccl_ports(job: Job, view: View) -> str:
 
 @derived
 def npu_tls_differs(job: Job, view: View) -> bool | None:
-    """Is the TLS switch on for some NPUs and off for others? None when that of fewer than two was seen."""
+    """Is TLS on for some NPUs and off for others? None when it was seen for fewer than two."""
     seen = [npu for host in job.hosts for npu in host.npus if npu.tls is not None]
     for switch in (True, False):
         for npu in [npu for npu in seen if npu.tls is switch][:1]:

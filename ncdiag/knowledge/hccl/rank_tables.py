@@ -1,4 +1,4 @@
-"""Rank tables of HCCL: counts, ids and addresses that do not fit the job or its ports."""
+"""HCCL's rank tables: counts, ids and addresses that do not match the job or its ports."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ncdiag.facts.view import View
 
 @derived
 def problem_text(table: RankTable, view: View) -> str:
-    """What is wrong with the rank table, three problems at most."""
+    """What is wrong with the rank table, at most three problems."""
     return "; ".join(table.problems[:3])
 
 
 @derived
 def placeholder_text(table: RankTable, view: View) -> str:
-    """``{device_0_ip} and 17 more``: words of a template in the place of addresses; empty for none."""
+    """Unfilled placeholders in place of addresses, ``{device_0_ip} and 17 more``; empty for none."""
     first, *others = table.placeholders or ("",)
     return f"{first} and {len(others)} more" if others else first
 
 
 @derived
 def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
-    """What HCCL says, or would say, of each rank table, empty for a good one; its own lines where it refuses one."""
+    """Problems of each rank table: HCCL's own lines where it rejected the table, else those it would report."""
     seen = [
         Event(
             event="hccl-ranktable-invalid", origin="hccl", kind="cause", text=problem_text(table, view),
@@ -38,16 +38,16 @@ def rank_table_faults(job: Job, view: View) -> tuple[Event, ...]:
 
 @derived_of("hccl-ranktable-invalid")
 def is_table_fault(event: Event, view: View) -> bool:
-    """Is there a problem with it?"""
+    """Is there a problem with the rank table?"""
     return bool(event.text)
 
 
 @derived
 def port_address(table: RankTable, view: View) -> str | None:
-    """``device 1 of 10.3.0.1 has 29.1.1.9, the table 29.1.1.5``: an address that the NPU's own port does not have.
+    """An address that the NPU's port does not have: ``device 1 of 10.3.0.1 has 29.1.1.9, the table 29.1.1.5``.
 
-    Empty where all agree; None where the port of none of its devices was shown. The host of the ports is the server of
-    that name or address, else the one most of whose devices have their addresses.
+    Empty where all agree; None where no port of its devices was shown. The host of the ports is matched to the server
+    with its name or address, else to the one with most of its devices' addresses.
     """
     compared = list(_compared(table, view))
     for npu, server, device in compared:
@@ -86,12 +86,12 @@ def _server(table: RankTable, host: Host, ports: dict[str, Npu]) -> str | None:
 
 @derived
 def host_address(table: RankTable, view: View) -> str:
-    """The address of a host that the table gives to one of its NPUs; empty for none."""
+    """An address of a host that the table gives to one of its NPUs; empty for none."""
     return next((d.device_ip for d in table.devices if d.device_ip and d.device_ip == d.server_id), "")
 
 
 def _rank_count(view: View) -> Setting | None:
-    """RANK_SIZE is HCCL's own variable, WORLD_SIZE that of PyTorch."""
+    """The setting with the number of ranks: HCCL's RANK_SIZE, else PyTorch's WORLD_SIZE."""
     found = (view.setting(view.job, name) for name in ("RANK_SIZE", "WORLD_SIZE"))
     return next((setting for setting in found if setting is not None and setting.is_set), None)
 
@@ -110,12 +110,12 @@ def rank_size_differs(table: RankTable, view: View) -> bool | None:
 
 @derived
 def rank_size(table: RankTable, view: View) -> str:
-    """The number of ranks in the environment, for people."""
+    """The number of ranks in the environment, as text for messages."""
     setting = _rank_count(view)
     return (setting.text if setting is not None else None) or "?"
 
 
 @derived
 def device_count(table: RankTable, view: View) -> int:
-    """The number of devices in the table, for people."""
+    """The number of devices in the rank table."""
     return len(table.devices)

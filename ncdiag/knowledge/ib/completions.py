@@ -1,4 +1,4 @@
-"""Completions and events of verbs that say which side refused or broke."""
+"""Completions and asynchronous events of verbs that show which side refused or failed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _RECOVERS = frozenset({
 
 @derived_of("ib-async-event")
 def is_fatal_async(event: Event, view: View) -> bool:
-    """An asynchronous verbs event after which the device, queue pair or queue is lost.
+    """Did an asynchronous verbs event report that the device, queue pair or queue is lost?
 
-    Up to 2.22 one line served for all events (``Got async event``): what ports recover from is left out.
+    Up to 2.22 all events have one wording (``Got async event``); those that ports recover from do not count.
     """
     if _FATAL[0] in event.text:
         return True
@@ -28,19 +28,19 @@ _RETRIES_EXCEEDED = 12
 
 @derived_of("ib-completion-error", "ucx-endpoint-timeout")
 def is_never_acknowledged(event: Event, view: View) -> bool:
-    """Did a transfer end because nothing acknowledged it: the card gave up, or UCX, which repeats datagrams itself?"""
+    """Did a transfer fail without any acknowledgement: did the card, or UCX with its own retries, time out?"""
     return event.event != "ib-completion-error" or event.fields.get("status") == _RETRIES_EXCEEDED
 
 
 _REFUSALS = frozenset({9, 10, 11})
-"""Completion statuses of verbs (enum ibv_wc_status): retries exceeded; refused by the peer."""
+"""Completion statuses of verbs (enum ibv_wc_status): retries exceeded, and refused by the peer."""
 _VIOLATIONS = frozenset({"local access violation work queue error", "invalid request local work queue error"})
-"""IBV_EVENT_QP_ACCESS_ERR and _REQ_ERR in rdma-core's words: the responder's (NVIDIA RDMA Aware Programming)."""
+"""IBV_EVENT_QP_ACCESS_ERR and _REQ_ERR in rdma-core's words, on the responder (NVIDIA RDMA Aware Programming)."""
 
 
 @derived_of("ib-completion-error", "ib-async-event")
 def is_refusal(event: Event, view: View) -> bool:
-    """Did one end of a queue pair refuse what the other asked for: reported by the requesting end, or by the other?"""
+    """Did one end of a queue pair refuse a request of the other? Reported by either end."""
     if event.event == "ib-completion-error":
         return event.fields.get("status") in _REFUSALS
     return event.fields.get("what") in _VIOLATIONS
@@ -48,13 +48,13 @@ def is_refusal(event: Event, view: View) -> bool:
 
 @derived
 def refuser(event: Event, view: View) -> str:
-    """The host that says that it refused."""
+    """The host that reports that it refused."""
     return event.host or "A host"
 
 
 @derived
 def asker(event: Event, view: View) -> str:
-    """``rank 3 on n1``: whose request was refused, as far as it is known."""
+    """The rank whose request was refused, ``rank 3 on n1``, as far as it is known."""
     host = refuser(event, view)
     return f"rank {event.rank} on {host}" if event.rank is not None else host
 
@@ -71,7 +71,7 @@ def uses_infiniband(job: Job, view: View) -> bool | None:
 
 @derived
 def lacks_nvshmem_transport(job: Job, view: View) -> bool:
-    """Did a transport of NVSHMEM not start, or find no device that it can use?"""
+    """Did a transport of NVSHMEM not start, or find no usable device?"""
     found = next((e for e in job.events if e.event in {"nvshmem-transport-failed", "rdma-no-device"}), None)
     if found is not None:
         view.note(found)

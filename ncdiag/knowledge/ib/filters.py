@@ -1,4 +1,4 @@
-"""What NCCL_IB_HCA and UCX_NET_DEVICES leave on a host, and names in them that fit more than was meant."""
+"""The devices that NCCL_IB_HCA and UCX_NET_DEVICES leave on a host, and names in them that match too many."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.vocabulary.filters import hca_list, list_of
 
 _LISTS_ALL = declared(Host).closings["hcas"].kinds | {"rdma_link", "ibv_devices", "infiniband_class"}
-"""Section kinds that name every RDMA device of a host, whatever else they print about it."""
+"""Kinds of sections that name every RDMA device of a host."""
 _LISTS_WITH_NETDEV = "ibdev2netdev"
 _BY_PLACE = lazy_regex(r"(?:roce|ib)[psoxd]\w+$")
-"""A device that udev named by its place, as it then names all (rdma-core kernel-boot/rdma-persistent-naming.rules)."""
+"""A device name by PCI location; udev then names all so (rdma-core kernel-boot/rdma-persistent-naming.rules)."""
 _BY_NUMBER = lazy_regex(r"=?(?:mlx[45]|bnxt_re|irdma|hns)_?\d")
-"""One with the kernel's own name."""
+"""A device with the kernel's own name."""
 _DRIVERS = frozenset(
     {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}
 )
-"""How the names of all devices of one driver, or of udev's naming by PCI place, begin (rdma-core, kernel-boot)."""
+"""Name prefixes of all devices of a driver, or of udev's naming by PCI location (rdma-core, kernel-boot)."""
 
 
 @derived
 def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
-    """Does NCCL_IB_HCA admit none of the active RDMA ports? False where none is active anyway."""
+    """Does NCCL_IB_HCA exclude all active RDMA ports? False where none is active anyway."""
     wanted = hca_list(host, view)
     if wanted is None:
         return None
@@ -50,10 +50,10 @@ def hca_filter_matches_nothing(host: Host, view: View) -> bool | None:
 
 
 def _names_none_of(host: Host, wanted: NameList) -> bool:
-    """True if the list admits no device of the host, all of which were named.
+    """Does the list match no device of the host, all of which are known by name?
 
-    ``ibdev2netdev`` leaves out those without an interface. Where udev names devices by their place, none of them can
-    have the kernel's own name all the same.
+    ``ibdev2netdev`` omits devices without an interface. Where udev names devices by location, none of them can have the
+    kernel's own name.
     """
     names = [hca.name for hca in host.hcas]
     if not names or any(wanted.admits(name) for name in names):
@@ -65,7 +65,7 @@ def _names_none_of(host: Host, wanted: NameList) -> bool:
 
 
 def _found_nothing(host: Host, ports: list[Port], wanted: NameList, view: View) -> bool | None:
-    """Is it the filter that NCCL found no device for, where the state of the ports was not told?"""
+    """Is the filter the reason why NCCL found no device, where the state of the ports was not shown?"""
     events = view.events_on(host.name, ["ib-no-device"])
     if not events or not wanted.items or any(wanted.admits(p.hca, p.number) for p in ports if p.state is None):
         return None
@@ -78,7 +78,8 @@ def _found_nothing(host: Host, ports: list[Port], wanted: NameList, view: View) 
 def _has_another_reason(host: Host, wanted: NameList, view: View) -> bool:
     """May NCCL have found no device for another reason than its filter?
 
-    The filter names a driver and no device, so that any card of the maker would do; or the container got no device.
+    The filter names a driver and no device, so that any card of that vendor would match; or the container got no
+    device.
     """
     if any(item.name.rstrip("_") in _DRIVERS for item in wanted.items) and not wanted.exact:
         return True
@@ -88,7 +89,7 @@ def _has_another_reason(host: Host, wanted: NameList, view: View) -> bool:
 
 @derived
 def hca_item_without_device(setting: Setting, view: View) -> bool | None:
-    """Does a list of devices hold an item such as ``:1`` that names no device, which NCCL skips?"""
+    """Does a list of devices contain an item without a device name, such as ``:1``, which NCCL skips?"""
     if setting.name != "NCCL_IB_HCA" or not setting.text:
         return False
     items = setting.text.lstrip("^").lstrip("=").split(",")
@@ -97,9 +98,9 @@ def hca_item_without_device(setting: Setting, view: View) -> bool | None:
 
 @derived
 def unmeant_hcas(host: Host, view: View) -> tuple[str, ...] | None:
-    """Devices that an item of NCCL_IB_HCA fits although another device has exactly that name.
+    """Devices that match an item of NCCL_IB_HCA as a prefix, although another device has exactly that name.
 
-    In an include list only those of another rate or link layer count: more rails of one kind do no harm.
+    In an include list only those with another rate or link layer count: additional rails of one kind do no harm.
     """
     held = list_of(host, "NCCL_IB_HCA", view)
     if held is None:
@@ -124,9 +125,9 @@ def unmeant_hcas(host: Host, view: View) -> tuple[str, ...] | None:
 
 
 def _unmeant_in_use(host: Host, setting: Setting, wanted: NameList, view: View) -> tuple[str, ...] | None:
-    """Devices in NCCL's own list that fit an item only by their beginning, where a device has exactly that name.
+    """Devices in NCCL's own list that match an item only as a prefix, where another device has exactly that name.
 
-    Who means ``mlx5_10`` as well writes it, or ``mlx5``.
+    A user who wants ``mlx5_10`` as well writes that, or ``mlx5``.
     """
     for rank in ranks_of(host, view):
         names = [name for device in rank.net_devices or () for name in device.name.split("+")]

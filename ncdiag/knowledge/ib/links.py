@@ -1,4 +1,4 @@
-"""Links of RDMA ports: lost, slow, with errors, and what perftest measured of them."""
+"""Links of RDMA ports: lost, slow or with errors, and perftest's measurements of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LINK_ERRORS = ("link_downed", "link_error_recovery", "local_link_integrity_erro
 
 
 def _counters_of(port: Port, view: View) -> dict[str, int]:
-    """Those of the port, and those that a tool printed for its LID."""
+    """The counters of the port, including those that a tool printed for its LID."""
     host = view.host(port.host)
     by_lid = (host.lid_counters or {}).get(f"{port.lid}/{port.number}", {}) if host is not None else {}
     if by_lid and host is not None:
@@ -37,13 +37,13 @@ def _counters_of(port: Port, view: View) -> dict[str, int]:
 
 @derived
 def loss_counters(port: Port, view: View) -> str | None:
-    """``local_ack_timeout_err 9``: what counts lost or late packets, where not 0."""
+    """Counters of lost or late packets that are not 0: ``local_ack_timeout_err 9``."""
     return raised_counters(_counters_of(port, view), _LOSS)
 
 
 @derived
 def link_counters(port: Port, view: View) -> str | None:
-    """``link_downed 3``: what counts faults of the link, where not 0, and what mlxlink advises."""
+    """Counters of link faults that are not 0, ``link_downed 3``, and mlxlink's recommendation."""
     raised = raised_counters(_counters_of(port, view), _LINK_ERRORS)
     if port.link_advice and is_active(port, view) is not False:
         view.note(port, "link_advice")
@@ -53,9 +53,9 @@ def link_counters(port: Port, view: View) -> str | None:
 
 @derived
 def is_slower_than_siblings(port: Port, view: View) -> bool | None:
-    """Is it the one active port that runs slower than all others of its model on this host?
+    """Is this the only active port slower than all others of its model on this host?
 
-    None when model or rates are not known, or when there are too few to compare.
+    None when model or rates are not known, or when there are too few ports to compare.
     """
     host = view.host(port.host)
     model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
@@ -84,13 +84,13 @@ def is_link_loss(event: Event, view: View) -> bool:
 
 @derived
 def lost_port(event: Event, view: View) -> str:
-    """``mlx5_2`` or ``ens1f0np0``; a word where the line names none."""
+    """The port that lost its link, ``mlx5_2`` or ``ens1f0np0``; a general word where the line names none."""
     return str(event.fields.get("hca") or event.fields.get("interface") or "an RDMA port")
 
 
 @derived
 def names_alone_differ(difference: Difference, view: View) -> bool:
-    """Do hosts list as many devices each, and no name of one is on another, as pods with functions of their own do?"""
+    """Do hosts list equally many devices without any common name, as pods with separate virtual functions do?"""
     lists = [names.split() for names in difference.groups]
     every = [name for names in lists for name in names]
     return len({len(names) for names in lists}) == 1 and len(set(every)) == len(every)
@@ -98,9 +98,9 @@ def names_alone_differ(difference: Difference, view: View) -> bool:
 
 @derived_of("ib-modify-qp-failed")
 def lacks_path(event: Event, view: View) -> bool:
-    """Did a queue pair find no path to its peer (errno 110), or fail for a reason that the line does not give?
+    """Did a queue pair find no path to its peer (errno 110), or fail without a reason in the line?
 
-    The peer's address is given on the way to RTR; what fails before or after it does not concern the path.
+    The peer's address is given on the step to RTR; failures before or after it do not concern the path.
     """
     told = event.fields.get("errno") is not None or bool(event.fields.get("error"))
     towards = event.fields.get("next_state") in {None, "RTR"}
@@ -109,9 +109,9 @@ def lacks_path(event: Event, view: View) -> bool:
 
 @derived_of("ib-modify-qp-failed")
 def refuses_settings(event: Event, view: View) -> bool:
-    """Was a queue pair refused on a step that carries no address: to INIT or to RTS?
+    """Was a queue pair refused on a step that involves no address: to INIT or to RTS?
 
-    INIT takes the port, the index of the partition key and access flags, RTS the time-out and the number of retries
+    INIT takes the port, the index of the partition key and access flags, RTS the timeout and the number of retries
     (NCCL v2.30.7-1 src/transport/net_ib/connect.cc, ncclIbQpInit and ncclIbQpRts); releases before 2.24 name no step.
     """
     return event.fields.get("next_state") in {"INIT", "RTS"}
@@ -119,9 +119,9 @@ def refuses_settings(event: Event, view: View) -> bool:
 
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def crosses_subnets(event: Event, view: View) -> bool | None:
-    """Did a queue pair fail to reach a GID outside the IP network of the card that it started from?
+    """Did a queue pair fail to reach a GID outside the IP network of its own card?
 
-    None when the prefix of that network was not shown.
+    None when the prefix length of that network was not shown.
     """
     refused = event.event == "ib-modify-qp-failed" and reason(event, view) in {"unreachable", "timed-out"}
     if not (refused or is_never_acknowledged(event, view)):
@@ -141,7 +141,7 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
 
 
 def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that a GID holds."""
+    """The IPv4 address in a GID; None without one."""
     address = ip_address(str(gid)) if gid else None
     if isinstance(address, ipaddress.IPv6Address):
         return address.ipv4_mapped
@@ -152,7 +152,7 @@ def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
 def link_losses(job: Job, view: View) -> tuple[Event, ...] | None:
     """The events that report a lost link.
 
-    None where there is none, RDMA failed, and the kernel's log of a host was not shown.
+    None without any, where RDMA failed and the kernel log of a host was not shown.
     """
     found = tuple(event for event in job.events if is_link_loss(event, view))
     if found or not failed_over_verbs(job, view):
@@ -162,7 +162,7 @@ def link_losses(job: Job, view: View) -> tuple[Event, ...] | None:
 
 @derived
 def promised_gbps(test: LinkTest, view: View) -> float | None:
-    """Gbit/s that the tested port, or the PCIe link of its card, lets this test reach; None where no rate is known."""
+    """The Gbit/s that the tested port, or the PCIe link of its card, allows this test; None where no rate is known."""
     rates = {rate for host in hosts_of_test(test, view) for rate in _rates(test, host, view)}
     if len(rates) != 1:
         return None
@@ -175,7 +175,7 @@ def promised_gbps(test: LinkTest, view: View) -> float | None:
 
 @derived
 def fraction_of_promised(test: LinkTest, view: View) -> float | None:
-    """What the test reached of what sizes like its own reach when all is well."""
+    """The result of the test divided by what sizes like its own reach on a healthy system."""
     found = measured_bandwidth(test)
     promised = promised_gbps(test, view)
     if found is None or not promised:
@@ -186,13 +186,13 @@ def fraction_of_promised(test: LinkTest, view: View) -> float | None:
 
 @derived
 def promised_text(test: LinkTest, view: View) -> str:
-    """``23% of the 400 Gbit/s``."""
+    """The reached share of the rate in words: ``23% of the 400 Gbit/s``."""
     found, promised = measured_bandwidth(test), promised_gbps(test, view)
     return f"{found[0] / promised:.0%} of the {promised:.4g} Gbit/s" if found and promised else "an unknown share"
 
 
 def _rates(test: LinkTest, host: Host, view: View) -> Iterator[float]:
-    """Gbit/s of the tested port; of a card whose tested port is not told, those of its active ones."""
+    """The rate of the tested port in Gbit/s; where the port is not known, those of the card's active ports."""
     for hca in host.hcas:
         for port in hca.ports if hca.name == test.hca else ():
             wanted = port.number == test.port if test.port is not None else is_active(port, view) is not False
@@ -203,7 +203,7 @@ def _rates(test: LinkTest, host: Host, view: View) -> Iterator[float]:
 
 @derived
 def lacks_buffers(port: Port, view: View) -> bool | None:
-    """Did packets come in for which the receiver had no buffer posted (counter out_of_buffer)?"""
+    """Did packets arrive for which the receiver had no buffer posted (counter out_of_buffer)?"""
     count = (port.counters or {}).get("out_of_buffer")
     return None if count is None else count > 0
 

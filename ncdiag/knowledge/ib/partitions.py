@@ -1,7 +1,7 @@
-"""InfiniBand partitions: with which key a host sends, and whether the hosts of a job can talk with it.
+"""InfiniBand partitions: the key with which a host sends, and whether the hosts of a job share a partition.
 
 Sources: InfiniBand Architecture Specification, volume 1, 10.9 (a full member has bit 15 set; two limited members cannot
-talk); NCCL src/transport/net_ib.cc (NCCL_IB_PKEY is an index into the port's table).
+communicate); NCCL src/transport/net_ib.cc (NCCL_IB_PKEY is an index into the port's table).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Keys = frozenset[int]
 
 @derived
 def pkey_index(host: Host, view: View) -> int | None:
-    """The index into the tables that NCCL takes on this host; None where it chooses by value."""
+    """The index into the partition tables that NCCL uses on this host; None where it selects by value."""
     by_value = view.setting(host, "NCCL_IB_PKEY_VALUE")
     if by_value is not None and by_value.is_set:
         return None
@@ -53,7 +53,7 @@ def partition_problem(job: Job, view: View) -> str | None:
 
 
 def _silent_pairs(groups: dict[Keys, list[Host]], view: View) -> Iterator[str]:
-    """A sentence for each two hosts, of groups with equal keys, that cannot talk."""
+    """A sentence for each two hosts that cannot communicate, from groups of hosts with equal keys."""
     for keys, hosts in groups.items():
         if len(hosts) > 1 and not _talk(keys, keys):
             yield _told(hosts[0], hosts[1], f"are both limited members of their partition ({_hex(keys)})", view)

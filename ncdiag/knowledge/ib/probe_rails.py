@@ -1,4 +1,4 @@
-"""What the runs of perftest between hosts come to: who is slower than all others, and between whom nothing ran."""
+"""Faults from perftest runs between hosts: hosts slower than all others, and pairs without a result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN = 2
 
 @derived
 def rail_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
-    """Slow and failed runs between the RDMA ports of hosts, each trouble narrowed down to hosts, pairs or a rail."""
+    """Slow and failed runs between the RDMA ports of hosts, each fault narrowed down to hosts, pairs or a rail."""
     return (*merged(_of_ports(job)), *_of_pairs(job.probe_pairs))
 
 
@@ -46,7 +46,7 @@ def _of_ports(job: Job) -> Iterator[ProbeFault]:
 
 @derived
 def rates_of_both(job: Job, view: View) -> dict[str, float]:
-    """Gbit/s of the slower of the two ports of a link test, by its ``HOST DEVICE PORT ADDRESS`` of the peer."""
+    """The rate in Gbit/s of the slower port of a link test, by its ``HOST DEVICE PORT ADDRESS`` (of the peer)."""
     return {
         f"{one.test.host} {one.test.hca} {one.test.port} {one.test.remote_ip}": one.promised
         for one in measured_rails(job) if one.test is not None and one.promised is not None
@@ -54,7 +54,7 @@ def rates_of_both(job: Job, view: View) -> dict[str, float]:
 
 
 def _of_pairs(pairs: Sequence[ProbePair]) -> Iterator[ProbeFault]:
-    """Runs of nccl-tests over two hosts; which of the two is named first does not matter."""
+    """Faults from nccl-tests over two hosts; the order of the two hosts does not matter."""
     usual, slow = slow_pairs(pairs) or (0.0, set[int]())
     failed = {place for place, one in enumerate(pairs) if one.busbw is None}
     kinds: tuple[tuple[ProbeTrouble, set[int]], ...] = (("slow", slow), ("no run", failed))
@@ -96,7 +96,7 @@ def _fault(what: ProbeTrouble, name: str, culprit: Culprit, runs: Sequence[Measu
 
 
 def _rates(runs: Sequence[Measured], usual: dict[float | None, float]) -> str:
-    """``88.1 Gbit/s where others reach 391``; the range of several."""
+    """The rates in words, ``88.1 Gbit/s where others reach 391``; a range for several."""
     rates = sorted(one.gbps for one in runs if one.gbps is not None)
     others = max(usual[one.promised] for one in runs)
     several = f"{rates[0]:.3g} to {rates[-1]:.3g}" if rates[-1] - rates[0] > rates[-1] / 10 else f"{rates[-1]:.3g}"

@@ -1,4 +1,4 @@
-"""The RDMA ports of a host that the job does without."""
+"""RDMA ports of a host that the job does not use."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ncdiag.facts.model import Host, Job, Rank
 from ncdiag.facts.view import View
 
 _DATA_DIRECT = "_dma"
-"""Ending of the name under which NCCL lists a ConnectX-8 that reaches memory by Data Direct (2.27 and later)."""
+"""The suffix of the names under which NCCL lists a ConnectX-8 that uses Data Direct (2.27 and later)."""
 
 
 @derived
 def lacks_rails(rank: Rank, view: View) -> bool | None:
     """Does the rank list fewer RDMA ports than it could?
 
-    Either an active port of the same link layer and rate as the listed ones, which NCCL_IB_HCA does not leave out, or
-    as many as ranks of other hosts list. None when the rank listed none.
+    True for an active port of the same link layer and rate as the listed ones that NCCL_IB_HCA does not exclude, or
+    where ranks of other hosts list more. None when the rank listed none.
     """
     missing = unlisted_ports(rank, view)
     most = _most_listed(rank, view)
@@ -45,7 +45,7 @@ def _most_listed(rank: Rank, view: View) -> int:
 
 @derived
 def rails_text(rank: Rank, view: View) -> str:
-    """``uses 1 RDMA port and leaves mlx5_1:1 idle``."""
+    """The ports used and unused: ``uses 1 RDMA port and leaves mlx5_1:1 idle``."""
     listed = len(rank.net_devices or ())
     missing = unlisted_ports(rank, view)
     if missing:
@@ -55,7 +55,7 @@ def rails_text(rank: Rank, view: View) -> str:
 
 @derived
 def unlisted_ports(rank: Rank, view: View) -> tuple[str, ...] | None:
-    """Active ports like the listed ones that the rank does not list; None when the ports of its host were not shown."""
+    """Active ports like the listed ones that the rank does not list; None when its host's ports were not shown."""
     if not rank.net_devices:
         return None
     host = _host_of(rank, view)

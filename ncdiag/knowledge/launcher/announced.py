@@ -1,4 +1,4 @@
-"""Ranks that say their number before they meet: which came, how often, and of how many."""
+"""Rank numbers that processes announce before they meet: which ones, how often, and out of how many."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANNOUNCED = "rank-announced"
 
 @derived
 def misnumbered(job: Job, view: View) -> tuple[Event, ...]:
-    """What is wrong with the numbers of ranks and hosts: an event with a sentence for each fault."""
+    """Wrong numbers of ranks and hosts: an event with a sentence for each fault."""
     found = []
     text = wrong_host_number(job, view)
     if text:
@@ -33,7 +33,7 @@ def misnumbered(job: Job, view: View) -> tuple[Event, ...]:
 
 
 def _by_size(job: Job) -> dict[int, list[Event]]:
-    """The announcements by the number of ranks; where their line does not tell it, that which another line tells."""
+    """The announcements by the number of ranks, taken from another line where their own does not have it."""
     sizes = {size for event in job.events if isinstance(size := event.fields.get("world_size"), int)}
     found: dict[int, list[Event]] = defaultdict(list)
     for event in job.events:
@@ -44,10 +44,10 @@ def _by_size(job: Job) -> dict[int, list[Event]]:
 
 
 def _wrong(events: Sequence[Event], size: int, view: View) -> str:
-    """``Ranks 0-3 of 8 came twice and 4-7 never``, or that a number is too high; empty where nothing is wrong.
+    """The fault, ``Ranks 0-3 of 8 came twice and 4-7 never``, or a number that is too high; empty without a fault.
 
-    As many came as the job has ranks, each number as often as the others: hosts were given the same ones. A job that
-    was started again, or an output that is shown twice, has all numbers, or goes on.
+    As many announcements as the job has ranks, each number equally often, mean that hosts were given the same numbers.
+    A job that was restarted, or an output that is shown twice, has all numbers, or continues.
     """
     came = Counter(event.rank or 0 for event in events)
     if max(came) >= size:
@@ -64,7 +64,7 @@ def _wrong(events: Sequence[Event], size: int, view: View) -> str:
 
 
 def _met(events: Sequence[Event], came: Counter[int], view: View) -> bool:
-    """Did the job go on, or come to NCCL with other ranks, or fail and start again between the announcements?"""
+    """Did the job continue, reach NCCL with other ranks, or fail and restart between the announcements?"""
     if any(went_on(event, view) for event in events) or {rank.rank for rank in view.job.ranks} - set(came) - {None}:
         return True
     places = sorted(at for event in events if (at := place(event)))

@@ -1,4 +1,4 @@
-"""Arguments that programs refuse, and variables of launchers that are not there."""
+"""Arguments that programs reject, and missing variables of launchers."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _PLACE = (
     # Slurm, Open MPI, PMI, Intel MPI, MVAPICH, PALS, LSF, Flux, PBS, Azure Batch, SageMaker, elastic launchers
     r"|(?:SLURMD?|OMPI|PMIX?|I_MPI|MPI|MV2|PALS|LSB|JSM|FLUX|PBS|AZ_BATCH(?:AI)?|SM|PET|TORCHELASTIC|HOROVOD)_[A-Z_]+"
 )
-"""Variables by which launchers and schedulers tell a process its place."""
+"""Variables with which launchers and schedulers give a process its rank and other numbers."""
 _PLACE_ARGUMENT = (
     r"(?i)-?-?(?:local|node|machine|global|group)?[-_]?rank\b|world[-_]size|n?nodes\b|num[-_](?:nodes|machines|processes|gpus)"
     r"|n?proc[-_]per[-_]node|(?:master|main[-_]process)[-_](?:addr|ip|port)|rdzv[-_]\w+|dist[-_](?:url|init[-_]addr)|--?np?\b"
 )
-"""Arguments by which they tell it."""
+"""Arguments with which they do the same."""
 _LOCAL_RANK = r"(?<![\w-])-{0,2}local[-_]rank\b"
 _OF_ARGUMENTS = r"(?i)argument|option|flag|pars|not used|No such file"
 
 
 @derived_of(_UNSET, EXCEPTION, _NO_VALUE)
 def is_unlaunched(event: Event, view: View) -> bool:
-    """Does a program miss the variables of a launcher, or the value of an argument that is taken from one?"""
+    """Does a program lack the variables of a launcher, or the value of an argument that is taken from one?"""
     if event.event == EXCEPTION:
         return re.fullmatch(_PLACE, unset_name(event, view)) is not None
     if event.event == _NO_VALUE:
@@ -40,7 +40,7 @@ def is_unlaunched(event: Event, view: View) -> bool:
 
 @derived
 def unset_name(event: Event, view: View) -> str:
-    """The variable that a program asked for and that is not set: ``LOCAL_RANK``; ``its rank`` where no line tells."""
+    """The variable that a program requires and that is not set, ``LOCAL_RANK``; ``its rank`` where no line names it."""
     fields = event.fields
     if event.event == EXCEPTION:
         return str(fields.get("error", "")).strip("'\" ") if fields.get("exception") == "KeyError" else ""
@@ -51,9 +51,9 @@ def unset_name(event: Event, view: View) -> str:
 
 @derived_of(EXCEPTION, *_REFUSED)
 def is_local_rank_argument(event: Event, view: View) -> bool:
-    """Did a program end over the argument of the local rank: one that it does not know, or wants and does not get?
+    """Did a program end because of the local rank argument: unknown to it, or required and missing?
 
-    A program that takes the first argument for a file looks for one of that name.
+    A program that takes its first argument as a file reports that no such file exists.
     """
     if event.event != EXCEPTION:
         return re.search(_LOCAL_RANK, str(event.fields.get("arguments", ""))) is not None
@@ -64,12 +64,12 @@ def is_local_rank_argument(event: Event, view: View) -> bool:
 
 @derived_of("command-not-found")
 def is_stray_option(event: Event, view: View) -> bool:
-    """Did a shell take an option for a command: the line before it ended too early?"""
+    """Did a shell run an option as a command, since the line before it ended too early?"""
     return stray_option(event, view) != ""
 
 
 @derived
 def stray_option(event: Event, view: View) -> str:
-    """``--model``: the option that was run as a command; empty for other commands."""
+    """The option that a shell ran as a command, ``--model``; empty for other commands."""
     found = re.fullmatch(r"['\"`]?(--?[A-Za-z][\w-]{0,60})(?:[= ].*)?", str(event.fields.get("missing_command", "")))
     return found[1] if found else ""

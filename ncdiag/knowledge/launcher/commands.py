@@ -1,4 +1,4 @@
-"""Commands that a shell, a launcher or a container runtime could not find or run, and what that did to the job."""
+"""Commands that a shell, launcher or container runtime could not find or run, and the effect on the job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXITS = ("worker-failed", "process-exit", "mpi-exit-code")
 _STATUS = frozenset({126, 127})
 """Exit statuses of a shell for a command that it cannot run, and for one that it cannot find (POSIX)."""
 _TOLD = frozenset({_MISSING, "loader-library-missing", "loader-undefined-symbol", "mpi-library-missing"})
-"""Events that tell the reason of such a status."""
+"""Events that give the reason for such a status."""
 _STARTING = r"""(?x)
     # launchers and schedulers
     torchrun | torchx | deepspeed | accelerate | horovodrun | colossalai | fabric | lightning | ray
@@ -32,7 +32,7 @@ _IN_FRONT = (
     r"ssh|sshpass|docker|nvidia-docker|podman|nerdctl|enroot|singularity|apptainer|shifter"
     r"|numactl|taskset|nsys|ncu|stdbuf|timeout|nohup|setsid|sudo"
 )
-"""What is in front of the program in a script, and what people try by hand as well."""
+"""Commands that come before the program in a script, and that people also try by hand."""
 _BUILDING = r"nvcc|hipcc|ninja|cmake|make|gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?|git|hostname|ldconfig|which|lscpu"
 """Programs that Python libraries call while they load, most of them to compile."""
 _NO_FILE = r"\[Errno (?:2|13)\] [^:']{1,60}: ['\"]([^'\"]{1,200})['\"]"
@@ -42,8 +42,8 @@ _NO_FILE = r"\[Errno (?:2|13)\] [^:']{1,60}: ['\"]([^'\"]{1,200})['\"]"
 def is_missing_command(event: Event, view: View) -> bool | None:
     """Did the job not start, or end, because a command of it was not found or could not be run?
 
-    A tool that a script tries and does without is none: the command starts jobs or is named by a launch line, or the
-    one who was to start it says so. None for a program of one's own where no launch line was shown.
+    An optional tool of a script does not count: the command must start jobs or be on a launch line, or the program that
+    was to start it reports it. None for a user's own program where no launch line was shown.
     """
     if event.event in _EXITS:
         told = {other.event for other in view.job.events}
@@ -65,7 +65,7 @@ def _starts(command: str) -> bool:
 
 @derived
 def missing_command(event: Event, view: View) -> str:
-    """The command that was not found or could not be run: ``torchrun``; empty where no line names it."""
+    """The command that was not found or could not be run, ``torchrun``; empty where no line names it."""
     if event.event == EXCEPTION:
         found = re.match(_NO_FILE, str(event.fields.get("error", "")))
         folder, _, name = found[1].rpartition("/") if found else ("", "", "")
@@ -76,12 +76,12 @@ def missing_command(event: Event, view: View) -> str:
 
 @derived
 def missing_command_text(event: Event, view: View) -> str:
-    """``torchrun``; ``a command`` where no line names it."""
+    """The missing command as text, ``torchrun``; ``a command`` where no line names it."""
     return missing_command(event, view) or "a command"
 
 
 def _is_of_job(command: str, event: Event, view: View) -> bool:
-    """Does the command start the job, or stand in front of it in a script or on a launch line of the input?"""
+    """Does the command start the job, or come before it in a script or on a launch line of the input?"""
     in_script = "script_line" in event.fields and re.fullmatch(_IN_FRONT, command.rpartition("/")[2]) is not None
     return _starts(command) or in_script or _is_launched(command, view.job)
 
@@ -92,9 +92,9 @@ def _is_launched(command: str, job: Job) -> bool:
 
 
 def _came_to_run(event: Event, view: View) -> bool:
-    """Did all ranks come, or do some of the host print behind the line? They were started some other way, then.
+    """Did all ranks start, or do some on the host print later? Then they were started in another way.
 
-    NCCL begins when the processes have met, so that its first line shows that none was missing.
+    NCCL starts when the processes have met, so its first line shows that none was missing.
     """
     at, job = place(event), view.job
     if job.nranks is not None and len({rank.rank for rank in job.ranks}) >= job.nranks:

@@ -1,4 +1,4 @@
-"""Programs that refuse to run with the number of ranks that they were started with.
+"""Programs that refuse to run with the number of ranks with which they were started.
 
 Gloo's words: pytorch/gloo gloo/context.cc (GLOO_ENFORCE_LT(rank, size)).
 """
@@ -32,7 +32,7 @@ _SAYS = rf"""(?ix)
   | \binvalid\srank\b .{{0,80}} (?:{_RANKS}|interval|range)
   | \brank\b .{{0,40}} (?:>=|(?:must|should)\sbe\s(?:less|smaller)|out\sof\srange) .{{0,40}} (?:{_RANKS}|\d)
     """
-"""A comparison of the number of ranks with what the program, its engine or its checkpoint is made for."""
+"""A comparison of the number of ranks with the number that the program, its engine or its checkpoint needs."""
 _LIMIT = 400
 _WORDS = "failure-words"
 _TELLING = frozenset({"python-exception", "program-error", _WORDS})
@@ -40,7 +40,7 @@ _TELLING = frozenset({"python-exception", "program-error", _WORDS})
 
 @derived
 def told_miscount(event: Event, view: View) -> str:
-    """The text in which a program says that it is made for another number of ranks; empty for other events."""
+    """The text in which a program says that it needs another number of ranks; empty for other events."""
     said = str(event.fields.get("error") or event.text)[:_LIMIT]
     if event.event not in _TELLING or not re.search(_SAYS, said):
         return ""

@@ -27,12 +27,12 @@ _ENDS = {
     "torch-dataloader-killed": "its data loader was killed",
     "torch-dataloader-bus-error": "bus error in its data loader", "node-failed": "Slurm lost it",
 }  # fmt: skip
-"""What the name of an event says where its line has no signal and no exit code."""
+"""Phrases by event, for lines without a signal and an exit code."""
 
 
 @derived_of("job-cancelled")
 def ends_the_job(event: Event, view: View) -> bool | None:
-    """Did the scheduler end the job before anything in it failed? By its time limit, for another job, or its owner.
+    """Did the scheduler end the job before anything in it failed: by its time limit, for another job, or by its owner?
 
     None if something failed and it is not known whether that came before, as in the log of a rank without times.
     """
@@ -42,7 +42,7 @@ def ends_the_job(event: Event, view: View) -> bool | None:
 
 @derived
 def end_of_job(event: Event, view: View) -> str:
-    """``the time limit of job 812``, as far as the line says."""
+    """What ended the job, ``the time limit of job 812``, as far as the line says it."""
     fields = event.fields
     name = f"{str(fields.get('what', 'job')).lower()} {fields.get('step', '')}".strip()
     reasons = {"TIME LIMIT": f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
@@ -53,7 +53,7 @@ def end_of_job(event: Event, view: View) -> str:
 
 @derived
 def way_it_ended(event: Event, view: View) -> str:
-    """``signal 11, SIGSEGV``: the signal that ended the process, else its exit code, else what the event is."""
+    """The signal that ended the process, ``signal 11, SIGSEGV``; else its exit code, else the event in words."""
     events = list(same_process(event, view))
     for told in events:
         number = told.fields.get("signal")
@@ -82,11 +82,11 @@ _LOSSES = frozenset({
     "coordination-tasks-lost", "coordination-leader-lost",
 })  # fmt: skip
 _LOSS_CATEGORIES = frozenset({"collective", "watchdog", "tcp-transfer"})
-"""What ranks print when another one is gone or does not come: events, and categories of them."""
+"""Events, and categories of events, that ranks report when another rank is lost or missing."""
 _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "hccl-params-mismatch", "no-algorithm"})
-"""Of these categories, what ranks do wrong together."""
+"""Events of these categories that are mistakes of the ranks themselves."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
-"""Exit codes of a process that SIGABRT ended, as Python and as a shell tell them."""
+"""Exit codes for a process that SIGABRT ended, by Python's and by a shell's convention."""
 _ENDS_TOLD = CRASHES | {"run-ended"}
 _LOSS = (
     "socket-closed-by-peer", "gloo-peer-gone", "mpi-tcp-peer-gone",
@@ -96,9 +96,9 @@ _LOSS = (
 
 @derived
 def first_crash_order(job: Job, view: View) -> int | None:
-    """The place in the input of the first event in which a process ended.
+    """The position in the input of the first event in which a process ended.
 
-    By time where all such lines have one, with the clocks of the hosts set right where that is possible.
+    By time where all such lines have one, corrected for the clocks of the hosts where possible.
     """
     raised = list(_raised(job, view))
     crashes = [*_own_crashes(job, view), *raised]
@@ -108,18 +108,18 @@ def first_crash_order(job: Job, view: View) -> int | None:
         return min(crashes, key=lambda e: (shared_time(e, view), e.order)).order
     first = _first(crashes)
     rank = _rank(first, _ranks(crashes))
-    # torchrun tells of the exit first, and of the exception that led to it in the summary below
+    # torchrun reports the exit first, and its cause in a summary below
     return next((e for e in raised if rank is not None and e.rank == rank), first).order
 
 
 @derived
 def ends_in_a_wait(job: Job, view: View) -> bool:
-    """Did all processes whose ends the job shows wait for another one before, or end because another one did?"""
+    """Did all processes whose ends are shown wait for another one before, or end because another one did?"""
     return first_crash_order(job, view) is None and any(_is_plain_exit(e) for e in job.events if e.event in CRASHES)
 
 
 def _own_crashes(job: Job, view: View) -> list[Event]:
-    """The ends of processes, without those that followed another one: of the watchdog, of torchrun, of a time limit."""
+    """The ends of processes, except those that a watchdog, torchrun or a time limit caused after another failure."""
     given_up = any(e.event in _WATCHDOG for e in job.events)
     crashes = [
         e for e in job.events
@@ -137,18 +137,18 @@ def _own_crashes(job: Job, view: View) -> list[Event]:
 
 
 def _is_plain_exit(event: Event) -> bool:
-    """Did the process end by itself, with the exit code of an error? Not by a signal, which no wait ends in."""
+    """Did the process end by itself with an error exit code, and not by a signal, which no timed-out wait causes?"""
     code = event.fields.get("exit_code")
     return isinstance(code, int) and 0 < code < SHELL_STATUS
 
 
 def _ranks(events: Iterable[Event]) -> dict[tuple[str | None, int], int]:
-    """The ranks of the processes of which one of the lines tells it, by host and number."""
+    """The ranks of processes, by host and process id, where one of the lines shows it."""
     return {(e.host, e.pid): e.rank for e in events if e.pid is not None and e.rank is not None}
 
 
 def _rank(event: Event, ranks: dict[tuple[str | None, int], int]) -> int | None:
-    """The rank of the process, as far as a line about it says."""
+    """The rank of the process, as far as a line about it shows it."""
     if event.rank is not None or event.pid is None:
         return event.rank
     return ranks.get((event.host, event.pid), ranks.get((None, event.pid)))
@@ -163,16 +163,19 @@ def _first_by_source(events: Iterable[Event]) -> dict[str, Event]:
 
 
 def _first(events: Iterable[Event]) -> Event:
-    """The first of the events where times do not tell; of several sources, the one that says most of whose it is."""
+    """The first of the events where times do not decide.
+
+    Of several sources, the event with the most process details.
+    """
     firsts = _first_by_source(events).values()
     return min(firsts, key=lambda e: (e.rank is None, e.pid is None, e.host is None, e.event, e.text))
 
 
 def _raised(job: Job, view: View) -> Iterator[Event]:
-    """The exceptions of ranks' own that came before the first line in which another rank tells of a loss.
+    """Exceptions of ranks' own work before the first line in which another rank reports a loss.
 
-    Those that only Python raises count behind it, too, of a rank that tells of no loss: lines of ranks are often mixed.
-    Where nothing tells of a loss, they count if a process ended with the exit code of an error.
+    Those that only Python raises count after it, too, for a rank that reports no loss, since lines of ranks are often
+    mixed. Where no line reports a loss, they count if a process ended with an error exit code.
     """
     told = [event for event in job.events if _is_loss(event)]
     losses = _first_by_source(told)
@@ -188,38 +191,38 @@ def _raised(job: Job, view: View) -> Iterator[Event]:
 
 @derived
 def tells_of_a_loss(job: Job, view: View) -> bool:
-    """Does a rank tell that another one is gone or does not come?"""
+    """Does a rank report that another one is lost or missing?"""
     return any(_is_loss(event) for event in job.events)
 
 
 def _is_loss(event: Event) -> bool:
-    """Does a rank tell that another one is gone or does not come?"""
+    """Does the event report that another rank is lost or missing?"""
     if event.kind not in FAILURES or event.event in _OWN_MISTAKES:
         return False
     return event.event in _LOSSES or about.entry(event.event).category in _LOSS_CATEGORIES
 
 
 def _is_loss_of_another(event: Event) -> bool:
-    """Was the rank among others, of which one went away or did not come? A try to connect may fail and be repeated."""
+    """Does the event report the loss or absence of a peer? A connection attempt may fail and be repeated."""
     return _is_loss(event) and about.entry(event.event).category in _LOSS_CATEGORIES
 
 
 def _is_abort(event: Event) -> bool:
-    """Did a process end by SIGABRT, as those do that their watchdog takes down?"""
+    """Did a process end by SIGABRT, as processes that their watchdog aborts do?"""
     fields = event.fields
     return fields.get("signal") == signal.SIGABRT or fields.get("exit_code") in _ABORTED or "Aborted" in event.text
 
 
 @derived_of(*CRASHES, EXCEPTION)
 def is_first_crash(event: Event, view: View) -> bool:
-    """Did the first process of the job end here?"""
+    """Did the first process of the job that ended end here?"""
     first = first_crash_order(view.job, view)
     return event.order == first
 
 
 @derived
 def first_loss_order(job: Job, view: View) -> int | None:
-    """The place of the first closed connection, if closed connections are all that the job shows of its end."""
+    """The position of the first closed connection, if closed connections are all that is shown of the job's end."""
     if first_crash_order(job, view) is not None or any(
         e.kind in _FAILURES for e in job.events if e.event not in CRASHES
     ):

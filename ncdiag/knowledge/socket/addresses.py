@@ -1,4 +1,4 @@
-"""Addresses that hosts cannot use: of another family than asked for, or in a network without a route."""
+"""Addresses that hosts cannot use: of the wrong family, or in a network without a route."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ncdiag.knowledge.socket.choice import inside_reason, own_choice
 from ncdiag.knowledge.socket.reach import Meeting, Waiting
 
 _WIDEST = 16
-"""Bits of the largest network that hosts of a job usually share."""
+"""The number of host bits of the largest network that hosts of a job usually share."""
 
 
 @derived
 def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
     """Bootstrap addresses of other hosts for which this host has neither a network nor a route.
 
-    What the kernel answered to ``ip route get`` decides where it was asked. Where its interfaces with their prefix
-    lengths, or its routes, were not shown: those that it failed to reach from an interface of another name in another
-    network; None when there are none.
+    The kernel's answer to ``ip route get`` decides where it is known. Where the interfaces with prefix lengths, or the
+    routes, were not shown: addresses that it failed to reach from an interface of another name in another network; None
+    without any.
     """
     answers = _kernel_answers(host)
-    wanted = _wanted(host, view) if answers else set()  # for each host all others: only where it was asked
+    wanted = _wanted(host, view) if answers else set()  # computed only where needed: it holds all others for each host
     asked = {ip: sends for ip, sends in answers.items() if ip in wanted}
     if asked:
         view.note(host, "route_answers")
@@ -54,7 +54,7 @@ def unrouted_peers(host: Host, view: View) -> tuple[str, ...] | None:
 
 @derived
 def meeting(job: Job, view: View) -> Meeting:
-    """Where hosts wait: at the address of a rank, else at NCCL's choice there before any job ran."""
+    """The addresses at which hosts listen: a rank's address, else the address that NCCL would choose there."""
     waiting: dict[str, list[Waiting]] = {}
     for ip, rank in bootstrap_ranks(job, view).items():
         waiting.setdefault(ip, []).append(Waiting(rank.host, rank, "bootstrap_interface"))
@@ -65,7 +65,7 @@ def meeting(job: Job, view: View) -> Meeting:
 
 @derived
 def chosen_addresses(job: Job, view: View) -> dict[str, Interface]:
-    """The address that NCCL would announce on each host of which no rank tells, with its interface."""
+    """The address that NCCL would announce on each host without known ranks, with its interface."""
     found: dict[str, Interface] = {}
     for host in job.hosts:
         for interface in own_choice(host, view) or ():
@@ -76,19 +76,19 @@ def chosen_addresses(job: Job, view: View) -> dict[str, Interface]:
 
 
 def _kernel_answers(host: Host) -> dict[str, bool]:
-    """By address, whether the kernel of the host would send to it."""
+    """Whether the kernel of the host would send to an address, by address."""
     return {answer.address: answer.interface is not None for answer in host.route_answers or ()}
 
 
 def _wanted(host: Host, view: View) -> set[str]:
-    """The addresses that the host has to reach: its peers' for the bootstrap, and those that it failed to reach."""
+    """The addresses that the host must reach: its peers' for the bootstrap, and those that it failed to reach."""
     ranks = bootstrap_ranks(view.job, view)
     failed = {peer_ip(event, view) for event in view.events_on(host.name, CONNECT_FAILURES)}
     return {ip for ip, rank in ranks.items() if rank.host != host.name} | {ip for ip in failed if ip is not None}
 
 
 def _wants_any(host: Host, view: View) -> bool:
-    """True if there is an address that the host has to reach."""
+    """Does the host have to reach any address?"""
     ranks = bootstrap_ranks(view.job, view)
     return any(rank.host != host.name for rank in ranks.values()) or bool(
         {peer_ip(event, view) for event in view.events_on(host.name, CONNECT_FAILURES)} - {None}
@@ -119,9 +119,9 @@ def _unreached(host: Host, view: View) -> tuple[str, ...]:
 
 
 def _are_apart(one: tuple[str, Rank], other: tuple[str, Rank], view: View) -> bool:
-    """Two interfaces of different names whose addresses share no network of the usual sizes.
+    """Do the interfaces have different names and addresses without a common network of the usual sizes?
 
-    One that leads nowhere (a bridge, a VPN, loopback) is a fault of its own.
+    An interface that leads nowhere (a bridge, a VPN, loopback) is a separate fault.
     """
     (ip, rank), (peer_ip, peer) = one, other
     used = [r.bootstrap_interface for r in (rank, peer) if r.bootstrap_interface is not None]
@@ -133,7 +133,7 @@ def _are_apart(one: tuple[str, Rank], other: tuple[str, Rank], view: View) -> bo
 
 @derived
 def separation_text(host: Host, view: View) -> str:
-    """What keeps the host from its peers, in words."""
+    """What prevents the host from reaching its peers, in words."""
     lost = ", ".join(unrouted_peers(host, view) or ())
     refused = {ip for ip, sends in _kernel_answers(host).items() if not sends}
     if is_closed(host, "routes") or refused.intersection(unrouted_peers(host, view) or ()):
@@ -148,7 +148,7 @@ def separation_text(host: Host, view: View) -> str:
 
 @derived
 def bootstrap_ranks(job: Job, view: View) -> dict[str, Rank]:
-    """A rank for each IPv4 address that ranks announced for the bootstrap, looked up once for all hosts."""
+    """A rank for each IPv4 address that ranks announced for the bootstrap, computed once for all hosts."""
     found: dict[str, Rank] = {}
     for rank in job.ranks:
         ip = ip_of(rank.bootstrap_interface, view) if rank.bootstrap_interface is not None else None
@@ -159,7 +159,7 @@ def bootstrap_ranks(job: Job, view: View) -> dict[str, Rank]:
 
 @derived
 def bootstrap_addresses(job: Job, view: View) -> dict[str, str]:
-    """By host, the first IPv4 address that one of its ranks announced for the bootstrap."""
+    """The first IPv4 address that a rank of each host announced for the bootstrap, by host."""
     found: dict[str, str] = {}
     for ip, rank in bootstrap_ranks(job, view).items():
         found.setdefault(rank.host, ip)
@@ -175,7 +175,7 @@ def _is_inside(ip: str, network: str) -> bool:
 
 @derived
 def split_families(job: Job, view: View) -> str:
-    """``n1 at 10.1.0.5, n2 at fd00:1::6``: two hosts whose ranks meet at addresses of IPv4 and of IPv6; else empty."""
+    """Hosts whose ranks use IPv4 and IPv6 to meet, ``n1 at 10.1.0.5, n2 at fd00:1::6``; empty for none."""
     first: dict[int, tuple[str, Rank]] = {}
     for rank in job.ranks:
         address = (

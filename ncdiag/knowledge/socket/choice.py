@@ -1,6 +1,6 @@
-"""The interface that NCCL would take on a host before any job ran there, and what is wrong with it.
+"""The interface that NCCL would choose on a host before any job ran there, and what is wrong with it.
 
-A job's own log beats this: where ranks tell what they announced, the rules of `job.advertised` judge that.
+A job's own log takes precedence: where ranks show the addresses they announced, rules about `job.advertised` apply.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _INSIDE = {"bridge": "a bridge", "tunnel": "a tunnel or VPN", "veth": "one end o
 def own_choice(host: Host, view: View) -> tuple[Interface, ...] | None:
     """The interface over which ranks of this host would meet the others; empty for none, None where it is not known.
 
-    What the installed library answered, else the choice of the release that is known, else that of the newest one.
-    Only of hosts whose interfaces and variables were seen, and of which no log of a job tells.
+    By the installed library's answer, else the choice of the known release, else that of the newest one. Only for hosts
+    whose interfaces and variables were seen, and that are in no log of a job.
     """
     if not is_closed(host, "interfaces") or not (host.looked_at or is_closed(host, "settings")):
         return () if view.ranks_on(host.name) else None
@@ -52,7 +52,7 @@ def _simulated(host: Host, view: View) -> tuple[str, ...]:
 
 @derived
 def inside_reason(interface: Interface, view: View) -> str:
-    """``a tunnel or VPN``: why nothing that is sent over it reaches another host as a rule; empty for no reason."""
+    """Why data sent over it does not usually reach another host, ``a tunnel or VPN``; empty for no reason."""
     if is_loopback(interface, view):
         return "loopback, which reaches only this host"
     address = ip_address(ip(interface, view) or "")
@@ -68,9 +68,9 @@ def inside_reason(interface: Interface, view: View) -> str:
 
 @derived
 def better_interface(interface: Interface, view: View) -> str:
-    """The first other interface of the host that has an address of its own and leads out; empty for none.
+    """The first other interface of the host with an address that leads out; empty for none.
 
-    One that has lost its link counts: it is the one that was meant.
+    One that has lost its link counts, since it is the intended one.
     """
     host = view.host(interface.host)
     for other in host.interfaces if host is not None else ():
@@ -83,9 +83,9 @@ def better_interface(interface: Interface, view: View) -> str:
 
 @derived
 def is_filtered(interface: Interface, view: View) -> bool | None:
-    """Does the host's packet filter drop what comes in by this interface unless a rule lets it pass?
+    """Does the host's packet filter drop incoming packets on this interface unless a rule allows them?
 
-    False where a rule lets in all by the interface or from its network; None where no filter was shown.
+    False where a rule allows everything on the interface or from its network; None where no filter was shown.
     """
     host = view.host(interface.host)
     if host is None or host.input_policy is None:
@@ -99,7 +99,7 @@ def is_filtered(interface: Interface, view: View) -> bool | None:
 
 @derived
 def is_judged_by_ranks(interface: Interface, view: View) -> bool:
-    """True if ranks of a job announced it: the rules of announced addresses say what is wrong with it."""
+    """Did ranks of a job announce the interface, so that the rules about announced addresses cover it?"""
     told = any(
         rank.bootstrap_interface is not None and rank.bootstrap_interface.name == interface.name
         for rank in view.ranks_on(interface.host) if is_of_job(rank, view)
@@ -110,9 +110,9 @@ def is_judged_by_ranks(interface: Interface, view: View) -> bool:
 
 @derived
 def address_twice_on_hosts(job: Job, view: View) -> str | None:
-    """``n1 and n2 both announce 10.0.0.5``, of hosts that were looked at; empty for none.
+    """Inspected hosts that would announce equal addresses, ``n1 and n2 both announce 10.0.0.5``; empty for none.
 
-    None where fewer than two hosts tell what they would announce.
+    None where fewer than two hosts have a known choice.
     """
     first: dict[str, Interface] = {}
     hosts: set[str | None] = set()

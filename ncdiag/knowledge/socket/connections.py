@@ -1,4 +1,4 @@
-"""Connections that get no answer or a wrong one: packet filters and processes that are not of the job."""
+"""Connections that get no answer or a wrong one: packet filters, and processes that do not belong to the job."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ncdiag.messages.vocabulary.reasons import error_name
 
 @derived_of("socket-wrong-type", "message-truncated", "bootstrap-message-truncated", "socket-wrong-magic")
 def is_stranger(event: Event, view: View) -> bool:
-    """A message of something that is not a peer: of the wrong size, kind or sign (kinds: src/include/socket.h)."""
+    """Did a message arrive that is not from a peer: of the wrong size, kind or magic (kinds: src/include/socket.h)?"""
     if event.event == "socket-wrong-type":
         return {event.fields.get("peer_type"), event.fields.get("expected_type")} != {3, 4}
     return True
 
 
 _NO_ANSWER = frozenset({"ETIMEDOUT", "EHOSTUNREACH", "EHOSTDOWN", "ECONNABORTED", "EPERM"})
-"""What the kernel says where packets were dropped or a filter answered; refused is also what a dead process leaves."""
+"""The kernel's errors where packets were dropped or a filter answered; "refused" may also mean a dead process."""
 
 
 @derived
 def dropping_hosts(job: Job, view: View) -> tuple[Host, ...] | None:
-    """The hosts whose packet filter drops what comes in; None when no filter was shown."""
+    """The hosts whose packet filter drops incoming packets; None when no filter was shown."""
     shown = [host for host in job.hosts if host.input_policy is not None or host.input_drops is not None]
     return tuple(h for h in shown if h.input_policy == "drop" or h.input_drops) if shown else None
 
 
 @derived
 def is_unanswered_at_home(event: Event, view: View) -> bool:
-    """True if a connection got no answer in a job of one host."""
+    """Did a connection get no answer in a job on one host?"""
     return error_name(event, view) in _NO_ANSWER and is_multi_host(view.job, view) is False
 
 
@@ -54,9 +54,9 @@ def filtering_host(event: Event, view: View) -> str | None:
 
 
 def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> bool:
-    """True if the filter names the interface, or a network of the connecting host, as one that it leaves alone.
+    """Does the filter allow the interface, or a network of the connecting host?
 
-    Where that host's addresses are not known, the network of the address that it aimed at stands for its own.
+    Where that host's addresses are not known, the network of the target address is used instead.
     """
     allowed = host.input_allows or ()
     other = view.host(event.host)
@@ -66,14 +66,14 @@ def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> boo
 
 
 _PLAIN_PACKET = 1472
-"""Bytes of data that a packet of an ordinary Ethernet holds beside the headers of IPv4 and ICMP."""
+"""Bytes of data in a packet of standard Ethernet, without the headers of IPv4 and ICMP."""
 
 
 @derived_of("ping-tried")
 def is_too_large_for_path(event: Event, view: View) -> bool | None:
-    """Are packets of this size lost that the path carries when they are small, or does a router say so?
+    """Are packets of this size lost while small ones arrive on the path, or does a router say so?
 
-    None where no smaller packet was sent to that address: it may not be reachable at all.
+    None where no smaller packet was sent to that address, which may not be reachable at all.
     """
     size, address = event.fields.get("size"), event.fields.get("address")
     if not isinstance(size, int) or size <= _PLAIN_PACKET or event.fields.get("received"):
@@ -90,5 +90,5 @@ def is_too_large_for_path(event: Event, view: View) -> bool | None:
 
 @derived
 def is_shown_on_one_host(job: Job, view: View) -> bool:
-    """Is it shown that the job runs on one host? Never unknown, for fixes that harm a job of several hosts."""
+    """Does the input show that the job runs on one host? Never unknown, for fixes that harm a job on several hosts."""
     return is_multi_host(job, view) is False

@@ -1,4 +1,4 @@
-"""Who is to blame for tries between hosts that failed: one host, two groups that do not meet, or some pairs."""
+"""The origin of failed attempts between hosts: one host, two groups that cannot connect, or individual pairs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import msgspec
 from ncdiag.facts.fold import fold_hosts
 
 Pair = tuple[str, str]
-"""Who asks, and who is asked."""
+"""The host that connects, and the host that it connects to."""
 Scope = Literal["all", "host", "to", "from", "split", "pairs"]
 _LEAST = 2
-"""Others that a host has to fail with before it is blamed."""
+"""The number of other hosts with which a host must fail to be the culprit."""
 _SHOWN = 3
 
 
 class Culprit(msgspec.Struct, frozen=True):
-    """``hosts`` are to blame: with all others, as the one asked (``to``) or as the one who asks (``from``).
+    """The ``hosts`` with which all attempts fail, as the target (``to``) or as the source (``from``).
 
-    Of a ``split`` they are the smaller group, and ``others`` the rest. ``pairs`` are those that failed.
+    For a ``split`` they are the smaller group, and ``others`` the rest. ``pairs`` are the failed attempts.
     """
 
     scope: Scope
@@ -32,7 +32,7 @@ class Culprit(msgspec.Struct, frozen=True):
 
     @property
     def where(self) -> str:
-        """A phrase: ``to and from n3``."""
+        """A phrase with the hosts: ``to and from n3``."""
         named = fold_hosts(self.hosts)
         if self.scope == "all":
             return f"between {named}"
@@ -49,7 +49,7 @@ class Culprit(msgspec.Struct, frozen=True):
 
 
 def culprits(tried: Mapping[Pair, bool]) -> list[Culprit]:
-    """Those to blame, who together account for every pair that failed; ``tried`` says of each whether it did."""
+    """Return the culprits that together explain every failed pair; ``tried`` says for each pair whether it failed."""
     bad = {pair for pair, failed in tried.items() if failed}
     if not bad:
         return []
@@ -67,10 +67,10 @@ def culprits(tried: Mapping[Pair, bool]) -> list[Culprit]:
 
 
 def _blamed(tried: Iterable[Pair], bad: set[Pair]) -> list[Culprit]:
-    """Hosts that fail with all others that are not to blame themselves; takes what they account for out of ``bad``.
+    """Hosts that fail with all others that are not culprits; removes the pairs that they explain from ``bad``.
 
-    Who accounts for most is blamed first. What is left for the others only gets less, so that their places in the
-    queue are put right when their turn comes.
+    The host that explains most pairs comes first. What remains for the others only decreases, so their positions in the
+    queue are corrected when their turn comes.
     """
     into: dict[str, set[Pair]] = defaultdict(set)
     out: dict[str, set[Pair]] = defaultdict(set)
@@ -106,7 +106,7 @@ def _blamed(tried: Iterable[Pair], bad: set[Pair]) -> list[Culprit]:
 
 
 def _islands(hosts: Iterable[str], tried: Mapping[Pair, bool]) -> list[set[str]]:
-    """Groups of hosts that are joined by tries that went well."""
+    """Groups of hosts that are connected by successful attempts."""
     near: dict[str, set[str]] = defaultdict(set)
     for (one, other), failed in tried.items():
         if not failed:

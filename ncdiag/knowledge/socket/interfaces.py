@@ -1,4 +1,4 @@
-"""Interfaces that ranks announce or ask for and that cannot carry a job: bridges, loopback, IPoIB, no carrier."""
+"""Interfaces that ranks announce or require and that cannot carry a job: bridges, loopback, IPoIB, no carrier."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ncdiag.nccl.vocabulary.filters import list_of
 
 @derived
 def on_docker_bridge(advertised: Advertised, view: View) -> bool:
-    """Is it docker0, or an address that another host could not connect to and of whose interface nothing is known?
+    """Is the address on docker0, or one that another host could not reach and whose interface is unknown?
 
-    A site may number its hosts in 172.17.0.0/16: an interface of another name that was not in the way is one of those.
-    Not where one host alone was seen, whose processes may fail to reach each other within one container.
+    A site may number its hosts in 172.17.0.0/16; an interface of another name without a failure is such a host. False
+    where only one host was seen, whose processes may fail to reach each other within one container.
     """
     if advertised.interface is not None:
         return advertised.interface.startswith("docker")
@@ -35,7 +35,7 @@ def on_docker_bridge(advertised: Advertised, view: View) -> bool:
 
 @derived
 def has_one_interface(host: Host, view: View) -> bool | None:
-    """Is exactly one interface besides loopback given an address? None while others may exist that were not shown."""
+    """Does exactly one interface besides loopback have an address? None while others may exist that were not shown."""
     others = [i for i in host.interfaces if not is_loopback(i, view)]
     if sum(ip(i, view) is not None for i in others) > 1:
         return False
@@ -47,9 +47,9 @@ def has_one_interface(host: Host, view: View) -> bool | None:
 
 @derived
 def ipoib_trouble(advertised: Advertised, view: View) -> str | None:
-    """What goes wrong over an IPoIB interface at which ranks meet; empty for nothing, None where its kind is not known.
+    """The problem with an IPoIB interface at which ranks meet; empty for none, None where its kind is not known.
 
-    An address that others could not reach, or another host that has no such interface and waits at another one.
+    Either others could not reach its address, or another host has no such interface and uses another one.
     """
     if advertised.role not in {"bootstrap", "oob"}:
         return ""
@@ -78,7 +78,7 @@ _LIBVIRT_NAME = "libvirt's bridge"
 
 @derived
 def told_as(advertised: Advertised, view: View) -> str:
-    """``veth5a3f1c2 on n1``, or the address where no interface was named."""
+    """The interface and host, ``veth5a3f1c2 on n1``, or the address where no interface was named."""
     if advertised.interface is None:
         told = told_owners(view.job, view).get(advertised.ip or "")
         name = _LIBVIRT_NAME if advertised.ip == LIBVIRT_ADDRESS else told.fields.get("owner") if told else None
@@ -97,8 +97,8 @@ def is_only_way(item: Advertised, view: View) -> bool:
 def is_misleading_loopback(advertised: Advertised, view: View) -> bool | None:
     """Does a rank announce loopback in a job of several hosts, or before an interface that reaches them?
 
-    NCCL takes lo by itself only where there is nothing else, so a list with both was asked for. None when it alone
-    was announced and how many hosts there are is not known.
+    NCCL uses lo by default only where there is nothing else, so a list with both was configured. None when lo alone was
+    announced and the number of hosts is not known.
     """
     address = ip_address(advertised.ip) if advertised.ip else None
     if address is None or not address.is_loopback:
@@ -116,9 +116,9 @@ _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
 
 @derived
 def is_asked_for(interface: Interface, view: View) -> bool | None:
-    """Do ranks of its host talk over it?
+    """Do ranks of the host use the interface?
 
-    Where no rank says: does a variable name it, and no interface that has a link?
+    Where no rank shows it: does a variable name it, and no interface that has a link?
     """
     host = view.host(interface.host)
     if host is None:
@@ -149,7 +149,7 @@ def _is_named(host: Host, interface: Interface, view: View) -> bool | None:
 
 @derived
 def link_text(interface: Interface, view: View) -> str:
-    """How it was printed: ``down``, ``no carrier``."""
+    """The state of the link as printed: ``down``, ``no carrier``."""
     if interface.operstate in DEAD_STATES:
         return str(interface.operstate)
     return "switched off" if interface.up is False else "no carrier"
@@ -157,9 +157,9 @@ def link_text(interface: Interface, view: View) -> str:
 
 @derived
 def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
-    """True if NCCL_SOCKET_IFNAME leaves no interface on this host: by NCCL's own words, else by the interfaces.
+    """Does NCCL_SOCKET_IFNAME leave no interface on this host: by NCCL's own message, else by the interfaces?
 
-    None where neither tells, or where it is not known whether the variable is set.
+    None where neither decides, or where it is not known whether the variable is set.
     """
     for event in view.events_on(host.name, ["no-socket-interface"]):
         view.note(event)

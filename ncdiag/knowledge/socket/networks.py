@@ -1,4 +1,4 @@
-"""IP networks that hosts of one job lay out differently."""
+"""IP networks whose definition differs between hosts of a job."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Placed = tuple[Interface, Network]
 
 @derived
 def prefix_difference(job: Job, view: View) -> str:
-    """``eth0 of n1 is in 10.5.0.0/24, eth0 of n2 in 10.5.0.0/16``; empty where hosts agree on their networks.
+    """Different prefix lengths, ``eth0 of n1 is in 10.5.0.0/24, eth0 of n2 in 10.5.0.0/16``; empty for none.
 
-    Compared are interfaces of one name, and those over which the ranks would meet. Networks that differ and share an
-    address are one inside the other, so that each is looked for among those that hold it.
+    Interfaces of one name are compared, and those over which the ranks would meet. Two different networks that share an
+    address are nested, so each network is searched among those that contain it.
     """
     placed = list(_placed(job, view))
     groups: dict[str | None, dict[Network, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -41,7 +41,7 @@ def prefix_difference(job: Job, view: View) -> str:
 
 
 def _nested(networks: Mapping[Network, Sequence[int]], placed: Sequence[Placed]) -> Iterator[tuple[int, int]]:
-    """The first pair of interfaces of two hosts, for each two networks of which one is inside the other."""
+    """The first pair of interfaces of two hosts, for each two networks of which one contains the other."""
     lengths = {(network.version, network.prefixlen) for network in networks}
     for inner, members in networks.items():
         for version, length in lengths:
@@ -69,7 +69,7 @@ def _network(address: Address) -> Network | None:
 
 @derived
 def compared_hosts(job: Job, view: View) -> str:
-    """``n1, n2``: the hosts that were looked at, where there are several."""
+    """The hosts that were inspected, where there are several: ``n1, n2``."""
     names = [host.name for host in job.hosts if host.looked_at]
     return ", ".join(names) if len(names) > 1 else ""
 
@@ -83,6 +83,6 @@ def meeting_points(job: Job, view: View) -> str:
 
 @derived
 def compared_releases(job: Job, view: View) -> str:
-    """``2.21.5 (n1), 2.20.5 (n2)``: the releases of NCCL of hosts that were looked at, where several tell theirs."""
+    """The NCCL releases of inspected hosts, where several are known: ``2.21.5 (n1), 2.20.5 (n2)``."""
     found = [f"{version} ({host.name})" for host in job.hosts if host.looked_at and (version := view.version(host))]
     return ", ".join(found) if len(found) > 1 else ""

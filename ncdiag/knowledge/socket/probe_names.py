@@ -1,4 +1,4 @@
-"""Names that hosts resolve differently or to themselves, and clocks that are apart, as `ncdiag probe` saw them."""
+"""Names that hosts resolve differently or to themselves, and clocks that differ, as `ncdiag probe` found."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ncdiag.facts.vocabulary.probes import few, lines_of
 
 _SHOWN = 3
 APART = 1.0
-"""Seconds between two clocks: more than what a loaded host or a slow way can feign."""
+"""The smallest difference of two clocks in seconds that counts: a loaded host or slow path can feign less."""
 
 
 def name_faults(job: Job) -> Iterator[ProbeFault]:
-    """Names that lead to the asking host itself, and names that are something else on some hosts."""
+    """Names that lead to the querying host itself, and names that resolve differently on some hosts."""
     yield from _loopback([one for one in job.probe_names if _is_loopback(one)])
     yield from _different(_asked_by_others(job))
 
 
 def names_apart(job: Job) -> frozenset[str]:
-    """The names that are something else on some hosts, or nothing."""
+    """The names that resolve differently, or not at all, on some hosts."""
     told: dict[str, set[str]] = defaultdict(set)
     for one in _asked_by_others(job):
         told[one.name].add(_told(one))
@@ -58,7 +58,7 @@ def _loopback(found: list[ProbeName]) -> Iterator[ProbeFault]:
 
 
 def _different(found: list[ProbeName]) -> Iterator[ProbeFault]:
-    """What most hosts get for a name is held for right; the hosts that get something else are named."""
+    """Hosts that resolve a name differently from the majority, which is assumed to be right."""
     by_name: dict[str, list[ProbeName]] = defaultdict(list)
     for one in found:
         by_name[one.name].append(one)
@@ -84,7 +84,7 @@ def _told(one: ProbeName) -> str:
 
 
 def clock_faults(job: Job) -> Iterator[ProbeFault]:
-    """Hosts whose clock most others see ahead or behind; of two hosts, both."""
+    """Hosts whose clock differs for most others; with only two hosts, both."""
     seen: dict[str, list[float]] = defaultdict(list)
     lines: dict[str, list[Span]] = defaultdict(list)
     for link in job.probe_links:

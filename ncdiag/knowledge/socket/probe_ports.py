@@ -1,4 +1,4 @@
-"""Ports of other programs that `ncdiag probe` tried: those of the hosts, and the place where the ranks meet."""
+"""Ports of other programs that `ncdiag probe` tried: on the hosts, and at the place where the ranks meet."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ncdiag.knowledge.socket.probe_names import names_apart
 
 _SHOWN = 3
 _SSH = 22
-"""The port of ssh (IANA), which every probe tries: launchers start processes through it, NCCL does not need it."""
+"""The port of ssh (IANA), which every probe tries: launchers start processes over it; NCCL does not need it."""
 _LOST = frozenset({"no answer", "unreachable", "not permitted", "rejected"})
 _SAID = {"rejected": "is refused although a program listens there"}
 
 
 def port_faults(job: Job) -> Iterator[ProbeFault]:
-    """Ports that some hosts cannot use, and places that cannot be reached though they are none of the hosts."""
+    """Ports that some hosts cannot use, and unreachable places that are not on one of the hosts."""
     names = _hosts(job)
     closed: dict[int, list[ProbePort]] = defaultdict(list)
     places: dict[tuple[str, int], list[ProbePort]] = defaultdict(list)
@@ -31,7 +31,7 @@ def port_faults(job: Job) -> Iterator[ProbeFault]:
             places[one.place, one.port].append(one)
     for port, tries in closed.items():
         yield from _closed(port, tries, names)
-    apart = names_apart(job)  # which is told of the names (`probe_names`)
+    apart = names_apart(job)  # which `probe_names` reports
     for (place, port), tries in places.items():
         lost = _LOST if place in apart else _LOST | {"not found"}
         bad = [one for one in tries if one.outcome in lost]
@@ -41,7 +41,7 @@ def port_faults(job: Job) -> Iterator[ProbeFault]:
 
 
 def _hosts(job: Job) -> Mapping[str, str]:
-    """The hosts that took part, by their names and addresses, and by the places that they are."""
+    """The hosts that took part, by their names, their addresses, and the places that are on them."""
     found = {name: name for link in job.probe_links for name in (link.host, link.peer)}
     found |= {met.place: met.host for met in job.probe_meetings}
     return {link.peer_address: link.peer for link in job.probe_links if not link.answered_by} | found

@@ -1,4 +1,4 @@
-"""What the tries of `ncdiag probe` come to: each trouble once, narrowed down to hosts, networks or pairs of hosts."""
+"""Faults in the attempts of `ncdiag probe`, each once, narrowed down to hosts, networks or pairs of hosts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Lines = Mapping[Pair, Sequence[ProbeLink]]
 
 @derived
 def probe_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
-    """What failed among the tries of connections between hosts."""
+    """The faults in the connection attempts between hosts."""
     rails: dict[str, list[ProbeLink]] = defaultdict(list)
     inside: dict[str, list[ProbeLink]] = defaultdict(list)
     for link in job.probe_links:
@@ -36,7 +36,7 @@ def probe_faults(job: Job, view: View) -> tuple[ProbeFault, ...]:
 
 @derived
 def on_network(fault: ProbeFault, view: View) -> str:
-    """`` in 10.0.0.0/16 (eth0)``; empty where no network was told."""
+    """The network of the fault, `` in 10.0.0.0/16 (eth0)``; empty where none is known."""
     return f" in {fault.network}" if fault.network else ""
 
 
@@ -46,7 +46,7 @@ def _rail(link: ProbeLink) -> str:
 
 
 def _cut_off(rails: Mapping[str, Sequence[ProbeLink]]) -> set[Pair]:
-    """The pairs of which no try connected."""
+    """The pairs of hosts without any successful attempt."""
     tried: dict[Pair, bool] = {}
     for links in rails.values():
         for link in links:
@@ -65,7 +65,7 @@ def _of_cut(rails: Mapping[str, Sequence[ProbeLink]], cut: set[Pair]) -> Iterato
 
 
 def _of_rail(rail: str, links: Sequence[ProbeLink], view: View) -> Iterator[ProbeFault]:
-    """The troubles on one network."""
+    """The faults on one network."""
     checks: tuple[tuple[ProbeTrouble, Callable[[ProbeLink], bool | None], Callable[[list[ProbeLink]], str]], ...] = (
         ("unreachable", lambda link: state(link) == "unreachable", _why),
         ("other answers", _is_answered_by_others, _who),
@@ -90,7 +90,7 @@ def _is_answered_by_others(link: ProbeLink) -> bool | None:
 
 
 def _large(rail: str, links: Sequence[ProbeLink], view: View) -> Iterator[ProbeFault]:
-    """Of large messages each direction counts for itself."""
+    """The faults with large messages, for each direction separately."""
     tried: dict[Pair, bool] = {}
     lines: dict[Pair, list[ProbeLink]] = defaultdict(list)
     for link in links:
@@ -104,7 +104,7 @@ def _large(rail: str, links: Sequence[ProbeLink], view: View) -> Iterator[ProbeF
 
 
 def _mtus(links: Iterable[ProbeLink], view: View) -> str:
-    """``the interfaces have an MTU of 1500 (n[1-3]), 9000 (n4)``."""
+    """The MTUs of the interfaces: ``the interfaces have an MTU of 1500 (n[1-3]), 9000 (n4)``."""
     ends = {(name, link.interface if name == link.host else link.peer_interface)
             for link in links for name in (link.host, link.peer)}  # fmt: skip
     found: dict[int, set[str]] = defaultdict(set)

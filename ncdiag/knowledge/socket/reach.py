@@ -1,6 +1,6 @@
-"""Which of the addresses at which hosts wait for each other a host sends to: for all addresses at once.
+"""To which of the addresses of its peers a host can send, computed for all addresses together.
 
-A job of a thousand hosts has a million pairs, so that no pair is looked at by itself.
+A job of a thousand hosts has a million pairs, so pairs are not checked individually.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEFAULT = "default"
 
 
 class Waiting(NamedTuple):
-    """Where a host waits: the host, and the fact and its field that say so."""
+    """A host that listens at an address, with the fact and field that show it."""
 
     host: str
     fact: Rank | Interface
@@ -27,10 +27,10 @@ class Waiting(NamedTuple):
 
 
 class Meeting:
-    """All addresses of a job at which hosts wait for others."""
+    """All addresses at which hosts of a job listen for others."""
 
     def __init__(self, waiting: Mapping[str, Sequence[Waiting]]) -> None:
-        """``waiting`` has who waits at each address, in the order in which they count."""
+        """Index the addresses; ``waiting`` has the hosts that listen at each, in order of precedence."""
         self.waiting = waiting
         self.hosts = {each.host for found in waiting.values() for each in found}
         order: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -44,10 +44,10 @@ class Meeting:
         self._place = {text: number for number, text in enumerate(waiting)}
 
     def lost(self, networks: Iterable[tuple[str, bool]]) -> list[str]:
-        """The addresses to which nothing is sent, in their order.
+        """Return the addresses to which nothing can be sent, in their order.
 
-        ``networks`` are those that a host knows, each with whether what is sent there is refused. The narrowest one
-        that holds an address decides, and an address that none holds is lost.
+        ``networks`` are those that a host knows, each with whether packets to it are refused. The smallest network that
+        contains an address decides, and an address in none of them is lost.
         """
         known = list(networks)
         lost: list[str] = []
@@ -59,7 +59,7 @@ class Meeting:
                 if (network := parsed(every if text == DEFAULT else text)) is not None and network.version == version
             )
             sends = bytearray(len(addresses))
-            for _, passes, lowest, highest in spans:  # the widest first, so that what is narrower overwrites it
+            for _, passes, lowest, highest in spans:  # the largest first, so that smaller ones overwrite it
                 first = bisect_left(addresses, (lowest, ""))
                 end = bisect_right(addresses, (highest, "\U0010ffff"))
                 sends[first:end] = bytes([passes]) * max(0, end - first)
@@ -68,13 +68,13 @@ class Meeting:
         return sorted(lost, key=self._place.__getitem__)
 
     def other(self, address: str, host: str) -> Waiting | None:
-        """Who waits at an address beside the host itself."""
+        """Return who listens at an address, other than the host itself."""
         return next((each for each in self.waiting[address] if each.host != host), None)
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def parsed(text: str) -> Network | None:
-    """The network of a text, whose bits behind the prefix are not looked at; None for what is none."""
+    """Return the network of a text, ignoring bits after the prefix; None for a text that is not one."""
     try:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:

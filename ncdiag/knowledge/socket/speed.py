@@ -11,7 +11,7 @@ from ncdiag.facts.vocabulary.interfaces import leads_out
 from ncdiag.facts.vocabulary.told_rates import ratio, told
 
 FAST_GBPS = 25.0
-"""Slower RDMA ports are on-board Ethernet that happens to speak RDMA; no fabric for training."""
+"""Slower RDMA ports are on-board Ethernet with RDMA support, not a fabric for training."""
 
 
 @derived
@@ -27,12 +27,12 @@ def only_slow_rdma(host: Host, view: View) -> bool | None:
 
 _ASSUMED_MBPS = 10_000
 _MORE = 1.2
-"""A speed that is only measured has to be so many times what NCCL assumes."""
+"""The factor by which a measured speed must exceed the speed that NCCL assumes."""
 
 
 @derived
 def is_speed_assumed(interface: Interface, view: View) -> bool | None:
-    """Does NCCL count with 10 Gbit/s because the kernel does not tell the speed? None where nothing says so."""
+    """Does NCCL assume 10 Gbit/s because the kernel does not report the speed? None where nothing shows it."""
     for event in view.events_on(interface.host, ["interface-speed-unknown"]):
         path = str(event.fields.get("sysfs_path") or "")
         if interface.name in {event.fields.get("interface"), path.removesuffix("/speed").rpartition("/")[2]}:
@@ -46,7 +46,7 @@ def is_speed_assumed(interface: Interface, view: View) -> bool | None:
 
 @derived
 def real_mbps(interface: Interface, view: View) -> int | None:
-    """Mbit/s that are known otherwise: of its members, of what it is on, of its RDMA port, or from iperf3."""
+    """The speed in Mbit/s from another source: bond members, lower device, RDMA port, or iperf3."""
     host = view.host(interface.host)
     if host is None:
         return None
@@ -63,7 +63,7 @@ def real_mbps(interface: Interface, view: View) -> int | None:
 
 
 def _below(interface: Interface, host: Host) -> int | None:
-    """What a bond's members carry together, a VLAN's parent, or the RDMA port on the same wire."""
+    """The total speed of a bond's members, that of a VLAN's parent, or of the RDMA port on the same link."""
     speeds = {other.name: other.speed_mbps or 0 for other in host.interfaces}
     if interface.slaves:
         return sum(speeds.get(name, 0) for name in interface.slaves) or None
@@ -80,7 +80,10 @@ _MAX_SOCKETS = 64
 
 @derived
 def fast_socket_interface(rank: Rank, view: View) -> str | None:
-    """An interface of 25 Gbit/s or more that carries the data over TCP; empty without one, None: no speed is known."""
+    """An interface of 25 Gbit/s or more that carries the data over TCP.
+
+    Empty without one, None if no speed is known.
+    """
     if rank.net != "Socket":
         return None if rank.net is None else ""
     host = view.host(rank.host)
@@ -95,7 +98,7 @@ def fast_socket_interface(rank: Rank, view: View) -> str | None:
 
 @derived
 def shared_subnet(host: Host, view: View) -> str | None:
-    """``eth0 and eth1``: two interfaces with IPv4 addresses in one network.
+    """Two interfaces with IPv4 addresses in one network: ``eth0 and eth1``.
 
     Empty without such a pair, None when the interfaces were not all seen.
     """
@@ -122,9 +125,9 @@ def _network(ip: str, prefix_len: int | None) -> str | None:
 
 @derived
 def filters_reverse_path(host: Host, view: View) -> bool | None:
-    """Does the kernel drop packets that come in by another interface than answers would leave by (rp_filter 1)?
+    """Does the kernel drop packets that arrive on another interface than the one for the answer (rp_filter 1)?
 
-    The larger of the value for all and that of the interface counts: 2 is loose and drops none of these.
+    The larger of the value for all and that of the interface counts; 2 is loose and drops none of these.
     """
     told = host.sysctls or {}
     values = {n: v for n, v in told.items() if n.startswith("net.ipv4.conf.") and n.endswith(".rp_filter")}
@@ -138,9 +141,9 @@ def filters_reverse_path(host: Host, view: View) -> bool | None:
 
 @derived
 def socket_tuning_excess(host: Host, view: View) -> bool | None:
-    """Are more socket threads or sockets asked for than NCCL takes?
+    """Are more socket threads or sockets configured than NCCL supports?
 
-    By its own word, else by the two variables (MAX_THREADS and MAX_SOCKETS of src/transport/net_socket.cc).
+    By its own message, else by the two variables (MAX_THREADS and MAX_SOCKETS of src/transport/net_socket.cc).
     """
     for event in view.events_on(host.name, ["socket-tuning-clipped"]):
         view.note(event)
@@ -156,5 +159,5 @@ def socket_tuning_excess(host: Host, view: View) -> bool | None:
 
 @derived
 def told_fraction_of_streams(job: Job, view: View) -> float | None:
-    """What one stream of TCP is said to carry, of what several carry."""
+    """The rate of one TCP stream divided by that of several, by people's words."""
     return ratio(told(job, view, {"tcp-stream"}), told(job, view, {"tcp"}))
