@@ -139,7 +139,7 @@ def failed_otherwise(host: Host, view: View) -> bool | None:
 
 
 def _did_without(host: Host, view: View) -> bool:
-    """Is the limit that was shown none of the job: a program ran to its end, or the ranks are on other hosts?"""
+    """Is the limit that was shown not the job's: did a program run to its end, or are the ranks on other hosts?"""
     if "program-finished" in view.event_names() or any(run.average_busbw is not None for run in view.job.benchmarks):
         return True
     places = {rank.host for rank in view.job.ranks}

@@ -16,7 +16,7 @@ _PLUGIN_FAILURES = {
 
 
 def _missing_library(event: Event) -> str | None:
-    """The library that a plugin needs and the loader did not find (glibc, elf/dl-load.c); not the plugin itself."""
+    """The library other than the plugin itself that the loader did not find (glibc, elf/dl-load.c); None if none."""
     missing = _MISSING.search(str(event.fields.get("error", ""))) if event.event == "plugin-load-failed" else None
     return None if missing is None or missing[1].startswith("libnccl") else missing[1]
 

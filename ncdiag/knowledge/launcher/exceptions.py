@@ -1,4 +1,4 @@
-"""Exceptions that end a rank: those of its own work, and those that only tell that another rank is gone."""
+"""Exceptions that end a rank: errors in its own work, as opposed to reports that another rank is lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN = frozenset({
     "RecursionError", "SyntaxError", "TypeError", "UnboundLocalError", "UnicodeDecodeError",
     "UnicodeEncodeError", "UnpicklingError", "ValueError", "ZeroDivisionError",
 })  # fmt: skip
-"""Python's own exceptions that no library raises for a peer or a device, whatever they say."""
+"""Python's own exceptions that no library raises for a peer or a device, whatever their text."""
 _ECHO_CLASS = lazy_regex(
     r"""(?x)
     # PyTorch, Ray, Horovod, vLLM and NCCL's bindings for a process group or a process that is lost
@@ -41,7 +41,7 @@ _TEXT = 120
 
 
 def is_pythons(event: Event) -> bool:
-    """Is it one of Python's own exceptions, which no library raises for a peer that is lost?"""
+    """Is it one of Python's own exceptions, which no library raises for a lost peer?"""
     return event.event == EXCEPTION and _name(event) in _OWN
 
 
@@ -51,9 +51,9 @@ def _name(event: Event) -> str:
 
 @derived
 def is_own_exception(event: Event, view: View) -> bool:
-    """Did a program end with an exception of its own work, which it did not handle?
+    """Did a program end with an unhandled exception in its own work?
 
-    Other libraries raise any class for a peer that is lost: what is not one of Python's own is judged by its words.
+    Other libraries raise any class for a lost peer; exceptions that are not Python's own are classified by their words.
     """
     if event.event != EXCEPTION or not is_open_failure(event, view):
         return False
@@ -63,6 +63,6 @@ def is_own_exception(event: Event, view: View) -> bool:
 
 
 def exception_text(event: Event) -> str:
-    """``ValueError: not a number``, shortened."""
+    """The exception as text, shortened: ``ValueError: not a number``."""
     said = f"{event.fields['exception']}: {event.fields.get('error', '')}".rstrip(": ")
     return said if len(said) <= _TEXT else f"{said[: _TEXT - 4].rstrip()} ..."

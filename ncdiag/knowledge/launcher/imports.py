@@ -1,4 +1,4 @@
-"""Modules and libraries that a program could not load: what is missing, and where it comes from."""
+"""Modules and libraries that a program could not load: which ones, and where they come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
 
 _LIBRARY, _SYMBOL, _MODULE = "loader-library-missing", "loader-symbol-missing", "python-module-missing"
 _JUDGED = r"(?:.*/)?lib(?:nccl|rccl|mpi|open-)[\w.-]*"
-"""Libraries that rules of their own judge."""
+"""Libraries that other rules cover."""
 _CLASSES = r"(?:builtins\.)?(?:ModuleNotFoundError|ImportError|OSError)"
 _NO_MODULE = r"No module named ['\"]?([\w.]{1,120})"
 _NO_NAME = (
@@ -22,7 +22,7 @@ _NO_NAME = (
 _NO_SYMBOL = r"undefined symbol: ?([^\s,]{1,200})"
 _NO_VERSION = r"version [`'\"]([\w.]{1,60})['`\"] not found"
 _ENDING = r"sys\.meta_path is None"
-"""What an import says while Python shuts down, behind the failure that ended the program."""
+"""Errors of imports while Python shuts down, after the failure that ended the program."""
 _PACKAGES = (
     "Install the same packages in the Python of every host and container: compare `python -c 'import sys; "
     "print(sys.executable)'` and `pip list` on a host that works."
@@ -57,11 +57,11 @@ _HOME = (
     (r"lib(?:cuda|nvidia-ml|nvidia-ptxjitcompiler)\.so", _DRIVER),
     (r"lib(?:cu[a-z]\w*|nv\w+|amdhip64|roc\w+|hip\w+|MIOpen|hsa-runtime64)\.so", _TOOLKIT),
 )  # fmt: skip
-"""Where modules and libraries come from that no package of the program brings."""
+"""The origin of modules and libraries that no package of the program contains."""
 
 
 class _Fault(NamedTuple):
-    """What could not be loaded, in words, and what fixes it."""
+    """What could not be loaded, in words, and the fix."""
 
     text: str
     remedy: str
@@ -69,14 +69,14 @@ class _Fault(NamedTuple):
 
 @derived_of(EXCEPTION, _LIBRARY, _SYMBOL, _MODULE)
 def is_failed_import(event: Event, view: View) -> bool:
-    """Did a program end because it could not load a module or a library of its own?"""
+    """Did a program end because it could not load a module or library of its own?"""
     if _fault(event) is None or _came_past(event, view):
         return False
     return bool(is_own_exception(event, view) if event.event == EXCEPTION else is_open_failure(event, view))
 
 
 def _came_past(event: Event, view: View) -> bool:
-    """Did the rank print as one of NCCL's afterwards? Where the line names none: did all ranks of the job?"""
+    """Did the rank print NCCL lines afterwards? Where the line names none: did all ranks of the job?"""
     at = place(event)
     behind = [rank for rank in view.job.ranks if (seen := place(rank)) and at and seen[0] == at[0] and seen[1] > at[1]]
     if event.rank is not None:
@@ -86,14 +86,14 @@ def _came_past(event: Event, view: View) -> bool:
 
 @derived
 def import_fault(event: Event, view: View) -> str:
-    """``the module deepspeed is not there``: what could not be loaded; empty for other events."""
+    """What could not be loaded, ``the module deepspeed is not there``; empty for other events."""
     found = _fault(event)
     return found.text if found else ""
 
 
 @derived
 def import_remedy(event: Event, view: View) -> str:
-    """Where that comes from, and what to do; empty for other events."""
+    """Where the missing module or library comes from, and what to do; empty for other events."""
     found = _fault(event)
     return found.remedy if found else ""
 

@@ -1,4 +1,4 @@
-"""What a launch line asks for: slots, forwarded variables, options of Open MPI, GPUs of a task, LightCC."""
+"""Options of launch lines: slots, forwarded variables, options of Open MPI, GPUs of a task, LightCC."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
 @derived
 def slots(launch: Launch, view: View) -> int | None:
-    """Sum of the slots of the hosts named; None when one of them has none written."""
+    """The sum of the slots of the named hosts; None when one of them has none."""
     counts = [host.slots for host in launch.hosts]
     known = [count for count in counts if count is not None]
     return sum(known) if counts and len(known) == len(counts) else None
@@ -23,7 +23,7 @@ def slots(launch: Launch, view: View) -> int | None:
 
 @derived
 def miscount(job: Job, view: View) -> str | None:
-    """A sentence about more or fewer ranks than slots or than other hosts expect; empty for none, None if not known."""
+    """A sentence about more or fewer ranks than slots or than other hosts expect; empty for none, None if unknown."""
     told = next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
     if told is not None:
         view.note(told)
@@ -50,7 +50,7 @@ _NOT_HOROVOD = ("torchrun", "deepspeed", "accelerate")
 
 @derived
 def lightcc_problem(setting: Setting, view: View) -> str | None:
-    """Why a variable of LightCC does nothing, or the wrong thing; empty for no reason, None if not known."""
+    """Why a variable of LightCC has no effect, or a wrong one; empty for no reason, None if not known."""
     if not setting.name.startswith(_PREFIX) or not setting.is_set:
         return ""
     view.note(setting)
@@ -68,7 +68,7 @@ def lightcc_problem(setting: Setting, view: View) -> str | None:
 
 @derived
 def gpus_per_host(setting: Setting, view: View) -> int | None:
-    """The number of GPUs of each host, where all hosts have as many."""
+    """The number of GPUs of each host, where it is the same on all hosts."""
     return _gpus_per_host(view)
 
 
@@ -85,21 +85,21 @@ _LISTS = ("btl_tcp_if_", "oob_tcp_if_")
 
 
 def _parameters(launch: Launch) -> set[str]:
-    """The MCA parameters that the line gives, as options or as OMPI_MCA_ variables."""
+    """The MCA parameters on the line, as options or as OMPI_MCA_ variables."""
     variables = {*launch.env, *launch.prefix_env}
     return {*launch.mca, *(name.removeprefix("OMPI_MCA_") for name in variables if name.startswith("OMPI_MCA_"))}
 
 
 @derived
 def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
-    """The TCP components for which an include and an exclude list are given: ``btl_tcp``, ``oob_tcp``."""
+    """The TCP components with both an include and an exclude list: ``btl_tcp``, ``oob_tcp``."""
     given = _parameters(launch)
     return tuple(prefix.removesuffix("_if_") for prefix in _LISTS if {prefix + "include", prefix + "exclude"} <= given)
 
 
 @derived_of("mpi-library-missing", "ssh-command-ended")
 def is_mpi_missing(event: Event, view: View) -> bool:
-    """Does a host lack Open MPI, by its own word, or by the shell that found no daemon to start (status 127)?"""
+    """Does a host lack Open MPI, by its own message, or by a shell that found no daemon to start (status 127)?"""
     if event.event == "mpi-library-missing":
         return True
     failed = any(other.event == "mpi-daemon-not-started" for other in view.job.events)
@@ -108,7 +108,7 @@ def is_mpi_missing(event: Event, view: View) -> bool:
 
 @derived
 def is_local_address(setting: Setting, view: View) -> bool:
-    """Does the value name the own machine: localhost or a loopback address?"""
+    """Does the value name the local machine: localhost or a loopback address?"""
     text = (setting.text or "").strip()
     address = ip_address(text)
     return text == "localhost" or (address is not None and address.is_loopback)
@@ -116,7 +116,7 @@ def is_local_address(setting: Setting, view: View) -> bool:
 
 @derived
 def unforwarded_names(launch: Launch, view: View) -> str:
-    """The names of the variables that the launcher does not pass on, for people."""
+    """The names of the variables that the launcher does not pass on, as text for messages."""
     return ", ".join(left_behind(launch, view))
 
 
@@ -131,7 +131,7 @@ def forwarding_example(launch: Launch, view: View) -> str:
 
 @derived
 def hides_gpus_from_tasks(job: Job, view: View) -> str:
-    """The option of a Slurm line that shows each task one GPU only; empty for none."""
+    """The option of a Slurm line that limits each task to one visible GPU; empty for none."""
     for launch in job.launches:
         for option in ("--gpu-bind=single", "--gpus-per-task=1", "--gpus-per-task 1", "--gpu-bind=map_gpu"):
             if launch.program in {"srun", "sbatch"} and option in launch.text:

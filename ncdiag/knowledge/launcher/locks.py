@@ -1,4 +1,4 @@
-"""Locks of files on which processes of the job wait: what their programs say, and what their stacks show."""
+"""File locks on which processes of the job wait, by messages of their programs and by their stacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _AWAITED, _REFUSED = "file-lock-awaited", "file-lock-refused"
 
 @derived
 def lock_waits(job: Job, view: View) -> tuple[Event, ...]:
-    """Processes that wait for the lock of a file, or did not get it: as a line tells, or a stack."""
+    """Processes that wait for a file lock, or did not get it, by a message or by a stack."""
     told = [event for event in job.events if event.event in {_AWAITED, _REFUSED}]
     shown = [_as_event(dump) for dump in job.stack_dumps if stands(dump, view) == "lock"]
     return (*told, *shown)
@@ -28,7 +28,7 @@ def _as_event(dump: StackDump) -> Event:
 
 @derived
 def stands_at_extensions(job: Job, view: View) -> bool | None:
-    """Does PyTorch look for an extension that it builds at first use, and no line tell that one was loaded?"""
+    """Does PyTorch search for an extension that it builds at first use, without a line that one was loaded?"""
     sought = [event for event in job.events if event.event == "torch-extensions-root"]
     for event in sought[:1]:
         view.note(event)

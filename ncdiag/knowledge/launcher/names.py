@@ -1,4 +1,4 @@
-"""Names of hosts: those that nobody can look up, those that are read as numbers, those that MPI cuts."""
+"""Host names: unresolvable ones, ones that are read as numbers, and ones that MPI truncates."""
 
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ from ncdiag.facts.vocabulary.told import told_context
 
 _RENDEZVOUS, _NAME, _OWN = "c10d-name-unresolved", "name-unresolved", "own-name-unresolved"
 _POD_NAME = r"(?i).*\.(?:svc|pod)(?:\..*)?|[a-z0-9-]+-(?:master|worker|chief|launcher)-\d+(?:\..+)?"
-"""Names in the DNS of a cluster, and those that Kubernetes' operators give to the replicas of a job."""
+"""Names in the DNS of a cluster, and names that Kubernetes operators give to the replicas of a job."""
 _KUBERNETES = "kubernetes"
 _PRIVATE = r"(?i).*\.(?:local|localdomain|lan|internal|intranet|private|home|corp|cluster|lab|hpc|svc|test)"
-"""Domains that no public name ends with."""
+"""Domain suffixes that no public name has."""
 
 
 def _own_zone(address: object) -> bool:
-    """Is it an address of 0.0.0.0/8 that has a host: no packet goes there, and a short number is read as one?"""
+    """Is it an address in 0.0.0.0/8 other than 0.0.0.0? No packet is sent there.
+
+    A short number is read as such a one.
+    """
     found = ip_address(str(address or ""))
     return isinstance(found, IPv4Address) and 0 < int(found) < 1 << 24
 
 
 def number_as_address(name: str) -> str:
-    """``0.0.0.104`` for ``104``: what inet_aton makes of a name of digits alone; empty for other names.
+    """The address that inet_aton makes of a name of digits, ``0.0.0.104`` for ``104``; empty for other names.
 
-    A leading zero makes it octal (glibc resolv/inet_addr.c), so that ``08`` is none.
+    A leading zero makes the number octal (glibc resolv/inet_addr.c), so that ``08`` is not an address.
     """
     octal = name.startswith("0") and len(name) > 1
     if not re.fullmatch(r"0[0-7]{1,11}" if octal else r"[0-9]{1,10}", name):
@@ -41,7 +44,7 @@ def number_as_address(name: str) -> str:
 
 
 def _launched_names(job: Job) -> Iterator[tuple[str, Launch]]:
-    """The names of hosts on launch lines, in files of hosts and as the master."""
+    """The names of hosts on launch lines, in host files, and as the master."""
     for launch in job.launches:
         for name in [*(host.name for host in launch.hosts), launch.master_addr or ""]:
             yield name, launch
@@ -49,7 +52,7 @@ def _launched_names(job: Job) -> Iterator[tuple[str, Launch]]:
 
 @derived
 def numeric_names(job: Job, view: View) -> tuple[Event, ...]:
-    """What shows that a host's name of digits was read as an address: a failure, the address of the master."""
+    """Signs that a host name of digits was read as an address: a failure, or the address of the master."""
     found = [event for event in job.events if event.kind in FAILURES and any(map(_own_zone, _addresses(event)))]
     for launch in job.launches:
         address = number_as_address(launch.master_addr or "")
@@ -61,7 +64,7 @@ def numeric_names(job: Job, view: View) -> tuple[Event, ...]:
 
 @derived
 def has_numeric_host(job: Job, view: View) -> bool:
-    """Has a host of a launch line a name of digits alone?"""
+    """Does a launch line have a host whose name consists of digits?"""
     return any(number_as_address(name) for name, _ in _launched_names(job))
 
 
@@ -75,16 +78,16 @@ def _addresses(event: Event) -> Iterator[str]:
 
 @derived
 def numeric_text(event: Event, view: View) -> str:
-    """``The address 0.0.0.104 is what the name 104 is read as``, or the sentence of a launch line."""
+    """The sign as a sentence: ``The address 0.0.0.104 is what the name 104 is read as``, or one about a launch line."""
     address = next((found for found in _addresses(event) if _own_zone(found)), "")
     return f"{address} is a host's name of digits, read as a number, and not an address" if address else event.text
 
 
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
 def is_unresolved_host(event: Event, view: View) -> bool | None:
-    """Has the name of a host of the job no address? None for a name of which it is not known whether it is one.
+    """Does the name of a host of the job have no address? None for a name that may not be a host of the job.
 
-    A name of the public DNS that no launch line has belongs to a download.
+    A public DNS name that is on no launch line belongs to a download.
     """
     name = str(event.fields.get("peer_host", "")).rstrip(".")
     if event.event == _OWN or "." not in name:
@@ -97,7 +100,7 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
 
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
 def is_cluster_name(event: Event, view: View) -> bool:
-    """Is the name one that Kubernetes gives, by its form or by what the input says or shows about the job?"""
+    """Is the name one that Kubernetes assigns, by its form or by what the input says about the job?"""
     if re.fullmatch(_POD_NAME, str(event.fields.get("peer_host", ""))):
         return True
     return _KUBERNETES in told_context(view.job, view) or any(launch.program == POD for launch in view.job.launches)
@@ -105,7 +108,7 @@ def is_cluster_name(event: Event, view: View) -> bool:
 
 @derived
 def unresolved_text(event: Event, view: View) -> str:
-    """``The name n2``; ``A host's own name`` where a host asked for itself."""
+    """The name that has no address, ``The name n2``; ``A host's own name`` where a host looked itself up."""
     name = event.fields.get("peer_host")
     return f"The name {name}" if name else "A host's own name"
 
@@ -116,7 +119,7 @@ _SSH, _HOSTFILE = "ssh-unreachable", "hostfile"
 
 
 def _keeps_names(job: Job) -> bool:
-    """Is Open MPI told to keep what is behind the first dot of a name?"""
+    """Is Open MPI configured to keep the part of a name after its first dot?"""
     for launch in job.launches:
         given = {**launch.mca, **launch.env, **launch.prefix_env}
         for name, value in given.items():
@@ -127,10 +130,10 @@ def _keeps_names(job: Job) -> bool:
 
 @derived
 def cut_names(job: Job, view: View) -> str | None:
-    """What Open MPI lost when it cut the names of hosts behind the first dot; empty for nothing, None if not known.
+    """The effect of Open MPI cutting host names after the first dot; empty for none, None if not known.
 
-    ``node.rack1 and node.rack2 become one host, node``. Addresses are left whole (orte/util/hostfile/hostfile.c,
-    prte: src/util/hostfile/hostfile.c).
+    For example ``node.rack1 and node.rack2 become one host, node``. Addresses are not cut
+    (orte/util/hostfile/hostfile.c, prte: src/util/hostfile/hostfile.c).
     """
     dotted = [(name, launch) for name, launch in _launched_names(job) if _is_mpis(launch, job) and _is_dotted(name)]
     if not dotted:
@@ -158,7 +161,7 @@ def _unresolved(event: Event) -> bool:
 
 
 def _is_mpis(launch: Launch, job: Job) -> bool:
-    """Is it a line of Open MPI's launcher, or a file of hosts beside one?"""
+    """Is it a line of Open MPI's launcher, or a host file used with one?"""
     if launch.program == _HOSTFILE:
         return any(other.program.endswith(MPI_PROGRAMS) for other in job.launches)
     return launch.program.endswith(MPI_PROGRAMS)
@@ -170,7 +173,7 @@ def _is_dotted(name: str) -> bool:
 
 @derived
 def names_twice(job: Job, view: View) -> str:
-    """``n1 (n1, n1#2)``: a name by which several hosts call themselves; empty for none."""
+    """A name that several hosts use for themselves, ``n1 (n1, n1#2)``; empty for none."""
     first: dict[str, Host] = {}
     for host in job.hosts:
         other = first.setdefault(host.called or host.name, host)
@@ -185,7 +188,7 @@ def names_twice(job: Job, view: View) -> str:
 def misleads(event: Event, view: View) -> bool:
     """Does a name to which the ranks connect resolve to the loopback interface of the host that looked it up?
 
-    Debian's 127.0.1.1 alone is harmless: it counts if a process failed to reach that name, or MASTER_ADDR has it.
+    Debian's 127.0.1.1 alone is harmless; it counts if a process failed to reach that name, or MASTER_ADDR has it.
     """
     address = ip_address(str(event.fields.get("address") or ""))
     name = str(event.fields.get("host_name") or "")

@@ -1,4 +1,4 @@
-"""The addresses at which the processes of a parameter server (ps-lite: MXNet, BytePS) want to be reached."""
+"""The addresses that the processes of a parameter server (ps-lite: MXNet, BytePS) announce."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from ncdiag.messages.vocabulary.connections import aimed_ip, leads_nowhere
 
 
 def _unlisted(event: Event, view: View) -> str | None:
-    """``none of the addresses in the list of hosts``; empty where it has this one, None where no list has addresses."""
+    """A phrase, ``none of the addresses in the list of hosts``.
+
+    Empty if it is listed, None if no list has addresses.
+    """
     ip = aimed_ip(event, view)
     listed = next((la for la in view.job.launches if any(ip_address(h.name) for h in la.hosts)), None)
     if ip is None or listed is None:
@@ -23,7 +26,7 @@ def _unlisted(event: Event, view: View) -> str | None:
 
 @derived_of("pslite-node")
 def is_misled_node(event: Event, view: View) -> bool | None:
-    """Does a process give its peers an address that leads nowhere, or another one than the list of hosts has for it?
+    """Does a process announce an address that leads nowhere, or that differs from the one in the list of hosts?
 
     None where neither a list of hosts nor the interface with the address was shown.
     """

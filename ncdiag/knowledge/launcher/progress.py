@@ -17,7 +17,7 @@ from ncdiag.facts.vocabulary.stacks import place_text, process_name
 
 @derived
 def progress(communicator: Communicator, view: View) -> str:
-    """``ranks 0-3 of 8 on n1 began, 0-1 completed, 4-7 were not heard of``."""
+    """The progress of the set-up: ``ranks 0-3 of 8 on n1 began, 0-1 completed, 4-7 were not heard of``."""
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
     parts = [f"{_of(started, communicator, view)} began", f"{fold_ranks(ready) if ready else 'none'} completed"]
     if ready and started - ready:
@@ -37,9 +37,9 @@ def _of(ranks: set[int], communicator: Communicator, view: View) -> str:
 
 
 _MOST_RANKS = 1 << 17
-"""Ranks of a communicator up to which the missing ones are told one by one."""
+"""The largest size of a communicator for which missing ranks are listed individually."""
 _RAY = lazy_regex(r"\((?:\w+ )?(?:rank=\d+ )?pid=\d+(?:, ip=[^)]*)?\)")
-"""The tag of a Ray worker."""
+"""The prefix of lines of a Ray worker."""
 
 
 def hosts_of(communicator: Communicator, numbers: Collection[int], view: View) -> set[str]:
@@ -51,10 +51,10 @@ def hosts_of(communicator: Communicator, numbers: Collection[int], view: View) -
 def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
     """The ranks that print nothing while others began to set up the communicator.
 
-    A file of one rank or of one host says nothing of the ranks elsewhere: the absent are known only where the input
-    comes from several hosts or several files, and those between two ranks of one host. None where that is not so.
-    Once a rank has completed its set-up all of them were there, whoever printed it. Ray shows lines of several ranks
-    that differ in their numbers once, so nobody is absent for want of a line behind one of its tags.
+    A file of one rank or one host says nothing about ranks elsewhere: absent ranks are known only where the input comes
+    from several hosts or files, and between two ranks of one host. Otherwise None. Once a rank has completed its
+    set-up, all of them were there. Ray prints equal lines of several ranks once, so a missing line with its prefix does
+    not count.
     """
     started = set(communicator.ranks_started)
     if communicator.nranks is None or not started or communicator.nranks > _MOST_RANKS:
@@ -78,7 +78,7 @@ def absent(communicator: Communicator, view: View) -> tuple[int, ...] | None:
 
 @derived
 def absent_text(communicator: Communicator, view: View) -> str:
-    """``rank 6 of 8 (n2 started fewer ranks than the other hosts)``."""
+    """The absent ranks: ``rank 6 of 8 (n2 started fewer ranks than the other hosts)``."""
     missing = absent(communicator, view) or ()
     word = "ranks" if len(missing) > 1 else "rank"
     text = f"{word} {fold_ranks(missing)} of {communicator.nranks}"
@@ -92,13 +92,13 @@ def absent_text(communicator: Communicator, view: View) -> str:
 
 @derived
 def stands_text(dump: StackDump, view: View) -> str:
-    """``process 4242 on n3 is in a collective (all_reduce)``."""
+    """What the process was doing: ``process 4242 on n3 is in a collective (all_reduce)``."""
     return f"{process_name(dump)} is {place_text(dump)}"
 
 
 @derived
 def is_unfinished(communicator: Communicator, view: View) -> bool:
-    """True if ranks began to set it up, none completed, and it is not known whether it hangs or the log was cut."""
+    """Did ranks begin the set-up and none complete it, while it is unknown whether it hangs or the log was cut?"""
     return (
         bool(communicator.ranks_started)
         and not communicator.ranks_ready

@@ -1,4 +1,4 @@
-"""What a launch needs of its hosts and some of them do not have, as `ncdiag probe --launch` saw it."""
+"""What a launch needs from its hosts and some of them lack, as `ncdiag probe --launch` found."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ncdiag.facts.vocabulary.probes import lines_of, note_lines
 
 _SHOWN = 3
 _TAKEN = "in use"
-"""What strerror says of EADDRINUSE."""
+"""The text of strerror for EADDRINUSE."""
 
 
 @derived
 def launch_faults(job: Job, view: View) -> tuple[LaunchFault, ...]:
-    """What some hosts lack of what the launch needs."""
+    """What the launch needs and some hosts lack, one fault for each need."""
     return (*_logins(job), *_users(job), *_programs(job), *_paths(job), *_slots(job))
 
 
 @derived
 def need(fault: LaunchFault, view: View) -> str:
-    """What is lacking (`LaunchFault.what`), with lines that show it as evidence."""
+    """The need that is not met (`LaunchFault.what`), with lines that show it as evidence."""
     note_lines(fault, view)
     return fault.what
 
@@ -39,7 +39,7 @@ def is_taken(meeting: ProbeMeeting, view: View) -> bool:
 
 
 def plan(job: Job) -> Plan:
-    """The launch, with the hosts that answered where its text names none of them."""
+    """The plan of the launch; where its text names no hosts, those that answered."""
     found, answered = plan_of(job), [own.host for own in job.probe_own]
     return plan_of(job, answered) if not set(answered) <= set(found.hosts) else found
 
@@ -74,7 +74,7 @@ def _programs(job: Job) -> Iterator[LaunchFault]:
 
 
 def program_words(one: ProbeProgram) -> str:
-    """``/usr/bin/python3 (Python 3.10.12)``."""
+    """The program with its release: ``/usr/bin/python3 (Python 3.10.12)``."""
     if one.path is None:
         return "not found"
     return f"{one.path} (Python {one.python})" if one.python else one.path
@@ -83,7 +83,7 @@ def program_words(one: ProbeProgram) -> str:
 def _strange(
     what: LaunchNeed, subject: str, told: Mapping[str, str], facts: Mapping[str, Fact]
 ) -> Iterator[LaunchFault]:  # fmt: skip
-    """What most hosts have is held for right; those that have something else are named."""
+    """Faults for hosts that differ from the majority, whose value is assumed to be right."""
     counts = Counter(told.values())
     if len(counts) < 2:  # noqa: PLR2004
         return
@@ -112,7 +112,7 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
 
 
 def _slots(job: Job) -> Iterator[LaunchFault]:
-    """Hosts with more processes than GPUs, or than Slurm is asked for; a job without any GPU is not one of NCCL."""
+    """Hosts with more processes than GPUs, or than requested from Slurm; a job without any GPU does not use NCCL."""
     own = {one.host: one for one in job.probe_own if one.gpus is not None}
     if not any(one.gpus for one in own.values()):
         return
@@ -133,6 +133,6 @@ def _slots(job: Job) -> Iterator[LaunchFault]:
 
 
 def _asked(found: Plan, gpus: int | None) -> str:
-    """``GPUs``; where Slurm is asked for fewer than there are, ``GPUs that Slurm is asked for``."""
+    """The word ``GPUs``; where fewer are requested from Slurm than exist, ``GPUs that Slurm is asked for``."""
     most = found.gpus_per_node
     return "GPUs that Slurm is asked for" if most is not None and most < (gpus or 0) else "GPUs"

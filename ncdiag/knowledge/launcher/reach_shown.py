@@ -1,4 +1,4 @@
-"""What `ncdiag probe --launch` saw of each step, for its checklist: None is not seen, empty is not needed."""
+"""Results of `ncdiag probe --launch` for each step of its checklist: None is not seen, empty is not needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ncdiag.knowledge.launcher.reach import plan, program_words
 
 @derived
 def launch_hosts(job: Job, view: View) -> str | None:
-    """``n[1-4], by mpirun``: the hosts on which the launch starts, and what names them."""
+    """The hosts on which the launch starts, and what names them: ``n[1-4], by mpirun``."""
     found = plan(job)
     by = f", by {found.source}" if found.source else ""
     return f"{fold_hosts(found.hosts)}{by}" if found.hosts else None
@@ -22,7 +22,7 @@ def launch_hosts(job: Job, view: View) -> str | None:
 
 @derived
 def launch_names(job: Job, view: View) -> str | None:
-    """``n[1-4] on 4 hosts``: the names that were looked up, and on how many hosts."""
+    """The names that were resolved, and on how many hosts: ``n[1-4] on 4 hosts``."""
     names = {one.name for one in job.probe_names}
     hosts = {one.host for one in job.probe_names}
     return f"{fold_hosts(names)} on {len(hosts)} host{'' if len(hosts) == 1 else 's'}" if names else None
@@ -30,7 +30,7 @@ def launch_names(job: Job, view: View) -> str | None:
 
 @derived
 def launch_logins(job: Job, view: View) -> str | None:
-    """``n[2-4] from n1, port 2222``: where ssh went; empty where the launcher does not log in."""
+    """The ssh logins, ``n[2-4] from n1, port 2222``; empty where the launcher does not log in."""
     tried = job.probe_logins
     if not tried:
         return "" if plan(job).ssh is None or len(plan(job).hosts) == 1 else None
@@ -40,7 +40,7 @@ def launch_logins(job: Job, view: View) -> str | None:
 
 @derived
 def launch_users(job: Job, view: View) -> str | None:
-    """``ada (uid 1000); torchrun /opt/env/bin/torchrun (Python 3.11.9)``: who runs what on the hosts."""
+    """The user and programs on the hosts: ``ada (uid 1000); torchrun /opt/env/bin/torchrun (Python 3.11.9)``."""
     users = _by_value((f"{own.user} (uid {own.uid})", own.host) for own in job.probe_own)
     if not any(one.path for one in job.probe_programs):
         names = dict.fromkeys(one.name for one in job.probe_programs)
@@ -51,13 +51,16 @@ def launch_users(job: Job, view: View) -> str | None:
 
 @derived
 def launch_paths(job: Job, view: View) -> str | None:
-    """The files and folders that were looked for; empty where the launch names none that can be."""
+    """The files and folders that were checked; empty where the launch names none that can be."""
     return ", ".join(dict.fromkeys(one.path for one in job.probe_paths)) if job.probe_own else None
 
 
 @derived
 def launch_releases(job: Job, view: View) -> str | None:
-    """``2.21.5 (n[1-3]), 2.20.5 (n4)``: the NCCL that a program finds first; empty where no host has one."""
+    """The NCCL that a program finds first, by release: ``2.21.5 (n[1-3]), 2.20.5 (n4)``.
+
+    Empty where no host has one.
+    """
     if not job.probe_own:
         return None
     asked = {own.host for own in job.probe_own}
@@ -67,13 +70,13 @@ def launch_releases(job: Job, view: View) -> str | None:
 
 @derived
 def launch_drivers(job: Job, view: View) -> str | None:
-    """``550.54.15``: the driver of the GPUs; empty where no host has one."""
+    """The release of the GPU driver, ``550.54.15``; empty where no host has one."""
     return (_by_value((host.driver, host.name) for host in job.hosts if host.driver) or "") if job.probe_own else None
 
 
 @derived
 def launch_meeting(job: Job, view: View) -> str | None:
-    """``n1 port 29500: free``: the port where the ranks meet; empty where the launch names no place."""
+    """The port where the ranks meet, ``n1 port 29500: free``; empty where the launch names none."""
     if not job.probe_meetings:
         return "" if plan(job).place is None else None
     return "; ".join(f"{met.place} port {met.port}: {met.error or 'free'}" for met in job.probe_meetings[:2])
@@ -81,7 +84,7 @@ def launch_meeting(job: Job, view: View) -> str | None:
 
 @derived
 def launch_meeting_tries(job: Job, view: View) -> str | None:
-    """``n1 port 29500 from n[2-4]``: who tried the place where the ranks meet; empty where the launch names none."""
+    """The hosts that tried the port where the ranks meet: ``n1 port 29500 from n[2-4]``; empty where there is none."""
     met = next(((met.place, met.port) for met in job.probe_meetings), plan(job).place)
     if met is None:
         return ""
@@ -91,7 +94,7 @@ def launch_meeting_tries(job: Job, view: View) -> str | None:
 
 @derived
 def connections_shown(job: Job, view: View) -> str | None:
-    """``12 pairs of hosts``: between how many a connection was tried; empty where only one host took part."""
+    """The number of pairs between which a connection was tried, ``12 pairs of hosts``; empty with a single host."""
     pairs = {(link.host, link.peer) for link in job.probe_links}
     if not pairs:
         return "" if len(job.probe_own) == 1 else None
@@ -100,7 +103,7 @@ def connections_shown(job: Job, view: View) -> str | None:
 
 @derived
 def launch_slots(job: Job, view: View) -> str | None:
-    """``8 processes for 8 GPUs``; empty where no host has a GPU, None where the launch says no number."""
+    """The processes and GPUs, ``8 processes for 8 GPUs``; empty where no host has a GPU, None for an unknown number."""
     found = plan(job)
     gpus = {own.host: own.gpus for own in job.probe_own if own.gpus is not None}
     if gpus and not any(gpus.values()):
@@ -109,7 +112,7 @@ def launch_slots(job: Job, view: View) -> str | None:
 
 
 def _by_value(told: Iterable[tuple[str, str]]) -> str | None:
-    """``a (n[1-3]), b (n4)``; a value that all have is alone."""
+    """The values with their hosts, ``a (n[1-3]), b (n4)``; a value that all have is given without hosts."""
     groups: dict[str, list[str]] = defaultdict(list)
     for value, host in told:
         groups[value].append(host)

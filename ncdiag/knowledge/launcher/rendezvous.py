@@ -1,4 +1,4 @@
-"""torchrun's c10d rendezvous: which host opens the store is found out by each host for itself."""
+"""torchrun's c10d rendezvous, in which each host decides for itself whether it hosts the store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _C10D = r"--rdzv[-_]backend[= ]['\"]?c10d\b"
 _TOLD_HOST = r"--rdzv[-_]conf[= ]['\"]?[\w=,]{0,200}\bis_host="
 _ANY = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104  (read, not bound)
 _SERVICE = r"(?i)(?![a-z0-9-]+-\d+\.)[a-z0-9.-]+\.svc(?:\..*)?"
-"""The name of a service; in front of a headless one stands a pod, whose name ends in a number."""
+"""The name of a Kubernetes service; that of a pod of a headless service comes before it and ends in a number."""
 _UNMET = frozenset({"torch-rdzv-store-lost", "c10d-connect-timeout", "c10d-connect-failed"})
 
 
@@ -36,5 +36,5 @@ def has_foreign_endpoint(launch: Launch, view: View) -> bool:
 
 @derived
 def rdzv_host(launch: Launch, view: View) -> str:
-    """The host of the endpoint; empty where the line names none."""
+    """The host name of the rendezvous endpoint; empty where the line names none."""
     return launch.master_addr or ""

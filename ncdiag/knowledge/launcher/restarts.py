@@ -1,4 +1,4 @@
-"""Ranks that were started again while the others of their job went on."""
+"""Ranks that were restarted while the others of their job continued."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ncdiag.facts.vocabulary.failures import has_failed
 _REPLICA = r"(?P<job>[\w.-]+?)(?:-(?:master|worker|chief|node|head|ps))?(?:-\d+)+(?:-[a-z0-9]{5})?"
 """A replica of a job: ``train-worker-0`` of an operator, ``train-node-0-1-x7k2p`` of a JobSet, ``train-0``.
 
-The launcher of an MPIJob is none: it is started again until all workers answer.
+The launcher of an MPIJob does not match: it is restarted until all workers answer.
 """
 
 
 @derived
 def lone_restart(job: Job, view: View) -> str | None:
-    """``train-worker-0 was restarted, 2 other pods of the job not``; empty for none.
+    """A pod restarted alone, ``train-worker-0 was restarted, 2 other pods of the job not``; empty for none.
 
-    None without a list of pods, and where nothing failed and nobody complains: a job may have got over a restart.
+    None without a list of pods, and where nothing failed and nobody complains: a job may recover from a restart.
     """
     groups: dict[str, dict[str, Event]] = defaultdict(dict)
     for event in job.events:

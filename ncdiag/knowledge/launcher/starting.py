@@ -1,4 +1,4 @@
-"""How a job was started: what its launch lines and the first lines of its ranks show."""
+"""How a job was started, by its launch lines and the first lines of its ranks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _RAS_SINCE = Version(2, 24)
 def is_port_taken(event: Event, view: View) -> bool:
     """Is the TCP port of the rendezvous in use?
 
-    From 2.24 on NCCL prints the same words when the port of its RAS service is taken, which is harmless
-    (src/ras/ras.cc): those count only before.
+    From 2.24 on NCCL prints the same words when the port of its RAS service is in use, which is harmless
+    (src/ras/ras.cc); NCCL's lines count for earlier releases only.
     """
     if event.event == "c10d-port-in-use":
         return True
@@ -38,7 +38,7 @@ def is_port_taken(event: Event, view: View) -> bool:
 
 
 _HOSTFILE = "hostfile"
-"""The program of a launch of which only the file of hosts was shown."""
+"""The ``program`` of a launch of which only the host file was shown."""
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
 _UNREACHED = (
     "no error",
@@ -53,9 +53,9 @@ _MISNUMBERED = frozenset({"bootstrap-rank-twice", "bootstrap-rank-count", "rank-
 
 @derived
 def shares_hostid(launch: Launch, view: View) -> bool | None:
-    """True if the line gives all its hosts one NCCL_HOSTID.
+    """Does the line give all its hosts the same NCCL_HOSTID?
 
-    None when it is not known how many hosts there are, or for a file of hosts beside which no launch line was shown.
+    None when the number of hosts is unknown, or for a host file without a launch line.
     """
     if launch.program == _HOSTFILE:
         return False if any(other.program != _HOSTFILE for other in view.job.launches) else None
@@ -78,9 +78,9 @@ def hostid(launch: Launch, view: View) -> str:
 
 @derived
 def tests_apart(job: Job, view: View) -> bool | None:
-    """Did every process of an mpirun line run nccl-tests for itself?
+    """Did every process of an mpirun line run nccl-tests separately?
 
-    A binary with MPI prints one head for the job and lists the GPUs of all processes below it.
+    A binary with MPI prints one header for the job and lists the GPUs of all processes below it.
     """
     line = next((la for la in job.launches if la.program.endswith(MPI_PROGRAMS) and _TEST.search(la.text)), None)
     if line is None or line.np is None or not job.benchmarks:
@@ -100,13 +100,13 @@ def tests_apart(job: Job, view: View) -> bool | None:
 
 
 def _is_bare(run: Benchmark) -> bool:
-    """A head with no GPU and no number below it: the next process was faster."""
+    """Is it a header without a GPU and a number below it, since the next process printed first?"""
     return run.nthreads is not None and run.nranks is None and not run.rows and not run.unreadable_rows
 
 
 @derived
 def mapping_faults(job: Job, view: View) -> tuple[Event, ...]:
-    """What says, or shows, that numbers which the launcher gives do not fit: of a GPU, of a rank, of a host."""
+    """Signs that numbers from the launcher are wrong: of a GPU, of a rank, of a host."""
     told = (e for e in job.events if e.event in _MAPPED and is_mapping_fault(e, view))
     return (*told, *misnumbered(job, view))
 
@@ -116,15 +116,16 @@ _MAPPED = _MISNUMBERED | {"cuda-invalid-device", "cuda-device-invalid", *PRINTED
 
 @derived_of(*_MAPPED, ANNOUNCED)
 def is_mapping_fault(event: Event, view: View) -> bool:
-    """Do numbers that the launcher gives not fit: of a GPU, or of a rank among the others?"""
+    """Is a number from the launcher wrong: that of a GPU, or of a rank among the others?"""
     return event.event in _MISNUMBERED or event.event == ANNOUNCED or bool(is_invalid_device(event, view))
 
 
 @derived_of("gloo-no-address", "gloo-connect-failed", "gloo-family-mismatch", "horovod-no-common-interface")
 def is_gloo_misled(event: Event, view: View) -> bool | None:
-    """Did Gloo announce or look for an address that its peers do not share?
+    """Did Gloo announce or search for an address that its peers do not share?
 
-    Its fall-back to loopback harms only a job on several hosts, and a host that refuses after a crash is an echo.
+    Its fall-back to loopback harms only a job on several hosts. A host that refuses connections after a crash is an
+    echo.
     """
     if event.event in {"gloo-family-mismatch", "horovod-no-common-interface"}:
         return True
@@ -140,12 +141,12 @@ _LOST = "torch-rdzv-store-lost"
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout")
 _UNANSWERED = "rendezvous-unanswered"
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
-"""Timed out, refused, no route. PyTorch tries IPv6 first, which fails with others and harms nobody."""
+"""Timed out, refused, no route. PyTorch tries IPv6 first, which fails with other errors and does no harm."""
 
 
 @derived_of("c10d-connect-failed", _UNANSWERED, "torch-rdzv-store-lost", *_STARTED)
 def is_unmet_rendezvous(event: Event, view: View) -> bool:
-    """Did processes fail to find each other before NCCL began? A refused try counts where no rank of NCCL is seen."""
+    """Did processes fail to meet before NCCL started? A refused attempt counts only without ranks of NCCL."""
     if event.event in _STARTED:
         return True
     if event.event == _UNANSWERED:
@@ -155,20 +156,20 @@ def is_unmet_rendezvous(event: Event, view: View) -> bool:
 
 @derived
 def absent_tasks(event: Event, view: View) -> str:
-    """``; task 5 did not come``, where the line that gives up names whom it waited for."""
+    """The missing task, ``; task 5 did not come``, where the timeout message names it; else empty."""
     tasks = event.fields.get("tasks")
     return f"; {tasks_text(str(tasks))} did not come" if tasks else ""
 
 
 @derived_of("torch-store-peer-gone", "torch-unique-id-missing", _LOST)
 def is_store_loss(event: Event, view: View) -> bool:
-    """Did a process lose the store of the job once it had reached it?"""
+    """Did a process lose the connection to the job's store after it had reached it?"""
     return event.event != _LOST or bool(view.job.ranks)
 
 
 @derived
 def port_tried(event: Event, view: View) -> str:
-    """`` (port 29500 of n1 gave: Connection refused)``: what trying the port by hand showed; nothing where none did."""
+    """The result of trying the port by hand, `` (port 29500 of n1 gave: Connection refused)``; empty without one."""
     tried = [e for e in view.job.events if e.event == "port-tried"]
     port = event.fields.get("port")
     told = next((e for e in tried if port in {None, e.fields.get("port")}), None)
@@ -181,9 +182,9 @@ def port_tried(event: Event, view: View) -> str:
 
 @derived
 def taken_port(host: Host, view: View) -> int | None:
-    """The port of MASTER_PORT where a program of this host, which MASTER_ADDR names, listens on it already.
+    """The MASTER_PORT, if a program on this host, which MASTER_ADDR names, already listens on it.
 
-    0 when it is free; None when that is not known, and beside a process in question: it may be the one that listens.
+    0 when it is free. None when that is not known, and where a process of the job may be the one that listens.
     """
     port, address = view.setting(host, "MASTER_PORT"), view.setting(host, "MASTER_ADDR")
     text = (port.text if port is not None and port.is_set else None) or ""
@@ -202,7 +203,7 @@ def taken_port(host: Host, view: View) -> int | None:
 
 @derived
 def asked_by(event: Event, view: View) -> str | None:
-    """What carried the question that a host did not answer: ``ssh``, ``srun``, ``mpirun`` or ``kubectl``."""
+    """The program that contacted a host that did not answer: ``ssh``, ``srun``, ``mpirun`` or ``kubectl``."""
     if event.event != "host-unanswered":
         return None
-    return str(event.fields.get("carrier") or "ssh")  # releases that did not tell it asked by ssh most often
+    return str(event.fields.get("carrier") or "ssh")  # releases that did not print it used ssh most often

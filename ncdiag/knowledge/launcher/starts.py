@@ -1,8 +1,8 @@
-"""One job that was started on each of its hosts by itself: do the launch lines and configurations agree?
+"""A job that was started separately on each of its hosts: do the launch lines and configurations agree?
 
 torchrun, torch.distributed.launch, accelerate and deepspeed (--no_ssh) are started once on every host, with the number
-of the host and the place where all meet. Several such lines in one input are starts of one job, or tries one after the
-other: they are compared only where they can be of one job, that is where each is of another host.
+of the host and the place where all meet. Several such lines in one input are starts of one job, or successive attempts;
+they are compared only where they can be of one job, that is where each is of another host.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _PROGRAMS = frozenset({
 })  # fmt: skip
 """Launchers that are started on each host."""
 _NUMBERS_ITSELF = "c10d"
-"""The rendezvous of torchrun that gives each host its number, whatever the line says."""
+"""The rendezvous of torchrun that assigns host numbers itself, whatever the line says."""
 _VARIABLES = {
     "nnodes": ("PET_NNODES", "NNODES"), "node_rank": ("PET_NODE_RANK", "NODE_RANK"),
     "master_addr": ("PET_MASTER_ADDR", "MASTER_ADDR"), "master_port": ("PET_MASTER_PORT", "MASTER_PORT"),
 }  # fmt: skip
-"""The environment of a start; torchrun reads PET_ and the name of an option (torch/distributed/argparse_util.py)."""
+"""The environment of a start; torchrun reads PET_ and an option's name (torch/distributed/argparse_util.py)."""
 _DIGITS = 7
 _COUNTS = {"nnodes": "hosts", "np": "processes"}
 _SEVERAL = 2
@@ -34,7 +34,7 @@ _SEVERAL = 2
 
 @derived
 def starts(job: Job, view: View) -> tuple[Launch, ...]:
-    """The launches that start one host of several; the environment of a host of which no line is shown is one, too."""
+    """The launches that start one host of several, including the environment of a host without a launch line."""
     lines = [launch for launch in job.launches if launch.program in _PROGRAMS]
     lined = {launch.host for launch in lines}
     told = [_by_environment(host) for host in job.hosts if host.name not in lined and None not in lined]
@@ -42,7 +42,7 @@ def starts(job: Job, view: View) -> tuple[Launch, ...]:
 
 
 def _by_environment(host: Host) -> Launch:
-    """What torchrun takes from the variables of a host where its options do not say it."""
+    """A launch from the variables that torchrun reads on a host in place of options."""
     held = {field: setting for field, names in _VARIABLES.items() if (setting := _first_set(host, names))}
     texts = {field: setting.text or "" for field, setting in held.items()}
     numbers = {field: int(text) for field, text in texts.items() if text.isdecimal() and len(text) < _DIGITS}
@@ -61,7 +61,7 @@ def _first_set(host: Host, names: Iterable[str]) -> Setting | None:
 
 @derived
 def split_rendezvous(job: Job, view: View) -> str | None:
-    """``port 29500 (node0), port 29501 (node1)`` if hosts of one job were sent to different places; empty for one.
+    """Different rendezvous of hosts of one job, ``port 29500 (node0), port 29501 (node1)``; empty if all are equal.
 
     None if fewer than two hosts are known.
     """
@@ -77,7 +77,7 @@ def split_rendezvous(job: Job, view: View) -> str | None:
 
 @derived
 def unequal_counts(job: Job, view: View) -> str | None:
-    """``2 hosts (node0), 3 hosts (node1)`` if hosts of one job were given different numbers; empty if they agree.
+    """Different numbers of hosts in one job, ``2 hosts (node0), 3 hosts (node1)``; empty if they agree.
 
     None if fewer than two hosts are known.
     """
@@ -128,9 +128,9 @@ def _hosts(launches: Sequence[Launch]) -> dict[str, list[Launch]]:
 
 
 def _groups(hosts: Mapping[str, Sequence[Launch]], field: str) -> dict[int | str, dict[str, Launch]]:
-    """By value of the field the hosts that have it, where they differ; none where the values may be of several tries.
+    """The hosts by value of the field, where values differ; empty where the values may be of several attempts.
 
-    A host with two values was started twice, and a value that all hosts of the job have is that of a whole job.
+    A host with two values was started twice, and a value that all hosts have is that of a complete job.
     """
     groups: dict[int | str, dict[str, Launch]] = defaultdict(dict)
     for name, launches in hosts.items():
@@ -143,7 +143,7 @@ def _groups(hosts: Mapping[str, Sequence[Launch]], field: str) -> dict[int | str
 
 
 def _value(launch: Launch, field: str) -> int | str | None:
-    """What the launch says; the first host may name itself as it likes, for it opens the port and looks for nobody."""
+    """The value in the launch; None where the first host uses a local address for itself, which is correct."""
     value: int | str | None = getattr(launch, field)
     return None if field == "master_addr" and launch.node_rank == 0 and _is_own(str(value)) else value
 
@@ -154,7 +154,7 @@ def _is_own(text: str) -> bool:
 
 
 def _comparable(addresses: Iterable[str]) -> bool:
-    """Are all of them numbers, or all names? A name and a number may be the same machine."""
+    """Are all of them IP addresses, or all names? A name and an address may be the same machine."""
     return len({ip_address(text) is None for text in addresses}) == 1
 
 

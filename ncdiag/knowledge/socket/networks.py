@@ -76,7 +76,7 @@ def compared_hosts(job: Job, view: View) -> str:
 
 @derived
 def meeting_points(job: Job, view: View) -> str:
-    """``eth0 10.1.0.5 (n1), eth0 10.1.0.6 (n2)``: over what hosts would meet, where several tell it."""
+    """The interfaces over which hosts would meet, if several are known: ``eth0 10.1.0.5 (n1), eth0 10.1.0.6 (n2)``."""
     found = [(i, host) for host in job.hosts if host.looked_at for i in own_choice(host, view) or ()]
     return ", ".join(f"{i.name} {ip(i, view)} ({host.name})" for i, host in found) if len(found) > 1 else ""
 
