@@ -23,7 +23,7 @@ CALLS = {"say", "lead_in", "counted"}
 HOLE = re.compile(r"\{\w*\}")
 JOINTS = re.compile(
     r"\b(?:on|of|with|to|over|risk|for|against|and waits?|holds?|number|which it|is|are|were|dumps?|"
-    r"from|in|and|several|both|all|called|say|waits|by|do|stands)\b|[(),:]| as before"
+    r"from|in|and|several|both|all|called|say|waits|by|do|stands|reach)\b|[(),:]| as before"
 )
 """Where the program puts sentences together."""
 WIDE = re.compile(r"[\u3400-\u9fff]")

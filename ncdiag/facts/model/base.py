@@ -11,7 +11,7 @@ from ncdiag.base.spans import Span
 HostName = Annotated[str, msgspec.Meta(extra={"ref": "Host"})]
 """The name of a host.
 
-In the condition language a path may continue after it: ``rank.host.gpus`` looks up that `Host`.
+In the condition language a path may continue after it: ``rank.host.gpus`` follows it to that `Host`.
 """
 
 InterfaceKind = Literal[

@@ -25,7 +25,7 @@ _SSH_ARGUMENTS = ("plm_rsh_args", "plm_ssh_args", "pls_rsh_args")
 _SSH_PROGRAMS = ("plm_rsh_agent", "plm_ssh_agent", "pls_rsh_agent")
 """Parameters of Open MPI 1 to 5 (orte/mca/plm/rsh, PRRTE src/mca/plm/ssh)."""
 _PORT, _C10D_PORT = 29500, 29400
-"""Ports where none is told: of torchrun, DeepSpeed and accelerate; of a c10d endpoint (torch/distributed/run.py)."""
+"""Default ports: of torchrun, DeepSpeed and accelerate; of a c10d endpoint (torch/distributed/run.py)."""
 _CONTAINER = re.compile(
     r"(?:^|[\s/])(?:(?:singularity|apptainer|podman-hpc|docker|podman|nerdctl|enroot)\s+(?:exec|run|start)|shifter"
     r"|kubectl\s(?:.{0,200}\s)?exec)\s"

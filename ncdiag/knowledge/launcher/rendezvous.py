@@ -18,9 +18,9 @@ _UNMET = frozenset({"torch-rdzv-store-lost", "c10d-connect-timeout", "c10d-conne
 
 @derived
 def has_foreign_endpoint(launch: Launch, view: View) -> bool:
-    """Is the endpoint of a c10d rendezvous one that no host can take for its own, and no host is told to?
+    """Is the endpoint of a c10d rendezvous one that no host recognises as its own, nor is configured to host?
 
-    The name of a service counts where the store is not reached: a headless one with a single pod has its address.
+    The name of a service counts where the store is not reached; a headless one with a single pod has the pod's address.
     """
     if not re.search(_C10D, launch.text) or re.search(_TOLD_HOST, launch.text):
         return False
