@@ -67,7 +67,7 @@ def ucx_lacks(event: Event, view: View) -> Family:
 
 @derived
 def ucx_left_out(host: Host, view: View) -> Literal["rdma", "gpu", "nothing"] | None:
-    """The family of devices for which the host's UCX has no transport; None where UCX's transports were not seen."""
+    """The kind of devices of the host that its UCX has no transport for, or ``nothing``; None where that is unknown."""
     if host.ucx_transports is None:
         return None
     there = _families(host.ucx_transports)

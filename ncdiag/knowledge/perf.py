@@ -112,7 +112,7 @@ def accepted_source(benchmark: Benchmark, view: View) -> str:
 
 @derived
 def dip_text(benchmark: Benchmark, view: View) -> str | None:
-    """The size whose bandwidth is less than half of that of its neighbours, or, for the last one, of smaller sizes.
+    """A size whose bandwidth is less than half of what both smaller and larger sizes reach; for the last, smaller ones.
 
     Empty for an even curve, None for a table that is too short. Only sizes from 4 MiB on count: below, NCCL changes its
     protocol.

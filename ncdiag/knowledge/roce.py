@@ -142,7 +142,10 @@ def has_rocev2(port: Port, view: View) -> bool | None:
 
 @derived
 def lossless_priority(host: Host, view: View) -> int | None:
-    """The priority above 0 that an interface of the host keeps lossless for marked packets; 0 for none."""
+    """The priority above 0 that an interface of the host keeps lossless for marked packets.
+
+    0 for none, None if unknown.
+    """
     for interface in host.interfaces:
         if interface.trust == "dscp" and any(interface.pfc or ()):
             view.note(interface)

@@ -18,7 +18,10 @@ _LIBRARIES = frozenset({OURS, "rccl", "hccl", "ofi-nccl", "nccl-plugin", "libfab
 
 @derived
 def agreement(difference: Difference, view: View) -> Literal["required", "not required", "not known", "no variable"]:
-    """Must the ranks agree on the variable that differs? Other rules cover versions and networks."""
+    """Must the ranks agree on the variable that differs?
+
+    ``no variable`` for other differences, which other rules cover.
+    """
     known = environment.variables().get(difference.name)
     if difference.what != "setting" or known is None or known.owner not in _LIBRARIES:
         return "no variable"

@@ -61,7 +61,7 @@ def _is(event: Event, view: View, *names: str) -> bool:
 
 @derived_of("cuda-failure")
 def is_known_cuda_failure(event: Event, view: View) -> bool:
-    """Does another rule cover this CUDA error, or the NCCL code in which it occurred?"""
+    """Is a rule about this CUDA error, or about the NCCL code in which it occurred?"""
     return any(known(event, view) for known in (*_KNOWN, is_peer_failure)) or bool(cuda_class(event, view))
 
 

@@ -37,7 +37,7 @@ def is_out_of_files(event: Event, view: View) -> bool:
 _CONTAINER_SHM = 64 << 20
 _NO_ROOM = {"shm-extend-failed", "container-shm-small", "shared-memory-full", "torch-dataloader-bus-error"}
 _BUS_ERROR = "Bus error"
-"""The signal for a write to a page of a file for which the file system has no space."""
+"""The shell's message for SIGBUS: a write to a page of a file for which the file system has no space."""
 
 
 @derived

@@ -58,7 +58,7 @@ def of_like(host: Host, view: View, what: str, find: Callable[[Host, View], T]) 
 def nameless(host: Host, view: View) -> Nameless | None:
     """Return the host without its individual properties, the same object for all that are alike.
 
-    None where more than the host itself decides (its ranks, a topology file), and for a host changed since it was read.
+    None where more than the host itself decides (its ranks, a topology file), and for a host other than the view's.
     """
     if view.hosts.get(host.name) is not host or view.ranks_on(host.name) or view.job.topologies:
         return None
