@@ -10,6 +10,7 @@ import pytest
 from cleaning import FIXTURES, KEY, clean
 from healthy_words import healthy
 from planted import planted
+from tenth import at_least, tenth
 
 from ncdiag.apps.redact import Redactor, cleaned
 from ncdiag.apps.redact.secret import Secrets
@@ -114,12 +115,13 @@ def test_no_fixture_is_taken_for_a_secret() -> None:
     assert [line for line in found if not re.search("TOKEN|KEY|me:pass@|hf_", line)] == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(4))
 def test_planted_secrets_are_gone(seed: int) -> None:
     chance = random.Random(seed)
     texts = [*sorted((FIXTURES / "sections").rglob("*.txt")), *sorted((FIXTURES / "cases").rglob("*.txt"))]
     planted, left = 0, []
-    for path in texts:
+    for path in tenth(texts, lambda path: f"{seed}/{path.parent.name}/{path.stem}"):
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         mine = [f"{chance.choice(('Zq', 'x9'))}{chance.getrandbits(60):x}" for _ in range(3)]
         for secret in mine:
@@ -128,5 +130,5 @@ def test_planted_secrets_are_gone(seed: int) -> None:
         (made,), used = cleaned([TextSource.of_bytes(path.name, "\n".join(lines).encode())], KEY)
         text = b"".join(made.buffers()).decode() + json.dumps(used.mapping)
         left += [f"{path.name}: {secret}" for secret in mine if secret in text]
-    assert planted > 500
+    assert planted > at_least(500)
     assert left == []
