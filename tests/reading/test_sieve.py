@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tenth import at_least, tenth
 
 from ncdiag.messages.load import own_messages
 from ncdiag.text.reading.judge import Judge
@@ -59,9 +60,10 @@ def told(reading: Reading) -> Counter[str]:
     return Counter(repr(seen) for seen in reading.observations if seen.fields.get("event") not in PROGRESS)
 
 
+@pytest.mark.sweep
 def test_a_fixture_among_steps_says_what_it_says(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     feed, count = Sieve.feed, 0
-    for text in texts(project):
+    for text in tenth(texts(project)):
         lines = text.splitlines(keepends=True)
         third = len(lines) // 3
         mixed = "".join(
@@ -75,7 +77,7 @@ def test_a_fixture_among_steps_says_what_it_says(project: Path, monkeypatch: pyt
         assert passed_over.unread_lines == each.unread_lines, text[:200]
         assert passed_over.unread == each.unread, text[:200]
         count += 1
-    assert count > 20
+    assert count >= at_least(20)
 
 
 def test_steps_cost_no_memory_and_their_ends_are_read() -> None:
@@ -121,13 +123,14 @@ def test_what_leads_is_read_with_the_next_line() -> None:
     assert [seen.span.line for seen in found].count(123) == 1
 
 
+@pytest.mark.sweep
 def test_numbers_alone_never_hide_a_line(project: Path) -> None:
     """A line that says something is not passed over because one that differs in its numbers said nothing."""
     judge, chance = Judge(), random.Random(7)
     examples = {message.example for message in own_messages()}
     lines = examples | {line for text in texts(project) for line in text.splitlines() if len(line) < 1000}
     asked, hidden = 0, []
-    for line in sorted(line for line in lines if "NCCL " not in line and _NUMBER.search(line)):
+    for line in tenth(sorted(line for line in lines if "NCCL " not in line and _NUMBER.search(line))):
         if judge.answer(line) is not None:
             continue
         asked += 1
@@ -141,8 +144,8 @@ def test_numbers_alone_never_hide_a_line(project: Path) -> None:
             if silence is not None and not judge.depends_on_numbers(other, silence):
                 hidden.append((line, other))
                 break
-    assert asked > 1000
-    assert len(hidden) <= 0.0025 * asked, hidden
+    assert asked > at_least(1000)
+    assert len(hidden) <= max(1, 0.0025 * asked), hidden
     assert examples.isdisjoint(line for line, _ in hidden), hidden
 
 

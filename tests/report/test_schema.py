@@ -13,6 +13,7 @@ import jsonschema
 import msgspec
 import pytest
 from kept_reports import NAMES, load
+from tenth import at_least, tenth
 
 import ncdiag
 from ncdiag.diagnose import DEFAULTS, Options, diagnose, difference
@@ -75,10 +76,12 @@ def test_every_type_is_described_in_plain_text(name: str) -> None:
     assert {key: text for key, text in texts.items() if not text or "``" in text or "\n  " in text} == {}
 
 
+@pytest.mark.sweep
 def test_the_reports_on_all_fixtures_keep_to_it(project: Path, report: jsonschema.Draft202012Validator) -> None:
-    found = {str(batch[0]): faults(report, printed(ncdiag.triage(batch))) for batch in batches(project)}
+    taken = tenth(batches(project), lambda batch: f"{batch[0].parent.name}/{batch[0].name}")
+    found = {str(batch[0]): faults(report, printed(ncdiag.triage(batch))) for batch in taken}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert len(found) > 30
+    assert len(found) > at_least(30)
 
 
 def test_kept_reports_and_looks_at_machines_keep_to_it(project: Path, report: jsonschema.Draft202012Validator) -> None:
