@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import functools
 import importlib
 import importlib.util
 import pkgutil
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("layout")  # all modules are parsed once
 PROJECT = Path(__file__).resolve().parent.parent
 _spec = importlib.util.spec_from_file_location("rooms", PROJECT / "tools" / "rooms.py")
 assert _spec is not None
@@ -32,11 +32,6 @@ def graph() -> dict[str, set[str]]:
     """The imports of each module of the package."""
     found: dict[str, set[str]] = rooms.graph(PACKAGE)
     return found
-
-
-@functools.cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def project_files() -> list[Path]:
@@ -109,7 +104,7 @@ def _module(path: Path) -> str:
 
 def _imported(path: Path) -> Iterator[str]:
     """Dotted names that a module imports, down to what it imports from a module."""
-    for node in ast.walk(_tree(path)):
+    for node in rooms.nodes(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ncdiag"):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
@@ -154,9 +149,9 @@ TYPED = (
 """Where texts, machines and what cannot be read are told apart: by their types."""
 
 
-def _sniffs(tree: ast.Module) -> Iterator[str]:
+def _sniffs(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Code that asks an object what it has, or that leaves open what it is."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id="hasattr")) | ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
                 yield ast.unparse(node)
@@ -171,10 +166,7 @@ def _sniffs(tree: ast.Module) -> Iterator[str]:
 def test_sources_are_told_apart_by_their_types() -> None:
     paths = [path for path in MODULES if path.relative_to(PACKAGE).as_posix().startswith(TYPED)]
     assert all(any(path.relative_to(PACKAGE).as_posix().startswith(name) for path in paths) for name in TYPED)
-    found = {
-        path.relative_to(PACKAGE).as_posix(): list(_sniffs(ast.parse(path.read_text(encoding="utf-8"))))
-        for path in paths
-    }
+    found = {path.relative_to(PACKAGE).as_posix(): list(_sniffs(rooms.nodes(path))) for path in paths}
     assert {path: sniffs for path, sniffs in found.items() if sniffs} == {}
 
 
@@ -183,7 +175,7 @@ def test_sources_are_told_apart_by_their_types() -> None:
     ["hasattr(item, 'buffers')", "getattr(item, 'size', None)", "def __getattr__(self, name): ...", "a: Iterable[Any]"],
 )
 def test_the_search_for_sniffs_finds_one(code: str) -> None:
-    assert len(list(_sniffs(ast.parse(code)))) == 1
+    assert len(list(_sniffs(ast.walk(ast.parse(code))))) == 1
 
 
 def test_every_parser_is_discovered() -> None:
@@ -206,7 +198,7 @@ def test_every_report_module_is_a_format_or_serves_one() -> None:
     used = {
         alias.name if node.module == "ncdiag.report" else (node.module or "").rpartition(".")[2]
         for path in MODULES
-        for node in ast.walk(_tree(path))
+        for node in rooms.nodes(path)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ncdiag.report")
         for alias in node.names
     }

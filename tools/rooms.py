@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -46,9 +47,15 @@ def room(module: str, package: str = "ncdiag") -> str:
     return module.removeprefix(f"{package}.").partition(".")[0] if module != package else "__init__"
 
 
+@functools.cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All parts of the syntax of a module, in no particular order; a file is parsed once in a process."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
     """The modules among ``known`` that a file imports, at any depth, also those it names for importlib in a string."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
