@@ -16,6 +16,7 @@ from ncdiag import catalogue
 from ncdiag.base import compiled, toml
 from ncdiag.parsers.user_text import context, trials
 
+pytestmark = pytest.mark.xdist_group("start")  # copies of the package, made once
 RUN = """
 import re, sys
 patterns, usual = [], re.compile
@@ -213,6 +214,7 @@ def test_a_wheel_carries_the_same_rules_with_their_examples(
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.long
 def test_a_private_pack_is_compiled_once_beside_a_wheel(site: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert installed(site, cache, "rules", "new", "our-net", "--in", tmp_path / "pack").returncode == 0

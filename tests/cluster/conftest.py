@@ -1,4 +1,4 @@
-"""Hosts with sshd for the tests that ask many: eight, or as many as NCDIAG_HOSTS says (``make lab``: 100)."""
+"""Hosts with sshd for the tests that ask many: six, or as many as NCDIAG_HOSTS says (``make lab``: 100)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hosts import Hosts, hosts, missing
 
-COUNT = int(os.environ.get("NCDIAG_HOSTS") or 8)
+COUNT = int(os.environ.get("NCDIAG_HOSTS") or 6)
 
 
 @pytest.fixture(scope="session")

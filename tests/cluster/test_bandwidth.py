@@ -100,6 +100,7 @@ def test_a_slow_host_is_named_and_all_are_drawn(measure: Measure, tmp_path: Path
     assert "nccl-tests of n[1-3] (all_reduce_perf is not installed)" in left_out
 
 
+@pytest.mark.long
 def test_the_real_perftest_takes_these_options(
     rdma: Hosts, measure: Measure, need: Callable[[str, object, str], None]
 ) -> None:
@@ -170,7 +171,7 @@ def pids(fleet: Hosts, *words: str) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("victim", ["ncdiag", "agents"])
+@pytest.mark.parametrize("victim", ["ncdiag", pytest.param("agents", marks=pytest.mark.long)])
 def test_no_run_is_left(rdma: Hosts, program: list[str], tmp_path: Path, victim: str) -> None:
     """Whoever is killed while the tool hangs: all of its processes end."""
     (rdma.folder / "bin" / "rates.json").write_text('{"n1": "hang"}')

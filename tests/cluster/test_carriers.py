@@ -39,7 +39,7 @@ exec unshare -u sh -c 'hostname "$0" && exec "$@"' "$pod" "$@"
 
 @pytest.mark.root
 @pytest.mark.xdist_group("fleet")
-@pytest.mark.parametrize("push", [False, True], ids=["installed", "pushed"])
+@pytest.mark.parametrize("push", [False, pytest.param(True, marks=pytest.mark.long)], ids=["installed", "pushed"])
 def test_mpirun(fleet: Hosts, sweep: Sweep, need: Callable[[str, object, str], None], push: bool) -> None:
     need("mpirun", shutil.which("mpirun"), "Open MPI is not installed (openmpi-bin)")
     options = ["--ssh-options", f"--mca plm_rsh_args '{fleet.ssh}'", *(["--push"] if push else [])]

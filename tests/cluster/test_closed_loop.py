@@ -36,12 +36,13 @@ HANGS = 8
 
 @pytest.mark.root
 @pytest.mark.xdist_group("fleet")
+@pytest.mark.long
 def test_open_mpi_and_docker0(
     fleet: Hosts, sweep: Sweep, ncdiag: Run, tmp_path: Path, need: Callable[[str, object, str], None]
 ) -> None:
     """Each host has docker0 with the same address: a rank that connects to that of another host meets itself."""
     need("mpirun", shutil.which("mpirun"), "Open MPI is not installed (openmpi-bin)")
-    pair = ["n6", "n7"]
+    pair = ["n5", "n6"]
     program = tmp_path / "job.py"
     program.write_text(JOB)
 

@@ -121,6 +121,7 @@ def test_a_name_a_port_and_a_path(fleet: Hosts, launch: Launch, tmp_path: Path) 
     assert wrong == {"names": "WARN", "rendezvous port": "FAIL", "program and folder": "FAIL"}
 
 
+@pytest.mark.long
 def test_a_closed_port_of_ssh_and_too_many_slots(fleet: Hosts, launch: Launch) -> None:
     """The other hosts have an sshd on that port; two of them have as many GPUs as a host of the same driver shows."""
     gpus = "mount -t tmpfs none /proc/driver && mkdir -p /proc/driver/nvidia/gpus/000{}:01:00.0"

@@ -19,6 +19,7 @@ from processes import until
 
 Sweep = Callable[..., subprocess.CompletedProcess[bytes]]
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("fleet")]
+NUMBERS = (signal.SIGINT, signal.SIGKILL)
 FOUR = "n[1-4]"
 
 
@@ -62,6 +63,7 @@ def test_all_connect(fleet: Hosts, sweep: Sweep, ncdiag: Sweep, tmp_path: Path) 
     assert until(lambda: not agents(fleet))
 
 
+@pytest.mark.long
 def test_a_bridge_of_docker_on_each_host(fleet: Hosts, sweep: Sweep) -> None:
     with fleet.bridges("n1", "n2", "n3"):
         found = findings(sweep("probe", "--nodes", FOUR, "--format", "json"))
@@ -97,6 +99,7 @@ def test_one_host_sends_by_the_other_interface(fleet: Hosts, sweep: Sweep) -> No
     assert "n3 sends from eth1 (10.78.0.3) by eth0" in title
 
 
+@pytest.mark.long
 def test_a_rail_is_down(fleet: Hosts, sweep: Sweep) -> None:
     """The switch passes nothing on the second network."""
     with fleet.rail("n1", "n2", "n3"), fleet.changed("switch", to=["link set br1 down"], back=["link set br1 up"]):
@@ -115,6 +118,7 @@ def test_a_host_that_is_down_is_named(fleet: Hosts, sweep: Sweep) -> None:
     assert b"probe of 4 hosts: 3 took part" in done.stderr
 
 
+@pytest.mark.long
 def test_a_host_that_stops_in_the_middle(fleet: Hosts, sweep: Sweep) -> None:
     stopped: list[int] = []
 
@@ -137,7 +141,7 @@ def test_a_host_that_stops_in_the_middle(fleet: Hosts, sweep: Sweep) -> None:
     assert until(lambda: not agents(fleet))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, *(pytest.param(n, marks=pytest.mark.long) for n in NUMBERS)])
 def test_nothing_is_left_when_it_is_stopped(
     fleet: Hosts, program: list[str], tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -162,6 +166,7 @@ def is_probe(pid: int) -> bool:
     return b"--nodes" in words and name not in {"ip", "unshare", "sh"}
 
 
+@pytest.mark.long
 def test_the_time_is_bounded(fleet: Hosts, sweep: Sweep, need: Callable[[str, object, str], None]) -> None:
     """All ports of all hosts but ssh are dropped; what was not tried in time is said."""
     need("iptables", shutil.which("iptables"), "iptables is not installed")

@@ -55,6 +55,7 @@ def router(fleet: Hosts, one: str, other: str) -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 def test_a_nat_between_two_hosts(fleet: Hosts, sweep: Sweep, need: Need) -> None:
     need("nft", shutil.which("nft"), "nft is not installed (nftables)")
     chain = "add chain ip probe out { type nat hook postrouting priority 100; }"
@@ -93,6 +94,7 @@ def test_another_host_has_the_same_address_or_passes_packets_on(fleet: Hosts, sw
     assert "n3 answers ARP for 10.78.0.1 of n1" in ways[0]
 
 
+@pytest.mark.long
 def test_a_firewall_closes_one_port(fleet: Hosts, sweep: Sweep, need: Need) -> None:
     need("nft", shutil.which("nft"), "nft is not installed (nftables)")
     chain = "add chain ip probe in { type filter hook input priority 0; }"

@@ -34,6 +34,7 @@ def test_the_nodes_of_slurm_try_each_other(
 
 
 @pytest.mark.root
+@pytest.mark.long
 def test_a_node_that_drains_is_asked_within_its_allocation(
     need: Callable[[str, object, str], None], program: list[str], tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def test_the_ranks_of_other_hosts_write_logs(
     assert (summary["nhosts"], summary["nccl_version"]) == (2, "2.21.5+cuda12.4")
 
 
+@pytest.mark.long
 def test_srun_passes_everything_on_by_itself(
     program: list[str], tmp_path: Path, need: Callable[[str, object, str], None]
 ) -> None:

@@ -21,6 +21,7 @@ from ncdiag.apps.cluster.sweep import machines
 
 Sweep = Callable[..., subprocess.CompletedProcess[bytes]]
 pytestmark = [pytest.mark.root, pytest.mark.xdist_group("fleet")]
+NUMBERS = (signal.SIGINT, signal.SIGKILL)
 
 
 def all_of(fleet: Hosts) -> str:
@@ -113,7 +114,7 @@ def test_hosts_that_do_not_answer_are_findings(fleet: Hosts, sweep: Sweep) -> No
     assert until(lambda: not work(fleet))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, *(pytest.param(n, marks=pytest.mark.long) for n in NUMBERS)])
 def test_nothing_is_left_when_it_is_stopped(
     fleet: Hosts, program: list[str], tmp_path: Path, number: signal.Signals
 ) -> None:

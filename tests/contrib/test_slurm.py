@@ -179,7 +179,7 @@ sinfo -h -o '%E'
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("name", ["Prolog", "Epilog"])
+@pytest.mark.parametrize("name", ["Prolog", pytest.param("Epilog", marks=pytest.mark.long)])
 def test_a_real_slurm_drains_a_node_whose_prolog_or_epilog_fails(
     need: Callable[[str, object, str], None], project: Path, scripts: Path, program: list[str], name: str
 ) -> None:

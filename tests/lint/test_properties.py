@@ -133,31 +133,33 @@ def test_of_two_edits_that_overlap_the_first_counts() -> None:
     assert applied("abcdef", [Edit(0, 3, "X"), Edit(2, 4, "Y"), Edit(4, 5, "")]) == "Xdf"
 
 
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "$(", '"$(', "'", '"', "`", "\\\n", "NCCL_DEBUG=", "-x ", "{", "<<a\n", "export A=1;", "if ",
-        "mpirun -np 2 -H a,b true\n", "RUN mpirun -np 2 -H a,b true\n", "bash -c 'mpirun -np 2 true'\n",
-        "{{ ", "{{ x }} ", "{% ", "$(NCCL_A=1) ", 'A="NCCL_A=1 $A"\n$A x\n', '"NCCL_DEBUG": ', '- "x\n',
-        "- NCCL_A=1\n  x\n",
-        "a: [\n", "- {name: NCCL_A, value: 1}\n", "- |\n  NCCL_A=1 x\n", "sbatch <<E\nNCCL_A=1 x\nE\n",
-    ],
+HOSTILE = (
+    "$(", '"$(', "'", '"', "`", "\\\n", "NCCL_DEBUG=", "-x ", "{", "<<a\n", "export A=1;", "if ",
+    "mpirun -np 2 -H a,b true\n", "RUN mpirun -np 2 -H a,b true\n", "bash -c 'mpirun -np 2 true'\n",
+    "{{ ", "{{ x }} ", "{% ", "$(NCCL_A=1) ", 'A="NCCL_A=1 $A"\n$A x\n', '"NCCL_DEBUG": ', '- "x\n',
+    "- NCCL_A=1\n  x\n",
+    "a: [\n", "- {name: NCCL_A, value: 1}\n", "- |\n  NCCL_A=1 x\n", "sbatch <<E\nNCCL_A=1 x\nE\n",
 )  # fmt: skip
-@pytest.mark.parametrize("form", ["shell", "dockerfile", "kubernetes"])
+HOSTILE_FORMS: tuple[Form, ...] = ("shell", "dockerfile", "kubernetes")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("form", "piece"), tenth([(form, piece) for form in HOSTILE_FORMS for piece in HOSTILE], repr))
 def test_long_hostile_text_is_read_in_linear_time(form: Form, piece: str) -> None:
     assert_linear_time(lambda text: forms.read("file", text, form), lambda size: piece * size, 20_000 // len(piece))
 
 
-@pytest.mark.parametrize(
-    ("form", "start", "piece"),
-    [
-        ("json", "[", "/*,"),
-        ("toml", "", 'a=[\\"""\n'),
-        ("python", "import os\n", '"a";'),
-        ("python", "import os\nx=[", "(1 if a else 2),"),
-        ("python", "import os\nx='é';", 'os.environ["NCCL_IB_TC"]="106";'),
-    ],
+DATA: tuple[tuple[Form, str, str], ...] = (
+    ("json", "[", "/*,"),
+    ("toml", "", 'a=[\\"""\n'),
+    ("python", "import os\n", '"a";'),
+    ("python", "import os\nx=[", "(1 if a else 2),"),
+    ("python", "import os\nx='é';", 'os.environ["NCCL_IB_TC"]="106";'),
 )
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("form", "start", "piece"), tenth(DATA, repr))
 def test_long_hostile_data_is_read_in_linear_time(form: Form, start: str, piece: str) -> None:
     ends = {"[": "]"}.get(start[-1:], "")
     assert_linear_time(

@@ -193,7 +193,16 @@ SURROUNDINGS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SURROUNDINGS)
+MORE = {
+    "no cache", "closed stdin", "one column", "dumb terminal", "other languages", "a live look, empty environment",
+    "read-only disk",
+}  # fmt: skip
+"""Surroundings that are tried in ``make sweep`` alone."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if name in MORE else []) for name in SURROUNDINGS]
+)
 def test_odd_surroundings(
     name: str, program: list[str], project: Path, need: Callable[[str, object, str], None]
 ) -> None:
@@ -216,6 +225,7 @@ def test_odd_surroundings(
         assert row.told.replace(" ", "") in shown
 
 
+@pytest.mark.long
 def test_killed_at_random_moments(program: list[str], project: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.json"
     for moment in (0.1, 0.25, 0.4, 0.55, 0.7):
@@ -228,6 +238,7 @@ def test_killed_at_random_moments(program: list[str], project: Path, tmp_path: P
             target.unlink()
 
 
+@pytest.mark.long
 def test_two_runs_at_once(program: list[str], project: Path, tmp_path: Path) -> None:
     target, environment = tmp_path / "report.json", {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     words = [*program, *RECORDED, "--format", "json", "-o", str(target)]

@@ -14,6 +14,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear_time
+from tenth import tenth
 
 from ncdiag.apps.redact import cleaned
 from ncdiag.text.sources.files import TextSource, open_sources
@@ -30,10 +31,8 @@ def test_any_text_keeps_its_lines(text: str, hosts: list[str]) -> None:
     assert clean(text, *hosts).count("\n") == text.count("\n")
 
 
-@pytest.mark.parametrize(
-    "piece",
-    PIECES,
-)
+@pytest.mark.sweep
+@pytest.mark.parametrize("piece", tenth(PIECES, repr))
 def test_repetition_takes_linear_time(piece: str) -> None:
     assert_linear_time(lambda text: clean(text, "h1"), lambda size: piece * size, 1_000)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from serving import Served
+from tenth import tenth
 
 from ncdiag.apps.web.words import table
 
@@ -109,7 +110,8 @@ def case(project: Path, name: str) -> tuple[str, dict[str, Any]]:
     return text.read_text(), about
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", tenth(FAULTS))
 def test_a_fault_is_found_shown_and_its_fix_copied(
     tab: Callable[..., Tab], project: Path, name: str, served: Served
 ) -> None:
@@ -283,6 +285,7 @@ def test_what_cannot_be_sent_is_said(tab: Callable[..., Tab]) -> None:
     here.page.get_by_text("Paste something or choose a file first.").wait_for()
 
 
+@pytest.mark.long
 def test_on_paper_nothing_is_cut_off(tab: Callable[..., Tab], project: Path) -> None:
     here = tab()
     page = here.page
@@ -296,6 +299,7 @@ def test_on_paper_nothing_is_cut_off(tab: Callable[..., Tab], project: Path) -> 
     assert hidden.count() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
 def test_it_is_readable_and_accessible(tab: Callable[..., Tab], axe: str, project: Path, theme: str, size: str) -> None:

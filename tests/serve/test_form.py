@@ -255,7 +255,7 @@ def test_when_the_one_who_asked_goes_away_the_analysis_ends(served: Served) -> N
     assert until(lambda: not served.workers())
 
 
-@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("asked", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_a_server_that_is_ended_ends_its_analyses(
     serving: Callable[..., Served], veth: str, asked: signal.Signals
 ) -> None:

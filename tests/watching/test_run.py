@@ -80,7 +80,7 @@ def python(code: str, *arguments: str | Path) -> list[str]:
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
-@pytest.mark.parametrize("blocks", [0, 1, 200])
+@pytest.mark.parametrize("blocks", [pytest.param(0, marks=pytest.mark.long), 200])
 def test_the_output_is_the_same_to_the_byte(ncdiag_process: Run, tmp_path: Path, blocks: int) -> None:
     job = python(PRINTS.format(blocks=blocks, code=3))
     alone = subprocess.run(job, capture_output=True, check=False)
@@ -113,13 +113,13 @@ def test_a_file_stays_a_file_and_is_read(ncdiag_process: Run, tmp_path: Path, pr
 @pytest.mark.parametrize(
     ("job", "code"),
     [
-        (["true"], 0),
         (["sh", "-c", "exit 3"], 3),
-        (["sh", "-c", "kill -KILL $$"], -9),
         (["sh", "-c", "kill -SEGV $$"], -11),
         (["./nosuch"], 127),
-        ([""], 127),
         (["/"], 126),
+        pytest.param(["true"], 0, marks=pytest.mark.long),
+        pytest.param(["sh", "-c", "kill -KILL $$"], -9, marks=pytest.mark.long),
+        pytest.param([""], 127, marks=pytest.mark.long),
     ],
 )
 def test_the_exit_code_is_that_of_the_job(ncdiag_process: Run, tmp_path: Path, job: list[str], code: int) -> None:
@@ -290,7 +290,9 @@ def test_what_is_set_stays(ncdiag_process: Run) -> None:
     assert b"NCCL_DEBUG=WARN, NCCL_DEBUG_SUBSYS=ALL is already set and was not changed" in done.stderr
 
 
-@pytest.mark.parametrize(("locale", "ctrl_c"), [("C", "default"), ("C.UTF-8", "ignored")])
+@pytest.mark.parametrize(
+    ("locale", "ctrl_c"), [("C.UTF-8", "ignored"), pytest.param("C", "default", marks=pytest.mark.long)]
+)
 def test_nothing_else_is_changed(program: list[str], locale: str, ctrl_c: str) -> None:
     signals = "grep -e SigBlk -e SigIgn /proc/self/status | grep -o '......[0-9a-f]$'"  # glibc takes 32 and 33
     show = f"env | sort | grep -v -e NCCL -e ^_=; {signals}; ls /proc/self/fd; umask; pwd"
