@@ -300,14 +300,16 @@ def _cut_in_a_word(text: str, start: int, end: int) -> bool:
 
 
 def _hole_types(entries: list[_Entry]) -> dict[str, str]:
-    types: dict[str, str] = {}
+    first: dict[str, tuple[str, Message]] = {}
     for entry in entries:
         for hole in entry.holes:
-            known = _KINDS[hole.type]
-            if _KINDS[types.setdefault(hole.name, hole.type)] != known:
-                reason = f"the hole {hole.name!r} is {hole.type} here and {types[hole.name]} elsewhere"
-                raise DefinitionError(reason, text=entry.message.text, hint="one name, one type: rename one of them")
-    return types
+            known, message = first.setdefault(hole.name, (hole.type, entry.message))
+            if _KINDS[known] != _KINDS[hole.type]:
+                here, there = f"{hole.type} in [event.{entry.message.event}]", f"{known} in [event.{message.event}]"
+                reason = f"the hole {hole.name!r} is {here} and {there}"
+                hint = f"one name, one type: rename one of them, or change its type; the other text is: {message.text}"
+                raise DefinitionError(reason, text=entry.message.text, hint=hint)
+    return {name: kind for name, (kind, _) in first.items()}
 
 
 _KINDS = {name: "str" if hole.convert is str else "float" if name == "float" else "int" for name, hole in HOLES.items()}

@@ -120,5 +120,5 @@ def test_a_pattern_is_compiled_only_for_a_text_with_all_words(monkeypatch: pytes
 def test_one_hole_name_has_one_type() -> None:
     first = Message(event="a", text="alpha {n:int}", kind="fact")
     assert Matcher([first, Message(event="b", text="beta {n:hex}", kind="fact")]).hole_types() == {"n": "int"}
-    with pytest.raises(DefinitionError, match="'n' is word here and int elsewhere"):
+    with pytest.raises(DefinitionError, match=r"'n' is word in \[event.b\] and int in \[event.a\]"):
         Matcher([first, Message(event="b", text="beta {n:word}", kind="fact")]).hole_types()
