@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from linear import assert_linear_time
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.facts.observe import Observation, Parsed, not_declared
 from ncdiag.parsers import discover
 from ncdiag.text.sections.cut import Cutter
 
@@ -51,8 +51,10 @@ def sections(lines: list[str]) -> list[Section]:
 
 
 def parsed(section: Section) -> Parsed:
-    """What its parser reads in a section."""
-    return discover()[section.kind].parse(section)
+    """What its parser reads in a section; a FieldError for a field or a type of facts that does not exist."""
+    found = discover()[section.kind].parse(section)
+    not_declared(found.observations)
+    return found
 
 
 def observed(path: Path, *kinds: str) -> list[Observation]:

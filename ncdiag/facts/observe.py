@@ -94,7 +94,10 @@ def _sentences(observation: Observation) -> Iterator[str]:
         yield _with(f"no type of facts is called {name!r}", suggestion(name, types))
         return
     for field in sorted(observation.fields.keys() - types[name].fields):
-        yield _with(f"{name} has no field {field!r}", suggestion(field, types[name].fields))
+        yield _with(
+            f"{name} has no field {field!r}",
+            suggestion(field, types[name].fields, f"a field is a line of {name} in {types[name].kind.__module__}"),
+        )
 
 
 def _with(sentence: str, hint: str) -> str:
