@@ -58,7 +58,7 @@ class _Entries(Reading):
 
 ROWS = Rows(
     _Entries,
-    Row(r"Template '(?P<name>\w{1,64})'\s*$", _Entries.entry),
+    Row(r"Template '(?P<name>\w{1,64})'\s*$", _Entries.entry),  # belongs=not_again: one that an output has only once
     Row(r"\s{1,8}used by (?P<count>\d{1,9})\s*$", _Entries.used_by),
     Row(r"-{3,80}\s*$"),  # a rule between entries says nothing
     BLANK,
