@@ -1,1 +1,1 @@
-"""What is checked, as tables: ``checks.toml`` (`ncdiag check`), ``launch.toml`` and ``compared.toml`` (comparisons)."""
+"""The tables of checks: ``checks.toml`` (`ncdiag check`), ``launch.toml`` and ``compared.toml`` (comparisons)."""

@@ -11,7 +11,7 @@ import msgspec
 from ncdiag.base import compiled
 
 TABLE, LAUNCH = (Path(__file__).with_name(f"{name}.toml") for name in ("checks", "launch"))
-"""What `ncdiag check` looks at, and the steps of `ncdiag probe --launch`."""
+"""The looks of `ncdiag check`, and the steps of `ncdiag probe --launch`."""
 
 Choice = Literal[
     "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "nics", "local",
@@ -20,7 +20,7 @@ Choice = Literal[
 
 
 class Area(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Looks that belong together; ``rules`` are areas of the rule book whose other findings stand here."""
+    """Looks on one subject; ``rules`` are the areas of rules whose other findings are listed with them."""
 
     name: str
     title: str
@@ -28,7 +28,7 @@ class Area(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One look at each host, or at all together (``job``)."""
+    """One look at each host, or at all hosts together (``job``)."""
 
     area: str
     what: str

@@ -1,4 +1,4 @@
-"""What is compared, as ``compared.toml`` has it; its head explains the keys."""
+"""The items that are compared, from ``compared.toml``; its head explains the keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ How = Literal["each", "counted", "distinct", "names"]
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One thing that hosts, or runs (``run``), are compared by."""
+    """One property by which hosts, or runs (``run``), are compared."""
 
     what: str
     weight: Weight
@@ -39,7 +39,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Book(msgspec.Struct, frozen=True):
-    """All of them, in the order in which equal weights are shown."""
+    """All items; those of equal weight are shown in this order."""
 
     item: tuple[Item, ...]
 

@@ -1,7 +1,8 @@
-"""What a finding amounts to once it is known what became of the job: nothing is a root cause where nothing failed.
+"""Adjust findings to the outcome of the job: nothing is a root cause if nothing failed.
 
-A finding that rests on lines which the job got over, or on what the kernel printed long before it, is a note. A cause
-is one only where something failed that it can have caused; else it is a risk, which may bite later and is not an error.
+A finding based on lines from which the job recovered, or on kernel messages from long before the job, becomes a note. A
+cause remains one only if something failed that it can have caused; otherwise it becomes a risk, which may cause
+trouble later and is not an error.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from ncdiag.facts.vocabulary.outcome import is_failure, is_in_job, is_open_failu
 _WELL = frozenset({"finished", "running"})
 _KERNEL = "kernel"
 _LONG = 86400.0
-"""Seconds before a job that no difference of clocks or time zones bridges."""
+"""Seconds before a job that no clock difference or time zone can account for."""
 _RUNNING = frozenset({"slow", "not-used", "memory-grows"})
-"""Complaints of jobs that run."""
+"""Complaints about jobs that run."""
 
 
 class Standing:
     """Weighs findings against the failures of the job."""
 
     def __init__(self, view: View) -> None:
-        """Sort the lines that tell of failures into those that count and those that the job got over."""
+        """Split the lines on failures into those that count and those from which the job recovered."""
         self._view = view
         quiet = not open_failures(view.job, view) and not view.job.complaints
         self._open: set[Span] = set()
@@ -41,7 +42,7 @@ class Standing:
             if is_open_failure(event, view):
                 self._open.add(span)
             elif is_failure(event, view) or (quiet and event.kind in FAILURES):
-                # what is printed in passing is got over where nothing failed
+                # remarks in passing are harmless if nothing failed
                 self._past.add(span)
         times = [e.time for e in view.job.events if e.origin != _KERNEL and e.time is not None]
         self._began = min(times, default=None)
@@ -49,7 +50,7 @@ class Standing:
         self._told = {found.what for found in view.job.complaints}
 
     def first(self, found: Finding) -> Finding:
-        """The finding as a note where it rests on nothing but what the job got over, or on a host outside of it."""
+        """The finding, changed to a note if it rests only on lines from which the job recovered, or on another host."""
         spans = _spans(found)
         past = bool(spans & self._past) and not spans & self._open
         if found.severity != "info" and (past or self._is_outside(found) or self._is_long_ago(found)):
@@ -58,7 +59,7 @@ class Standing:
         return found
 
     def _is_long_ago(self, found: Finding) -> bool:
-        """Did the kernel print all that it rests on more than a day before the first line of the job?"""
+        """True if the kernel printed all of its evidence more than a day before the first line of the job."""
         events = [entity for names in found.instances for entity in names.values() if isinstance(entity, Event)]
         if self._began is None or not events or any(event.origin != _KERNEL for event in events):
             return False
@@ -72,9 +73,11 @@ class Standing:
         return is_in_job(host, self._view) is False
 
     def last(self, found: Finding, explained: Sequence[Finding]) -> Finding:
-        """The cause as a risk where nothing failed that it explains; ``explained`` are the findings that it does.
+        """The cause, changed to a risk if nothing failed that it explains.
 
-        So is a symptom of a part that is not used, where the job went well and nobody misses the part.
+        ``explained`` are the findings that it explains.
+
+        The same applies to a symptom of an unused part, if the job succeeded and nobody misses the part.
         """
         if self._is_missed_by_nobody(found):
             return msgspec.structs.replace(found, role="risk")
@@ -92,9 +95,9 @@ class Standing:
         return unused and self._well and not self._told and not _spans(found) & self._open
 
     def _is_meant(self, found: Finding) -> bool:
-        """Is there a complaint, and can it be of what the finding makes?
+        """True if there is a complaint that the finding can cause.
 
-        Of a job that runs, and is slow or leaves something unused, what makes jobs fail is not the cause.
+        If the complaint is that a running job is slow or leaves something unused, causes of failures do not match.
         """
         makes = set(found.rule.suspect.complaints) if found.rule.suspect else set()
         return bool(self._told) and (not makes or not self._told <= _RUNNING or bool(makes & self._told))

@@ -1,4 +1,4 @@
-"""What rules share: the lists of an area, the layers of the areas, the words and phrases of all signs."""
+"""Definitions that rules share: the lists of an area, the layers of the areas, the words and phrases of all signs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ncdiag.engine.schema import AREAS, WORDING
 T = TypeVar("T")
 
 WORDS = "words.toml"
-"""The file of an area that gives names to lists of words."""
+"""The file of an area with its named lists of words."""
 
 
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the signs of all areas share, and what one language adds to them.
+    """Definitions for the signs of all areas, and additions in one language.
 
-    ``benign``: phrases, in whose lines no sign is looked for; ``classes`` of words; ``sign``: phrases that one sign has
-    beside those of its rule, by the names of the rule and of the sign.
+    ``benign``: phrases whose lines are ignored; ``classes`` of words; ``sign``: phrases added to those of a sign, by
+    the names of the rule and of the sign.
     """
 
     benign: tuple[str, ...] = ()
@@ -33,12 +33,12 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def words_of(area: Path) -> dict[str, tuple[str | int, ...]]:
-    """The lists to which ``words.toml`` in the folder of an area gives names; empty without that file."""
+    """The named lists of ``words.toml`` in the folder of an area; empty without that file."""
     return _values(area / WORDS, tuple[str | int, ...], 'name = ["one", "other"]')
 
 
 def layers_of(folder: Path) -> dict[str, int]:
-    """The layers that ``areas.toml`` gives to the areas of a folder of rules; empty without that file."""
+    """The layers that ``areas.toml`` assigns to the areas of a folder of rules; empty without that file."""
     return _values(folder / AREAS, int, "gpu = 5")
 
 
@@ -49,12 +49,12 @@ def wording_of(folder: Path, *more: Path) -> Wording:
 
 
 def shared_of(wording: Wording) -> Shared:
-    """The benign phrases and classes, ready to be looked for."""
+    """The benign phrases and classes, parsed."""
     return shared(wording.benign, wording.classes)
 
 
 def _joined(found: Iterable[Wording]) -> Wording:
-    """All of them in one: of a class, and of a sign, the words of each."""
+    """All of them merged: classes and signs have the words of each."""
     benign: list[str] = []
     classes: dict[str, tuple[str, ...]] = {}
     sign: dict[str, dict[str, Added]] = {}
@@ -71,7 +71,7 @@ def _joined(found: Iterable[Wording]) -> Wording:
 
 
 def _values(path: Path, kind: type[T], sample: str) -> dict[str, T]:
-    """A file of names and values; empty when it does not exist. DefinitionError with the line of a wrong value."""
+    """A file of names and values; empty if it does not exist. Raises DefinitionError with the line of a wrong value."""
     text, data = _data(path, sample)
     found: dict[str, T] = {}
     for name, value in data.items():
@@ -84,7 +84,7 @@ def _values(path: Path, kind: type[T], sample: str) -> dict[str, T]:
 
 
 def _file(path: Path, kind: type[T], sample: str) -> T | None:
-    """What a file holds; None when it does not exist. DefinitionError with the line of what it cannot hold."""
+    """The content of a file; None if it does not exist. Raises DefinitionError with the line of an error."""
     text, data = _data(path, sample)
     try:
         return msgspec.convert(data, kind) if text else None
@@ -93,7 +93,7 @@ def _file(path: Path, kind: type[T], sample: str) -> T | None:
 
 
 def _data(path: Path, sample: str) -> tuple[str, dict[str, Any]]:
-    """The text of a file, and its data; both empty when it does not exist."""
+    """The text of a file, and its data; both empty if it does not exist."""
     try:
         text = toml.text_of(path)
     except FileNotFoundError:

@@ -1,9 +1,9 @@
-"""Root cause first: which finding explains which, in what order they are told, and what would settle what is open.
+"""Root cause first: which finding explains which, their order in the report, and what input would settle the rest.
 
-Edges are the rules' ``explains``, and from every error to what only echoes one. One holds where cause and symptom
-touch (`Where.touches`), and across hosts when the symptom is remote: its event names a peer, or one of the two rules
-says that its effect reaches the job. The peer must then be unknown or belong to the cause's hosts. A cause that costs a
-part of the bandwidth explains no benchmark that lost more (``leaves``).
+Edges are the rules' ``explains``, and from every error to findings that only echo an error. An edge holds if cause and
+symptom share a place (`Where.touches`); across hosts it holds if the symptom is remote: its event names a peer, or one
+of the two rules says that its effect reaches the job. The peer must then be unknown or one of the cause's hosts. A
+cause that costs a part of the bandwidth does not explain a benchmark that lost more (``leaves``).
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit
 
 ROLES = ("cause", "symptom", "risk")
-"""In the order in which a report shows them; notes come last."""
+"""Roles in the order in which a report shows them; notes come last."""
 MAX_ASKS = 3
-"""Outputs that a report asks for at most: a longer list is not read."""
+"""Maximum number of outputs that a report requests: a longer list is not read."""
 
 _DEFAULT_SKEW = 2.0
-"""Seconds by which the clocks of two hosts may differ when nothing is known of them (NTP keeps them closer)."""
+"""Seconds by which the clocks of two hosts may differ if nothing is known about them (NTP keeps them closer)."""
 _RESOLUTION = 1.0
-"""Seconds that stamps count in: all that is uncertain between clocks whose difference is known."""
+"""Resolution of time stamps in seconds: the uncertainty between clocks whose difference is known."""
 
 Edges = dict[int, set[int]]
 
 
 def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True) -> Diagnosis:
-    """Order the findings of all verdicts, say what explains what, and name what is worth asking for.
+    """Sort the findings of all verdicts, link causes and consequences, and list the inputs worth requesting.
 
-    ``understood`` False says that no input was understood, so that nothing found means nothing.
+    ``understood`` False means that no input was understood, so the absence of findings means nothing.
     """
     held = list(verdicts)
     standing = Standing(view)
@@ -60,7 +60,7 @@ def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True
 
 
 def _verdict(lead: Finding | None, view: View, *, understood: bool) -> Word:
-    """The answer in a word: by the first finding, else by what is seen to go wrong and by what the person says."""
+    """The overall verdict: from the first finding, else from observed failures and the person's complaint."""
     if lead is not None and lead.role != "risk":
         return "root-cause" if lead.role == "cause" else "failed-cause-not-here"
     if seen_complaints(view.job, view):
@@ -73,7 +73,7 @@ def _verdict(lead: Finding | None, view: View, *, understood: bool) -> Word:
 
 
 class _Order:
-    """Works out the order of findings. They are known by their index."""
+    """Determines the order of findings, which are identified by their index."""
 
     def __init__(self, findings: list[Finding], view: View, standing: Standing, rules: Sequence[Rule]) -> None:
         self.findings = findings
@@ -109,7 +109,7 @@ class _Order:
         return tuple(dict.fromkeys(self.findings[i].rule.name for i in sorted(indices, key=self._plain_key)))
 
     def _explicable(self, index: int) -> list[Finding]:
-        """What a finding explains, and what its rule would explain were it not elsewhere."""
+        """The findings that this one explains, and those that its rule would explain if they were in the same place."""
         names = {self.named.get(name) for name in self.findings[index].rule.explains}
         return [
             found for other, found in enumerate(self.findings)
@@ -118,7 +118,7 @@ class _Order:
         ]  # fmt: skip
 
     def _key(self, index: int) -> tuple[Any, ...]:
-        """Causes, symptoms, risks, notes; in each the worst that it explains, causes of a seen error first."""
+        """Sort key: causes, symptoms, risks, notes; then the worst consequence, causes of an observed error first."""
         found = self.findings[index]
         explained = [SEVERITIES.index(self.findings[i].severity) for i in self.reached[index]]
         worst = min([SEVERITIES.index(found.severity), *explained])
@@ -127,12 +127,12 @@ class _Order:
         return bucket, self._is_suspect(index), found.vague, worst, alone, *self._plain_key(index)
 
     def _is_suspect(self, index: int) -> bool:
-        """A symptom that a rule that fired would explain, be it elsewhere: never told as the cause."""
+        """True for a symptom that a fired rule would explain, even if elsewhere: it is never reported as the cause."""
         found = self.findings[index]
         return found.role == "symptom" and found.rule.name in self.explained
 
     def _plain_key(self, index: int) -> tuple[Any, ...]:
-        """Severity, earliest time, lower layer, the rule's place; the rest makes the order the same in every run."""
+        """Sort key: severity, earliest time, lower layer, place of the rule; the rest makes the order deterministic."""
         finding = self.findings[index]
         rule, where = finding.rule, finding.where
         severity = SEVERITIES.index(rule.severity)
@@ -159,7 +159,7 @@ class _Order:
 
     def _holds(self, cause: Finding, symptom: Finding) -> bool:
         if cause.severity == "info" and symptom.severity != "info":
-            return False  # a trifle is mentioned, and explains nothing that is worse than itself
+            return False  # a minor finding explains nothing that is worse than itself
         if self._costs_too_little(cause, symptom):
             return False
         if cause.where.touches(symptom.where):
@@ -171,7 +171,7 @@ class _Order:
         return not hosts or any(host is None or host in cause.where.hosts for host in hosts)
 
     def _costs_too_little(self, cause: Finding, symptom: Finding) -> bool:
-        """Did a benchmark lose more than the fault can cost? One that is off by a hundredfold has another cause."""
+        """True if a benchmark lost more than the fault can cost: if it is slower by a factor of 100, say."""
         if not cause.rule.leaves:
             return False
         runs = (entity for names in symptom.instances for entity in names.values() if isinstance(entity, Benchmark))
@@ -179,7 +179,7 @@ class _Order:
         return bool(shares) and max(shares) < cause.rule.leaves
 
     def _acyclic(self, edges: Edges) -> Edges:
-        """Rules that explain each other: the one told first explains the other."""
+        """Break cycles of rules that explain each other: the one that sorts first explains the other."""
         reached = {index: _reachable(edges, index) for index in edges}
         rank = {i: n for n, i in enumerate(sorted(range(len(self.findings)), key=self._cycle_key))}
         return {
@@ -203,21 +203,24 @@ def _reachable(edges: Edges, start: int) -> set[int]:
 
 
 def _share_reached(run: Benchmark, view: View) -> float | None:
-    """The share of what the links allow, or of what was tested of them; None where neither is known."""
+    """The share reached of the bandwidth that the links allow, or of an earlier test of them.
+
+    None if neither is known.
+    """
     shares = (fraction_of_limit(run, view), fraction_of_tested(run, view))
     return min((share for share in shares if share is not None), default=None)
 
 
 def _aliases(rules: Iterable[Rule]) -> dict[str, str]:
-    """The name of each rule by all the names that it has or had."""
+    """The present name of each rule by all present and former names."""
     return {name: rule.name for rule in rules for name in (rule.name, *rule.formerly)}
 
 
 def _periods(findings: Sequence[Finding], view: View) -> list[int]:
-    """The earliest times as small numbers, the same for times that clocks which differ cannot tell apart.
+    """The earliest times as small integers, equal for times that unsynchronised clocks cannot distinguish.
 
-    Clocks that are known to differ are set right first. A finding without a time rests on how a host is set up, which
-    was so before the job began.
+    Known clock differences are corrected first. A finding without a time is a property of the host that existed before
+    the job began.
     """
     offsets = clock_offsets(view.job, view) or {}
     hosts = {host for finding in findings for host in finding.where.hosts}
@@ -235,7 +238,7 @@ def _periods(findings: Sequence[Finding], view: View) -> list[int]:
 
 
 def _shared_time(finding: Finding, offsets: Mapping[str, float]) -> float | None:
-    """The time of a finding by the median host's clock; as printed where several hosts or an unknown clock told it."""
+    """The time of a finding by the median host's clock; as printed if it has several hosts or the clock is unknown."""
     where = finding.where
     if where.time is None or len(where.hosts) != 1:
         return where.time
@@ -243,7 +246,7 @@ def _shared_time(finding: Finding, offsets: Mapping[str, float]) -> float | None
 
 
 def _skew(view: View) -> float:
-    """How far the hosts' clocks are apart, in seconds: the derived fact where it is known."""
+    """The maximum difference of the hosts' clocks in seconds: the derived fact if known."""
     found = clock_skew(view.job, view)
     return float(found) if found is not None else _DEFAULT_SKEW
 
@@ -251,11 +254,11 @@ def _skew(view: View) -> float:
 def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple[Unknown, ...]:
     """The rules that could not be judged and matter: they would explain an unsolved symptom, or their premise is true.
 
-    A true premise counts where no symptom was found, or one that it explains: a job that hangs is not asked about
-    its speed.
+    A true premise counts if there is no symptom, or one that the rule explains: a job that hangs is not asked about its
+    speed.
 
-    At most `MAX_ASKS` different outputs are asked for, first those that would decide the most open causes; rules that
-    name no output come last, as many at most, and only where they would explain a symptom.
+    At most `MAX_ASKS` different outputs are requested, first those that would decide most of the open causes. Rules
+    that name no output come last, at most as many, and only if they would explain a symptom.
     """
     unsolved = [f for f in findings if f.role == "symptom" and f.severity != "info" and not f.explained_by]
     symptoms = {name for f in unsolved for name in (f.rule.name, *f.rule.formerly)}
@@ -277,12 +280,12 @@ def shortlist(verdicts: Iterable[Verdict], findings: Sequence[Finding]) -> tuple
 
 
 def _premise_holds(verdict: Verdict) -> bool:
-    """Is the first of its conditions true? It tells what the rule is about: a provider, a network, a setting."""
+    """True if the first condition is true. It says what the rule is about: a provider, a network, a setting."""
     return verdict.rule.when[:1] == verdict.held_clauses[:1] != ()
 
 
 def _ask_weights(opened: Iterable[Verdict], explaining: Mapping[str, bool]) -> dict[str, tuple[int, int]]:
-    """Minus the numbers of open causes that each output would decide: those that explain a symptom, and all."""
+    """For each output, minus the number of open causes that it would decide: those that explain a symptom, and all."""
     weights: dict[str, tuple[int, int]] = {}
     for verdict in opened:
         for ask_for in dict.fromkeys(ask.ask_for for ask in _useful_asks(verdict)):
@@ -293,7 +296,7 @@ def _ask_weights(opened: Iterable[Verdict], explaining: Mapping[str, bool]) -> d
 
 
 def _useful_asks(verdict: Verdict) -> list[Ask]:
-    """The asks of a rule that are about something that is open."""
+    """The asks of a rule that concern an unknown condition."""
     places = [*verdict.open_clauses, *verdict.missing]
     return [ask for ask in verdict.rule.asks if not ask.about or any(ask.about in place for place in places)]
 

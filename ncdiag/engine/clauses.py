@@ -1,6 +1,6 @@
-"""The condition language: text to type-checked trees (`ncdiag.engine.tree`). Its grammar is frozen.
+"""Parse the condition language: from text to type-checked trees (`ncdiag.engine.tree`). Its grammar is frozen.
 
-A subset of Python's expressions, read with `ast` and never executed::
+A subset of Python's expressions, parsed with `ast` and never executed::
 
     names and paths     rank.host.gpus   (paths fan out over collections)
     constants, lists    "veth"  3  2.5  True  ["veth", "bridge"]
@@ -9,8 +9,8 @@ A subset of Python's expressions, read with `ast` and never executed::
     and, or, not
     any|all|none|count|distinct(expr for x in path if condition)
 
-``"text" in path`` asks for a part of a text, an element of a collection or a key of a table, as in Python. There are no
-other calls, no arithmetic, no subscripts, no patterns. Faults raise DefinitionError with a caret and a help sentence.
+``"text" in path`` searches a part of a text, an element of a collection or a key of a table, as in Python. There are no
+other calls, no arithmetic, no subscripts, no patterns. Errors raise DefinitionError with a caret and a help sentence.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from ncdiag.facts.scalars import Constraint, VersionRange
 
 QUANTIFIERS = ("any", "all", "none", "count", "distinct")
 WORDS = "words"
-"""How conditions call the named lists of their area: ``in words.NAME``."""
+"""The name under which conditions use the named lists of their area: ``in words.NAME``."""
 RESERVED = frozenset({*QUANTIFIERS, "job", "best", WORDS})
-"""Names that nothing can be bound to."""
+"""Names that cannot be bound."""
 
 QUADRATIC = "this collection is already iterated, so the rule would take quadratic time"
-"""Why a walk inside a walk over the same collection is refused."""
+"""Why nested iteration over the same collection is rejected."""
 
 _MAX_LENGTH, _MAX_DEPTH = 2000, 60
 _NUMBERS = INT.names | FLOAT.names
@@ -58,19 +58,19 @@ _HELP = "a condition has names, paths, constants, lists, comparisons, and/or/not
 
 
 def condition(text: str, scope: Scope) -> Tree:
-    """A clause of ``when`` or ``unless``: something that is true, false or unknown."""
+    """Parse a clause of ``when`` or ``unless``, whose value is true, false or unknown."""
     checker = _Checker(text, scope)
     return checker.truth(checker.parse(), scope)
 
 
 def expression(text: str, scope: Scope) -> tuple[Tree, Kind]:
-    """Any expression of the language with its kind, as titles show them."""
+    """Parse any expression of the language, for example in a title; returns its tree and kind."""
     checker = _Checker(text, scope)
     return checker.expression(checker.parse(), scope)
 
 
 def path(text: str, scope: Scope) -> tuple[Path, Kind]:
-    """A path of ``each``, with the kind of what a name is bound to. A host's name leads to the host."""
+    """Parse a path of ``each``; returns it with the kind of the bound name. A host's name is resolved to the host."""
     checker = _Checker(text, scope)
     node = checker.parse()
     found, kind = checker.path(node, scope)
@@ -84,7 +84,7 @@ def path(text: str, scope: Scope) -> tuple[Path, Kind]:
 
 
 class _Checker:
-    """Reads one text; every method gets the node and the scope in which it stands."""
+    """Checks one text; every method takes a node and the scope in which it is evaluated."""
 
     def __init__(self, text: str, scope: Scope) -> None:
         self.text = " ".join(text.split("\n")).strip()
@@ -177,7 +177,7 @@ class _Checker:
         except PathError as error:
             at = nodes[error.index]
             if isinstance(at, ast.Attribute) and at.end_col_offset is not None:
-                at.col_offset = at.end_col_offset - len(at.attr.encode())  # the caret is under the part itself
+                at.col_offset = at.end_col_offset - len(at.attr.encode())  # the caret is under this part
             raise self.fault(at, error.reason, error.hint) from None
 
     def _comparisons(self, node: ast.Compare, scope: Scope) -> Tree:
@@ -213,7 +213,7 @@ class _Checker:
         raise self.fault(node, f"this is a {kind} and cannot be compared", hint)
 
     def _agree(self, left: ast.expr, a: tuple[Tree, Scalar], right: ast.expr, b: tuple[Tree, Scalar]) -> str:
-        """Refuse two scalars that can never be equal; ``version_`` when they are versions, else nothing."""
+        """Reject two scalars that can never be equal; returns ``version_`` for versions, else an empty text."""
         (a_tree, a_kind), (b_tree, b_kind) = a, b
         if isinstance(a_tree, Const):
             return self._agree(right, b, left, a)
@@ -226,7 +226,7 @@ class _Checker:
         return "version_" if "version" in a_kind.names else ""
 
     def _fits(self, node: ast.expr, constant: Const, kind: Scalar, wanted: Scalar) -> None:
-        """Refuse a constant that a value of kind ``wanted`` can never have."""
+        """Reject a constant that a value of kind ``wanted`` can never have."""
         value = constant.value
         if wanted.names == {"version"} and isinstance(value, str):
             if not value[:1].isdigit() or VersionRange.exact(value) is None:
@@ -271,7 +271,7 @@ class _Checker:
         return Items(tuple(values))
 
     def _named_items(self, node: ast.Attribute, kind: Scalar, scope: Scope) -> Items:
-        """``words.NAME``: a list of the area's ``words.toml``."""
+        """Resolve ``words.NAME``: a list of the area's ``words.toml``."""
         known = scope.names.words
         if node.attr not in known:
             hint = suggestion(node.attr, known, "name it in words.toml beside the rule")
@@ -282,7 +282,7 @@ class _Checker:
         return Items(known[node.attr])
 
     def _text_set(self, left: ast.expr, tree: Tree, kind: Scalar, right: ast.expr, constant: Const) -> str:
-        """A network or a version constraint, written as a text."""
+        """Check a network or a version constraint given as text; returns the name of the comparison."""
         if isinstance(tree, Const) or not isinstance(constant.value, str):
             raise self.fault(
                 left, "this compares constants" if isinstance(tree, Const) else ("'in' cannot be used with a number")
@@ -325,7 +325,7 @@ class _Checker:
         return result, INT if word in ("count", "distinct") else BOOL
 
     def elements(self, node: ast.expr, found: Path, kind: Kind) -> tuple[Path, Kind]:
-        """What a walk over a path yields: the elements of a collection, the keys of a table."""
+        """What an iteration over a path yields: the elements of a collection, the keys of a table."""
         if isinstance(kind, Table) and found.steps:
             last = found.steps[-1]
             return Path(found.start, (*found.steps[:-1], Step(last.kind, last.name, many=True)), many=True), STR

@@ -1,4 +1,4 @@
-"""Condition trees to functions. A condition becomes ``Frame -> True, False or None``; nothing raises on odd facts."""
+"""Convert condition trees to functions. A condition becomes ``Frame -> True, False or None``; odd facts never raise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Run = Callable[[Frame], Any]
 Test = Callable[[Frame], Truth]
 
 _KEEP_READS = 40
-"""Readings that ``all``, ``count`` and ``distinct`` keep as evidence."""
+"""Maximum number of reads that ``all``, ``count`` and ``distinct`` keep as evidence."""
 
 
 def value(tree: Tree) -> Run:  # noqa: PLR0911  (one line a kind of tree)
@@ -72,7 +72,7 @@ def _junction(tree: Junction) -> Test:
             if result is decisive:
                 return decisive
             if decisive and frame.reads is not None:
-                del frame.reads[mark:]  # what did not hold is not an evidence
+                del frame.reads[mark:]  # what is false is no evidence
             unknown = unknown or result is None
         return None if unknown else not decisive
 
@@ -85,7 +85,7 @@ def _comparison(tree: Compare) -> Test:
 
 
 def _upright(tree: Compare) -> Test:
-    """The comparison before it is inverted."""
+    """The comparison without its negation."""
     left, right = value(tree.left), value(tree.right)
     if tree.how in ("member", "version_member"):
         same = version_equal if tree.how == "version_member" else equal
@@ -98,7 +98,7 @@ def _upright(tree: Compare) -> Test:
 
 
 def _with_constant(tree: Compare, left: Run) -> Test:
-    """The usual comparison, with what can be prepared of the constant prepared."""
+    """The comparison with a constant, the usual case, with the constant prepared in advance."""
     how = COMPARISONS[tree.how]
     constant: Any = tree.right.values if isinstance(tree.right, Items) else tree.right.value  # type: ignore[union-attr]
     if tree.how in ("version_equal", "version_less", "version_at_most"):
@@ -126,7 +126,7 @@ def _member(item: Any, where: Found, same: Callable[[Any, Any], Truth]) -> Truth
 
 
 def _remembered(run: Run) -> Run:
-    """A condition on the job alone is evaluated once, with its evidence."""
+    """Evaluate a condition on the job only once, with its evidence."""
     key = object()
 
     def remembered(frame: Frame) -> Any:  # noqa: ANN401
@@ -148,10 +148,10 @@ def _quantifier(tree: Quantifier) -> Run:
     item = test(tree.item) if tree.item is not None and tree.word != "distinct" else None
     condition = test(tree.condition) if tree.condition is not None else None
     measure = value(tree.item) if tree.item is not None and tree.word == "distinct" else None
-    decisive = {"any": True, "none": True, "all": False}.get(tree.word)  # one such element settles it
+    decisive = {"any": True, "none": True, "all": False}.get(tree.word)  # one element with this value decides
 
     def each(frame: Frame) -> tuple[list[tuple[Truth, Truth, Any]], bool]:
-        """Condition, item and measured value of each element; readings of what did not hold are dropped."""
+        """(condition, item, measured value) of each element; reads of elements that do not match are dropped."""
         found, results = walk(frame), []
         for element in found.items:
             frame.names[name] = element
@@ -224,7 +224,7 @@ def _count(each: Each) -> Callable[[Frame], Interval]:
 
 
 def _distinct(each: Each) -> Callable[[Frame], Interval]:
-    """Values that are unknown, or belong to elements that perhaps do not count, widen the interval."""
+    """The number of distinct values; unknown values and elements that may not match widen the interval."""
 
     def run(frame: Frame) -> Interval:
         results, is_open = each(frame)
@@ -247,7 +247,7 @@ def _distinct(each: Each) -> Callable[[Frame], Interval]:
 
 
 def _hashable(measured: Any) -> Any:  # noqa: ANN401
-    """A value to tell others from; None when it is not known exactly."""
+    """A hashable form of a value; None if the value is not known exactly."""
     if isinstance(measured, VersionRange):
         return measured.low if measured.known else None
     if measured is None or isinstance(measured, str | int | float | Version):

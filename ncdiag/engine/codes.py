@@ -1,4 +1,4 @@
-"""Codes of rules: permanent, and for a rule that somebody is writing a placeholder until a number is assigned.
+"""Codes of rules: permanent; a rule that is being written has a placeholder until a number is assigned.
 
 Two branches that each take the next free code would take the same one. A new rule is therefore written with the code
 ``NCD???``, and `number` assigns the numbers once the branches are merged.
@@ -14,27 +14,27 @@ from ncdiag.base import toml
 from ncdiag.base.errors import OutputError
 
 UNNUMBERED = "???"
-"""What is in the place of the number."""
+"""The placeholder for the number."""
 CODE = re.compile(r"[A-Z]{2,6}(?:\d{3,4}|\?\?\?)\Z")
-"""What the code of a rule may be."""
+"""The form of a rule's code."""
 _LINE = re.compile(r"^(code\s*=\s*[\"'])([A-Z]{2,6})\?\?\?(?=[\"'])", re.MULTILINE)
 
 
 def code_of(code: str, name: str) -> str:
-    """The code under which a rule is known: ``NCD-gdr-disabled`` as long as it has no number."""
+    """The code of a rule; ``NCD-gdr-disabled`` while it has no number."""
     return f"{code.removesuffix(UNNUMBERED)}-{name}" if code.endswith(UNNUMBERED) else code
 
 
 def next_code(prefix: str, taken: Iterable[str]) -> str:
-    """The code after the highest of that prefix."""
+    """The code after the highest one with that prefix."""
     numbers = [int(code[len(prefix) :]) for code in taken if re.fullmatch(prefix + r"\d{3,4}", code)]
     return f"{prefix}{max(numbers, default=0) + 1:03d}"
 
 
 def number(paths: Iterable[Path], taken: Collection[str]) -> list[tuple[str, Path]]:
-    """Write the next free code into each of the rule files that has none; returns the codes with their files.
+    """Write the next free code into each rule file that has none; returns the codes with their files.
 
-    ``taken``: all codes in use. Raises OutputError for a file that cannot be written.
+    ``taken``: all codes in use. Raises OutputError if a file cannot be written.
     """
     held, made = set(taken), list[tuple[str, Path]]()
     for path in paths:

@@ -1,4 +1,4 @@
-"""A rule's conditions and texts, compiled: each is checked against the facts, and becomes a program to run."""
+"""Compile a rule's conditions and texts: each is checked against the facts and becomes part of a program."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ from ncdiag.facts.scalars import Constraint
 
 
 def program_of(rule: Rule) -> Program:
-    """The program of a rule; that of a rule built by hand is compiled now (DefinitionError if it is wrong)."""
+    """The program of a rule; a rule that was not loaded from a file is compiled now.
+
+    Raises DefinitionError if it is invalid.
+    """
     return rule.program if rule.program is not None else compile_rule(rule)
 
 
 def compile_rule(rule: Rule, names: Names | None = None) -> Program:
-    """Check the conditions and texts of a rule against the facts; DefinitionError with a caret for the first fault."""
+    """Check the conditions and texts of a rule against the facts.
+
+    Raises DefinitionError with a caret for the first error.
+    """
     names = names or Names()
     scope, each = Scope(names), []
     for name, text in rule.each.items():

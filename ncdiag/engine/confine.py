@@ -1,4 +1,4 @@
-"""Which events a condition can be about: what rules walk over is found by name, however many others a log printed."""
+"""Determine which events a condition can be about, so that rules find them by name, whatever else a log contains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CATEGORY = "category"
 def confined(field: str, value: str | None = None) -> Collection[str] | None:
     """The names of the only events that can have a yes-or-no field, or whose ``category`` is ``value``.
 
-    None when all events can.
+    None if all events can.
     """
     if value is not None:
         return about.events_of(value) if field == CATEGORY else None

@@ -1,4 +1,4 @@
-"""Judge rules over the facts: fired, clear, unknown or not applicable, with evidence for what fired."""
+"""Judge rules on the facts: fired, clear, unknown or not applicable, with the evidence for those that fired."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from ncdiag.facts.view import View
 _MAX_FINDINGS = 100
 _MAX_INSTANCES = 1000
 _READ_AGAIN = 10
-"""Instances of a finding that are evaluated again for their evidence."""
+"""Maximum number of instances of a finding that are evaluated a second time to collect evidence."""
 
 _NAMES = dict[str, Any]
 
 
 def judge(rules: Iterable[Rule], view: View, values: Values | None = None) -> list[Verdict]:
-    """The verdict of each rule, in their order. ``values`` computes what texts call ``{best.NAME}``."""
+    """The verdict of each rule, in the order of the rules. ``values`` computes ``{best.NAME}`` in texts."""
     context = Context(view)
     return [_verdict(rule, context, values) for rule in rules]
 
 
 def _verdict(rule: Rule, context: Context, values: Values | None) -> Verdict:
-    """The rule's verdict; one that cannot be judged for a fault of ncdiag costs no other."""
-    if not rule.when:  # a suspect and no more
+    """The verdict of a rule; a bug of ncdiag while judging one rule does not affect the others."""
+    if not rule.when:  # it is only a suspect
         return Verdict(rule=rule, outcome="not applicable")
     try:
         return _without_instance(rule, context) or _Judge(rule, context, values).verdict()
@@ -47,7 +47,7 @@ def _verdict(rule: Rule, context: Context, values: Values | None) -> Verdict:
 
 
 def _without_instance(rule: Rule, context: Context) -> Verdict | None:
-    """The verdict of a rule whose first name has nothing to take, as of most rules in most inputs; else None."""
+    """The verdict of a rule without instances, as of most rules in most inputs: its first path is empty. Else None."""
     program = program_of(rule)
     if not program.begins_with_walk:
         return None
@@ -65,7 +65,7 @@ def _without_instance(rule: Rule, context: Context) -> Verdict | None:
 
 
 def _opening(program: Program, context: Context) -> Found:
-    """What the first name takes; walked along once for all rules that begin with the same path."""
+    """The elements of the first path; computed once for all rules that begin with the same path."""
     key = program.opening
     if not key:
         return program.walks[0](Frame(context, {}))
@@ -75,9 +75,9 @@ def _opening(program: Program, context: Context) -> Found:
 
 
 def applicable_fixes(finding: Finding, view: View) -> list[tuple[Fix, Truth]]:
-    """The fixes of a finding that its facts admit; True beside those for all NCCL versions possible, else None.
+    """The fixes of a finding that the facts allow, each with True if it is for all possible NCCL versions, else None.
 
-    Fixes for none of these versions, and those one of whose conditions is false, are left out.
+    Fixes for none of these versions, and fixes with a false condition, are left out.
     """
     program, context = program_of(finding.rule), Context(view)
     names = dict(finding.instances[0])
@@ -90,18 +90,18 @@ def applicable_fixes(finding: Finding, view: View) -> list[tuple[Fix, Truth]]:
 
 
 def render(finding: Finding, text: str, view: View, values: Values | None = None) -> str:
-    """A text of the finding's rule with its holes filled, ranks and hosts of all instances together."""
+    """A text of the finding's rule with the values filled in; ranks and hosts of all instances are merged."""
     return _Texts(program_of(finding.rule), Context(view), values).render(text, finding.instances)
 
 
 def holes_unknown(finding: Finding, text: str, view: View, values: Values | None = None) -> bool:
-    """Tell whether something in a text is unknown, so that a command or value made of it must not be offered."""
+    """True if some value in a text is unknown, so that a command made of it must not be offered."""
     pieces = _Texts(program_of(finding.rule), Context(view), values).pieces(text, finding.instances[0])
     return any(isinstance(piece, _Hole) and piece.value is None for piece in pieces)
 
 
 def trace(rule: Rule, view: View, limit: int = 20) -> list[Trace]:
-    """How the first instances of a rule were judged, every condition whether it mattered or not."""
+    """How the first instances of a rule were judged: every condition with its result, even if it did not matter."""
     program, context = program_of(rule), Context(view)
     found: list[Trace] = []
     for names in _instances(program, Frame(context, {})):
@@ -128,7 +128,7 @@ def _instances(program: Program, frame: Frame, level: int = 0) -> Iterator[_NAME
 
 
 def _version(context: Context, names: Mapping[str, Any]) -> VersionRange | None:
-    """The NCCL version that concerns an instance: its rank's, else its host's, else the range over the job."""
+    """The NCCL version for an instance: that of its rank, else of its host, else the range over the job."""
     entities = list(names.values())
     subject = next((e for e in entities if isinstance(e, Rank)), None) or next(
         (e for e in entities if isinstance(e, Host) or isinstance(getattr(e, "host", None), str)), None
@@ -143,20 +143,20 @@ def _version(context: Context, names: Mapping[str, Any]) -> VersionRange | None:
 
 
 class _Hole(msgspec.Struct):
-    """The value of a hole for one instance."""
+    """The value of a placeholder for one instance."""
 
     slot: Slot
     value: Any
 
 
 class _Texts:
-    """Fills the holes of a rule's texts."""
+    """Fills the placeholders of a rule's texts."""
 
     def __init__(self, program: Program, context: Context, values: Values | None) -> None:
         self.program, self.context, self.values = program, context, values
 
     def pieces(self, text: str, names: Mapping[str, Any]) -> list[str | _Hole]:
-        """The text cut at its holes, each with its value; a text without a hole is one piece."""
+        """The text split at its placeholders, each with its value; a text without placeholders is one piece."""
         template = self.program.templates.get(text)
         if template is None:
             return [text]
@@ -172,7 +172,7 @@ class _Texts:
         return found
 
     def render(self, text: str, instances: Iterable[Mapping[str, Any]]) -> str:
-        """The text for all instances: what tells ranks and hosts is folded, the rest is the first one's."""
+        """The text for all instances: ranks and hosts are merged, other values are those of the first instance."""
         template = self.program.templates.get(text)
         held = list(instances)
         if template is None or not held:
@@ -192,7 +192,7 @@ def _join(pieces: list[str | _Hole]) -> str:
 
 
 class _Group:
-    """Instances with the same title but for ranks and hosts."""
+    """Instances whose titles differ only in ranks and hosts."""
 
     def __init__(self) -> None:
         self.instances: list[_NAMES] = []
@@ -220,7 +220,7 @@ class _Judge:
         self.unless: list[Truth] = [None] * len(rule.unless)
         self.groups: dict[tuple[str, ...], _Group] = {}
         self.unknown: set[tuple[Truth, ...]] = set()
-        """What became of the conditions of the instances that are open."""
+        """The results of the conditions for the instances that are unknown."""
         self.open: set[int] = set()
         self.held: set[int] = set()
         self.missing: dict[str, set[str]] = {}
@@ -248,7 +248,7 @@ class _Judge:
         )
 
     def _descend(self, level: int, frame: Frame, elements: Iterable[Any], *, admitted: Truth) -> None:
-        """Judge what can be judged with the first ``level`` names bound, the last to each of ``elements`` in turn."""
+        """Judge what depends on the first ``level`` names only, with the last of them bound to each of ``elements``."""
         program, names, when, unless = self.program, frame.names, self.when, self.unless
         name = program.each[level - 1].name if level else ""
         conditions = [(i, program.tests[i]) for i in program.levels[level][0]]
@@ -277,7 +277,7 @@ class _Judge:
         names.pop(name, None)
 
     def _go_on(self, level: int, frame: Frame, admitted: Truth) -> None:
-        """Nothing is refuted with so many names bound: bind the next one to what its path leads to."""
+        """No condition is false so far: bind the next name to the elements of its path."""
         program = self.program
         if level == len(program.each):
             self._instance(frame, admitted)
@@ -286,22 +286,22 @@ class _Judge:
         if found.missing:
             path = self.rule.each[program.each[level].name]
             self.missing.setdefault(path, set()).update(found.closers)
-            if not found.items:  # what was true so far makes the missing input worth asking for
+            if not found.items:  # if the conditions so far were true, the missing input is worth requesting
                 self.held |= {i for i in self._judged_before(level) if self.when[i]} & self.program.specific
         self.judged = self.judged or not found.items
         if found.items:
             self._descend(level + 1, frame, found.items, admitted=admitted)
 
     def _bound(self, frame: Frame) -> _NAMES:
-        """The names of the rule that are bound."""
+        """The bound names of the rule."""
         return {bound.name: frame.names[bound.name] for bound in self.program.each if bound.name in frame.names}
 
     def _judged_before(self, level: int) -> Iterator[int]:
-        """The conditions that need no more than the first ``level`` names."""
+        """The conditions that depend on the first ``level`` names only."""
         return (i for conditions, _ in self.program.levels[: level + 1] for i in conditions)
 
     def _instance(self, frame: Frame, admitted: Truth) -> None:
-        """No condition is false and no guard true: the instance fired, or it is open."""
+        """No condition is false and no guard true: the instance has fired, or it is unknown."""
         self.judged = True
         if None in self.when:
             self.unknown.add(tuple(self.when))
@@ -320,7 +320,7 @@ class _Judge:
         self.groups[key].add(names, min(lowered, len(CONFIDENCES) - 1))
 
     def _case(self, names: Mapping[str, Any]) -> Case:
-        """The title and role of the first case that is true of an instance, else the rule's."""
+        """The title and role of the first matching case for an instance, else those of the rule."""
         for case, tests in zip(self.rule.titles, self.program.title_tests, strict=True):
             if all(test(Frame(self.context, dict(names))) is True for test in tests):
                 return case

@@ -1,6 +1,6 @@
-"""The examples of a rule in a file beside it, ``NAME.examples.toml``; a private rule may keep them in its own file.
+"""The examples of a rule, in a separate file ``NAME.examples.toml``; a private rule may keep them in its own file.
 
-``[[example]]`` is as in the file of a rule. The examples of a sign are under its name, or its text where it has none::
+``[[example]]`` is as in the file of a rule. The examples of a sign are under its name, or its text if it has none::
 
     [sign."a process ended by signal 9"]
     example = "exitcode  : -9 (pid: 1234)"
@@ -22,32 +22,32 @@ from ncdiag.engine.schema import EXAMPLES, Example, Rule
 
 
 class OfSign(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The texts that a sign is tried on."""
+    """The texts on which a sign is tested."""
 
     example: str = ""
     unlike: str = ""
 
 
 class Beside(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a file of examples holds."""
+    """The content of a file of examples."""
 
     example: tuple[Example, ...] = ()
     sign: dict[str, OfSign] = {}
 
 
 def file_of(path: Path) -> Path:
-    """The file of examples of the rule in the file ``path``; it need not exist."""
+    """The examples file of the rule in the file ``path``; it need not exist."""
     return path.with_name(path.stem + EXAMPLES)
 
 
 def orphans(folder: Path) -> list[Path]:
-    """The files of examples in a folder of rules that have no rule beside them."""
+    """The examples files in a folder of rules for which there is no rule."""
     found = sorted(folder.glob(f"*/*{EXAMPLES}"))
     return [path for path in found if not path.with_name(f"{path.name.removesuffix(EXAMPLES)}.toml").exists()]
 
 
 def found(path: Path) -> Beside:
-    """What the file of examples beside the rule in ``path`` holds; nothing where there is none or it is wrong."""
+    """The content of the examples file of the rule in ``path``; empty if it is missing or invalid."""
     try:
         return _read(path, ())[0]
     except DefinitionError:
@@ -55,10 +55,9 @@ def found(path: Path) -> Beside:
 
 
 def with_examples(rule: Rule, path: Path, kinds: Collection[str]) -> Rule:
-    """The rule of the file ``path`` with the examples of the file beside it.
+    """The rule of the file ``path`` with the examples of its examples file.
 
-    ``kinds``: the known kinds of sections. Raises DefinitionError for a key, a kind, an outcome or a sign that does not
-    exist.
+    ``kinds``: the known section kinds. Raises DefinitionError for an unknown key, kind, outcome or sign.
     """
     held, text = _read(path, kinds)
     if not text:
@@ -80,7 +79,7 @@ def with_examples(rule: Rule, path: Path, kinds: Collection[str]) -> Rule:
 
 
 def _read(path: Path, kinds: Collection[str]) -> tuple[Beside, str]:
-    """What the file of examples of the rule in ``path`` holds, and its text; both empty where there is none."""
+    """The content of the examples file of the rule in ``path``, and its text; both empty if it is missing."""
     file = file_of(path)
     try:
         text = toml.text_of(file)
@@ -108,9 +107,9 @@ def _checked(data: Mapping[str, Any], kinds: Collection[str], text: str, file: s
 
 
 def in_place(items: Any, kinds: Collection[str], text: str, file: str) -> Any:  # noqa: ANN401
-    """The ``[[example]]`` tables with their texts, which are under their section kinds, put into ``sections``.
+    """The ``[[example]]`` tables with their texts, given under section kinds, moved to ``sections``.
 
-    Raises DefinitionError for a kind that is not among ``kinds``; none are checked where these are empty.
+    Raises DefinitionError for a kind that is not among ``kinds``; if ``kinds`` is empty, nothing is checked.
     """
     if not isinstance(items, list):
         return items

@@ -1,7 +1,7 @@
-"""The floor: what no finding rests on becomes a finding itself, so that no failure is met with silence.
+"""The floor: rules for failures that no other finding covers, so that every failure is reported.
 
-The rules with ``floor = true`` are judged when all others are, over the failures that nothing cites; the catalogue of
-messages is their data.
+The rules with ``floor = true`` are judged after all others, on the failures that no finding cites; their data is the
+catalogue of messages.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def judge_all(rules: Iterable[Rule], view: View, values: Values | None = None) -
 
 
 def cited(verdicts: Sequence[Verdict], view: View) -> frozenset[Span]:
-    """The lines on which findings rest, and those that say the same of the same host, for the same reason."""
+    """The lines on which findings rest, and lines with the same message of the same host, for the same reason."""
     found = {span for verdict in verdicts for finding in verdict.findings for span in finding.evidence}
     found |= {
         span for verdict in verdicts for finding in verdict.findings for names in finding.instances

@@ -1,4 +1,4 @@
-"""Fields of facts by name, as rules ask for them: stored ones and derived ones."""
+"""Read the fields of facts by name, as rules do: stored and derived ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ncdiag.knowledge import registry
 
 
 def read(entity: Any, name: str, view: View) -> Any:  # noqa: ANN401
-    """The value of a stored or derived field; None means unknown. AttributeError for a name that is neither."""
+    """The value of a stored or derived field; None means unknown. Raises AttributeError for an unknown name."""
     kind: type[msgspec.Struct] = type(entity)
     found = derived_field(kind, name)
     return getattr(entity, name) if found is None else view.computed(entity, found)
@@ -20,7 +20,7 @@ def read(entity: Any, name: str, view: View) -> Any:  # noqa: ANN401
 
 @functools.cache
 def derived_field(kind: type[msgspec.Struct], name: str) -> Derived | None:
-    """The derived field; None for a stored one."""
+    """The derived field; None if the field is stored."""
     if name in kind.__struct_fields__:
         return None
     found = registry().get((kind.__name__, name))
@@ -31,6 +31,6 @@ def derived_field(kind: type[msgspec.Struct], name: str) -> Derived | None:
 
 
 def events_with(name: str) -> frozenset[str] | None:
-    """The names of the events that alone can have the field ``name``; None where all can."""
+    """The names of the only events that can have the field ``name``; None if all can."""
     found = registry().get(("Event", name))
     return found.events if found is not None else None

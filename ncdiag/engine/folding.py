@@ -1,6 +1,6 @@
-"""What explains a failure that no rule judges: by its category, as its rule is the same for all of them.
+"""Explain failures that no specific rule covers, by their category, because one rule reports all of them.
 
-A rule that names symptoms under ``explains`` explains every failure of the categories that these symptoms are about.
+A rule that names symptoms under ``explains`` explains every failure of the categories of these symptoms.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ncdiag.messages import about
 from ncdiag.messages.vocabulary.phases import CARRYING, MEETING, phase_shown
 
 REMOTE = frozenset({"tcp-transfer", "completion", "collective", "process-end", "job-end"})
-"""Categories in which the fault of one rank shows on all others."""
+"""Categories in which the failure of one rank shows on all others."""
 
 
 class Floor:
-    """The findings of the floor among all, and what explains them."""
+    """The findings of rules of the floor (`ncdiag.engine.fallback`), and what explains them."""
 
     def __init__(self, findings: Sequence[Finding], rules: Iterable[Rule], view: View) -> None:
-        """``rules`` are all that were judged, whether they fired or not."""
+        """``rules`` are all rules that were judged, fired or not."""
         self._findings, self._view = findings, view
         self._floor = {index: _category(found) for index, found in enumerate(findings) if found.rule.floor}
         self._about: dict[str, frozenset[str]] = {}
@@ -32,7 +32,7 @@ class Floor:
                 self._about |= dict.fromkeys((rule.name, *rule.formerly), of)
 
     def explained(self, cause: Finding) -> list[int]:
-        """The findings of the floor that this one explains, if they touch."""
+        """Indexes of the findings of the floor that this one explains, if they share a place."""
         if not self._floor or cause.severity == "info":
             return []
         named = set[str]().union(*(self._about.get(name, frozenset()) for name in cause.rule.explains))
@@ -50,11 +50,11 @@ class Floor:
         ]  # fmt: skip
 
     def _is_met_early(self, found: Finding) -> bool:
-        """Did it fail before NCCL connects what carries the data?"""
+        """True if it failed before NCCL connects the transports for data."""
         return all(phase_shown(event, self._view) in MEETING for event in _events(found))
 
     def anywhere(self, cause: Finding, found: Finding) -> bool:
-        """Does it hold across hosts: the failure says nothing by itself, or shows far from its cause?"""
+        """True if the explanation also holds across hosts: the failure is unspecific, or shows far from its cause."""
         return found.vague or (cause.role == "cause" and _category(found) in REMOTE)
 
     @staticmethod
@@ -73,7 +73,7 @@ def _category(found: Finding) -> str:
 
 
 def _categories(rule: Rule) -> frozenset[str]:
-    """The categories of the events that a rule walks over."""
+    """The categories of the events that a rule iterates over."""
     bound = rule.program.each if rule.program is not None else ()
     names = (name for entry in bound for name in entry.events or ())
     return frozenset(about.entry(name).category for name in names) - {""}

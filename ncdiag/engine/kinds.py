@@ -1,6 +1,6 @@
-"""The types of the condition language, read from the annotations of the facts.
+"""The types of the condition language, derived from the annotations of the facts.
 
-A kind is what an expression can be: a scalar, an entity, a collection over which paths fan out, a table (a dict field).
+The kind of an expression is a scalar, an entity, a collection over which paths fan out, or a table (a dict field).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ncdiag.knowledge import registry
 
 
 class Scalar(msgspec.Struct, frozen=True):
-    """One of ``bool int float str version``, several for a union; the ``values`` of an enum; may name a host."""
+    """One of ``bool int float str version``, several for a union; the ``values`` of an enum; may be a host name."""
 
     names: frozenset[str]
     values: frozenset[str] = frozenset()
@@ -31,7 +31,7 @@ class Scalar(msgspec.Struct, frozen=True):
 
 
 class Entity(msgspec.Struct, frozen=True):
-    """A fact of type ``cls``."""
+    """A fact of class ``cls``."""
 
     cls: type
 
@@ -49,7 +49,7 @@ class Many(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A dict from names to ``item``; ``optional``: a missing key is known absent."""
+    """A dict from names to ``item``; ``optional``: a missing key is known to be absent."""
 
     item: Kind
     optional: bool = False
@@ -59,14 +59,14 @@ class Table(msgspec.Struct, frozen=True):
 
 
 class SettingsOf(msgspec.Struct, frozen=True):
-    """What ``rank.setting`` stands for: the variables of a rank, a host or the job, by name."""
+    """The kind of ``rank.setting``: the variables of a rank, a host or the job, by name."""
 
     def __str__(self) -> str:
         return "settings by variable name"
 
 
 class Opaque(msgspec.Struct, frozen=True):
-    """Something that the language has no use for (spans)."""
+    """Not usable in the language (spans)."""
 
     def __str__(self) -> str:
         return "not usable in a condition"
@@ -82,7 +82,7 @@ _SCALARS: dict[Any, Scalar] = {
 
 
 def kind_of(annotation: Any) -> Kind:  # noqa: ANN401, PLR0911  (one line a form of annotation)
-    """The kind that an annotation of the facts stands for; None in a union says nothing (anything may be unknown)."""
+    """The kind of an annotation of the facts; None in a union is ignored, because any value may be unknown."""
     if annotation in _SCALARS:
         return _SCALARS[annotation]
     if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct) and annotation.__name__ != "Span":

@@ -1,4 +1,4 @@
-"""Rule files to checked rules. What is wrong raises DefinitionError with file, line where known, and help."""
+"""Load rule files and check them. Errors raise DefinitionError with file, line if known, and help."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ncdiag.engine.scope import Names
 from ncdiag.engine.translation import TEXT, own
 
 FILES_LIMIT = 5000
-"""Files of one pack; ncdiag itself ships about a thousand rules."""
+"""Maximum number of files in a pack; ncdiag ships about a thousand rules."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
     "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask, "titles": Case,
@@ -34,7 +34,7 @@ _TABLES: dict[str, type[msgspec.Struct]] = {
 def load_folder(folder: Path, names: Names | None = None, *, with_examples: bool = True) -> tuple[Rule, ...]:
     """All rules of ``folder/<area>/<name>.toml`` by code, with their places.
 
-    Codes and names, old ones included, are unique. The files of examples are read only ``with_examples``.
+    Codes and names, including former ones, are unique. Files of examples are read only ``with_examples``.
     """
     rules = [load_file(path, names, with_examples=with_examples) for path in rule_files(folder)]
     check_unique(rules)
@@ -42,9 +42,9 @@ def load_folder(folder: Path, names: Names | None = None, *, with_examples: bool
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The rule files of a folder, in a fixed order, without the files of examples beside them.
+    """The rule files of a folder, in a fixed order, without their files of examples.
 
-    Raises DefinitionError where there are too many.
+    Raises DefinitionError if there are too many.
     """
     rules = (path for path in folder.glob("*/*.toml") if not path.name.endswith(EXAMPLES))
     found = list(itertools.islice(rules, FILES_LIMIT + 1))
@@ -55,9 +55,9 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def texts_of(folder: Path, names: Names) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """By code, all that the files of a rule say, and the inputs that it is tried on.
+    """By code, all texts in the files of a rule, and the inputs on which it is tested.
 
-    Of a sign that facts show, the example is such an input: it has the words of a format, not those of the cause.
+    The example of a sign with conditions is such an input: its words are those of a format, not of the cause.
     """
     texts: dict[str, list[str]] = {}
     inputs: dict[str, list[str]] = {}
@@ -86,7 +86,10 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def load_file(path: Path, names: Names | None = None, *, with_examples: bool = True) -> Rule:
-    """One rule, with the examples of the file beside it; its file is called after it, its folder after its area."""
+    """One rule with the examples of its examples file.
+
+    The file has the name of the rule, the folder that of its area.
+    """
     try:
         text = toml.text_of(path)
     except (OSError, ValueError) as error:
@@ -105,10 +108,10 @@ def load_file(path: Path, names: Names | None = None, *, with_examples: bool = T
 
 
 def load_text(text: str, names: Names | None = None, file: str = "", layer: int = DEFAULT_LAYER) -> Rule:
-    """A rule from the text of its file, checked and with its program; ``layer`` is that of its area."""
+    """A rule from the text of its file, checked and compiled; ``layer`` is that of its area."""
     data = {"layer": layer, **toml.definition(text, file)}
     names = names or Names()
-    own(data.pop(TEXT, {}), text, file)  # what is read of it is asked for by `ncdiag.catalogue.translations` alone
+    own(data.pop(TEXT, {}), text, file)  # its content is used only by `ncdiag.catalogue.translations`
     check_keys(data, "", _TABLES, text, file)
     data["example"] = examples.in_place(data.get("example", []), names.sections, text, file)
     _add_phrases(data, names)
@@ -131,7 +134,7 @@ def load_text(text: str, names: Names | None = None, file: str = "", layer: int 
 
 
 def check_unique(rules: Iterable[Rule]) -> None:
-    """Refuse a code or name, present or former, that two rules lay claim to."""
+    """Raise DefinitionError if two rules use the same code or name, present or former."""
     seen: dict[str, str] = {}
     for rule in rules:
         for word in dict.fromkeys([rule.code, rule.name, *rule.formerly]):
@@ -147,7 +150,7 @@ def _tables(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def _add_phrases(data: Mapping[str, Any], names: Names) -> None:
-    """Put the phrases of other languages after those of each sign that has a name."""
+    """Add the phrases in other languages to those of each sign that has a name."""
     more = names.phrases.get(str(data.get("name")), {})
     for sign in _tables(data, "sign") if more else ():
         held = more.get(str(sign.get("name")))

@@ -1,4 +1,4 @@
-"""The files that ``ncdiag rules new`` writes: a rule that is complete and holds, to be changed line by line."""
+"""The files that ``ncdiag rules new`` writes: a complete, valid rule to be changed line by line."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ example = "The bootstrap ends with a timeout."
 def write_rule(folder: Path, area: str, name: str, prefix: str, known: Iterable[Rule]) -> Path:
     """Write a private rule with its examples, ``folder/area/name.toml``, with the next free code; returns its path.
 
-    ``known`` are the rules whose names and codes are taken. Raises UsageError for words that rules cannot have, a name
-    that is taken and a file that exists; OutputError where it cannot be written.
+    ``known`` are the rules whose names and codes are taken. Raises UsageError for invalid words, a name that is taken
+    and a file that exists; OutputError if it cannot be written.
     """
     taken = _checked(area, name, prefix, known)
     path = folder / area / f"{name}.toml"
@@ -105,10 +105,10 @@ def write_rule(folder: Path, area: str, name: str, prefix: str, known: Iterable[
 
 
 def write_shipped(folder: Path, area: str, name: str, prefix: str, known: Iterable[Rule]) -> Path:
-    """Write a rule of the project, with a suspect, and its examples beside it; returns the path of the rule.
+    """Write a rule of the project, with a suspect, and its examples file; returns the path of the rule.
 
-    It has no number yet (`ncdiag.engine.codes`). Raises as `write_rule`, and UsageError for an area that ``areas.toml``
-    of the folder does not have.
+    It has no number yet (`ncdiag.engine.codes`). Raises as `write_rule`, and UsageError for an area that is not in
+    ``areas.toml`` of the folder.
     """
     _checked(area, name, prefix, known)
     areas = layers_of(folder)
@@ -122,7 +122,7 @@ def write_shipped(folder: Path, area: str, name: str, prefix: str, known: Iterab
 
 
 def _checked(area: str, name: str, prefix: str, known: Iterable[Rule]) -> set[str]:
-    """The names and codes that are taken; UsageError for words that a rule cannot have."""
+    """The names and codes that are taken; raises UsageError for words that a rule cannot have."""
     for word, what, form in (
         (name, "name", r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"), (area, "area", r"[a-z][a-z0-9_]*"),
         (prefix, "prefix", r"[A-Z]{2,6}"),

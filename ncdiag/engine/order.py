@@ -1,7 +1,8 @@
-"""Which of two findings is printed first where severity, time and layer are equal: a fixed order of all rules.
+"""The fixed order of rules, which decides which finding is printed first if severity, time and layer are equal.
 
-What a rule proves comes before what it makes likely, then the lower code counts. A rule that has to come earlier names
-those that it precedes (``before``); it is moved up to the first of them, and the others stay where they are.
+Rules that prove something precede those that make it likely; then the lower code is first. A rule that must come
+earlier names those that it precedes (``before``): it is moved before the first of them, and the others keep their
+places.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ncdiag.engine.schema import Rule
 def placed(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules sorted by code, each with its ``place`` in the order.
 
-    Names under ``before`` that no rule has are passed over (`ncdiag rules test` refuses them). Raises DefinitionError
-    for rules that precede each other.
+    Unknown names under ``before`` are ignored (`ncdiag rules test` reports them). Raises DefinitionError for rules that
+    precede each other.
     """
     held = sorted(rules, key=lambda rule: rule.code)
     places = _places(held)

@@ -1,4 +1,4 @@
-"""Which host is meant by the peer that a message names: a host name, or an address of one of its interfaces."""
+"""Resolve the peer that a message names to a host: by host name, or by an address of one of its interfaces."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Peers:
     """Finds hosts of one job by address or name."""
 
     def __init__(self, job: Job) -> None:
-        """Look up nothing yet."""
+        """Nothing is looked up yet."""
         self._job = job
 
     def host(self, peer: str) -> str | None:
-        """The host behind ``10.0.0.5<34567>``, ``[fe80::1]:80``, ``node1.cluster:29500`` or the rank ``3``.
+        """The host of ``10.0.0.5<34567>``, ``[fe80::1]:80``, ``node1.cluster:29500`` or the rank ``3``.
 
-        None when nobody knows it. An address that two hosts have, as container bridges do, tells nothing.
+        None if it is unknown. An address that two hosts have, as container bridges do, is ignored.
         """
         text = peer.split("<", 1)[0].strip()
         if text.isdecimal():
@@ -36,7 +36,7 @@ class Peers:
         found: dict[str, str | None] = {}
         for rank in self._job.ranks:
             if found.setdefault(str(rank.rank), rank.host) != rank.host:
-                found[str(rank.rank)] = None  # two communicators count for themselves
+                found[str(rank.rank)] = None  # rank numbers of two communicators are ambiguous
         return found
 
     @functools.cached_property

@@ -1,10 +1,9 @@
-"""Phrases of signs: words that are in a line in this order, whatever is written between them.
+"""Phrases of signs: words that occur in a line in this order, with other words between them.
 
-``efa ~missing|disabled``: two atoms; the second is a class of words (of ``wording.toml``) or a word. An atom is words
-side by side with ``|`` between alternatives; ``deadlock*`` is any word that begins so, and a plain word of letters
-stands for its inflected forms as well. Between two atoms are at most `GAP` words, and `FAR` where ``...`` stands.
-``!word`` refuses lines that hold it. Signs of punctuation only part words: ``net/ofi`` is ``net`` and ``ofi`` side by
-side.
+``efa ~missing|disabled``: two atoms; the second is a class of words (of ``wording.toml``) or a word. An atom is
+adjacent words, with ``|`` between alternatives; ``deadlock*`` is any word with this beginning, and a plain word of
+letters also matches its inflected forms. Between two atoms are at most `GAP` words, or `FAR` at ``...``. ``!word``
+rejects lines that contain it. Punctuation only separates words: ``net/ofi`` is ``net`` and ``ofi``, adjacent.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from ncdiag.base.errors import DefinitionError, suggestion
 from ncdiag.base.patterns import lazy_regex
 
 GAP = 6
-"""Words between two atoms of a phrase at most."""
+"""Maximum number of words between two atoms of a phrase."""
 FAR = 30
-"""Words where ``...`` stands: a long sentence. A whole paragraph may be one line, and mentions many things."""
+"""Maximum number of words at ``...``: a long sentence. A whole paragraph may be one line, on many subjects."""
 TOKEN = lazy_regex(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f]")
-"""A word: letters, digits and underscores, one sign of another script, or how many of a model there are (8xH100)."""
+"""A word: letters, digits and underscores; one character of another script; or the count before a model (8xH100)."""
 _WORD = lazy_regex(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
 CLASS = "~"
-"""What the name of a class begins with, in a phrase and as its run."""
+"""Prefix of the name of a class, in a phrase and as its run."""
 _NOT, _ANY = "!", "..."
 
 Run = tuple[str, ...]
-"""Words side by side, or the name of a class of words alone."""
+"""Adjacent words, or only the name of a class of words."""
 Atom = tuple[Run, ...]
-"""Alternatives."""
+"""Alternative runs."""
 
 
 class Phrase(msgspec.Struct, frozen=True, array_like=True):
-    """``atoms`` in their order, each with whether any number of words may be in front of it; ``refused`` atoms."""
+    """``atoms`` in order, each with whether any number of words may precede it; ``refused`` atoms."""
 
     atoms: tuple[Atom, ...]
     far: tuple[bool, ...]
@@ -43,16 +42,16 @@ class Phrase(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Added(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Phrases in another language that count beside the ``says`` and the ``also`` of a sign."""
+    """Phrases in another language, added to the ``says`` and ``also`` of a sign."""
 
     says: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
 
 class Heads(NamedTuple):
-    """The words with which phrases begin, one of which is in every text that holds one of them.
+    """The first words of phrases: a text that contains one of the phrases contains one of them.
 
-    ``words`` are whole, ``others`` the beginnings of words and the classes.
+    ``words`` are whole words, ``others`` beginnings of words and classes.
     """
 
     words: frozenset[str]
@@ -67,20 +66,20 @@ def heads(phrases: Iterable[Phrase]) -> Heads:
 
 
 class Shared(msgspec.Struct, frozen=True):
-    """What all signs share: ``benign`` phrases, in whose lines no sign is looked for, and the ``classes`` of words."""
+    """Definitions for all signs: ``benign`` phrases, whose lines are ignored, and the ``classes`` of words."""
 
     benign: tuple[Phrase, ...] = ()
     classes: Mapping[str, Atom] = {}
 
 
 def shared(benign: Sequence[str], classes: Mapping[str, Sequence[str]]) -> Shared:
-    """The same from its texts; DefinitionError as of `phrase`."""
+    """`Shared` from its texts; raises DefinitionError as `phrase` does."""
     atoms = {name: tuple(_run(member, member) for member in members) for name, members in classes.items()}
     return Shared(tuple(phrase(text, classes) for text in benign), atoms)
 
 
 def phrase(text: str, classes: Collection[str]) -> Phrase:
-    """The phrase that a text writes; DefinitionError for a class that does not exist and for a phrase without words."""
+    """Parse the text of a phrase; raises DefinitionError for an unknown class and for a phrase without words."""
     atoms: list[Atom] = []
     far: list[bool] = []
     refused: list[Atom] = []
@@ -106,7 +105,7 @@ def _atom(piece: str, classes: Collection[str], text: str) -> Atom:
         if not word.startswith(CLASS):
             found.append(_run(word, text))
         elif word[1:] in classes:
-            found.append((word,))  # its members are looked up where the phrase is looked for
+            found.append((word,))  # its members are looked up when the phrase is searched
         else:
             reason = f"there is no word class {word!r}"
             raise DefinitionError(reason, text=text, hint=suggestion(word[1:], classes))

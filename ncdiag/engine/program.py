@@ -1,7 +1,6 @@
-"""A rule made ready: its conditions and texts as checked trees, and, on first use, as functions.
+"""A compiled rule: its conditions and texts as checked trees and, on first use, as functions.
 
-Only the trees and what follows from them are stored in a compiled catalogue; parsing and type checking never happen
-on the start-up path.
+A compiled catalogue stores only the trees and data derived from them; nothing is parsed or type-checked at startup.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ncdiag.facts.scalars import Constraint
 
 
 class Bound(msgspec.Struct, frozen=True, array_like=True):
-    """A name of ``each`` and the path whose elements it takes; of the job's events only those named ``events``."""
+    """A name of ``each`` and the path of its elements; of the job's events only those named ``events``."""
 
     name: str
     path: Path
@@ -30,16 +29,16 @@ class Bound(msgspec.Struct, frozen=True, array_like=True):
 
 
 Level = tuple[tuple[int, ...], tuple[int, ...]]
-"""Indices of the conditions and of the guards that can be judged once a name is bound, and could not before."""
+"""Indexes of the conditions and of the guards that can first be judged once a given name is bound."""
 
 
 class Program(msgspec.Struct, frozen=True, dict=True):
     """The trees of a rule.
 
-    ``templates``: every text with holes; ``fix_when``, ``title_when``, ``sign_when``: conditions of each;
-    ``sign_says``: of each sign the phrases of ``says`` and of ``also``.
+    ``templates``: every text with placeholders; ``fix_when``, ``title_when``, ``sign_when``: conditions of each;
+    ``sign_says``: for each sign the phrases of ``says`` and of ``also``.
 
-    ``levels``: what can be judged when 0, 1, 2 ... names are bound. It and `Bound.events` follow from the rest
+    ``levels``: what can be judged with 0, 1, 2 ... bound names. It and `Bound.events` are derived from the rest
     (`completed`).
     """
 
@@ -82,33 +81,33 @@ class Program(msgspec.Struct, frozen=True, dict=True):
 
     @functools.cached_property
     def sign_heads(self) -> tuple[tuple[Heads, ...], ...]:
-        """The words with which the phrases of ``sign_says`` begin."""
+        """The first words of the phrases in ``sign_says``."""
         return tuple(tuple(map(heads, groups)) for groups in self.sign_says)
 
     @functools.cached_property
     def specific(self) -> frozenset[int]:
-        """The conditions that say more than something about the job as a whole."""
+        """Indexes of the conditions that are about more than the job as a whole."""
         return frozenset(index for index, tree in enumerate(self.when) if _is_specific(tree))
 
     @functools.cached_property
     def begins_with_walk(self) -> bool:
-        """True if nothing is asked before the first name is bound: neither a condition nor the release."""
+        """True if nothing is checked before the first name is bound: neither a condition nor the version."""
         return bool(self.each) and self.levels[0] == ((), ()) and not self.nccl.parts
 
     @functools.cached_property
     def opening(self) -> str:
-        """The path of the first name, as a key; empty where the rule is confined to some of the events on it."""
+        """The path of the first name, as a key; empty if the rule is restricted to some of its events."""
         first = self.each[0]
         return "" if first.events is not None else ".".join(f"{step.kind} {step.name}" for step in first.path.steps)
 
     @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:
-        """What finds the elements of each name."""
+        """The functions that find the elements of each name."""
         return tuple(map(_walk, self.each))
 
     @functools.cached_property
     def slots(self) -> dict[str, tuple[Run | None, ...]]:
-        """The functions of the holes of each text, None for the parts that have none."""
+        """The functions of the placeholders of each text, None for the parts without one."""
         return {
             text: tuple(value(part.tree) if not isinstance(part, str) and part.tree else None for part in parts)
             for text, parts in self.templates.items()
@@ -116,7 +115,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
 
 
 def completed(program: Program) -> Program:
-    """The program with what follows from its trees, whenever these are new."""
+    """The program with the data derived from its trees, to be called whenever these change."""
     needed = tuple(tree for clause in program.when for tree in conjuncts(clause))
     each = tuple(_confined(bound, needed) for bound in program.each)
     depths = {"job": 0} | {bound.name: depth for depth, bound in enumerate(each, 1)}

@@ -1,4 +1,4 @@
-"""Rules tried on their own examples: what `ncdiag rules test` and the project's tests say about a rule file."""
+"""Test rules on their own examples: the problems that `ncdiag rules test` and the project's tests report."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _COMPLAINT = {
     False: "has a `complaint`, which only a symptom with severity warning or error may have",
 }
 FactsOf = Callable[[Mapping[str, tuple[str, ...]], "str | None"], Job]
-"""The texts of an example by section kind, and its host, through the real parsers to the facts."""
+"""Maps the texts of an example (by section kind) and its host to the facts, through the real parsers."""
 Look = Callable[[Mapping[str, tuple[str, ...]], "str | None"], View]
-"""The same to the view on which a rule is judged."""
+"""The same, to the view on which a rule is judged."""
 
 
 def problems(
     rules: Iterable[Rule], facts_of: FactsOf, view_of: Callable[[Job], View] = View, book: Iterable[Rule] = ()
 ) -> list[str]:
-    """What is wrong with the rules, one sentence each, the rule's name in front; an empty list when all is well.
+    """The problems of the rules, one sentence each that begins with the rule's name; empty if there are none.
 
-    ``book`` are the rules that are judged before one of the floor, whose findings it leaves alone.
+    ``book`` are the rules judged before a rule of the floor, which ignores what their findings rest on.
     """
     held, whole = list(rules), list(book)
     above = tuple(rule for rule in whole if not rule.floor)
@@ -54,7 +54,7 @@ def problems(
 
 
 def _of_names(rule: Rule, book: Collection[Rule]) -> Iterator[str]:
-    """Rules that it names and that are not in the book, and those that it is put before to no effect."""
+    """Names of unknown rules, and names under ``before`` that have no effect."""
     known = {name: other for other in (*book, rule) for name in (other.name, *other.formerly)}
     for key in ("explains", "before") if book else ():
         for name in getattr(rule, key):
@@ -90,7 +90,7 @@ def _problems(rule: Rule, look: Look) -> Iterator[str]:
 
 
 def _of_examples(rule: Rule, look: Look) -> Iterator[str]:
-    """What comes out otherwise than an example says, and conditions that no example needs."""
+    """Results that differ from those that an example states, and conditions that no example needs."""
     tried = [(example, look(example.sections, example.host)) for example in rule.examples]
     wrong = [(example, view) for example, view in tried if not _as_stated(rule, example, view)]
     for example, view in tried:
@@ -109,7 +109,7 @@ def _of_examples(rule: Rule, look: Look) -> Iterator[str]:
 
 
 def _of_titles(rule: Rule, views: Collection[View]) -> Iterator[str]:
-    """Titles by case that no example has, and conditions of titles that no example needs."""
+    """Titles of cases without an example, and conditions of titles that no example needs."""
     titles = _titles(rule, views)
     for what, other in _with_other_titles(rule):
         if _titles(other, views) == titles:
@@ -117,10 +117,10 @@ def _of_titles(rule: Rule, views: Collection[View]) -> Iterator[str]:
 
 
 def _of_doubts(rule: Rule, look: Look) -> Iterator[str]:
-    """What a warning or an error keeps back: inputs that only look like the fault, and inputs that show too little.
+    """Missing counterexamples of warnings and errors: inputs that resemble the fault, and inputs that show too little.
 
-    Nothing only looks like what is certain. A rule can be unknown if it is so without a part of an example that fires
-    it. Rules of the floor are asked the same.
+    Rules of certain facts need none that resembles it. A rule counts as covered for missing information if it is
+    unknown without some part of an example that fires. The same holds for rules of the floor.
     """
     if not rule.false_positives and rule.strength != "certain":
         yield (
@@ -137,7 +137,7 @@ def _of_doubts(rule: Rule, look: Look) -> Iterator[str]:
 
 
 def _with_a_section_less(rule: Rule) -> Iterator[tuple[Example, str, dict[str, tuple[str, ...]]]]:
-    """The sections of each example that fires without each text and each kind in turn, and without all."""
+    """The sections of each firing example without one text, without one kind, and without all."""
     for example in rule.examples:
         if example.outcome == "fired":
             for kind, texts in example.sections.items():
@@ -149,7 +149,7 @@ def _with_a_section_less(rule: Rule) -> Iterator[tuple[Example, str, dict[str, t
 
 
 def outcome(rule: Rule, view: View) -> str:
-    """What an example calls the outcome: a rule that does not apply is clear."""
+    """The outcome in the words of an example: a rule that does not apply is clear."""
     found = judge([rule], view)[0].outcome
     return "clear" if found == "not applicable" else found
 
@@ -159,7 +159,7 @@ def _as_stated(rule: Rule, example: Example, view: View) -> bool:
 
 
 def _told(rule: Rule, view: View) -> str:
-    """The outcome with what each instance had to say."""
+    """The outcome with the title of each instance."""
     verdict = judge([rule], view)[0]
     parts = [f"it is {verdict.outcome}"]
     if verdict.missing:
@@ -174,7 +174,7 @@ def _told(rule: Rule, view: View) -> str:
 
 
 def _with_a_clause_less(rule: Rule) -> Iterator[tuple[str, Rule]]:
-    """The rule without each of its conditions and guards in turn."""
+    """The rule without one of its conditions or guards, for each."""
     program = program_of(rule)
     for index, text in enumerate(rule.when):
         less = completed(msgspec.structs.replace(program, when=_without(program.when, index)))
@@ -190,7 +190,7 @@ def _titles(rule: Rule, views: Iterable[View]) -> list[list[str]]:
 
 
 def _with_other_titles(rule: Rule) -> Iterator[tuple[str, Rule]]:
-    """The rule without each of its titles by case, and without each of their conditions, in turn."""
+    """The rule without one of its case titles or one of their conditions, for each."""
     program = program_of(rule)
     for index, (case, trees) in enumerate(zip(rule.titles, program.title_when, strict=True)):
         less = msgspec.structs.replace(program, title_when=_without(program.title_when, index))

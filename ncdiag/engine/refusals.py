@@ -1,4 +1,4 @@
-"""Errors in the files of rules: each with its line, the word that is wrong and the words that are allowed."""
+"""Errors in rule files: each with its line, the wrong word and the words that are allowed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _STEP = re.compile(r"\.(\w+)|\[")
 def refuse(  # noqa: PLR0913  (what is wrong, where, and what helps)
     text: str, file: str, word: str, reason: str, hint: str = "", *, is_key: bool = False
 ) -> NoReturn:
-    """Raise DefinitionError for ``file``, at the first line of its ``text`` that holds ``word``."""
+    """Raise DefinitionError for ``file``, at the first line of its ``text`` that contains ``word``."""
     raise DefinitionError(reason, file=file, line=line_of(text, word, is_key=is_key), hint=hint)
 
 
 def refuse_key(text: str, file: str, key: str, known: Iterable[str], where: str = "") -> NoReturn:
-    """Raise DefinitionError for a key that does not exist, with the one that was meant or those that do."""
+    """Raise DefinitionError for an unknown key, with the key that was probably meant or all known keys."""
     allowed = list(known)
     refuse(text, file, key, f"unknown key {key!r}{where}", suggestion(key, allowed) or listed(allowed), is_key=True)
 
@@ -35,9 +35,9 @@ def refuse_value(
     kind: Any,  # noqa: ANN401
     hint: str = "",
 ) -> NoReturn:
-    """Raise DefinitionError for a value that ``kind`` does not have, or a key that is missing.
+    """Raise DefinitionError for a value that ``kind`` does not allow, or for a missing key.
 
-    The hint lists the words that are allowed there; where these are not listed, it is ``hint``.
+    The help lists the allowed words; if these are not listed, it is ``hint``.
     """
     reason, _, place = str(error).partition(" - at ")
     place = place.strip("`$.") if place else ""
@@ -49,19 +49,19 @@ def refuse_value(
 
 
 def listed(words: Iterable[str]) -> str:
-    """The words that are allowed, as a hint."""
+    """The allowed words, as a help sentence."""
     return f"allowed: {', '.join(words)}"
 
 
 def allowed_at(kind: Any, place: str) -> tuple[str, ...]:  # noqa: ANN401
-    """The words that a place such as ``fix[0].kind`` of a type may hold; none where they are not listed."""
+    """The words allowed at a place such as ``fix[0].kind`` of a type; empty if they are not listed."""
     for step in _STEP.finditer(f".{place}" if place and place[0] != "[" else place):
         kind = _below(kind, step[1])
     return next((typing.get_args(one) for one in _members(kind) if typing.get_origin(one) is Literal), ())
 
 
 def _below(kind: Any, name: str | None) -> Any:  # noqa: ANN401
-    """The type of a field, or of the elements (no name)."""
+    """The type of a field, or of the elements (if ``name`` is None)."""
     for one in _members(kind):
         if name is not None and isinstance(one, type) and issubclass(one, msgspec.Struct):
             fields = {field.encode_name: field.type for field in msgspec.structs.fields(one)}
@@ -73,14 +73,14 @@ def _below(kind: Any, name: str | None) -> Any:  # noqa: ANN401
 
 
 def _members(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401
-    """The members of a union, or the type alone."""
+    """The members of a union, or only the type itself."""
     return typing.get_args(kind) if typing.get_origin(kind) in (typing.Union, types.UnionType) else (kind,)
 
 
 def check_keys(
     data: Mapping[str, Any], place: str, tables: Mapping[str, type[msgspec.Struct]], text: str, file: str
 ) -> None:
-    """Refuse keys that the table at ``place`` and those below it do not have; ``tables``: their types by place."""
+    """Reject keys that the table at ``place`` and those below it do not have; ``tables``: their types by place."""
     known = {field.encode_name for field in msgspec.structs.fields(tables[place])} - {"program", "place"}
     for key, value in data.items():
         if key not in known:
@@ -93,7 +93,10 @@ def check_keys(
 
 
 def line_of(text: str, word: str, *, is_key: bool = False) -> int:
-    """The first line that holds ``word`` (as a key, when asked); 0 when none does, as with escaped texts."""
+    """The number of the first line that contains ``word`` (``is_key``: as a key).
+
+    0 if none does, as with escaped texts.
+    """
     if not word:
         return 0
     key = re.compile(rf"[\s\"'\[{{,]*{re.escape(word)}\s*[=\]\"']") if is_key else None

@@ -1,9 +1,9 @@
-"""Which causes an input resembles: the words that it shares with what the book writes of each.
+"""Find the causes that an input resembles: the words that it shares with the texts of each rule.
 
-Signs know the lines that somebody thought of. The whole text of a rule (why, conditions, signs, fixes, what else it may
-be) knows more words of its field, and an input that holds the rare ones among them mentions that field even where it
-shows no sign. The measure is Okapi BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009). How far
-a rule stands out among the `_NEAREST` best is what counts, so that long and short inputs are judged alike.
+Signs match only lines that somebody expected. The whole text of a rule (why, conditions, signs, fixes, alternatives)
+has more words of its field, and an input with the rare ones among them is about that field even if it shows no sign.
+The measure is Okapi BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009). A rule's distance from
+the `_NEAREST` best rules is what counts, so that long and short inputs are treated alike.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ import msgspec
 from ncdiag.engine.phrases import TOKEN
 
 _SATURATION, _LENGTH = 1.2, 0.75
-"""k1 and b of BM25, as they are used where nothing is fitted."""
+"""k1 and b of BM25, the usual values if nothing is fitted."""
 _OFTEN = 2.0
-"""What a word that the input repeats counts at most."""
+"""Maximum weight of a word that the input repeats."""
 _SHORTEST = 3
 _NEAREST = 40
 _FEWEST = 14
-"""Different words of an input that is a text: a line alone is judged by what it is."""
+"""Minimum number of different words of an input; a few lines are judged by their content alone."""
 _LEAST = 15.0
-"""What fewer words than a sentence of the field have in common is chance."""
+"""Minimum score: words in common below it are chance, less than a sentence of the field."""
 _STEP, _MOST = 0.4, 1.8
-"""What a standard deviation above the nearest counts, and what resemblance counts at most: as a strong sign does."""
+"""Weight of a standard deviation above the nearest rules, and maximum weight of resemblance: that of a strong sign."""
 _SHOWN = 4
 
 
 class Index(msgspec.Struct, frozen=True):
-    """The words of all rules, each as an encoded `Word`: few words of a book are in an input.
+    """The words of all rules, each as an encoded `Word`: an input contains only few of them.
 
-    ``codes`` are those of the rules, ``damping`` what the length of each rule's text takes from the words that it
-    repeats.
+    ``codes`` are those of the rules, ``damping`` is the BM25 length normalisation of each rule's text.
     """
 
     codes: tuple[str, ...] = ()
@@ -45,37 +44,37 @@ class Index(msgspec.Struct, frozen=True):
     words: Mapping[str, msgspec.Raw] = {}
 
     def parts(self, word: str) -> dict[int, float]:
-        """The part of the score that a word gives to each rule that has it, by the place of the rule in ``codes``.
+        """The contribution of a word to the score of each rule that contains it, by the index of the rule in ``codes``.
 
-        Parts are rounded to thousandths, so that no machine's arithmetic decides between two rules.
+        Contributions are rounded to thousandths, so that the result does not depend on the machine.
         """
         held = msgspec.msgpack.decode(self.words[word], type=Word)
         rarity = math.log(1 + (len(self.codes) - held.spread + 0.5) / (held.spread + 0.5))
-        gain, damping = rarity * (_SATURATION + 1) * 1000, self.damping  # to thousandths, faster than `round` is
+        gain, damping = rarity * (_SATURATION + 1) * 1000, self.damping  # in thousandths, which is faster than `round`
         return {
             place: (gain * times / (times + damping[place]) + 0.5) // 1 / 1000 for place, times in held.times.items()
         }
 
 
 class Word(msgspec.Struct, frozen=True, array_like=True):
-    """The number of rules that have a word, be it in an input alone, and how often the text of each has it."""
+    """The number of rules and inputs that contain a word, and its count in the text of each rule."""
 
     spread: int
     times: Mapping[int, int]
 
 
 class Resemblance(msgspec.Struct, frozen=True):
-    """What a rule's words count in favour of it, in steps of log-odds, and the shared words that tell the most."""
+    """The weight of a rule's shared words, in steps of log-odds, and the most significant of these words."""
 
     counts: float
     words: tuple[str, ...]
 
 
 def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]]) -> Index:
-    """The index of the texts of each code, and of the inputs that it is tried on.
+    """The index of the texts of each code, and of the inputs on which it is tested.
 
-    A word is as rare as it is among both, for a traceback is full of words that few rules write; one that more than
-    half of them have tells nothing.
+    The rarity of a word is computed over both, because a traceback is full of words that few rules use; a word that
+    more than half of them contain is ignored.
     """
     counted = {code: Counter(_terms_of(parts)) for code, parts in texts.items()}
     seen = {code: {*words, *_terms_of(inputs.get(code, ()))} for code, words in counted.items()}
@@ -92,7 +91,7 @@ def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]
 
 
 def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resemblance]:
-    """By code, the rules that stand out; ``lines`` are the words of each line of an input."""
+    """The rules that stand out, by code; ``lines`` are the words of each line of an input."""
     asked = Counter(itertools.chain.from_iterable(map(_terms, lines)))
     if len(asked) < _FEWEST:
         return {}
@@ -122,7 +121,7 @@ def _terms_of(parts: Iterable[str]) -> Iterator[str]:
 
 
 def _terms(words: Iterable[str]) -> Iterator[str]:
-    """The words that may tell of a field: no numbers, none of two letters; of other scripts, pairs of signs."""
+    """The words that may identify a field: no numbers, none of two letters; of other scripts, pairs of characters."""
     before = ""
     for word in words:
         if len(word) >= _SHORTEST:

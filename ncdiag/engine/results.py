@@ -1,4 +1,4 @@
-"""What judging gives: a verdict for every rule, findings for those that fired, and the diagnosis drawn from them."""
+"""The results of judging: a verdict for every rule, findings for those that fired, and the resulting diagnosis."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ Word = Literal[
     "root-cause", "failed-cause-not-here", "complaint-nothing-seen", "risk-only", "healthy-as-far-as-seen",
     "nothing-understood",
 ]  # fmt: skip
-"""A diagnosis in a word: a cause was found; something failed, but why is not in the input; a person complains of what
-was not seen; nothing failed, but something may; nothing is wrong; nothing was understood."""
+"""The overall verdict: a cause was found; something failed, but the cause is not in the input; a person complains of
+a failure that the input does not show; nothing failed, but something may; nothing is wrong; nothing was understood.
+"""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that is wrong. Instances of a rule that differ only in rank and host are one finding.
+    """A problem that was found. Instances of a rule that differ only in rank and host are one finding.
 
-    ``severity``, ``role`` and ``layer`` are the rule's until the engine weighs what became of the job: a ``risk`` is a
-    cause of nothing that failed (`ncdiag.engine.adjustment`). ``vague``: it says that something failed, not what.
-    ``instances``: what the rule's names were bound to, one mapping an instance (the first thousand of ``count``);
+    ``severity``, ``role`` and ``layer`` are the rule's until the engine considers the outcome of the job: a ``risk``
+    did not cause anything that failed (`ncdiag.engine.adjustment`). ``vague``: it says that something failed, not what.
+    ``instances``: the facts bound to the rule's names, one mapping per instance (the first thousand of ``count``);
     ``evidence``: spans of the facts read, the bound ones first. ``explained_by`` and ``consequences`` are rule names.
     """
 
@@ -57,12 +58,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one rule.
+    """The result of judging one rule.
 
     ``open_clauses``: conditions that were unknown in instances where none was false; ``held_clauses``: conditions on
     more than the job that were true in such instances; ``missing``: paths of ``each`` whose input was missing;
-    ``closers``: the section kinds that show what is missing whole, by path; ``omitted``: findings beyond the most that
-    a rule may have. ``fault``: what failed within ncdiag while it judged.
+    ``closers``: the section kinds that show the missing input completely, by path; ``omitted``: the number of findings
+    beyond the maximum per rule. ``fault``: the error of ncdiag that prevented judging it.
     """
 
     rule: Rule
@@ -77,7 +78,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What was missing, each with the section kinds that would show it: ``h.hcas (any of: ibstat, show_gids)``."""
+        """The missing inputs, each with section kinds that would show it: ``h.hcas (any of: ibstat, show_gids)``."""
         return tuple(f"{path}{_any_of(self.closers.get(path, ()))}" for path in self.missing)
 
 
@@ -94,7 +95,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """A rule that could not be judged, what it lacks and whose output would tell."""
+    """A rule that could not be judged, what is missing, and the commands whose output would show it."""
 
     code: str
     name: str
@@ -103,7 +104,10 @@ class Unknown(msgspec.Struct, frozen=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole judgement. ``findings``: roots first, then consequences; ``root_cause``: name of the first, or None."""
+    """The result of judging all rules.
+
+    ``findings``: roots first, then consequences; ``root_cause``: name of the first, or None.
+    """
 
     verdict: Word
     root_cause: str | None

@@ -1,4 +1,4 @@
-"""What a rule file may hold. Every table refuses keys it does not know (`ncdiag.engine.load` says which was meant)."""
+"""The contents of a rule file. Every table rejects unknown keys (`ncdiag.engine.load` suggests the intended one)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ncdiag.facts.model import What
 Outcome = Literal["fired", "clear", "unknown"]
 
 AREAS = "areas.toml"
-"""The file of a folder of rules that gives its areas their layers: ``gpu = 5``."""
+"""The file in a folder of rules that assigns layers to its areas: ``gpu = 5``."""
 WORDING = "wording.toml"
-"""The file of a folder of rules with what the signs of all areas share."""
+"""The file in a folder of rules with definitions that the signs of all areas share."""
 EXAMPLES = ".examples.toml"
-"""What the name of a file of examples ends in, in place of the ``.toml`` of its rule."""
+"""The ending of a file of examples, instead of the ``.toml`` of its rule."""
 DEFAULT_LAYER = 50
 """The layer of a rule whose area has none."""
 
@@ -35,10 +35,10 @@ class Applies(_Table, frozen=True):
 class Fix(_Table, frozen=True):
     """What to do. ``env`` values, ``text``, ``commands``, ``scope``, ``confirm`` are `ncdiag.engine.templates`.
 
-    ``when``: conditions over the names that the rule binds; the fix is left out when one is false. ``workaround``: it
-    hides the fault, or pays for it with speed, and does not cure it. ``confirm``: what shows afterwards that it worked.
-    The name ``*`` in ``env`` stands for all assignments that its value lists. ``tried``: what people who
-    did it are read to have tried (``no-firewall``; the labels of `ncdiag.parsers.user_text.changes`).
+    ``when``: conditions on the names that the rule binds; the fix is left out if one is false. ``workaround``: it hides
+    the fault, or costs speed, and does not cure it. ``confirm``: how to see afterwards that it worked. The name ``*``
+    in ``env`` means all assignments that its value lists. ``tried``: labels of what people report to have tried when
+    they applied it (``no-firewall``; the labels of `ncdiag.parsers.user_text.changes`).
     """
 
     kind: Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
@@ -56,7 +56,7 @@ class Fix(_Table, frozen=True):
 
 
 class Case(_Table, frozen=True):
-    """The title of instances of which all ``when`` is true, in place of the rule's own; their ``role``, if another."""
+    """The title of instances for which all of ``when`` is true, instead of the rule's; their ``role``, if different."""
 
     when: tuple[str, ...]
     text: str
@@ -66,7 +66,7 @@ class Case(_Table, frozen=True):
 class Ask(_Table, frozen=True):
     """What would settle a rule that could not be judged: the fact that is ``missing`` and the output to ``ask_for``.
 
-    ``about``: a path that the rule reads; the output is asked for only while a condition with that path is open.
+    ``about``: a path that the rule reads; the output is requested only while a condition with that path is unknown.
     """
 
     missing: str
@@ -75,12 +75,11 @@ class Ask(_Table, frozen=True):
 
 
 class Suspect(_Table, frozen=True):
-    """Says that the cause is worth suspecting where nothing proves one.
+    """Declares that the cause is worth suspecting if no cause is proved.
 
-    ``text``: the cause in a sentence that names nothing of the input. ``prior``: how often it is the cause where its
-    complaint is. ``complaints``: what people who have it complain of; a job that does
-    something else counts against it. ``ask``: a question that a person answers with yes or no, of which yes speaks for
-    it and no against it.
+    ``text``: the cause in a sentence without values from the input. ``prior``: how often it is the cause of its
+    complaint. ``complaints``: the complaints that it causes; a job with other complaints counts against it. ``ask``: a
+    yes-or-no question to a person; yes speaks for it and no against it.
     """
 
     text: str
@@ -90,18 +89,18 @@ class Suspect(_Table, frozen=True):
 
 
 Strength = Literal["decisive", "strong", "moderate", "weak"]
-"""How much a sign says."""
+"""How strong the evidence of a sign is."""
 
 
 class Sign(_Table, frozen=True):
-    """Something that speaks for a suspect, or ``against`` it.
+    """Evidence for a suspect, or ``against`` it.
 
-    ``says``: phrases (`ncdiag.engine.phrases`), one of which is in a line of the input; ``also``: phrases one of which
-    is in the same or another line; ``when``: conditions on ``job``, all true. What is not given is not asked for.
-    ``text``: the sentence that the report prints. ``name``: what the file of examples and those of other languages call
-    the sign; without it they use the text. ``group``: of the signs of a suspect with one group, and of those
-    with the same evidence, the strongest counts. ``ask``: the output, or the run to make, that settles the sign.
-    ``example``: a text in which it is true; ``unlike``: one that looks like it, in which it is not.
+    ``says``: phrases (`ncdiag.engine.phrases`), one of which is in a line of the input; ``also``: phrases, one of which
+    is in the same or another line; ``when``: conditions on ``job``, all true. Omitted parts are not required. ``text``:
+    the sentence that the report prints. ``name``: the key of the sign in the file of examples and in those of other
+    languages; without it they use the text. ``group``: of the signs of a suspect in one group, and of those with the
+    same evidence, only the strongest counts. ``ask``: the output, or the run to make, that settles the sign.
+    ``example``: a text for which it is true; ``unlike``: a similar text for which it is false.
     """
 
     text: str
@@ -118,12 +117,12 @@ class Sign(_Table, frozen=True):
 
     @property
     def key(self) -> str:
-        """What other files call the sign: its name, or its text where it has none."""
+        """The key of the sign in other files: its name, else its text."""
         return self.name or self.text
 
 
 class Example(_Table, frozen=True):
-    """Text that the rule is tried on. ``sections``: section kind to texts (in a file they are beside ``name``)."""
+    """A text on which the rule is tested. ``sections``: texts by section kind (in a file they are next to ``name``)."""
 
     name: str
     outcome: Outcome
@@ -132,22 +131,20 @@ class Example(_Table, frozen=True):
 
 
 class Rule(_Table, frozen=True):
-    """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both.
+    """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both are evaluated.
 
-    A rule without conditions is never a finding, only a suspect.
-    ``layer``: lower is closer to the hardware; the layer of the area (`AREAS`) where the file says nothing.
-    ``before``: rules of the same severity and layer whose findings are printed after those of this one.
-    ``strength``: what the conditions prove.
-    ``titles``: the first case that is true gives the title, else ``title`` does.
-    ``effect``: ``job`` when the fault shows on other hosts as well. ``broken``: what it finds is a failure by itself, a
-    part that does not work, whether or not a job was hit by it. ``group``: instances with the same text of it are one
-    finding (default: of the title). ``floor``: judged last, of what no other finding rests on. ``explains``: names of
-    the rules whose findings are consequences of this fault. ``echo``: a symptom that only says that something failed,
-    so that every cause of severity error explains it where they touch. ``leaves``: the share of a bandwidth that this
-    fault leaves at the very least; what reaches less has another cause. ``complaint``: what goes wrong where a symptom
-    is found, in the word of people. ``suspect`` and ``signs``: what makes it likely where nothing is proved.
-    ``program`` and ``place`` are what the loader makes of the conditions and of the order of all rules
-    (`ncdiag.engine.order`); neither is written in a file.
+    A rule without conditions never becomes a finding, only a suspect. ``layer``: lower is closer to the hardware; by
+    default the layer of the area (`AREAS`). ``before``: rules of the same severity and layer whose findings are printed
+    after those of this one. ``strength``: what the conditions prove. ``titles``: the first matching case gives the
+    title, else ``title``. ``effect``: ``job`` if the fault also shows on other hosts. ``broken``: the finding is a
+    failure by itself, a part that does not work, whether or not a job was affected. ``group``: instances with the same
+    value of this text are one finding (default: of the title). ``floor``: judged last, on what no other finding rests
+    on. ``explains``: names of the rules whose findings are consequences of this fault. ``echo``: a symptom that only
+    says that something failed, so that every cause of severity error explains it if they share a place. ``leaves``: the
+    minimum share of a bandwidth that this fault leaves; a lower result has another cause. ``complaint``: the failure of
+    a symptom, in the words of people. ``suspect`` and ``signs``: what makes it likely if nothing is proved. ``program``
+    and ``place`` are computed by the loader from the conditions and from the order of all rules
+    (`ncdiag.engine.order`); they are not written in files.
     """
 
     code: str

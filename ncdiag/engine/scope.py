@@ -1,4 +1,4 @@
-"""Names and paths of the condition language: what a name stands for and where a dotted path leads."""
+"""Names and paths of the condition language: what a name refers to and what a dotted path leads to."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _ANY_HOLE = Scalar(STR.names | INT.names | FLOAT.names)
 
 
 class Names(msgspec.Struct, frozen=True, kw_only=True):
-    """What rules may name beside the facts; an empty collection admits every name.
+    """The names that rules may use besides the facts; an empty collection allows every name.
 
-    ``settings``: variables known to NCCL and its surroundings; ``events``: events of the messages, ``categories`` what
-    kinds of things they tell of, ``reasons`` the groups of errors; ``holes``: the fields of all events with their types
-    (``int float str``); ``values``: what ``{best.NAME}`` can compute; ``sections``: section kinds; ``words``: the lists
-    that the area of a rule gives a name (``in words.NAME``); ``layers``: the layers of the shipped areas; ``classes``:
-    the classes of words that phrases of signs name (``~missing``); ``phrases``: those in other languages that signs
-    have beside their own, by the names of the rule and of the sign.
+    ``settings``: variables known to NCCL and its environment; ``events``: events of the messages, ``categories`` the
+    kinds of things that they are about, ``reasons`` the groups of errors; ``holes``: the fields of all events with
+    their types (``int float str``); ``values``: the names for ``{best.NAME}``; ``sections``: section kinds; ``words``:
+    the named lists of the rule's area (``in words.NAME``); ``layers``: the layers of the shipped areas; ``classes``:
+    the classes of words that phrases of signs use (``~missing``); ``phrases``: further phrases of signs in other
+    languages, by the names of the rule and of the sign.
     """
 
     settings: frozenset[str] = frozenset()
@@ -55,16 +55,16 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PathError(Exception):
-    """A path leads nowhere; ``index`` is the part that failed, 0 for the name it starts with."""
+    """A path is invalid; ``index`` is the part that failed, 0 for the name at its start."""
 
     def __init__(self, reason: str, index: int, hint: str = "") -> None:
-        """Keep the parts."""
+        """Store the parts."""
         super().__init__(reason)
         self.reason, self.index, self.hint = reason, index, hint
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """What is bound: ``kinds`` and full paths (``job.ranks.gpus``) of the names, and the collections walked."""
+    """The bound names with their ``kinds`` and full paths (``job.ranks.gpus``), and the collections being iterated."""
 
     names: Names
     kinds: Mapping[str, Kind] = msgspec.field(default_factory=lambda: {"job": Entity(Job)})
@@ -72,7 +72,7 @@ class Scope(msgspec.Struct, frozen=True):
     walked: frozenset[str] = frozenset()
 
     def bind(self, name: str, path: Path, kind: Kind) -> Scope:
-        """The same scope with ``name`` bound to the elements of ``path``, which are of ``kind``."""
+        """The same scope with ``name`` bound to the elements of ``path``, which have the kind ``kind``."""
         return Scope(
             self.names,
             {**self.kinds, name: kind},
@@ -81,11 +81,11 @@ class Scope(msgspec.Struct, frozen=True):
         )
 
     def origin(self, path: Path) -> str:
-        """The path with its start written out, from ``job`` on."""
+        """The path with its start expanded, beginning with ``job``."""
         return ".".join([self.origins[path.start], *(step.name for step in path.steps)])
 
     def collections(self, path: Path) -> frozenset[str]:
-        """The collections that a walk along ``path`` fans out over, each as a full path."""
+        """The collections that ``path`` iterates over, each as a full path."""
         found, names = set(), [self.origins[path.start]]
         for step in path.steps:
             names.append(step.name)
@@ -94,7 +94,10 @@ class Scope(msgspec.Struct, frozen=True):
         return frozenset(found)
 
     def resolve(self, parts: Sequence[str]) -> tuple[Path, Kind]:
-        """Follow ``parts[0].parts[1]...``; `Many` when the path fans out. PathError when it leads nowhere."""
+        """Resolve ``parts[0].parts[1]...``; the kind is `Many` if the path fans out.
+
+        Raises PathError if it is invalid.
+        """
         kind = self.kinds.get(parts[0])
         if kind is None:
             reason = f"nothing is called {parts[0]!r} here"
@@ -128,7 +131,7 @@ class Scope(msgspec.Struct, frozen=True):
         return suggestion(name, self.kinds)
 
     def _next(self, kind: Kind, name: str, index: int) -> tuple[Kind, StepKind | None]:
-        """The kind behind ``.name`` and how to get there (None: nothing to do yet)."""
+        """The kind of ``.name`` and the step to it (None if no step is needed yet)."""
         if isinstance(kind, Entity):
             if name == "setting" and "settings" in stored_fields(kind.cls):
                 return SettingsOf(), None
@@ -169,6 +172,6 @@ class Scope(msgspec.Struct, frozen=True):
         raise PathError(reason, index, suggestion(name, choices))
 
     def _of_event(self, name: str) -> Scalar | None:
-        """The kind of a derived field of events whose values are known by name."""
+        """The kind of a derived field of events whose possible values are listed."""
         values = {"category": self.names.categories, "reason": self.names.reasons}.get(name)
         return Scalar(STR.names, values) if values else None

@@ -1,7 +1,7 @@
-"""Texts with ``{expression}`` in them: titles, explanations and fixes.
+"""Texts with ``{expression}`` placeholders: titles, explanations and fixes.
 
-What is between the braces is an expression of the condition language over the names that the rule binds, or
-``best.NAME``, a value that `ncdiag.fixes` computes. A literal brace is written twice. What is unknown reads so.
+Between the braces is an expression of the condition language over the names that the rule binds, or ``best.NAME``, a
+value that `ncdiag.fixes` computes. A literal brace is doubled. Unknown values are printed as unknown.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ncdiag.language import phrase, say
 _PIECE = lazy_regex(r"\{\{|\}\}|\{([^{}]*)\}|[^{}]+|[{}]")
 
 Values = Callable[[str, Mapping[str, Any]], Any]
-"""Computes ``best.NAME`` for the bound names: something whose ``str`` is the value, or None when it cannot."""
+"""Computes ``best.NAME`` for the bound names: an object whose ``str`` is the value, or None if it has none."""
 
 
 def pieces(text: str) -> list[tuple[str, str]]:
-    """The parts of a text in their order: the expression of a hole, or literal text, the other of the two empty."""
+    """The parts of a text in order, each (expression, "") for a placeholder or ("", literal text)."""
     return [
         ("", {"{{": "{", "}}": "}"}.get(found[0], found[0])) if found[1] is None else (found[1].strip(), "")
         for found in _PIECE.finditer(text)
@@ -35,7 +35,7 @@ def pieces(text: str) -> list[tuple[str, str]]:
 
 
 def compile_template(text: str, scope: Scope) -> Template:
-    """Split and check a text; DefinitionError for a brace without its partner or a path that leads nowhere."""
+    """Split and check a text; raises DefinitionError for an unbalanced brace or an invalid path."""
     parts: list[str | Slot] = []
     for found in _PIECE.finditer(text):
         if found[1] is not None:
@@ -52,7 +52,7 @@ def compile_template(text: str, scope: Scope) -> Template:
 
 
 def _within(text: str, hole: re.Match[str], error: DefinitionError) -> DefinitionError:
-    """The same fault, shown in the line of the text in which its hole stands."""
+    """The same error, located in the line of the text that contains the placeholder."""
     start = text.rfind("\n", 0, hole.start()) + 1
     column = hole.start(1) + len(hole[1]) - len(hole[1].lstrip()) + error.column - start
     return DefinitionError(error.reason, text=text[start:].partition("\n")[0], column=column, hint=error.hint)
@@ -75,7 +75,7 @@ def _slot(text: str, scope: Scope) -> Slot:
 
 
 def _who(tree: Tree, kind: Kind, scope: Scope) -> str:
-    """``rank`` or ``host`` when the hole only tells where something was found."""
+    """``rank`` or ``host`` if the placeholder only says where something was found."""
     if not isinstance(tree, Path) or tree.many or not isinstance(kind, Scalar):
         return ""
     last = tree.steps[-1] if tree.steps else None
@@ -91,7 +91,7 @@ def _who(tree: Tree, kind: Kind, scope: Scope) -> str:
 
 
 def show(value: Any) -> str:  # noqa: ANN401
-    """A value as people read it: unknown, not set, yes, no, 400 for 400.0, collections joined by commas."""
+    """A value in readable form: unknown, not set, yes, no, 400 for 400.0, collections joined by commas."""
     if value is None:
         return say("unknown")
     if isinstance(value, bool):
@@ -105,7 +105,7 @@ def show(value: Any) -> str:  # noqa: ANN401
 
 
 def fold(kind: str, values: Iterable[Any]) -> str:
-    """Many ranks or hosts in a hole: ``0-7,16`` or ``node[1-3]``."""
+    """Several ranks or hosts in a placeholder: ``0-7,16`` or ``node[1-3]``."""
     found = list(values)
     known = [value for value in found if value is not None]
     if not known:

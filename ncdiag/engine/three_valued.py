@@ -1,7 +1,7 @@
 """Three-valued logic and comparisons: True, False and None, which means unknown (Kleene's strong logic).
 
-Two kinds of values beside the facts' own: `ABSENT`, a value known not to exist (a variable that a launch line does not
-set), and `Interval`, a count of which only bounds are known. Nothing here raises, whatever it is given.
+Two kinds of values in addition to the facts' own: `ABSENT`, a value known not to exist (a variable that a launch line
+does not set), and `Interval`, a number of which only bounds are known. No function here raises.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Truth = bool | None
 
 
 class Absent:
-    """A value that is known not to exist: equal to nothing but itself, neither larger nor smaller than anything."""
+    """A value known not to exist: equal only to itself, neither larger nor smaller than anything."""
 
     def __str__(self) -> str:
         return "not set"
@@ -29,7 +29,7 @@ ABSENT: Final = Absent()
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """A number of which ``low <= number <= high`` is known; ``high`` None is unbounded."""
+    """A number with ``low <= number <= high``; ``high`` None is unbounded."""
 
     low: int
     high: int | None
@@ -68,7 +68,7 @@ def equal(a: Any, b: Any) -> Truth:  # noqa: ANN401
 
 
 def less(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """``a < b`` for numbers; unknown when one of them is not a number after all."""
+    """``a < b`` for numbers; unknown if one of them is not a number."""
     ends = _ends(a, b)
     if ends is None:
         return False if ABSENT in (a, b) else None
@@ -111,7 +111,7 @@ def as_range(value: Any) -> VersionRange | None:  # noqa: ANN401
 
 
 def version_equal(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """Compare two versions; ranges that overlap are unknown."""
+    """Compare two versions; the result for overlapping ranges is unknown."""
     left, right = as_range(a), as_range(b)
     if left is None or right is None:
         return None
@@ -134,24 +134,24 @@ def version_at_most(a: Any, b: Any) -> Truth:  # noqa: ANN401
 
 
 def constraint(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """Judge version ``a`` by the constraint text ``b`` (``>=2.4,<2.21``)."""
+    """True if version ``a`` satisfies the constraint text ``b`` (``>=2.4,<2.21``)."""
     return Constraint.parse(b).admits(as_range(a))
 
 
 def network(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """Look for the address ``a`` in the network text ``b`` (``10.0.0.0/8``)."""
+    """True if the address ``a`` is in the network text ``b`` (``10.0.0.0/8``)."""
     if a is ABSENT:
         return False
     return in_network(a, b) if isinstance(a, str) else None
 
 
 def listed(a: Any, b: Iterable[Any]) -> Truth:  # noqa: ANN401
-    """Look for ``a`` among the constants ``b``."""
+    """True if ``a`` is among the constants ``b``."""
     return None if a is None else a in b
 
 
 def version_listed(a: Any, b: Iterable[Any]) -> Truth:  # noqa: ANN401
-    """Look for version ``a`` among the version texts ``b``."""
+    """True if version ``a`` is among the version texts ``b``."""
     result: Truth = False
     for item in b:
         result = either(result, version_equal(a, item))
@@ -159,19 +159,19 @@ def version_listed(a: Any, b: Iterable[Any]) -> Truth:  # noqa: ANN401
 
 
 def substring(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """Look for ``a`` as a part of the text ``b``."""
+    """True if ``a`` is a part of the text ``b``."""
     if a is ABSENT or b is ABSENT:
         return False
     return a in b if isinstance(a, str) and isinstance(b, str) else None
 
 
 def is_key(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """Look for the key ``a`` in the table ``b``, which was read whole."""
+    """True if ``a`` is a key of the table ``b``, which is complete."""
     return a in b if isinstance(a, str) and isinstance(b, dict) else None
 
 
 def perhaps_key(a: Any, b: Any) -> Truth:  # noqa: ANN401
-    """Look for the key ``a`` in the table ``b``, where a missing one means only that nobody read it."""
+    """True if ``a`` is a key of the table ``b``; unknown if it is missing, because the table may be incomplete."""
     return True if isinstance(a, str) and isinstance(b, dict) and a in b else None
 
 
@@ -190,4 +190,4 @@ COMPARISONS: dict[str, Callable[[Any, Any], Truth]] = {
     "is_key": is_key,
     "perhaps_key": perhaps_key,
 }
-"""Comparisons by the name under which a condition's tree holds them (`ncdiag.engine.tree.Compare`)."""
+"""Comparisons by the name that a condition's tree stores (`ncdiag.engine.tree.Compare`)."""

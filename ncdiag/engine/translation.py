@@ -1,14 +1,14 @@
-"""The texts of a rule in another language, put in the place of the English ones.
+"""Replace the English texts of a rule by those in another language.
 
-Those of the shipped rules are in ``ncdiag/language/<code>/rules/<area>.toml``, under the name of the rule. Each is
-under its place in the rule (`PLACES`) and the `stamp` of the English text that it was made from::
+Those of the shipped rules are in ``ncdiag/language/<code>/rules/<area>.toml``, under the name of the rule. The key of
+each text is its place in the rule (`PLACES`) and the `stamp` of the English text that was translated::
 
     [oom-killed]
     title.7fb3ff37 = "{e.ended} 因主机内存不足被杀死"
 
-What is missing stays English, and so does a text whose English has changed since, for its stamp is another one. A hole
-is written as the English text writes it. A private rule keeps its texts in ``[text.zh]`` of its own file, by place and
-in the order of the English ones (`own`).
+Missing texts stay English, as do texts whose English has changed since, because the stamp differs. Placeholders are
+written as in the English text. A private rule keeps its texts in ``[text.zh]`` of its own file, by place and in the
+order of the English ones (`own`).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from ncdiag.engine.templates import pieces
 from ncdiag.engine.tree import Slot, Template
 
 TEXT = "text"
-"""The table of a private rule that holds its translations, by the code of the language."""
+"""The table of a private rule that holds its translations, by language code."""
 _BREAK = re.compile(r"\s*\n\s*")
 
 
 class Own(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The texts of a private rule in one language, each list in the order of the English one; ``of`` is not used."""
+    """The texts of a private rule in one language, each list in the order of the English texts; ``of`` is not used."""
 
     title: str = ""
     why: str = ""
@@ -51,16 +51,16 @@ class Own(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
 
 
 PLACES = Own.__struct_fields__[:-1]
-"""Where a rule has texts: ``fixes`` and ``confirms`` in its ``[[fix]]``, ``suspect`` and ``ask`` in ``[suspect]``."""
+"""Places of texts in a rule: ``fixes`` and ``confirms`` in its ``[[fix]]``, ``suspect``, ``ask`` in ``[suspect]``."""
 
 Translation = dict[str, dict[str, str]]
 """The texts of one rule in one language, by place and by the stamp of the English text."""
 Translations = dict[str, Translation]
-"""The translations of one language by the name of the rule."""
+"""The translations into one language by rule name."""
 
 
 def english(rule: Rule) -> dict[str, tuple[str, ...]]:
-    """The English texts of a rule by place; one that is empty has no translation."""
+    """The English texts of a rule by place; empty ones have no translation."""
     suspect = rule.suspect
     return {
         "title": (rule.title,), "why": (rule.why,), "titles": tuple(case.text for case in rule.titles),
@@ -72,7 +72,7 @@ def english(rule: Rule) -> dict[str, tuple[str, ...]]:
 
 
 def pairs(rule: Rule, translation: Translation) -> Iterator[tuple[str, str, str]]:
-    """Place, English text and translation of each text of a rule; the translation is empty where it is missing."""
+    """(place, English text, translation) of each text of a rule; the translation is empty if it is missing."""
     for place, texts in english(rule).items():
         said = translation.get(place, {})
         for text in dict.fromkeys(filter(None, texts)):
@@ -80,14 +80,14 @@ def pairs(rule: Rule, translation: Translation) -> Iterator[tuple[str, str, str]
 
 
 def stamp(text: str) -> str:
-    """Eight hexadecimal digits that change with the words of a text, but not with its line breaks."""
-    import zlib  # only those who ask for a translation need it
+    """Eight hexadecimal digits that depend on the words of a text, but not on its line breaks."""
+    import zlib  # needed only for translations
 
     return f"{zlib.crc32(' '.join(text.split()).encode()):08x}"
 
 
 def own(data: Any, text: str, file: str) -> dict[str, Own]:  # noqa: ANN401  (what TOML holds)
-    """The table ``text`` of a rule file by language; DefinitionError for a key or value that it cannot have."""
+    """The table ``text`` of a rule file by language; raises DefinitionError for an invalid key or value."""
     for said in data.values() if isinstance(data, dict) else ():
         for key in said if isinstance(said, dict) else ():
             if key not in Own.__struct_fields__:
@@ -99,7 +99,7 @@ def own(data: Any, text: str, file: str) -> dict[str, Own]:  # noqa: ANN401  (wh
 
 
 def of_pack(language: str, paths: Iterable[Path]) -> Translations:
-    """What private rules say of themselves in their files, by the name of the rule."""
+    """The translations in the files of private rules, by rule name."""
     found: Translations = {}
     for path in paths:
         text = toml.text_of(path)
@@ -123,9 +123,9 @@ def _list(said: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def of_folder(folder: Path) -> tuple[Translations, list[DefinitionError]]:
-    """The translations in the files of a folder, and what is wrong in it.
+    """The translations in the files of a folder, and the errors in them.
 
-    A file that is not TOML counts for nothing, and neither does a text that is under no place: its rule stays English.
+    A file that is not TOML is skipped, as is a text under an unknown place: its rule stays English.
     """
     found: Translations = {}
     wrong: list[DefinitionError] = []
@@ -148,7 +148,7 @@ def of_folder(folder: Path) -> tuple[Translations, list[DefinitionError]]:
 
 
 def _checked(held: Any, name: str, text: str, file: str) -> Translation:  # noqa: ANN401  (what TOML holds)
-    """The texts of one rule; DefinitionError for a place or a value that it cannot have."""
+    """The texts of one rule; raises DefinitionError for an invalid place or value."""
     line = line_of(text, f"[{name}]")
     below = text.splitlines()[max(line - 1, 0) :]
     for place, texts in held.items() if isinstance(held, Mapping) else ():
@@ -167,7 +167,7 @@ def _checked(held: Any, name: str, text: str, file: str) -> Translation:  # noqa
 
 
 def translated(rule: Rule, translation: Translation) -> Rule:
-    """The rule with the texts that are translated; one whose holes the English text does not have stays English."""
+    """The rule with its translated texts; a text stays English if the translation has other placeholders."""
     program = program_of(rule)
     templates: dict[str, Template] = {}
 
@@ -201,7 +201,7 @@ def translated(rule: Rule, translation: Translation) -> Rule:
 
 
 def _template(text: str, original: Template, said: str) -> Template | None:
-    """The template of a translation, with the holes of the English one; None where it has others."""
+    """The template of a translation, with the placeholders of the English one; None if it has others."""
     slots: dict[str, Slot] = {}
     for (hole, _), part in zip(pieces(text), original, strict=True):
         if isinstance(part, Slot):
@@ -215,7 +215,7 @@ def _template(text: str, original: Template, said: str) -> Template | None:
 
 
 def unwrapped(text: str) -> str:
-    """The text in one line: a break is a blank only beside a letter or a digit that is not wide."""
+    """The text on one line: a line break becomes a blank only next to a letter or digit that is not wide."""
     return _BREAK.sub(lambda found: _glue(text[found.start() - 1], text[found.end()]), text.strip())
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a translation: lost holes, names and numbers, copies of the English, punctuation; its age."""
+"""Find faults of a translation: lost placeholders, names and numbers, copies of the English, punctuation; its age."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_./*<>=:@%+~-]*[A-Za-z0-9_*>]")
 _NAME = re.compile(r"[a-z]*[A-Z]{3,}s?|.*[0-9_].*|--?[a-z].*|.*[a-z]/[a-z].*|/.*|[a-z]+\.(?:conf|so|sh|py|service)")
 """A word that is the same in every language: a variable, an option, a path, a number, an abbreviation."""
 _ALSO = {"NIC": "网卡", "NICs": "网卡", "and/or": "", "and/or.": "", "read/write": "", "on/off": ""}
-"""Words of that form that are translated; empty: it may be left out."""
+"""Words of that form that are translated; empty: the translation may leave it out."""
 _WIDE = r"[\u3400-\u9fff\uf900-\ufaff]"
 _IS_WIDE = re.compile(_WIDE)
 _HALF = re.compile(rf"{_WIDE} ?[,;:?!()]|[,;!?()] ?{_WIDE}")
@@ -24,14 +24,14 @@ _PLURAL = re.compile(r"([A-Z]{2,})s\Z")
 
 
 def problems(rule: Rule, translation: Translation) -> Iterator[str]:
-    """Sentences on what is wrong with its texts; nothing is said of what is missing or stale."""
+    """Sentences on the faults of its texts; missing and outdated texts are not reported."""
     for place, text, said in pairs(rule, translation):
         if said:
             yield from (f"{place}: {reason}" for reason in faults(text, unwrapped(said)))
 
 
 def faults(text: str, said: str) -> Iterator[str]:
-    """What is wrong with one text, in a few words each."""
+    """The faults of one text, each in a few words."""
     holes, kept = ({*map(str.strip, _HOLE.findall(each))} for each in (text, said))
     if holes != kept:
         yield f"the holes are {sorted(kept)} and not {sorted(holes)}"
@@ -40,7 +40,7 @@ def faults(text: str, said: str) -> Iterator[str]:
         yield f"these are missing: {', '.join(lost)}"
     if not _IS_WIDE.search(said) and re.search(r"[a-z]{3}", _HOLE.sub("", text)):
         yield "it is not translated"
-    glued = set(_GLUED.findall(text))  # a hole that begins with its own separator
+    glued = set(_GLUED.findall(text))  # a placeholder that begins with its own separator
     bare = _HOLE.sub(lambda hole: "" if hole[1] in glued else "{}", said)
     yield from (f"half-width punctuation: {found[0]!r}" for found in [_HALF.search(bare)] if found)
     yield from (f"a blank is missing: {found[0]!r}" for found in [_TIGHT.search(bare)] if found)
@@ -51,7 +51,7 @@ def faults(text: str, said: str) -> Iterator[str]:
 
 
 def names(text: str) -> Iterator[str]:
-    """The words of an English text that a translation has to keep."""
+    """The words of an English text that a translation must keep."""
     for word in _TOKEN.findall(_HOLE.sub(" ", text)):
         token = _PLURAL.sub(r"\1", word.rstrip("."))
         if _NAME.fullmatch(token):
@@ -66,7 +66,7 @@ def missing(rule: Rule, translation: Translation) -> Iterator[tuple[str, str]]:
 
 
 def stale(rule: Rule, translation: Translation) -> list[str]:
-    """The keys of the texts that the rule does not have, or has in other words since they were translated."""
+    """The keys of texts that the rule does not have, or whose English has changed since they were translated."""
     known = {f"{place}.{stamp(text)}" for place, text, _ in pairs(rule, {})}
     held = [f"{place}.{made}" for place, texts in translation.items() for made in texts]
     return [key for key in held if key not in known]

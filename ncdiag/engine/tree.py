@@ -1,7 +1,7 @@
-"""Conditions as trees: what `ncdiag.engine.clauses` makes of their text and `ncdiag.engine.closures` runs.
+"""Conditions as trees: the output of `ncdiag.engine.clauses` and the input of `ncdiag.engine.closures`.
 
-A tree has passed the type check; it holds all that evaluation needs, so that a compiled catalogue is read and run
-without parsing or looking at types again.
+A tree has passed the type check and holds all data for evaluation, so that a compiled catalogue is loaded and run
+without parsing or checking types again.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Literal, Union
 import msgspec
 
 StepKind = Literal["field", "derived", "host", "key", "optional_key", "setting", "setting_field", "hole"]
-"""How a path goes on: ``field`` stored in the struct; ``derived`` asked from the view; ``host`` follows a host's name;
+"""Kinds of steps: ``field`` stored in the struct; ``derived`` computed by the view; ``host`` resolves a host's name;
 ``key`` of a table whose missing keys are unknown, ``optional_key`` of one whose missing keys are known absent;
 ``setting`` by variable name; ``setting_field`` of a Setting (text and number of a variable known unset are absent);
-``hole`` of an event."""
+``hole`` of an event.
+"""
 
 
 class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -27,7 +28,7 @@ class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Path(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="path"):
-    """``start.a.b``; ``many`` when one of the steps fans out."""
+    """``start.a.b``; ``many`` if one of the steps fans out."""
 
     start: str
     steps: tuple[Step, ...] = ()
@@ -35,7 +36,7 @@ class Path(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="path"):
 
 
 EVENTS = Path("job", (Step("field", "events", many=True),), many=True)
-"""The job's events: a walk over them is confined to those that can matter."""
+"""The job's events: an iteration over them is restricted to those that can matter."""
 
 
 class Const(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="const"):
@@ -57,7 +58,7 @@ class Not(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="not"):
 
 
 class Junction(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="junction"):
-    """``and`` or ``or`` of two and more."""
+    """``and`` or ``or`` of two or more conditions."""
 
     word: Literal["and", "or"]
     items: tuple[Tree, ...]
@@ -76,7 +77,7 @@ class Quantifier(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="qu
     """``word(item for name in path if condition)``.
 
     ``item`` None counts the elements themselves. ``events`` are the only event names for which an element can matter.
-    ``closed``: nothing but the job is read from outside, so one evaluation serves all instances.
+    ``closed``: it uses no outer name except the job, so one evaluation serves all instances.
     """
 
     word: Literal["any", "all", "none", "count", "distinct"]
@@ -92,9 +93,9 @@ Tree = Union[Path, Const, Items, Not, Junction, Compare, Quantifier]  # noqa: UP
 
 
 class Slot(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A hole of a text (`ncdiag.engine.templates`): a ``tree`` or, for computed values, the name behind ``best.``.
+    """A placeholder of a text (`ncdiag.engine.templates`): a ``tree``, or the name after ``best.`` of a computed value.
 
-    ``who``: the hole tells a rank's number or a host's name, by which alone findings are not told apart.
+    ``who``: the placeholder is a rank number or a host name; findings that differ only in these are merged.
     """
 
     tree: Tree | None = None
@@ -103,11 +104,11 @@ class Slot(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 Template = tuple[str | Slot, ...]
-"""A text cut at its holes."""
+"""A text split at its placeholders."""
 
 
 def names_read(tree: Tree | None) -> frozenset[str]:
-    """The names that a tree reads from outside itself."""
+    """The outer names that a tree uses."""
     if isinstance(tree, Path):
         return frozenset({tree.start})
     if isinstance(tree, Not):
@@ -123,7 +124,7 @@ def names_read(tree: Tree | None) -> frozenset[str]:
 
 
 def conjuncts(tree: Tree | None) -> tuple[Tree, ...]:
-    """The conditions that must all hold for ``tree`` to hold."""
+    """The conditions that must all be true for ``tree`` to be true."""
     if tree is None:
         return ()
     if isinstance(tree, Junction) and tree.word == "and":
@@ -132,11 +133,11 @@ def conjuncts(tree: Tree | None) -> tuple[Tree, ...]:
 
 
 Confined = Callable[[str, str | None], Collection[str] | None]
-"""The names of the only events that can have a field, or have this value in it; None when all can."""
+"""The names of the only events that can have a field, or have this value in it; None if all can."""
 
 
 def event_names(trees: tuple[Tree, ...], name: str, confined: Confined) -> tuple[str, ...] | None:
-    """The event names to which conditions that must all hold confine ``name``; None when they do not confine it."""
+    """The event names to which a conjunction of conditions restricts ``name``; None if they do not restrict it."""
     for tree in trees:
         found = _event_names(tree, name, confined)
         if found is not None:
@@ -145,7 +146,7 @@ def event_names(trees: tuple[Tree, ...], name: str, confined: Confined) -> tuple
 
 
 def _event_names(tree: Tree, name: str, confined: Confined) -> Collection[str] | None:
-    """The event names for which one condition can hold."""
+    """The event names for which one condition can be true."""
     if isinstance(tree, Compare) and not tree.inverted and (values := _values(tree)) is not None:
         if tree.left == Path(name, (Step("field", "event"),)):
             return values
@@ -162,7 +163,7 @@ def _event_names(tree: Tree, name: str, confined: Confined) -> Collection[str] |
 
 
 def _values(tree: Compare) -> tuple[str, ...] | None:
-    """The texts that the left side is compared with for equality; None for another comparison."""
+    """The texts that the left side is compared with for equality; None for other comparisons."""
     if tree.how == "equal" and isinstance(tree.right, Const):
         return (str(tree.right.value),)
     if tree.how == "listed" and isinstance(tree.right, Items):

@@ -1,4 +1,4 @@
-"""Walking from fact to fact at run time: the steps of paths, fan-out, and which collections are complete."""
+"""Follow paths from fact to fact at run time: steps, fan-out, and which collections are complete."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ncdiag.facts.view import View
 
 
 class Context:
-    """One job under judgement: its view, its events by name, and the results that serve all instances of a rule."""
+    """One job being judged: its view, its events by name, and results that all instances of a rule share."""
 
     def __init__(self, view: View) -> None:
-        """Start with nothing remembered."""
+        """Start with empty caches."""
         self.view = view
         self.memo: dict[object, Any] = {}
         self._events: dict[str, list[Event]] | None = None
@@ -46,22 +46,22 @@ class Context:
 
 
 class Frame:
-    """What is bound while one instance is evaluated; ``reads`` collects (entity, field) when the evidence is wanted."""
+    """The bound names while one instance is evaluated; ``reads`` collects (entity, field) if evidence is wanted."""
 
     __slots__ = ("context", "names", "reads")
 
     def __init__(self, context: Context, names: dict[str, Any], reads: list[tuple[Any, str]] | None = None) -> None:
-        """Bind ``job`` beside ``names``."""
+        """Bind ``job`` in addition to ``names``."""
         self.context, self.reads = context, reads
         self.names = {"job": context.view.job, **names}
 
 
 class Found(msgspec.Struct):
-    """The elements that a path led to; ``open``: there may be more, or some of them are unknown.
+    """The elements at the end of a path; ``open``: there may be more, or some of them are unknown.
 
-    ``missing``: input was missing on the way, so that finding nothing means nothing. Of the job's own collections only
-    an empty one is missing, and never the events: a program that has nothing to say prints nothing. ``closers`` are the
-    section kinds that would show what is missing whole.
+    ``missing``: input was missing on the way, so that an empty result means nothing. Of the job's own collections, only
+    an empty one is missing, and never the events: a program without problems prints nothing. ``closers`` are the
+    section kinds that would show the missing collections completely.
     """
 
     items: list[Any]
@@ -71,7 +71,7 @@ class Found(msgspec.Struct):
 
 
 Take = Callable[[Frame, Any], Any]
-"""One step: the value behind an entity, None when it is unknown."""
+"""One step: from an entity to a value, None if it is unknown."""
 
 
 def take(step: Step) -> Take:  # noqa: PLR0911  (one line a kind of step)
@@ -123,7 +123,7 @@ def _setting_field(setting: Setting, name: str) -> Any:  # noqa: ANN401
 
 
 def single(path: Path) -> Callable[[Frame], Any]:
-    """A path without fan-out: its value, None when a step on the way is unknown."""
+    """A path without fan-out: its value, None if a step on the way is unknown."""
     start = path.start
     if not path.steps:
         return lambda frame: frame.names[start]
@@ -144,7 +144,7 @@ def single(path: Path) -> Callable[[Frame], Any]:
 
 
 def fan_out(path: Path) -> Callable[[Frame], Found]:
-    """A path with fan-out: all its elements. Hosts that are reached again and again come once."""
+    """A path with fan-out: all its elements. A host that is reached several times is included once."""
     start = path.start
     moves = tuple((take(step), step) for step in path.steps)
 

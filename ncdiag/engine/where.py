@@ -1,4 +1,4 @@
-"""Where and when something was found: hosts, ranks, devices and times of the facts that a rule read; their spans."""
+"""Place and time of a finding: hosts, ranks, devices and times of the facts that a rule read; their spans."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ncdiag.facts.model import Difference, Event, Gid, Gpu, Hca, Host, Interface
 from ncdiag.facts.view import View
 
 Device = tuple[str, str, str]
-"""Host, sort (``gpu``, ``hca``, ``interface``) and name of a device."""
+"""(host, type, name) of a device; the type is ``gpu``, ``hca`` or ``interface``."""
 
 _WIDE = Rank, Host, Job
-"""Facts that any line may have mentioned first."""
+"""Facts whose first mention may be on any line."""
 
 
 class Where(msgspec.Struct):
-    """The scope of a finding. Empty sets mean the job as a whole."""
+    """The place and time of a finding. Empty sets mean the job as a whole."""
 
     hosts: set[str]
     ranks: set[int]
@@ -30,11 +30,11 @@ class Where(msgspec.Struct):
 
     @classmethod
     def nowhere(cls) -> Where:
-        """The scope to which facts are added."""
+        """An empty scope, to which facts are added."""
         return cls(set(), set(), set(), set())
 
     def add(self, entity: Any) -> None:  # noqa: ANN401
-        """Take in one fact; anything that has no place is passed over."""
+        """Add the place of a fact; a fact without a place is ignored."""
         host = entity.name if isinstance(entity, Host) else getattr(entity, "host", None)
         if isinstance(host, str):
             self.hosts.add(host)
@@ -53,7 +53,7 @@ class Where(msgspec.Struct):
             self.devices.add((host, "gpu", entity.bus_id or str(entity.index)))
 
     def add_event(self, event: Any) -> None:  # noqa: ANN401
-        """Take in only the time and the peer of an event; other facts have none."""
+        """Add only the time and the peer of an event; other facts are ignored."""
         if not isinstance(event, Event):
             return
         if event.peer:
@@ -65,13 +65,13 @@ class Where(msgspec.Struct):
 
     @property
     def is_job(self) -> bool:
-        """True when it belongs to the job as a whole."""
+        """True if it is the job as a whole."""
         return not (self.hosts or self.ranks or self.devices)
 
     def touches(self, other: Where) -> bool:
-        """Tell whether two findings lie on the same device, rank or host.
+        """True if two findings share a device, rank or host.
 
-        Where both tell devices of one sort, the devices decide: a port that is down explains nothing of its neighbour.
+        If both name devices of the same type, the devices decide: a port that is down does not explain its neighbour.
         """
         if self.is_job or other.is_job:
             return True
@@ -84,13 +84,14 @@ class Where(msgspec.Struct):
 def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]], view: View) -> list[Span]:
     """The evidence: spans of the bound facts, then of the fields that were read, each once, in that order.
 
-    A derived field brings what its function noted (`ncdiag.facts.view.View.note`). Of a rank, a host or the job, which
-    any line may have mentioned first, only fields count; a rank or host stands for itself where nothing else is known.
+    A derived field adds the spans that its function noted (`ncdiag.facts.view.View.note`). Of a rank, a host or the
+    job, which any line may have mentioned first, only fields count; the rank or host itself is used if nothing else is
+    known.
     """
     found: dict[Span, None] = {}
     facts = list(bound)
     for entity in facts:
-        if isinstance(entity, Difference):  # a line for each of the values
+        if isinstance(entity, Difference):  # one line per value
             found.update(dict.fromkeys(entity.provenance.values()))
         elif not isinstance(entity, _WIDE):
             _keep(found, _provenance(entity).get("") or _of_collection(entity, facts))
@@ -110,7 +111,7 @@ def spans(bound: Iterable[Any], reads: Iterable[tuple[Any, str]], view: View) ->
 
 
 def _of_collection(item: Any, facts: Iterable[Any]) -> Span | None:  # noqa: ANN401
-    """The line of the collection of another fact that holds the item, which has no line of its own."""
+    """The line of another fact's collection that contains the item, which has no line itself."""
     for fact in facts:
         for field, span in _provenance(fact).items():
             values = getattr(fact, field, None)
@@ -129,7 +130,7 @@ def _provenance(entity: Any) -> dict[str, Span]:  # noqa: ANN401
 
 
 def label(entity: Any) -> str:  # noqa: ANN401
-    """How people call a fact: ``rank 3 on node1``, ``mlx5_0 port 1 on node1``, ``eth0 on node1``."""
+    """The usual name of a fact: ``rank 3 on node1``, ``mlx5_0 port 1 on node1``, ``eth0 on node1``."""
     if not isinstance(entity, msgspec.Struct):
         return str(entity)
     kind, host = type(entity).__name__, getattr(entity, "host", None)

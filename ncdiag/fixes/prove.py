@@ -1,8 +1,8 @@
-"""Run NCCL's choice again with a fix applied, on every host that is known.
+"""Simulate NCCL's choice with a fix applied, on every known host.
 
-``proved``: on every host at hand NCCL then picks what the fix means; hosts that were not seen at all are told beside
-it, with what to paste. ``refuted``: on one host it does not, and the fix must not be offered. ``not-simulated``:
-something of a host at hand was not seen, or the simulation does not cover the variable.
+``proved``: on every known host NCCL then chooses what the fix intends; hosts that were not seen at all are listed
+separately, with the commands to paste. ``refuted``: on one host it does not, so the fix must not be offered.
+``not-simulated``: data of a known host is missing, or the simulation does not cover the variable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ncdiag.fixes.proofs.outcome import Change, HostProof, Proof, State
 _WORST: tuple[State, ...] = ("refuted", "not-simulated", "proved")
 _SHOWN, _ASKS_SHOWN = 6, 4
 _HOST = "\0"
-"""Stands for the name of a host while sentences are compared."""
+"""Replaces the name of a host while sentences are compared."""
 _WORD = lazy_regex(r"\w[\w.-]*\w|\w")
 _ADDRESS = lazy_regex(r" \((?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+(?:%[\w.-]+)?)\)")
 
@@ -34,14 +34,14 @@ _SIMULATIONS: tuple[tuple[frozenset[str], Callable[[View, Change], tuple[HostPro
 
 
 def simulated() -> frozenset[str]:
-    """The variables whose effect is simulated."""
+    """The variables whose effect can be simulated."""
     return frozenset().union(*(variables for variables, _ in _SIMULATIONS))
 
 
 def prove(view: View, env: Mapping[str, str] | None = None, unset: Sequence[str] = ()) -> Proof:
-    """The proof of setting ``env`` and removing ``unset`` on all hosts; what changes nothing is not simulated.
+    """The proof of setting ``env`` and removing ``unset`` on all hosts; a change without effect is not simulated.
 
-    It is run once for all findings that offer the same.
+    It runs once for all findings that offer the same fix.
     """
     change = Change(dict(env or {}), tuple(unset))
     return view.remembered(("proof", *change.env.items(), change.unset), lambda: _prove(view, change))
@@ -61,7 +61,7 @@ def _prove(view: View, change: Change) -> Proof:
 
 
 def _joined(parts: Sequence[HostProof]) -> Proof:
-    """The worst state of the hosts at hand; what was not seen of others does not take away what is proved of these."""
+    """The worst state of the known hosts; unseen hosts do not invalidate a proof for these."""
     at_hand = [part for part in parts if not part.others]
     state = min((part.state for part in at_hand or parts), key=_WORST.index)
     ordered = sorted(parts, key=lambda part: (part.state != state, _WORST.index(part.state)))
@@ -75,7 +75,7 @@ def _joined(parts: Sequence[HostProof]) -> Proof:
 
 
 def _texts(parts: Iterable[HostProof]) -> list[str]:
-    """The sentences; hosts of which the same is true are told together, without the addresses that differ."""
+    """The sentences; hosts for which the same is true are merged, without the addresses that differ."""
     groups: dict[str, dict[str, list[HostProof]]] = defaultdict(lambda: defaultdict(list))
     for part in parts:
         text = _without(part.host, part.text)
@@ -89,12 +89,12 @@ def _texts(parts: Iterable[HostProof]) -> list[str]:
 
 
 def _without(host: str, text: str) -> str:
-    """The text with a mark in place of the name of the host."""
+    """The text with the host's name replaced by a mark."""
     return _WORD.sub(lambda word: _HOST if word[0] == host else word[0], text)
 
 
 def _listed(asks: Sequence[str]) -> str:
-    """``ip addr`` (on node2): the command alone is in quotes, with all its hosts."""
+    """``ip addr`` (on node2): only the command is quoted, followed by all its hosts."""
     hosts: dict[str, list[str]] = {}
     for ask in asks:
         command, _, place = ask.partition(" (on ")
@@ -107,6 +107,6 @@ def _listed(asks: Sequence[str]) -> str:
 
 
 def _on(places: Sequence[str]) -> str:
-    """Host names folded; words such as ``each host`` stay as they are."""
+    """Host names folded; words such as ``each host`` unchanged."""
     named = [place for place in places if " " not in place]
     return ", ".join([*([fold_hosts(named)] if named else []), *(place for place in places if " " in place)])

@@ -1,7 +1,7 @@
-"""``best.*``: the values of fixes, computed from facts and never taken from folklore.
+"""``best.*``: the values of fixes, computed from facts.
 
-Each is a function in a module of `ncdiag.fixes.best`, registered under its own name with `best`. A value that cannot be
-computed says why and names the command whose output would settle it.
+Each is a function in a module of `ncdiag.fixes.best`, registered under its name with `best`. If a value cannot be
+computed, the result says why, and which command's output would settle it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ncdiag.base.spans import Span
 from ncdiag.facts.view import View
 
 Bindings = Mapping[str, Any]
-"""The facts that the rule's names are bound to."""
+"""The facts bound to the rule's names."""
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True):
     """A computed value.
 
-    ``text`` None: it cannot be computed; ``ask_for`` are the commands whose output would settle it.
-    ``reason`` says in a sentence what it rests on, ``spans`` where that was read. A value that holds for what was
-    seen and may not hold for hosts that were not seen has a text and something to ask for.
+    ``text`` None: it cannot be computed; ``ask_for`` are the commands whose output would settle it. ``reason`` says in
+    a sentence what it is based on, ``spans`` are the lines. A value that holds for known hosts and may not hold for
+    unseen ones has both a text and something to ask for.
     """
 
     text: str | None = None
@@ -63,26 +63,26 @@ def registry() -> Mapping[str, Compute]:
 
 
 class Values:
-    """The values for one job, each computed once for the same bound facts: what fills ``{best.NAME}``."""
+    """The values for one job, each computed once for the same bound facts: fills ``{best.NAME}``."""
 
     def __init__(self, view: View) -> None:
-        """Remember the job's view."""
+        """Store the job's view."""
         self.view = view
         self._cache: dict[tuple[str, tuple[int, ...]], tuple[tuple[Any, ...], Value]] = {}
 
     def __call__(self, name: str, bindings: Bindings) -> str | None:
-        """The text of ``best.name``, None when it cannot be computed."""
+        """The text of ``best.name``; None if it cannot be computed."""
         return self.compute(name, bindings).text
 
     def compute(self, name: str, bindings: Bindings) -> Value:
-        """``best.name`` with its reason; KeyError for a name that does not exist."""
+        """``best.name`` with its reason; raises KeyError for an unknown name."""
         bound = tuple(bindings[key] for key in sorted(bindings))
         key = name, tuple(map(id, bound))
-        if key not in self._cache:  # the facts are kept, so that their ids stay their own
+        if key not in self._cache:  # the facts are kept alive, so that their ids stay unique
             self._cache[key] = bound, registry()[name](self.view, bindings)
         return self._cache[key][1]
 
 
 def bound(bindings: Bindings, kind: type[Any]) -> Any:  # noqa: ANN401
-    """The first bound fact of a type, None when the rule binds none."""
+    """The first bound fact of a type; None if the rule binds none."""
     return next((fact for fact in bindings.values() if isinstance(fact, kind)), None)

@@ -69,11 +69,9 @@ def peer_memory(tree: Tree) -> Iterator[Observation]:
 
 
 def limits(tree: Tree) -> Iterator[Observation]:
-    """Soft limits of the inspected process.
+    """Soft limits of the inspected process, else of this one; memlock and stack in bytes.
 
-    Without one, of this process, as a program started from the same shell gets.
-
-    memlock and stack in bytes.
+    Those of this process are the ones that a program started from the same shell gets.
     """
     path = f"proc/{tree.ask('process', lambda: None) or 'self'}/limits"
     lines = tree.lines(path)

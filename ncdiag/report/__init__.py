@@ -1,4 +1,4 @@
-"""Reports: the formats are the modules of this folder that have ``render``."""
+"""Reports: each module of this folder with a function ``render`` is a format."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ncdiag.base.errors import UsageError
 Renderer = Callable[..., str]
 """``render(report, *, width, colour, detail, fail_on)``: the whole output, ending in a newline.
 
-``width``, ``colour`` and ``detail`` are for text alone; ``fail_on`` is the least severity that makes the run fail, or
-``never``. A format takes what it needs and ignores the rest.
+``width``, ``colour`` and ``detail`` are only for text; ``fail_on`` is the lowest severity that makes the run fail, or
+``never``. A format uses what it needs and ignores the rest.
 """
 WITH_FACTS = frozenset({"html"})
-"""Formats that draw from facts: their ``render`` takes ``view`` and ``lines`` (`ncdiag.report.html`) as well."""
+"""Formats that draw from facts: their ``render`` also takes ``view`` and ``lines`` (`ncdiag.report.html`)."""
 FOR_PEOPLE = frozenset({"text", "markdown"})
-"""Formats in the encoding of the terminal; the others are UTF-8, whatever the locale says."""
+"""Formats in the encoding of the terminal; the others are always UTF-8."""
 SPOKEN = FOR_PEOPLE | {"html"}
-"""Formats in the language of the locale; a format for programs is in another one only where it is asked for."""
+"""Formats in the language of the locale; those for programs are English unless another language is requested."""
 
 
 def formats() -> list[str]:
@@ -28,7 +28,7 @@ def formats() -> list[str]:
 
 
 def renderer(name: str) -> Renderer:
-    """The renderer of a format; only its own module is imported. Raises UsageError for a name that is none."""
+    """The renderer of a format; only its own module is imported. Raises UsageError for an unknown name."""
     known = {module.name for module in pkgutil.iter_modules(__path__)}
     found = _renderer_of(name) if name in known else None
     if found is None:
@@ -38,7 +38,7 @@ def renderer(name: str) -> Renderer:
 
 
 def _renderer_of(name: str) -> Renderer | None:
-    """The function ``render`` that a module defines itself; one that it imported is something else."""
+    """The function ``render`` if the module defines it; an imported function does not count."""
     module = importlib.import_module(f"{__name__}.{name}")
     found: Renderer | None = getattr(module, "render", None)
     return found if found is not None and found.__module__ == module.__name__ else None

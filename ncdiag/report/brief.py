@@ -1,4 +1,4 @@
-"""A line a finding, as ``--brief`` prints it: severity, code, name, where, what; suspects after the findings."""
+"""One line per finding, as ``--brief`` prints it: severity, code, name, place, title; suspects after the findings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ncdiag.report.page import COLOURS, Page
 
 
 def lay_out(page: Page, report: Report) -> None:
-    """Put a line for each finding that nothing else explains and for each suspect; without any, the verdict."""
+    """Put a line for each finding that no other explains and for each suspect; without any, the verdict."""
     found = digest.roots(report)
     for finding in found:
         what, where = f"{finding.code} {finding.name}", digest.where(finding)

@@ -1,6 +1,6 @@
-"""From the engine's diagnosis to the report.
+"""Convert the engine's diagnosis to the report.
 
-Texts filled in, fixes computed and proved, what was read and what was not.
+Fills in texts, computes and proves fixes, and adds what was read and what was not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the environment (env)", frozenset({"env", "nccl_conf"})),
     ("the kernel log (dmesg)", frozenset({"dmesg"})),
 )
-"""What an expert would look at, and the section kinds that show it."""
+"""The inputs that an expert would want to see, and the section kinds that contain them."""
 
 
 def _never(_: str) -> bool:
@@ -50,9 +50,9 @@ def _never(_: str) -> bool:
 
 
 class Read(msgspec.Struct, frozen=True):
-    """What is said of the input beside the facts; ``answered`` are questions that a person answered.
+    """What the report says about the input besides the facts; ``answered`` are questions that a person answered.
 
-    ``is_given``: is what a rule asks for (``ip addr; ip route``) in the input?
+    ``is_given``: says whether the outputs that a rule asks for (``ip addr; ip route``) are in the input.
     """
 
     inputs: tuple[model.Input, ...]
@@ -90,7 +90,7 @@ def report(
 
 
 def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.RuledOut]:
-    """What is ruled out, but for what a finding mentions."""
+    """The causes that are ruled out, except those that a finding mentions."""
     at_fault = {found.rule.area for found in diagnosis.findings if found.severity != "info"}
     for found in ruled_out(view.job, view):
         if at_fault.isdisjoint(found.areas):
@@ -102,7 +102,7 @@ def _moment(found: Moment) -> model.Moment:
 
 
 def _told(job: Job, view: View) -> tuple[model.Told, ...]:
-    """What people say besides: the first of each thing that they say."""
+    """Other statements of people: the first line for each."""
     said: list[tuple[str, str, Trial | Context | Want]] = [
         *((trial.outcome, label, trial) for label, trial in told_trials(job, view)),
         *((context.kind, context.value, context) for context in job.contexts),
@@ -116,13 +116,13 @@ def _told(job: Job, view: View) -> tuple[model.Told, ...]:
 
 
 def _named(job: Job) -> list[str]:
-    """The hosts; the one that stands for lines of nobody is left out where others have names."""
+    """The hosts; the placeholder for lines without a host is left out if others have names."""
     names = [host.name for host in job.hosts]
     return [name for name in names if name != UNNAMED] or names
 
 
 def not_looked_at(read: Read) -> tuple[str, ...]:
-    """What this input could not show, and what a collector says it could not see."""
+    """What this input could not show, and what a collector could not read."""
     missing = tuple(phrase for phrase, kinds in LOOKED_AT if not kinds & read.kinds)
     return missing + read.not_seen
 

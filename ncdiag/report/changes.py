@@ -18,7 +18,7 @@ from ncdiag.report.page import Page
 from ncdiag.report.sanitize import json_escapes
 
 SHOWN, ROWS = 15, 4
-"""Differences on one screen, and of one kind among them (the sizes of a test, the pairs of devices)."""
+"""Maximum number of differences on one screen, and of one kind among them (sizes of a test, pairs of devices)."""
 _WEIGHTS: dict[Weight, str] = {
     "high": "Most important", "medium": "May make the job slow or unreliable", "low": "Worth knowing",
 }  # fmt: skip
@@ -26,7 +26,7 @@ Renderer = Callable[..., str]
 
 
 def renderer(name: str) -> Renderer:
-    """``render(found, *, width, whole)`` of a format. Raises UsageError for a name that is none."""
+    """``render(found, *, width, whole)`` of a format. Raises UsageError for an unknown name."""
     known: dict[str, Renderer] = {"text": text, "html": html, "json": json, "markdown": markdown}
     if name not in known:
         msg = f"there is no format {name!r}; the formats are {', '.join(known)}"
@@ -35,7 +35,7 @@ def renderer(name: str) -> Renderer:
 
 
 def text(found: Difference, *, width: int = 80, whole: bool = False) -> str:
-    """For a terminal: one screen, or all."""
+    """For a terminal: one screen, or (``whole``) everything."""
     page = Page(width)
     for label, side in (("Before", found.before), ("After", found.after)):
         page.line(_side(side), first=f"{cells.pad(say(label), 8)}")
@@ -71,7 +71,7 @@ def json(found: Difference, **_: object) -> str:
 
 
 def html(found: Difference, **_: object) -> str:
-    """A page of its own."""
+    """A complete HTML page."""
     from ncdiag.report.html.difference import page
 
     parts = ((say(_WEIGHTS[weight]), some) for weight, some in _by_weight(found))

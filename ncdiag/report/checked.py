@@ -1,4 +1,4 @@
-"""From verdicts and facts to the table: each look at each host with what it came to."""
+"""Build the table of checks from verdicts and facts: each check on each host with its result."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ncdiag.report.choices import Told, chosen
 
 _HOLE = re.compile(r"\{(\w+)\}")
 _SENTENCE = 160
-"""Characters of a reason that a collector gives."""
+"""Maximum length of a collector's reason, in characters."""
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What the table is made of: all verdicts, the findings of the report, what each host's look did not see."""
+    """The input of the table: all verdicts, the findings of the report, and what could not be read on each host."""
 
     view: View
     verdicts: Mapping[str, Verdict]
@@ -36,9 +36,9 @@ def table(
     view: View, verdicts: Iterable[Verdict], findings: Sequence[Finding], not_seen: Mapping[str, Sequence[str]],
     looks: Book | None = None,
 ) -> tuple[model.Look, ...]:  # fmt: skip
-    """Every look at every host in ``not_seen``, area by area; other findings are at the end of theirs.
+    """Every check on every host in ``not_seen``, by area; other findings are at the end of their area.
 
-    ``looks`` are those of `ncdiag check`, or another table.
+    ``looks`` is the table of checks, by default that of `ncdiag check`.
     """
     looks = looks or book()
     seen = Seen(view, {verdict.rule.name: verdict for verdict in verdicts}, findings, not_seen)
@@ -55,7 +55,7 @@ def table(
 
 
 def _folded(rows: Iterable[model.Look]) -> Iterator[model.Look]:
-    """Hosts that came to the same are one line, where the first of them is."""
+    """Hosts with the same result merged into one line, at the place of the first."""
     alike: dict[model.Look, list[str]] = {}
     for row in rows:
         alike.setdefault(msgspec.structs.replace(row, host=""), []).append(row.host)
@@ -84,7 +84,7 @@ def _of_job(look: Look, seen: Seen) -> model.Look:
 
 
 def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *, is_known: bool) -> model.Look:
-    """The row with what the findings and the verdicts of its rules make of it."""
+    """The row with the status from the findings and verdicts of its rules."""
     serious = [finding for finding in found if finding.severity != "info"]
     judged = [v for name in look.rules if (v := seen.verdicts.get(name)) is not None]
     status: model.Status = "SKIP"
@@ -100,7 +100,7 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
         open_ = [verdict for verdict in judged if verdict.outcome == "unknown"]
         needed = [verdict for verdict in open_ if verdict.rule.name in look.needs]
         if any(verdict.outcome in {"clear", "fired"} for verdict in judged) and not needed:
-            status = "WARN" if found else "PASS"  # where a note is on the very thing
+            status = "WARN" if found else "PASS"  # if a note is about exactly this value
             why = " ".join(found[0].title.split()) if found else why
         else:
             why = _open(needed or open_)
@@ -109,13 +109,13 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
 
 
 def _open(open_: Sequence[Verdict]) -> str:
-    """What the rules lack that would have judged it."""
+    """The input that the unknown rules would need."""
     lacking = dict.fromkeys(ask.missing for verdict in open_ for ask in verdict.rule.asks)
     return f"needs {next(iter(lacking))}" if lacking else "no rule could check it"
 
 
 def _reason(look: Look, host: str, seen: Seen) -> str:
-    """Why the collector did not tell, in its own words."""
+    """The collector's reason for a missing value."""
     head = f"{look.collector}: "
     told = next((text for text in seen.not_seen.get(host, ()) if look.collector and text.startswith(head)), None)
     if told is None:
@@ -125,7 +125,7 @@ def _reason(look: Look, host: str, seen: Seen) -> str:
 
 
 def _others(area: Area, seen: Seen, looks: Book) -> Iterator[model.Look]:
-    """Findings of the areas of the rule book that stand here, which no look names."""
+    """Findings of the areas of rules that are listed here, if no check names their rule."""
     named = {name for look in looks.look for name in look.rules}
     for finding in seen.findings:
         if finding.rule.area in area.rules and finding.rule.name not in named and finding.severity != "info":

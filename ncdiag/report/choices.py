@@ -1,4 +1,4 @@
-"""What NCCL would choose on a host, each choice with its reason, for the table."""
+"""The choices of NCCL on a host, each with its reason, for the table of checks."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _CHOICES: tuple[Choice, ...] = (
     "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "nics", "local",
 )  # fmt: skip
 _STEPS = {"local": "p2p"}
-"""Names of choices under which their reasons stand, where they differ."""
+"""Names of choices whose reasons have another name."""
 _REASONS = 2
 _WORD = re.compile(r"[\w.:%]+")
 
 
 class Told(msgspec.Struct, frozen=True):
-    """A choice in words; ``seen`` None: not known, empty: there is nothing to choose. ``why``: what decided."""
+    """A choice in words; ``seen`` None: unknown, empty: there is nothing to choose. ``why``: the reason."""
 
     seen: str | None
     why: str
 
 
 def chosen(host: Host, view: View, *, beside_others: bool = False) -> Mapping[str, Told]:
-    """All choices of a host; ``beside_others``: the reasons leave out its addresses, which differ by nature.
+    """All choices of a host; ``beside_others``: the reasons omit its addresses, which always differ between hosts.
 
-    By the releases that are possible where these agree, else by the newest of them; without any by the newest that was
-    read. What the installed library answered beats what is simulated.
+    For the possible releases if they agree, else for the newest of them; if no version is known, for the newest one
+    that ncdiag covers. The answer of the installed library takes precedence over the simulation.
     """
     if not beside_others:
         return _chosen(host, view)
@@ -51,13 +51,13 @@ def chosen(host: Host, view: View, *, beside_others: bool = False) -> Mapping[st
 def _chosen(host: Host, view: View) -> Mapping[str, Told]:
     version = view.version(host)
     newest = versions.LATEST_READ if version is None else min(version.high, versions.LATEST_READ)
-    later = functools.cache(lambda: predict_host(host, view, newest))  # few hosts leave anything open
+    later = functools.cache(lambda: predict_host(host, view, newest))  # rarely needed
     first = predict_host(host, view, version)
     return {name: _told(name, host, view, first, later) for name in _CHOICES}
 
 
 def _without_addresses(why: str, host: Host) -> str:
-    """``eno1: taken with its address``: hosts that choose alike are told alike."""
+    """``eno1: taken with its address``: hosts with the same choice get the same text."""
     own = {address.ip for interface in host.interfaces for address in interface.addresses or ()}
     return _WORD.sub(lambda word: "its address" if word[0] in own else word[0], why)
 
@@ -80,7 +80,7 @@ def _told(name: Choice, host: Host, view: View, first: Prediction, later: Callab
 
 
 def _why(name: Choice, answer: Chosen, value: str) -> str:
-    """The reasons of the choice that mention what was chosen, else the first ones."""
+    """The reasons of the choice that mention the chosen value, else the first ones."""
     steps = [step for step in answer.reasons if step.choice == _STEPS.get(name, name)]
     own = [step for step in steps if step.about and step.about in value.replace(",", " ").split()]
     given_up = [step for step in steps if step.text.startswith(GIVES_UP)]

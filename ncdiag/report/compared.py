@@ -1,4 +1,4 @@
-"""What differs between hosts, and from a saved state, in lines for people: the odd ones out are named first."""
+"""Differences between hosts, and from a saved state, as lines for people: the outliers are named first."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _HEADING = "{hosts} compared: {things} equal, {n} differ"
 _DIFFER = "{things} differ from the baseline {source}; {n} equal"
 _DIFFERS = "{things} differs from the baseline {source}; {n} equal"
 GROUPS = 4
-"""Groups of one comparison that are named."""
+"""Maximum number of groups of a comparison that are named."""
 VALUE, HOSTS, WHY, TITLE = 60, 60, 120, 160
-"""Characters of a value, of a set of hosts, of a reason and of a title that are shown."""
+"""Maximum length of a value, a set of hosts, a reason and a title, in characters."""
 
 
 def heading(report: Report) -> str:
-    """``12 hosts compared: 268 things alike, 10 differ``; empty where nothing was compared."""
+    """``12 hosts compared: 268 things alike, 10 differ``; empty if nothing was compared."""
     if not report.comparison and not report.alike:
         return ""
     hosts, differ = counted(report.summary.nhosts or _hosts(report), "host"), len(report.comparison)
@@ -38,7 +38,7 @@ def _seen(one: Comparison) -> int:
 
 
 def line(one: Comparison, *, short: bool = False) -> str:
-    """``GPU driver: n7 (1) 535.104.05; the other 99: 550.54.15``; ``short`` leaves out who the others are."""
+    """``GPU driver: n7 (1) 535.104.05; the other 99: 550.54.15``; ``short`` does not name the others."""
     named = list(one.groups.items())[:GROUPS]
     parts = []
     for value, share in named:

@@ -1,4 +1,4 @@
-"""What goes wrong, for the report: what a person says, what the input shows, and what the findings stand for."""
+"""The complaints of the report: what a person says, what the input shows, and what the findings imply."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ncdiag.report import model
 from ncdiag.report.texts import evidence, lines_of, spoken
 
 STOPS = FAILING | {"hangs"}
-"""What a job does not get over."""
+"""Failures from which a job does not recover."""
 UNSPECIFIC = frozenset({"fails", "fails-at-init"})
 SHOWN = 20
-"""Sentences of a person that a report repeats."""
+"""Maximum number of a person's sentences that a report repeats."""
 
 
 def told(job: Job) -> Iterator[model.Complaint]:
-    """What a person says."""
+    """The complaints of a person."""
     for found in job.complaints[:SHOWN]:
         yield model.Complaint(found.what, found.text, lines_of(found), phase=found.phase, scope=found.scope)
 
 
 def seen(view: View, findings: Iterable[Finding]) -> Iterator[model.Complaint]:
-    """What the input shows, each kind of trouble once: the facts first, then what the symptoms found stand for."""
+    """The problems that the input shows, each kind once: first from facts, then from the symptoms found."""
     known = set[str]()
     for found in seen_complaints(view.job, view):
         known.add(found.what)

@@ -1,6 +1,6 @@
-"""The parts of a report that set hosts, runs or states side by side; `ncdiag.report.model` has the others.
+"""The parts of a report that compare hosts, runs or states; `ncdiag.report.model` has the others.
 
-The field names are a promise to tools, as those of the other parts are.
+The field names are a stable interface, like those of the other parts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import msgspec
 from ncdiag.base.severity import Weight
 
 FINDING, NOT_FOUND = "finding", "not found"
-"""What a change is of that is a finding, and its value on the side that does not have it."""
+"""``what`` of a change that is a finding, and its value on the side without it."""
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -21,10 +21,10 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in which hosts differ. ``name`` is the device or variable, folded where several differ alike.
+    """An item in which hosts differ. ``name`` is the device or variable, folded if several differ alike.
 
-    ``groups`` has the hosts by the value that they show. ``odd`` are the values of the few where more than half of the
-    hosts show one value, the rarest first; empty where no value has so many. ``rules`` are the rules that judge it.
+    ``groups`` has the hosts by value. ``odd`` are the minority values if more than half of the hosts have the same
+    value, rarest first; empty if no value has a majority. ``rules`` are the rules that judge the item.
     """
 
     what: str
@@ -38,9 +38,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that differs between two runs or states: it was ``before`` and is ``after``.
+    """An item that differs between two runs or states: it was ``before`` and is ``after``.
 
-    ``hosts`` is folded, empty for the job as a whole; ``change`` is the share by which a speed changed (-0.5: half).
+    ``hosts`` is folded, empty for the job as a whole; ``change`` is the relative change of a speed (-0.5: half).
     """
 
     what: str
@@ -56,9 +56,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs from another run or from a saved state (``source``), the most important first.
+    """The differences from another run or from a saved state (``source``), most important first.
 
-    ``equal`` counts the things that were compared and are equal, ``one_sided`` those that only one of the two shows.
+    ``equal`` counts the equal items, ``one_sided`` those that only one of the two has.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""What a report for people says and in which order; the renderers only decide how it looks."""
+"""The content and order of a report for people; the renderers only format it."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from ncdiag.report.model import (
 from ncdiag.report.words import OUTCOMES, PHASES, STEPS, TOLD_PHASES, TROUBLES
 
 SHOWN_INPUTS, SHOWN_OF_MANY = 6, 2
-"""Inputs that are named: all of a few, the first ones of more."""
+"""Inputs that are named: all if there are few, else the first ones."""
 SHOWN_SECTIONS = 8
-"""Sections of an input whose lines are named; of more, the kinds alone."""
+"""Sections of an input whose line numbers are shown; if there are more, only the kinds."""
 SHOWN_ASKS = 3
 SHOWN_GROUPS = 3
-"""Groups of ranks that did the same last."""
+"""Maximum number of groups of ranks with the same last action."""
 LIST_LIMIT = 160
-"""Characters of a list of hosts or ranks that are shown."""
+"""Maximum length of a list of hosts or ranks, in characters."""
 _MARKS = ", ，；。、"
-"""Where a text is cut best."""
+"""Characters after which a text is preferably cut."""
 TRIED = frozenset({"Proved", "Simulated"})
 """Labels of proofs that a short text mentions."""
 WORKAROUND = "a workaround that hides the fault"
 SHOWN_LAUNCHERS = 3
-"""Launchers whose lines a person is shown; JSON has them all."""
+"""Maximum number of launchers whose lines are shown to a person; JSON has all."""
 
 HEADLINES = {
     "root-cause": "Root cause",
@@ -64,7 +64,7 @@ def headline(report: Report) -> str:
 
 
 def complained(report: Report) -> list[str]:
-    """What goes wrong, where its cause is not known: in a person's words where nothing in the input tells of it."""
+    """What goes wrong if its cause is unknown; in a person's words if the input does not show it."""
     verdict = report.summary.verdict
     if verdict == "complaint-nothing-seen":
         shown = [found for found in report.complaints if found.told]
@@ -85,7 +85,7 @@ def trouble(found: Complaint) -> str:
 
 
 def first_to_fail(report: Report) -> list[tuple[str, str]]:
-    """Label and text of each line on who failed first, and on what the ranks did last."""
+    """(label, text) of each line on who failed first, and on the last actions of the ranks."""
     lines: list[tuple[str, str]] = []
     groups, unordered = 0, False
     for moment in report.timeline:
@@ -108,12 +108,12 @@ def first_to_fail(report: Report) -> list[tuple[str, str]]:
 
 
 def ruled_out(report: Report) -> str:
-    """``the network between hosts (the job is on one host)``: what the cause is not, empty for nothing."""
+    """``the network between hosts (the job is on one host)``: what is ruled out; empty if nothing is."""
     return say("; ").join(say("{text} ({note})", text=found.what, note=found.because) for found in report.ruled_out)
 
 
 def was_read(report: Report) -> list[str]:
-    """Phrases on what was read: each input with its kinds, then hosts, ranks and the NCCL version."""
+    """Phrases on the input: each source with its kinds, then hosts, ranks and the NCCL version."""
     shown = SHOWN_INPUTS if len(report.inputs) <= SHOWN_INPUTS else SHOWN_OF_MANY
     lines = [_input(item) for item in report.inputs[:shown]]
     rest = report.inputs[shown:]
@@ -139,7 +139,7 @@ def job_read(report: Report) -> str:
 
 
 def _told(report: Report) -> list[str]:
-    """What people say goes wrong, and what came of their trials, in a line; nothing where they tried nothing."""
+    """A line on the problems that people report and the results of their trials; nothing if they tried nothing."""
     groups: dict[str, list[str]] = {}
     for told in report.told:
         if told.kind in OUTCOMES:
@@ -163,14 +163,14 @@ def _input(item: Input) -> str:
 
 
 def _kinds(item: Input) -> list[str]:
-    """The kinds that were recognised, with their lines where there are a few sections to tell apart."""
+    """The recognised kinds, with their line numbers if there are few sections."""
     places: dict[str, list[tuple[int, int]]] = {}
     for section in sorted(item.sections, key=lambda section: section.first_line):
-        if not section.first_line:  # of a machine, not of a text
+        if not section.first_line:  # from a machine, not from a text
             return [*dict.fromkeys(section.kind for section in item.sections)]
         ranges = places.setdefault(section.kind, [])
         begin, end = section.first_line, section.last_line
-        while ranges and ranges[-1][1] >= begin - 1:  # of several ranks, line by line
+        while ranges and ranges[-1][1] >= begin - 1:  # of several ranks, interleaved
             begin, end = min(begin, ranges[-1][0]), max(end, ranges.pop()[1])
         ranges.append((begin, end))
     if not 1 < sum(map(len, places.values())) <= SHOWN_SECTIONS:
@@ -182,7 +182,7 @@ def _kinds(item: Input) -> list[str]:
 
 
 def roots(report: Report) -> list[Finding]:
-    """The findings that nothing else explains, the leading one first."""
+    """The findings that no other finding explains, the leading one first."""
     return [finding for finding in report.findings if not finding.explained_by]
 
 
@@ -196,13 +196,13 @@ def consequences(report: Report, cause: Finding) -> list[Finding]:
 
 
 def label(finding: Finding) -> str:
-    """Name, code and standing of a finding."""
+    """Name, code and status of a finding."""
     standing = say(", ").join((finding.code, say(finding.severity), say(finding.confidence)))
     return say("{text} ({note})", text=finding.name, note=standing)
 
 
 def where(finding: Finding) -> str:
-    """Hosts and ranks of a finding, empty when it has none; lists that are too long end in how many there are."""
+    """Hosts and ranks of a finding, empty if it has none; a list that is too long ends in their number."""
     ranks = (
         say("rank {ranks}" if finding.nranks == 1 else "ranks {ranks}", ranks=finding.ranks) if finding.ranks else ""
     )
@@ -217,7 +217,7 @@ def _counted(text: str, number: int) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text up to the last comma or blank within so many columns, with ``...`` where something was left out."""
+    """The text cut after the last comma or blank within ``limit`` columns; ``...`` marks the omission."""
     limit = cells.fit(text, limit)
     if len(text) == limit:
         return text
@@ -226,12 +226,12 @@ def cut(text: str, limit: int) -> str:
 
 
 def suspects_lead(report: Report) -> bool:
-    """Is a suspect the first answer?"""
+    """True if the first answer is a suspect."""
     return bool(report.suspects) and report.answers[0] == report.suspects[0].name
 
 
 def suspects_title(report: Report) -> str:
-    """What is above the suspects: where nothing is seen to have failed they are no more than worth a look."""
+    """The heading of the suspects: if no failure was seen, they are only worth checking."""
     if report.summary.verdict in {"risk-only", "healthy-as-far-as-seen"}:
         return say("Possible causes (no failure was found)")
     return say("Most likely causes (not proved)")
@@ -244,17 +244,17 @@ def suspected(suspect: Suspect) -> str:
 
 
 def shown_at(sign: Sign) -> str:
-    """The line that shows a sign, empty for what rests on no line."""
+    """The line that shows a sign; empty if it rests on no line."""
     return place(sign.evidence[0]) if sign.evidence else ""
 
 
 def with_place(sign: Sign) -> str:
-    """What a sign says and where it is seen."""
+    """The text of a sign and its place."""
     return say("{text} ({note})", text=sign.text, note=shown_at(sign)) if sign.evidence else sign.text
 
 
 def question(asked_for: Question) -> str:
-    """What to paste or to try, and what its answer would mean."""
+    """What to paste or to try, and what the answer would mean."""
     if asked_for.run:
         return say("{setting} for one run: {text}", setting=asked_for.ask, text=asked_for.text)
     if not asked_for.ask:
@@ -268,7 +268,7 @@ def place(item: Evidence) -> str:
 
 
 def telling(finding: Finding) -> list[Evidence]:
-    """The evidence without lines that differ from an earlier one in their numbers alone."""
+    """The evidence, without lines that differ from an earlier one only in their numbers."""
     found: dict[str, Evidence] = {}
     for item in finding.evidence:
         found.setdefault(_NUMBER.sub("0", item.text), item)
@@ -276,13 +276,13 @@ def telling(finding: Finding) -> list[Evidence]:
 
 
 def more_evidence(finding: Finding, shown: int = EVIDENCE_LIMIT) -> str:
-    """How much evidence is not shown, empty when all of it is."""
+    """The amount of evidence that is not shown; empty if all of it is."""
     rest = max(finding.evidence_count, len(finding.evidence)) - min(shown, len(finding.evidence))
     return say("and {lines}", lines=counted(rest, "more line")) if rest > 0 else ""
 
 
 def remedies(report: Report, finding: Finding) -> tuple[list[Fix], list[str]]:
-    """The fixes of a finding, and those that would not help, without what an earlier finding shown has told already."""
+    """(fixes of a finding, fixes that would not help), without those that an earlier finding has shown."""
     earlier = list(takewhile(lambda other: other is not finding, roots(report)))
     fixes = [fix for fix in finding.fixes if not any(fix in other.fixes for other in earlier)]
     return fixes, [text for text in finding.not_offered if not any(text in other.not_offered for other in earlier)]
@@ -297,10 +297,10 @@ def fix_title(fix: Fix) -> str:
 
 
 def proof_label(fix: Fix, *, suspected: bool = False) -> str:
-    """Whether the choice that the fix brings about was worked out; ``Proved`` only where that choice ends the fault.
+    """The label of the proof of a fix; ``Proved`` only if the simulated choice ends the fault.
 
-    Of a workaround or a test the effect is simulated, and of a suspect nobody knows whether it is the fault at all. In
-    English: `say` tells it.
+    For a workaround or a test the effect is only simulated, and for a suspect it is unknown whether it is the fault. In
+    English: `say` translates it.
     """
     if fix.proof is None:
         return ""
@@ -309,7 +309,7 @@ def proof_label(fix: Fix, *, suspected: bool = False) -> str:
 
 
 def fix_in_short(fix: Fix, *, suspected: bool = False) -> str:
-    """The remedy, and whether it was proved; ``suspected``: that of a suspect."""
+    """The remedy, and whether it was proved; ``suspected``: it is that of a suspect."""
     label = proof_label(fix, suspected=suspected)
     notes = [say(label.lower())] if label in TRIED else []
     notes += [say(WORKAROUND)] if fix.workaround else []
@@ -317,13 +317,13 @@ def fix_in_short(fix: Fix, *, suspected: bool = False) -> str:
 
 
 def fix_notes(fix: Fix, *, suspected: bool = False) -> list[tuple[str, str]]:
-    """Label and text of what is known about a fix: its proof and how to confirm it; ``suspected``: a suspect's."""
+    """(label, text) of the proof of a fix and how to confirm it; ``suspected``: it is that of a suspect."""
     notes = [(say(proof_label(fix, suspected=suspected)), fix.proof.text)] if fix.proof else []
     return [*notes, (say("Confirm"), fix.confirm)] if fix.confirm else notes
 
 
 def paste_lines(fix: Fix) -> list[tuple[str, str]]:
-    """Launcher and the line to paste into it; without rendered lines, the variables whose values are known."""
+    """(launcher, line to paste); without rendered lines, the variables whose values are known."""
     if fix.commands:
         launchers = [launcher for launcher in fix.commands if launcher != "shell"][:SHOWN_LAUNCHERS]
         shown = [*launchers, *(launcher for launcher in fix.commands if launcher == "shell")]
@@ -343,7 +343,7 @@ def ask(unknown: Unknown) -> str:
 
 
 def asked(things: Sequence[str], glue: str) -> str:
-    """What to paste: of a command its output; what says itself that it is an output, a log or a file as it is."""
+    """What to paste: for a command its output; what is named as an output, a log or a file unchanged."""
     named = any("output" in text for text in things) or things[0].split(" ", 1)[0] in {"the", "a"}
     held = say(glue).join(map(phrase, things))
     return held if named else say("the output of {commands}", commands=held)
@@ -355,7 +355,7 @@ def pasted(things: Sequence[str]) -> str:
 
 
 def failed(fault: str) -> str:
-    """What ncdiag itself failed at, with what to do about it."""
+    """The part in which ncdiag failed, with what to do about it."""
     return say(
         "{fault}; the rest of the report is valid. Please report this error (NCDIAG_DEBUG=1 prints the traceback).",
         fault=fault,
@@ -363,7 +363,7 @@ def failed(fault: str) -> str:
 
 
 def disagreement(conflict: Conflict) -> str:
-    """Which field the sources disagree on, with the values and the one that was believed."""
+    """The field on which the sources disagree, with the values and the one that was used."""
     kept = conflict.kept
     believed = say("none was used") if kept is None else say("{value} was used", value=kept)
     text = say("; ").join((" / ".join(conflict.values), believed))
@@ -371,6 +371,6 @@ def disagreement(conflict: Conflict) -> str:
 
 
 def not_understood(report: Report) -> str:
-    """How many lines nobody understood, empty when all were."""
+    """The number of lines not understood, empty if all were."""
     unread, lines = sum(i.unread_lines for i in report.inputs), sum(i.lines for i in report.inputs)
     return say("{n} of {lines} not recognised", n=unread, lines=counted(lines, "line")) if unread else ""

@@ -1,4 +1,4 @@
-"""Pieces of SVG: boxes and words at absolute places. Every text is escaped, and cut where it has to fit."""
+"""Parts of SVG: boxes and words at absolute positions. Every text is escaped, and cut to fit."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ncdiag.language import cells
 from ncdiag.report.sanitize import one_line
 
 LETTER = 6.6
-"""Width of a letter, a little more than a monospaced one has at 11 pixels."""
+"""Width of a letter in pixels, a little more than a monospaced one of size 11 has."""
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufffe|\uffff")
 
 
 class Box(msgspec.Struct, frozen=True):
-    """A place, in pixels."""
+    """Position and size, in pixels."""
 
     x: float
     y: float
@@ -30,7 +30,7 @@ _ON_WHITE = "@media (prefers-color-scheme:dark){svg{background:#fff}}"
 
 
 def document(size: tuple[float, float], title: str, about: str, style: str, parts: Iterable[str]) -> str:
-    """A whole SVG document of this width and height; ``about`` says in words what it shows, where that is written."""
+    """A whole SVG document of this width and height; ``about``, if given, describes it in words."""
     wide, high = (f"{pixels:g}" for pixels in size)
     place = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" role="img"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {place}>'
@@ -42,7 +42,7 @@ def document(size: tuple[float, float], title: str, about: str, style: str, part
 
 
 def rect(box: Box, style: str, about: str | None) -> str:
-    """A box; ``about`` is shown when one points at it, and read aloud."""
+    """A box; ``about`` is its tooltip and is read by screen readers."""
     title = f"<title>{xml(about)}</title>" if about else ""
     place = f'x="{box.x:g}" y="{box.y:g}" width="{box.width:g}" height="{box.height:g}"'
     return f'<rect class="{style}" {place}>{title}</rect>'
@@ -55,11 +55,11 @@ def write(x: float, y: float, text: str, style: str) -> str:
 
 
 def cut(text: str, width: float) -> str:
-    """The text as far as it fits into so many pixels."""
+    """The text as far as it fits into ``width`` pixels."""
     room = max(1, int(width / LETTER))
     return text if cells.width(text) <= room else text[: max(1, cells.fit(text, room - 1))] + "\u2026"
 
 
 def xml(text: str) -> str:
-    """Text of the input as XML: what would act is escaped, what XML does not allow is left out."""
+    """Text of the input as XML: markup is escaped, characters that XML does not allow are removed."""
     return escape(_NOT_XML.sub("", one_line(text)))

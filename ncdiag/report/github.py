@@ -1,7 +1,7 @@
-"""The report as annotations of a GitHub workflow run: one workflow command a finding.
+"""The report as annotations of a GitHub workflow run: one workflow command per finding.
 
 The form and its escapes are those of docs.github.com, "Workflow commands for GitHub Actions", and of actions/toolkit
-(packages/core/src/command.ts). GitHub shows ten errors and ten warnings of a step at most.
+(packages/core/src/command.ts). GitHub shows at most ten errors and ten warnings of a step.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LEVELS: dict[Severity, Level] = {"error": "error", "warning": "warning", "info":
 
 
 def render(report: Report, **_: object) -> str:
-    """A line for each finding, suspect and fault of ncdiag; where there is none, one that says what was seen."""
+    """One line per finding, suspect and fault of ncdiag; if there is none, one line with the verdict."""
     lines = [*_lines(report)] or [command("notice", digest.headline(report), title="ncdiag")]
     return "".join(f"{line}\n" for line in lines)
 
@@ -30,7 +30,7 @@ def command(  # noqa: PLR0913  (each is a property of the command)
 ) -> str:
     """``::error file=a.log,line=3,title=NCD101::message``; an empty text and a 0 are left out.
 
-    Lines of the message stay lines of the annotation; the command itself is one line.
+    Line breaks of the message are kept in the annotation; the command is one line.
     """
     place = {"file": _property(file), "line": line, "col": column, "title": _property(title)}
     given = ",".join(f"{name}={value}" for name, value in place.items() if value)

@@ -1,4 +1,4 @@
-"""What formats for other programs say of a finding besides its title: a few plain lines that stand without a layout."""
+"""Short plain lines on a finding besides its title, for the formats of other programs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ncdiag.report import digest
 from ncdiag.report.model import Finding, Report
 
 _LINES_TO_PASTE = 1
-"""Launchers whose line is given: a reader of an annotation wants one, the report has all."""
+"""Number of launchers whose line is given: one is enough in an annotation, the report has all."""
 
 
 def told(report: Report, finding: Finding) -> Iterator[str]:
-    """The reason, what explains it or else its fixes, each with a line to paste."""
+    """The reason, then what explains it or else its fixes, each with a line to paste."""
     if finding.why:
         yield finding.why
     if finding.explained_by:
@@ -27,7 +27,7 @@ def told(report: Report, finding: Finding) -> Iterator[str]:
 
 
 def shown(finding: Finding) -> Iterator[str]:
-    """The lines of evidence, each with its place, and how many more there are."""
+    """The lines of evidence, each with its place, and the number of the rest."""
     for item in finding.evidence:
         yield f"{digest.place(item)}: {item.text}"
     if more := digest.more_evidence(finding):

@@ -11,5 +11,5 @@ from ncdiag.report.sanitize import json_escapes
 
 
 def render(report: Report, **_: object) -> str:
-    """Indented JSON; characters that could act on a terminal are written as JSON escapes, which changes no value."""
+    """Indented JSON; characters with an effect on a terminal are written as JSON escapes, which changes no value."""
     return json_escapes(json.dumps(msgspec.to_builtins(report), ensure_ascii=False, indent=1)) + "\n"

@@ -1,4 +1,4 @@
-"""The report as JUnit XML, which CI systems show as tests: what is at or above ``--fail-on`` is a failed one.
+"""The report as JUnit XML, which CI systems show as tests: findings at or above ``--fail-on`` are failed tests.
 
 JUnit has no standard; the elements and attributes are those that Jenkins (junit-plugin), GitLab (unit test reports) and
 junitparser read.
@@ -18,12 +18,12 @@ from ncdiag.report.model import Finding, Look, Report
 from ncdiag.report.sanitize import clean, one_line
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
-"""What XML 1.0 has no place for, besides the control characters that the sanitiser shows as escapes."""
+"""Characters that XML 1.0 does not allow, besides control characters, which the sanitiser escapes."""
 _SEVERITIES = {"FAIL": "error", "WARN": "warning"}
 
 
 class Case(NamedTuple):
-    """A test: ``outcome`` is the element that says how it ended, empty for one that passed."""
+    """A test: ``outcome`` is the element for its result, empty if it passed."""
 
     group: str
     name: str
@@ -31,11 +31,11 @@ class Case(NamedTuple):
     kind: str = ""
     message: str = ""
     text: str = ""
-    """What is printed with it, whether it passed or not."""
+    """The output of the test."""
 
 
 def render(report: Report, *, fail_on: str = "error", **_: object) -> str:
-    """One suite: a test for each look of the table, for each finding that no look names, and what was not judged."""
+    """One suite: a test for each check of the table, for each other finding, and for what was not judged."""
     cases = [*_cases(report, fail_on)]
     counts = {
         "tests": len(cases), "failures": sum(case.outcome == "failure" for case in cases),
@@ -85,7 +85,7 @@ def _cases(report: Report, fail_on: str) -> Iterator[Case]:
 
 
 def _look(report: Report, look: Look, found: Sequence[Finding], failing: Sequence[Severity]) -> Case:
-    """A look at a machine; its name is the same in each run, so that CI can compare them."""
+    """A check of a machine; its name is the same in each run, so that CI can compare them."""
     name = f"{look.what} on {look.host}" if look.host else look.what
     seen = "; ".join(filter(None, [look.seen, f"expected {look.expected}" if look.expected else ""]))
     if look.status == "SKIP":

@@ -1,7 +1,7 @@
-"""What reaches a report as English sentences of facts and values, in the language of the answer.
+"""Translate English sentences of facts and values in a report.
 
-The texts of rules and of `ncdiag.report` are in it already. Quoted lines, names, codes and what people wrote stay as
-they are.
+The texts of rules and of `ncdiag.report` are translated already. Quoted lines, names, codes and what people wrote are
+not changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Piece = TypeVar("Piece", Part, Change, Comparison)
 
 
 def localised(report: Report) -> Report:
-    """The report with what `ncdiag.language.phrase` says for its sentences; the same report in English."""
+    """The report with its sentences translated by `ncdiag.language.phrase`; the same report for English."""
     if is_english():
         return report
     summary = msgspec.structs.replace(report.summary, not_looked_at=_all(report.summary.not_looked_at))
@@ -38,7 +38,7 @@ def localised(report: Report) -> Report:
 
 
 def _look(look: Look) -> Look:
-    """Of a closed vocabulary, a word alone is translated too."""
+    """A check; a single word of a closed vocabulary is translated, too."""
     what, seen, expected = map(say, (look.what, look.seen, look.expected))
     return msgspec.structs.replace(look, what=what, seen=phrase(seen), expected=phrase(expected), why=phrase(look.why))
 

@@ -1,4 +1,4 @@
-"""The report as an answer to paste into a ticket or a thread."""
+"""The report as Markdown, to paste into a ticket or a thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def render(report: Report, **_: object) -> str:
-    """Markdown in which text of the input can neither format, link, mention nor embed anything."""
+    """Markdown in which text of the input cannot format, link, mention or embed anything."""
     lines = [f"**{digest.headline(report)}**", ""]
     lines += [f"{inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
@@ -71,7 +71,7 @@ def _looks(report: Report) -> list[str]:
 
 
 def _compared(report: Report) -> list[str]:
-    """What differs between hosts, and from the baseline."""
+    """The differences between hosts, and from the baseline."""
     from ncdiag.report import compared
 
     lines = [f"- {one.weight}: {inline(compared.line(one))}" for one in report.comparison]
@@ -129,7 +129,7 @@ def _finding(report: Report, finding: Finding) -> list[str]:
 
 
 def _reference(text: str) -> str:
-    """A link when it is an address, else text."""
+    """A link if it is a web address, else text."""
     return f"<{one_line(text).replace('>', '%3E')}>" if text.startswith(("https://", "http://")) else inline(text)
 
 
@@ -138,7 +138,7 @@ def _evidence(source: str, line: int, text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """Text of the input between other text: what Markdown or a forge would act on is escaped."""
+    """Text of the input within other text: characters with a meaning in Markdown or on a forge are escaped."""
     return _SPECIAL.sub(r"\\\g<0>", one_line(text)).replace("@", "&#64;").replace("://", "&#58;//")
 
 

@@ -1,7 +1,7 @@
-"""The report: what a diagnosis answers, in the shape in which it is printed as JSON.
+"""The report: the result of a diagnosis, in the structure in which it is printed as JSON.
 
-The field names are a promise to tools: they change only together with ``SCHEMA_VERSION``. Adding a field is allowed.
-Texts come from the input and are hostile; the renderers sanitise them, nobody else has to.
+The field names are a stable interface: they change only together with ``SCHEMA_VERSION``. Fields may be added.
+Texts come from the input and are untrusted; only the renderers sanitise them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ncdiag.report.differences import Beside, Change, Comparison
 
 SCHEMA_VERSION = 1
 EVIDENCE_LIMIT = 5
-"""Pieces of evidence that a finding shows; ``evidence_count`` tells how many there are."""
+"""Maximum number of pieces of evidence of a finding; ``evidence_count`` is the total."""
 
 Role = Literal["cause", "symptom", "risk"]
 Verdict = Literal[
@@ -35,14 +35,14 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Tool(Part, frozen=True):
-    """The program that answered."""
+    """The program that made the report."""
 
     name: str
     version: str
 
 
 class SectionRef(Part, frozen=True):
-    """A stretch of an input that was recognised; lines count from 1 and both ends belong to it."""
+    """A section of an input that was recognised; lines count from 1, both ends are included."""
 
     kind: str
     first_line: int
@@ -51,7 +51,7 @@ class SectionRef(Part, frozen=True):
 
 
 class Input(Part, frozen=True):
-    """One source, with the lines it has and how many of them nobody understood.
+    """One source, with its number of lines and the number of those not understood.
 
     ``notes`` are sentences about the reading: cut at the size limit, binary parts left out, unreadable.
     """
@@ -64,11 +64,11 @@ class Input(Part, frozen=True):
 
 
 class Summary(Part, frozen=True):
-    """The answer in one glance.
+    """The answer in short.
 
-    ``root_cause`` is the name of ``findings[0]`` when that is a cause. ``not_looked_at`` are phrases that name what
-    this input could not show. ``hosts`` is folded (``node[1-3]``); ``nhosts``, ``nranks`` and ``nccl_version`` (as
-    printed, or its range) are None when unknown.
+    ``root_cause`` is the name of ``findings[0]`` if that is a cause. ``not_looked_at`` are phrases that name what this
+    input could not show. ``hosts`` is folded (``node[1-3]``); ``nhosts``, ``nranks`` and ``nccl_version`` (as printed,
+    or its range) are None if unknown.
     """
 
     verdict: Verdict
@@ -84,7 +84,7 @@ class Summary(Part, frozen=True):
 
 
 class Evidence(Part, frozen=True):
-    """A line that a finding rests on; ``line`` counts from 1, 0 means a value read from the running system."""
+    """A line on which a finding rests; ``line`` counts from 1, 0 means a value read from the running system."""
 
     source: str
     line: int
@@ -94,9 +94,9 @@ class Evidence(Part, frozen=True):
 class Complaint(Part, frozen=True):
     """What goes wrong: ``what`` in a word (``hangs``, ``slow`` ...), ``text`` a sentence about it.
 
-    ``told``: a person says so, and ``text`` is theirs; else the input shows it. ``phase`` is how far the job had come
-    then (``bootstrap``, ``first-collective`` ...), ``where`` names ranks and hosts, empty where nobody
-    does; ``scope`` is what a person says of it (``multi-host``).
+    ``told``: a person says so, and ``text`` is the person's sentence; else the input shows it. ``phase`` is how far the
+    job had come (``bootstrap``, ``first-collective`` ...), ``where`` names ranks and hosts, empty if unknown; ``scope``
+    is the extent that a person gives (``multi-host``).
     """
 
     what: str
@@ -109,10 +109,11 @@ class Complaint(Part, frozen=True):
 
 
 class Told(Part, frozen=True):
-    """What a person says: ``text`` is the line.
+    """A statement of a person: ``text`` is the line.
 
-    ``kind`` is what came of a trial (``works``, ``unchanged`` ...) and ``label`` the change, or ``kind`` is ``wants``
-    and ``label`` what for, or ``kind`` says what of the place is named (``cloud``) and ``label`` its name.
+    ``kind`` is the result of a trial (``works``, ``unchanged`` ...) and ``label`` the change that was tried; or
+    ``kind`` is ``wants`` and ``label`` the wish; or ``kind`` is a property of the environment (``cloud``) and ``label``
+    its name.
     """
 
     kind: str
@@ -122,9 +123,9 @@ class Told(Part, frozen=True):
 
 
 class Proof(Part, frozen=True):
-    """Whether NCCL's own choice, simulated with the fix applied, comes out right.
+    """The result of simulating NCCL's choice with the fix applied.
 
-    ``text`` says what NCCL would choose then, or why that could not be simulated.
+    ``text`` says what NCCL would choose, or why that could not be simulated.
     """
 
     state: ProofState
@@ -136,7 +137,7 @@ class Fix(Part, frozen=True):
 
     ``env`` and ``unset`` are variables (a value that cannot be computed from the input is null, and ``text`` says what
     to paste); ``commands`` maps a launcher (``export``, ``mpirun``, ``docker``, ``shell``) to the lines to paste;
-    ``confirm`` says how to see that it worked; ``applies_to`` the NCCL versions it is for, when not all (``>=2.21``).
+    ``confirm`` says how to see that it worked; ``applies_to`` the NCCL versions it is for, if not all (``>=2.21``).
     """
 
     kind: FixKind
@@ -153,7 +154,7 @@ class Fix(Part, frozen=True):
 
 
 class Wanted(Part, frozen=True):
-    """What would tell more of a symptom: the fact that is ``missing``, and the output to ``ask_for``."""
+    """Input that would give more information on a symptom: the ``missing`` fact, and the output to ``ask_for``."""
 
     missing: str
     ask_for: str
@@ -162,10 +163,10 @@ class Wanted(Part, frozen=True):
 class Finding(Part, frozen=True):
     """A rule that fired.
 
-    ``hosts`` and ``ranks`` are folded (``node[1-3]``, ``0-7,16``), empty when the finding has none. ``explained_by``
-    and ``consequences`` are names of other findings; ``formerly`` older names of this one. ``evidence`` holds at most
-    ``EVIDENCE_LIMIT`` lines, ``evidence_count`` how many there are. ``not_offered`` are fixes that the simulation
-    refuted, each with its reason. ``asks``, of a symptom that nothing explains: what its rule would look at next.
+    ``hosts`` and ``ranks`` are folded (``node[1-3]``, ``0-7,16``), empty if the finding has none. ``explained_by`` and
+    ``consequences`` are names of other findings; ``formerly`` older names of this one. ``evidence`` holds at most
+    ``EVIDENCE_LIMIT`` lines, ``evidence_count`` is the total. ``not_offered`` are fixes that the simulation refuted,
+    each with its reason. ``asks``, for a symptom that nothing explains: the input that its rule asks for.
     """
 
     code: str
@@ -191,7 +192,7 @@ class Finding(Part, frozen=True):
 
 
 class Sign(Part, frozen=True):
-    """Something that speaks for or against a suspect, with the lines that show it."""
+    """Evidence for or against a suspect, with the lines that show it."""
 
     text: str
     strength: str
@@ -199,10 +200,11 @@ class Sign(Part, frozen=True):
 
 
 class Question(Part, frozen=True):
-    """What would tell the suspects apart: an output to paste or a run to make (``ask``), and what it shows (``text``).
+    """What would separate the suspects: an output to paste or a run to make (``ask``), and what it shows (``text``).
 
-    A text that ends with a question mark can be answered with yes or no; without ``ask`` it can only be so. ``key``
-    names the question; ``run``: a variable to set for one run. ``speaks_for``: suspects that a yes makes likelier.
+    A text that ends with a question mark can be answered with yes or no; without ``ask`` there is no other answer.
+    ``key`` identifies the question; ``run``: a variable to set for one run. ``speaks_for``: suspects that a yes makes
+    likelier.
     """
 
     key: str
@@ -213,9 +215,9 @@ class Question(Part, frozen=True):
 
 
 class Suspect(Part, frozen=True):
-    """A cause that is likely and not proved.
+    """A cause that is likely but not proved.
 
-    ``open``: what the input does not tell; ``decide``: what would settle it.
+    ``open``: signs that are unknown from the input; ``decide``: what would settle them.
     """
 
     code: str
@@ -242,7 +244,7 @@ class Unknown(Part, frozen=True):
 
 
 class Conflict(Part, frozen=True):
-    """Two sources disagree on a field; ``kept`` is None when they had equal standing and the field is unknown."""
+    """Two sources disagree on a field; ``kept`` is None if both are equally reliable, so that the field is unknown."""
 
     entity: str
     field: str
@@ -252,13 +254,12 @@ class Conflict(Part, frozen=True):
 
 
 class Moment(Part, frozen=True):
-    """A point of the job's end.
+    """An event at the end of a job.
 
-    ``what``: the ``first-failure``, who was ``first-to-give-up`` waiting, the ``first-end`` of a process, or the
-    ``last`` that some ranks did.
-    ``time`` is in seconds since the epoch, with the clocks of the hosts set right where that was possible.
-    ``ordered_by``: ``time``, ``line`` (the order within one source), ``wait`` (the others only gave up waiting), or
-    ``none``: it is one of several first lines of which nobody can tell which came first.
+    ``what``: the ``first-failure``, which rank was ``first-to-give-up`` waiting, the ``first-end`` of a process, or the
+    ``last`` action of some ranks. ``time`` is in seconds since the epoch, with the clocks of the hosts corrected where
+    possible. ``ordered_by``: ``time``, ``line`` (the order within one source), ``wait`` (the others only gave up
+    waiting), or ``none``: it is one of several first lines whose order is unknown.
     """
 
     what: Step
@@ -273,7 +274,7 @@ class NextStep(Part, frozen=True):
     """What to do next.
 
     ``do``: ``confirm`` that a fix helped, ``paste`` the output of ``run``, ``run`` the job with it, or ``answer`` a
-    question. ``text`` is what it is good for; ``run`` is empty where the text says all.
+    question. ``text`` is its purpose; ``run`` is empty if the text says everything.
     """
 
     do: Literal["confirm", "paste", "run", "answer"]
@@ -282,7 +283,7 @@ class NextStep(Part, frozen=True):
 
 
 class RuledOut(Part, frozen=True):
-    """What the input shows not to be the cause: ``what``, ``because`` of what."""
+    """A cause that the input rules out: ``what``, and the reason ``because``."""
 
     what: str
     because: str
@@ -290,12 +291,12 @@ class RuledOut(Part, frozen=True):
 
 
 class Look(Part, frozen=True, kw_only=True):
-    """A line of the table of ``check``: what was looked at on ``host`` (empty: on all together) and what it came to.
+    """A line of the table of ``check``: what was checked on ``host`` (empty: on all hosts together) and the result.
 
-    Hosts that came to the same are one line: ``host`` is folded (``node[1-3]``), ``nhosts`` counts them.
+    Hosts with the same result are one line: ``host`` is folded (``node[1-3]``), ``nhosts`` counts them.
 
-    ``PASS`` only where something was seen and a rule compared it, ``SKIP`` where not, for the reason in ``why``; beside
-    a ``WARN`` or ``FAIL`` that is what is wrong. ``findings`` are the names of those that rest on it, notes as well.
+    ``PASS`` only if a value was seen and a rule compared it, else ``SKIP``, with the reason in ``why``; for ``WARN`` or
+    ``FAIL``, ``why`` is what is wrong. ``findings`` are the names of findings that rest on it, including notes.
     """
 
     area: str
@@ -310,7 +311,7 @@ class Look(Part, frozen=True, kw_only=True):
 
 
 class Side(Part, frozen=True, kw_only=True):
-    """One of two inputs: its ``source``, what was read of it, and what it came to."""
+    """One of two inputs: its ``source``, what was read of it, and the result."""
 
     source: str
     verdict: Verdict
@@ -323,7 +324,7 @@ class Side(Part, frozen=True, kw_only=True):
 class Difference(Part, frozen=True, kw_only=True):
     """The answer of ``ncdiag diff``: ``before`` and ``after`` are the two inputs, see `Beside` for the rest.
 
-    ``matters``: one of the changes is of high or medium weight.
+    ``matters``: one of the changes has high or medium weight.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -337,16 +338,15 @@ class Difference(Part, frozen=True, kw_only=True):
 
 
 class Report(Part, frozen=True, kw_only=True):
-    """The whole answer. ``findings`` holds all that fired, roots first; ``findings[0]`` leads.
+    """The whole answer. ``findings`` holds all rules that fired, roots first; ``findings[0]`` leads.
 
     ``answers`` are the names of findings and suspects in the order in which a report shows them: causes, suspects,
-    symptoms, risks, notes. There are ``suspects`` only where no finding names what is to be fixed.
-    ``timeline``: who failed first, where several ranks or hosts speak and something failed.
-    ``ruled_out``: where something goes wrong, what its cause is not.
-    ``faults``: what ncdiag itself failed at, and left out. ``looks``: every look at a machine, where ``check`` asked.
-    ``comparison``: in what several hosts differ, ``alike`` in how many things they do not, where ``check`` asked.
-    ``baseline``: what differs from a saved state. ``expired``: sentences about standing orders that hold no more.
-    ``next_steps``: what to do next, the most useful first.
+    symptoms, risks, notes. There are ``suspects`` only if no finding names what to fix. ``timeline``: who failed first,
+    if something failed on one of several ranks or hosts. ``ruled_out``: if something goes wrong, what is not its cause.
+    ``faults``: errors of ncdiag itself, and what they left out. ``looks``: all checks of machines, in reports of
+    ``check``. ``comparison``: differences between several hosts, ``alike`` the number of equal items, in reports of
+    ``check``. ``baseline``: differences from a saved state. ``expired``: sentences about exceptions that have expired.
+    ``next_steps``: what to do next, most useful first.
     """
 
     schema_version: int = SCHEMA_VERSION

@@ -1,4 +1,4 @@
-"""The report as the output of a monitoring plugin: a status line with performance data, then a line a finding.
+"""The report as the output of a monitoring plugin: a status line with performance data, then one line per finding.
 
 States, exit codes and the form of the output are those of the Monitoring Plugins Development Guidelines
 (monitoring-plugins.org/doc/guidelines.html, "Plugin Output for Nagios", "Plugin Return Codes", "Performance data").
@@ -16,13 +16,13 @@ from ncdiag.report.model import Report
 from ncdiag.report.sanitize import one_line
 
 LINE_LIMIT = 300
-"""Characters of a line: many monitoring systems keep 4 KiB of an output, some show only its first line."""
+"""Maximum length of a line: many monitoring systems keep 4 KiB of an output, some show only its first line."""
 SHOWN_FINDINGS = 10
 _STATUSES = ("PASS", "WARN", "FAIL", "SKIP")
 
 
 class State(enum.IntEnum):
-    """What a plugin may answer; the value is its exit code."""
+    """The results of a plugin; the value is its exit code."""
 
     OK = 0
     WARNING = 1
@@ -31,9 +31,9 @@ class State(enum.IntEnum):
 
 
 def state(report: Report, fail_on: str = "error") -> State:
-    """CRITICAL for a finding at least as severe as ``fail_on`` (``never``: none), WARNING for another that is no note.
+    """CRITICAL for a finding at least as severe as ``fail_on`` (``never``: none), WARNING for another except notes.
 
-    Without either, UNKNOWN where ncdiag failed at something, understood nothing or could compare nothing.
+    Without either, UNKNOWN if ncdiag failed in part, understood nothing or could compare nothing.
     """
     summary = report.summary
     counts = {"error": summary.errors, "warning": summary.warnings, "info": summary.infos}
@@ -49,7 +49,7 @@ def state(report: Report, fail_on: str = "error") -> State:
 
 
 def render(report: Report, *, fail_on: str = "error", **_: object) -> str:
-    """``NCDIAG CRITICAL: ... | errors=1;;;0 ...``, then the findings, the worst first."""
+    """``NCDIAG CRITICAL: ... | errors=1;;;0 ...``, then the findings, worst first."""
     lines = [f"{status_line(state(report, fail_on), _said(report))} | {_performance(report)}", *_details(report)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -78,7 +78,7 @@ def _details(report: Report) -> Iterator[str]:
         at = f" on {place}" if place else ""
         yield _plain(f"{finding.severity}: {finding.code} {finding.name}{at}: {finding.title}")
         heads = (line for line in told(report, finding) if line != finding.why and not line.startswith(" "))
-        yield from (f"  {_plain(line)}" for line in heads)  # a line to paste may hold a bar, which has to go
+        yield from (f"  {_plain(line)}" for line in heads)  # a line to paste may contain a bar, which must be removed
     if len(report.findings) > SHOWN_FINDINGS:
         yield f"and {len(report.findings) - SHOWN_FINDINGS} more"
     for suspect in report.suspects:
@@ -88,7 +88,7 @@ def _details(report: Report) -> Iterator[str]:
 
 
 def _performance(report: Report) -> str:
-    """``label=value;warn;crit;min``: counts, whose least value is 0."""
+    """``label=value;warn;crit;min``: counts, with minimum 0."""
     summary = report.summary
     counts = {"errors": summary.errors, "warnings": summary.warnings, "notes": summary.infos}
     if report.looks:
@@ -97,6 +97,6 @@ def _performance(report: Report) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of one line without the bar that begins performance data, cut where it is too long."""
+    """Text of one line without the bar that begins performance data, cut if it is too long."""
     text = one_line(text).replace("|", "/").strip()
     return text if len(text) <= LINE_LIMIT else f"{text[: LINE_LIMIT - 4].rstrip()} ..."

@@ -1,4 +1,4 @@
-"""What to do next: apply the fix and see that it worked, or the output or run that would tell more."""
+"""The next steps: apply the fix and confirm it, or the output or run that would give more information."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ncdiag.report import digest
 from ncdiag.report.model import Finding, NextStep, Report, Suspect
 
 MOST = 3
-"""Steps that a report names: a longer list is not followed."""
+"""Maximum number of steps in a report: a longer list is not followed."""
 _LOG = "NCCL_DEBUG=INFO"
 _CALM = frozenset({"risk-only", "healthy-as-far-as-seen", "complaint-nothing-seen"})
 _OPEN = frozenset({"failed-cause-not-here", "complaint-nothing-seen"})
@@ -17,7 +17,7 @@ _SETTLED = frozenset({"certain", "likely"})
 
 
 def next_steps(report: Report) -> tuple[NextStep, ...]:
-    """The steps, the most useful first; each is named once."""
+    """The steps, most useful first, without repetitions."""
     return tuple({step.run or step.text: step for step in _steps(report)}.values())[:MOST]
 
 
@@ -45,7 +45,7 @@ def _steps(report: Report) -> Iterator[NextStep]:
 
 
 def _when_well(report: Report) -> NextStep:
-    """What is left where nothing speaks against the machine or the job."""
+    """The step if nothing indicates a problem of the machine or the job."""
     if report.looks:
         text = say("compares the hosts of a job; run ncdiag collect -o HOST.tar.gz on each")
         return NextStep("run", "ncdiag check HOST1.tar.gz HOST2.tar.gz", text)
@@ -53,13 +53,13 @@ def _when_well(report: Report) -> NextStep:
 
 
 def leading(report: Report) -> Finding | None:
-    """The finding that the screen is about; None where a suspect leads, or only notes are left."""
+    """The finding that the screen is about; None if a suspect leads, or if there are only notes."""
     first = report.findings[0] if report.findings else None
     return None if first is None or first.severity == "info" or digest.suspects_lead(report) else first
 
 
 def _not_seen(report: Report) -> Iterator[NextStep]:
-    """The outputs that an expert would look at and that are not in the input, the most telling first."""
+    """The outputs that an expert would want to see and that are not in the input, most useful first."""
     for looked in report.summary.not_looked_at:
         what, _, command = looked.partition(" (")
         if command.endswith(")"):
@@ -67,7 +67,7 @@ def _not_seen(report: Report) -> Iterator[NextStep]:
 
 
 def worth_showing(report: Report) -> tuple[Suspect, ...]:
-    """The suspects; where nothing went wrong, those alone for which a line of the input speaks."""
+    """The suspects; if nothing went wrong, only those with a line of the input as evidence."""
     if report.summary.verdict not in _CALM:
         return report.suspects
     return tuple(each for each in report.suspects if any(sign.evidence for sign in each.supporting))
@@ -82,7 +82,7 @@ def _applied(lead: Finding) -> Iterator[NextStep]:
 
 
 def _asked(report: Report) -> Iterator[NextStep]:
-    """What would tell causes apart that are open, and what the rules that could not be judged ask for."""
+    """What would separate unproved causes, and what the rules that could not be judged ask for."""
     for suspect in worth_showing(report):
         for question in suspect.decide[:1]:
             if question.ask:
@@ -96,5 +96,5 @@ def _asked(report: Report) -> Iterator[NextStep]:
 
 
 def _log_missing(report: Report) -> bool:
-    """Would a log of NCCL say more: is there none, or only what it prints without being asked?"""
+    """True if an NCCL log would help: there is none, or only what NCCL prints by default."""
     return not any(section.kind == "nccl_log" for item in report.inputs for section in item.sections)

@@ -1,4 +1,4 @@
-"""Many jobs, each with its report: a line a job, the worst first."""
+"""Many jobs, each with its report: one line per job, worst first."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _WORDS = {
     "nothing-understood": "not recognised",
     "healthy-as-far-as-seen": "no fault found",
 }
-"""Verdicts in a word or two, the worst first."""
+"""Verdicts in a word or two, worst first."""
 _LEAST = 60
-"""Columns of a line at least."""
+"""Minimum width of a line in columns."""
 
 
 def ordered(jobs: Jobs) -> list[tuple[str, Report]]:
-    """The jobs, the worst first; those that are as bad by name."""
+    """The jobs, worst first, then by name."""
     return sorted(jobs, key=lambda job: (_badness(job[1]), job[0]))
 
 
@@ -40,7 +40,7 @@ def _badness(report: Report) -> tuple[int, int]:
 
 
 def as_text(jobs: Jobs, width: int | None) -> str:
-    """Name, verdict and first finding or suspect of each job in a line, cut at ``width``, then how many of each."""
+    """One line per job with its name, verdict and first finding or suspect, cut at ``width``, then the totals."""
     names, shown = _names([name for name, _ in jobs]), ordered(jobs)
     room = max(map(cells.width, names.values()), default=0)
     words = max(cells.width(say(word)) for word in _WORDS.values())
@@ -73,14 +73,14 @@ def _sum(jobs: Jobs) -> str:
 
 
 def _names(names: Sequence[str]) -> dict[str, str]:
-    """The names as they are shown: without the folders that all are in."""
+    """The names as shown: without the folders that all have in common."""
     shared = os.path.commonprefix(list(names))  # noqa: RUF071  (cut back to a folder; a path may be one in an archive)
     folder = shared[: shared.rfind("/") + 1]
     return {name: one_line(name.removeprefix(folder)) for name in names}
 
 
 def _middle_cut(name: str, room: int) -> str:
-    """The name without its middle where it is too long: names differ at either end."""
+    """The name without its middle if it is too long: names differ at both ends."""
     if len(name) <= room:
         return name
     half = (room - 3) // 2
@@ -111,7 +111,7 @@ _FORMATS: dict[str, Callable[[Jobs, int | None], str]] = {"text": as_text, "json
 
 
 def renderer(name: str) -> Callable[[Jobs, int | None], str]:
-    """The function for a format; UsageError for one that does not exist."""
+    """The function for a format; raises UsageError for an unknown one."""
     if name not in _FORMATS:
         msg = f"there is no format {name!r} for many jobs; the formats are {', '.join(_FORMATS)}"
         raise UsageError(msg)

@@ -1,4 +1,4 @@
-"""Lines of styled text for a terminal: wrapped, sanitised, and painted by rich only when colour is asked for."""
+"""Lines of styled text for a terminal: wrapped, sanitised, and coloured by rich only if colour is requested."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from ncdiag.report.sanitize import one_line
 
 MIN_WIDTH, MAX_WIDTH = 40, 110
 TEXT_LIMIT = 2000
-"""Characters of one text that are shown."""
+"""Maximum length of a text in characters."""
 COLOURS = {"error": "bold red", "warning": "yellow", "info": "cyan"}
-"""Bold makes yellow and cyan so bright on many terminals that they cannot be read on white."""
+"""Styles of the severities. Bold yellow and cyan are so bright on many terminals that they cannot be read on white."""
 
 Piece = tuple[str, str]
-"""Text and style; the style is empty for plain text."""
+"""(text, style); the style is empty for plain text."""
 
 
 class Page:
-    """Lines of styled pieces, wrapped at ``width`` columns. Every text is sanitised on its way in."""
+    """Lines of styled pieces, wrapped at ``width`` columns. Every text is sanitised when it is added."""
 
     def __init__(self, width: int, most: int = MAX_WIDTH) -> None:
-        """Start an empty page; text wider than ``most`` columns is hard to read."""
+        """An empty page; ``most`` limits the width, because wider text is hard to read."""
         self.width = max(MIN_WIDTH, min(width, most))
         self.lines: list[list[Piece]] = []
 
     def blank(self) -> None:
-        """An empty line, never two."""
+        """Add an empty line, but never two."""
         if self.lines and self.lines[-1]:
             self.lines.append([])
 
     def put(self, text: str, style: str = "", *, first: str = "", rest: str | None = None, lead: str = "") -> None:
-        """Wrap ``text`` behind ``first``, its other lines behind ``rest`` (default: as many blanks)."""
+        """Wrap ``text`` after ``first``, with ``rest`` before its other lines (default: as many blanks)."""
         text = one_line(text)
         text = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + " ..."
         rest = " " * cells.width(first) if rest is None else rest
@@ -42,7 +42,7 @@ class Page:
             self.lines.append([(line[:cut], lead), (line[cut:].strip(), style)])
 
     def line(self, text: str, style: str = "", *, first: str = "") -> None:
-        """One line that is cut where it is wider than the page."""
+        """Add a line that is cut if it is wider than the page."""
         room = self.width - cells.width(first)
         text = one_line(text).strip()
         if cells.width(text) > room:
@@ -50,12 +50,12 @@ class Page:
         self.lines.append([(first, "bold"), (text, style)])
 
     def verbatim(self, text: str, style: str, *, first: str) -> None:
-        """A line to paste: never wrapped."""
+        """Add a line to paste, which is never wrapped."""
         self.lines.append([(first, "dim"), (one_line(text), style)])
 
     @property
     def rows(self) -> int:
-        """Rows of a terminal of this width that the page takes; a line to paste may take several."""
+        """The number of terminal rows of the page; a line to paste may take several."""
         lengths = (sum(cells.width(text) for text, _ in line) for line in self.lines)
         return sum(max(1, -(-length // self.width)) for length in lengths)
 
@@ -64,7 +64,7 @@ class Page:
         return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
 
     def painted(self) -> str:
-        """The page with the escapes of its styles."""
+        """The page with terminal escapes for its styles."""
         from rich.console import Console
         from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""The fixes of a rule that found nothing: a word in angle brackets stands for what only a finding would name."""
+"""The fixes of a rule without a finding: a word in angle brackets replaces each value that only a finding has."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ncdiag.engine.tree import Path, Slot, Template, Tree, names_read
 from ncdiag.language import say
 
 _KEYS = frozenset({"name", "index", "number", "id"})
-"""Fields that only tell which one of its kind a thing is: the kind is the better word."""
+"""Fields that only number or name a thing: the kind of the thing is the better word."""
 _CONCERNED = "what is affected"
 
 
 def unbound(rule: Rule) -> Rule:
-    """The rule with fixes that name nothing but the job: ``mlxlink -d <hca> -p <port>``.
+    """The rule with fixes that depend only on the job: ``mlxlink -d <hca> -p <port>``.
 
-    A variable's value, and a variable's name, that only a finding would give are left out; the sentence stays.
-    Conditions on what a finding would name are unknown, and leave no fix out; fixes that need no finding come first.
+    Variables whose name or value depends on a finding are left out; the sentence stays. Conditions on names bound by a
+    finding are unknown, and exclude no fix; fixes that need no finding come first.
     """
     program = program_of(rule)
     order = sorted(range(len(rule.fixes)), key=lambda number: not _is_general(rule, number))
@@ -41,7 +41,7 @@ def _is_general(rule: Rule, number: int) -> bool:
 
 
 def is_plain(rule: Rule, text: str) -> bool:
-    """Does the text name nothing but the job and values that are computed?"""
+    """True if the text depends only on the job and on computed values."""
     slots = (part for part in program_of(rule).templates.get(text, ()) if isinstance(part, Slot))
     return all(_is_of_job(slot.tree) for slot in slots)
 
@@ -59,7 +59,7 @@ def _fix(rule: Rule, fix: Fix) -> Fix:
 
 
 def _parts(program: Program, template: Template) -> Iterable[str | Slot]:
-    """The parts of a text; a hole that goes on where a word or a hole ends says more than a name, and is left out."""
+    """The parts of a text; a placeholder directly after a word or a placeholder only adds detail, and is left out."""
     before: str | Slot = ""
     for part in template:
         if isinstance(part, str) or _is_of_job(part.tree):
@@ -70,7 +70,7 @@ def _parts(program: Program, template: Template) -> Iterable[str | Slot]:
 
 
 def _word(program: Program, slot: Slot) -> str:
-    """``host``, ``interface``, ``distance name``: what the hole would name."""
+    """``host``, ``interface``, ``distance name``: the word for a placeholder."""
     if slot.who or not isinstance(slot.tree, Path):
         return slot.who or "value"
     names = [step.name for step in slot.tree.steps]

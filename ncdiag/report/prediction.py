@@ -1,4 +1,4 @@
-"""What NCCL would choose, as a table for people and as JSON."""
+"""Print the choices that NCCL would make, as a table for people and as JSON."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _ROWS = (
 )  # fmt: skip
 _UNKNOWN = "not known"
 NONE = "none"
-"""How a choice of nothing is told."""
+"""The word for a choice of nothing."""
 _ANSWERS = re.compile(r"(?:^|(?<= ))(?:not known|none|yes|no)(?=,|$)")
-"""The words of `cell` that are no names."""
+"""The words of `cell` that are not names."""
 
 
 def as_text(predictions: Sequence[Prediction]) -> str:
-    """A table for each host with one column for each release, the ranks that differ, and the reasons."""
+    """A table per host with one column per release, the ranks that differ, and the reasons."""
     by_host: dict[str, list[Prediction]] = {}
     for one in predictions:
         by_host.setdefault(one.host, []).append(one)
@@ -54,7 +54,7 @@ def _told(found: Sequence[Prediction]) -> Iterator[str]:
 
 
 class _Step(NamedTuple):
-    """A step as it is told: what was considered is left out of ``text``, and ``releases`` are where it was taken."""
+    """A step of a choice: ``text`` without the options considered, and ``releases`` in which it was taken."""
 
     choice: str
     text: str
@@ -63,7 +63,7 @@ class _Step(NamedTuple):
 
 
 def _why(found: Sequence[Prediction]) -> Iterator[str]:
-    """The steps, those that say the same of several devices or in several releases once."""
+    """The steps; those that are equal for several devices or releases are printed once."""
     taken: dict[tuple[str, str, str, str], dict[str, str]] = {}
     for one in found:
         for step in one.chosen.reasons:
@@ -94,7 +94,7 @@ def _folded(names: Sequence[str]) -> str:
 
 
 def is_told(answer: Chosen, field: str) -> bool:
-    """False where the choice, or a part of it, is not known."""
+    """False if the choice, or a part of it, is unknown."""
     return _UNKNOWN not in cell(answer, field)
 
 
@@ -107,7 +107,7 @@ def _said(answer: Chosen, field: str) -> str:
 
 
 def cell(answer: Chosen, field: str) -> str:
-    """A field of `Chosen` for people; unknown is said, and nothing is a dash."""
+    """A field of `Chosen` for people: unknown is spelled out, and nothing is a dash."""
     value = getattr(answer, field)
     if field == "bootstrap_interface" and value is None:
         return NONE if any(step.text.startswith(GIVES_UP) for step in answer.reasons) else _UNKNOWN
@@ -122,7 +122,7 @@ _YES = {True: "yes", False: "no", None: _UNKNOWN}
 
 
 def _pairs(transports: Mapping[str, str | None]) -> str:
-    """``P2P``, or ``P2P 12, SHM 16`` where pairs differ."""
+    """``P2P``, or ``P2P 12, SHM 16`` if pairs differ."""
     counts = Counter(transport or _UNKNOWN for transport in transports.values())
     if len(counts) == 1:
         return next(iter(counts))
@@ -135,11 +135,11 @@ _WORDED: dict[str, Callable[[dict[str, Any]], str]] = {
     "nics": lambda held: ", ".join(f"{gpu} {'+'.join(names)}" for gpu, names in held.items()),
     "local": _pairs,
 }
-"""How the fields that hold something for each port, GPU or pair are told."""
+"""Formatters for fields with a value per port, GPU or pair."""
 
 
 def as_json(predictions: Sequence[Prediction]) -> dict[str, object]:
-    """The predictions under the names of ``--format json``."""
+    """The predictions with the field names of ``--format json``."""
     return {"hosts": [_flat(one) for one in predictions]}
 
 
@@ -151,6 +151,6 @@ def _flat(one: Prediction) -> dict[str, object]:
 
 
 def _promised(answer: Chosen) -> dict[str, object]:
-    """The fields of the JSON form; NICs and local transports are among the reasons there."""
+    """The fields of the JSON form; NICs and local transports are only in its reasons."""
     fields: dict[str, object] = msgspec.to_builtins(answer)
     return {name: value for name, value in fields.items() if name not in {"nics", "local"}}

@@ -1,8 +1,8 @@
 """The report as metrics for the textfile collector of Prometheus' node_exporter.
 
-The form is the text exposition format (prometheus.io/docs/instrumenting/exposition_formats). The collector refuses
-samples with a time, so the time of the run is a metric of its own. No label holds text of the input but the names of
-hosts, and the number of samples has a bound whatever the input is.
+The form is the text exposition format (prometheus.io/docs/instrumenting/exposition_formats). The collector rejects
+samples with a time, so the time of the run is a separate metric. Host names are the only text of the input in labels,
+and the number of samples is limited for any input.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ncdiag.report.model import Finding, Report, Status, Verdict
 from ncdiag.report.sanitize import one_line
 
 HOSTS = 64
-"""Hosts of one finding that have a sample each; of more, there is one sample without a host."""
+"""Maximum number of hosts of a finding with one sample each; for more, there is one sample without a host."""
 SAMPLES = 1000
-"""Samples of `ncdiag_findings`; where there would be more, none of them names a host."""
+"""Maximum number of samples of `ncdiag_findings`; if there were more, none of them names a host."""
 NAME_LIMIT = 128
-"""Characters of a host name."""
+"""Maximum length of a host name."""
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 Labels = tuple[tuple[str, str], ...]
@@ -29,7 +29,7 @@ Samples = Mapping[Labels, float]
 
 
 def render(report: Report, *, now: float | None = None, **_: object) -> str:
-    """Gauges; ``now`` is the time of the run in seconds since the epoch, None for the clock's."""
+    """Gauges; ``now`` is the time of the run in seconds since the epoch, None for the current time."""
     summary = report.summary
     counts = {"error": summary.errors, "warning": summary.warnings, "info": summary.infos}
     severities: Samples = {(("severity", name),): count for name, count in counts.items()}
@@ -75,10 +75,10 @@ def _labels(finding: Finding, host: str) -> Labels:
 
 
 def _hosts(finding: Finding) -> list[str]:
-    """The hosts of a finding; one empty name where there is none, or more than `HOSTS`."""
+    """The hosts of a finding; one empty name if there is none, or more than `HOSTS`."""
     if finding.nhosts == 1:
         return [finding.hosts]
     if not 0 < finding.nhosts <= HOSTS:
         return [""]
     names = [*unfold_hosts(finding.hosts, HOSTS + 1)]
-    return names if len(set(names)) == finding.nhosts else [""]  # a name with a comma or a bracket in it
+    return names if len(set(names)) == finding.nhosts else [""]  # a name contains a comma or a bracket

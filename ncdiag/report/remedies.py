@@ -1,4 +1,4 @@
-"""Fixes with their values filled in, tried in the simulation of NCCL's choice, and written for each launcher."""
+"""Fixes with their values filled in, proved by simulating NCCL's choice, and rendered for each launcher."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from ncdiag.fixes.proofs.outcome import Proof
 
 EVERY = "*"
-"""The name in a fix's ``env`` whose value lists assignments (``best.left_behind``)."""
+"""The name in a fix's ``env`` whose value is a list of assignments (``best.left_behind``)."""
 _REFUTED = 3
-"""Hosts that are named when a fix was refuted."""
+"""Maximum number of hosts named in the reason of a refuted fix."""
 
 
 def fixes_of(found: results.Finding, view: View, values: Values, faults: list[str]) -> list[model.Fix | str]:
-    """The fixes that apply, those whose values are known first.
+    """The fixes that apply, those with known values first; a refuted fix is a sentence.
 
-    One that cannot be worked out for a fault of ncdiag is left out and added to ``faults``.
+    A fix that cannot be computed because of a bug of ncdiag is left out and added to ``faults``.
     """
     fixes: list[model.Fix | str] = []
     try:
@@ -46,11 +46,11 @@ def fixes_of(found: results.Finding, view: View, values: Values, faults: list[st
 
 
 def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | str:
-    """The fix with its values; a value that cannot be computed is null and asked for.
+    """The fix with its values; a value that cannot be computed is null, and ``text`` says what to paste.
 
-    Where the proof refutes it: a sentence that says what it was and why it would not help.
+    If the proof refutes it: a sentence with the fix and why it would not help.
     """
-    from ncdiag.fixes.prove import prove  # what NCCL would choose, which a report without findings does not need
+    from ncdiag.fixes.prove import prove  # not needed by a report without findings
 
     def fill(text: str) -> str:
         return render(found, text, view, values)
@@ -98,7 +98,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
 
 
 def is_in_force(name: str, value: str, view: View) -> bool:
-    """Does all that the input tells of a variable give it this value already?"""
+    """True if everything known about a variable gives it this value already."""
     return values_told(view.job, view).get(name, frozenset()) == frozenset[str | None]({value})
 
 
@@ -119,7 +119,7 @@ def _programs(job: Job, names: Collection[str]) -> Iterable[str]:
 
 
 def _passed(job: Job, names: Iterable[str]) -> dict[str, str]:
-    """The variables of these names that a launcher's own options set, with the value of the first."""
+    """The variables with these names that a launcher's own options set, with the first value."""
     given = {name: text for launch in reversed(job.launches) for name, text in launch.env.items()}
     return {name: text for name in names if (text := given.get(name)) is not None}
 
@@ -129,7 +129,7 @@ def _tags(job: Job) -> Iterable[str]:
 
 
 def _refuted(proof: Proof) -> str:
-    """What speaks against it; what would have gone well elsewhere does not matter then."""
+    """The reasons against it; hosts where it would have worked are not mentioned."""
     against = [phrase(part.text) for part in proof.hosts if part.state == "refuted"]
     more = [say("and {n} more", n=len(against) - _REFUTED)] if len(against) > _REFUTED else []
     return say("; ").join([*against[:_REFUTED], *more])
@@ -148,7 +148,7 @@ def _not_simulated(rule_fix: RuleFix) -> str:
 
 
 def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Iterable[str]:
-    """Why a value could not be computed and whose output would settle it."""
+    """Why a value could not be computed, and the commands whose output would settle it."""
     for text in rule_fix.env.values():
         for name in _best_names(text):
             value = values.compute(name, found.instances[0])

@@ -1,6 +1,6 @@
 """The report as SARIF 2.1.0 (OASIS, errata 01), which code scanning and editors read.
 
-Sections of the standard are named where it decides a form (docs.oasis-open.org/sarif/sarif/v2.1.0).
+Section numbers of the standard are given where it determines the form (docs.oasis-open.org/sarif/sarif/v2.1.0).
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from ncdiag.report.sanitize import json_escapes, one_line
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "ncdiagFinding/v1"
-"""Rule, hosts and title of a finding: the same fault at the same place, whichever line of a log shows it."""
+"""Key of the fingerprint of a finding: rule, hosts and title.
+
+It does not change with the line of a log that shows it.
+"""
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 
 
@@ -50,9 +53,9 @@ def _driver(report: Report, rules: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def _rule(item: Finding | Suspect) -> dict[str, Any]:
-    """What is said of a rule; ``helpUri`` is its first reference that is an address."""
+    """The description of a rule; ``helpUri`` is its first reference that is a web address."""
     known = _catalogue().get(item.code)
-    is_whole = known is not None and "{" not in known.why  # else it is filled in from the input
+    is_whole = known is not None and "{" not in known.why  # else its placeholders are filled in from the input
     why = " ".join((known.why if known and is_whole else item.why).split())
     found: dict[str, Any] = {
         "id": item.code,
@@ -79,7 +82,7 @@ def _help(item: Finding | Suspect, known: Rule | None, why: str) -> Iterator[str
 
 @functools.cache
 def _catalogue() -> dict[str, Rule]:
-    """The shipped rules by code; of private ones the report says enough."""
+    """The shipped rules by code; for private ones the report has enough data."""
     from ncdiag import catalogue
 
     return {rule.code: rule for rule in catalogue.rules()}
@@ -125,7 +128,7 @@ def _hash(*words: str) -> str:
 
 
 def _locations(report: Report, evidence: Sequence[Evidence], hosts: str) -> list[dict[str, Any]]:
-    """Where it is seen; without evidence the first input: readers leave out what has no place."""
+    """The places of the evidence; without evidence the first input, because readers drop results without a place."""
     logical = {"logicalLocations": [{"name": hosts, "kind": "host"}]} if hosts else {}
     if not evidence:
         evidence = [Evidence(item.source, 0, "") for item in report.inputs[:1]]
@@ -140,13 +143,13 @@ def _physical(item: Evidence) -> dict[str, Any]:
 
 
 def _uri(source: str) -> str:
-    """A path as an address: relative as it was given, else ``file:`` (3.4.3); what is not ASCII is encoded."""
+    """A path as a URI: relative as given, else ``file:`` (3.4.3); non-ASCII characters are encoded."""
     encoded = quote(one_line(source), safe="/")
     return f"file://{encoded}" if encoded.startswith("/") else encoded
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    """Whether ncdiag did all that it was to do, and what it could not judge (3.20)."""
+    """Whether ncdiag completed all its work, and what it could not judge (3.20)."""
     failures = [("error", digest.failed(fault)) for fault in report.faults]
     failures += [("warning", f"{item.source}: {note}") for item in report.inputs for note in item.notes]
     failures += [("note", f"More input needed: {digest.ask(unknown)}") for unknown in report.unknown]

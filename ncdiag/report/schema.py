@@ -1,7 +1,6 @@
-"""The JSON schemas of what ncdiag prints for programs, made from the types that it prints.
+"""The JSON schemas of the output for programs, generated from its types.
 
-They describe the shape of ``schema_version`` 1: a field may be added, so that a reader has to pass over those that it
-does not know.
+They describe ``schema_version`` 1: fields may be added, so a reader must ignore fields that it does not know.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ncdiag.report.model import Difference, Report
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 NAMED: Mapping[str, type[msgspec.Struct]] = {"report": Report, "diff": Difference, "facts": Job}
-"""What a schema can be had of: the answers of the judging commands, of ``ncdiag diff`` and of ``ncdiag facts``."""
+"""The types with a schema: the answers of the judging commands, of ``ncdiag diff`` and of ``ncdiag facts``."""
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -32,7 +31,7 @@ def schema(name: str) -> dict[str, Any]:
 def of_type(answer: type[msgspec.Struct]) -> dict[str, Any]:
     """The schema of a type: its own keywords at the top, the types that it refers to in ``$defs``.
 
-    A docstring is the description of its type. ``schema_version`` is required and has the one value that it may have.
+    A docstring is the description of its type. ``schema_version`` is required and has a single allowed value.
     """
     made = _described(msgspec.json.schema(answer))
     parts = made["$defs"]
@@ -44,7 +43,7 @@ def of_type(answer: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _described(part: Any) -> Any:  # noqa: ANN401  (JSON values)
-    """The same, descriptions without the indentation and the marks of docstrings."""
+    """The schema with descriptions without the indentation and markup of docstrings."""
     if isinstance(part, dict):
         return {
             name: inspect.cleandoc(held).replace("``", "`")

@@ -1,7 +1,7 @@
-"""The first screen: verdict, cause, where, the lines that decide, the line to paste, and last what to do next.
+"""The first screen: verdict, cause, place, the decisive lines, the line to paste, and last the next step.
 
-It fits on a terminal of 80 x 24 with the prompt below it. What does not fit is left out piece by piece, the least
-useful first; the whole report is behind ``--verbose``.
+It fits on a terminal of 80 x 24 with the prompt below it. If it does not fit, pieces are omitted, least useful first;
+``--verbose`` prints the whole report.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from ncdiag.report.page import COLOURS, Page
 from ncdiag.report.sanitize import one_line
 
 ROWS = 23
-"""Rows of a terminal of 24 that are left above the prompt."""
+"""Rows of a 24-row terminal that are left above the prompt."""
 PASTED = 3
-"""Lines to paste of one fix."""
+"""Maximum number of lines to paste of one fix."""
 SUSPECTS = 3
 FEW = 3
-"""Hosts whose whole table is shown above the answer."""
+"""Maximum number of hosts whose whole table is shown above the answer."""
 SHOWN = 10
-"""Differences between few hosts that are shown above the answer."""
+"""Maximum number of differences between few hosts shown above the answer."""
 OF_MANY = ((10, 2), (6, 5), (4, 7), (2, 7))
-"""Differences between many hosts above the answer, and how short the answer may become for them: see `_Layout`."""
+"""(differences between many hosts, level of shortness of the answer that they may cause), see `_Layout`."""
 USUAL = 80
-"""Columns below which evidence gets more rows: what it shows must not be lost on a narrow terminal."""
+"""Narrower pages get more rows for evidence, so that its content is not lost."""
 NOTES = 2
-"""Notes that are told where there is nothing else."""
+"""Maximum number of notes shown if there is nothing else."""
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])|(?<=[。！？])")
 _NOTE = re.compile(r" \(|（")
-"""Where the command begins behind what it shows."""
+"""The start of the command after the text that says what it shows."""
 _HEADLINES = {
     "root-cause": "ROOT CAUSE",
     "failed-cause-not-here": "SOMETHING IS WRONG, but its cause is not in this input",
@@ -45,9 +45,9 @@ _HEADLINES = {
 
 
 def lay_out(page: Page, report: Report) -> None:
-    """Put the answer on the page, as fully as it fits, below the table of looks if there is one.
+    """Put the answer on the page, as complete as it fits, below the table of checks if there is one.
 
-    Of many hosts the table has no place: a few lines say what is wrong, and in what they differ.
+    For many hosts the table does not fit: a few lines say what is wrong, and in what they differ.
     """
     many = max((look.nhosts for look in report.looks), default=0) > FEW
     for most, levels in OF_MANY if many else ((0, _Layout.LAST),):
@@ -61,7 +61,7 @@ def lay_out(page: Page, report: Report) -> None:
 
 
 def _looks(width: int, report: Report) -> Page:
-    """The lines of the table, and what differs: the answer is what is left on the terminal."""
+    """The lines of the table and of the differences; the answer gets the rest of the terminal."""
     page = Page(width)
     if report.looks:
         from ncdiag.report import compared, table  # most reports have none
@@ -73,7 +73,7 @@ def _looks(width: int, report: Report) -> Page:
 
 
 def _of_many(width: int, report: Report, most: int) -> Page:
-    """How often which look came to what on many hosts, and in what they differ, in so many lines at most."""
+    """How many of many hosts have which result in a check, and how they differ, in at most ``most`` lines."""
     from ncdiag.report import compared, table
 
     page = Page(width)
@@ -84,7 +84,7 @@ def _of_many(width: int, report: Report, most: int) -> Page:
 
 
 class _Layout:
-    """The screen at a level of shortness; 0 leaves nothing out."""
+    """The screen at a level of shortness; 0 omits nothing."""
 
     ONE_EVIDENCE, SHORT_NEXT, NO_WHY, SHORT_EVIDENCE, SHORT_FIX, NO_NOTES, LAST = range(1, 8)
 
@@ -110,7 +110,7 @@ class _Layout:
             self.page.blank()
 
     def _sentence(self, text: str, rows: int, *, first: str = "  ", style: str = "", rest: str = "  ") -> None:
-        """A text of at most so many rows."""
+        """A text of at most ``rows`` rows."""
         room = rows * (self.page.width - max(cells.width(first), cells.width(rest))) - rows * 8
         self.page.put(digest.cut(one_line(text), max(room, 60)), style, first=first, rest=rest)
 
@@ -190,7 +190,7 @@ class _Layout:
             self._sentence(digest.with_place(sign), rows, first=f"     {say('because')} ", rest="       ")
 
     def _notes(self, lead: Finding | None) -> None:
-        """What else there is, in a line each."""
+        """One line for each other thing of interest."""
         self._blank()
         told = self.report.findings[:NOTES] if lead is None and not worth_showing(self.report) else (lead,)
         others = [f for f in digest.roots(self.report) if f not in told]
@@ -209,7 +209,7 @@ class _Layout:
             self.page.line(fitting or counted(len(references), "reference"), first=see)
 
     def _list(self, names: Sequence[str], label: str) -> None:
-        """As many of the names as a line has room for, and how many more there are; nothing for none."""
+        """As many of the names as fit on a line, and the number of the rest; nothing if there are none."""
         comma, label, shown = say(", "), f"{label}{say(': ')}", 0
         room = self.page.width - cells.width(label) - cells.width(say("{names} and {n} more", names="", n=99))
         while shown < len(names) and cells.width(comma.join(names[: shown + 1])) <= room:
@@ -251,7 +251,7 @@ def _read(report: Report, room: int) -> str:
 
 
 def _step(step: NextStep, width: int) -> str:
-    """What to do; what it is good for is left out where both together are wider than the page, if that has a width."""
+    """What to do; its purpose is left out if both together are wider than the page, unless ``width`` is 0."""
     if not step.run:
         return step.text
     if step.do == "run":

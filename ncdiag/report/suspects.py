@@ -26,7 +26,7 @@ SHOWN_QUESTIONS = 3
 def suspects_of(
     shown: Sequence[Suspected], view: View, values: Values, faults: list[str], answered: Iterable[str] = ()
 ) -> tuple[model.Suspect, ...]:
-    """The suspects as parts of the report; ``answered`` are questions that were asked already."""
+    """The suspects as parts of the report; ``answered`` are questions that were already asked."""
     asked = questions(shown, answered)
     names = {suspected.rule.code: suspected.rule.name for suspected in shown}
     return tuple(
@@ -46,7 +46,7 @@ def _question(asked: Question, names: dict[str, str]) -> model.Question:
 
 
 def _suspect(suspected: Suspected, view: View, values: Values, faults: list[str]) -> model.Suspect:
-    """The suspect with its fixes; of what only a finding would name they hold the kind."""
+    """The suspect with its fixes; placeholders replace values that only a finding would have."""
     rule = suspected.rule
     fixes: list[model.Fix] = []
     for fix in fixes_of(unbound_finding(rule), view, values, faults):
@@ -64,7 +64,7 @@ def _suspect(suspected: Suspected, view: View, values: Values, faults: list[str]
 
 
 def _is_set(fix: model.Fix, view: View) -> bool:
-    """Does the input set all that the fix would set?"""
+    """True if the input already sets everything that the fix would set."""
     held = {(setting.name, setting.text) for setting in view.job.settings}
     held |= {pair for launch in view.job.launches for pair in (*launch.env.items(), *launch.prefix_env.items())}
     return bool(fix.env) and held.issuperset(fix.env.items())
@@ -75,7 +75,7 @@ def _sign(judged: Judged) -> model.Sign:
 
 
 def unbound_finding(rule: Rule) -> Finding:
-    """A finding of nothing in particular."""
+    """A finding without instances, for computing the fixes of a suspect."""
     return Finding(
         rule=unbound(rule), severity=rule.severity, role=rule.role, layer=rule.layer, title="", why="",
         confidence="possible", where=Where.nowhere(), evidence=(), instances=({},), count=1,

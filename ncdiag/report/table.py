@@ -1,4 +1,4 @@
-"""The table of looks as people read it: a line for each, and for all hosts that came to the same."""
+"""The table of checks for people: one line per check, and one for all hosts with the same result."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ncdiag.report.model import Look, Report, Status
 
 STYLES: dict[Status, str] = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red", "SKIP": "dim"}
 SEEN_LIMIT = 160
-"""Characters of a value that are shown."""
+"""Maximum length of a value in characters."""
 VALUES = 3
-"""Values of one look on several hosts that are shown."""
+"""Maximum number of values of one check on several hosts."""
 
 
 class Row(NamedTuple):
-    """A line: ``text`` is the value seen, what it should be, and what is wrong or why it was skipped."""
+    """A line: ``text`` is the value, the expected value, and what is wrong or why it was skipped."""
 
     status: Status
     what: str
@@ -26,7 +26,7 @@ class Row(NamedTuple):
 
 
 class Page(Protocol):
-    """Where the lines go (`ncdiag.report.text`)."""
+    """The page to which the lines are written (`ncdiag.report.text`)."""
 
     def blank(self) -> None:
         """End a part."""
@@ -36,7 +36,7 @@ class Page(Protocol):
 
 
 def areas(report: Report) -> Iterator[tuple[str, list[Row]]]:
-    """The title of each area that has lines, and the lines."""
+    """The title and the lines of each area that has lines."""
     titles = {area.name: area.title for area in (*book().area, *launch_book().area)}
     several = len({look.host for look in report.looks if look.host}) > 1 or any(k.nhosts > 1 for k in report.looks)
     for area, looks in groupby(report.looks, key=lambda look: look.area):
@@ -44,7 +44,7 @@ def areas(report: Report) -> Iterator[tuple[str, list[Row]]]:
 
 
 def counts(report: Report) -> str:
-    """``31 PASS, 1 FAIL, 9 SKIP``, the lines counted."""
+    """``31 PASS, 1 FAIL, 9 SKIP``, the numbers of lines."""
     found = [row.status for _, rows in areas(report) for row in rows]
     return ", ".join(f"{found.count(status)} {status}" for status in STYLES if status in found)
 
@@ -65,7 +65,7 @@ def write(page: Page, report: Report) -> None:
 
 
 def _rows(looks: Sequence[Look], *, several: bool) -> Iterator[Row]:
-    """A line for each value of a look; of many values that came to the same, one line in all."""
+    """One line per value of a check; one line for all hosts if there are many values with the same status."""
     alike: dict[tuple[str, Status], list[Look]] = {}
     for look in looks:
         alike.setdefault((look.what, look.status), []).append(look)

@@ -1,6 +1,6 @@
-"""The report for a person at a terminal: one screen, the whole, or a line a finding.
+"""The report for a person at a terminal: one screen, the whole, or one line per finding.
 
-The page is laid out here, so that it reads the same with colour and without; rich only paints it, and only when asked.
+The layout is the same with and without colour; rich only adds the colours, if requested.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ _SPOKEN = (
     (UNNAMED, "the host"),
 )
 _BEGINNINGS = tuple(instead for _, instead in _SPOKEN if instead)
-"""Words put in, which begin a sentence where they stand first."""
+"""Inserted words, which are capitalised at the start of a sentence."""
 
 
 def spoken(text: str) -> str:
-    """The text without the words that stand for what nobody told: a rank without number, a host without name."""
+    """The text without placeholders for unknown things: a rank without number, a host without name."""
     for word, instead in _SPOKEN:
         text = text.replace(say(word), say(instead))
     if not is_english():
@@ -40,5 +40,5 @@ def evidence(spans: Sequence[Span]) -> tuple[model.Evidence, ...]:
 
 
 def lines_of(fact: Fact) -> tuple[model.Evidence, ...]:
-    """The lines that a fact was read from, or rests on."""
+    """The lines from which a fact was read, or on which it rests."""
     return evidence(list(dict.fromkeys(fact.provenance.values())))

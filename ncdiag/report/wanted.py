@@ -1,4 +1,4 @@
-"""What to look at next where a symptom was found and its cause was not: what its rule asks for and nobody gave."""
+"""What to provide next for a symptom whose cause was not found: outputs that its rule asks for and that are missing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ncdiag.report import model
 
 
 def wanted(found: Finding, is_given: Callable[[str], bool]) -> tuple[model.Wanted, ...]:
-    """The outputs that the rule of an unexplained symptom asks for; ``is_given`` tells whether one is in the input.
+    """The outputs that the rule of an unexplained symptom asks for; ``is_given`` says whether one is in the input.
 
-    An ask about one condition is for where that could not be judged, and here it could.
+    Asks about a single condition are left out: they are for rules that could not be judged, and this one could.
     """
     if found.role != "symptom" or found.severity == "info" or found.explained_by:
         return ()

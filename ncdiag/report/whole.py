@@ -13,7 +13,7 @@ from ncdiag.report.sanitize import one_line
 TITLE_LIMIT = 400
 SHOWN_SIGNS = 4
 SHOWN_FINDINGS, SHOWN_CONSEQUENCES, SHOWN_EVIDENCE = 5, 4, 3
-"""What a person reads; JSON has all."""
+"""Maximum numbers shown to a person; JSON has all."""
 
 
 def lay_out(page: Page, report: Report) -> None:
@@ -44,7 +44,7 @@ def _head(page: Page, report: Report) -> None:
 
 
 def _suspects(page: Page, report: Report) -> None:
-    """What is likely, with what speaks for and against it, and what would settle it."""
+    """The likely causes, with the signs for and against them, and what would settle them."""
     for number, suspect in enumerate(report.suspects, 1):
         if number == 1:
             page.put(digest.suspects_title(report).upper(), "bold")
@@ -91,7 +91,7 @@ def _findings(page: Page, report: Report) -> None:
 
 
 def _leading(page: Page, report: Report, finding: Finding) -> None:
-    """The first finding, with all that is known of it."""
+    """The first finding, with all its details."""
     _title(page, finding)
     if finding.why:
         page.blank()
@@ -120,7 +120,7 @@ def _title(page: Page, finding: Finding) -> None:
 
 
 def _other(page: Page, report: Report, finding: Finding) -> None:
-    """Another finding in few lines: what, where, a line that shows it, what to do."""
+    """Another finding in a few lines: title, place, a line that shows it, what to do."""
     _title(page, finding)
     for item in finding.evidence[:1]:
         more, place = digest.more_evidence(finding, 1), digest.place(item)

@@ -1,4 +1,4 @@
-"""What goes wrong, when, and what came of it: the words of the report for the codes of its fields."""
+"""The words of the report for the codes of its fields: problem, phase, and result."""
 
 from __future__ import annotations
 

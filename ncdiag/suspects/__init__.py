@@ -1,1 +1,1 @@
-"""What is likely where nothing is proved: suspects, weighed by the signs for and against them."""
+"""Likely causes when nothing is proved: suspects, scored by the signs for and against them."""

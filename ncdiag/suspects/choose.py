@@ -1,4 +1,4 @@
-"""Which suspects a report shows, in which words, and where none has to be shown."""
+"""Choose the suspects that a report shows, and the words for their likelihood; often none needs to be shown."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ncdiag.suspects.weigh import Judged, Scales, Weighed
 
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
-"""Suspects that a report shows."""
+"""Maximum number of suspects in a report."""
 VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 4.0, 1.4, 3.4, 1.5
-"""Scores from which the words hold; ``LEAD`` is how far the first must be ahead of the next to be very likely."""
+"""Minimum scores for the words; ``LEAD`` is the minimum lead over the second suspect for 'very likely'."""
 FAR = 1.0
-"""How far behind the first a suspect may be to be shown: three times less likely is not worth a person's time."""
+"""Maximum distance in score to the first suspect: one that is three times less likely is not worth a person's time."""
 
 
 class Suspected(msgspec.Struct, frozen=True):
-    """A suspect that is shown."""
+    """A suspect to be shown."""
 
     weighed: Weighed
     likelihood: Likelihood
 
     @property
     def rule(self) -> Rule:
-        """The rule that it belongs to."""
+        """The rule of the suspect."""
         return self.weighed.rule
 
     @property
@@ -43,30 +43,30 @@ class Suspected(msgspec.Struct, frozen=True):
 
     @property
     def open(self) -> tuple[Judged, ...]:
-        """The signs of which the input does not tell whether they are true."""
+        """The signs that are unknown from the input."""
         return tuple(judged for judged in self.weighed.signs if judged.truth is None)
 
 
 def is_specific(found: Finding) -> bool:
-    """Does the finding name what is to be fixed, and not only that something failed?"""
+    """True if the finding names what to fix, not only that something failed."""
     return found.role == "cause" and found.severity != "info" and not found.vague and not found.rule.floor
 
 
 def is_telling(found: Finding) -> bool:
-    """Is it a symptom that a rule of its own names, and not only that something failed?"""
+    """True for a symptom with a specific rule, not only that something failed."""
     return found.role == "symptom" and found.severity != "info" and not found.vague and not found.rule.floor
 
 
 def is_named(found: Finding) -> bool:
-    """Is it found by a rule of its own, be it that it says little of what to fix?"""
+    """True if a specific rule found it, even if it says little about what to fix."""
     return found.severity != "info" and not found.rule.floor
 
 
 def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tuple[str, ...]:
     """Names of findings and suspects in the order of a report.
 
-    Causes that say what to fix, suspects that are likely, symptoms that say where it fails, risks, suspects that are
-    possible, what is left, and suspects for which only words speak.
+    Causes that say what to fix, likely suspects, symptoms that say where it fails, risks, possible suspects, the rest,
+    and suspects for which only words speak.
     """
     likely = [each.rule.name for each in suspected if each.likelihood != "possible"]
     possible = [each.rule.name for each in suspected if not each.weighed.only_resembles]
@@ -83,7 +83,7 @@ def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales,
     troubled = is_troubled(findings, view)
     weighed = worth_naming(scales.weigh(eligible(rules, findings)), findings)
     if not troubled and not scales.asked:
-        # a page that explains how things are done has the words of every fault of its field
+        # a page that explains procedures contains the words of every fault of its field
         weighed = [each for each in weighed if not each.only_resembles]
     shown = named(weighed, lines_of_symptoms(findings), troubled=troubled)
     risks = frozenset() if troubled else {found.rule.code for found in findings if found.severity != "info"}
@@ -91,39 +91,39 @@ def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales,
 
 
 def worth_naming(weighed: Sequence[Weighed], findings: Iterable[Finding]) -> Sequence[Weighed]:
-    """The suspects that signs speak for; those of which the input has the words where no rule and no sign says more."""
+    """The suspects with signs; suspects that only resemble the input are included if no rule and no sign says more."""
     signed = [each for each in weighed if not each.only_resembles]
     says_more = any(each.score >= POSSIBLE for each in signed) or any(map(is_named, findings))
     return signed if says_more else weighed
 
 
 def is_called_for(findings: Sequence[Finding], view: View) -> bool:
-    """Are suspects to be weighed: does no finding name the cause, and is it no job that runs to nobody's complaint?"""
+    """True if suspects are to be scored: no finding names the cause, and there is a problem or a complaint."""
     job = view.job
     well = goes_well(job, view) and not job.complaints and not open_failures(job, view)
     return not well and not any(is_specific(found) for found in findings)
 
 
 def eligible(rules: Iterable[Rule], findings: Sequence[Finding]) -> Iterable[Rule]:
-    """The rules that may be suspected: not those whose finding is shown as what is wrong."""
+    """The rules that may be suspects: not those whose finding is already reported as the problem."""
     shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
     return (rule for rule in rules if rule.code not in shown)
 
 
 def is_troubled(findings: Sequence[Finding], view: View) -> bool:
-    """Did something fail, or does somebody complain? Where not, no suspect is more than possible."""
+    """True if something failed or somebody complains. If not, suspects are at most possible."""
     return bool(view.job.complaints or open_failures(view.job, view)) or any(
         found.role == "symptom" and found.severity != "info" for found in findings
     )
 
 
 def lines_of_symptoms(findings: Iterable[Finding]) -> frozenset[Span]:
-    """The lines on which the symptoms rest that say where it fails."""
+    """The evidence of the symptoms that say where it fails."""
     return frozenset(span for found in findings if is_telling(found) for span in found.evidence)
 
 
 def noted(findings: Iterable[Finding]) -> list[Event]:
-    """The events that rules judged to be notes, and that nothing louder rests on."""
+    """The events that rules judged to be notes, without those that a more severe finding uses."""
     held = [found for found in findings if not found.rule.floor]
     loud = {id(event) for found in held if found.severity != "info" for event in _events(found)}
     return [e for found in held if found.severity == "info" for e in _events(found) if id(e) not in loud]
@@ -134,9 +134,9 @@ def _events(found: Finding) -> Iterator[Event]:
 
 
 def says_no_more(weighed: Weighed, cited: frozenset[Span]) -> bool:
-    """Is all that speaks for a suspect a symptom's, or but a matter of words?
+    """True if the evidence for a suspect is only that of a symptom, or only resemblance.
 
-    A symptom's: what is in lines of which it says what they mean.
+    Evidence of a symptom: lines that the symptom already explains.
     """
     if weighed.only_resembles:
         return True
@@ -147,10 +147,10 @@ def says_no_more(weighed: Weighed, cited: frozenset[Span]) -> bool:
 def named(
     weighed: Sequence[Weighed], cited: frozenset[Span] = frozenset(), *, troubled: bool = True
 ) -> Iterable[Suspected]:
-    """The first ones, each with the word for its score; what is weaker than possible, or far behind, is left out.
+    """The first suspects, each with the word for its score; less than possible, or far from the first, is left out.
 
-    What says no more than a symptom (``cited``: its lines) or than words is possible at most, as is all where nothing
-    went wrong.
+    A suspect is at most possible if its evidence is only that of a symptom (``cited``: its lines) or resemblance, or if
+    nothing went wrong.
     """
     for place, each in enumerate(weighed[:MOST]):
         if weighed[0].score - each.score > FAR:
@@ -163,7 +163,7 @@ def named(
 
 
 def likelihood(score: float, lead: float, *, first: bool) -> Likelihood | None:
-    """The word for a score; only the first suspect, well ahead of the next, is very likely."""
+    """The word for a score; only the first suspect, with a clear lead, is very likely."""
     if first and score >= VERY_LIKELY and lead >= LEAD:
         return "very likely"
     if score >= LIKELY:

@@ -1,4 +1,4 @@
-"""The next question: what would change the order of the suspects most, and of that the cheapest first."""
+"""The next question: the one whose answer would change the order of the suspects most; cheapest first among equals."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ncdiag.suspects.choose import Suspected
 from ncdiag.suspects.weigh import STRENGTHS, key_of
 
 _OF_ASK, _OF_TRIAL = STRENGTHS["moderate"], STRENGTHS["strong"]
-"""What the output that settles a rule, and a run with its fix, are expected to count."""
+"""The expected weight of the output that settles a rule, and of a run with its fix."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question, something to paste, or a run to make (``is_run``), that speaks for or against suspects.
+    """A question, an output to paste, or a run to make (``is_run``), whose answer is evidence for or against suspects.
 
-    ``key`` names the answer (`Scales` takes it); ``codes`` are the suspects for which "yes" speaks; ``counts`` is how
-    much. Yes or no is an answer where the text ends with a question mark; where ``ask`` is empty it is the only one.
+    ``key`` identifies the answer (`Scales` takes it); ``codes`` are the suspects that "yes" supports; ``counts`` is the
+    weight of the answer. If the text ends with a question mark, it can be answered with yes or no; if ``ask`` is empty,
+    only so.
     """
 
     key: str
@@ -31,7 +32,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def questions(shown: Sequence[Suspected], answered: Iterable[str] = ()) -> list[Question]:
-    """What is worth asking about the suspects, the most useful first; what was ``answered`` is left out."""
+    """The questions worth asking about the suspects, most useful first, without those in ``answered``."""
     found: dict[str, Question] = {}
     for suspected in shown:
         for question in _of(suspected):
@@ -70,7 +71,7 @@ def _of(suspected: Suspected) -> Iterator[Question]:
 
 
 def _changes(question: Question, shown: Sequence[Suspected]) -> int:
-    """How many of the two answers would put the suspects into another order, or part the first two clearly."""
+    """How many of the two answers would change the order of the suspects, or separate the first two clearly."""
     before = [suspected.rule.code for suspected in shown]
     found = 0
     for sign in (1, -1):

@@ -1,4 +1,4 @@
-"""Signs tried on their own examples: what `ncdiag rules test` and the project's tests say about them."""
+"""Test signs on their own examples: the problems that `ncdiag rules test` and the project's tests report."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ncdiag.suspects.weigh import Scales, Weighed
 from ncdiag.suspects.wording import Wording
 
 Look = Callable[[str], tuple[View, Wording]]
-"""A text as a person pastes it: what was seen, and its words."""
+"""Maps a text as pasted by a person to its facts and its words."""
 _NEEDS_A_TWIN = ("decisive", "strong")
 _FEWEST = 2
 
 
 def problems(rules: Iterable[Rule], look: Look, book: Collection[Rule]) -> list[str]:
-    """What is wrong with the signs of the rules, one sentence each; ``book``: all rules, whose order a sign changes."""
+    """The problems of the signs of the rules, one sentence each; ``book``: all rules, whose order a sign influences."""
     return [f"{rule.name}: {problem}" for rule in rules if rule.suspect for problem in _problems(rule, look, book)]
 
 
@@ -55,9 +55,9 @@ def _is_true(rule: Rule, sign: Sign, scales: Scales) -> bool:
 
 
 def _changes(rule: Rule, number: int, scales: Scales, book: Collection[Rule]) -> bool:
-    """Is it another suspect without the sign: no suspect at all, with another word, or in another place?
+    """True if without the sign the suspect differs: is absent, has another word, or is in another place.
 
-    Most answers follow from the suspect alone. The others are weighed only while the answer depends on them.
+    Usually the answer follows from the suspect alone. The others are scored only while the answer depends on them.
     """
     whole, less = scales.one(rule), scales.one(_without(rule, number))
     if bool(whole.supporting) != bool(less.supporting):
@@ -76,7 +76,7 @@ def _changes(rule: Rule, number: int, scales: Scales, book: Collection[Rule]) ->
 
 
 def _words(weighed: Weighed) -> set[Likelihood | None]:
-    """The words that a suspect can have, whatever the others weigh."""
+    """The words that a suspect can have, whatever the scores of the others."""
     return {_word(weighed, first=first) for first in (True, False)}
 
 

@@ -1,7 +1,8 @@
-"""What a trial says of causes: one mechanism for all suspects.
+"""Evidence from trials of fixes: one mechanism for all suspects.
 
-A fix, tried and working, is strong evidence for the fault that it fixes; tried in vain it speaks against it, and rules
-it out where the fix would have hidden the fault. What leaves a part of NCCL out tells of all causes in that part.
+A fix that worked is strong evidence for the fault that it fixes; one that did not work is evidence against it, and
+excludes it if the fix would have hidden the fault. A trial without a part of NCCL is evidence on all causes in that
+part.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.schema import Fix, Rule, Sign, Strength
 
 _PRINTS = lazy_regex(r"_(?:DEBUG|REPORT|TRACE|DUMP)(?:_|$)")
-"""What is in the name of a variable that prints more and changes nothing else (NCCL, PyTorch, Gloo)."""
+"""Part of the name of a variable that only prints more (NCCL, PyTorch, Gloo)."""
 
 _MANY = 5
-"""Suspects from which on a fix that all of them offer tells of their class and of none of them."""
+"""Minimum number of suspects with the same fix for which the fix is evidence on their class, not on each of them."""
 _NO_FAILURE = frozenset({"slow", "not-used", "memory-grows"})
-"""Complaints of jobs that run: that they run without a part says nothing of it."""
+"""Complaints about jobs that run: that they run without a part is no evidence on it."""
 
 
 class Part(NamedTuple):
-    """A part of NCCL that a trial leaves out: what it is called, and the areas of its rules."""
+    """A part of NCCL that a trial excludes: its name, and the areas of its rules."""
 
     name: str
     areas: frozenset[str]
@@ -43,16 +44,16 @@ PARTS = {
     "NCCL_P2P_DISABLE=1": Part("peer access", frozenset({"p2p"})),
     "NCCL_SHM_DISABLE=1": Part("shared memory", frozenset({"shm"})),
 }
-"""What each of these trials leaves out (NCCL user guide, environment variables), as far as its failure tells.
+"""The part that each of these trials excludes (NCCL user guide, environment variables), as shown by its failure.
 
-``for_it``: so does its success.
+``for_it``: its success shows the part, too.
 """
 
 
 def variables(fix: Fix) -> Iterator[str]:
-    """How a run with the fix is called: ``NCCL_P2P_DISABLE=1``, or the name alone where its value is computed.
+    """Labels of a run with the fix: ``NCCL_P2P_DISABLE=1``, or only the name if the value is computed.
 
-    A variable that only prints more tries nothing.
+    A variable that only prints more is not a trial.
     """
     for name, value in fix.env.items():
         if name != "*" and not _PRINTS.search(name):
@@ -61,13 +62,13 @@ def variables(fix: Fix) -> Iterator[str]:
 
 
 def labels(fix: Fix) -> Iterator[str]:
-    """How runs with the fix are called."""
+    """Labels of runs with the fix."""
     yield from variables(fix)
     yield from fix.tried
 
 
 def offered(rules: Iterable[Rule]) -> Counter[str]:
-    """How many suspects offer each fix, by the labels of its runs."""
+    """The number of suspects that offer each fix, by the labels of its runs."""
     suspects = (rule for rule in rules if rule.suspect is not None)
     return Counter(label for rule in suspects for label in {label for fix in rule.fixes for label in labels(fix)})
 
@@ -75,7 +76,7 @@ def offered(rules: Iterable[Rule]) -> Counter[str]:
 def signs(
     rule: Rule, cured: Iterable[str], in_vain: Iterable[str], offers: Mapping[str, int]
 ) -> Iterator[tuple[Sign, str]]:
-    """The signs that trials give, each with the label of its trial; ``offers`` are those of all rules."""
+    """The signs from trials, each with the label of its trial; ``offers`` are those of all rules."""
     helped, failed = _set(cured), _set(in_vain)
     for fix in rule.fixes:
         for label in labels(fix):
@@ -96,11 +97,11 @@ def signs(
 
 
 def _set(labels: Iterable[str]) -> set[str]:
-    """The labels; a ``..._DISABLE`` that is told without a value was set."""
+    """The labels; a ``..._DISABLE`` reported without a value counts as set."""
     told = set(labels)
     return told | {f"{label}=1" for label in told if label.endswith("_DISABLE") and f"{label}=0" not in told}
 
 
 def _words(label: str) -> str:
-    """The label of a told trial as people read it: ``no firewall``; variables as they are."""
+    """The label of a reported trial in words: ``no firewall``; variables unchanged."""
     return label if "_" in label else label.replace("-", " ")

@@ -1,7 +1,7 @@
-"""Weigh the suspects: what speaks for and against each, as steps of log-odds.
+"""Score the suspects: the evidence for and against each, in steps of log-odds.
 
-A suspect begins with its prior. Of the signs of one group, and of those that rest on the same line, the strongest
-counts; what is unknown counts nothing. The scale is set so that the words of `likelihood` keep what they promise on
+The score begins with the suspect's prior. Of the signs of one group, and of those that rest on the same line, only the
+strongest counts; unknown signs count nothing. The scale is calibrated so that the words of `likelihood` are right on
 support threads (`make cases` prints how often each was right).
 """
 
@@ -34,17 +34,17 @@ STRENGTHS: Mapping[Strength, float] = {"decisive": 3.0, "strong": 1.8, "moderate
 _LEAST: Strength = "weak"
 PRIORS: Mapping[str, float] = {"common": 0.8, "uncommon": 0.4, "rare": 0.0}
 _OTHER_TROUBLE = -0.8
-"""What it counts that the job has trouble, and none that the suspect makes."""
+"""Added to the score if the job has problems, but none that the suspect causes."""
 _SAME_TROUBLE = 0.3
 _PREMISE = Sign(text="its requirements are met, as far as the input shows", strength="weak")
-"""The sign that a rule gives which could not be judged, though its conditions were true as far as they are known."""
+"""The sign that a rule gives if it could not be judged, but its known conditions were true."""
 _WORDS = "words"
 _GUARDED = "it is harmless in a job such as this one"
 _TOO_EARLY = Sign(text="it fails during the bootstrap, before NCCL connects GPUs", strength="strong", against=True)
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """A sign and what became of it. ``counts``: its part of the score; 0 where a stronger one says the same."""
+    """A judged sign. ``counts``: its part of the score; 0 if a stronger one has the same evidence."""
 
     sign: Sign
     truth: Truth
@@ -53,7 +53,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class Weighed(msgspec.Struct, frozen=True):
-    """A suspect with its score, and all its signs as they were judged."""
+    """A suspect with its score, and all its judged signs."""
 
     rule: Rule
     score: float
@@ -63,17 +63,17 @@ class Weighed(msgspec.Struct, frozen=True):
 
     @property
     def supporting(self) -> tuple[Judged, ...]:
-        """The signs that count for it, the strongest first."""
+        """The signs that count for it, strongest first."""
         return tuple(sorted((judged for judged in self.signs if judged.counts > 0), key=lambda j: -j.counts))
 
     @property
     def only_resembles(self) -> bool:
-        """Does nothing speak for it but the words of the input, weak signs aside?"""
+        """True if the evidence for it is only its resemblance to the input, apart from weak signs."""
         return all(judged.sign.group == _WORDS or judged.sign.strength == "weak" for judged in self.supporting)
 
 
 class Scales:
-    """Weighs suspects over one input."""
+    """Scores suspects for one input."""
 
     def __init__(
         self,
@@ -83,11 +83,11 @@ class Scales:
         answers: Mapping[str, bool] | None = None,
         texts: Index | None = None,
     ) -> None:
-        """Take what was seen, the words of the input, what came of the rules, answers, and the words of the rules.
+        """``texts`` is the index of the words of the rules; ``answers`` maps questions to answers.
 
-        Trials are told by a person, shown by runs of the input, or answered.
+        Trials are reported by a person, shown by runs of the input, or answered.
 
-        An answer's key is that of its question (`ncdiag.suspects.decide`): a sign's, a trial's label, or the
+        The key of an answer is that of its question (`ncdiag.suspects.decide`): a sign's key, a trial's label, or the
         question of a suspect itself.
         """
         self._answers = answers or {}
@@ -112,16 +112,16 @@ class Scales:
 
     @property
     def asked(self) -> bool:
-        """True if somebody asks in the input, or mentions himself."""
+        """True if somebody asks a question in the input, or writes in the first person."""
         return self._wording.asks()
 
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
-        """The suspects for which something speaks, the likeliest first."""
+        """The suspects with evidence for them, most likely first."""
         found = [weighed for rule in rules if rule.suspect is not None and (weighed := self.one(rule)).supporting]
         return sorted(found, key=lambda weighed: (-weighed.score, weighed.rule.place, weighed.rule.code))
 
     def one(self, rule: Rule) -> Weighed:
-        """One suspect; a sign that cannot be judged for a fault of ncdiag is unknown."""
+        """The score of one suspect; a sign that cannot be judged because of a bug of ncdiag is unknown."""
         suspect = rule.suspect
         own = (self._judged(rule, number) for number in range(len(rule.signs)))
         found = (
@@ -144,7 +144,7 @@ class Scales:
                 yield Judged(Sign(text=f"it would explain {name}", strength="weak", group="explains"), truth=True)
 
     def _of_guards(self, rule: Rule) -> Iterable[Judged]:
-        """What keeps the rule from being a finding, as far as it is asked of the whole job: the job is on one host."""
+        """Guards of the rule on the whole job that are true (it runs on one host): they count against it."""
         program = program_of(rule)
         for number in program.levels[0][1] if rule.unless else ():
             frame = Frame(self._context, {}, [])
@@ -153,14 +153,14 @@ class Scales:
                 yield Judged(sign, truth=True, evidence=tuple(spans((), frame.reads or (), self._view)))
 
     def _of_phase(self, rule: Rule) -> Iterable[Judged]:
-        """What carries data is connected once the ranks have met: where they do not, it is not to blame."""
+        """Counts against a suspect in the data transport if the ranks failed to meet: it connects afterwards."""
         if rule.area in CARRYING and fails_at_meeting(self._view.job, self._view):
             yield Judged(_TOO_EARLY, truth=True)
 
     def _of_words(self, rule: Rule) -> Iterable[Judged]:
-        """How much the input mentions what the rule mentions. It rests on many lines, and counts by degrees.
+        """The resemblance of the input to the words of the rule. It rests on many lines, and is a matter of degree.
 
-        What was answered with no is what these words mention.
+        Not counted if a question about the suspect was answered with no: then these words are about that.
         """
         found = self._resemblances.get(rule.code)
         if found is None or self._is_denied(rule):
@@ -176,7 +176,7 @@ class Scales:
         return any(self._answers.get(key) is False for key in asked)
 
     def _of_trials(self, rule: Rule) -> Iterable[Judged]:
-        """What was tried of the rule's fixes."""
+        """The results of trying the rule's fixes."""
         if not self._cured and not self._in_vain:
             return
         for sign, label in trials.signs(rule, self._cured, self._in_vain, self._offers):
@@ -184,7 +184,7 @@ class Scales:
             yield Judged(sign, truth=True, evidence=lines)
 
     def _of_answer(self, rule: Rule) -> Iterable[Judged]:
-        """What was answered to the question of the suspect."""
+        """The answer to the question of the suspect."""
         asked = rule.suspect.ask if rule.suspect else ""
         answer = self._answers.get(asked) if asked else None
         if answer is not None:
@@ -224,7 +224,7 @@ class Scales:
 
 
 def _tried(view: View) -> dict[str, tuple[Span, ...]]:
-    """The lines of each trial, of a variable with a value under its name as well: runs in the input, then told ones."""
+    """The lines of each trial (a variable with a value also under its name): runs in the input, then reported ones."""
     found: dict[str, tuple[Span, ...]] = {}
     shown = ((trial.change, trial.spans) for trial in seen_trials(view.job, view))
     told = ((trial.change, tuple(trial.provenance.values())) for trial in view.job.trials)
@@ -235,12 +235,12 @@ def _tried(view: View) -> dict[str, tuple[Span, ...]]:
 
 
 def key_of(rule: Rule, sign: Sign) -> str:
-    """The name of the question whether a sign is true."""
+    """The key of the question whether a sign is true."""
     return f"{rule.code}:{sign.text}"
 
 
 def counted(signs: Iterable[Judged]) -> list[Judged]:
-    """The signs, each with what it counts: the strongest of a group, and of those on the same lines."""
+    """The signs with their part of the score: only the strongest of a group, and of those on the same lines, counts."""
     groups: set[tuple[bool, str]] = set()
     lines: set[tuple[bool, str, int]] = set()
     found: list[Judged] = []

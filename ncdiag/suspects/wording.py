@@ -1,4 +1,4 @@
-"""The lines of an input as words, so that thousands of phrases are looked for in about the time of one search."""
+"""The lines of an input as indexed words, so that searching thousands of phrases takes about as long as one search."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ncdiag.base.spans import Span
 from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
 
 _LONGEST = 4000
-"""Characters of a line that are looked at."""
+"""Maximum number of characters of a line that are searched."""
 _INFLECTED = ("s", "es", "ed", "d", "ing")
-"""Endings of a plain word that make no difference."""
+"""Endings of a plain word that are ignored."""
 _SHORTEST = 3
-"""Letters of a word that has inflected forms."""
+"""Minimum number of letters of a word with inflected forms."""
 _ASKS = lazy_regex(
     r"\b(?:I|I'm|I've|my|any(?:one|body)|observed|noticed|saw|seeing|reported)\b|[?\uff1f]\s*$"
     r"|请教|请问|求助|求解|怎么|为什么|为何|咋",
     re.IGNORECASE,
 )
-"""How people speak who have a trouble; pages that explain how things are done speak otherwise."""
+"""Words of people who have a problem; pages that explain procedures use other words."""
 _DENIALS = frozenset("not no never without nor isn aren wasn doesn don didn cannot 不 没 无 非".split())  # noqa: SIM905
 _DENIED = 2
-"""Words in front of a phrase among which one that denies it may stand."""
+"""Maximum number of words between a negation and the phrase that it denies."""
 
 
 class _Found(NamedTuple):
-    """What of an atom is in the input: its alternatives by their first words, and the lines that hold one of these.
+    """The parts of an atom in the input: its alternatives by their first words, and the lines with one of these.
 
-    Of an alternative the words behind the first are kept, each as the forms that are there.
+    The words after the first one of an alternative are kept, each as the set of its forms in the input.
     """
 
     runs: dict[str, list[list[frozenset[str]]]]
@@ -42,10 +42,10 @@ class _Found(NamedTuple):
 
 
 class Wording:
-    """Lines and an index of their words. Lines of the same words count once, with the first span."""
+    """Lines and an index of their words. Lines with the same words count once, with the first span."""
 
     def __init__(self, spans: Iterable[Span], shared: Shared) -> None:
-        """Take the lines apart, and leave out those that hold a benign phrase."""
+        """Split the lines into words, without those that contain a benign phrase."""
         self._classes = shared.classes
         lines: dict[tuple[str, ...], Span] = {}
         for span in spans:
@@ -66,37 +66,37 @@ class Wording:
         self._left_out |= {number for phrase in shared.benign for number in self._matches(phrase)}
 
     def leave_out(self, spans: Iterable[Span]) -> None:
-        """Look at these lines no more."""
+        """Ignore these lines from now on."""
         places = {(span.source, span.line) for span in spans}
         self._left_out |= {n for n, span in enumerate(self._spans) if (span.source, span.line) in places}
 
     def lines(self) -> Iterator[tuple[str, ...]]:
-        """The words of each line that is looked at."""
+        """The words of each line that is not ignored."""
         return (words for number, words in enumerate(self._words) if number not in self._left_out)
 
     def has_any(self, heads: Heads) -> bool:
-        """False where no phrase that begins so can be in the input: of most, asked of each input, none is."""
+        """False if no phrase with these first words can be in the input: a fast test, true for few phrases."""
         return not self._names.isdisjoint(heads.words) or any(map(self._has, heads.others))
 
     def _has(self, head: str) -> bool:
-        """Is a word in the input that begins so, or one of a class?"""
+        """True if the input has a word with this beginning, or one of a class."""
         known = self._others.get(head)
         if known is None:
             known = self._others[head] = any(self._forms_of(run[0]) for run in self._members((head,)))
         return known
 
     def asks(self) -> bool:
-        """True if somebody asks in a line that is looked at, or mentions himself."""
+        """True if somebody asks a question in a line that is not ignored, or writes in the first person."""
         looked_at = (span.text for number, span in enumerate(self._spans) if number not in self._left_out)
         return any(_ASKS.search(text[:_LONGEST]) for text in looked_at)
 
     def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
-        """The first lines that hold one of the phrases and do not deny it."""
+        """The first ``most`` lines that contain one of the phrases without negating it."""
         first = (itertools.islice(self._matches(phrase), most) for phrase in phrases)
         return [self._spans[number] for number in sorted({*itertools.chain.from_iterable(first)})[:most]]
 
     def _matches(self, phrase: Phrase) -> Iterator[int]:
-        """The lines that hold the phrase."""
+        """The indexes of the lines that contain the phrase."""
         atoms: list[_Found] = []
         places: set[int] | None = None
         for atom in phrase.atoms:
@@ -112,9 +112,9 @@ class Wording:
                 yield number
 
     def _find(self, atom: Atom) -> _Found:
-        """The alternatives of which every word is in the input, and the lines in which their first words are.
+        """The alternatives whose words are all in the input, and the lines that contain their first words.
 
-        Few atoms are in an input, and many phrases share one: what was found is kept.
+        Results are cached, because few atoms are in an input and many phrases share one.
         """
         known = self._found.get(atom)
         if known is None:
@@ -128,24 +128,24 @@ class Wording:
         return known
 
     def _members(self, run: Run) -> Atom:
-        """The runs of a class of words; a run of its own alone."""
+        """The runs of a class of words; for any other run, only itself."""
         return self._classes[run[0][1:]] if run[0].startswith(CLASS) else (run,)
 
     def _forms_of(self, word: str) -> frozenset[str]:
-        """The forms of a phrase's word, or the words that begin so, that are in the input."""
+        """The forms of a phrase's word in the input, or the words of the input with this beginning."""
         known = self._forms.get(word)
         if known is None:
             known = self._forms[word] = self._beginning(word[:-1]) if word.endswith("*") else frozenset()
         return known
 
     def _beginning(self, begin: str) -> frozenset[str]:
-        """The words of the input that begin so."""
+        """The words of the input with this beginning."""
         rest = map(self._vocabulary.__getitem__, range(bisect_left(self._vocabulary, begin), len(self._vocabulary)))
         return frozenset(itertools.takewhile(lambda word: word.startswith(begin), rest))
 
 
 def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The words of an input by what a phrase calls them: each by itself, those of letters without their endings too."""
+    """The words of an input by the phrase's word that matches them: itself, and for plain words without its ending."""
     found: dict[str, set[str]] = defaultdict(set)
     for word in vocabulary:
         found[word].add(word)
@@ -156,7 +156,7 @@ def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:
 
 
 def _ends(words: Sequence[str], atom: _Found, begin: int, end: int) -> Iterator[int]:
-    """Where an atom that begins at one of the places may end."""
+    """Positions where an atom that begins at one of the positions may end."""
     for place, word in enumerate(words[begin:end], begin + 1):
         for rest in atom.runs.get(word, ()):
             last = place + len(rest)
@@ -169,7 +169,7 @@ def _starts(words: Sequence[str], atom: _Found) -> bool:
 
 
 def _holds(words: Sequence[str], atoms: Sequence[_Found], far: Sequence[bool]) -> bool:
-    """Are the atoms there in their order, near each other, and does nothing in front deny them?"""
+    """True if the atoms occur in their order, close enough together, and are not negated."""
     for begin, word in enumerate(words):
         ends = set(_ends(words, atoms[0], begin, begin + 1)) if word in atoms[0].runs else None
         if not ends or _is_denied(words, begin, atoms[0]):
@@ -185,6 +185,6 @@ def _holds(words: Sequence[str], atoms: Sequence[_Found], far: Sequence[bool]) -
 
 
 def _is_denied(words: Sequence[str], begin: int, atom: _Found) -> bool:
-    """Does a word in front deny the phrase? One that begins with a denial mentions it itself."""
+    """True if a preceding word negates the phrase. A phrase that begins with a negation contains it itself."""
     own = not _DENIALS.isdisjoint(atom.runs)
     return not own and not _DENIALS.isdisjoint(words[max(0, begin - _DENIED) : begin])

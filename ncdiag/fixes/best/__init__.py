@@ -1,1 +1,1 @@
-"""The computations behind ``best.*``, one function a value; `ncdiag.fixes.values` finds them by folder."""
+"""The computations of ``best.*``, one function per value; `ncdiag.fixes.values` finds them by folder."""

@@ -15,8 +15,8 @@ from ncdiag.nccl.vocabulary.launches import values_left_behind
 def shm_size(view: View, bindings: Bindings) -> Value:
     """The size of /dev/shm for docker's --shm-size: 1 GiB for each GPU or rank of the host, at least 1 GiB.
 
-    Rests on NVIDIA's advice of 1 GiB for NCCL in containers (NCCL user guide, troubleshooting, Docker) and on NCCL's
-    buffers of about 10 MB for each channel and peer, which grow with the ranks of the host.
+    Based on NVIDIA's advice of 1 GiB for NCCL in containers (NCCL user guide, troubleshooting, Docker) and on NCCL's
+    buffers of about 10 MB for each channel and peer, whose number grows with the ranks of the host.
     """
     concerned = bound(bindings, Host)
     hosts = [concerned] if concerned is not None else view.job.hosts
@@ -30,7 +30,7 @@ def shm_size(view: View, bindings: Bindings) -> Value:
 
 @best
 def np(view: View, bindings: Bindings) -> Value:
-    """The number of processes that the launch line's hosts have slots for."""
+    """The number of processes for which the hosts of the launch line have slots."""
     launch = bound(bindings, Launch) or next((one for one in view.job.launches if one.hosts), None)
     if launch is None or not launch.hosts:
         return Value(reason="the launch line names no hosts", ask_for=("the launch command and its host file",))
@@ -48,7 +48,7 @@ def np(view: View, bindings: Bindings) -> Value:
 
 @best
 def left_behind(view: View, bindings: Bindings) -> Value:
-    """The assignments in front of a launch line that do not reach the other hosts: ``NCCL_DEBUG=INFO``."""
+    """The assignments before a launch command that do not reach the other hosts: ``NCCL_DEBUG=INFO``."""
     launch = bound(bindings, Launch)
     values = values_left_behind(launch, view) if launch is not None else {}
     if launch is None or not values:
@@ -60,13 +60,13 @@ def left_behind(view: View, bindings: Bindings) -> Value:
 
 @best
 def host_id(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """A value of NCCL_HOSTID: another one on each machine, which no one setting for all can be."""
+    """NCCL_HOSTID needs a different value on each machine, so there is no common value."""
     return Value(reason="each machine needs a different value, such as a unique name")
 
 
 @best
 def variable_suggestion(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """The variable that a misspelt one was meant to be."""
+    """The variable that a misspelt one was probably meant to be."""
     setting = bound(bindings, Setting)
     if setting is None:
         return Value(reason="the input names no variable")
@@ -79,7 +79,7 @@ def variable_suggestion(view: View, bindings: Bindings) -> Value:  # noqa: ARG00
 
 @best
 def default_for(view: View, bindings: Bindings) -> Value:
-    """The default of a variable in the NCCL version at hand."""
+    """The default of a variable in the job's NCCL version."""
     setting = bound(bindings, Setting)
     variable = environment.variables().get(setting.name) if setting is not None else None
     if setting is None or variable is None:

@@ -11,7 +11,7 @@ _ASK = "grep -H . /sys/class/infiniband/*/ports/*/pkeys/* (on every host)"
 
 @best
 def pkey_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """NCCL_IB_PKEY: the lowest index at which every InfiniBand port is a full member of one and the same partition."""
+    """For NCCL_IB_PKEY: the lowest index at which every InfiniBand port is a full member of the same partition."""
     ports = [port for host in view.job.hosts for port in infiniband_ports(host, view) if port.pkeys is not None]
     if not ports:
         return Value(reason="no partition table of an InfiniBand port was seen", ask_for=(_ASK,))

@@ -13,14 +13,14 @@ from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
 
 OWN_MODULE_DRIVER = Version(470, 0)
-"""The first driver branch that brings nvidia_peermem along (NVIDIA driver 470 release notes, GPUDirect RDMA)."""
+"""The first driver branch that includes nvidia_peermem (NVIDIA driver 470 release notes, GPUDirect RDMA)."""
 
 
 @best
 def gid_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The GID index whose entry is RoCE v2 with an IPv4 address on every active RoCE port of every host.
 
-    Several such indices: the one whose addresses lie in one network on all hosts, else the lowest.
+    Of several such indexes: the one whose addresses are in one network on all hosts, else the lowest.
     """
     ports = _roce_ports(view)
     blind = _hosts_without_table(view)
@@ -60,7 +60,7 @@ def _good_entries(port: Port) -> dict[int, Gid]:
 
 
 def _one_network(gids: list[Gid], view: View) -> bool:
-    """Tell whether the networks of the interfaces say that all the addresses are in one."""
+    """True if, by the networks of the interfaces, all addresses are in one network."""
     first = gids[0].ip
     for host in view.job.hosts:
         for interface in host.interfaces:
@@ -81,7 +81,7 @@ def _hosts_without_table(view: View) -> tuple[str, ...]:
 
 @best
 def hca_list(view: View, bindings: Bindings) -> Value:
-    """The active RDMA devices of the highest rate, by exact name, for NCCL_IB_HCA; the same list for all hosts."""
+    """A value for NCCL_IB_HCA: the active RDMA devices of the highest rate, by exact name; one list for all hosts."""
     concerned = bound(bindings, Host)
     hosts = [host for host in view.job.hosts if host.hcas and (concerned is None or host.name == concerned.name)]
     lists = {host.name: _fastest(host, view) for host in hosts}
@@ -103,7 +103,7 @@ def hca_list(view: View, bindings: Bindings) -> Value:
 
 
 def _fastest(host: Host, view: View) -> list[Port]:
-    """The active ports of the highest rate, InfiniBand before Ethernet; all active ones where no rate is known."""
+    """The active ports of the highest rate, InfiniBand before Ethernet; all active ports if no rate is known."""
     active = [port for port in active_ports(host, view) or () if _is_hardware(host, port, view)]
     top = max((port.rate_gbps for port in active if port.rate_gbps is not None), default=None)
     ports = [port for port in active if port.rate_gbps == top] if top is not None else active
@@ -120,7 +120,7 @@ def _is_hardware(host: Host, port: Port, view: View) -> bool:
 
 @best
 def hca_exact(view: View, bindings: Bindings) -> Value:
-    """NCCL_IB_HCA as it is set, with the names read exactly: ``mlx5_1`` as ``=mlx5_1``, ``^mlx5_1`` as ``^=mlx5_1``."""
+    """The current NCCL_IB_HCA with exact names: ``mlx5_1`` becomes ``=mlx5_1``, ``^mlx5_1`` becomes ``^=mlx5_1``."""
     setting = bound(bindings, Setting)
     if setting is None or setting.name != "NCCL_IB_HCA":
         setting = view.setting(view.job, "NCCL_IB_HCA")
@@ -138,7 +138,7 @@ def hca_exact(view: View, bindings: Bindings) -> Value:
 
 @best
 def peermem_module(view: View, bindings: Bindings) -> Value:
-    """The kernel module that lets NICs reach GPU memory: nvidia_peermem with drivers from 470 on, else nv_peer_mem."""
+    """The kernel module for GPUDirect RDMA: nvidia_peermem with drivers from 470 on, else nv_peer_mem."""
     concerned = bound(bindings, Host)
     hosts = [concerned] if concerned is not None else list(view.job.hosts)
     texts = {host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None) for host in hosts} - {None}

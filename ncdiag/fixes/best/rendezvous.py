@@ -1,4 +1,4 @@
-"""Where the ranks of a job meet."""
+"""The rendezvous of the ranks: address and port."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
 
 _PORT = 29500
-"""PyTorch's port where none is set (torch/distributed/run.py)."""
+"""PyTorch's default port (torch/distributed/run.py)."""
 _STEP = 17
 _HIGHEST = 32_000
-"""Below the ports that the kernel gives away by itself (net.ipv4.ip_local_port_range begins at 32768)."""
+"""Below the ports that the kernel assigns automatically (net.ipv4.ip_local_port_range begins at 32768)."""
 
 
 @best
 def other_port(view: View, bindings: Bindings) -> Value:
-    """Another port for the rendezvous than the one that is taken, for MASTER_PORT."""
+    """A port for MASTER_PORT other than the one that is taken."""
     event, setting = bound(bindings, Event), view.setting(view.job, "MASTER_PORT")
     told = str(event.fields.get("port") or event.fields.get("local_address") or "") if event is not None else ""
     text = told.rpartition(":")[2] or (setting.text if setting is not None else "") or ""

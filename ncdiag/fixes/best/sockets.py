@@ -19,7 +19,7 @@ from ncdiag.nccl.on_host import seen
 
 
 class _Candidate(msgspec.Struct, frozen=True):
-    """An interface that may be it, with the address that NCCL would take; the one with the lowest ``order`` is best."""
+    """A candidate interface, with the address that NCCL would use; the lowest ``order`` is best."""
 
     interface: Interface
     address: Address
@@ -29,11 +29,11 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 @best
 def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """The interface that every host has in the network they share, written for NCCL_SOCKET_IFNAME.
+    """A value for NCCL_SOCKET_IFNAME: on every host, the interface in the network that all hosts share.
 
-    ``=name`` where the version reads that form (2.5 and later), a list where hosts have different names. Physical,
-    bond and IPoIB interfaces come before others, then what reaches a known peer, what has the default route, what is
-    fastest. Where one host has such an interface, a virtual one is proposed for no host.
+    ``=name`` if the version supports that form (2.5 and later), a list if hosts have different names. Physical, bond
+    and IPoIB interfaces come before others, then those that reach a known peer, that have the default route, the
+    fastest. If one host has such an interface, no virtual one is proposed for any host.
     """
     names = seen.hosts(view)
     found = {name: _candidates(seen.interfaces(name, view), view) for name in names}
@@ -62,7 +62,7 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 
 def _connecting(found: dict[str, tuple[_Candidate, ...]], view: View) -> dict[str, tuple[_Candidate, ...]]:
-    """Those on which tries between the hosts went well, where there were tries and they are enough to choose from."""
+    """The interfaces on which connection tests between the hosts succeeded, if there were tests and these suffice."""
     tried = connecting_interfaces(view.job, view)
     if not any(tried.values()):
         return found
@@ -74,7 +74,7 @@ def _connecting(found: dict[str, tuple[_Candidate, ...]], view: View) -> dict[st
 
 
 def _failed_already(chosen: dict[str, _Candidate], view: View) -> bool:
-    """Are they those in use, in no network that the hosts share, and did a connection to one of them fail?"""
+    """True if they are those in use, the hosts share no network, and a connection to one of them failed."""
     tried = {item.ip for item in advertised(view.job, view) if item.failed}
     used = {rank.bootstrap_interface.name for rank in view.job.ranks if rank.bootstrap_interface is not None}
     addresses = [one.address for one in chosen.values()]
@@ -87,13 +87,13 @@ def _failed_already(chosen: dict[str, _Candidate], view: View) -> bool:
 
 @best
 def shared_interface_name(view: View, bindings: Bindings) -> Value:
-    """The same interface for programs that read plain names (Open MPI, Gloo): without NCCL's ``=``."""
+    """The same interface for programs that expect plain names (Open MPI, Gloo): without NCCL's ``=``."""
     found = shared_interface(view, bindings)
     return msgspec.structs.replace(found, text=found.text.lstrip("=")) if found.text else found
 
 
 def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
-    """The interfaces of a host that could carry the traffic, best first; doubtful ones only where no other is left."""
+    """The interfaces of a host that could carry the traffic, best first; doubtful ones only if there is no other."""
     peers = _peers(view, host.host)
     sure: list[_Candidate] = []
     doubtful: list[_Candidate] = []
@@ -129,7 +129,7 @@ def _has_default_route(interface: Interface, view: View) -> bool:
 
 
 def _choose(found: dict[str, tuple[_Candidate, ...]], view: View) -> tuple[dict[str, _Candidate], str]:
-    """One interface a host: in one network where the hosts share one, else under one name, else the best of each."""
+    """One interface per host: in one network if the hosts share one, else with one name, else the best of each."""
     if len(found) > 1:
         shared = [chosen for anchor in next(iter(found.values())) if (chosen := _in_network(anchor, found))]
         if shared:
@@ -151,7 +151,7 @@ def _choose(found: dict[str, tuple[_Candidate, ...]], view: View) -> tuple[dict[
 
 
 def _in_network(anchor: _Candidate, found: dict[str, tuple[_Candidate, ...]]) -> dict[str, _Candidate] | None:
-    """For each host its best interface in the network of ``anchor``; None when a host has none there for sure."""
+    """For each host its best interface in the network of ``anchor``; None if a host certainly has none there."""
     chosen = {}
     for host, some in found.items():
         inside = [c for c in some if c is anchor or seen.same_network(anchor.address, c.address)]
@@ -170,11 +170,11 @@ def _told(chosen: dict[str, _Candidate]) -> str:
 
 
 def _render(names: dict[str, str], view: View) -> tuple[str | None, str]:
-    """The value for all hosts, or None and the reason why there is no such value."""
+    """The value for all hosts, or None and the reason why there is none."""
     wanted = list(dict.fromkeys(names.values()))
     listing = {host: [i.name for i in seen.interfaces(host, view).interfaces] for host in names}
     exact = versions.agreed(view.version(), (versions.EXACT_NAMES,), lambda version: version >= versions.EXACT_NAMES)
-    if exact is None:  # a plain name works in every release where no other name begins with it
+    if exact is None:  # without the exact form, a plain name works if no other name begins with it
         exact = not all(_picks(listing[host], wanted, names[host], exact=False) for host in names)
     if all(_picks(listing[host], wanted, names[host], exact=exact) for host in names):
         return ("=" if exact else "") + ",".join(wanted), ""
@@ -183,7 +183,7 @@ def _render(names: dict[str, str], view: View) -> tuple[str | None, str]:
 
 
 def _picks(present: Sequence[str], wanted: Sequence[str], right: str, *, exact: bool) -> bool:
-    """Tell whether the list selects this interface and no other of the host."""
+    """True if the list selects exactly this interface of the host."""
     return all(
         name == right for name in present if any(name == one if exact else name.startswith(one) for one in wanted)
     )

@@ -1,1 +1,1 @@
-"""One simulation a module: interfaces, GID indices, RDMA devices, GPUDirect RDMA."""
+"""One simulation per module: interfaces, GID indices, RDMA devices, GPUDirect RDMA."""

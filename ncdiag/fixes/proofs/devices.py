@@ -1,4 +1,4 @@
-"""Which RDMA ports and which network NCCL takes once NCCL_IB_HCA, NCCL_IB_DISABLE or NCCL_NET are changed."""
+"""Simulate which RDMA ports and which network NCCL uses after a change of NCCL_IB_HCA, NCCL_IB_DISABLE or NCCL_NET."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ncdiag.nccl.selection.network import IB, SOCKET
 
 VARIABLES = frozenset({"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET", "NCCL_NET_PLUGIN"})
 SLOW = 4
-"""A port so many times slower than the fastest beside it is not a data port: an on-board card that speaks RDMA."""
+"""A port that is slower than the fastest one of its host by this factor is not a data port: an on-board RDMA card."""
 
 
 class _Taken(msgspec.Struct, frozen=True):
-    """What a host takes with the change, and whether that is other than before (None: not known)."""
+    """The choice of a host with the change, and whether it differs from that before (None: unknown)."""
 
     host: str
     ports: tuple[Port, ...]
@@ -42,7 +42,7 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
 
 
 def _host(name: str, view: View, change: Change, taken: list[_Taken]) -> HostProof:
-    """The choice of one host; what it takes goes into ``taken``."""
+    """The proof for one host; its choice is added to ``taken``."""
     host = view.host(name)
     after = settings(view, name, change)
     with_this = f"with this, {release(view, name)} on {name}"
@@ -64,7 +64,7 @@ def _host(name: str, view: View, change: Change, taken: list[_Taken]) -> HostPro
 
 
 def _aim(view: View, name: str, change: Change) -> set[str]:
-    """The networks that a change means to lead to; empty where it is about RDMA ports."""
+    """The networks that a change is meant to select; empty if it is about RDMA ports."""
     if parse_number(change.env.get("NCCL_IB_DISABLE")) or change.env.get("NCCL_NET", "").lower() == "socket":
         return {SOCKET}
     without_plugin = "NCCL_NET_PLUGIN" in {*change.env, *change.unset}
@@ -74,7 +74,7 @@ def _aim(view: View, name: str, change: Change) -> set[str]:
 
 
 def _open_point(view: View, name: str, found: chosen.OfHost) -> HostProof | None:
-    """Why the choice cannot be told; None when it can."""
+    """Why the choice cannot be determined; None if it can."""
     if not found.ports.known:
         why = next((str(r) for r in found.ports.reasons if "not known" in r.text or "not" in r.rule), "")
         what = why or "some of its ports were not seen"
@@ -88,12 +88,12 @@ def _open_point(view: View, name: str, found: chosen.OfHost) -> HostProof | None
 
 
 def _forces_sockets(view: View, name: str) -> bool:
-    """Does NCCL_NET name sockets now? Else it named a network that is not to be had."""
+    """True if NCCL_NET currently selects sockets. Otherwise it names a network that is not available."""
     return settings(view, name, Change({})).get("NCCL_NET", "").lower() == SOCKET.lower()
 
 
 def _leads_to(host: Host, view: View, after: Mapping[str, str], with_this: str, wanted: Container[str]) -> HostProof:
-    """A change that is meant to lead to one of these networks, such as NCCL_NET=Socket."""
+    """The proof for a change that should select one of these networks, such as NCCL_NET=Socket."""
     net = chosen.of_host(host, view, after, view.version(host)).net
     if not net.known:
         ask = (f"ip addr (on {host.name})", f"ibstat (on {host.name})")
@@ -104,7 +104,7 @@ def _leads_to(host: Host, view: View, after: Mapping[str, str], with_this: str, 
 
 
 def _problem(host: Host, found: chosen.OfHost, after: Mapping[str, str], change: Change) -> str:
-    """What is wrong with what is then taken; empty when nothing is."""
+    """The problem with the choice; empty if there is none."""
     ports = found.ports
     if not ports.some:
         return "is left without an RDMA port and uses sockets"
@@ -119,7 +119,7 @@ def _problem(host: Host, found: chosen.OfHost, after: Mapping[str, str], change:
 
 
 def _mixture(ports: Devices) -> str:
-    """Ports that do not belong together; empty when they do."""
+    """The problem if the ports do not belong together; empty if they do."""
     layers = {port.link_layer for port in ports.ports} - {None}
     if len(layers) > 1:
         return f"takes InfiniBand and RoCE ports together ({', '.join(ports.names)}), which cannot connect"
@@ -131,7 +131,7 @@ def _mixture(ports: Devices) -> str:
 
 
 def _unmeant(host: Host, ports: Devices, wanted: NameList) -> str:
-    """Which device a prefix catches or leaves out beside the one of exactly that name; empty when none."""
+    """A device that a prefix includes or excludes in addition to the one with exactly that name; empty if none."""
     if wanted.exact:
         return ""
     names = {hca.name for hca in host.hcas}
@@ -145,7 +145,7 @@ def _unmeant(host: Host, ports: Devices, wanted: NameList) -> str:
 
 
 def _together(taken: Sequence[_Taken]) -> str:
-    """What is wrong with the hosts taken together; empty when nothing is."""
+    """The problem with the choices of all hosts together; empty if there is none."""
     if taken and all(one.changed is False for one in taken):
         return f"with this, nothing changes: {taken[0].host} uses the same RDMA ports as before"
     layers = {one.host: {p.link_layer for p in one.ports} - {None} for one in taken}

@@ -1,4 +1,4 @@
-"""Between which GPUs and NICs GPUDirect RDMA works once NCCL_NET_GDR_LEVEL and its neighbours are changed."""
+"""Simulate where GPUDirect RDMA works after a change of NCCL_NET_GDR_LEVEL or related variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READ = "NCCL_NET_GDR_READ"
 
 
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
-    """GPUDirect RDMA of every known NIC with the change applied: on, or off where the level LOC asks for that."""
+    """GPUDirect RDMA for every known NIC with the change applied: expected on, or off if the level is LOC."""
     proofs = [proof for name in seen.hosts(view) for proof in _host(name, view, change)]
     if seen.unseen(view):
         text = "the distances between GPUs and NICs of the other hosts were not seen"
@@ -52,16 +52,16 @@ def _host(name: str, view: View, change: Change) -> Iterator[HostProof]:
     far = chosen.distances_of(host, view, after, chosen.rdma(host, after, version))
     proofs = [_nic(host, view, nic, change, (after, far)) for nic in nics]
     gained = [proof for proof in proofs if proof.state == "proved"]
-    yield from gained or proofs  # a NIC far from all GPUs stays out whatever the level, and takes nothing away
+    yield from gained or proofs  # a NIC far from all GPUs stays out at any level, and does not refute the fix
 
 
 def _ignored(given: str, view: View, host: Host | None) -> bool:
-    """Does every release that is possible ignore the level?"""
+    """True if all possible releases ignore the level."""
     return all(paths.parse_level(given, exact) is None for exact in samples(view.version(host), paths.CHANGES))
 
 
 def _nics(host: Host, view: View, after: dict[str, str]) -> Iterator[str]:
-    """The NICs that NCCL takes: from the devices, else those that its log lists, else those of the topology."""
+    """The NICs that NCCL uses: from the devices, else from its log, else from the topology."""
     ports = chosen.rdma(host, after, view.version(host))
     names = [port.hca for port in ports.ports]
     if not names:
@@ -75,7 +75,7 @@ def _nics(host: Host, view: View, after: dict[str, str]) -> Iterator[str]:
 def _nic(
     host: Host, view: View, nic: str, change: Change, changed: tuple[dict[str, str], Distances | None]
 ) -> HostProof:  # fmt: skip
-    """``changed``: the host's settings with the change applied, and the distances that NCCL then sees."""
+    """The proof for one NIC. ``changed``: the host's settings after the change, and the distances that result."""
     (after, far), name, version = changed, host.name, view.version(host)
     of_reads = _READ in {*change.env, *change.unset}
     how = "reads GPU memory by GPUDirect RDMA" if of_reads else "uses GPUDirect RDMA"
@@ -96,13 +96,13 @@ def _nic(
 
 
 def _not(how: str) -> str:
-    """``does not use`` for ``uses``, ``does not read`` for ``reads``."""
+    """The negation: ``does not use`` for ``uses``, ``does not read`` for ``reads``."""
     verb, _, rest = how.partition(" ")
     return f"does not {verb.removesuffix('s')} {rest}"
 
 
 def _asks(name: str, why: str) -> tuple[str, ...]:
-    """What would settle it."""
+    """The commands whose output would settle it."""
     asks = []
     if "distance" in why or "far" in why:
         asks.append(f"nvidia-smi topo -m (on {name})")

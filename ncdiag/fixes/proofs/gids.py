@@ -1,4 +1,4 @@
-"""Which GID entry NCCL uses on each RoCE port once NCCL_IB_GID_INDEX or its neighbours are changed."""
+"""Simulate which GID entry NCCL uses on each RoCE port after a change of NCCL_IB_GID_INDEX or related variables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _port(view: View, name: str, port: Port, changed: Mapping[str, str]) -> Host
 
 
 def _judged(gid: Gid) -> tuple[bool | None, str]:
-    """Is it an entry that routed RoCE works with? RoCE v2 with an address beyond the link."""
+    """(True if routed RoCE works with the entry, reason): it needs RoCE v2 and an address that is not link-local."""
     address = gid.ip or gid.address or ""
     if gid.ip is None and gid.address is not None:
         low = gid.address.lower()

@@ -1,4 +1,4 @@
-"""Which transport the GPUs of a host use among themselves once NCCL_P2P_* or NCCL_SHM_DISABLE are changed."""
+"""Simulate which transport the GPUs of a host use among themselves after a change of NCCL_P2P_* or NCCL_SHM_DISABLE."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _host(name: str, view: View, change: Change) -> HostProof:
     if [pair.transport for pair in before.pairs] != [pair.transport for pair in after.pairs]:
         return HostProof(name, "proved", with_this)
     if "NCCL_SHM_DISABLE" in {*change.env, *change.unset} and SHM not in counts:
-        # what failed in shared memory is none of these pairs: the prediction misses something
+        # shared memory failed, but not for these pairs: the prediction is incomplete
         return HostProof(name, "not-simulated", f"{with_this} as before", ())
     return HostProof(name, "refuted", f"{with_this}, as before ({after.pairs[0].why})")
 

@@ -1,4 +1,4 @@
-"""What a simulation is given and what it says."""
+"""Input and result of a simulation."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class HostProof(msgspec.Struct, frozen=True):
-    """What would happen on one host ("" for the job as a whole); ``ask_for`` would settle what was not simulated.
+    """The result on one host ("" for the job as a whole); ``ask_for`` would settle what was not simulated.
 
-    ``others``: it mentions hosts of which nothing at all was seen.
+    ``others``: it names hosts of which nothing was seen.
     """
 
     host: str
@@ -39,7 +39,7 @@ class HostProof(msgspec.Struct, frozen=True):
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """What would happen on all hosts; ``state`` is the worst of those at hand."""
+    """The result on all hosts; ``state`` is the worst of the known hosts."""
 
     state: State
     text: str
@@ -54,6 +54,6 @@ def settings(view: View, name: str, change: Change) -> dict[str, str]:
 
 
 def release(view: View, name: str) -> str:
-    """``NCCL 2.18.3`` as known for a host, ``NCCL`` where the version is not known."""
+    """``NCCL 2.18.3`` as known for a host, ``NCCL`` if the version is unknown."""
     version = view.version(view.host(name))
     return "NCCL" if version is None else f"NCCL {version}"

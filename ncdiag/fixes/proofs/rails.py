@@ -1,4 +1,4 @@
-"""Whether rings may change the NIC inside a host once NCCL_CROSS_NIC is changed."""
+"""Simulate whether rings may change the NIC inside a host after a change of NCCL_CROSS_NIC."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VARIABLES = frozenset({"NCCL_CROSS_NIC"})
 
 
 def prove(view: View, change: Change) -> tuple[HostProof, ...]:
-    """What the variable means on every known host, whose NICs have to be known for it."""
+    """The effect of the variable on every known host; the NICs of the host must be known."""
     proofs = [_host(name, view, change) for name in seen.hosts(view)]
     if seen.unseen(view):
         text = "the NICs of the other hosts were not seen"

@@ -1,4 +1,4 @@
-"""Which interface NCCL picks on each host once NCCL_SOCKET_IFNAME or its neighbours are changed."""
+"""Simulate which interface NCCL uses on each host after a change of NCCL_SOCKET_IFNAME or related variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VARIABLES = frozenset({"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID
 
 
 class _Picked(msgspec.Struct, frozen=True):
-    """What a host announces: the address of the bootstrap, then those of the data devices by their number."""
+    """The addresses that a host announces: that of the bootstrap, then those of the data devices by their number."""
 
     host: str
     addresses: tuple[Address | None, ...]
@@ -39,7 +39,7 @@ def prove(view: View, change: Change) -> tuple[HostProof, ...]:
 
 
 def _host(name: str, view: View, change: Change, picked: list[_Picked]) -> HostProof:
-    """The choice of one host; what it picks goes into ``picked``."""
+    """The proof for one host; its choice is added to ``picked``."""
     host = seen.interfaces(name, view)
     ask = (f"ip addr (on {name})",)
     if host.origin == "none":
@@ -67,7 +67,7 @@ def _host(name: str, view: View, change: Change, picked: list[_Picked]) -> HostP
 
 
 def _open_point(view: View, host: seen.Seen, choice: sockets.Choice, after: dict[str, str]) -> str:
-    """Why the choice cannot be told; empty when it can."""
+    """Why the choice cannot be determined; empty if it can."""
     if not choice.known:
         why = next((str(reason) for reason in choice.reasons if "not" in reason.text), "something was not seen")
         return f"what {release(view, host.host)} on {host.host} picks is not certain ({why})"
@@ -78,7 +78,7 @@ def _open_point(view: View, host: seen.Seen, choice: sockets.Choice, after: dict
 
 
 def _carries_data(view: View, name: str) -> bool:
-    """Tell whether the TCP transport may carry data on this host, as far as is known."""
+    """True if the TCP transport may carry data on this host, as far as known."""
     ranks = view.ranks_on(name)
     return not any(rank.net not in {None, "Socket"} or (rank.net is None and rank.net_devices) for rank in ranks)
 
@@ -86,7 +86,7 @@ def _carries_data(view: View, name: str) -> bool:
 def _problem(
     view: View, known: tuple[Interface, ...], choice: sockets.Choice, data: sockets.Choice, after: dict[str, str]
 ) -> str:
-    """What is wrong with the interfaces that NCCL then takes; empty when nothing is."""
+    """The problem with the interfaces that NCCL would use; empty if there is none."""
     by_name = {interface.name: interface for interface in known}
     first = choice.names[0]
     wanted = after.get("NCCL_SOCKET_IFNAME", "")
@@ -109,9 +109,9 @@ def _problem(
 
 
 def _together(picked: list[_Picked]) -> HostProof | None:
-    """Do the addresses of all hosts fit together? None when nothing speaks against it.
+    """The proof that the addresses of all hosts do not fit together; None if nothing indicates it.
 
-    Rings connect devices of equal number, so the data devices of two hosts are compared by their place in the list.
+    Rings connect devices of equal number, so the data devices of two hosts are compared by their index.
     """
     for one, other in itertools.pairwise(picked):
         for mine, theirs in zip(one.addresses, other.addresses, strict=False):

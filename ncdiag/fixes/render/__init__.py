@@ -1,9 +1,9 @@
-"""A fix as the line that goes into a launcher.
+"""Write a fix as the line to paste for each launcher.
 
-One module a launcher, found by folder. Each has ``LAUNCHER`` (its name), ``PROGRAMS`` (the programs of a Launch fact
-that it stands for) and ``line(change) -> str | None``: the text to paste, None where the launcher cannot express the
-change. ``TAG`` is a regular expression for what the launcher, or the reader of its logs, puts before the lines of the
-ranks (Rank.line_tag), where it does.
+Each module of this folder is one launcher. It has ``LAUNCHER`` (its name), ``PROGRAMS`` (the programs of a Launch fact
+that belong to it) and ``line(change) -> str | None``: the text to paste, None if the launcher cannot express the
+change. ``TAG``, if present, is a regular expression for the prefix that the launcher, or the reader of its logs, adds
+to the lines of the ranks (Rank.line_tag).
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ncdiag.nccl import environment
 
 _PATH_LIST = lazy_regex(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
 USUAL = ("export", "mpirun", "docker")
-"""The launchers that come first where the input shows none."""
+"""The launchers that come first if the input shows none."""
 _TAGS = 64
-"""Tags that are looked at: a job has one launcher, or one within another."""
+"""Maximum number of prefixes checked: a job has one launcher, or one within another."""
 _NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What a fix changes for a process: variables set and removed, and what a container is given.
+    """The change of a fix for a process: variables set and removed, and options of a container.
 
-    ``passed`` are the variables to unset that the command line of the input passes itself, with their values.
+    ``passed`` are variables to unset that the command line of the input sets itself, with their values.
     ``shm_size`` is docker's size text (``8g``); ``memlock_unlimited`` lifts the limit on locked memory.
     """
 
@@ -57,7 +57,7 @@ def launchers() -> Mapping[str, ModuleType]:
 def render(change: Change, wanted: Iterable[str] | None = None) -> dict[str, str]:
     """The line for each launcher that can express the change; all launchers unless ``wanted`` names some.
 
-    Variables whose names are no identifiers are left out (input is hostile and the line goes into a shell).
+    Variables whose names are not identifiers are left out (input is untrusted and the line goes into a shell).
     """
     safe = msgspec.structs.replace(
         change,
@@ -71,9 +71,10 @@ def render(change: Change, wanted: Iterable[str] | None = None) -> dict[str, str
 
 
 def preferred(programs: Iterable[str], tags: Iterable[str] = ()) -> list[str]:
-    """All launchers, those that the input shows before the usual ones.
+    """All launchers: first those seen in the input, then the usual ones, then the rest.
 
-    It shows them by the ``programs`` of its Launch facts, in order, else by the ``tags`` before the lines of its ranks.
+    They are recognised by the ``programs`` of Launch facts, in order, else by the ``tags`` before the lines of the
+    ranks.
     """
     known = {program: name for name, module in launchers().items() for program in module.PROGRAMS}
     seen = [known[program] for program in programs if program in known]
@@ -83,7 +84,7 @@ def preferred(programs: Iterable[str], tags: Iterable[str] = ()) -> list[str]:
 
 
 def prefixed(change: Change, command: str) -> str | None:
-    """``env -u B A=1 command``: for launchers that hand on their own environment."""
+    """``env -u B A=1 command``: for launchers that pass on their environment."""
     words = [f"-u {name}" for name in change.unset] + [assignment(*item) for item in change.env.items()]
     if not words:
         return None
@@ -91,7 +92,7 @@ def prefixed(change: Change, command: str) -> str | None:
 
 
 def emptied(names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Variables to go without: those that may be set to nothing instead, and those that must be removed."""
+    """(variables to set to nothing, variables to remove), for variables that are to be unset."""
     known, held = environment.variables(), list(names)
     empty = [name for name in held if name in known and known[name].empty_is_unset]
     return empty, [name for name in held if name not in empty]
@@ -100,8 +101,8 @@ def emptied(names: Iterable[str]) -> tuple[list[str], list[str]]:
 def quote(value: str) -> str:
     """The value as one shell word.
 
-    A leading ``=`` or ``~`` is quoted too: zsh and bash expand it in an assignment. A path list that goes on with what
-    is there already (``...:$LD_LIBRARY_PATH``) must be expanded by the shell.
+    A leading ``=`` or ``~`` is quoted too, because zsh and bash expand it in an assignment. A path list that appends
+    the present value (``...:$LD_LIBRARY_PATH``) must be expanded by the shell.
     """
     if _PATH_LIST.fullmatch(value):
         return f'"{value}"'
@@ -109,5 +110,5 @@ def quote(value: str) -> str:
 
 
 def assignment(name: str, value: str) -> str:
-    """``NAME=value`` with the value quoted where a shell needs it."""
+    """``NAME=value`` with the value quoted if a shell needs it."""
     return f"{name}={quote(value)}"

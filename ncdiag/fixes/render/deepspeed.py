@@ -1,7 +1,7 @@
 """For DeepSpeed's launcher: it exports the lines of ~/.deepspeed_env on every host.
 
-Source: DeepSpeed deepspeed/launcher/runner.py: NAME=VALUE a line, no comments, and older releases put the value into
-a shell command as it stands; variables whose names begin with NCCL are passed on from the launching shell as well.
+Source: DeepSpeed deepspeed/launcher/runner.py: one NAME=VALUE per line, no comments, and older releases insert the
+value unchanged into a shell command; variables whose names begin with NCCL are also passed on from the launching shell.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ LAUNCHER = "deepspeed"
 PROGRAMS = ("deepspeed",)
 
 _PLAIN = lazy_regex(r"[\w@%+:,./^=-]*")
-"""What a shell leaves alone in an assignment, quoted or not."""
+"""A value that a shell does not change in an assignment, quoted or not."""
 
 
 def line(change: Change) -> str | None:
-    """Append the lines to the file; what is unset is taken from the shell that launches."""
+    """Append the lines to the file; variables to unset are removed from the launching shell."""
     if not all(_PLAIN.fullmatch(value) for value in change.env.values()):
         return None
     parts = []

@@ -11,8 +11,8 @@ PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run")
 def line(change: Change) -> str | None:
     """``docker run -e A=1 -e B= --shm-size=8g --ulimit memlock=-1 ... IMAGE env -u C PROGRAM``.
 
-    A variable that the image sets cannot be unset from outside: one that NCCL takes for unset when it is empty is
-    emptied, any other is removed by ``env -u`` in the container.
+    A variable that the image sets cannot be unset from outside: it is set to nothing if NCCL treats that as unset, else
+    removed by ``env -u`` in the container.
     """
     empty, removed = emptied(change.unset)
     options = [f"-e {assignment(*item)}" for item in change.env.items()]

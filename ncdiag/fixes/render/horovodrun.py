@@ -1,6 +1,6 @@
-"""For horovodrun, which hands its whole environment to all ranks and has no option for a single variable.
+"""For horovodrun, which passes its whole environment to all ranks and has no option for a single variable.
 
-Source: Horovod horovod/runner/mpi_run.py and gloo_run.py; horovod/runner/common/util/env.py lists what it keeps back.
+Source: Horovod horovod/runner/mpi_run.py and gloo_run.py; horovod/runner/common/util/env.py lists what it excludes.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ _DOCKER_SIZE = lazy_regex(r"(?P<number>\d{1,6})(?P<unit>[kmgt])b?", re.IGNORECAS
 
 
 def line(change: Change) -> str | None:
-    """``env:`` of the container, the right to lock memory, and a /dev/shm of memory.
+    """``env:`` of the container, the right to lock memory, and a /dev/shm in memory.
 
-    A variable of the image is emptied where NCCL takes that for unset; else the program is started under ``env -u``.
+    A variable of the image is set to nothing if NCCL treats that as unset; else the program is started with ``env -u``.
     """
     empty, removed = emptied(change.unset)
     pairs = [*change.env.items(), *((name, "") for name in empty)]

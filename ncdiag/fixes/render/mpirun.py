@@ -1,4 +1,4 @@
-"""For Open MPI: ``-x NAME=VALUE`` gives every rank the variable, whatever its host's environment says."""
+"""For Open MPI: ``-x NAME=VALUE`` sets the variable for every rank, whatever its host's environment contains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TAG = r"\[(?:\d{1,9}|[\w.-]{1,200}@\d{1,9}),[^\]]{1,200}\]<std(?:out|err)>"  # -
 
 
 def line(change: Change) -> str | None:
-    """``env -u B mpirun -x A=1 ...``: mpirun cannot unset, so the variable must not reach it, nor are behind -x."""
+    """``env -u B mpirun -x A=1 ...``: mpirun cannot unset, so the variable must neither reach it nor follow -x."""
     given = " ".join(f"-x {assignment(*item)}" for item in change.passed.items() if item[0] in change.unset)
     without = "".join(f"-u {name} " for name in change.unset if name not in change.passed)
     options = "".join(f"-x {assignment(*item)} " for item in change.env.items())

@@ -1,6 +1,6 @@
-"""For /etc/nccl.conf or ~/.nccl.conf, where NCCL looks for what the environment does not say.
+"""For /etc/nccl.conf or ~/.nccl.conf, which NCCL reads for variables that the environment does not set.
 
-Source: NCCL v2.30.7-1 src/misc/param.cc, setEnvFile: the rest of a line behind ``=`` is the value, without quotes.
+Source: NCCL v2.30.7-1 src/misc/param.cc, setEnvFile: the rest of a line after ``=`` is the value, without quotes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ VALUE_LIMIT = 1023
 
 
 def line(change: Change) -> str | None:
-    """One ``NAME=VALUE`` a line; None when a variable is not NCCL's own or has to be unset."""
+    """One ``NAME=VALUE`` per line; None if a variable is not one of NCCL or is to be unset."""
     if change.unset or not all(name.startswith("NCCL_") for name in change.env):
         return None
     if any("\n" in value or "\r" in value or len(value) > VALUE_LIMIT for value in change.env.values()):

@@ -1,7 +1,7 @@
-"""For Slurm's srun: the variable is in srun's environment, which ``--export=ALL`` hands to every task.
+"""For Slurm's srun: the variable is in srun's environment, which ``--export=ALL`` passes to every task.
 
-Not ``--export=ALL,NAME=VALUE``: srun splits that list at commas, and a variable that the environment has already may
-win over the one in the list (Slurm src/srun/libsrun/launch.c, _build_user_env).
+Not ``--export=ALL,NAME=VALUE``: srun splits that list at commas, and a variable that is already in the environment may
+override the one in the list (Slurm src/srun/libsrun/launch.c, _build_user_env).
 """
 
 from __future__ import annotations

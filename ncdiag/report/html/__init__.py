@@ -1,4 +1,4 @@
-"""The report as one page of HTML that needs nothing else: no script, no picture and no font from elsewhere."""
+"""The report as a self-contained HTML page: no script, no external picture and no external font."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def render(report: Report, *, view: View | None = None, lines: Lines | None = No
     """The whole page.
 
     ``view`` has the facts of the job, from which pictures are drawn; ``lines`` are lines of the input by source and
-    number: those around the cited ones. Without them the page has the answer alone.
+    number: those around the cited ones. Without them the page has only the answer.
     """
     from ncdiag.report.html.page import page
 

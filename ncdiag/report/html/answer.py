@@ -1,4 +1,4 @@
-"""The answer as a piece of HTML, for the page of a report and for any page that shows one."""
+"""The answer as a piece of HTML, for the page of a report and for any other page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ncdiag.report.html.suspects import suspects
 def built(context: Context) -> Element:
     """The answer: a ``div`` of class ``answer`` whose headings begin with ``h2``, and whose ids with ``answer-``.
 
-    What was found comes first, as in the text, then what to do and what else is known. It needs ``style.css`` of this
-    folder, and neither scripts nor anything from elsewhere.
+    Findings come first, as in the text, then what to do and further information. It needs ``style.css`` of this folder,
+    and neither scripts nor other resources.
     """
     report = context.report
     found = digest.roots(report) or list(report.findings[:1])

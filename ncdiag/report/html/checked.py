@@ -1,4 +1,4 @@
-"""What ``check`` looked at, in what hosts differ, and what differs from a saved state, as tables."""
+"""The checks of ``check``, the differences between hosts, and those from a saved state, as tables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ncdiag.report.html.drawing import scrolled
 from ncdiag.report.html.element import Child, Element, element
 
 _GROUPS = 12
-"""Values of one comparison that are listed."""
+"""Maximum number of values of one comparison that are listed."""
 _ROWS = 200
-"""Differences that are listed."""
+"""Maximum number of differences that are listed."""
 
 
 def looks(context: Context) -> Element | None:
-    """The table of looks; None where nothing was looked at."""
+    """The table of checks; None if nothing was checked."""
     report = context.report
     if not report.looks:
         return None
@@ -39,7 +39,7 @@ def looks(context: Context) -> Element | None:
 
 
 def differences(context: Context) -> Element | None:
-    """In what hosts differ; None where none were compared."""
+    """The differences between hosts; None if none were compared."""
     report = context.report
     title = compared.heading(report)
     if not title:
@@ -51,7 +51,7 @@ def differences(context: Context) -> Element | None:
 
 
 def beside(context: Context) -> Element | None:
-    """What differs from a saved state; None without one."""
+    """The differences from a saved state; None without one."""
     found = context.report.baseline
     if found is None:
         return None
@@ -124,7 +124,7 @@ def _more(count: int) -> Element | None:
 
 
 def _table(label: str, head: Iterable[str], rows: Iterable[Element]) -> Element:
-    """A table that scrolls by itself where the screen is narrower."""
+    """A table that scrolls by itself on a narrower screen."""
     columns = element("thead", element("tr", *(element("th", name, scope="col") for name in head)))
     shown = element("table", columns, element("tbody", *rows))
     return scrolled(label, shown)

@@ -1,4 +1,4 @@
-"""What comes after findings and suspects: the next steps, who failed first, and what the answer rests on."""
+"""The end of the page: next steps, who failed first, and what the answer is based on."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ncdiag.report.html.element import Child, Element, element
 from ncdiag.report.model import NextStep, Report
 
 _SHOWN_INPUTS = 3
-"""Inputs that are named without being asked for."""
+"""Maximum number of inputs named without unfolding."""
 
 
 def steps(context: Context) -> Element | None:
-    """What to paste or try next, as a list to tick off."""
+    """What to paste or try next, as a check list."""
     report = context.report
     items = [_tick(context, *_step(step)) for step in report.next_steps]
     asks = [element("li", digest.ask(unknown)) for unknown in report.unknown[: digest.SHOWN_ASKS]]
@@ -35,7 +35,7 @@ def steps(context: Context) -> Element | None:
 
 
 def _step(step: NextStep) -> tuple[list[Child], str]:
-    """What is to be typed or given, and what it is good for."""
+    """What to type or provide, and its purpose."""
     if not step.run:
         return [], step.text
     if step.do == "run":
@@ -50,7 +50,7 @@ def _tick(context: Context, what: Sequence[Child], text: str) -> Element:
 
 
 def first_to_fail(context: Context) -> Element | None:
-    """Who failed first, and what the ranks did last."""
+    """Who failed first, and the last actions of the ranks."""
     lines = digest.first_to_fail(context.report)
     if not lines:
         return None
@@ -63,7 +63,7 @@ def first_to_fail(context: Context) -> Element | None:
 
 
 def scope(context: Context) -> Element | None:
-    """What the answer rests on: what is ruled out, in doubt, not looked at or failed, and what was read."""
+    """The basis of the answer: what is ruled out, in doubt, not seen or failed, and what was read."""
     report = context.report
     rows = list(_limits(report))
     read = _read(report)
@@ -91,7 +91,7 @@ def _limits(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _read(report: Report) -> Element | None:
-    """What was read, folded where it is much."""
+    """What was read, folded if it is long."""
     lines = [line for line in digest.was_read(report) if line != digest.job_read(report)]
     if not lines:
         return None

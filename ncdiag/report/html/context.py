@@ -1,4 +1,4 @@
-"""What the parts of an answer share: the report, where a cited line leads, the lines around it, and fresh ids."""
+"""Data shared by the parts of an answer: the report, the place of cited lines, the lines around them, unique ids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Lines = Mapping[tuple[str, int], str]
 class Context:
     """The report being written.
 
-    ``cited`` gives the place in the page (``#L12``) that shows a line of evidence, None for one that is not shown.
+    ``cited`` returns the place in the page (``#L12``) that shows a line of evidence, None if it is not shown.
     ``lines`` may hold any lines of the input; those around a cited one are shown with it.
     """
 
@@ -29,19 +29,19 @@ class Context:
         self._linked: set[str] = set()
 
     def fresh(self, word: str) -> str:
-        """An id that no other element of the answer has: ``answer-fix-1``."""
+        """An id that is unique in the answer: ``answer-fix-1``."""
         self._given[word] += 1
         return f"answer-{word}-{self._given[word]}"
 
     @property
     def linked(self) -> AbstractSet[str]:
-        """The addresses to which what is written so far has links with an id."""
+        """The addresses for which a link with an id was written so far."""
         return self._linked
 
     def place(self, text: str, item: Evidence) -> Child:
-        """``text``, which names the place of a line, as a link to that line where it can be shown.
+        """``text``, which names the place of a line, as a link to that line if it is shown.
 
-        The first link to ``#L12`` has the id ``answer-L12``, so that the line can lead back.
+        The first link to ``#L12`` has the id ``answer-L12``, so that the line can link back.
         """
         address = self._cited(item) if self._cited is not None else None
         if address is None or not address.startswith("#") or address in self._linked:

@@ -1,4 +1,4 @@
-"""The answer of ``ncdiag diff`` as one page: the two inputs, and a table of what differs for each weight."""
+"""The answer of ``ncdiag diff`` as one page: the two inputs, and a table of the differences of each weight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STYLES: dict[Weight, str] = {"high": "error", "medium": "warning", "low": "info
 
 
 def page(found: Difference, headline: str, counts: str, parts: Iterator[tuple[str, list[Change]]]) -> str:
-    """The document; ``parts`` are the changes under what they mean together."""
+    """The document; ``parts`` are the changes by weight."""
     shown: list[Child] = [_summary(found, headline, counts)]
     for number, (title, some) in enumerate(parts, 1):
         name = f"changes-{number}"

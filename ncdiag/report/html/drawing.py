@@ -1,4 +1,4 @@
-"""Pieces of pictures: shapes of inline SVG with their words, and matrices as tables."""
+"""Parts of pictures: shapes of inline SVG with their descriptions, and matrices as tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ncdiag.report.html.element import Child, Element, element
 
 
 class Cell(NamedTuple):
-    """A cell of a matrix: the word in it, how it looks (a class of the style sheet), and what it says in full."""
+    """A cell of a matrix: its word, its style (a class of the style sheet), and its full meaning."""
 
     word: str
     style: str = ""
@@ -20,7 +20,7 @@ class Cell(NamedTuple):
 
 
 def picture(context: Context, title: str, told: str, *parts: Child) -> Element:
-    """A picture with its heading and the sentence that says the same."""
+    """A picture with its heading and the same content as a sentence."""
     heading = context.fresh("picture")
     return element(
         "section", element("h3", title, id=heading), element("p", told, class_="why"), *parts, class_="card picture",
@@ -29,7 +29,7 @@ def picture(context: Context, title: str, told: str, *parts: Child) -> Element:
 
 
 def svg(context: Context, title: str, about: str, size: tuple[float, float], shapes: Iterable[Child]) -> Element:
-    """A drawing of so many pixels; ``about`` says in words what it shows. It scrolls where the screen is narrower."""
+    """A drawing of ``size`` pixels; ``about`` describes it in words. It scrolls on a narrower screen."""
     name = context.fresh("drawing")
     width, height = size
     drawn = element(
@@ -48,12 +48,12 @@ def svg(context: Context, title: str, about: str, size: tuple[float, float], sha
 
 
 def scrolled(label: str, content: Element) -> Element:
-    """Something wide, which scrolls by itself and can be scrolled with the keyboard."""
+    """Wide content that scrolls by itself and can be scrolled with the keyboard."""
     return element("div", content, class_="scroll", tabindex="0", role="group", aria_label=label)
 
 
 def box(place: Box, style: str, about: str | None = None) -> Element:
-    """A box; ``about`` is shown when one points at it."""
+    """A box; ``about`` is its tooltip."""
     return element(
         "rect", element("title", about) if about else None, x=place.x, y=place.y, width=place.width,
         height=place.height, rx=4, class_=style,
@@ -61,7 +61,7 @@ def box(place: Box, style: str, about: str | None = None) -> Element:
 
 
 def words(x: float, y: float, text: str, style: str | None = None, anchor: str | None = None) -> Element:
-    """A line of text; ``anchor``: ``middle`` or ``end`` where ``x`` is not its beginning."""
+    """A line of text; ``anchor`` is ``middle`` or ``end`` if ``x`` is not its start."""
     return element("text", text, x=x, y=y, class_=style, text_anchor=anchor)
 
 
@@ -74,14 +74,14 @@ def line(begin: tuple[float, float], end: tuple[float, float], style: str, about
 
 
 def cut(text: str, width: float) -> str:
-    """The text as far as it fits into so many pixels."""
+    """The text as far as it fits into ``width`` pixels."""
     return drawing.cut(text, width)
 
 
 def matrix(
     label: str, corner: str, columns: Sequence[str], rows: Iterable[tuple[str, Sequence[Cell | None]]]
 ) -> Element:
-    """A table of small cells, a row for each name; None is a cell without anything."""
+    """A table of small cells, one row per name; None is an empty cell."""
     head = element("tr", element("th", corner, scope="col"), *(element("th", name, scope="col") for name in columns))
     lines = [
         element("tr", element("th", name, scope="row"), *(_cell(cell) for cell in cells)) for name, cells in rows
@@ -91,7 +91,7 @@ def matrix(
 
 
 def legend(entries: Iterable[tuple[Cell, str]]) -> Element:
-    """What words and colours mean."""
+    """The meanings of words and colours."""
     items = [
         element("li", element("span", cell.word, class_=f"key {cell.style}".rstrip()), f" {text}")
         for cell, text in entries

@@ -1,8 +1,8 @@
-"""HTML as elements, written out in one place: text can only become text, whatever it holds.
+"""HTML as elements, written in one place: text is always escaped, whatever it contains.
 
-Nothing else in this package writes markup. A child that is a string is text, and every attribute is quoted. What acts
-in a browser cannot be built: scripts, handlers, embedded content, and addresses other than a place in the page or a
-web page.
+Nothing else in this package writes markup. A child that is a string is text, and every attribute is quoted. Active
+content cannot be built: scripts, handlers, embedded content, and addresses other than a place in the page or a web
+page.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _REFUSED = frozenset({
     "applet", "audio", "base", "embed", "foreignObject", "form", "frame", "iframe", "image", "img", "link", "math",
     "object", "picture", "script", "source", "template", "use", "video",
 })  # fmt: skip
-"""Elements that act, or that load something."""
+"""Elements that are active or load something."""
 _ACTING = frozenset({"action", "data", "formaction", "ping", "poster", "src", "srcdoc", "srcset", "style"})
-"""Attributes that load something; ``style`` would need a page that allows styles in every place."""
+"""Attributes that load something; ``style`` would require a page that allows styles everywhere."""
 _LOCAL = re.compile(r"#[A-Za-z][A-Za-z0-9_.-]*")
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:[/?#][!#-;=?-\[\]_a-z~]*)?")
-"""An address of ASCII letters without blanks, quotes or angle brackets."""
+"""A web address in ASCII without blanks, quotes or angle brackets."""
 
 
 class Element(msgspec.Struct, frozen=True):
-    """An element, or with an empty ``tag`` its children alone."""
+    """An element; with an empty ``tag`` only its children."""
 
     tag: str
     attributes: tuple[tuple[str, str | None], ...] = ()
@@ -44,7 +44,7 @@ class Element(msgspec.Struct, frozen=True):
 def element(tag: str, *children: Child, **attributes: Value) -> Element:
     """Build an element. ``aria_label`` is written ``aria-label``, ``class_`` ``class``; None and False are left out.
 
-    Raises ValueError for an element or attribute that acts.
+    Raises ValueError for an active element or attribute.
     """
     if not _NAME.fullmatch(tag) or tag in _REFUSED:
         msg = f"an element {tag!r} is not allowed in a report"
@@ -53,7 +53,7 @@ def element(tag: str, *children: Child, **attributes: Value) -> Element:
 
 
 def group(*children: Child) -> Element:
-    """Several elements in the place of one."""
+    """Several elements in place of one."""
     return Element("", (), children)
 
 
@@ -63,7 +63,7 @@ def is_address(text: str) -> bool:
 
 
 def link(text: str, address: str | None) -> Child:
-    """A link to a place in the page (``#id``) or to a web page; the text alone where the address is neither."""
+    """A link to a place in the page (``#id``) or to a web page; only the text if the address is neither."""
     if address is None or not (_LOCAL.fullmatch(address) or is_address(address)):
         return text
     return element("a", text, href=address, rel=None if address.startswith("#") else "noopener noreferrer")
@@ -110,7 +110,7 @@ def _written(built: Child) -> Iterator[str]:
 
 
 def _styles(built: Element) -> str:
-    """The text of a style sheet, which HTML does not unescape. Raises ValueError for one that would end early."""
+    """The text of a style sheet, which HTML does not unescape. Raises ValueError if it would end the element early."""
     text = "".join(child for child in built.children if isinstance(child, str))
     if "</" in text or "<!" in text:
         msg = "a style sheet must not hold markup"

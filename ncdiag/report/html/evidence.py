@@ -1,4 +1,4 @@
-"""The lines that something rests on, each with the lines around it where these are known."""
+"""The lines of evidence, each with the surrounding lines if these are known."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ncdiag.report.html.element import Child, Element, element, group
 from ncdiag.report.model import Evidence, Report, Sign
 
 AROUND = 2
-"""Lines before and after a cited one that are shown."""
+"""Number of lines shown before and after a cited one."""
 NEIGHBOUR_LIMIT = 300
-"""Characters of a line that is not cited itself."""
+"""Maximum length of a line that is not itself cited."""
 
 
 def blocks(context: Context, items: Sequence[Evidence], more: str = "") -> Element:
-    """A block for each stretch of a source, its cited lines marked; ``more`` says how many are not shown."""
+    """A block for each stretch of a source, with its cited lines marked; ``more`` says how many are not shown."""
     parts: list[Child] = [_block(context, stretch) for stretch in _stretches(context, items)]
     if more:
         parts.append(element("p", more, class_="quiet"))
@@ -24,7 +24,7 @@ def blocks(context: Context, items: Sequence[Evidence], more: str = "") -> Eleme
 
 
 def around(report: Report) -> set[tuple[str, int]]:
-    """The places, source and number, of the lines around all cited ones."""
+    """(source, number) of the lines around all cited ones."""
     cited = {item for item in _evidence(report) if item.line}
     return {
         (item.source, number)
@@ -34,13 +34,13 @@ def around(report: Report) -> set[tuple[str, int]]:
 
 
 def _evidence(report: Report) -> Iterator[Evidence]:
-    """The lines that the report shows in a block."""
+    """The lines that the report shows in blocks."""
     for finding in report.findings:
         yield from finding.evidence
 
 
 def sign(context: Context, shown: Sign) -> Element:
-    """What a sign says, and where the line that shows it is."""
+    """The text of a sign, and the place of the line that shows it."""
     if not shown.evidence:
         return group(shown.text)
     first = shown.evidence[0]
@@ -49,11 +49,14 @@ def sign(context: Context, shown: Sign) -> Element:
 
 
 Stretch = list[tuple[int, str, Evidence | None]]
-"""Lines of a source: number, text, and the evidence where the line is cited."""
+"""Lines of a source: number, text, and the evidence if the line is cited."""
 
 
 def _stretches(context: Context, items: Sequence[Evidence]) -> Iterator[Stretch]:
-    """Lines with those around them; what overlaps is one stretch, and a value without a line is one by itself."""
+    """Cited lines with their neighbours.
+
+    Overlapping ones are one stretch, a value without a line is a stretch by itself.
+    """
     cited: dict[str, dict[int, Evidence]] = {}
     for item in items:
         held = cited.setdefault(item.source, {})

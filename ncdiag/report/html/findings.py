@@ -1,4 +1,4 @@
-"""Findings: the first with all that is known of it, the others shorter, notes folded."""
+"""Findings: the first with all details, the others shorter, notes folded."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ncdiag.report.html.element import Child, Element, element, group, link
 from ncdiag.report.model import Finding
 
 SHOWN = 50
-"""Findings besides the first that are shown; of more, the names. JSON has all."""
+"""Maximum number of further findings that are shown; of the rest, only the names. JSON has all."""
 TITLE_LIMIT = 400
-"""Characters of a title that are shown: it may list ranks."""
+"""Maximum length of a title in characters: it may list ranks."""
 _HEADINGS = {"cause": "Root cause", "symptom": "Symptoms", "risk": "Risk"}
 
 
@@ -34,7 +34,7 @@ def leading(context: Context, finding: Finding) -> Element:
 
 
 def others(context: Context, lead: Finding | None) -> Element | None:
-    """All findings but the first and what another one explains; notes are folded."""
+    """All findings except the first and those that another one explains; notes are folded."""
     report = context.report
     roots = digest.roots(report) or ([lead] if lead is not None else [])
     explained = [found for root in roots for found in digest.consequences(report, root)]
@@ -65,7 +65,7 @@ def _other(context: Context, finding: Finding) -> Element:
 
 
 def _head(finding: Finding, name: str) -> Iterator[Child]:
-    """Its title, with ``name`` as id, and what is known of it in short."""
+    """The title, with ``name`` as id, and a summary."""
     yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=name)
     yield element(
         "p",
@@ -128,7 +128,7 @@ def _consequences(context: Context, found: Sequence[Finding]) -> Child:
 
 
 def references(addresses: Sequence[str]) -> Element:
-    """Where the rule's facts are from."""
+    """The sources of the rule."""
     return element(
         "ul", *(element("li", link(address, address)) for address in addresses), class_="references quiet",
         aria_label=say("References"),

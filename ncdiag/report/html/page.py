@@ -25,7 +25,7 @@ def style() -> str:
 
 
 def page(report: Report, view: View | None = None, lines: Lines | None = None) -> str:
-    """The report as a document of its own, in UTF-8."""
+    """The report as a complete HTML document in UTF-8."""
     context = Context(report, lines=lines)
     subject = _subject(report)
     shown = [answer.built(context), _pictures(context, pictures(view, context) if view is not None else [])]
@@ -34,7 +34,7 @@ def page(report: Report, view: View | None = None, lines: Lines | None = None) -
 
 
 def document(title: str, heading: str, subject: str, shown: Sequence[Child], tool: Tool) -> str:
-    """A document: ``shown`` below ``heading``, what it is about and a list of its headings."""
+    """A document: ``shown`` below ``heading``, with its subject and a list of its headings."""
     content = element("main", *shown, id="main")
     body = element(
         "body",
@@ -70,7 +70,7 @@ def _head(title: str) -> Element:
 
 
 def _subject(report: Report) -> str:
-    """What the report is on: the hosts, else the inputs."""
+    """The subject of the report: the hosts, else the inputs."""
     sources = ", ".join(item.source for item in report.inputs)
     return digest.cut(report.summary.hosts or sources or say("no input"), digest.LIST_LIMIT)
 
@@ -87,7 +87,7 @@ def _top(heading: str, subject: str, content: Element) -> Element:
 
 
 def _headings(part: Child) -> Iterator[tuple[str, str]]:
-    """Text and id of the headings of the second level, without those that only screen readers get."""
+    """(text, id) of the headings of the second level, without those only for screen readers."""
     if isinstance(part, Element):
         given = dict(part.attributes)
         if part.tag == "h2" and given.get("class") != "hidden":

@@ -1,4 +1,4 @@
-"""Fixes: what to do, the lines to paste for each launcher, and how to see that it worked."""
+"""Fixes: what to do, the lines to paste for each launcher, and how to confirm it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ncdiag.report.model import Fix
 
 SHELL = "shell"
 LONG = 300
-"""Characters from which a note is folded."""
+"""Minimum length of a note that is folded."""
 TABS = 10
-"""Launchers that the style sheet can show in turn; more are one below the other."""
+"""Maximum number of launchers as tabs of the style sheet; more are shown one below the other."""
 
 
 def fixes(context: Context, shown: Sequence[Fix], not_offered: Sequence[str], *, suspected: bool = False) -> Element:
-    """All of them, and what would not help; ``suspected``: they are those of a suspect."""
+    """All fixes, and those that would not help; ``suspected``: they are those of a suspect."""
     refused = [_note(say("Does not help"), text) for text in not_offered]
     return group(*(_fix(context, fix, suspected=suspected) for fix in shown), *refused)
 
@@ -34,14 +34,14 @@ def _fix(context: Context, fix: Fix, *, suspected: bool) -> Element:
 
 
 def _note(label: str, text: str) -> Element:
-    """What is known of a fix; folded where it is long."""
+    """A note on a fix; folded if it is long."""
     if len(text) > LONG:
         return element("details", element("summary", label), element("p", text, class_="note"))
     return element("p", element("strong", label + say(": ")), text, class_="note")
 
 
 def _to_paste(context: Context, fix: Fix) -> Iterator[Element]:
-    """What to paste into a launcher, and what to run in a shell."""
+    """The lines to paste into a launcher, and commands for a shell."""
     launchers = {name: text for name, text in fix.commands.items() if name != SHELL}
     if len(launchers) == 1 or len(launchers) > TABS:
         yield from (_pasted(name, text) for name, text in launchers.items())
@@ -55,7 +55,7 @@ def _to_paste(context: Context, fix: Fix) -> Iterator[Element]:
 
 
 def _tabs(context: Context, launchers: dict[str, str]) -> Element:
-    """One launcher at a time, chosen by radio buttons, which need no script; on paper all of them."""
+    """One launcher at a time, chosen by radio buttons, which need no script; all of them in print."""
     name = context.fresh("launcher")
     buttons: list[Child] = []
     for number, launcher in enumerate(launchers):

@@ -1,4 +1,4 @@
-"""The answer in one glance: the verdict, the job, and how much was found and read."""
+"""The answer in short: the verdict, the job, and how much was found and read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Causes that are likely and not proved, with what speaks for and against each."""
+"""Likely but unproved causes, with the signs for and against each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ncdiag.report.model import Suspect
 
 
 def suspects(context: Context) -> Element | None:
-    """All suspects, the likeliest first; None without any."""
+    """All suspects, most likely first; None without any."""
     report = context.report
     if not report.suspects:
         return None

@@ -1,4 +1,4 @@
-"""The matrices: a row and a column for each host, or for each group of hosts to which the same happens."""
+"""Compute the matrices: a row and a column for each host, or for each group of hosts with the same results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKS: dict[State, str] = {
     "fine": ".", "ports": "p", "large packets": "m", "other answers": "?", "unreachable": "x", "slow": "",
     "not tried": "-", "failed": "x",
 }  # fmt: skip
-"""In the order of their trouble. Runs that were measured have their number of Gbit/s as a mark."""
+"""Marks of the states, in order of severity. Measured runs have their Gbit/s as a mark."""
 MEANINGS: dict[State, str] = {
     "fine": "connects", "ports": "some ports are closed", "large packets": "large messages are lost",
     "other answers": "another host answers", "unreachable": "does not connect", "slow": "much slower than others",
@@ -29,13 +29,13 @@ MEANINGS: dict[State, str] = {
 _WORST = list(MARKS)
 _NOTHING = "nothing was measured"
 SINGLE = 16
-"""Hosts up to which each has a row of its own."""
+"""Maximum number of hosts with one row each."""
 MOST = 24
-"""Rows of a matrix: those with most trouble where there are more."""
+"""Maximum number of rows of a matrix; if there are more, those with most problems."""
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """What became of the tries from one group of hosts to another; ``count`` of them."""
+    """The result of the ``count`` tests from one group of hosts to another."""
 
     state: State
     count: int
@@ -44,9 +44,9 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """The tries on one network. ``groups`` are folded hosts, ``left_out`` counts those without a row.
+    """The tests on one network. ``groups`` are folded hosts, ``left_out`` counts those without a row.
 
-    ``unit`` is that of the numbers in the cells, empty where there are none.
+    ``unit`` is that of the numbers in the cells, empty if there are none.
     """
 
     network: str
@@ -70,12 +70,12 @@ class Matrix(msgspec.Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Letters of the longest mark."""
+        """Length of the longest mark."""
         return max((len(cell.mark) for cell in self.cells.values()), default=1)
 
 
 class _Try(msgspec.Struct, frozen=True):
-    """A try between two hosts; ``size`` is the number that it measured."""
+    """A test between two hosts; ``size`` is the measured number."""
 
     pair: Pair
     state: State
@@ -85,7 +85,7 @@ class _Try(msgspec.Struct, frozen=True):
 
 
 def matrices(job: Job) -> list[Matrix]:
-    """A matrix for each network that was tried, the one with most pairs first, then one for each rail."""
+    """A matrix for each network that was tested, the one with most pairs first, then one for each rail."""
     networks: dict[str, list[_Try]] = defaultdict(list)
     for link in job.probe_links:
         names = ", ".join(dict.fromkeys([link.interface, link.peer_interface]))
@@ -118,7 +118,7 @@ def _pairs(job: Job) -> Iterator[_Try]:
 
 
 def _said(outcome: State, error: str | None) -> str:
-    """What a mark means, and what the program said."""
+    """The meaning of a mark, and the error message of the program."""
     told = say(MEANINGS[outcome])
     return say("{text} ({note})", text=told, note=phrase(error)) if error else told
 
@@ -162,7 +162,7 @@ def _rank(one: _Try) -> tuple[int, float]:
 
 
 def _groups(worst: Mapping[Pair, _Try]) -> list[tuple[str, ...]]:
-    """Hosts with the same troubles with the same others, in the order of their names."""
+    """Hosts with the same problems with the same others, in the order of their names."""
     hosts = sorted({host for pair in worst for host in pair}, key=natural)
     if len(hosts) <= SINGLE:
         return [(host,) for host in hosts]

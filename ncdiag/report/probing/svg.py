@@ -1,4 +1,4 @@
-"""The matrices as SVG: a square for each pair, with what became of it in words."""
+"""The matrices as SVG: a square for each pair, with its result in words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ncdiag.report.drawing import LETTER, Box, cut, document, rect, write
 from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix
 
 SIDE, EDGE = 20, 16
-"""Side of a square, and the room around all, in pixels."""
+"""Side of a square, and the margin, in pixels."""
 _RUNS = {"slow", "not tried", "failed"}
-"""States that are explained where they are shown: of runs that few ask for."""
+"""States that the legend explains only if they occur, because few runs have them."""
 _NAME = 40
-"""Letters of the name of a row that are shown."""
+"""Maximum length of the name of a row."""
 _STYLE = (
     "rect{stroke:#d0d7de}.none{fill:#fff}.self{fill:#eef1f4}.fine{fill:#dff3e3}.ports{fill:#fff3c4}"
     ".large{fill:#ffe0b2}.other{fill:#e4d7f5}.unreachable,.failed{fill:#ffd7d5;stroke:#c62828}"
@@ -22,7 +22,7 @@ _STYLE = (
 
 
 def render(found: Sequence[Matrix]) -> str:
-    """One SVG document with all matrices, one below the other, and what they say as its description."""
+    """One SVG document with all matrices, one below the other, and their content in words as description."""
     parts: list[str] = []
     top, width = float(EDGE), 0.0
     for matrix in found:
@@ -40,7 +40,7 @@ def render(found: Sequence[Matrix]) -> str:
 
 
 def _told(found: Sequence[Matrix]) -> str:
-    """The matrices in words: how many pairs connect, and each trouble."""
+    """The matrices in words: the number of pairs that connect, and each problem."""
     sentences = []
     for matrix in found:
         sentences.append(say("{sentence}.", sentence=matrix.summary))
@@ -56,7 +56,7 @@ def _pair(one: str, other: str, about: str) -> str:
 
 
 def _draw(parts: list[str], matrix: Matrix, top: float) -> tuple[float, float]:
-    """Draw a matrix; the result is where it ends, below and at the right."""
+    """Draw a matrix; returns its extent (bottom, right)."""
     left = EDGE + LETTER * (min(_NAME, max(map(len, matrix.groups), default=1)) + 6)
     parts.append(write(EDGE, top + 14, matrix.summary, "title"))
     top += 2 * SIDE

@@ -1,4 +1,4 @@
-"""The matrices in a terminal, in ASCII and at most as wide as it is."""
+"""The matrices in a terminal, in ASCII and at most as wide as the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLOURS = {"fine": "green", "unreachable": "bold red", "failed": "bold red"}
 
 
 def render(found: Sequence[Matrix], *, width: int = 80, colour: bool = False) -> str:
-    """All matrices, one below the other: who asks is a row, who is asked a column of the same number."""
+    """All matrices, one below the other: a row is the client, the column with the same number the server."""
     page = Page(width)
     for matrix in found:
         page.blank()

@@ -1,4 +1,4 @@
-"""A picture of each host: which GPUs and NICs hang at which CPU, how far they are from each other, what is wrong.
+"""A picture of each host: the GPUs and NICs at each CPU, the distances between them, and faults.
 
-`plan` says what is in the picture, from facts; `text` and `svg` draw it.
+`plan` computes the picture from facts; `text` and `svg` draw it.
 """

@@ -1,4 +1,4 @@
-"""What is wrong in a picture: NVLinks that are off, PCIe links narrower than they could be, GPUs far from every NIC."""
+"""Find faults in a picture: NVLinks that are off, PCIe links narrower than possible, GPUs far from every NIC."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ncdiag.facts.model import Gpu, Host, TopoSystem
 from ncdiag.report.topology.model import Pair, Pcie, Picture
 
 _GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}
-"""GT/s of a lane and the generation of PCIe."""
+"""GT/s of a lane, and the generation of PCIe."""
 _SWITCHED = 12
-"""NVLinks of a pair from which an NVSwitch joins it, so that all pairs have as many (A100 and later)."""
+"""Minimum number of NVLinks of a pair at an NVSwitch, where all pairs have the same number (A100 and later)."""
 
 
 def pcie(place: str | None, host: Host, system: TopoSystem | None, gpu: Gpu | None = None) -> Pcie:
-    """The link of the device on this PCI function, from what lspci or /sys, the driver or a topology file told."""
+    """The PCIe link of the device on this function, from lspci or /sys, the driver or a topology file."""
     for device in host.pci:
         if place and device.bus_id == place and device.width is not None:
             return Pcie(
@@ -31,7 +31,7 @@ def pcie(place: str | None, host: Host, system: TopoSystem | None, gpu: Gpu | No
 
 
 def find(picture: Picture, host: Host) -> tuple[list[tuple[str, str]], set[Pair]]:
-    """Sentences by the label of the device, and the pairs whose link is at fault."""
+    """Sentences by the label of the device, and the pairs with a faulty link."""
     pairs: set[Pair] = set()
     told = [*_inactive(host), *_npus(host), *_pairs(picture, pairs), *_narrow(picture), *_distant(picture, pairs)]
     return list(dict.fromkeys(told)), pairs
@@ -56,7 +56,7 @@ def _npus(host: Host) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(picture: Picture, bad: set[Pair]) -> Iterator[tuple[str, str]]:
-    """GPUs behind an NVSwitch reach all others with the same number of links."""
+    """GPUs at an NVSwitch reach all others with the same number of links."""
     gpus = [gpu.label for gpu in picture.of("gpu")]
     words = {pair: link.word for pair, link in picture.links.items() if pair[0] in gpus and pair[1] in gpus}
     counts = {pair: int(word[2:]) for pair, word in words.items() if word.startswith("NV") and word[2:].isdigit()}
@@ -72,9 +72,9 @@ def _pairs(picture: Picture, bad: set[Pair]) -> Iterator[tuple[str, str]]:
 
 
 def _narrow(picture: Picture) -> Iterator[tuple[str, str]]:
-    """Fewer lanes than the device has, or than its kind has elsewhere in a file that knows no maximum.
+    """Fewer lanes than the device supports or, in a file without maxima, than others of its kind have.
 
-    A GPU that idles lowers the generation, so that only that of NICs counts.
+    An idle GPU lowers its generation, so the generation counts only for NICs.
     """
     usual = {
         kind: max((d.pcie.width or 0 for d in picture.of(kind) if d.pcie.width_max is None), default=0)
@@ -91,7 +91,7 @@ def _narrow(picture: Picture) -> Iterator[tuple[str, str]]:
 
 
 def _distant(picture: Picture, bad: set[Pair]) -> Iterator[tuple[str, str]]:
-    """A GPU that reaches every NIC over the link between the CPUs only, while another GPU has one on its own side."""
+    """A GPU that reaches every NIC only over the link between the CPUs, while another GPU has one on its own side."""
     gpus = [gpu for gpu in picture.of("gpu") if gpu.level]
     if any(gpu.level not in {"SYS", "SOC"} for gpu in gpus):
         for gpu in gpus:

@@ -8,12 +8,12 @@ from typing import Literal
 import msgspec
 
 Mark = Literal["", "far", "fault"]
-"""``far``: a nearer NIC exists; ``fault``: the link is not what it could be."""
+"""``far``: a nearer NIC exists; ``fault``: the link is not optimal."""
 Pair = tuple[str, str]
 
 
 class Pcie(msgspec.Struct, frozen=True):
-    """The PCIe link of a device: lanes and generation now, and those that it could have."""
+    """The PCIe link of a device: lanes and generation now, and the maximum."""
 
     width: int | None = None
     width_max: int | None = None
@@ -21,7 +21,7 @@ class Pcie(msgspec.Struct, frozen=True):
     generation_max: int | None = None
 
     def text(self) -> str:
-        """``Gen4 x8 of Gen5 x16``; empty when nothing is known."""
+        """``Gen4 x8 of Gen5 x16``; empty if nothing is known."""
         now, most = _link(self.generation, self.width), _link(self.generation_max, self.width_max)
         return f"{now} of {most}" if now and most and now != most else now
 
@@ -46,7 +46,7 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """What is in the matrix: a word (``PIX``, ``NV18``) and how it is marked."""
+    """An entry of the matrix: a word (``PIX``, ``NV18``) and its mark."""
 
     word: str
     mark: Mark = ""
@@ -67,5 +67,5 @@ class Picture(msgspec.Struct, frozen=True):
         return [device for device in self.devices if device.kind == kind]
 
     def faulty(self, label: str) -> list[str]:
-        """What is wrong with a device."""
+        """The faults of a device."""
         return [sentence for name, sentence in self.faults if name == label]

@@ -1,4 +1,4 @@
-"""What a picture of a host shows: devices by CPU, the links between them, and which are not as they could be."""
+"""Compute the picture of a host: devices by CPU, the links between them, and which are not optimal."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ncdiag.report.topology import faults
 from ncdiag.report.topology.model import Device, Link, Mark, Pair, Picture
 
 NEWEST = Version(2, 27)
-"""The release in whose words paths are told that no tool named."""
+"""The release whose words are used for paths that no tool named."""
 ORDER = ("LOC", "NV", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "NODE", "SYS", "SOC")
-"""Words for a path, the nearest first."""
+"""Words for a path, nearest first."""
 _TITLES = {UNNAMED: "a host"}
 _VENDORS = {
     **dict.fromkeys(("XGMI", "PCIE"), "AMD's tools"),
     **dict.fromkeys(("HCCS", "HCCS_SW", "SIO", "PHB", "SYS"), "npu-smi info -t topo"),
 }
-"""Whose words for a link these are."""
+"""The vendor's tool that uses these words for a link."""
 FAR = frozenset({"SYS", "SOC"})
 
 
 def pictures(job: Job) -> list[Picture]:
-    """A picture of each host whose devices were seen, and of each topology file that is of no such host."""
+    """A picture of each host whose devices were seen, and of each topology file that belongs to no such host."""
     files = {system.host: system for system in job.topologies if system.host and (system.nhosts or 1) == 1}
     found = [_picture(host, files.get(host.name)) for host in job.hosts]
     drawn = [files[host.name] for host in job.hosts if host.name in files]
@@ -40,7 +40,7 @@ def pictures(job: Job) -> list[Picture]:
 
 
 def _parts(system: TopoSystem) -> Iterable[tuple[str, TopoSystem]]:
-    """The hosts that a file joins, each with what is below its own CPUs."""
+    """The hosts of a file that joins several, each with the devices below its own CPUs."""
     name = system.name or "topology file"
     hashes = list(dict.fromkeys(cpu.host_hash for cpu in system.cpus))
     if len(hashes) < 2:  # noqa: PLR2004  (one host)
@@ -60,7 +60,7 @@ def _parts(system: TopoSystem) -> Iterable[tuple[str, TopoSystem]]:
 
 
 def rank(word: str | None) -> int:
-    """How far a path is; unknown words are the farthest."""
+    """The distance of a path as a rank; unknown words are the farthest."""
     plain = re.sub(r"^(?:NV(?:L|\d+)|XGMI)$", "NV", word or "")
     return ORDER.index(plain) if plain in ORDER else len(ORDER)
 
@@ -93,7 +93,7 @@ def _picture(host: Host, system: TopoSystem | None) -> Picture | None:
 
 
 def _with_devices(system: TopoSystem) -> TopoSystem:
-    """A file that a cloud hands out names PCI functions only: those of GPUs and NICs stand for the devices."""
+    """The system with devices: a file from a cloud names only PCI functions, so GPUs and NICs are taken from these."""
     if system.gpus:
         return system
     seen = {nic.bus_id for nic in system.nics}
@@ -108,13 +108,13 @@ def _with_devices(system: TopoSystem) -> TopoSystem:
 
 
 def _labels(host: Host, names: Sequence[str]) -> dict[str, str]:
-    """Short labels of the NICs: those of the tool, else NIC0, NIC1 and on."""
+    """Short labels of the NICs: those of the tool, else NIC0, NIC1 and so on."""
     told = {hca: label for label, hca in (host.nic_labels or {}).items() if hca}
     return {name: told.get(name, name if re.fullmatch(r"NIC\d+", name) else f"NIC{n}") for n, name in enumerate(names)}
 
 
 def _accelerators(host: Host, seen: Distances) -> tuple[str, ...]:
-    """Labels of the GPUs, or of the NPUs of a host that has no GPU, by number."""
+    """Labels of the GPUs, or of the NPUs of a host without GPUs, by number."""
     told = [*seen.gpus, *(f"GPU{gpu.index}" for gpu in host.gpus if gpu.index is not None)]
     told = told or [f"NPU{npu.index}" for npu in host.npus]
     return tuple(sorted(dict.fromkeys(told), key=lambda label: int(label[3:]) if label[3:].isdecimal() else 0))
@@ -188,7 +188,7 @@ def _nodes(host: Host, system: TopoSystem | None) -> dict[str, int]:
 
 
 def _nearby(name: str, gpus: Sequence[str], nodes: Mapping[str, int], words: Mapping[Pair, str]) -> int | None:
-    """The NUMA node of the GPUs next to a NIC, where nothing tells its own; None when they are on several."""
+    """The NUMA node of the GPUs next to a NIC whose own node is unknown; None if they are on several nodes."""
     best = min((word for gpu in gpus if (word := words.get((gpu, name)))), key=rank, default=None)
     if best is None or best in FAR:
         return None

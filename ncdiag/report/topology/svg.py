@@ -1,6 +1,6 @@
 """The picture as SVG: a box for each CPU with its GPUs and NICs, lines to the nearest NICs, the matrix below.
 
-All places are absolute, so that nothing overlaps whatever the input is; every text from the input is escaped and cut.
+All positions are absolute, so that nothing overlaps for any input; every text from the input is escaped and cut.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ncdiag.report.topology.model import Device, Picture
 from ncdiag.report.topology.text import cell, cpu_title, groups, meanings
 
 WIDE, HIGH, GAP, EDGE = 96, 40, 12, 16
-"""Size of a device's box, the room between boxes and around all of them, in pixels."""
+"""Size of a device's box, distance of boxes and margin, in pixels."""
 ROW = 18
 _LINES = 64
-"""Room between the GPUs and the NICs for the lines that join them."""
+"""Height for the lines between the GPUs and the NICs."""
 _COLUMN = 52
 _STYLE = (
     ".cpu{fill:#f3f5f7;stroke:#8c959f}.gpu{fill:#dff3e3;stroke:#2f8f46}.nic{fill:#ddeafb;stroke:#2a64b7}"
@@ -44,7 +44,7 @@ def _title(picture: Picture) -> str:
 
 
 class _Drawing:
-    """The parts of one picture; ``bottom`` and ``right`` are where it ends."""
+    """The parts of one picture; ``bottom`` and ``right`` are its extent."""
 
     def __init__(self, picture: Picture, top: float) -> None:
         self.picture = picture
@@ -57,7 +57,7 @@ class _Drawing:
         self.parts.append("</g>")
 
     def _cpus(self, top: float) -> float:
-        """A box for each NUMA node, side by side; its end."""
+        """Draw a box for each NUMA node, side by side; returns the bottom."""
         rows = {node: self._rows(node) for node in groups(self.picture)}
         two = any(nics for _, nics in rows.values())
         height = ROW + HIGH + (_LINES + HIGH if two else 0) + 2 * GAP

@@ -24,7 +24,7 @@ MEANINGS = {
 
 
 def render(pictures: Sequence[Picture], *, width: int = 80, colour: bool = False) -> str:
-    """All pictures, one below the other, in at most ``width`` columns (never fewer than 40)."""
+    """All pictures, one below the other, in at most ``width`` columns (at least 40)."""
     page = Page(width)
     for picture in pictures:
         page.blank()
@@ -47,7 +47,7 @@ def _tree(page: Page, picture: Picture) -> None:
 
 
 def groups(picture: Picture) -> list[int | None]:
-    """The NUMA nodes that have devices; None at the end stands for devices whose place is not known."""
+    """The NUMA nodes that have devices; None at the end is for devices whose node is unknown."""
     return sorted({device.cpu for device in picture.devices}, key=lambda node: (node is None, node or 0))
 
 
@@ -72,7 +72,7 @@ def _device(page: Page, picture: Picture, device: Device, first: str) -> None:
 
 
 def _joined(labels: Sequence[str], room: int) -> str:
-    """As many labels as fit, and how many more there are."""
+    """As many labels as fit, and the number of the rest."""
     labels = [one_line(label) for label in labels]
     text = ", ".join(labels)
     kept = len(labels)
@@ -102,7 +102,7 @@ def _matrices(page: Page, picture: Picture) -> None:
 
 
 def cell(picture: Picture, row: str, column: str) -> Link | None:
-    """What the matrix says of a pair; None where it was not seen."""
+    """The entry of the matrix for a pair; None if unknown."""
     if row == column:
         return Link("X")
     return picture.links.get((row, column)) or picture.links.get((column, row))
@@ -120,7 +120,7 @@ def _legend(page: Page, picture: Picture) -> None:
 
 
 def meanings(picture: Picture, far: str = "*", fault: str = "!") -> Iterator[str]:
-    """What the words and marks in this picture mean; ``far`` and ``fault`` are how links are marked."""
+    """The meanings of the words and marks in this picture; ``far`` and ``fault`` are the marks of links."""
     words = {
         "NV" if link.word[:2] == "NV" and link.word[2:].isdigit() else link.word for link in picture.links.values()
     }

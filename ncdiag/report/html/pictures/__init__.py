@@ -1,4 +1,4 @@
-"""Pictures of a job, one module each, with ``draw(view, context)``: a picture is left out where no fact is for it."""
+"""Pictures of a job, one module each, with ``draw(view, context)``, which returns None if no fact concerns it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _DRAWN: tuple[tuple[str, Draw], ...] = (
     ("bandwidth", bandwidth.draw),
     ("environment", environment.draw),
 )
-"""From the machine to the job."""
+"""The pictures, from the machine to the job."""
 
 
 def pictures(view: View, context: Context) -> list[Element]:
-    """All pictures for which there are facts. One that fails is a sentence, and the others are drawn."""
+    """All pictures for which there are facts. If one fails, a sentence replaces it, and the others are drawn."""
     found: list[Element] = []
     for name, draw in _DRAWN:
         drawn = _contained(name, draw, view, context)

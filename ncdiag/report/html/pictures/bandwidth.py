@@ -1,4 +1,4 @@
-"""The curve of nccl-tests: bus bandwidth by message size, beside what the links and the GPUs allow."""
+"""The curve of nccl-tests: bus bandwidth by message size, with the limits of the links and the GPUs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ncdiag.report.html.drawing import Cell, legend, line, picture, scrolled, sv
 from ncdiag.report.html.element import Child, Element, element
 
 SHOWN = 4
-"""Runs that are drawn."""
+"""Maximum number of runs that are drawn."""
 POINTS = 64
-"""Sizes of a run that are drawn."""
+"""Maximum number of sizes of a run that are drawn."""
 _LEFT, _TOP, _WIDTH, _HEIGHT, _BELOW = 64.0, 14.0, 760.0, 260.0, 44.0
 _STEPS = 5
 _UNITS = ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"), (1, ""))
@@ -29,11 +29,11 @@ _BOUNDS = (
     ("mesh_limit_gbs", "limit", "limit of this GPU mesh"),
     ("tested_gbs", "tested", "measured by link tests"),
 )
-"""Fields of a benchmark in GB/s, how their line looks, and what they are."""
+"""Fields of a benchmark in GB/s, the style of their line, and their meaning."""
 
 
 class Curve(NamedTuple):
-    """A run: points of size in bytes and GB/s, out of place and in place; ``bounds`` are style, meaning and GB/s."""
+    """A run: points (size in bytes, GB/s) out of place and in place; ``bounds`` are (style, meaning, GB/s)."""
 
     name: str
     outside: list[tuple[int, float]]
@@ -42,7 +42,7 @@ class Curve(NamedTuple):
 
 
 def curves(view: View) -> list[Curve]:
-    """The runs that have at least two sizes."""
+    """The runs with at least two sizes."""
     found = [_curve(run, number, view) for number, run in enumerate(view.job.benchmarks, 1)]
     return [curve for curve in found if len(curve.outside) > 1]
 
@@ -132,12 +132,12 @@ def _shapes(curve: Curve) -> Iterator[Child]:
 
 
 def _marked(sizes: Sequence[int]) -> Sequence[int]:
-    """At most ten of the sizes."""
+    """At most ten of the sizes, for labels."""
     return sizes[:: max(1, math.ceil(len(sizes) / 10))]
 
 
 def _round(value: float) -> float:
-    """The next of 1, 2, 5, 10 ... times a power of ten."""
+    """The next of 1, 2, 5, 10 ... times a power of ten that is not smaller."""
     if value <= 0:
         return 0.0
     power = 10.0 ** math.floor(math.log10(value))

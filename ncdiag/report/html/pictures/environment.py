@@ -1,4 +1,4 @@
-"""In what ranks and hosts differ that should be equal: a table of the values and of who has them."""
+"""Differences of ranks and hosts that should be equal: a table of the values and of who has them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ncdiag.report.html.drawing import picture, scrolled
 from ncdiag.report.html.element import Element, element
 
 SHOWN = 40
-"""Differences that are listed."""
+"""Maximum number of differences that are listed."""
 _VALUES, _TEXT = 8, 160
 _WORDS = {
     "setting": "", "nccl_version": "NCCL version", "net": "network", "library": "library",
@@ -22,12 +22,12 @@ _WORDS = {
     "port_mtu": "MTU of RDMA ports", "rocev2_index": "index of the RoCE v2 GID", "nccl_installed": "installed NCCL",
     "wait": "waits in", "stuck": "stuck in", "call": "call",
 }  # fmt: skip
-"""`Difference.what` for people; the name follows where it says more."""
+"""`Difference.what` for people; the name is added if it says more."""
 _NAMED = frozenset({"setting", "interface_mtu", "wait", "stuck"})
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """The table; None where nothing differs."""
+    """The table; None if nothing differs."""
     found: tuple[Difference, ...] = read(view.job, "differences", view) or ()
     if not found:
         return None

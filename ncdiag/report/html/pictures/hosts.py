@@ -1,4 +1,4 @@
-"""Which hosts connect to which, a matrix for each network that was tried."""
+"""Which hosts can connect to which, a matrix for each network that was tested."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ncdiag.report.html.element import Child, Element, element
 from ncdiag.report.probing.plan import MARKS, MEANINGS, Matrix, matrices
 
 SHOWN = 6
-"""Networks that are drawn, those with most pairs first."""
+"""Maximum number of networks that are drawn, those with most pairs first."""
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """The matrices, and their troubles as sentences."""
+    """The matrices, and their problems as sentences."""
     found = matrices(view.job)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""The rings that NCCL printed: the ranks in their order, coloured by host, and what joins one host with the next."""
+"""Draw the rings that NCCL printed: the ranks in order, coloured by host, and what connects a host with the next."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from ncdiag.report.html.element import Child, element
 from ncdiag.report.html.pictures.wiring import host_of, size
 
 COMMUNICATORS, RINGS = 3, 8
-"""Communicators whose rings are drawn, and different rings of each."""
+"""Maximum number of communicators whose rings are drawn, and of different rings of each."""
 SINGLE = 24
-"""Ranks of a ring that have a box each; of more, those in a row on one host share one."""
+"""Maximum number of ranks with one box each; in a larger ring, successive ranks on one host share a box."""
 STOPS = 24
-"""Boxes of a ring."""
+"""Maximum number of boxes of a ring."""
 HOSTS = 6
-"""Colours of hosts; of more hosts, several have one, and the legend is left out."""
+"""Number of colours for hosts; if there are more hosts, colours repeat and the legend is left out."""
 _LABEL, _HIGH, _BELOW, _ARROW = 170.0, 26.0, 22.0, 26.0
 _RANK, _HOST, _TRANSPORT = 40.0, 130.0, 130.0
 _LINE = 1030.0
-"""Pixels after which a ring goes on in the next line."""
+"""Width in pixels after which a ring continues on the next line."""
 _NAME = 60
 
 
 class Stop(NamedTuple):
-    """Ranks that follow each other on one host; ``by`` is what joins the last one with the rank that follows."""
+    """Successive ranks on one host; ``by`` is the connection of the last one to the next rank."""
 
     ranks: tuple[int, ...]
     host: str | None
@@ -44,7 +44,7 @@ class Stop(NamedTuple):
 
 
 def drawn(view: View, context: Context) -> Iterator[Child]:
-    """The rings of the widest communicators; equal ones of several communicators are drawn once."""
+    """The rings of the largest communicators; equal rings are drawn once."""
     found: tuple[Wiring, ...] = read(view.job, "wirings", view) or ()
     alike: dict[object, Wiring] = {}
     for one in found:
@@ -77,7 +77,7 @@ def _label(ring: Ring) -> str:
 
 
 def _stops(ring: Ring, hosts: Mapping[int, str], wires: Mapping[tuple[int, int], Wire]) -> Iterator[Stop]:
-    """One for each rank of a short ring, else one for each row of ranks on one host."""
+    """One stop per rank of a short ring, else one per sequence of ranks on one host."""
     order = ring.order
     after = [*order[1:], order[0] if ring.whole else None]
     single = len(order) <= SINGLE
@@ -94,7 +94,7 @@ def _stops(ring: Ring, hosts: Mapping[int, str], wires: Mapping[tuple[int, int],
 
 
 def _transport(wire: Wire | None) -> str:
-    """``NET/IB/GDRDMA, NIC 0``; empty where no line tells."""
+    """``NET/IB/GDRDMA, NIC 0``; empty if unknown."""
     if wire is None:
         return ""
     name = " + ".join(dict.fromkeys((*wire.sent, *wire.received)))
@@ -103,7 +103,7 @@ def _transport(wire: Wire | None) -> str:
 
 
 def _ranks(stop: Stop) -> str:
-    """``0-7``; what is not in order is named by its ends."""
+    """``0-7``; for ranks that are not consecutive, the first and last."""
     ranks = stop.ranks
     steps = {later - earlier for earlier, later in itertools.pairwise(ranks)}
     if len(ranks) < 3 or steps == {1}:  # noqa: PLR2004  (two have no order to be shown)

@@ -1,4 +1,4 @@
-"""Which NIC of one host sends to which NIC of another: rails that meet, and those that cross."""
+"""Matrix of which NIC of one host sends to which NIC of another: aligned and crossing rails."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ncdiag.report.html.drawing import Cell, legend, matrix
 from ncdiag.report.html.element import Child, element
 
 NICS = 32
-"""NICs that have a row."""
+"""Maximum number of NICs with a row."""
 
 
 def crossings(view: View) -> Iterator[Child]:
-    """A matrix of pairs of ranks by the NICs at their two ends, where each end names one."""
+    """A matrix of pairs of ranks by the NICs at both ends, if each end names one."""
     found: tuple[Wiring, ...] = read(view.job, "wirings", view) or ()
     pairs: Counter[tuple[int, int]] = Counter()
     for one in found:
@@ -49,7 +49,7 @@ def crossings(view: View) -> Iterator[Child]:
 
 
 def _names(view: View) -> dict[int, str]:
-    """The name of a NIC with a number, where all ranks that list one of that number call it alike."""
+    """The names of NICs by number, if all ranks that list a NIC of that number agree."""
     told: dict[int, set[str]] = defaultdict(set)
     for rank in view.job.ranks:
         for device in rank.net_devices or ():
@@ -60,7 +60,7 @@ def _names(view: View) -> dict[int, str]:
 
 
 class _Numbered(dict[int, str]):
-    """Names of NICs; one that has none is called by its number."""
+    """Names of NICs; one without a name is shown by its number."""
 
     def __missing__(self, number: int) -> str:
         return say("NIC {n}", n=number)

@@ -1,4 +1,4 @@
-"""The ranks of a job, host by host, by what some of them have and others have not: version, network, way, settings."""
+"""The ranks of a job, by host, with the traits in which they differ: version, network, path, settings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ncdiag.report.html.drawing import Cell, legend, matrix, picture
 from ncdiag.report.html.element import Child, Element, element
 
 ROWS = 24
-"""Rows of a matrix; of more groups of hosts, those with the rarest values."""
+"""Maximum number of rows of a matrix; of more groups of hosts, those with the rarest values."""
 COLUMNS = 32
-"""Ranks of a host that have a cell."""
+"""Maximum number of ranks of a host that have a cell."""
 _VALUES = 6
-"""Values that are told apart in a matrix; the others share the last letter."""
+"""Maximum number of different values in a matrix; the others share the last letter."""
 _SETTINGS = 6
-"""Settings that have a matrix of their own."""
+"""Maximum number of settings with their own matrix."""
 _LETTERS = "ABCDEF"
 _STATES = {
     "started": "started setup", "ready": "completed setup", "failed": "failed", "silent": "printed nothing",
@@ -31,19 +31,19 @@ _STATES = {
 
 
 class Trait(NamedTuple):
-    """Something that ranks may differ in: its name, and the value of each rank that tells it."""
+    """A property in which ranks may differ: its name, and the value of each rank for which it is known."""
 
     name: str
     values: Mapping[int, str]
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """The values, the most common first, with how many ranks have them."""
+        """(value, number of ranks), most common first."""
         return Counter(self.values.values()).most_common()
 
 
 def traits(ranks: Sequence[Rank]) -> list[Trait]:
-    """What at least one of the ranks tells."""
+    """The traits that are known for at least one of the ranks."""
     found = [Trait(say(name), _told(ranks, take)) for name, take in _TRAITS]
     names = Counter(name for rank in ranks for name in rank.settings)
     settings = [Trait(name, _told(ranks, _setting(name))) for name in sorted(names)]
@@ -78,7 +78,7 @@ _TRAITS: tuple[tuple[str, Callable[[Rank], str | None]], ...] = (
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """A matrix for each thing in which ranks differ, a sentence for each in which they are alike."""
+    """A matrix for each trait in which ranks differ, a sentence for each in which they agree."""
     ranks = [rank for rank in view.job.ranks if rank.rank is not None]
     found = traits(ranks)
     if len({rank.rank for rank in ranks}) < 2 or not found:  # noqa: PLR2004  (one rank differs from nobody)
@@ -115,7 +115,7 @@ def named(numbers: Sequence[int], limit: int = 80) -> str:
 
 
 def _matrix(trait: Trait, by_host: Mapping[str, Collection[int]]) -> list[Child]:
-    """A row for each host, or for all that look alike; a column for each of its ranks by number."""
+    """A row for each host, or for all equal hosts; a column for each of its ranks by number."""
     letters = {value: _LETTERS[min(place, _VALUES - 1)] for place, (value, _) in enumerate(trait.counts)}
     groups: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
     for host, numbers in by_host.items():

@@ -1,4 +1,4 @@
-"""The ways of the data: rings of graph files and of logs, and the NICs (rails) that the channels of ranks name."""
+"""Draw the paths of the data: rings of graph files and of logs, and the NICs (rails) that channels of ranks name."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ncdiag.report.html.element import Child, Element, element
 from ncdiag.report.html.pictures import orders, rails, ranks
 
 CHANNELS = 16
-"""Channels of a graph that are drawn; equal ones share a row."""
+"""Maximum number of channels of a graph that are drawn; equal ones share a row."""
 STOPS = 20
-"""GPUs of a channel that are drawn."""
+"""Maximum number of GPUs of a channel that are drawn."""
 ROWS = 24
-"""Groups of ranks in the matrix of rails."""
+"""Maximum number of groups of ranks in the matrix of rails."""
 _GRAPHS = {0: "Ring", 1: "Tree", 2: "CollNet", 3: "NVLS"}
 _INSIDE, _BETWEEN = "{value} GB/s inside a host", "{value} GB/s between hosts"
 _WIDE, _HIGH, _GAP, _LABEL = 58.0, 26.0, 22.0, 110.0
 _HALF = 32
-"""Bits of a number below the host, in files that join hosts (since 2.21)."""
+"""Number of bits below the host part of a number, in files that join hosts (since 2.21)."""
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """Rings of the first graph file that has one and of the log, then the rails."""
+    """The rings of the log and of the first graph file with rings, then the rails."""
     parts = [*_graphs(view, context), *orders.drawn(view, context), *_rails(view), *rails.crossings(view)]
     if not parts:
         return None
@@ -83,7 +83,7 @@ def _rows(plan: GraphPlan) -> list[tuple[str, list[Stop]]]:
 
 
 def _stops(channel: GraphChannel) -> Iterator[Stop]:
-    """In by the first net, the GPUs, out by the last."""
+    """Sequence of the first net, the GPUs, and the last net."""
     nets = [("nic", f"net {_number(net)}") for net in channel.nets]
     gpus = [("gpu", f"GPU {_number(gpu)}") for gpu in channel.gpus]
     if len(channel.ranks) == len(gpus):
@@ -96,7 +96,7 @@ def _stops(channel: GraphChannel) -> Iterator[Stop]:
 
 
 def _number(number: int) -> str:
-    """A number of a file that joins hosts has the host in its upper half."""
+    """A number without the host, which is in its upper half in files that join hosts."""
     return (
         str(number)
         if number < 1 << _HALF
@@ -121,7 +121,7 @@ def _drawn(rows: Sequence[tuple[str, Sequence[Stop]]]) -> tuple[tuple[float, flo
 
 
 def _rails(view: View) -> Iterator[Child]:
-    """Which of the listed NICs the channels of a rank name, ranks alike together."""
+    """Which of the listed NICs the channels of a rank name; equal ranks are merged."""
     groups: dict[tuple[frozenset[str], tuple[str, ...]], list[int]] = defaultdict(list)
     for rank in view.job.ranks:
         if rank.nics_used and rank.net_devices and rank.rank is not None:

@@ -1,4 +1,4 @@
-"""When the hosts met and what failed first, on one line of time for each host."""
+"""Draw when the hosts met and what failed first, on one time line per host."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from ncdiag.report.html.drawing import Cell, box, legend, line, picture, svg, wo
 from ncdiag.report.html.element import Child, Element, element
 
 LANES = 16
-"""Hosts that are drawn: those that fail first, then by name."""
+"""Maximum number of hosts that are drawn: those that fail first, then by name."""
 _STEPS = {
     "comm-nodes": "setup", "connected-rings": "setup", "connected-trees": "setup", "init-timings": "ready",
     "comm-ended": "over",
 }  # fmt: skip
-"""Lines of NCCL that mark how far a host came (src/init.cc); others say nothing on time."""
+"""NCCL lines that mark the progress of a host (src/init.cc)."""
 _MEANINGS = {
     "setup": "a step of the setup", "ready": "setup completed", "over": "communicator destroyed", "failure": "failed",
     "echo": "failed because of others", "ended": "a process ended",
 }  # fmt: skip
 _LABEL, _WIDTH, _ROW, _TOP = 150.0, 780.0, 26.0, 26.0
 _TICKS = (0.001, 0.01, 0.1, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400)
-"""Seconds between marks of the axis."""
+"""Possible distances between the marks of the axis, in seconds."""
 _MARKS = 10
 
 
 class Mark(NamedTuple):
-    """Something that happened on a host, in seconds after the first; so many ``lines`` tell of it."""
+    """An event on a host, in seconds after the first one; ``lines`` lines report it."""
 
     host: str
     seconds: float
@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 
 
 def marks(view: View) -> list[Mark]:
-    """What is stamped with a time, in its order; what a host does several times in a second is one mark."""
+    """Events with a time, in order; the same event of a host within a second is one mark."""
     failures = [event for event in view.job.events if event.time is not None and is_open_failure(event, view)]
     own = {id(event) for event in first_hand(failures, view)} if failures else set()
     timed: dict[tuple[str, str, int], list[tuple[float, Event]]] = defaultdict(list)
@@ -72,7 +72,7 @@ def _kind(event: Event, own: set[int], *, failing: bool) -> str | None:
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """The lanes; None unless two things have a time."""
+    """The time lines; None unless two events have a time."""
     found = marks(view)
     if len(found) < 2 or not any(mark.kind in {"failure", "echo", "ended"} for mark in found):  # noqa: PLR2004
         return None

@@ -1,4 +1,4 @@
-"""Each host: its GPUs and NICs at their CPUs, which NICs are next to a GPU, and which of them its ranks use."""
+"""Draw each host: GPUs and NICs at their CPUs, which NICs are next to a GPU, and which of them its ranks use."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ncdiag.report.topology.plan import FAR, pictures
 from ncdiag.report.topology.text import cell, cpu_title, groups, meanings
 
 SHOWN = 4
-"""Kinds of hosts that are drawn; those with faults come first."""
+"""Maximum number of different hosts that are drawn; those with faults come first."""
 _WIDE, _HIGH, _GAP, _ROW = 116.0, 46.0, 10.0, 20.0
 _LINES = 72.0
-"""Room between GPUs and NICs for the lines that join them."""
+"""Height for the lines between GPUs and NICs."""
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """Hosts that look alike. ``used`` are the NICs that their ranks list; None where no rank tells.
+    """Hosts with the same picture. ``used`` are the NICs that their ranks list; None if no rank does.
 
-    ``chosen`` are GPUs with the NICs that the channels of their ranks name, ``refused`` those for which NCCL said that
-    it does without GPUDirect RDMA.
+    ``chosen`` are pairs of GPUs and the NICs named by the channels of their ranks, ``refused`` pairs for which NCCL
+    printed that it does not use GPUDirect RDMA.
     """
 
     hosts: tuple[str, ...]
@@ -40,7 +40,7 @@ class Drawn(msgspec.Struct, frozen=True):
     refused: frozenset[tuple[str, str]]
 
     def state(self, gpu: Device, nic: Device) -> str | None:
-        """How the link is drawn: ``near`` is the nearest of unknown use, None a link that is not drawn."""
+        """The style of the link: ``near`` for the nearest NIC of unknown use, None for a link that is not drawn."""
         is_near = nic.label in gpu.nearest
         if (gpu.label, nic.label) in self.refused:
             return "refused"
@@ -55,7 +55,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def plan(view: View) -> list[Drawn]:
-    """The hosts whose devices were seen, alike ones together, those with faults first."""
+    """The hosts whose devices were seen, equal ones merged, those with faults first."""
     alike: dict[tuple[object, ...], Drawn] = {}
     for found in pictures(view.job):
         use = _use(found, view)
@@ -69,7 +69,7 @@ Pairs = frozenset[tuple[str, str]]
 
 
 def _use(found: Picture, view: View) -> tuple[frozenset[str] | None, Pairs, Pairs]:
-    """NICs that the host's ranks list; GPUs with the NICs of their channels, and with those without GPUDirect RDMA."""
+    """NICs that the host's ranks list; GPUs with the NICs of their channels; pairs without GPUDirect RDMA."""
     host = view.host(found.title)
     gpus = {f"GPU{gpu.index}": gpu.bus_id for gpu in (host.gpus if host is not None else ())}
     names = {device.name: device.label for device in found.of("nic")}
@@ -90,7 +90,7 @@ def _use(found: Picture, view: View) -> tuple[frozenset[str] | None, Pairs, Pair
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """The hosts, one drawing for those that are alike."""
+    """One drawing for all hosts that are equal."""
     found = plan(view)
     if not found:
         return None

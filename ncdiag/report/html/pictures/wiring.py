@@ -1,4 +1,4 @@
-"""Which transport joins which ranks and which hosts: matrices for each communicator, of what its ranks printed."""
+"""Matrices for each communicator: which transport connects which ranks and hosts, from what its ranks printed."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from ncdiag.report.html.element import Child, Element, element
 from ncdiag.report.html.pictures.ranks import Trait, traits
 
 SHOWN = 4
-"""Communicators that are drawn, the widest first; those that look alike are one."""
+"""Maximum number of communicators, largest first; equal ones are one."""
 RANKS = 64
-"""Ranks that have a row each; of more, hosts have one."""
+"""Maximum number of ranks with one row each; for more ranks, rows are hosts."""
 ROWS = 32
-"""Rows of hosts; of more hosts, several share one."""
+"""Maximum number of rows of hosts; for more hosts, several share a row."""
 CELLS = 5000
-"""Filled cells of ranks in all matrices: where all send to all, a matrix is full."""
+"""Maximum number of filled cells of ranks in all matrices: if all ranks send to all, a matrix is full."""
 LISTED = 24
-"""Pairs that are named in words, of each transport."""
+"""Maximum number of pairs named in words, per transport."""
 _NAME = 60
 _KINDS = (
     ("P2P", "P", "v4"), ("SHM", "S", "v5"), ("GDRDMA", "G", "v3"), ("NET/Socket", "T", "v2"), ("NET/", "N", "v2"),
 )  # fmt: skip
-"""What is in the name of a transport, its letter and how its cells look."""
+"""Part of the name of a transport, its letter, and the style of its cells."""
 _OTHER, _SEVERAL = ("O", "other"), ("+", "other")
 _DIFFER = "!"
 
 
 class Spot(NamedTuple):
-    """A row or column: its name, and how it is called in a sentence."""
+    """A row or column: its heading, and its name in a sentence."""
 
     name: str
     told: str
 
 
 class Joined(NamedTuple):
-    """What joins two spots: pairs of ranks by transport, and in what ranks differ that are joined."""
+    """The connections of two spots: pairs of ranks by transport, and the traits in which connected ranks differ."""
 
     pairs: Counter[str]
     differ: set[str]
@@ -80,7 +80,7 @@ def draw(view: View, context: Context) -> Element | None:
 
 
 def _shape(one: Wiring) -> tuple[object, ...]:
-    """Two that have the same are joined alike: each rank by the same transports with the same other ranks."""
+    """Two communicators with the same value are connected alike: the same transports between the same ranks."""
     places: dict[str | None, int] = {}
     return tuple(
         (
@@ -107,7 +107,7 @@ def size(one: Wiring) -> str:
 
 
 def _differing(one: Wiring, view: View) -> list[Trait]:
-    """What members of the job's communicator differ in; in others, ranks have other numbers."""
+    """The traits in which members of the job's communicator differ; in others, ranks have other numbers."""
     members = [rank for rank in view.job.ranks if rank.communicator == one.communicator and rank.rank is not None]
     if one.communicator is None or one.nranks != view.job.nranks:
         return []
@@ -134,7 +134,7 @@ def _matrices(one: Wiring, differing: Sequence[Trait], *, ranks_too: bool) -> It
 
 
 def host_of(one: Wiring) -> dict[int, str]:
-    """The hosts of the ranks, as far as they are known."""
+    """The known hosts of the ranks."""
     found = {wire.source: wire.source_host for wire in one.wires} | {
         wire.target: wire.target_host for wire in one.wires
     }
@@ -142,7 +142,7 @@ def host_of(one: Wiring) -> dict[int, str]:
 
 
 def _rows(names: Sequence[str | None]) -> tuple[list[Spot], dict[str | None, int]]:
-    """The rows of hosts, and in which row each is."""
+    """The rows of hosts, and the index of each host's row."""
     each = -(-len(names) // ROWS)
     blocks = [names[start : start + each] for start in range(0, len(names), each)]
     spots = []
@@ -173,7 +173,7 @@ def _differ(trait: Trait, wire: Wire) -> bool:
 
 
 def _matrix(label: str, spots: Sequence[Spot], cells: Cells) -> Element:
-    """Spots that are numbers are the heads of the columns; others are numbered."""
+    """The table; spots with numeric headings are used as columns directly, others are numbered."""
     plain = all(spot.name.isdigit() for spot in spots)
     heads = [spot.name if plain else str(place) for place, spot in enumerate(spots, 1)]
     rows = []
@@ -196,7 +196,7 @@ def _cell(spot: Spot, other: Spot, joined: Joined | None) -> Cell | None:
 
 
 def _transports(pairs: Counter[str]) -> list[str]:
-    """``NET/IB/GDRDMA (2)``, without a number where all are of one pair."""
+    """``NET/IB/GDRDMA (2)``, without a number if all pairs use it."""
     return [
         say("{text} ({note})", text=cut(name, _NAME), note=count) if count > 1 else cut(name, _NAME)
         for name, count in sorted(pairs.items())
@@ -204,13 +204,13 @@ def _transports(pairs: Counter[str]) -> list[str]:
 
 
 def _look(names: Iterable[str]) -> tuple[str, str]:
-    """The letter and the style of one or several transports."""
+    """The letter and the style for one or several transports."""
     looks = {next(((letter, style) for part, letter, style in _KINDS if part in name), _OTHER) for name in names}
     return looks.pop() if len(looks) == 1 else _SEVERAL
 
 
 def _legend(all_cells: Iterable[Cells]) -> Iterator[tuple[Cell, str]]:
-    """The letters that occur, each with the transports that it stands for."""
+    """The letters that occur, each with its transports."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     differ = several = False
     for cells in all_cells:
@@ -228,7 +228,7 @@ def _legend(all_cells: Iterable[Cells]) -> Iterator[tuple[Cell, str]]:
 
 
 def _in_words(one: Wiring) -> Iterator[Element]:
-    """A sentence for each transport: how many pairs, which of them join hosts, by which NICs."""
+    """A sentence per transport: the number of pairs, which of them connect hosts, and by which NICs."""
     by_name: dict[str, list[Wire]] = defaultdict(list)
     for wire in one.wires:
         for name in dict.fromkeys((*wire.sent, *wire.received)):
