@@ -1,4 +1,4 @@
-"""What people type, as the command line that is meant: ``ncdiag FILE``, ``ncdiag -q FILE``, ``ncdiag help lint``."""
+"""Complete a command line as typed: ``ncdiag FILE``, ``ncdiag -q FILE``, ``ncdiag help lint``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from itertools import pairwise
 from ncdiag.base.errors import InputError, UsageError
 
 _OWN = frozenset({"--version", "-V", "--help", "-h"})
-"""Options of the program itself; all others are those of a command."""
+"""Options of the program itself; all others belong to a command."""
 
 
 def meant(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
-    """The arguments, the command first. Raises InputError for a missing file, UsageError for what is not a command."""
+    """The arguments with the command first. Raises InputError for a missing file, UsageError for an unknown command."""
     words = list(arguments)
     if not words:
         return ["triage", "-"] if _is_fed() else words
@@ -31,27 +31,27 @@ def meant(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
 
 
 def wants_state(arguments: Sequence[str]) -> bool:
-    """Is the exit code to be the state of a monitoring plugin? Asked where the options may be wrong."""
+    """True if the exit code is to be a monitoring state; also works if other options are invalid."""
     return "nagios" in {_value(arguments, "--exit-style"), _value(arguments, "--format")}
 
 
 def wants_status_line(arguments: Sequence[str]) -> bool:
-    """Is the answer to be that of a monitoring plugin, whose reader sees standard output alone?"""
+    """True if the answer is to be that of a monitoring plugin, whose reader sees only standard output."""
     return wants_state(arguments) and _value(arguments, "--format") in {"", "nagios"}
 
 
 def _value(arguments: Sequence[str], option: str) -> str:
-    """What the option was last given, empty where it was not."""
+    """The last value of the option, empty if it is not given."""
     found = [following for word, following in pairwise(arguments) if word == option]
     found += [word.partition("=")[2] for word in arguments if word.startswith(f"{option}=")]
     return found[-1] if found else ""
 
 
 def _is_fed() -> bool:
-    """Is something piped in, or a file given as standard input? /dev/null and a terminal are neither."""
+    """True if standard input is a pipe or a file, not a terminal or /dev/null."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError, AttributeError):  # closed, or replaced by what is not a file
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by an object that is not a file
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
@@ -61,7 +61,7 @@ def _is_glob(word: str) -> bool:
 
 
 def _command_first(words: list[str], commands: Collection[str]) -> list[str]:
-    """Options that come before the command, or before a file, are put behind it."""
+    """Move options before the command, or before a file, after it."""
     for place in _positions(words):
         if words[place] in commands and not os.path.lexists(words[place]):
             return [words[place], *words[:place], *words[place + 1 :]]
@@ -73,7 +73,7 @@ def _command_first(words: list[str], commands: Collection[str]) -> list[str]:
 
 
 def _positions(words: Sequence[str]) -> Iterator[int]:
-    """Places of the words that are neither an option nor the value of one."""
+    """Indexes of the words that are neither an option nor the value of one."""
     taking, skip = _taking_a_value(), False
     for place, word in enumerate(words):
         if skip:
@@ -85,7 +85,7 @@ def _positions(words: Sequence[str]) -> Iterator[int]:
 
 
 def _taking_a_value() -> frozenset[str]:
-    """The options of a judging command that take the next word."""
+    """The options of a judging command that take a value as the next word."""
     import dataclasses
     import typing
 

@@ -1,4 +1,4 @@
-"""The conversation of ``ncdiag triage --ask``: the deciding questions one after the other, until nothing is gained."""
+"""The dialogue of ``ncdiag triage --ask``: deciding questions one after the other, until no further one helps."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ncdiag.report.model import Question, Report
 from ncdiag.report.sanitize import one_line
 
 MOST = 6
-"""Questions that are asked at most: nobody answers more."""
+"""Maximum number of questions: nobody answers more."""
 _ASKS = ("?", "？")
-"""How a question ends that is answered with yes or no."""
+"""The end of a question that is answered with yes or no."""
 _PASTED = 5000
-"""Lines of a pasted answer that are read."""
+"""Maximum number of lines of a pasted answer."""
 _YES, _NO, _SKIP = frozenset({"y", "yes"}), frozenset({"n", "no"}), frozenset({"", "s", "skip"})
 
 
 class Answers(msgspec.Struct):
-    """What a person said: ``known`` by the key of the question, None for skipped; ``pasted`` are outputs."""
+    """A person's answers: ``known`` by the key of the question, None for skipped; ``pasted`` are outputs."""
 
     known: dict[str, bool | None]
     pasted: list[str]
 
     @property
     def told(self) -> Mapping[str, bool]:
-        """The questions that were answered."""
+        """The answered questions, without skipped ones."""
         return {key: answer for key, answer in self.known.items() if answer is not None}
 
 
 def converse(find: Callable[[Answers], Report], lines: TextIO | None = None) -> Report:
-    """Ask until no question is left that tells the suspects apart; ``find`` diagnoses again with what was answered."""
+    """Ask until no question separates the suspects; ``find`` repeats the diagnosis with the answers."""
     answers, source = Answers({}, []), lines or sys.stdin
     report = find(answers)
     for _ in range(MOST):
@@ -53,7 +53,7 @@ def next_question(report: Report, answers: Answers) -> Question | None:
 
 
 def _ask(question: Question, answers: Answers, source: TextIO) -> bool:
-    """Ask one question; False when the input has ended."""
+    """Ask one question; False if the input has ended."""
     say(_prompt(question))
     first = source.readline()
     word = first.strip().lower()

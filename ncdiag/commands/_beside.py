@@ -1,4 +1,4 @@
-"""Inputs that are set beside each other: read, and refused where nothing in them was understood."""
+"""Read inputs to be compared, and reject those in which nothing was understood."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def case_of(path: str | Path) -> Case:
-    """What a file, a folder, a bundle or a glob holds. Raises InputError when it cannot be read."""
+    """The content of a file, a folder, a bundle or a glob. Raises InputError if it cannot be read."""
     from ncdiag.machine.inputs import inputs
     from ncdiag.text import read_all
 
@@ -27,7 +27,7 @@ def is_understood(case: Case) -> bool:
 
 
 def saved(path: str | Path) -> Baseline:
-    """A saved state. Raises UsageError where it shows nothing, InputError when it cannot be read."""
+    """A saved state. Raises UsageError if nothing in it was understood, InputError if it cannot be read."""
     from ncdiag.diagnose import Baseline
 
     case = case_of(path)

@@ -1,4 +1,4 @@
-"""The areas of the table of ``check``: listed, and one or some of them alone."""
+"""The areas of the table of ``check``: their list, and reports restricted to some of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ncdiag.checks.book import book
 from ncdiag.report.model import Finding, Report, Summary
 
 COMPARED = "hosts"
-"""The area that hosts are compared in."""
+"""The area in which hosts are compared."""
 
 
 def listing() -> str:
-    """All looks, one a line below their area, with what each is compared with."""
+    """All checks, one per line below their area, with the expected value of each."""
     return "".join(f"{line}\n" for line in _lines())
 
 
@@ -29,7 +29,7 @@ def _lines() -> Iterator[str]:
 
 
 def wanted(names: Sequence[str]) -> frozenset[str]:
-    """The areas of these names; empty for all. UsageError for a name that no area has."""
+    """The areas with these names; empty for all. Raises UsageError for an unknown area."""
     known = [area.name for area in book().area]
     for name in names:
         if name not in known:
@@ -40,7 +40,7 @@ def wanted(names: Sequence[str]) -> frozenset[str]:
 
 
 def restricted(report: Report, areas: frozenset[str]) -> Report:
-    """The report with these areas alone: their lines, the findings that these name, and a verdict on those."""
+    """The report restricted to these areas: their lines, the findings that these name, and a verdict on those."""
     if not areas:
         return report
     looks = tuple(look for look in report.looks if look.area in areas)

@@ -12,7 +12,10 @@ _HEAD = ("what", "root", "limit", "from")
 
 
 def listing() -> str:
-    """All collectors, one a line, each with its reason below; readers of files share the deadline of the whole look."""
+    """All collectors, one per line, each followed by its reason.
+
+    Readers of files share the deadline of the inspection.
+    """
     rows = list(_rows())
     columns = [max(len(row[0][i]) for row in [(_HEAD, ""), *rows]) for i in range(3)]
     lines = []

@@ -1,4 +1,4 @@
-"""``ncdiag parse --each``: every input is a job of its own, judged by all processors; a line a job, the worst first."""
+"""``ncdiag parse --each``: every input is a separate job, judged in parallel; one line per job, worst first."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ncdiag.text import File, Item, Reading, Stop, processors_at_hand
 
 _WAIT = 0.1
 _WORST = (FOUND, INTERNAL)
-"""Exit codes that one job is enough for."""
+"""Exit codes that a single job causes for the whole command."""
 
 
 def judge_each(paths: Sequence[str], options: Options) -> int:
-    """Diagnose each input by itself, print the overview and return the exit code of the worst."""
+    """Diagnose each input separately, print the overview and return the worst exit code."""
     if options.is_plugin:
         msg = "--each reports many jobs, but a monitoring plugin returns one state; remove --each or --exit-style"
         raise UsageError(msg)
@@ -51,7 +51,7 @@ def judge_each(paths: Sequence[str], options: Options) -> int:
 def _reports(
     items: Iterator[Item], asked: diagnose.Options, stop: Stop, progress: Callable[[int, int], None] | None
 ) -> Iterator[tuple[str, Report]]:
-    """The report on each item, in any order: files by workers, what can be read only now at once."""
+    """The report on each item, in any order: files by workers, streams at once in this process."""
     with ExitStack() as held:
         count = processors_at_hand()
         pool = held.enter_context(ProcessPoolExecutor(count, initializer=_begin)) if count > 1 else None
@@ -80,7 +80,7 @@ def _reports(
 def _result(future: Future[Report], item: File, asked: diagnose.Options) -> Report:
     try:
         return future.result()
-    except (BrokenExecutor, OSError):  # a worker died, perhaps for want of memory: once more, here
+    except (BrokenExecutor, OSError):  # a worker died, perhaps for lack of memory: repeat it here
         return diagnose.diagnose([item], asked)
 
 
@@ -89,7 +89,7 @@ def _report(item: File, asked: diagnose.Options) -> Report:
 
 
 def _begin() -> None:
-    """Ctrl-C is the parent's."""
+    """Set up a worker: Ctrl-C is left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -1,4 +1,4 @@
-"""What ``--help`` says of each command beside its options: a line for the list of commands, and examples."""
+"""Texts of ``--help`` besides options: a line per command for the list of commands, and examples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHORT = {
     "triage": "Diagnose any mix of logs and tool output; short: 'ncdiag FILE'.",
     "watch": "Follow growing logs and report the root cause when it appears.",
 }
-"""The line of each command in ``ncdiag --help``: it fits beside the longest name on 80 columns."""
+"""The line of each command in ``ncdiag --help``: fits next to the longest name on 80 columns."""
 
 _EXAMPLES = {
     "check": ("ncdiag check", "ncdiag check --from node7.tar.gz", "ncdiag check n[1-8].tar.gz --baseline good.tar.gz"),
@@ -86,12 +86,12 @@ _EXAMPLES = {
 
 
 def examples(*lines: str) -> str:
-    """Command lines for the end of a ``--help``, kept as they are (a backspace is click's mark for that)."""
+    """Command lines for the end of a ``--help``, printed unchanged (click's mark for that is a backspace)."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
 def described(command: Any, name: str) -> Any:  # noqa: ANN401  (the classes of commands moved between releases)
-    """The command with its line for the list and its examples, and those of its own commands."""
+    """The command with its line for the list and its examples, and its subcommands likewise."""
     if name in _EXAMPLES:
         command.epilog = examples(*_EXAMPLES[name])
     command.short_help = SHORT.get(name, command.short_help)

@@ -1,4 +1,4 @@
-"""Ctrl-C ends the reading, not the answer: what was read until then is judged and reported."""
+"""Ctrl-C ends the reading, not the answer: what was read so far is judged and reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ncdiag.text import Stop
 def interruptible(*, quiet: bool = False) -> Iterator[Stop]:
     """A context in which the first Ctrl-C stops the reading and the second one ends the program.
 
-    ``quiet``: do not tell the person how to end at once.
+    ``quiet``: do not print how to end the program at once.
     """
     stop = Stop()
 

@@ -1,4 +1,4 @@
-"""What every judging command does: diagnose, print, and say with its exit code how it went."""
+"""Steps of every judging command: diagnose, print, and return the exit code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def judge(paths: Sequence[str], options: Options) -> int:
 
 
 def judge_asking(paths: Sequence[str], options: Options) -> int:
-    """The same, asking one after the other what tells suspects apart; UsageError where nobody can be asked."""
+    """Like `judge`, but with questions that separate suspects; raises UsageError if nobody can be asked."""
     from ncdiag.base.errors import UsageError
     from ncdiag.commands._ask import Answers, converse
     from ncdiag.diagnose import diagnosed
@@ -69,9 +69,9 @@ def judge_asking(paths: Sequence[str], options: Options) -> int:
 
 
 def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
-    """Print the report that ``find`` makes; a format that does not exist is refused before that.
+    """Print the report that ``find`` returns; an unknown format is rejected first.
 
-    With what the report rests on, a format that draws pictures can draw them.
+    If ``find`` also returns the facts, a format with pictures can draw them.
     """
     from ncdiag.report import FOR_PEOPLE, renderer
 
@@ -86,7 +86,7 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
     with interruptible(quiet=options.quiet) as stop:
         found = find(stop)
     if options.is_plugin and stop.happened:
-        raise KeyboardInterrupt  # a state of half the input would be wrong
+        raise KeyboardInterrupt  # a monitoring state from half the input would be wrong
     report, more = public(found, options)
     fail_on = options.fail_on
     write(rendered(report, options, **more), options.output, encoding=None if answers_in in FOR_PEOPLE else "utf-8")
@@ -98,7 +98,7 @@ def answer(find: Callable[[Stop], Report | Diagnosed], options: Options) -> int:
 
 
 def public(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[str, Any]]:
-    """The report as it may be shown, and what else a format shows: facts, and lines around the cited ones."""
+    """The report as it may be published, and further data for the format: facts, and lines around the cited ones."""
     from ncdiag.report import WITH_FACTS
 
     if isinstance(found, Report) or options.answers_in not in WITH_FACTS:
@@ -122,9 +122,9 @@ def public(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[st
 
 
 def rendered(report: Report, options: Options, stream: TextIO | None = None, **more: Any) -> str:  # noqa: ANN401
-    """The report as text, in the format that is wanted, for ``stream`` (standard output) or a file.
+    """The report as text in the requested format, for ``stream`` (standard output) or a file.
 
-    ``more``: what else the format shows, as `public` gives it.
+    ``more``: further data for the format, as returned by `public`.
     """
     from ncdiag.report import renderer
 
@@ -138,13 +138,13 @@ def rendered(report: Report, options: Options, stream: TextIO | None = None, **m
 
 
 def _width(options: Options, stream: TextIO | None) -> int:
-    """The columns of the terminal; lines for programs (``--brief`` into a pipe or a file) are not cut."""
+    """The columns of the terminal; lines for programs (``--brief`` to a pipe or a file) are not cut."""
     into_terminal = options.output is None and stream is not None and stream.isatty()
     return _UNCUT if options.brief and not into_terminal else shutil.get_terminal_size().columns
 
 
 def told(items: Iterable[Item], *, quiet: bool) -> Iterator[Item]:
-    """The same items; what cannot be read is told on stderr as well."""
+    """The same items; those that cannot be read are also reported on stderr."""
     for item in items:
         if not quiet and isinstance(item, Unreadable):
             say(f"{item.name}{language.say(': ')}{language.phrase(item.reason)}")
@@ -152,14 +152,14 @@ def told(items: Iterable[Item], *, quiet: bool) -> Iterator[Item]:
 
 
 def at_least(report: Report, severity: Severity) -> Report:
-    """The report without the findings below a severity; its counts stay those of all findings."""
+    """The report without findings below a severity; its counts remain those of all findings."""
     allowed = SEVERITIES[: SEVERITIES.index(severity) + 1]
     kept = tuple(finding for finding in report.findings if finding.severity in allowed)
     return msgspec.structs.replace(report, findings=kept)
 
 
 def exit_code(report: Report, fail_on: FailOn) -> int:
-    """0, 1 when something at or above ``fail_on`` was found, 3 when nothing was understood, 5 for a fault of ncdiag."""
+    """0; 1 if a finding is at or above ``fail_on``; 3 if nothing was understood; 5 after an error of ncdiag."""
     failing = SEVERITIES[: SEVERITIES.index(fail_on.value) + 1] if fail_on is not FailOn.never else ()
     if any(finding.severity in failing for finding in report.findings):
         return FOUND
@@ -169,7 +169,7 @@ def exit_code(report: Report, fail_on: FailOn) -> int:
 
 
 def wants_colour(options: Options, stream: TextIO | None = None) -> bool:
-    """Colour only on a terminal that has it, and never against the user's wish; FORCE_COLOR asks for it in a pipe."""
+    """True if output is coloured: on a terminal that supports it if the user allows it, or with FORCE_COLOR."""
     if options.no_color or os.environ.get("NO_COLOR") or options.output:
         return False
     if os.environ.get("FORCE_COLOR"):

@@ -1,4 +1,4 @@
-"""The options that the judging commands share, declared once."""
+"""The options that the judging commands share, declared in one place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Least(str, enum.Enum):
-    """The least severe findings that are shown. An enumeration: older releases of typer know no literals."""
+    """The lowest severity of findings that are shown. An enumeration, because old releases of typer lack literals."""
 
     error = "error"
     warning = "warning"
@@ -26,7 +26,7 @@ class Least(str, enum.Enum):
 
 
 class FailOn(str, enum.Enum):
-    """The least severe findings that make the program fail."""
+    """The lowest severity of findings that make the program fail."""
 
     error = "error"
     warning = "warning"
@@ -55,7 +55,7 @@ Lang = Annotated[
 
 
 def language_of(asked: Language | None) -> str:
-    """The language of texts for people: the one asked for, else that of the locale, if ncdiag has it."""
+    """The language of texts for people: the requested one, else that of the locale, if ncdiag has it."""
     from ncdiag import language
 
     return asked.value if asked is not None else language.from_environment()
@@ -63,7 +63,7 @@ def language_of(asked: Language | None) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What a user may ask of every command that judges."""
+    """The options that every judging command accepts."""
 
     format: Annotated[
         str | None,
@@ -119,23 +119,23 @@ class Options:
 
     @property
     def answers_in(self) -> str:
-        """The format: the one asked for, else that of the exit style."""
+        """The format: the requested one, else that of the exit style."""
         return self.format or ("nagios" if self.exit_style is ExitStyle.nagios else "text")
 
     @property
     def is_plugin(self) -> bool:
-        """Are the exit codes those of a monitoring plugin? A status line means nothing without them."""
+        """True if the exit codes are those of a monitoring plugin; its status line is useless without them."""
         return self.exit_style is ExitStyle.nagios or self.answers_in == "nagios"
 
     @property
     def language(self) -> str:
-        """The language of the answer; a format for programs heeds the option alone, as no locale may change it."""
+        """The language of the answer; for formats for programs only the option counts, not the locale."""
         from ncdiag.report import SPOKEN
 
         return language_of(self.lang or (None if self.answers_in in SPOKEN else Language.en))
 
     def judging(self) -> diagnose.Options:
-        """The part that the judgement itself needs."""
+        """The options for the diagnosis itself."""
         import datetime as dt
 
         from ncdiag import diagnose
@@ -178,7 +178,7 @@ AskNccl = Annotated[
 Deltas = Annotated[
     bool, typer.Option("--deltas", help="Read the counters twice, 2 seconds apart, and show the increase.")
 ]
-"""What the commands that look at a machine share."""
+"""Options shared by the commands that inspect a machine."""
 
 
 def packs(folders: Iterable[Path] | None) -> tuple[Path, ...]:
@@ -189,12 +189,12 @@ def packs(folders: Iterable[Path] | None) -> tuple[Path, ...]:
 
 
 def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  (typer's own settings)
-    """A typer app without what costs start-up time or rewrites text: markup, pretty tracebacks, completion."""
+    """A typer app without features that slow down the start or change text: markup, pretty tracebacks, completion."""
     return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, **settings)
 
 
 def shared(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command one command line option for each field of `Options`, in the place of its parameter ``options``."""
+    """Give a command one command line option for each field of `Options`, in place of its parameter ``options``."""
     hints = typing.get_type_hints(Options, include_extras=True)
     own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "options"]
     added = [
@@ -210,5 +210,5 @@ def shared(command: Callable[..., int]) -> Callable[..., int]:
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + added
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
-    del run.__wrapped__  # typer would look through it to the parameters of ``command``
+    del run.__wrapped__  # else typer would use the parameters of ``command``
     return run

@@ -1,4 +1,4 @@
-"""Where output goes: the answer to stdout or a file, everything else as one sentence to stderr."""
+"""Write output: the answer to stdout or a file, everything else as one sentence to stderr."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ncdiag.language import note
 from ncdiag.report.sanitize import clean, one_line
 
 _LEAST = 24
-"""Columns beside an indentation below which text is not wrapped: a word a line is no easier to read."""
+"""Minimum number of columns after an indentation for wrapping text."""
 
 
 def say(sentence: str, *, lines: bool = False) -> None:
-    """A note or an error for the person, sanitised, on stderr; a closed stderr is nobody's loss.
+    """Print a note or an error for the user on stderr, sanitised; a closed stderr is ignored.
 
-    It is said in the language of the answer where that has its template.
+    It is translated to the language of the answer if there is a translation of its template.
 
-    ``lines``: the text is laid out in lines (a definition with a caret under its fault), not one sentence.
+    ``lines``: the text consists of lines (a definition with a caret under its fault), not one sentence.
     """
     with contextlib.suppress(OSError, ValueError, AttributeError):
         text = f"ncdiag: {clean(sentence) if lines else one_line(note(sentence))}\n"
@@ -32,10 +32,10 @@ def say(sentence: str, *, lines: bool = False) -> None:
 
 
 def unknown(sentence: str, *, in_line: bool) -> int:
-    """Say why a monitoring plugin cannot tell a state, and return the exit code of UNKNOWN, 3.
+    """Print why a monitoring plugin cannot determine a state, and return the exit code of UNKNOWN, 3.
 
-    ``in_line``: as its status line on stdout. The guidelines want a wrong option and a failure of the plugin itself to
-    be UNKNOWN.
+    ``in_line``: as its status line on stdout. The guidelines require UNKNOWN for a wrong option and for a failure of
+    the plugin.
     """
     from ncdiag.report.nagios import State, status_line
 
@@ -48,13 +48,13 @@ def unknown(sentence: str, *, in_line: bool) -> int:
 
 
 def for_people(text: str, path: Path | None, keep: Collection[str] = ()) -> None:
-    """Write text for people: sanitised, and on a terminal wrapped to its columns, but for the lines to ``keep``."""
+    """Write text for people: sanitised, and wrapped on a terminal, except the lines to ``keep``."""
     text = clean(text)
     write(for_terminal(text, keep) if path is None else text, path)
 
 
 def for_terminal(text: str, keep: Collection[str] = ()) -> str:
-    """The text wrapped to the columns of the terminal, or to COLUMNS; as it is where it goes into a file or a pipe."""
+    """The text wrapped to the columns of the terminal, or to COLUMNS; unchanged for a file or a pipe."""
     into_terminal = sys.stdout is not None and sys.stdout.isatty()
     if not into_terminal and "COLUMNS" not in os.environ:
         return text
@@ -62,9 +62,9 @@ def for_terminal(text: str, keep: Collection[str] = ()) -> str:
 
 
 def fitted(text: str, columns: int, keep: Collection[str] = ()) -> str:
-    """The text with lines of at most so many columns; what a line goes on with is indented by four more than it.
+    """The text with lines of at most ``columns``; continuation lines are indented by four more.
 
-    ``keep``: lines to paste, without their indentation; a break would change what they do.
+    ``keep``: lines to paste, without their indentation; a line break would change their meaning.
     """
     from ncdiag.language import cells
 
@@ -81,9 +81,10 @@ def fitted(text: str, columns: int, keep: Collection[str] = ()) -> str:
 
 
 def write(text: str, path: Path | None, *, encoding: str | None = None) -> None:
-    """Write the answer to a file, or to stdout when ``path`` is None or ``-``.
+    """Write the answer to a file, or to stdout if ``path`` is None or ``-``.
 
-    Raises OutputError when that fails, BrokenPipeError when the reader is gone. A regular file is replaced in one step.
+    Raises OutputError if that fails, BrokenPipeError if the reader has closed the pipe. A regular file is replaced
+    atomically.
     """
     if path is None or str(path) == "-":
         _to_stdout(text, encoding or getattr(sys.stdout, "encoding", None) or "utf-8")
@@ -92,7 +93,7 @@ def write(text: str, path: Path | None, *, encoding: str | None = None) -> None:
 
 
 def pour(pieces: Iterable[bytes], path: Path | None) -> None:
-    """Write pieces as they come, as `write` does with a text."""
+    """Write pieces as they come; otherwise like `write`."""
     if path is None or str(path) == "-":
         for piece in pieces:
             _to_stdout(piece.decode("utf-8", "replace"), "utf-8")
@@ -101,9 +102,9 @@ def pour(pieces: Iterable[bytes], path: Path | None) -> None:
 
 
 def to_file(pieces: Iterable[bytes], path: Path, mode: int | None = None) -> None:
-    """Make or replace a file in one step (`ncdiag.agent.place`).
+    """Create or replace a file atomically (`ncdiag.agent.place`).
 
-    ``mode`` None: the mode that the file had, for a new file what the umask allows.
+    ``mode`` None: the mode of the existing file, for a new file according to the umask.
 
     Raises OutputError.
     """
@@ -128,15 +129,15 @@ def _to_stdout(text: str, encoding: str) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise
-    except (OSError, ValueError, AttributeError) as error:  # a full disk, a closed stdout, no stdout at all
-        with contextlib.suppress(OSError):  # what stays in the buffer would fail once more at exit
+    except (OSError, ValueError, AttributeError) as error:  # a full disk, a closed or missing stdout
+        with contextlib.suppress(OSError):  # the rest of the buffer would fail again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         msg = f"cannot write the output: {getattr(error, 'strerror', None) or error}"
         raise OutputError(msg) from error
 
 
 def _mode(path: Path) -> int:
-    """Permissions of the file to be: those it has, else what the umask allows."""
+    """Permissions of the file: those of the existing one, else according to the umask."""
     try:
         return stat.S_IMODE(path.stat().st_mode)
     except FileNotFoundError:

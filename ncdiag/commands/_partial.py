@@ -1,4 +1,4 @@
-"""``--partial``: what was read, written for another ncdiag to judge (`ncdiag.text.reading.partial`)."""
+"""``--partial``: write the readings, for another ncdiag to judge (`ncdiag.text.reading.partial`)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ncdiag.text import Item, partial, read_all
 
 
 def write_partial(items: Callable[[], Iterable[Item]], options: Options, *, wrapped: bool = False) -> int:
-    """Read the items and write them; the exit code is 0, or 3 when nothing was understood.
+    """Read the items and write them; the exit code is 0, or 3 if nothing was understood.
 
-    ``wrapped``: as lines that a sweep finds among others (`ncdiag.agent.wrap`).
+    ``wrapped``: as lines that a sweep recognises among others (`ncdiag.agent.wrap`).
     """
     if options.redact:
         msg = "--partial writes input lines unchanged, so --redact has no effect on them; redact the report instead"

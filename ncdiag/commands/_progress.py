@@ -1,4 +1,4 @@
-"""How far the reading is, on a terminal, for input that takes long."""
+"""Progress of reading on a terminal, for large input."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 
 _BEFORE = 1.0
-"""Seconds without a word: most input is read by then."""
+"""Seconds before progress is shown: most input is read by then."""
 _BETWEEN = 0.2
 
 
 @contextlib.contextmanager
 def showing(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """Gives a function that shows bytes read and bytes to read on one line of stderr, which is wiped at the end.
+    """A function that shows bytes read and bytes to read on one line of stderr, which is erased at the end.
 
-    None when nobody wants to see it or stderr is not a terminal that can wipe a line.
+    None if ``quiet`` or if stderr is not a terminal that can erase a line.
     """
     if quiet or sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None

@@ -1,4 +1,4 @@
-"""A job from its start to its end: `ncdiag run`."""
+"""Run a job from start to end, for `ncdiag run`."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
 
 SILENCE = 300.0
-"""Seconds: less than the ten minutes after which PyTorch ends a job that hangs, more than most compilations take."""
+"""Seconds without output before a diagnosis: less than PyTorch's timeout of 10 minutes, more than most compilations."""
 _TICK = 0.25
 _INTERRUPTED = 60.0
 """Seconds that a job may take to end after Ctrl-C; launchers give their workers 30 (torchrun)."""
 _DRAIN = 2.0
-"""Seconds for output of processes that outlive the job."""
+"""Seconds to wait for output of processes that outlive the job."""
 
 
 class Runner:
-    """Starts the job, reads what it says, and shows what is found."""
+    """Starts the job, reads its output, and shows the diagnosis."""
 
     def __init__(
         self, argv: Sequence[str], options: Options, silence: float | None, grace: float | None, logs: Path | None
     ) -> None:
         """``silence``: seconds, None for the default; ``grace``: seconds, None: a job that hangs is not ended.
 
-        Raises NotStartedError, and UsageError for options that make no sense.
+        Raises NotStartedError, and UsageError for invalid options.
         """
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, the exit status of a child is lost
         self._options, self._grace = options, grace
         self._is_default = silence is None
         self._progress = Progress(SILENCE if silence is None else silence)
@@ -75,7 +75,7 @@ class Runner:
 
     def run(self) -> int:
         """Watch until the job has ended; returns its exit code, or the negative number of the signal that ended it."""
-        gc.enable()  # what runs for days makes cycles in the end
+        gc.enable()  # a process that runs for days does collect cycles
         try:
             while not self._job.wait(_TICK):
                 self._watch(self._turn)
@@ -95,7 +95,7 @@ class Runner:
         return True
 
     def _watch(self, step: Callable[[], bool]) -> bool:
-        """Take a step. A fault of ncdiag ends the watching, not the job."""
+        """Execute a step. A bug of ncdiag ends the watching, not the job."""
         if self._fault:
             return False
         try:
@@ -109,16 +109,16 @@ class Runner:
         return False
 
     def _look_at_silence(self) -> None:
-        """Begin a diagnosis of a job that hangs. A terminal may wait for a person, unless NCCL is at work."""
+        """Start a diagnosis of a job that hangs. A terminal may be waiting for a person, unless NCCL is active."""
         if self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
             self._diagnoses.begin(lambda: self._session.items(self._environment))
 
     def _take(self, answer: Answer | None) -> None:
-        """Show the diagnosis of a job that hangs, unless it is the last one again, and end the job if it is to be.
+        """Show the diagnosis of a job that hangs, unless it repeats the last one, and end the job if requested.
 
-        A job that has printed again meanwhile does not hang: its next silence is judged anew.
+        If the job has printed again in the meantime, it does not hang: its next silence is judged anew.
         """
         if answer is None or not self._progress.is_told:
             return
@@ -132,8 +132,8 @@ class Runner:
             self._job.end(self._grace)
 
     def _finish(self) -> None:
-        """Read the rest and show the last diagnosis, if it says something."""
-        self._diagnoses.give_up()  # the last diagnosis has all that one of a hang would have
+        """Read the rest and show the final diagnosis, if it is informative."""
+        self._diagnoses.give_up()  # the final diagnosis includes that of a hang
         self._drain()
         self._job.release()
         if self._fault:
@@ -153,7 +153,7 @@ class Runner:
         how = ENDED.format(code=code) if code >= 0 else f"the job was ended by signal {-code}"
         is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
         is_interrupted = bool(code) and time.monotonic() - self._job.interrupted < _INTERRUPTED
-        is_fault = answer.is_known if is_interrupted else answer.is_worth  # KeyboardInterrupt is none
+        is_fault = answer.is_known if is_interrupted else answer.is_worth  # KeyboardInterrupt is not a fault
         is_asked = is_fault or (code and answer.is_understood and not is_interrupted)
         if self._options.output is not None or (is_asked and is_news):
             self._diagnoses.show_quietly(answer)
@@ -175,7 +175,7 @@ class Runner:
         return f"{fault}{read}; {where}"
 
     def _drain(self) -> None:
-        """Read until the output has ended, or nothing has come for a while: the job may have left a process behind."""
+        """Read until the output has ended or is silent for a while: the job may have left a process running."""
         last = time.monotonic()
         while not self._session.outputs.is_at_end and time.monotonic() < last + _DRAIN:
             if self._watch(self._session.read):

@@ -1,4 +1,4 @@
-"""Where the shells look for completion scripts of a user, and how they are told."""
+"""The folders in which shells search for a user's completion scripts, and the scripts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Place(NamedTuple):
 
 def script(shell: str) -> str:
     """The completion script of a shell."""
-    from typer._completion_shared import get_completion_script  # typer makes them for its own option alone
+    from typer._completion_shared import get_completion_script  # typer uses it only for its own option
 
     made = get_completion_script(prog_name="ncdiag", complete_var="_NCDIAG_COMPLETE", shell=shell)
     return f"{made}\n"
@@ -33,9 +33,9 @@ def place(shell: str) -> Place:
 
 
 def content(shell: str) -> str:
-    """What goes into that file.
+    """The content of that file.
 
-    zsh wants its mark in the first line, and runs the file for the first word that it completes.
+    zsh requires its mark in the first line, and runs the file for the first word that it completes.
     """
     head = _LINE.format(shell=shell)
     if shell != "zsh":
@@ -50,7 +50,7 @@ def _folder(variable: str, default: str) -> Path:
         return Path(given)
     try:
         return Path.home() / default
-    except RuntimeError as error:  # no HOME, and a user whom the system does not know
+    except RuntimeError as error:  # no HOME, and an unknown user
         msg = f"there is no home folder: set HOME or {variable}"
         raise OutputError(msg) from error
 

@@ -1,4 +1,4 @@
-"""The options by which a command asks many hosts, and what it tells meanwhile."""
+"""The options of commands for many hosts, and their progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Via(str, enum.Enum):
-    """What carries the question to the other hosts."""
+    """The means to reach the other hosts."""
 
     auto = "auto"
     ssh = "ssh"
@@ -47,7 +47,7 @@ CarrierOptions = Annotated[
 def swept(
     nodes: str, via: Via, *, push: bool, seconds: float, fanout: int, options: str, quiet: bool
 ) -> list[Seen]:  # fmt: skip
-    """The machines that were asked; how many answered is told on stderr."""
+    """The inspected machines; the number of answers is reported on stderr."""
     from ncdiag.apps.cluster import Wish, sweep_hosts
 
     wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=_teller(quiet=quiet))
@@ -59,7 +59,7 @@ def swept(
 
 
 def _teller(*, quiet: bool) -> Callable[[int], None]:
-    """Tells how many have answered, on a terminal, once a second."""
+    """A function that reports the number of answers, on a terminal, once a second."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         return lambda _: None
     last = time.monotonic()

@@ -1,4 +1,4 @@
-"""Logs that are followed from now to Ctrl-C: `ncdiag watch`."""
+"""Follow logs until Ctrl-C, for `ncdiag watch`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ncdiag.text import Growing, Item, Stop
 
 _TICK = 0.5
 _SETTLED = 1.0
-"""Seconds in which nothing more is said: a failure has many lines."""
+"""Seconds without new lines before a diagnosis: a failure prints many lines."""
 _PATIENCE = 10.0
-"""Seconds after which a diagnosis is made of a log that goes on and on."""
+"""Seconds after which a log that never pauses is diagnosed."""
 
 
 class Watcher:
     """Follows files, or one pipe."""
 
     def __init__(self, paths: Sequence[str], options: Options, silence: float) -> None:
-        """Raises InputError for a path that does not exist, UsageError for options that make no sense."""
+        """Raises InputError for a path that does not exist, UsageError for invalid options."""
         self._quiet = options.quiet
         self._pipe = Growing("-") if "-" in paths else None
         but = [str(options.output)] if options.output is not None else []
@@ -40,8 +40,8 @@ class Watcher:
         self._refused: set[str] = set()
 
     def watch(self) -> int:
-        """Until Ctrl-C, or the end of the pipe; returns the exit code."""
-        gc.enable()  # what runs for days makes cycles in the end
+        """Watch until Ctrl-C, or the end of the pipe; returns the exit code."""
+        gc.enable()  # a process that runs for days does collect cycles
         with interruptible(quiet=True) as stop:
             while not stop.happened and self.turn(stop):
                 pass
@@ -55,7 +55,7 @@ class Watcher:
         return answer.code
 
     def turn(self, stop: Stop) -> bool:
-        """Take what is new, and show what it says; False at the end of the pipe."""
+        """Read new data, and show a new diagnosis; False at the end of the pipe."""
         goes_on = self._read(stop)
         self._look(time.monotonic())
         answer = self._diagnoses.done()
@@ -64,7 +64,7 @@ class Watcher:
         return goes_on
 
     def _read(self, stop: Stop) -> bool:
-        """Take what is new, or wait for a moment; False at the end of the pipe."""
+        """Read new data, or wait for a moment; False at the end of the pipe."""
         taken, is_over = self._files.read(), False
         for path in self._files.refused.keys() - self._refused:
             say(f"{path}: {self._files.refused[path]}")
@@ -82,7 +82,7 @@ class Watcher:
 
     @staticmethod
     def _next_piece(seconds: float) -> bytes | None:
-        """What comes through standard input; None if nothing does, empty at its end."""
+        """New data from standard input; None if there is none, empty at its end."""
         try:
             handle = sys.stdin.fileno()
             ready, _, _ = select.select([handle], [], [], seconds)
@@ -98,7 +98,7 @@ class Watcher:
         return (source.reading() for source in self._sources())
 
     def _look(self, now: float) -> None:
-        """Begin a diagnosis where something was said and no more comes, or where nothing came for long."""
+        """Start a diagnosis if something was printed and the log pauses, or if nothing was printed for long."""
         told = sum(source.told for source in self._sources())
         if told != self._told:
             self._told, self._last_told = told, now
@@ -114,7 +114,7 @@ class Watcher:
             self._diagnoses.begin(self._items)
 
     def _take(self, answer: Answer) -> None:
-        """Show another root cause than the one that was shown last; after a silence, also that there is none."""
+        """Show a root cause other than the last one shown; after a silence, also that there is none."""
         if answer.fault:
             say(answer.fault)
         is_wanted = answer.cause or (self._is_silent and answer.is_understood)

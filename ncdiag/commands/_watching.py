@@ -1,4 +1,4 @@
-"""What ``run`` and ``watch`` share: a diagnosis now and then, shown where it says something new."""
+"""Shared by ``run`` and ``watch``: repeated diagnoses, shown when they contain something new."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from ncdiag.text import Item
 
 _FAILED = frozenset({"root-cause", "failed-cause-not-here"})
 _REST = (0, 1, 3, 9)
-"""Times as long as a diagnosis took that pass until the next one, after the first, the second and so on.
+"""Pauses after the first, second, ... diagnosis, as multiples of its duration.
 
-Where there is always something new they cost a tenth of a processor at most.
+If there is always something new, diagnoses take at most a tenth of a processor.
 """
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A report, rendered. ``cause`` tells reports on the same root cause from others; empty where nothing failed."""
+    """A rendered report. ``cause`` identifies its root cause; empty if nothing failed."""
 
     cause: str
     text: str
     code: int
     is_worth: bool
-    """Is there a warning or an error in it, or a failure?"""
+    """True if it contains a warning, an error or a failure."""
     is_understood: bool
     is_known: bool = False
-    """Is a root cause named?"""
+    """True if it names a root cause."""
     fault: str = ""
     """Why there is no report."""
 
@@ -47,12 +47,12 @@ _FAILED_COPY = msgspec.structs.replace(_NONE, fault="the diagnosis failed (NCDIA
 
 
 class Diagnoses:
-    """Makes diagnoses, one at a time, and shows those of another root cause than the last one shown."""
+    """Makes diagnoses, one at a time, and shows those with another root cause than the last one shown."""
 
     def __init__(self, options: Options, stream: TextIO, not_seen: Callable[[], list[str]]) -> None:
-        """``stream`` gets the reports unless a file does. Raises UsageError for options that make no sense.
+        """``stream`` receives the reports unless a file does. Raises UsageError for invalid options.
 
-        From now on the command speaks the language of the options.
+        From now on the command uses the language of the options.
         """
         speak(options.language)
         if options.is_plugin:
@@ -68,7 +68,7 @@ class Diagnoses:
         self.shown: str | None = None
 
     def judged(self, items: Iterable[Item]) -> Answer:
-        """A diagnosis here and now."""
+        """A diagnosis in this process."""
         from ncdiag.diagnose import diagnose
 
         left_out = (*self._asked.left_out, *self._not_seen())
@@ -85,29 +85,29 @@ class Diagnoses:
         return Answer(cause, text, exit_code(report, self._options.fail_on), is_worth, is_understood, is_known)
 
     def begin(self, items: Callable[[], Iterable[Item]]) -> None:
-        """Begin a diagnosis in a copy of the process, unless one is under way. Raises DefinitionError."""
+        """Start a diagnosis in a fork of the process, unless one is running. Raises DefinitionError."""
         if self._running is None:
             from ncdiag import catalogue
 
-            catalogue.rules(self._asked.rules)  # each copy would have to load them
+            catalogue.rules(self._asked.rules)  # else each fork would have to load them
             self._begun = time.monotonic()
             try:
                 self._running = Judging(lambda: msgspec.json.encode(self.judged(items())))
-            except OSError as error:  # no process or no memory is left: there may be later
+            except OSError as error:  # no process or no memory: there may be later
                 self._fault = error.strerror or ""
 
     @property
     def is_due(self) -> bool:
-        """May a further one be begun?"""
+        """True if another diagnosis may be started."""
         return self._running is None and time.monotonic() >= self._next
 
     @property
     def is_running(self) -> bool:
-        """Is one under way?"""
+        """True if a diagnosis is running."""
         return self._running is not None
 
     def done(self, *, wait: bool = False) -> Answer | None:
-        """The diagnosis that was begun, once it is made; one that failed says no more than that."""
+        """The result of the diagnosis that was started, once it is complete; one that failed only says so."""
         if self._fault:
             fault, self._fault = f"the diagnosis could not start: {self._fault}", ""
             return msgspec.structs.replace(_NONE, fault=fault)
@@ -123,25 +123,25 @@ class Diagnoses:
         return msgspec.json.decode(data, type=Answer) if data else _FAILED_COPY
 
     def give_up(self) -> None:
-        """Nobody waits for the one that is under way."""
+        """Cancel the running diagnosis."""
         if self._running is not None:
             self._running.give_up()
             self._running = None
 
     def show(self, answer: Answer) -> None:
-        """Write it to the file of ``--output``, or to the stream, below the one before."""
+        """Write it to the file of ``--output``, or append it to the stream."""
         is_for_people, output = self._options.answers_in in FOR_PEOPLE, self._options.output
         apart = "\n" if is_for_people and output is None and self.shown is not None else ""
         self.shown = answer.cause
         if output is not None or self._stream is sys.stdout:
             write(apart + answer.text, output, encoding=None if is_for_people else "utf-8")
             return
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed standard error is nobody's loss
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed standard error is ignored
             self._stream.write(apart + answer.text)
             self._stream.flush()
 
     def show_quietly(self, answer: Answer) -> None:
-        """The same, where a report that cannot be written must not end what goes on."""
+        """Like `show`, but an error in writing the report does not stop the watching."""
         try:
             self.show(answer)
         except OutputError as error:

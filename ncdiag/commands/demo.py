@@ -1,4 +1,4 @@
-"""``ncdiag demo``: three faults that are shipped, diagnosed one after the other."""
+"""``ncdiag demo``: three shipped faults, diagnosed one after the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ app = application()
 
 
 class _Fault(NamedTuple):
-    """A shipped input: its name in a wheel, its place in a checkout, and what a person would say of it."""
+    """A shipped input: its name in a wheel, its path in a checkout, and a person's description of it."""
 
     name: str
     place: str
@@ -77,7 +77,7 @@ def _path(fault: _Fault) -> Path:
 
 
 def _goes_on() -> bool:
-    """False if a person at a terminal has seen enough; in a pipe nobody is asked."""
+    """False if a person at a terminal wants to stop; in a pipe nobody is asked."""
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         write("\n", None)
         return True

@@ -102,7 +102,7 @@ def _check(word: str) -> tuple[Answer, ...]:
 def _answered(  # noqa: PLR0917  (the options)
     thing: str, rule: Rule | None, folders: Sequence[Path], format_: str, version: Version | None, output: Path | None
 ) -> int:
-    """Print every meaning of the thing; where there is none, say what may have been meant."""
+    """Print every meaning of the thing; if there is none, suggest similar names."""
     from ncdiag import catalogue
     from ncdiag.apps.explaining import answers_to, is_pasted, rule_text, suggestions, text_of
     from ncdiag.base.errors import UsageError
@@ -141,7 +141,7 @@ def _as_json(content: dict[str, Any], format_: str) -> str:
 
 
 def _fields(answer: Answer) -> dict[str, Any]:
-    """An answer as one flat object; what is beside kind, name and meaning keeps its words as keys."""
+    """An answer as one flat object; details have their labels as keys."""
     details = {name.replace(" ", "_"): value for name, value in answer.details.items()}
     return {"kind": answer.kind, "name": answer.name, "meaning": answer.meaning, **details}
 
@@ -161,7 +161,7 @@ def _rule_fields(rule: Rule) -> dict[str, Any]:
 
 
 def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None, *, quiet: bool) -> int:
-    """The rule's trace over the facts of the files."""
+    """The trace of the rule on the facts of the files."""
     from ncdiag import catalogue
     from ncdiag.apps.explaining import rule_text, signs
     from ncdiag.commands._judge import told
@@ -187,7 +187,7 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
 
 
 def _every_line(path: str, format_: str) -> Iterator[str]:
-    """Each line of a file explained, one JSON object or one line of text a line."""
+    """Each line of a file explained, one JSON object or one line of text per line."""
     import msgspec
 
     from ncdiag.apps.explaining import lines
@@ -211,7 +211,7 @@ def _every_line(path: str, format_: str) -> Iterator[str]:
 
 
 def _record(told: Explanation) -> dict[str, object]:
-    """The fields that are promised, with null for what is not known."""
+    """The documented fields, with null for unknown values."""
     return {
         "event": told.event,
         "level": told.level,
@@ -225,7 +225,7 @@ def _record(told: Explanation) -> dict[str, object]:
 
 
 def _plain_kind(told: Explanation) -> str | None:
-    """cause, echo, harmless or fact: a symptom is what somebody has to look at when it is a warning, else a state."""
+    """cause, echo, harmless or fact: a symptom is a cause to check if it is a warning, else a fact."""
     if told.kind != "symptom":
         return told.kind
     return "fact" if told.level == "INFO" else "cause"

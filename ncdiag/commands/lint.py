@@ -23,10 +23,10 @@ _COMMAND = "ncdiag.apps.lint.command"
 
 
 class _Splitting(typer.core.TyperCommand):
-    """Takes what is behind ``--`` as a command line to be linted, not as files."""
+    """Takes the words after ``--`` as a command line to be linted, not as files."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (the class moved between releases)
-        """Keep the words behind the first ``--``."""
+        """Keep the words after the first ``--``."""
         if "--" in args:
             at = args.index("--")
             ctx.meta[_COMMAND] = args[at + 1 :]
@@ -104,7 +104,7 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     from ncdiag.language import ENGLISH, speak
     from ncdiag.report.sanitize import json_escapes
 
-    asked = language_of(lang) if format_ == "text" else ENGLISH  # the other forms are for programs
+    asked = language_of(lang) if format_ == "text" else ENGLISH  # the other formats are for programs
     speak(asked)
     command = ctx.meta.get(_COMMAND)
     if not files and not pid and command is None:
@@ -133,7 +133,7 @@ def lint(  # noqa: PLR0917  (typer's parameters)
 
 
 def _on_terminal(text: str) -> str:
-    """The text wrapped where a terminal is narrower, but for the corrected lines."""
+    """The text wrapped to the terminal, except the corrected lines."""
     from ncdiag.apps.lint import label
     from ncdiag.commands._output import for_terminal
     from ncdiag.language import cells
@@ -146,7 +146,7 @@ def _options(
     nccl: str | None, chosen: tuple[list[str] | None, list[str] | None], book: tuple[list[Path] | None, Path | None],
     *, one_job: bool, language: str,
 ) -> Options:  # fmt: skip
-    """What the command line and the configuration file ask: the release, what to select and ignore, private rules."""
+    """Options from the command line and the configuration file: release, selected and ignored rules, private rules."""
     import datetime as dt
 
     from ncdiag import catalogue
@@ -218,7 +218,7 @@ def _shown(result: Result, least: str) -> Result:
 
 
 def _patches(documents: list[Document], options: Options, *, quiet: bool) -> str:
-    """The differences of all documents; what would print a secret is left out and told."""
+    """The patches of all documents; one that would print a secret is left out and reported."""
     from ncdiag.apps.lint import mended, patch
     from ncdiag.formats.shell import hide_secrets
     from ncdiag.report.sanitize import clean

@@ -111,7 +111,7 @@ def probe(
     from ncdiag.text import TextSource, read_all
 
     speak(options.language)
-    renderer(options.answers_in)  # one that does not exist is refused before hosts are asked
+    renderer(options.answers_in)  # an unknown format is rejected before any host is contacted
     trial = Trial(
         seconds=seconds,
         wait=start,
@@ -144,7 +144,7 @@ def probe(
             say(f"{fold_hosts(found.unfinished)} did not test all other hosts in time (raise --seconds)")
     if save is not None:
         before = f"{asked.text}\n" if launch is not None else ""
-        write(clean(before + found.whole), save, encoding="utf-8")  # its lines may be of anybody
+        write(clean(before + found.whole), save, encoding="utf-8")  # its lines are untrusted
     source = TextSource.of_bytes("probe", found.text.encode())
     case = read_all([*read, source, *found.silent])
     items: list[Item] = [*case.texts, *case.looks]
@@ -159,7 +159,7 @@ def probe(
 
 
 def _draw(case: Case, svg: Path | None, options: Options) -> None:
-    """The matrices: on the terminal before the answer, and as a picture where that is wanted."""
+    """Print the matrices before the answer, and write them as a picture if requested."""
     if svg is None and (options.answers_in != "text" or options.output is not None or options.brief):
         return
     from ncdiag.commands._judge import wants_colour
@@ -188,7 +188,7 @@ def _range(text: str | None) -> tuple[int, int] | None:
 
 
 def _places(master: str | None) -> tuple[tuple[str, int], ...]:
-    """Where the ranks meet: as told, else by the variables of torchrun."""
+    """The rendezvous address: as given, else from the variables of torchrun."""
     address, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
     text = master or (f"{address}:{port}" if address and port else None)
     found = _PLACE.fullmatch(text) if text else None

@@ -65,7 +65,7 @@ def redact(
 
 
 def _finish(redactor: Redactor, map_: Path | None, *, review: bool, quiet: bool) -> None:
-    """Keep the map, say how much was replaced, and what is left for a person to look at."""
+    """Save the map, and report how much was replaced and what a person should check."""
     _keep(map_, redactor)
     if review:
         words = sorted(redactor.review)
@@ -81,12 +81,12 @@ def _finish(redactor: Redactor, map_: Path | None, *, review: bool, quiet: bool)
 
 
 def _plural(kind: str, count: int) -> str:
-    """The name of a kind behind a number."""
+    """The name of a kind after a number."""
     return kind if count == 1 else f"{kind}es" if kind.endswith("s") else f"{kind}s"
 
 
 def _keep(path: Path | None, redactor: Redactor) -> None:
-    """Write the map where one is wanted, readable by its owner alone."""
+    """Write the map if requested, readable only by its owner."""
     if path:
         held = {"key": redactor.key.hex(), "mapping": redactor.mapping, "kinds": dict(redactor.kinds)}
         to_file([json.dumps(held, indent=1).encode()], path, 0o600)
@@ -101,7 +101,7 @@ def _headed(sources: Sequence[Cleaned]) -> Iterator[bytes]:
 
 
 def _clean_machine(source: Packed, files: list[str], output: Path | None, redactor: Redactor) -> None:
-    """A bundle, a report of sos or a recorded tree as a cleaned bundle."""
+    """Write a bundle, an sos report or a recorded tree as a cleaned bundle."""
     from ncdiag.apps.redact import bundle_cleaned
     from ncdiag.machine import bundle
     from ncdiag.machine.host import bundles_of
@@ -117,7 +117,7 @@ def _clean_machine(source: Packed, files: list[str], output: Path | None, redact
 
 
 def _known(path: Path) -> tuple[bytes | None, dict[str, str] | None, dict[str, str] | None]:
-    """Key, stand-ins and their kinds of an earlier run; nothing when there was none."""
+    """Key, stand-ins and their kinds of an earlier run; None if there was none."""
     try:
         held = json.loads(path.read_bytes())
         tables = [{str(name): str(made) for name, made in held[key].items()} for key in ("mapping", "kinds")]

@@ -84,7 +84,7 @@ def run_examples(
     folders = [*(rules or ()), *(Path(name) for name in names or () if Path(name).is_dir())]
     words = [name for name in names or () if not Path(name).is_dir()]
     loaded = _loaded(folders)
-    book = catalogue.rules(folders)  # refuses names that are taken
+    book = catalogue.rules(folders)  # raises if a name is taken
     wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
     found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look, book)]
@@ -97,7 +97,7 @@ def run_examples(
 
 
 def _translation_problems(rules: Iterable[Rule], folders: Iterable[Path]) -> Iterator[str]:
-    """What is wrong with what the rules say in other languages."""
+    """Faults of the translations of the rules."""
     from ncdiag import catalogue
     from ncdiag.engine.translation_quality import problems
     from ncdiag.language import ENGLISH, LANGUAGES
@@ -113,9 +113,9 @@ def _translation_problems(rules: Iterable[Rule], folders: Iterable[Path]) -> Ite
 
 
 def _loaded(folders: Collection[Path]) -> list[Rule]:
-    """The rules of the folders, or the shipped ones where none is named, with their examples.
+    """The rules of the folders, or the shipped ones if none is given, with their examples.
 
-    Raises UsageError for a folder without rules, and one DefinitionError for all files that are wrong.
+    Raises UsageError for a folder without rules, and one DefinitionError for all invalid files.
     """
     from ncdiag import catalogue
     from ncdiag.base import compiled

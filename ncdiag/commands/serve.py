@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = application()
 
 NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
-"""What the page needs, by the name under which it is imported: the extra ``web``."""
+"""The packages that the page needs (extra ``web``), by import name."""
 _MIB = 1 << 20
 _DAY = 86_400
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{8,200}")
@@ -123,7 +123,7 @@ def serve(
 
 
 def _token(given: str | None) -> str:
-    """The secret in the address: the one that was given, or a new one of 128 bits."""
+    """The secret in the address: the given one, or a new one of 128 bits."""
     import secrets
 
     if given is None:
@@ -135,7 +135,7 @@ def _token(given: str | None) -> str:
 
 
 def _names(host: str, more: list[str] | tuple[str, ...]) -> frozenset[str]:
-    """The names by which a browser may call the page; any address is one."""
+    """The names by which a browser may call the page; any IP address is accepted, too."""
     import socket
 
     from ncdiag.apps.web import LOOPBACK
@@ -156,14 +156,14 @@ def _folder(keep: Path | None) -> Path | None:
 
 
 def _processors() -> int:
-    """Those that this process may use: a job or a container has fewer than the host."""
+    """The number of processors that this process may use: in a job or a container fewer than the host has."""
     import os
 
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _judging(rules: list[Path] | None, config: Path | None, *, quiet: bool) -> diagnose.Options:
-    """What every analysis is asked; private rules that are wrong are refused before anybody sends anything."""
+    """The options of every analysis; invalid private rules are rejected at the start."""
     from ncdiag import catalogue
     from ncdiag.commands._options import Options
 

@@ -1,5 +1,5 @@
-"""Hosts beside each other, and a run beside another. What was not seen is never a difference.
+"""Compare hosts with each other, and a run with another one. Missing data is never a difference.
 
-``compared.toml`` says what is compared, `values` reads it of a job, `groups` sorts hosts by it, and `changes` sets two
-jobs side by side.
+``compared.toml`` lists what is compared, `values` reads it from a job, `groups` groups hosts by it, and `changes`
+compares two jobs.
 """

@@ -1,4 +1,4 @@
-"""A run or a state beside another one: the differences of their facts and of what they were judged to be."""
+"""Compare a run or a state with another one: the differences of their facts and of their findings."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Judged(NamedTuple):
 
 
 def baseline(source: str, saved: View, shown: Table, view: View) -> Beside:
-    """What the hosts of ``view``, whose values are ``shown``, show otherwise than a saved state."""
+    """The differences of the hosts of ``view``, whose values are ``shown``, from a saved state."""
     found = _changes(saved, of_hosts(saved), view, shown)
     return Beside(source=source, changes=found.changes, equal=found.equal, one_sided=found.one_sided)
 
 
 def difference(before: Judged, after: Judged) -> model.Difference:
-    """What differs between two inputs: what they were judged to be first, then facts, the most important first."""
+    """The differences between two inputs: findings first, then facts, most important first."""
     facts = _of_facts(before.view, after.view)
     found = tuple(ranked([*_of_findings(before.report, after.report), *facts.changes]))
     return model.Difference(
@@ -46,7 +46,7 @@ def _of_facts(before: View, after: View) -> Changes:
 
 
 def _changes(before: View, old: Table, after: View, new: Table) -> Changes:
-    """What one of the two has and the other is known to lack differs, too."""
+    """Includes items that one of the two has and the other is known to lack."""
     subjects = tuple(dict.fromkeys([*old, *new]))
     fill(old, before, subjects)
     fill(new, after, subjects)
@@ -54,7 +54,7 @@ def _changes(before: View, old: Table, after: View, new: Table) -> Changes:
 
 
 def _of_findings(before: model.Report, after: model.Report) -> Iterator[Change]:
-    """Rules that found something in one of the two alone."""
+    """Rules that fired in only one of the two."""
     old = {found.name: found for found in before.findings}
     new = {found.name: found for found in after.findings}
     for name in dict.fromkeys([*new, *old]):

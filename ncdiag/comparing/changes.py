@@ -1,7 +1,7 @@
-"""Two jobs side by side: what changed, the most important first; equal things are counted.
+"""Compare two jobs: the changes, most important first, and the number of equal items.
 
-A host is set beside the one of its name. Where no name is common, one host alone is set beside the other, and of many
-a value counts as changed that no host before shows.
+A host is compared with the one of the same name. If no name is common, a single host is compared with a single host;
+with several hosts, a value counts as changed if no host had it before.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ncdiag.report.differences import Change
 
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,9})?(?:e[-+]?\d{1,2})?")
 _SHOWN = 3
-"""Values of the hosts before that are named where none of them is the one that is set beside."""
+"""Maximum number of earlier values that are named if there is no host to compare with."""
 
 
 class Changes(NamedTuple):
-    """What differs, how many things are equal, and how many only one of the two shows."""
+    """The differences, the number of equal items, and of items that only one of the two has."""
 
     changes: tuple[Change, ...]
     equal: int
@@ -31,7 +31,7 @@ class Changes(NamedTuple):
 
 
 class _Move(NamedTuple):
-    """Hosts that changed alike, in subjects of one item that matter alike."""
+    """Hosts with the same change, in subjects of one item with the same weight."""
 
     number: int
     about: Importance
@@ -41,14 +41,14 @@ class _Move(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """Which host before is set beside a host after."""
+    """The earlier host with which each later host is compared."""
 
     partners: Mapping[str, str]
     is_known: bool
 
     @classmethod
     def of(cls, before: Iterable[str], after: Iterable[str]) -> Pairing:
-        """By name; one host alone beside another one; else nobody has a partner."""
+        """By name; else a single host with a single host; else no host has a partner."""
         old, new = list(before), list(after)
         common = {name: name for name in set(old) & set(new)}
         if not common and len(old) == 1 and len(new) == 1:
@@ -57,7 +57,7 @@ class Pairing(NamedTuple):
 
 
 def changes(before: Table, after: Table, pairing: Pairing) -> Changes:
-    """Set two tables side by side. Subjects of one item that changed alike are one change."""
+    """Compare two tables. Subjects of one item with the same change are merged into one."""
     names: dict[_Move, list[str]] = {}
     equal = one_sided = 0
     for subject in dict.fromkeys([*before, *after]):
@@ -79,7 +79,7 @@ def changes(before: Table, after: Table, pairing: Pairing) -> Changes:
 def _moves(
     subject: Subject, old: Groups, new: Groups, pairing: Pairing
 ) -> tuple[dict[tuple[str, str], list[str]], bool]:
-    """The hosts by what they showed before and show now, where that differs; and whether anything was compared."""
+    """The hosts by (earlier value, present value) if these differ; and whether anything was compared."""
     alike = _alike(subject)
     of_host = {host: value for value, hosts in old.items() for host in hosts}
     moves: dict[tuple[str, str], list[str]] = {}
@@ -91,10 +91,10 @@ def _moves(
             if partner is not None:
                 was = of_host.get(partner)
                 if was is None:
-                    continue  # not seen before
+                    continue  # no earlier value
                 same = alike(was, now)
             elif pairing.is_known and len(old) > 1:
-                continue  # a new host beside known ones that differ among themselves
+                continue  # a new host, and the known hosts differ among themselves
             else:
                 was, same = _any_of(old), known
             compared = True
@@ -123,7 +123,7 @@ def _alike(subject: Subject) -> Callable[[str, str], bool]:
 
 
 def leading(text: str) -> float | None:
-    """The number with which a value begins."""
+    """The number at the start of a value."""
     found = _NUMBER.match(text)
     return float(found[0]) if found else None
 
@@ -139,11 +139,11 @@ def _change(move: _Move, names: Sequence[str]) -> Change:
 
 
 def _share(was: str, now: str) -> float | None:
-    """By how much a number changed, as a share of what it was: -0.5 is half."""
+    """The relative change of a number: -0.5 is half."""
     a, b = leading(was), leading(now)
     return round(b / a - 1, 3) if a and b is not None else None
 
 
 def ranked(found: Iterable[Change]) -> Iterator[Change]:
-    """The most important first, in their order."""
+    """Sort by importance; equal ones keep their order."""
     yield from sorted(found, key=lambda one: ORDER[one.weight])

@@ -1,4 +1,4 @@
-"""Hosts sorted by what they show: which are alike, and which are the odd ones out."""
+"""Group hosts by their values: which are alike, and which are outliers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ncdiag.report.differences import Comparison, Share
 
 
 class Compared(NamedTuple):
-    """What differs between hosts, and in how many things those that were seen on several are alike."""
+    """The differences between hosts, and the number of items with equal values on several hosts."""
 
     different: tuple[Comparison, ...]
     alike: int
 
 
 def compare(table: Table, hosts: Iterable[str]) -> Compared:
-    """Sort the ``hosts`` of a job by each thing that two of them show; what matters most comes first.
+    """Compare the ``hosts`` of a job by each item that at least two of them have; most important first.
 
-    Devices of a host that differ alike are one comparison (``mlx5_[0-7]``).
+    Devices of a host with the same difference are one comparison (``mlx5_[0-7]``).
     """
     names: dict[tuple[int, Importance, tuple[tuple[str, tuple[str, ...]], ...]], list[str]] = {}
     alike = 0
@@ -44,13 +44,13 @@ def compare(table: Table, hosts: Iterable[str]) -> Compared:
 
 
 def majority(groups: Mapping[str, object], sizes: Mapping[str, int]) -> str | None:
-    """The value that more than half of the hosts show; None where no value has so many."""
+    """The value of more than half of the hosts; None if there is none."""
     total = sum(sizes.values())
     return next((value for value in groups if 2 * sizes[value] > total), None)
 
 
 def _rarity(one: Comparison) -> int:
-    """How many hosts are odd; groups of equal size come last."""
+    """The number of outliers; groups of equal size come last."""
     odd = sum(one.groups[value].nhosts for value in one.odd)
     return odd or sum(share.nhosts for share in one.groups.values())
 

@@ -1,6 +1,6 @@
-"""What a path to a field cannot say of a host: functions by the names that ``compared.toml`` gives them.
+"""Functions for properties of a host that are not a single field, by the names that ``compared.toml`` uses.
 
-Each yields a name (empty for the host as a whole) and a value; of what was not seen, nothing.
+Each yields (name, value); the name is empty for the host as a whole. Unknown properties yield nothing.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
 _NCCL, _PLUGINS = "/libnccl.so", ("/libnccl-net", "/libnccl-tuner", "/librccl-net")
 _VARIABLES = ("NCCL_", "RCCL_", "FI_", "OFI_", "UCX_", "UCC_", "TORCH_NCCL_")
 _OF_EACH_HOST = frozenset({"NCCL_HOSTID", "NCCL_DEBUG_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE"})
-"""Variables that are another on each host by their nature."""
+"""Variables whose value normally differs on each host."""
 _OPTIONS = re.compile(
     r"(?:iommu|intel_iommu|amd_iommu|pci|pcie_\w+|\w*hugepages\w*|hugepagesz|transparent_hugepage|mitigations"
     r"|processor\.\w+|intel_idle\.\w+|numa_balancing|isolcpus|nohz_full|idle|cgroup_\w+|nvidia\S*|mem_encrypt)(?:=\S*)?"
 )
-"""Options of the kernel that change what NCCL uses; the others name disks and consoles."""
+"""Kernel options that affect NCCL; the others name disks and consoles."""
 _BETWEEN = re.compile(r",(?![^\[]*\])")
-"""A comma between names, not between the numbers of one."""
+"""A comma between names, not within the numbers of one."""
 _GIB = 1 << 30
 
 
 def shown(value: Any) -> str:  # noqa: ANN401  (the value of any field)
-    """A value as people read it."""
+    """A value in readable form."""
     if value is True or value is False:
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -44,7 +44,7 @@ def shown(value: Any) -> str:  # noqa: ANN401  (the value of any field)
 
 
 def counted(values: Iterable[str]) -> str:
-    """``7 x A, 1 x B``, the most frequent first."""
+    """``7 x A, 1 x B``, most frequent first."""
     found = Counter(values)
     return ", ".join(
         f"{count} x {value}" for value, count in sorted(found.items(), key=lambda item: (-item[1], item[0]))
@@ -57,7 +57,7 @@ def distinct(values: Iterable[str]) -> str:
 
 
 def folded(names: Iterable[str]) -> str:
-    """Names of devices, numbered ones together: ``eno1, mlx5_[0-7]``."""
+    """Names of devices, numbered ones folded: ``eno1, mlx5_[0-7]``."""
     return _BETWEEN.sub(", ", fold_hosts(names))
 
 
@@ -88,14 +88,14 @@ def _plugin_run(host: Host, view: View) -> Iterator[tuple[str, str]]:
 
 
 def _plugins(host: Host, _: View) -> Iterator[tuple[str, str]]:
-    """Files of plugins, of a host whose libraries were looked for."""
+    """Files of plugins, if the host was searched for libraries."""
     if host.libraries:
         found = {path.rpartition("/")[2] for item in host.libraries if any(p in (path := item.path) for p in _PLUGINS)}
         yield "", ", ".join(sorted(found)) or "none"
 
 
 def _settings(host: Host, view: View) -> Iterator[tuple[str, str]]:
-    """Variables of the environment, and those that all ranks of the host echo alike."""
+    """Variables of the environment, and those that all ranks of the host print with the same value."""
     told = dict(_texts(host.settings))
     by_rank: dict[str, set[str]] = {}
     for rank in view.ranks_on(host.name):
@@ -145,7 +145,7 @@ def _nic_models(host: Host, _: View) -> Iterator[tuple[str, str]]:
 
 
 def _topology(host: Host, _: View) -> Iterator[tuple[str, str]]:
-    """The words of ``topo -m`` by pair, NICs under the names of their devices."""
+    """The words of ``topo -m`` by pair, with NICs under their device names."""
     names = host.nic_labels or {}
     for link in host.links:
         if link.level is not None:
@@ -153,7 +153,7 @@ def _topology(host: Host, _: View) -> Iterator[tuple[str, str]]:
 
 
 def _gid_tables(host: Host, _: View) -> Iterator[tuple[str, str]]:
-    """Index, type and kind of address of each entry: the addresses themselves differ by nature."""
+    """Index, type and kind of address of each entry, but not the address, which always differs."""
     for hca in host.hcas:
         for port in hca.ports:
             if port.gids:
@@ -174,7 +174,7 @@ def _kind(gid: Gid) -> str:
 
 
 def _interface_addresses(host: Host, view: View) -> Iterator[tuple[str, str]]:
-    """``IPv4/16``: family and network size of each address that leads out; the addresses differ by nature."""
+    """``IPv4/16``: family and network size of each external address; the addresses always differ."""
     for interface in host.interfaces:
         if leads_out(interface, view) and (interface.addresses is not None or is_closed(host, "interfaces")):
             yield interface.name, counted(map(_form, interface.addresses or ())) or "none"

@@ -1,7 +1,7 @@
-"""What a job as a whole shows: how far it came, what it used, how fast it was.
+"""Functions for properties of a job as a whole: its progress, what it used, and its speed.
 
-The functions have the names that ``compared.toml`` gives them. Each yields a name (empty for the job as a whole) and a
-value; of what the input does not show, nothing.
+``compared.toml`` refers to them by name. Each yields (name, value); the name is empty for the job as a whole. What the
+input does not show yields nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ncdiag.nccl import environment
 
 Found = Iterator[tuple[str, str]]
 _TEXT = 160
-"""Characters of a line that are shown."""
+"""Maximum length of a line in characters."""
 _CHANGING = re.compile(r"0x[0-9a-f]+|\b\d{4,}\b|\[[^\]]*\]", re.IGNORECASE)
-"""Parts of a line that are others in every run: addresses, process numbers, stamps."""
+"""Parts of a line that differ in every run: addresses, process numbers, time stamps."""
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _NET = re.compile(r"/\d+(?=/|$)")
 
@@ -50,7 +50,7 @@ def _phase(view: View) -> Found:
 
 
 def _troubles(view: View) -> Found:
-    """What goes wrong, in the words of people; ``none`` of a job that was seen to go well."""
+    """The problems, in readable words; ``none`` for a job that is known to have succeeded."""
     found = [complaint.what for complaint in seen_complaints(view.job, view)]
     if found:
         yield "", distinct(found)
@@ -59,7 +59,7 @@ def _troubles(view: View) -> Found:
 
 
 def _first_failure(view: View) -> Found:
-    """The first failure, without what is another in every run; ``none`` of a job that was seen to go well."""
+    """The first failure, without parts that differ in every run; ``none`` for a job that is known to have succeeded."""
     failures = open_failures(view.job, view)
     if failures:
         first, _ = first_of(first_hand(failures, view), view)
@@ -93,7 +93,7 @@ def _interfaces(found: Iterable[Interface]) -> Found:
 
 
 def _nics(view: View) -> Found:
-    """The NICs that ranks list, with how many lists there are."""
+    """The lists of NICs of the ranks, with the number of ranks for each list."""
     lists = {folded(device.name for device in rank.net_devices) for rank in view.job.ranks if rank.net_devices}
     if lists:
         yield "", " or ".join(sorted(lists))
@@ -113,7 +113,7 @@ def _transports(view: View) -> Found:
 
 
 def _gdr(view: View) -> Found:
-    """Do connections over the network reach GPU memory from the NIC?"""
+    """Whether connections over the network use GPUDirect RDMA."""
     ways = [name for rank in view.job.ranks for name in rank.transports or () if name.startswith("NET/")]
     if ways:
         direct = sum("GDRDMA" in name for name in ways)
@@ -130,7 +130,7 @@ def _channels(view: View) -> Found:
 
 
 def _searches(view: View) -> Found:
-    """What the search for channels found, by the number of the pattern."""
+    """The result of the search for channels, by the number of the pattern."""
     found: dict[str, set[str]] = {}
     for event in view.job.events:
         if event.event == "graph-search-result":
@@ -158,7 +158,7 @@ def _algorithms(view: View) -> Found:
 
 
 def _settings(view: View) -> Found:
-    """Variables that belong to no host: those of a launch line or a paste."""
+    """Variables that belong to no host: from a launch line or a paste."""
     texts: dict[str, set[str]] = {}
     for setting in view.job.settings:
         if setting.host is None and setting.text is not None and setting.name in environment.variables():
@@ -171,7 +171,7 @@ def _launcher(view: View) -> Found:
 
 
 def _bandwidths(view: View) -> Found:
-    """The bus bandwidth of each row of nccl-tests, in GB/s; of a size that was run several times, the best."""
+    """The bus bandwidth of each row of nccl-tests, in GB/s; for a size that was run several times, the best."""
     best: dict[str, float] = {}
     for name, row in _rows(view):
         for speed in (row.busbw, row.in_place_busbw):
@@ -201,7 +201,7 @@ def _wrong(view: View) -> Found:
 
 
 def _link_tests(view: View) -> Found:
-    """What perftest and iperf3 reached, in Gbit/s, by the device that was tested."""
+    """The results of perftest and iperf3 in Gbit/s, by tested device."""
     for test in view.job.link_tests:
         best = max((row.average_gbps for row in test.rows if row.average_gbps is not None), default=test.gbps)
         if best is not None:

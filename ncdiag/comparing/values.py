@@ -1,4 +1,4 @@
-"""What the hosts of a job, and the job as a whole, show of each thing that is compared."""
+"""The values of all compared items, for the hosts of a job and for the job as a whole."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 
 JOB = ""
-"""Stands for the job as a whole in the place of a host."""
+"""Used in place of a host for the job as a whole."""
 
 
 class Subject(NamedTuple):
-    """What is compared: the place of its item in the book, and the name of the device or variable (empty for none)."""
+    """What is compared: the index of its item in the book, and the name of the device or variable (empty for none)."""
 
     number: int
     name: str
@@ -33,21 +33,21 @@ class Subject(NamedTuple):
 
 
 Groups = dict[str, list[str]]
-"""Hosts by the value that they show; a host that shows none is in no group."""
+"""Hosts by value; a host without a value is in no group."""
 Table = dict[Subject, Groups]
 
 _DEVICES: dict[str, tuple[str, str]] = {
     "gpus": ("gpus", "index"), "hcas": ("hcas", "name"), "ports": ("hcas", "hca"), "interfaces": ("interfaces", "name"),
     "limits": ("limits", "name"), "services": ("services", "name"), "modules": ("modules", "name"),
 }  # fmt: skip
-"""The collection of the host that tells whether all were seen, and the field that names a device."""
+"""The collection of the host that must be complete, and the field that names a device."""
 _GIB = 1 << 30
 _HERE = "loaded"
 Reader = Callable[[Host, View], Iterable[tuple[str, str]]]
 
 
 def of_hosts(view: View) -> Table:
-    """What every host shows, in the order of the job's hosts. Each host is in one group of a thing at most."""
+    """The values of every host, in the order of the job's hosts. A host is in at most one group per item."""
     table: Table = {}
     for number, item in enumerate(book().item):
         if item.run:
@@ -63,7 +63,7 @@ def of_hosts(view: View) -> Table:
 
 
 def _once(shown: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """One value for each name: where a host shows several of one name, all of them are its value."""
+    """One value for each name: several values of one name are joined."""
     found = list(shown)
     values = dict(found)
     if len(values) == len(found):
@@ -75,7 +75,7 @@ def _once(shown: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def fill(table: Table, view: View, subjects: Iterable[Subject]) -> None:
-    """Put hosts that were seen whole, without what others have, into a group of their own; twice does no more."""
+    """Put hosts with complete collections that lack what others have into a separate group; idempotent."""
     for number, item in enumerate(book().item):
         if item.absent:
             mine = [subject for subject in subjects if subject.number == number]
@@ -88,7 +88,7 @@ def fill(table: Table, view: View, subjects: Iterable[Subject]) -> None:
 
 
 def of_run(view: View) -> Table:
-    """What the job as a whole shows."""
+    """The values of the job as a whole."""
     return {
         Subject(number, name): {value: [JOB]}
         for number, item in enumerate(book().item) if item.run
@@ -119,7 +119,7 @@ def _reader(item: Item) -> Reader:
 
 
 def _of_host(item: Item) -> Reader:
-    """The field of the host itself, by key where it is a table."""
+    """A field of the host itself, by key if it is a table."""
     text = _text(item)
 
     def reader(host: Host, view: View) -> Iterator[tuple[str, str]]:
@@ -143,7 +143,7 @@ def _devices(item: Item) -> Callable[[Host, View], Iterable[Any]]:
 
 
 def _each(item: Item) -> Reader:
-    """Device by device; without a field it is enough that the device is there."""
+    """A value per device; without a field, the existence of the device."""
     devices, text, name = _devices(item), _text(item), attrgetter(_DEVICES[item.of][1])
     take = attrgetter(item.value) if item.value else lambda _: _HERE
     numbered = item.of == "ports"
@@ -159,7 +159,7 @@ def _each(item: Item) -> Reader:
 
 
 def _together(item: Item) -> Reader:
-    """How many devices show which value, or the values alone; nothing where one shows none."""
+    """The number of devices per value, or only the values; nothing if one is unknown."""
     devices, take, text = _devices(item), attrgetter(item.value), _text(item)
     join = counted if item.how == "counted" else distinct
 
@@ -173,7 +173,7 @@ def _together(item: Item) -> Reader:
 
 
 def _names(item: Item) -> Reader:
-    """Which devices there are, of a host that shows all of them."""
+    """The names of the devices, if the host's list is complete."""
     devices, (field, key) = _devices(item), _DEVICES[item.of]
     name = attrgetter(key)
 
@@ -185,7 +185,7 @@ def _names(item: Item) -> Reader:
 
 
 def _text(item: Item) -> Callable[[Any], str]:
-    """The text of a value, each worked out once."""
+    """Formats a value as text, with a cache."""
 
     def text(value: Any) -> str:  # noqa: ANN401  (the value of any field)
         if item.unit == "GiB":
@@ -198,7 +198,7 @@ def _text(item: Item) -> Callable[[Any], str]:
     def of(value: Any) -> str:  # noqa: ANN401
         try:
             return remembered(value)
-        except TypeError:  # it cannot be hashed
+        except TypeError:  # not hashable
             return text(value)
 
     return of

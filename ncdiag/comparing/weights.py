@@ -1,4 +1,4 @@
-"""How much a difference matters: what the table says, and of variables what the book of NCCL says."""
+"""The weight of a difference: from the table of items, and for variables from the table of NCCL's variables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _VARIABLES = frozenset({"settings", "conf_settings"})
 
 
 class Importance(NamedTuple):
-    """The weight of a difference, and why it matters."""
+    """The weight of a difference, and the reason."""
 
     weight: Weight
     why: str
 
 
 def importance(subject: Subject) -> Importance:
-    """How much a difference in it matters."""
+    """The weight of a difference in ``subject``."""
     item = subject.item
     if item.read in _VARIABLES:
         known = environment.variables().get(subject.name)

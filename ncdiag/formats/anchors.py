@@ -1,6 +1,6 @@
-"""What finds the lines on which an anchor may match: literals that each of its alternatives needs.
+"""Find the lines that an anchor may match: literals, of which each alternative needs one.
 
-They are read off the pattern. A search for the literals of all parsers at once leaves few lines to the anchors.
+They are derived from the pattern. One search for the literals of all parsers leaves few lines to be matched.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from typing import Any, NamedTuple
 from ncdiag.formats.literals import Found, Sign, beginnings, code, reader
 
 SHORTEST = 4
-"""Bytes of a literal at least."""
+"""Minimum length of a literal in bytes."""
 _FEWEST = 2
-"""Bytes of a literal at least that are not blank."""
+"""Minimum number of non-blank bytes of a literal."""
 _ENOUGH = 6
-"""Characters from which on few literals are preferred to long ones."""
+"""Minimum length from which few literals are preferred to long ones."""
 _MOST = 64
-"""Literals of one alternative at most."""
+"""Maximum number of literals of one alternative."""
 
 Texts = frozenset[str]
 _EMPTY: Texts = frozenset({""})
 
 
 Choice = frozenset[Sign]
-"""Signs of which each text of a pattern has one."""
+"""Signs, one of which is in each text that a pattern matches."""
 
 
 def found_by(anchor: str, declared: Collection[str] = (), structure: str = "") -> Found:
-    """The signs and first characters by which every line is found that the anchor matches.
+    """The signs and first characters that find every line that the anchor matches.
 
-    Of the signs of an alternative, those that hold ``declared`` literals come first, then the longest. Alternatives
+    Of the signs of an alternative, those that contain ``declared`` literals come first, then the longest. Alternatives
     without signs must begin with characters of ``structure``.
     """
     signs, first, lacking = dict[Sign, None](), set[str](), list[str]()
@@ -48,7 +48,7 @@ def found_by(anchor: str, declared: Collection[str] = (), structure: str = "") -
 
 
 def branches(pattern: str) -> list[str]:
-    """The alternatives of a pattern, as patterns; none where it is empty or ``(?!)``, which matches nothing."""
+    """The alternatives of a pattern, as patterns; none if it is empty or ``(?!)``, which matches nothing."""
     found, depth, in_set, opened, start, at = list[str](), 0, False, 0, 0, 0
     while at < len(pattern):
         letter = pattern[at]
@@ -68,14 +68,14 @@ def branches(pattern: str) -> list[str]:
 
 
 def _chosen(branch: str, declared: Collection[str]) -> Choice:
-    """The signs of one alternative; empty where all are too short or too many."""
+    """The signs of one alternative; empty if all are too short or too many."""
     parsed = reader.parse(branch)
     finder = _Choices(tuple(declared), any_case=bool(parsed.state.flags & code.SRE_FLAG_IGNORECASE))
     return _best(finder.of(parsed, at_start=True), declared)
 
 
 def _best(choices: Iterable[Choice], declared: Collection[str]) -> Choice:
-    """The declared literals where a choice has one in each of its signs, else the best choice."""
+    """The declared literals if each sign of a choice contains one, else the best choice."""
     held = list(choices)
     for choice in held:
         named = [_named(sign, declared) for sign in choice]
@@ -86,7 +86,7 @@ def _best(choices: Iterable[Choice], declared: Collection[str]) -> Choice:
 
 
 def _named(sign: Sign, declared: Collection[str]) -> Sign | None:
-    """The first declared literal that is in the sign."""
+    """The first declared literal that the sign contains."""
     text = next((text for text in declared if text in sign.literal), None)
     return (
         None if text is None else sign._replace(literal=text, at_start=sign.at_start and sign.literal.startswith(text))
@@ -107,13 +107,13 @@ def _worth(choice: Choice) -> tuple[int, int, int]:
 
 
 class _Choices(NamedTuple):
-    """Finds sets of signs in what `re` parsed, of each of which every text of the pattern has one."""
+    """Finds sets of signs in a pattern parsed by `re`; each text of the pattern contains one sign of each set."""
 
     declared: tuple[str, ...]
     any_case: bool
 
     def of(self, items: Iterable[tuple[Any, Any]], *, at_start: bool) -> Iterator[Choice]:
-        """Those of a sequence; ``at_start``: it begins the line."""
+        """The sets of a sequence; ``at_start``: it begins the line."""
         run, begins = _EMPTY, at_start
         for kind, value in [*items, (None, None)]:
             if kind in {code.AT, code.ASSERT_NOT}:
@@ -135,7 +135,7 @@ class _Choices(NamedTuple):
             run, begins = again or _EMPTY, False
 
     def _inner(self, kind: object, value: Any, *, at_start: bool) -> Iterator[Choice]:  # noqa: ANN401
-        """Those of what one item of a sequence needs."""
+        """The sets of one item of a sequence."""
         if kind is code.SUBPATTERN:
             inside = self._replace(any_case=self.any_case or bool(value[1] & code.SRE_FLAG_IGNORECASE))
             yield from inside.of(value[3], at_start=at_start)
@@ -155,14 +155,14 @@ def _joined(run: Texts, texts: Texts) -> Texts:
 
 
 def _repeated(kind: object, value: Any) -> Texts | None:  # noqa: ANN401
-    """The texts of what an item repeats one or more times, where they are few."""
+    """The texts that an item repeats one or more times, if they are few; else None."""
     if kind in {code.MAX_REPEAT, code.MIN_REPEAT} and value[0] >= 1:
         return _of_sequence(value[2])
     return None
 
 
 def _texts(kind: object, value: Any) -> Texts | None:  # noqa: ANN401
-    """All texts that an item matches; None where they are many."""
+    """All texts that an item matches; None if there are too many."""
     if kind is code.LITERAL:
         return frozenset({chr(value)})
     if kind is code.IN:
@@ -192,7 +192,7 @@ def _of_set(kind: object, value: Any) -> Texts | None:  # noqa: ANN401
 
 
 def _of_sequence(items: Iterable[tuple[Any, Any]]) -> Texts | None:
-    """All texts that a sequence matches; None where they are many."""
+    """All texts that a sequence matches; None if there are too many."""
     found = _EMPTY
     for kind, value in items:
         texts = _texts(kind, value)

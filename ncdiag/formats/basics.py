@@ -1,4 +1,4 @@
-"""What several parsers need: numbers, echoed command lines, lines that stand for text left out."""
+"""Shared by several parsers: numbers, echoed command lines, lines that represent omitted text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SEPARATORS = frozenset({";", "&&", "||", "&"})
 
 
 def is_elision(line: str) -> bool:
-    """Does the line say that others were left out (``...``, ``[snip]``)? What holds one is not complete."""
+    """True if the line says that others were left out (``...``, ``[snip]``): the output is not complete."""
     return len(line) < 60 and _ELISION.match(line) is not None  # noqa: PLR2004  (longer lines say something)
 
 
@@ -27,13 +27,16 @@ def number(text: str) -> int | None:
 
 
 def quantity(text: str) -> float | None:
-    """The number that a text begins with (``2.5``, ``400 Gb/sec (4X NDR)``); None when there is none."""
+    """The number at the start of a text (``2.5``, ``400 Gb/sec (4X NDR)``); None if there is none."""
     found = re.match(r"\s*(\d{1,9}(?:\.\d{1,6})?)", text)
     return float(found[1]) if found else None
 
 
 def arguments(command: str, program: str) -> list[str] | None:
-    """The words behind ``program`` in an echoed command line; None when a filter stood behind it: lines may lack."""
+    """The words after ``program`` in an echoed command line.
+
+    None if a filter followed it, because lines may be missing.
+    """
     words = re.sub(r"([|;])", r" \1 ", command[:4096]).split()
     names = [word.rsplit("/", 1)[-1] for word in words]
     if program not in names:
@@ -50,7 +53,10 @@ def arguments(command: str, program: str) -> list[str] | None:
 
 
 def unfiltered(command: str | None, program: str, options: Collection[str] = ()) -> bool:
-    """Did the command print all there is: no filter behind it, no argument but ``options``? True when unknown."""
+    """True if the command printed everything: no filter follows, no argument except ``options``.
+
+    True if it is unknown.
+    """
     if command is None:
         return True
     words = arguments(command, program)

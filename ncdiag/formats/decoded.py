@@ -1,4 +1,4 @@
-"""Values of a decoded JSON text, where anything may be in place of what is expected."""
+"""Access to values of decoded JSON, which may have unexpected types."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ _GOES_ON = lazy_regex(r"[\]},]")
 
 
 def closed(last: str, line: str) -> bool:
-    """Did the object end with the brace in the first column? Behind an inner one stands a comma, or another bracket."""
+    """True if the object ended with a brace in the first column.
+
+    An inner one is followed by a comma or another bracket.
+    """
     return _CLOSED.match(last) is not None and _GOES_ON.match(line) is None
 
 
 def is_line(line: str) -> bool:
-    """Does it look like a line of JSON?"""
+    """True if it has the form of a line of JSON."""
     return _LINE.match(line) is not None
 
 
 def begins(line: str) -> bool:
-    """Is it the first line of a list of objects, or of what is left of one?"""
+    """True if it is the first line of a list of objects, or of the rest of one."""
     return line.lstrip().startswith(("[", '"'))
 
 
 def more(last: str, line: str) -> bool:
-    """Does the line go on with a list that the line before it did not close?"""
+    """True if the line continues a list that the previous line did not close."""
     closed_list = last.rstrip().endswith("]") and not last[:1].isspace()
     return not closed_list and _LINE.match(line) is not None
 
 
 def listed(value: str) -> list[dict[str, Any]]:
-    """The objects of a list in JSON; what comes before the place where it was cut off, or no JSON any more."""
-    import json  # the lines of every output are asked whether they are JSON, and few are
+    """The objects of a JSON list, up to the place where it is cut off or invalid."""
+    import json  # most outputs are not JSON
 
     found: list[dict[str, Any]] = []
     value = value if value.lstrip().startswith(("[", "{")) else "[{" + value  # the first line was left out
@@ -53,7 +56,7 @@ def listed(value: str) -> list[dict[str, Any]]:
 
 
 def opened(lines: Sequence[str]) -> dict[str, Any]:
-    """The object of these lines, whose own brace may be on a line before them; empty when it is cut off."""
+    """The object of these lines, whose opening brace may be on a previous line; empty if it is cut off."""
     import json
 
     value = "\n".join(lines).strip()
@@ -66,17 +69,17 @@ def opened(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def tables(value: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    """The objects of a list; nothing of what is not a list."""
+    """The objects of a list; empty for anything else."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def table(value: Any) -> dict[str, Any]:  # noqa: ANN401
-    """An object; an empty one in place of anything else."""
+    """An object; empty for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def text(value: Any) -> str | None:  # noqa: ANN401
-    """A string; None in place of anything else."""
+    """A string; None for anything else."""
     return value if isinstance(value, str) else None
 
 
@@ -85,7 +88,7 @@ _WORDS = {"None": "null", "True": "true", "False": "false"}
 
 
 def from_python(value: str) -> str:
-    """The text of a printed Python dict in the words of JSON; tuples stay."""
+    """The text of a printed Python dict as JSON; tuples are unchanged."""
     return _STRING.sub(_of_json, value)
 
 

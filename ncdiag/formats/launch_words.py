@@ -1,4 +1,4 @@
-"""From the words of a launcher's command to the fields of a Launch (`ncdiag.formats.launchers` has the tables)."""
+"""Convert the words of a launcher's command to the fields of a Launch (`ncdiag.formats.launchers` has the tables)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SPREADING = frozenset(
 
 
 class Command(msgspec.Struct):
-    """One launcher with what its options say; ``fields`` are those of `ncdiag.facts.model.Launch`."""
+    """A launcher command with its parsed options; ``fields`` are those of `ncdiag.facts.model.Launch`."""
 
     program: str
     fields: dict[str, Any] = {}
@@ -41,22 +41,25 @@ class Command(msgspec.Struct):
     given: list[str] = []
 
     def started_with(self, before: dict[str, str]) -> None:
-        """Take the variables set before the launcher: some pass them on, Open MPI needs -x for each, a container -e."""
+        """Add the variables set before the launcher: some pass them on, Open MPI needs -x for each, a container -e."""
         self.prefix_env = before
         if self.program not in _KEEPING:
             self.env = {**before, **self.env}
 
     @property
     def spreads(self) -> bool:
-        """Whether it starts processes on other hosts, so that its variables hold there as well."""
+        """True if it starts processes on other hosts, so that its variables apply there, too."""
         return self.program in _SPREADING
 
 
 def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Command, int]:
-    """Read the options from ``words[place[2]]`` on; the command and the position of what it starts (or the end)."""
+    """Parse the options from ``words[place[2]]`` on.
+
+    Returns the command and the index of what it starts (or the end).
+    """
     name, launcher, position = place
     command = Command(program=name)
-    waits = False  # an option that no table knows may have a value
+    waits = False  # an option that is in no table may have a value
     while position < len(words):
         word = words[position]
         if set(word) <= set(";&|") or word == "#":
@@ -96,9 +99,9 @@ _LAUNCHES_SCRIPTS = frozenset(
 
 
 def started(command: Command, own: str, words: list[str]) -> None:
-    """Note what a command starts: ``words`` are those after its options, ``own`` the word that it begins with itself.
+    """Store what a command starts: ``words`` are those after its options, ``own`` is the word that it implies itself.
 
-    Those that run Python programs are the interpreter, for all the line says; ``-m`` names a module, which has no path.
+    Launchers that run Python programs count as the interpreter; ``-m`` names a module, which has no path.
     """
     if "no_ssh" in command.given:
         command.fields["agent"] = "none"
@@ -114,7 +117,7 @@ def started(command: Command, own: str, words: list[str]) -> None:
 
 
 def _script(words: list[str]) -> str | None:
-    """The file that an interpreter is given; None for a module, for text, and where it is not clear."""
+    """The script given to an interpreter; None for a module, for inline code, and if it is unclear."""
     for position, word in enumerate(words):
         if word in {"-W", "-X"} or (position and words[position - 1] in {"-W", "-X"}):
             continue
@@ -126,7 +129,7 @@ def _script(words: list[str]) -> str | None:
 
 
 def _known(option: str, launcher: Launcher) -> str:
-    """The name under which the tables hold an option; PyTorch, Slurm and others take ``-`` and ``_`` alike."""
+    """The option as spelled in the tables; PyTorch, Slurm and others treat ``-`` and ``_`` alike."""
     for form in (option, option.replace("-", "_"), option.replace("_", "-")):
         if form in launcher.options or form in launcher.flags or form in launcher.values:
             return form
@@ -134,7 +137,7 @@ def _known(option: str, launcher: Launcher) -> str:
 
 
 def _take(command: Command, target: str, value: str | None, words: list[str], position: int) -> int:
-    """Apply an option; ``value`` was joined to it with ``=``. Returns the position behind the words it used."""
+    """Apply an option; ``value`` was joined to it with ``=``. Returns the index after the words it used."""
     if target == "privileged":
         command.fields["privileged"] = value != "false"
         return position
@@ -160,7 +163,7 @@ def _take(command: Command, target: str, value: str | None, words: list[str], po
 
 
 def _number(command: Command, field: str, value: str) -> None:
-    """A count; ranges (``1:4``), variables and words (``gpu``) stay unknown. The first one given counts."""
+    """Store a count; ranges (``1:4``), variables and words (``gpu``) are ignored. The first value counts."""
     if _NUMBER.match(value):
         command.fields.setdefault(field, int(value))
 
@@ -176,10 +179,9 @@ def _variable(command: Command, value: str) -> None:
 
 
 def _variables(command: Command, value: str) -> None:
-    """``--export=ALL,A=1`` and ``-genvlist A,B``.
+    """Parse ``--export=ALL,A=1`` and ``-genvlist A,B``.
 
-    A comma ends a value that has no quotes of its own: srun takes what follows for another name (find_quote_token in
-    Slurm's src/srun).
+    A comma ends an unquoted value: srun takes what follows as another name (find_quote_token in Slurm's src/srun).
     """
     for piece in _PIECE.findall(value[: 1 << 14]):
         name, equals, text = piece.partition("=")
@@ -190,9 +192,9 @@ def _variables(command: Command, value: str) -> None:
 
 
 def _hosts(command: Command, value: str) -> None:
-    """``gpu1:8,gpu2:8`` or ``node[01-04]``; a host named several times without slots has as many.
+    """Parse ``gpu1:8,gpu2:8`` or ``node[01-04]``; repetitions of a host without slots are counted as its slots.
 
-    What is no host (a variable, ``user@gpu1``, an open bracket) and those beyond `MOST_HOSTS` are noted as such.
+    Words that are not hosts (a variable, ``user@gpu1``, an open bracket) and hosts beyond `MOST_HOSTS` are recorded.
     """
     text = value[: 1 << 14]
     if text != value:
@@ -227,7 +229,7 @@ def _not_read(command: Command, text: str) -> None:
 
 
 def _mpi_args(command: Command, value: str) -> None:
-    """Horovod hands this text to mpirun."""
+    """Horovod passes this text to mpirun."""
     from ncdiag.formats.launchers import find
 
     inner = find(["mpirun", *split(value)], 0)
@@ -251,7 +253,7 @@ def _endpoint(command: Command, value: str) -> None:
 
 
 def _master(command: Command, field: str, value: str) -> None:
-    """Take an address or port, which torchrun and its kin hand on as MASTER_ADDR and MASTER_PORT."""
+    """Store an address or port, which torchrun and similar launchers pass on as MASTER_ADDR and MASTER_PORT."""
     if value and "$" not in value:
         command.env.setdefault(field.upper(), value)
         if field == "master_addr":
@@ -261,7 +263,10 @@ def _master(command: Command, field: str, value: str) -> None:
 
 
 def _gpus_per_node(command: Command, value: str) -> None:
-    """``gpu:8``, ``gpu:a100:8,nvme:1``, ``a100:8`` or ``8``; a word alone is one GPU in --gres, and none of ours."""
+    """Parse ``gpu:8``, ``gpu:a100:8,nvme:1``, ``a100:8`` or ``8``.
+
+    A word alone means one GPU in --gres, else it is ignored.
+    """
     for piece in value.split(","):
         kind, _, rest = piece.partition(":")
         if kind == "gpu" or piece == value:
@@ -269,7 +274,7 @@ def _gpus_per_node(command: Command, value: str) -> None:
 
 
 def _resources(field: str) -> Callable[[Command, str], None]:
-    """``worker-0@worker-1:0,2``: the hosts that DeepSpeed takes of its file, or leaves out when no GPU is named."""
+    """Parse ``worker-0@worker-1:0,2``: hosts of the file that DeepSpeed includes, or excludes if no GPU is named."""
 
     def put(command: Command, value: str) -> None:
         pieces = [piece.partition(":") for piece in value.split("@")]
@@ -297,7 +302,7 @@ def _master_text(field: str) -> Callable[[Command, str], None]:
 
 
 def _ignored(command: Command, value: str) -> None:
-    """Read over an option that tells nothing about NCCL."""
+    """Skip an option that is irrelevant to NCCL."""
 
 
 def _text(field: str) -> Callable[[Command, str], None]:

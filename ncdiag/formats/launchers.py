@@ -1,8 +1,9 @@
-"""The options of launchers that matter to NCCL: which field of a Launch each one fills, how many words it takes.
+"""The options of launchers that matter to NCCL: the field of a Launch that each sets, and the words it takes.
 
 Sources: Open MPI 3 to 5 mpirun(1), MPICH hydra mpiexec -help, Horovod horovod/runner/launch.py, PyTorch
 torch/distributed/run.py, Slurm srun(1), DeepSpeed launcher/runner.py, Hugging Face accelerate commands/launch.py,
-Docker ``docker run`` reference. Dashes are not told apart: pastes turn ``--mca`` into ``-mca`` or a typographic dash.
+Docker ``docker run`` reference. Dashes are not distinguished: pastes turn ``--mca`` into ``-mca`` or a typographic
+dash.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from ncdiag.base.patterns import lazy_regex
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """What a launcher understands: ``options`` map a name to a field, ``flags`` take no value, ``values`` one."""
+    """The syntax of a launcher: ``options`` map a name to a field, ``flags`` take no value, ``values`` one."""
 
     options: Mapping[str, str]
     flags: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     value_by_default: bool = False
-    """An option that is in no table takes a value (``docker run``); otherwise it is looked at what follows."""
+    """True if an unknown option takes a value (``docker run``); otherwise this depends on the next word."""
 
 
 def _set(text: str) -> frozenset[str]:
@@ -147,7 +148,7 @@ _TEST = lazy_regex(rf"{NCCL_TESTS}$")
 
 
 def find(words: list[str], start: int) -> tuple[str, Launcher, int] | None:
-    """The launcher whose command is at ``words[start]``: its name, its options and where its arguments begin."""
+    """The launcher whose command is at ``words[start]``: its name, its options and the index of its arguments."""
     if start >= len(words):
         return None
     name = words[start].rsplit("/", 1)[-1]

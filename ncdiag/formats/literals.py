@@ -1,7 +1,7 @@
-"""Literals without which dear patterns match nothing: a line that holds none of them is not tried.
+"""Literals that expensive patterns require: a line that contains none of them is not matched.
 
-`needed` reads them off a pattern, `beginnings` its first letters. `Literals` looks for those of many patterns at once,
-by the words of a text, as the words of a log come again and again.
+`needed` derives them from a pattern, `beginnings` its first letters. `Literals` searches for those of many patterns at
+once, by the words of a text, because the words of a log repeat often.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ else:
 __all__ = ["Found", "Literals", "Sign", "beginnings", "code", "folded", "needed", "reader"]
 
 _SHORTEST = 2
-"""Letters that a literal needs in a row to say something."""
+"""Minimum number of consecutive letters of a literal."""
 _WIDEST = 26
-"""Letters of a range that are taken one by one."""
+"""Maximum size of a range whose letters are expanded."""
 _REMEMBERED = 1 << 16
 _ZEROS = str.maketrans("123456789", "000000000")
 
@@ -31,9 +31,9 @@ T = TypeVar("T")
 
 
 class Sign(NamedTuple):
-    """A literal in lines of an anchor: at their first character (``at_start``), or anywhere.
+    """A literal in lines that an anchor matches: at their start (``at_start``), or anywhere.
 
-    ``any_case``: in small letters here, in any in the line.
+    ``any_case``: in lower case here, in any case in the line.
     """
 
     literal: str
@@ -42,10 +42,10 @@ class Sign(NamedTuple):
 
 
 class Found(NamedTuple):
-    """How the lines of an anchor are found.
+    """How to find the lines of an anchor.
 
-    Each line has one of the ``signs``, or begins with one of the ``first`` characters (in small letters, 0 for any
-    digit). ``lacking`` are the alternatives, as patterns, for which neither is known.
+    Each line has one of the ``signs``, or begins with one of the ``first`` characters (in lower case, 0 for any digit).
+    ``lacking`` are the alternatives, as patterns, for which neither is known.
     """
 
     signs: tuple[Sign, ...] = ()
@@ -54,15 +54,15 @@ class Found(NamedTuple):
 
 
 def needed(pattern: str) -> frozenset[str]:
-    """Literals, one of which is in every text that the pattern matches; empty where it needs none.
+    """Literals, one of which is in every text that the pattern matches; empty if it requires none.
 
-    They are in small letters, with 0 for any digit, as `Literals` takes them.
+    They are in lower case, with 0 for any digit, as `Literals` expects them.
     """
     return frozenset(_needed(reader.parse(pattern)) or ())
 
 
 def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
-    """The best set of alternatives among those that the items of a sequence need: the shortest of it is the longest."""
+    """The best set of alternatives that the items of a sequence require: that whose shortest literal is the longest."""
     best: set[str] | None = None
     run = ""
     for kind, value in [*items, (None, None)]:
@@ -83,13 +83,13 @@ def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
 
 
 def beginnings(pattern: str) -> frozenset[str]:
-    """The letters with which a text may begin that the pattern matches, as `Literals` takes them; empty for any."""
+    """The possible first letters of a text that the pattern matches, as `Literals` expects them; empty for any."""
     first, may_be_empty = _first(reader.parse(pattern))
     return frozenset() if may_be_empty or None in first else frozenset(letter for letter in first if letter)
 
 
 def _first(items: Iterable[tuple[Any, Any]]) -> tuple[set[str | None], bool]:
-    """The first letters of a sequence, None among them for any letter, and whether it may be empty."""
+    """The first letters of a sequence (including None for any letter), and whether it may be empty."""
     found: set[str | None] = set()
     for kind, value in items:
         if kind in {code.AT, code.ASSERT, code.ASSERT_NOT}:
@@ -118,7 +118,7 @@ def _first_of(kind: object, value: Any) -> tuple[set[str | None], bool]:  # noqa
 
 
 def _of_set(kind: object, value: Any) -> set[str | None]:  # noqa: ANN401
-    """The letters of one part of a set; None among them for any."""
+    """The letters of one part of a set; includes None for any letter."""
     if kind is code.LITERAL:
         return {folded(chr(value))}
     if kind is code.RANGE and value[1] - value[0] <= _WIDEST:
@@ -127,7 +127,7 @@ def _of_set(kind: object, value: Any) -> set[str | None]:  # noqa: ANN401
 
 
 def _letter(kind: object, value: Any) -> str | None:  # noqa: ANN401  (what `re` parses)
-    """The one letter that an item stands for, large or small."""
+    """The single letter that an item matches, in either case."""
     if kind is code.LITERAL:
         return folded(chr(value))
     if kind is code.IN and all(inner is code.LITERAL for inner, _ in value):
@@ -160,27 +160,27 @@ def _longest_word(literal: str) -> str:
 
 
 def folded(text: str) -> str:
-    """The text as literals are written."""
+    """The text in the form of literals: lower case, with 0 for each digit."""
     return text.lower().translate(_ZEROS)
 
 
 class Literals(Generic[T]):
-    """The literals of several owners; tells whose are in a text."""
+    """The literals of several owners; finds the owners whose literals a text contains."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """No literals yet."""
         self._by_begin: defaultdict[str, list[tuple[str, str, T]]] = defaultdict(list)
         self._of_word: dict[str, tuple[tuple[str, T], ...]] = {}
 
     def add(self, owner: T, literals: Iterable[str]) -> None:
-        """In small letters, and with 0 for any digit."""
+        """Add literals, in lower case and with 0 for any digit."""
         for literal in literals:
             part = _longest_word(literal)
             self._by_begin[part[:_SHORTEST]].append((part, literal, owner))
         self._of_word.clear()
 
     def owners(self, text: str) -> frozenset[T]:
-        """Whose literals are in the text, be it in large letters."""
+        """The owners of the literals in the text, in either case."""
         text = folded(text)
         held, may_be = self._of_word, set[tuple[str, T]]()
         for word in set(text.split()):
@@ -189,7 +189,7 @@ class Literals(Generic[T]):
         return frozenset(owner for literal, owner in may_be if literal in text)
 
     def _here(self, word: str) -> tuple[tuple[str, T], ...]:
-        """The literals of which the word may be a part: it holds their longest word."""
+        """The literals to which the word may belong: it contains their longest word."""
         if len(self._of_word) >= _REMEMBERED:
             self._of_word.clear()
         begins = {word[at : at + _SHORTEST] for at in range(len(word))}.union(word)

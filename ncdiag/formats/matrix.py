@@ -1,7 +1,7 @@
 """Square matrices of device labels as nvidia-smi topo prints them: tabs or blanks, cut, wrapped, without a header.
 
-A copy may have lost the tabs between the cells: ``GPU0 X NV12NV12SYS0-230N/A``. What is behind the matrix cannot
-be told apart then.
+A copy may have lost the tabs between the cells: ``GPU0 X NV12NV12SYS0-230N/A``. The columns after the matrix cannot be
+separated then.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ncdiag.base.patterns import lazy_regex
 
 ROW_LIMIT = 512
 _PIECES = 6
-"""Lines at most that one row may take on a narrow terminal."""
+"""Maximum number of lines that one row may take on a narrow terminal."""
 _ESCAPE = lazy_regex(r"\x1b?\[\d{0,2}(?:;\d{1,2})?m")
 _LABEL = lazy_regex(r"[A-Za-z][\w.:-]{0,40}$")
 _HEAD = lazy_regex(r"\s*GPU\d+(?:\s|$)")
@@ -31,7 +31,7 @@ _EXTRA = lazy_regex(r"\S*\d[\d,-]*$|N/A$|(?:CPU|NUMA|GPU|Affinity|ID)$")
 
 
 class Row(msgspec.Struct):
-    """A row: the index of its line, its label, its cells and the named cells behind the matrix (affinities)."""
+    """A row: the index of its line, its label, its cells and the named cells after the matrix (affinities)."""
 
     line: int
     label: str
@@ -40,7 +40,7 @@ class Row(msgspec.Struct):
 
 
 class Table(msgspec.Struct):
-    """A matrix: ``labels`` name its columns (``""`` where a headerless one does not tell), ``others`` are foreign."""
+    """A matrix: ``labels`` name its columns (``""`` if unknown, without a header), ``others`` are other lines."""
 
     header: int | None
     labels: list[str]
@@ -49,7 +49,7 @@ class Table(msgspec.Struct):
 
 
 def clean(line: str) -> str:
-    """The line without colour escapes (also those that lost their ESC byte) and without the bars of Markdown."""
+    """The line without colour escapes (also those without their ESC byte) and without Markdown's bars."""
     line = _ESCAPE.sub("", line) if "[" in line else line
     if line.lstrip().startswith("|"):
         return "\t".join(cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|"))
@@ -57,7 +57,7 @@ def clean(line: str) -> str:
 
 
 def _apart(line: str) -> str:
-    """The line with tabs where its cells are glued together; then without what is behind the matrix."""
+    """The line with tabs between cells that are glued together; the columns after the matrix are then dropped."""
     found = _CELLS.match(line) if _GLUE.search(line) else None
     if found is None:
         return line
@@ -67,7 +67,7 @@ def _apart(line: str) -> str:
 
 
 def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:
-    """Whether ``line`` goes on with the matrix that ``lines`` began: a row, its only header, a wrapped piece."""
+    """True if ``line`` continues the matrix that ``lines`` began: a row, its only header, a wrapped piece."""
     line = clean(line)
     if len(lines) > ROW_LIMIT:
         return False
@@ -81,7 +81,7 @@ def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.P
 
 
 def _last(plain: Sequence[str], row: re.Pattern[str], cell: re.Pattern[str]) -> str:
-    """The last row or header with the pieces of it that a narrow terminal put on lines of their own."""
+    """The last row or header, joined with the pieces that a narrow terminal wrapped."""
     pieces: list[str] = []
     for text in reversed(plain[-_PIECES:]):
         pieces.append(text.strip() if pieces or not _row(text, row, cell) else text)
@@ -91,7 +91,7 @@ def _last(plain: Sequence[str], row: re.Pattern[str], cell: re.Pattern[str]) -> 
 
 
 def read_table(lines: Sequence[str], row: re.Pattern[str], cell: re.Pattern[str], extras: Sequence[str]) -> Table:
-    """Read the matrix; ``extras`` are the names of the columns behind it, in order."""
+    """Parse the matrix; ``extras`` are the names of the columns after it, in order."""
     header: int | None = None
     head_text = ""
     found: list[tuple[int, str]] = []
@@ -129,7 +129,7 @@ def _row(line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> re.Match[str
 
 
 def _head_labels(line: str) -> list[str] | None:
-    """Labels before the affinity columns; None when the line is not a header."""
+    """Labels before the affinity columns; None if the line is not a header."""
     labels: list[str] = []
     for word in re.split(r"CPU Affinity|NUMA Affinity|CPU\s*$", line, maxsplit=1)[0].split():
         if not _LABEL.match(word):
@@ -139,7 +139,7 @@ def _head_labels(line: str) -> list[str] | None:
 
 
 def _columns(plain: Sequence[str]) -> int | None:
-    """Columns of the matrix by its header; None when no header was seen."""
+    """The number of columns by the header of the matrix; None without a header."""
     for position, text in enumerate(plain[:3]):
         if _HEAD.match(text):
             labels = _head_labels(text)
@@ -150,7 +150,7 @@ def _columns(plain: Sequence[str]) -> int | None:
 
 
 def _is_wrap(last: str, line: str, columns: int | None, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:
-    """Whether the line is the end of the one above, broken by a narrow terminal."""
+    """True if the line is the end of the previous one, wrapped by a narrow terminal."""
     words = line.split()
     if columns is None or len(words) > ROW_LIMIT or not words:
         return False
@@ -188,7 +188,10 @@ def _read_row(  # noqa: PLR0913, PLR0917
 
 
 def _extras(text: str, end: int, head: str, names: Sequence[str]) -> dict[str, str]:
-    """The cells behind the matrix by name. An empty one shows only in the tabs, or in the place of the next one."""
+    """The cells after the matrix by name.
+
+    An empty one is recognised by the tabs, or by the position of the next one.
+    """
     rest = text[end:]
     values = rest.split()
     if not values:
@@ -211,7 +214,7 @@ def _extras(text: str, end: int, head: str, names: Sequence[str]) -> dict[str, s
 
 
 def _labels_by_diagonal(rows: Sequence[Row]) -> list[str]:
-    """Column names of a matrix whose header is missing: the X of a row is in its own column."""
+    """Column names of a matrix without a header: the X of a row is in the column of the same device."""
     width = max((len(r.cells) for r in rows), default=0)
     labels = [""] * width
     for r in rows:

@@ -1,7 +1,7 @@
-"""Lines that mention a message and do not report it: source code, search patterns, denials, explanations.
+"""Lines that mention a message without reporting it: source code, search patterns, denials, explanations.
 
-Whoever writes ``it fails with "Connection refused"`` reports it. Whoever writes that this is *not* that message, what
-it means, or what to search for does not, and a line of source code prints nothing by itself.
+``it fails with "Connection refused"`` is a report. A sentence that this is *not* that message, what it means, or what
+to search for is not, and a line of source code prints nothing by itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from ncdiag.base.patterns import lazy_regex
 
 _SHORT = 2000
-"""Characters of a line that are looked at."""
+"""Maximum number of characters of a line that are checked."""
 _QUOTE = r"[\"'`\u201c\u2018]"
 _WHAT = (
     r"(?:the|a|an|any|this|that|our|my|same|known|old|usual|famous|infamous|classic|error|warning|message|case|about|of"
@@ -24,7 +24,7 @@ _DENIED = lazy_regex(
     rf"\s(?:{_WHAT}\s){{0,6}}{_QUOTE}",
     re.IGNORECASE,
 )
-"""Whoever denies a message says that it is not this one, or that it is not seen: ``could not find 'x'`` is one."""
+"""Phrases that deny a message, such as that it is not seen or not this one."""
 _GONE = lazy_regex(
     r"[\"'`\u201d\u2019]\s(?:\w+\s){0,3}(?:is|are|was|were|got)\s(?:now\s)?(?:gone|solved|fixed|history|not\s(?:it|seen|there|printed|in))\b"
     r"|[\"'`\u201d\u2019]\s(?:any\s?more|any\slonger)\b",
@@ -41,20 +41,20 @@ _SEARCH = lazy_regex(
     r"(?:[\w@.~:/-]{0,64}[$#>]\s{0,4})?(?:sudo\s)?(?:[ez]?grep|rg|ag|ack|awk|sed|findstr|journalctl|dmesg|cat|tail|zcat)\s"
     r"[^\n]{0,400}?(?:grep|rg|ag|ack|awk|sed|findstr)?\s?(?:-[\w-]{1,20}(?:[= ]\d{1,4})?\s){0,6}[\"'/]",
 )
-"""A command that looks for a pattern, in quotation marks."""
+"""A command that searches for a pattern in quotation marks."""
 _CODE = lazy_regex(
     r"\b(?:WARN|INFO|ERROR|TRACE|VERSION|LOG|CHECK|printf|[fs]n?printf|ncclDebugLog|print|fail|(?:log|logger|logging)\.\w{1,12}"
     r"|raise\s[\w.]{1,60}|throw\s[\w:]{1,60}|TORCH_CHECK|NCCL_OFI_WARN)\s?\((?:[^\"'()]{0,80},\s?)?[frbuL]{0,2}[\"']"
 )
 _PRINTED = lazy_regex(r"\s*(?:\[|\w*(?:Error|Exception|Warning)\b|(?:ERROR|WARN|FATAL|CRITICAL|E\d{4})\b|\S+:\d)")
-"""How a program begins a line, which may say of something quoted that it is not there."""
+"""The start of a line printed by a program, which may report that something quoted is missing."""
 _HOLE = lazy_regex(r"(?<![\w/])%-?\d{0,3}(?:l{1,2}|z|h)?[sdxupif](?![A-Za-z0-9])|%l[xud]\b")
-"""What printf fills in: a program that printed the line would have done so."""
+"""A printf placeholder: in a printed line it would be filled in."""
 _STRING = lazy_regex(r"[\"'].{8,}[\"']|[\"'][^\"']{0,20}%|;\s*$|^\s*(?://|/\*|\*\s)")
 
 
 def is_mention(text: str) -> bool:
-    """True if the line mentions what it says, and reports nothing."""
+    """True if the line only mentions a message and reports nothing."""
     text = text[:_SHORT]
     quoted = any(mark in text for mark in "\"'`\u201c\u2018")
     if quoted and _SEARCH.match(text):

@@ -1,6 +1,6 @@
-"""JSON (with comments and trailing commas) and TOML as nodes that know their place; types are not told apart.
+"""Parse JSON (with comments and trailing commas) and TOML into nodes with positions; types are not distinguished.
 
-What does not fit ends the reading of what it is in; nothing is raised. Sources: RFC 8259; code.visualstudio.com,
+Invalid text ends the value that contains it; nothing is raised. Sources: RFC 8259; code.visualstudio.com,
 "JSON with Comments"; toml.io, TOML 1.0.0.
 """
 
@@ -21,16 +21,16 @@ _TOML_BLANK = re.compile(r"(?:\s|#[^\n]*)+")
 _INDENT = re.compile(r"[ \t]+")
 _HEADER = re.compile(r"\[{1,2}[ \t]*")
 _UNCLOSED = 20
-"""Strings of several lines without an end that are looked for; each takes a search to the end of the text."""
+"""Maximum number of unclosed multi-line strings; each requires a search to the end of the text."""
 
 
 def read_json(text: str) -> Node:
-    """The value that the text holds; an empty mapping where there is none."""
+    """The value of the text; an empty mapping if there is none."""
     return _Reader(text, _JSON_BLANK, ":").value(0) or Node(0, {})
 
 
 def read_toml(text: str) -> Node:
-    """The tables of the text; of an array of tables each is a key of its own."""
+    """The tables of the text; each of an array of tables is a separate key."""
     reader = _Reader(text, _TOML_BLANK, "=")
     root: dict[str, Node] = {}
     table = root
@@ -52,7 +52,7 @@ def read_toml(text: str) -> Node:
 
 
 def _below(pairs: dict[str, Node], path: list[str], line: int) -> dict[str, Node]:
-    """The mapping that the keys lead to, made where there is none."""
+    """The mapping at the path of keys, created if missing."""
     for key in path[:DEPTH]:
         node = pairs.setdefault(key, Node(line, {}))
         if not isinstance(node.value, dict):
@@ -73,13 +73,13 @@ class _Reader:
         return line, offset - self.starts[line]
 
     def more(self) -> bool:
-        """Step over blanks and comments; False at the end."""
+        """Skip blanks and comments; False at the end."""
         found = self.blank.match(self.text, self.at)
         self.at = found.end() if found else self.at
         return self.at < len(self.text)
 
     def value(self, depth: int) -> Node | None:
-        """The value that comes next; None where there is none."""
+        """Parse the next value; None if there is none."""
         if not self.more() or depth > DEPTH:
             return None
         line, column = self.spot(self.at)
@@ -100,7 +100,7 @@ class _Reader:
         return Node(line, _content(found[0]), column, letter if letter in _STRINGS else "")
 
     def long(self, found: re.Match[str]) -> Node:
-        """A string of several lines, as a block that begins on the line after its quotes."""
+        """Parse a multi-line string, as a block that begins on the line after its quotes."""
         self.at = found.end()
         inside = found[0][3:-3]
         first, column = self.spot(found.start())
@@ -111,7 +111,7 @@ class _Reader:
         return Node(first + 1, inside.partition("\n")[2], 0, "|", max(last if closing else last - 1, first + 1))
 
     def mapping(self, node: Node, depth: int) -> Node:
-        """What is between braces."""
+        """Parse the content of braces."""
         pairs: dict[str, Node] = {}
         node.value = pairs
         self.at += 1
@@ -124,7 +124,7 @@ class _Reader:
         return node
 
     def entry(self, pairs: dict[str, Node], depth: int) -> bool:
-        """A key with its value; False where that is not what comes next."""
+        """Parse a key with its value; False if there is none."""
         path = self.path()
         if not path or not self.more() or self.text[self.at] != self.equals:
             return False
@@ -137,7 +137,7 @@ class _Reader:
         return True
 
     def path(self) -> list[str]:
-        """The parts of a key, which TOML divides by dots."""
+        """The parts of a key, which TOML separates by dots."""
         keys: list[str] = []
         while found := _KEY.match(self.text, self.at):
             keys.append(_content(found[0]))
@@ -150,7 +150,7 @@ class _Reader:
         return keys
 
     def sequence(self, node: Node, depth: int) -> Node:
-        """What is between brackets."""
+        """Parse the content of brackets."""
         items: list[Node] = []
         node.value = items
         self.at += 1

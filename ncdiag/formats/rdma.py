@@ -1,4 +1,4 @@
-"""The words of RDMA tools, brought to one form so that two tools that say the same do not contradict each other.
+"""Normalise the words of RDMA tools, so that tools that agree do not seem to contradict each other.
 
 Sources: rdma-core infiniband-diags/ibstat.c (port and physical states), libibverbs/examples/devinfo.c, the kernel's
 drivers/infiniband/core/sysfs.c, iproute2 rdma/link.c.
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from ncdiag.base.patterns import lazy_regex
 
 UNNAMED = "?"
-"""Name of a device whose header line is not in the text: a paste that begins in the middle of a block."""
+"""Name of a device whose header line is missing: a paste that begins in the middle of a block."""
 
 _STATES = {
     "down": "down", "init": "init", "initialize": "init", "initializing": "init", "armed": "armed", "active": "active",
@@ -34,7 +34,7 @@ _MAPPED = lazy_regex(r"(?:0{4}:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})
 _PKEY = lazy_regex(r"0x[0-9a-f]{4}$", re.IGNORECASE)
 _NO_PKEY, _PKEYS = "0x0000", 128
 GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
-"""A GID written in full; parts that somebody masked with ``x`` or ``*`` are let through."""
+"""A GID written in full; parts that are masked with ``x`` or ``*`` are accepted."""
 
 
 def port_state(text: str) -> str | None:
@@ -77,9 +77,9 @@ def mapped_ip(address: str | None) -> str | None:
 
 
 def pkey_table(keys: Mapping[int, str]) -> list[str] | None:
-    """The table of partition keys by index, as far as its last set entry; ``0x0000`` stands for an empty one.
+    """The table of partition keys by index, up to its last used entry; ``0x0000`` is an empty one.
 
-    None where no key was read. Of a longer table than adapters have, the beginning.
+    None if no key was read. A table longer than any adapter's is cut.
     """
     known = {index: key.lower() for index, key in keys.items() if index < _PKEYS and _PKEY.match(key)}
     last = max((index for index, key in known.items() if key != _NO_PKEY), default=0)

@@ -1,4 +1,4 @@
-"""JSON as people paste it: with comments, Python tuples, or cut off. What is whole is read."""
+"""Parse JSON as people paste it: with comments, Python tuples, or cut off. The complete elements are returned."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 
 SIZE_LIMIT = 4 << 20
-"""Characters that are read; a rank table of 10,000 devices has about a million."""
+"""Maximum number of characters; a rank table of 10,000 devices has about a million."""
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.{0,2000}?\*/|[()\[\]{}]|[^"/()\[\]{}]+|.', re.DOTALL)
 _DEPTH = 100
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
 class Relaxed(msgspec.Struct, frozen=True):
-    """``value`` is None when not even repair helps; ``valid`` is true of real JSON; ``complaint`` tells the fault."""
+    """``value`` is None if even repair fails; ``valid`` is true for correct JSON; ``complaint`` describes the error."""
 
     value: Any
     valid: bool
@@ -24,7 +24,7 @@ class Relaxed(msgspec.Struct, frozen=True):
 
 
 def loads(text: str) -> Relaxed:
-    """Read JSON, else repair it: comments out, tuples to lists, open brackets closed behind the last whole element."""
+    """Parse JSON; if that fails, remove comments, convert tuples, and close brackets after the last whole element."""
     text = text[:SIZE_LIMIT]
     try:
         return Relaxed(json.loads(text), valid=True)

@@ -1,4 +1,4 @@
-"""What parsers of environments and command lines share: words, which variables are kept, what is secret."""
+"""Shared by parsers of environments and command lines: splitting into words, relevant variables, secrets."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _QUOTING, _UNQUOTED = "\"'\\", re.compile(r"[;|&]+|[^;|& \t\r\n]+")
 
 
 def is_variable(name: str) -> bool:
-    """True if a variable is kept: one of NCCL, a framework or a launcher, or a misspelt one of these, and no secret."""
+    """True if a variable is kept: one of NCCL, a framework or a launcher, or a misspelt one of these, but no secret."""
     return is_kept(name) or (bool(names.suggest(name)) and not is_secret(name))
 
 
 def without_secrets(section: Section) -> Section:
-    """The section as parsers may see it: overlong lines cut, secrets hidden in its lines and in its command."""
+    """The section for parsers: overlong lines cut, secrets hidden in its lines and in its command."""
     lines = tuple(hide_secrets(line[:LINE_LIMIT]) for line in section.lines)
     command = hide_secrets(section.command[:LINE_LIMIT]) if section.command else section.command
     return msgspec.structs.replace(section, lines=lines, command=command)
 
 
 def words(text: str) -> list[str]:
-    """Words of a command line, quotes removed (unbalanced ones dropped); ``;``, ``|`` and ``&`` are alone."""
+    """Words of a command line, quotes removed (unbalanced ones dropped); ``;``, ``|`` and ``&`` are separate words."""
     text = re.sub(r"\\(?:\s|$)", " ", text[:LINE_LIMIT].translate(_TYPOGRAPHY))
     if not any(map(text.__contains__, _QUOTING)):
         return _UNQUOTED.findall(text)
@@ -57,7 +57,7 @@ def unquoted(value: str) -> str:
 
 
 def pipeline(command: str | None) -> list[list[str]]:
-    """The commands of a pipeline, each as its words; what follows ``;`` or ``&&`` is left out. Empty when unknown."""
+    """The commands of a pipeline, each as its words, without what follows ``;`` or ``&&``. Empty if unknown."""
     stages: list[list[str]] = [[]]
     for word in words(command or ""):
         if set(word) <= set(";&") or word == "||":

@@ -1,4 +1,4 @@
-"""Sizes as tools print them."""
+"""Parse sizes as tools print them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SIZE = lazy_regex(r"(\d{1,18})(?:[.,](\d{1,6}))?\s?([KMGTPE]?)(?:i?B)?$", re.IG
 
 
 def size_bytes(text: str, unit: int = 1, step: int = 1024) -> int | None:
-    """Bytes of ``64M``, ``1.9T``, ``2gb``; a number without a suffix counts ``unit`` bytes. None when it is not a size.
+    """Bytes of ``64M``, ``1.9T``, ``2gb``; a number without a suffix counts ``unit`` bytes. None if it is not a size.
 
     Suffixes are powers of ``step``: 1024 for GNU df -h and Docker's --shm-size, 1000 for df -H.
     """

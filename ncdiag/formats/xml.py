@@ -1,7 +1,7 @@
-"""The elements of an XML file of NCCL, read tolerantly: cut off, with lost line breaks, or escaped by a ticket system.
+"""A tolerant parser for NCCL's XML files: cut off, with lost line breaks, or escaped by a ticket system.
 
-Only tags, attributes and comments are looked at. Declarations, entities and text are passed over: nothing outside the
-text is opened, nothing is expanded but the five characters that XML itself escapes. One pass, no recursion.
+Only tags, attributes and comments are parsed. Declarations, entities and text are skipped: nothing outside the text is
+opened, and only the five characters that XML itself escapes are expanded. One pass, no recursion.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ncdiag.base.spans import Section
 from ncdiag.formats import basics
 
 LESS = r"(?:<|&lt;)"
-"""How a tag begins, escaped or not."""
+"""The start of a tag, escaped or not."""
 QUOTE = r"""(?:\\?["']|&quot;|&#3[49];|[\u201c\u201d])"""
-"""How an attribute's value begins."""
+"""The start of an attribute's value."""
 
 _TOKEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(?P<close>/?)(?P<name>[A-Za-z_][\w.-]{0,60})(?P<attributes>[^<>]*)>", re.DOTALL
@@ -35,7 +35,7 @@ _COMMENT_LINES = 40
 
 
 class Element(msgspec.Struct, frozen=True):
-    """An element as it begins: ``parent`` is the index of the one around it, ``line`` an index into the section."""
+    """The start of an element: ``parent`` is the index of the enclosing one, ``line`` an index into the section."""
 
     name: str
     attributes: Mapping[str, str]
@@ -44,14 +44,14 @@ class Element(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """Elements in order of the text; ``closed`` names those top-level elements that were closed."""
+    """Elements in order of the text; ``closed`` has the names of closed top-level elements."""
 
     elements: tuple[Element, ...]
     closed: frozenset[str]
 
 
 def continues(lines: Sequence[str], line: str, end: str) -> bool:
-    """Does the line go on with the file? It ends behind the closing tag ``end`` (``system``)."""
+    """True if the line continues the file, which ends after the closing tag ``end`` (``system``)."""
     if _closing(end).search(lines[-1]):
         return False
     return bool(_INSIDE.match(line)) or basics.is_elision(line) or _in_comment(lines)
@@ -63,7 +63,7 @@ def _closing(name: str) -> re.Pattern[str]:
 
 
 def _in_comment(lines: Sequence[str]) -> bool:
-    """Did one of the last lines open a comment that none closed?"""
+    """True if one of the last lines opened a comment that is not closed."""
     for line in reversed(lines[-_COMMENT_LINES:]):
         if "-->" in line:
             return line.rfind("<!--") > line.rfind("-->")
@@ -84,7 +84,7 @@ def read(section: Section) -> Document:
     for line, found in _tokens(text):
         name = found["name"]
         if found["close"]:
-            # a closing tag without an open one is passed over: looking through the stack each time would be quadratic
+            # a closing tag without an open one is skipped: searching the stack each time would be quadratic
             while inside[name]:
                 index, opened = stack.pop()
                 inside[opened] -= 1
@@ -102,7 +102,7 @@ def read(section: Section) -> Document:
 
 
 def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Tags with the lines on which they begin."""
+    """Tags with the index of the line on which they begin."""
     line = at = 0
     for found in _TOKEN.finditer(text):
         line += text.count("\n", at, found.start())
@@ -112,7 +112,7 @@ def _tokens(text: str) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _plain(text: str) -> str:
-    """Undo one escaping of the whole text; where tags stand as they are, only quotation marks are restored."""
+    """Undo one escaping of the whole text; if tags are not escaped, only quotation marks are restored."""
     if "&lt;" in text:
         return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], text)
     return text.replace('\\"', '"').replace("\u201c", '"').replace("\u201d", '"')
@@ -124,10 +124,10 @@ def _value(text: str) -> str:
 
 
 def integer(text: str | None) -> int | None:
-    """A number as strtol with base 0 reads it, hexadecimal and negative ones too; None for anything else."""
+    """A number as strtol with base 0 parses it, including hexadecimal and negative ones; None for anything else."""
     return None if text is None else basics.number(text.strip())
 
 
 def real(text: str | None) -> float | None:
-    """The number that a value begins with (``16.0 GT/s PCIe``); None when there is none."""
+    """The number at the start of a value (``16.0 GT/s PCIe``); None if there is none."""
     return None if text is None else basics.quantity(text)

@@ -1,8 +1,8 @@
-"""The part of YAML that manifests are written in, read line by line and tolerantly.
+"""A tolerant parser for the subset of YAML used in manifests, line by line.
 
 Block and flow mappings and sequences, quoted and plain scalars, of one line or several, block scalars (``|``, ``>``),
-comments. Anchors and tags are passed over, aliases are not followed, and there are no types: every scalar is the text
-as written. What does not fit is left out and listed in ``unread``.
+comments. Anchors and tags are skipped, aliases are not followed, and there are no types: every scalar is its text as
+written. Lines that do not fit are left out and listed in ``unread``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _CLOSED = {
 }
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 _CONTINUED = 2000
-"""Lines of one scalar that are read."""
+"""Maximum number of lines of one scalar."""
 
 
 class Node:
-    """A value with the place (index of the line) at which it stands.
+    """A value with its position (``line``: index of the line).
 
-    ``column`` is where a scalar begins in its line, -1 where that is not known; ``last`` is the index of the last line
-    of a scalar. ``style``: the quote or the sign (``|``, ``>``) before a scalar, empty for a plain one.
+    ``column`` is where a scalar begins in its line, -1 if unknown; ``last`` is the index of the last line of a scalar.
+    ``style``: the quote or the sign (``|``, ``>``) before a scalar, empty for a plain one.
     """
 
     __slots__ = ("column", "last", "line", "style", "value")
@@ -48,24 +48,24 @@ class Node:
         self.last = max(last, line)
 
     def get(self, *path: str) -> Node | None:
-        """The node that the keys lead to; None where there is none."""
+        """The node at the path of keys; None if there is none."""
         node: Node | None = self
         for key in path:
             node = node.value.get(key) if node is not None and isinstance(node.value, dict) else None
         return node
 
     def text(self, *path: str) -> str | None:
-        """The text that the keys lead to."""
+        """The text at the path of keys; None if there is none."""
         node = self.get(*path)
         return node.value if node is not None and isinstance(node.value, str) else None
 
     def items(self, *path: str) -> list[Node]:
-        """The list that the keys lead to; empty where there is none."""
+        """The list at the path of keys; empty if there is none."""
         node = self.get(*path)
         return node.value if node is not None and isinstance(node.value, list) else []
 
     def pairs(self, *path: str) -> dict[str, Node]:
-        """The mapping that the keys lead to; empty where there is none."""
+        """The mapping at the path of keys; empty if there is none."""
         node = self.get(*path)
         return node.value if node is not None and isinstance(node.value, dict) else {}
 
@@ -78,7 +78,7 @@ class _Row:
 
 
 def load(lines: Sequence[str]) -> tuple[Node, list[int]]:
-    """The document of these lines, and the indices of the lines that were not understood."""
+    """The document of these lines, and the indexes of the lines that were not understood."""
     reader = _Reader(lines)
     root = reader.block(-1, 0)
     while reader.place < len(reader.rows):
@@ -88,7 +88,7 @@ def load(lines: Sequence[str]) -> tuple[Node, list[int]]:
 
 
 class _Spot:
-    """Where the letters of a text come from that was put together of several lines."""
+    """Maps offsets of a text that was joined from several lines to their lines and columns."""
 
     __slots__ = ("places", "starts")
 
@@ -110,7 +110,7 @@ class _Reader:
         self.unread: list[int] = []
 
     def block(self, above: int, depth: int) -> Node | None:
-        """The block that is indented deeper than ``above`` (a sequence may be at the same depth as its key)."""
+        """Parse the block that is indented deeper than ``above`` (a sequence may be at the same depth as its key)."""
         if self.place >= len(self.rows) or depth > DEPTH:
             return None
         first = self.rows[self.place]
@@ -121,7 +121,7 @@ class _Reader:
         return self.mapping(first.indent, depth) if first.indent > above else None
 
     def sequence(self, indent: int, depth: int) -> Node:
-        """The items at this indentation; what is behind a dash is a block of its own."""
+        """Parse the items at this indentation; the text after a dash is a block."""
         found = Node(self.rows[self.place].line, [])
         items: list[Node] = []
         found.value = items
@@ -142,7 +142,7 @@ class _Reader:
         return found
 
     def mapping(self, indent: int, depth: int) -> Node:
-        """The keys at this indentation; the first value of a key counts."""
+        """Parse the keys at this indentation; of a repeated key, the first value counts."""
         pairs: dict[str, Node] = {}
         found = Node(self.rows[self.place].line, pairs)
         while self.place < len(self.rows):
@@ -160,13 +160,13 @@ class _Reader:
         return found
 
     def skipped(self, row: _Row) -> Node:
-        """A block too deep to be read."""
+        """Skip a block that is nested too deeply."""
         self.place += 1
         self.unread.append(row.line)
         return Node(row.line, "")
 
     def scalar(self, text: str, row: _Row, depth: int) -> Node:
-        """A value on the line of its key or dash; the deeper lines of a scalar belong to it."""
+        """Parse a value on the line of its key or dash; deeper lines of a scalar belong to it."""
         if _BLOCK.match(text):
             start = row.line + 1
             while self.place < len(self.rows) and self.rows[self.place].indent > _indent(self.lines[row.line]):
@@ -182,7 +182,7 @@ class _Reader:
         return several or _flow(text, _Spot([0], [(row.line, column)]), 0, depth)
 
     def flow(self, text: str, row: _Row, column: int, depth: int) -> Node:
-        """A list or mapping in brackets, of one line or several."""
+        """Parse a list or mapping in brackets, on one line or several."""
         text = _COMMENT.sub("", text).rstrip() if text[-1:] not in {"]", "}"} else text
         parts, starts, places, size = [text], [0], [(row.line, column)], len(text) + 1
         missing, place = _open(text), self.place
@@ -205,7 +205,7 @@ class _Reader:
         return found
 
     def several(self, text: str, row: _Row, column: int) -> Node | None:
-        """A scalar whose further lines are indented deeper than its key or dash; None for one of a single line."""
+        """Parse a scalar whose further lines are indented deeper than its key or dash; None if it has a single line."""
         quote = _CLOSED.get(text[0])
         if quote is not None:
             return None if quote.match(text) else self.quoted(text, row, column)
@@ -224,7 +224,7 @@ class _Reader:
         return Node(row.line, _plain(" ".join(parts)), column, "", self.rows[place - 1].line)
 
     def quoted(self, text: str, row: _Row, column: int) -> Node | None:
-        """A quoted scalar whose end is on a later line; a sign for comments has no meaning in it."""
+        """Parse a quoted scalar that ends on a later line; ``#`` is no comment in it."""
         parts, number = [text], row.line + 1
         while number < min(len(self.lines), row.line + _CONTINUED):
             line = self.lines[number]
@@ -244,7 +244,7 @@ class _Reader:
 
 
 def _ends(line: str, quote: str) -> bool:
-    """Whether a line holds the quote that closes a scalar of several lines."""
+    """True if a line contains the closing quote of a scalar of several lines."""
     if quote == "'":
         return line.count("'") % 2 == 1
     return any(found[0] == '"' for found in re.finditer(r'\\.|"', line))
@@ -256,7 +256,7 @@ def _bare(text: str) -> str:
 
 
 def _rows(lines: Sequence[str]) -> Iterator[_Row]:
-    """The lines that say something."""
+    """The lines that are neither blank nor comments."""
     for number, line in enumerate(lines[:LINES]):
         text = line.strip()
         if text and not text.startswith(("#", "---", "...", "%YAML")):
@@ -272,7 +272,7 @@ def _is_item(text: str) -> bool:
 
 
 def _flow(text: str, spot: _Spot, offset: int, depth: int) -> Node:
-    """A scalar, or a list or mapping in brackets; ``offset`` is where it begins in what ``spot`` tells of."""
+    """Parse a scalar, or a list or mapping in brackets; ``offset`` is its start in the text that ``spot`` maps."""
     offset += len(text) - len(text.lstrip())
     text = text.strip()
     line, column = spot.of(offset)
@@ -292,13 +292,13 @@ def _flow(text: str, spot: _Spot, offset: int, depth: int) -> Node:
 
 
 def _open(text: str) -> int:
-    """How many more brackets a line opens than it closes, outside of quotes."""
+    """The number of brackets opened minus closed on a line, outside of quotes."""
     bare = _QUOTED.sub("", text) if '"' in text or "'" in text else text
     return sum(map(bare.count, "[{")) - sum(map(bare.count, "]}"))
 
 
 def _split(text: str) -> list[tuple[int, str]]:
-    """The parts between the commas that are in no quotes and no inner brackets, each with its place."""
+    """The parts between commas outside of quotes and inner brackets, each with its offset."""
     parts, start, inside, quote = [], 0, 0, ""
     for place, letter in enumerate(text):
         if quote:
@@ -317,7 +317,7 @@ def _split(text: str) -> list[tuple[int, str]]:
 
 
 def _plain(text: str) -> str:
-    """The scalar without its quotes; a plain one without a comment behind it."""
+    """The scalar without its quotes; a plain one without a trailing comment."""
     text = text.strip()
     if text[:1] == '"':
         end = _CLOSED['"'].match(text)
