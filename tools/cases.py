@@ -1,13 +1,13 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
-"""How often the answer to a real support thread comes first: fitted, and on the fifth of the threads that was left out.
+"""Measure how often the answer to a real support thread is right: on fitted threads, and on a fifth that was left out.
 
 Usage: python tools/cases.py [--unread] [--misses] [--jobs N]     or     make cases
 
-The threads lie beside the project (NCDIAG_SHARED, default ../shared) as ``cases/<folder>/index.json`` and a text each.
-The scores from which a suspect is called possible, likely and very likely are fitted: once on all threads, and once for
-each fifth on the four others (a thread's fifth follows from its name). What is printed as "left out" is what
-docs/reports.md may quote. Threads listed in ``unread.txt`` are left alone unless ``--unread`` asks for them, which
-scores them with the shipped numbers.
+The threads are next to the project (NCDIAG_SHARED, default ../shared) as ``cases/<folder>/index.json`` and a text each.
+The minimum scores of possible, likely and very likely suspects are fitted: once on all threads, and once for each fifth
+on the four others (a thread's fifth is determined by its name). The result printed as "left out" is the one that
+docs/reports.md may quote. Threads listed in ``unread.txt`` are skipped unless ``--unread`` is given, which scores them
+with the shipped numbers.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ PROMISED = {"very likely": 0.8, "likely": 0.6, "possible": 0.4}
 
 
 class Guess(NamedTuple):
-    """A suspect by its name and former ones, its score, and what speaks for it.
+    """A suspect by its name and former ones, its score, and its evidence.
 
-    ``no_more``: nothing beyond a symptom that was found; ``words``: nothing but the words of the input.
+    ``no_more``: nothing beyond a symptom that was found; ``words``: only the words of the input.
     """
 
     names: list[str]
@@ -58,7 +58,7 @@ class Guess(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What was answered to a thread. Names come with their former ones; ``suspects`` are the best first."""
+    """The answer to a thread. Names come with their former ones; ``suspects`` are sorted, best first."""
 
     case: str
     wanted: frozenset[str]
@@ -74,7 +74,7 @@ class Answer(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The scores from which a word holds."""
+    """The minimum scores of the words."""
 
     very: float
     lead: float
@@ -83,12 +83,12 @@ class Limits(NamedTuple):
 
 
 def names(rule: Rule) -> list[str]:
-    """The name of a rule and its former ones, four at most."""
+    """The name of a rule and its former ones, at most four."""
     return [rule.name, *rule.formerly[:4]]
 
 
 def answer(item: tuple[dict[str, Any], Path]) -> Answer:
-    """Ask ncdiag about one thread."""
+    """Diagnose one thread."""
     case, path = item
     read = read_all(inputs([str(path)]))
     view = diagnose.view_of(read.job())
@@ -137,7 +137,7 @@ def words(held: Answer, limits: Limits) -> list[tuple[Guess, str]]:
 
 
 def judged(held: Answer, limits: Limits) -> Counter[str]:
-    """First, in three, silent, wrong claims; of each word how often it was said and right."""
+    """Counts: right first, right among three, silent, wrong claims; for each word, how often it was used and right."""
     guesses = words(held, limits)
     suspects = [(guess.names, word) for guess, word in guesses]
     likely = [names for names, word in suspects if word != "possible"]
@@ -162,7 +162,7 @@ def judged(held: Answer, limits: Limits) -> Counter[str]:
 
 
 def fitted(answers: Sequence[Answer]) -> Limits:
-    """The limits that keep what the words promise and answer the most."""
+    """The limits that keep the promises of the words and answer most threads."""
     best = float("-inf"), Limits(*(values[0] for values in GRID.values()))
     for values in product(*GRID.values()):
         limits = Limits(*values)
@@ -177,7 +177,7 @@ def fitted(answers: Sequence[Answer]) -> Limits:
 
 
 def _share(total: Counter[str], word: str) -> float:
-    """How often a word was right by Laplace's rule of succession, so that it does not hold for few threads by luck."""
+    """The share of right uses of a word by Laplace's rule of succession, so that luck with few counts little."""
     return (total[f"right {word}"] + 1) / (total[f"said {word}"] + 2)
 
 

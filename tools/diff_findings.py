@@ -1,16 +1,16 @@
 # ruff: noqa: INP001, S603, S607, T201  (a script beside the package that runs git and prints)
-"""List what the answers of this tree add, lose and change against those of another commit.
+"""List the additions, losses and changes of this tree's answers relative to another commit.
 
 Usage: python tools/diff_findings.py BASE [--jobs N] [--brief] [--texts] [--only NAME] [--part K/N]
    or: make diff BASE=commit
 
-Compared are, for each input: the verdict; findings with severity, role, confidence, hosts, ranks, evidence, causes,
+Compared for each input: the verdict; findings with severity, role, confidence, hosts, ranks, evidence, causes,
 consequences and fixes; suspects with likelihood, signs, questions and fixes; the order of all of them; and what was
-observed in the input. ``--texts`` compares every sentence of the report as well.
+observed in the input. ``--texts`` also compares every sentence of the report.
 
-Inputs are the examples of all rules, the fixtures and, where they lie beside the project, the shared specimens: support
+Inputs are the examples of all rules, the fixtures and, if they are next to the project, the shared specimens: support
 cases, the corpus, audited inputs and outputs of real jobs. Both trees read the same files; the answers of a commit are
-kept in .cache/diff and asked for once.
+cached in .cache/diff.
 """
 
 from __future__ import annotations
@@ -116,7 +116,10 @@ for line in sys.stdin:
 
 
 def inputs(scratch: Path) -> dict[str, Path]:
-    """The inputs by the name under which their differences are shown; texts inside other files go into ``scratch``."""
+    """The inputs by the name under which their differences are printed.
+
+    Texts inside other files are written to ``scratch``.
+    """
     found = dict(_examples(scratch / "examples"))
     for folder in ("cases", "healthy", "roots"):
         found |= {f"fixtures/{folder}/{path.name}": path for path in sorted((PROJECT / "fixtures" / folder).iterdir())}
@@ -153,7 +156,7 @@ def _jobs(archive: Path, folder: Path) -> dict[str, Path]:
 
 
 def answers(tree: Path, paths: list[Path], jobs: int) -> list[Answer]:
-    """What the ncdiag of ``tree`` answers to each path, in the order of ``paths``."""
+    """The answers of the ncdiag of ``tree`` to each path, in the order of ``paths``."""
     env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONHASHSEED": "0", "NCDIAG_LANG": "en"}
     by_size = sorted(range(len(paths)), key=lambda number: -_size(paths[number]))  # so that all end at about one time
     parts = [by_size[number::jobs] for number in range(jobs)]
@@ -178,7 +181,7 @@ def _size(path: Path) -> int:
 
 
 def of_commit(base: str, asked: dict[str, Path], jobs: int) -> dict[str, Answer]:
-    """The answers of a commit by input, from .cache/diff where they were asked for before."""
+    """The answers of a commit by input, from .cache/diff if they are cached."""
     commit = subprocess.run(
         ["git", "rev-parse", "--verify", f"{base}^{{commit}}"], cwd=PROJECT, check=True, capture_output=True, text=True
     ).stdout.strip()
@@ -204,7 +207,7 @@ def of_commit(base: str, asked: dict[str, Path], jobs: int) -> dict[str, Answer]
 
 
 def difference(before: Answer, after: Answer, *, texts: bool = False) -> Iterator[str]:
-    """The differences between two answers, a line each: ``-`` lost, ``+`` added, ``~`` changed, ``>`` another order."""
+    """The differences between two answers, one line each: ``-`` lost, ``+`` added, ``~`` changed, ``>`` reordered."""
     if before["verdict"] != after["verdict"]:
         yield f"~ verdict {before['verdict']} -> {after['verdict']}"
     for part in ("findings", "suspects", "observed", *(["texts"] if texts else [])):
@@ -243,13 +246,16 @@ def _short(value: Any) -> str:  # noqa: ANN401
 
 
 def _is_of_part(name: str, part: str) -> bool:
-    """Is this input of part ``K/N``, the K-th (from 0) of N parts of about the same size? Empty: of all."""
+    """True if the input belongs to part ``K/N``, the K-th (from 0) of N parts of about equal size.
+
+    Empty: always true.
+    """
     number, _, count = part.partition("/")
     return not part or zlib.crc32(name.encode()) % int(count) == int(number)
 
 
 def main() -> int:
-    """Print the differences by input, then how often each kind was seen. Exit code 1 where there is any."""
+    """Print the differences by input, then the number of each kind. Exit code 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("base", help="the commit to compare with")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes for each tree")

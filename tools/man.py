@@ -1,7 +1,7 @@
 # ruff: noqa: INP001  (a script beside the package)
-"""Write the manual page, made from the texts of ``--help``: ``python tools/man.py FILE``.
+"""Write the manual page, generated from the texts of ``--help``: ``python tools/man.py FILE``.
 
-The build of a wheel runs it (hatch_build.py), so it may import only what ``build-system.requires`` names.
+The build of a wheel runs it (hatch_build.py), so it may import only packages that ``build-system.requires`` names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ncdiag.base.version import __version__
 from ncdiag.cli import app
 
 _COLUMNS = 70
-"""Characters of a line before marks are added, which make it longer: readers of the source expect 80."""
+"""Characters of a line before markup is added, which makes it longer: readers of the source expect 80."""
 _INTRODUCTION = """ncdiag finds out why a job over NCCL, RCCL or HCCL hangs, fails to connect or is slow. It reads what
 there is (a log, a paste, the node itself) and answers with one root cause, the lines that show it, and the line to
 paste into the launcher. 'ncdiag FILE' is short for 'ncdiag triage FILE', and what is piped in is judged without a
@@ -91,25 +91,25 @@ def _examples(epilog: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """A text, a sentence or less a line, as manual pages have it."""
+    """A text with at most one sentence per line, as usual in manual pages."""
     for sentence in re.split(r"(?<=[.;]) (?=\w)", " ".join(text.split())):
         for line in textwrap.wrap(sentence, _COLUMNS, break_long_words=False, break_on_hyphens=False):
             yield _escaped(line)
 
 
 _MARKS = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
-"""The backslash is the first: the marks begin with it."""
+"""The backslash is first, because the escapes begin with it."""
 
 
 def _escaped(text: str) -> str:
-    """Text that roff takes as it is: a hyphen stays one when it is copied, and no line is a request."""
+    """Text escaped for roff: a hyphen stays one when it is copied, and no line is a request."""
     for character, mark in _MARKS.items():
         text = text.replace(character, mark)
     return f"\\&{text}" if text.startswith(".") else text
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page to the file that is named; 2 where none or several are."""
+    """Write the page to the given file; returns 2 unless there is exactly one argument."""
     if len(arguments) != 1:
         sys.stderr.write("usage: python tools/man.py FILE\n")
         return 2

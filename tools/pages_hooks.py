@@ -1,8 +1,8 @@
 # ruff: noqa: INP001  (mkdocs loads it by its path)
-"""What mkdocs adds to the pages of docs/: pages from the root of the repository, and those that are generated.
+"""Hooks of mkdocs for pages outside docs/: those from the root of the repository, and generated ones.
 
-Generated are a page for each rule and each variable, and the reference of facts. Links to rules are made here: in docs/
-a rule is named by its code (`` `NCD101` ``).
+Generated are a page for each rule and each variable, and the reference of facts. Codes of rules in docs/
+(`` `NCD101` ``) become links.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CODE = re.compile(r"`(NCD\d+)`")
 
 
 def generated() -> Iterator[tuple[str, str]]:
-    """The path and the Markdown of each page that is made of definitions."""
+    """(path, Markdown) of each page that is generated from definitions."""
     rules = catalogue.rules_with_examples()
     for folder, pages in (("rules", rule_pages.texts(rules)), ("variables", variable_pages.texts(rules))):
         yield from ((f"{folder}/{name}", text) for name, text in pages.items())
@@ -49,7 +49,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: object, config: MkDocsConfig, files: Files) -> str:
-    """Turn links to files outside docs/ into links to the pages that these became, and codes into links to rules."""
+    """Convert links to files outside docs/ into links to their pages, and codes into links to rules."""
     uri = str(getattr(page, "file").src_uri)  # noqa: B009  (mkdocs publishes no type for it)
     root = Path(config.config_file_path).parent
     if not (root / "docs" / uri).is_file():
@@ -58,7 +58,10 @@ def on_page_markdown(markdown: str, page: object, config: MkDocsConfig, files: F
 
 
 def moved(text: str, place: Path, root: Path, page: str) -> str:
-    """The text of the file at ``place`` with the links that ``page`` needs; what is no page becomes a name."""
+    """The text of the file at ``place`` with the links that ``page`` needs.
+
+    A link to a file without a page becomes a name.
+    """
     up = "../" * page.count("/")
 
     def change(link: re.Match[str]) -> str:
@@ -74,7 +77,7 @@ def moved(text: str, place: Path, root: Path, page: str) -> str:
 
 
 def with_rules(text: str, page: str, pages: set[str]) -> str:
-    """The text of ``page`` with a link for each code that has one among ``pages``."""
+    """The text of ``page`` with a link for each code that has a page among ``pages``."""
     up = "../" * page.count("/")
     return _CODE.sub(
         lambda code: f"[{code[1]}]({up}{path})" if (path := f"rules/{code[1]}.md") in pages else code[0], text

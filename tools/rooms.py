@@ -3,9 +3,9 @@
 
 Usage: python tools/rooms.py [PACKAGE] [--write]
 
-A room is a folder or a module directly in the package. An arrow leads from a room to each other room that a module of
-it imports, at any depth of its code. It runs upward if it leads to a room that is later in `ORDER`. A circle is a set
-of modules that import one another, imports inside functions included. ``--write`` puts the graph into
+A room is a folder or a module directly in the package. An arrow leads from a room to each other room that one of its
+modules imports, anywhere in its code. It leads upward if the other room is later in `ORDER`. A circle is a set of
+modules that import each other, including imports inside functions. ``--write`` writes the graph to
 docs/architecture.md.
 """
 
@@ -26,9 +26,9 @@ ORDER = (
     "engine", "suspects", "fixes", "checks", "catalogue", "report", "comparing", "diagnose", "__init__", "errors",
     "apps", "commands", "cli", "__main__",
 )  # fmt: skip
-"""The rooms from the ground up: each may import those before it."""
+"""The rooms from the bottom up: each may import those before it."""
 FACES = ("text", "apps.cluster", "apps.explaining", "apps.lint", "apps.mcp", "apps.redact", "apps.watching", "apps.web")
-"""Folders whose inside is imported by nobody else: others import what their ``__init__`` names."""
+"""Folders whose modules are private: others import the names in their ``__init__``."""
 _MODULE = re.compile(r"ncdiag(?:\.\w+)+")
 _BEGIN, _END = "<!-- made by tools/rooms.py --write -->", "<!-- end -->"
 
@@ -76,7 +76,7 @@ def graph(package: Path) -> dict[str, set[str]]:
 
 
 def arrows(of: Mapping[str, set[str]]) -> Counter[tuple[str, str]]:
-    """How many imports lead from one room to another."""
+    """The number of imports from one room to another."""
     found: Counter[tuple[str, str]] = Counter()
     for name, targets in of.items():
         found.update((room(name), room(target)) for target in targets if room(target) != room(name))
@@ -89,7 +89,7 @@ def upward(found: Counter[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def circles(of: Mapping[str, set[str]]) -> list[list[str]]:
-    """Sets of modules each of which imports all others of its set, directly or through others (Tarjan's algorithm)."""
+    """Sets of modules each of which imports all others of its set, directly or indirectly (Tarjan's algorithm)."""
     number: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -122,7 +122,7 @@ def circles(of: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def lines(package: Path) -> list[str]:
-    """The counts, then a line for each room from the top down: what it imports, and how often."""
+    """The counts, then one line per room from the top down: what it imports, and how often."""
     of = graph(package)
     found = arrows(of)
     rooms = {room(name) for name in of}

@@ -1,11 +1,11 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
-"""List signs that are seen in healthy texts, and rules that fire for one support thread and nothing else.
+"""List signs that are true in healthy texts, and rules that fire for one support thread and nothing else.
 
 Usage: python tools/signs.py [--jobs N] [--wild N]     or     make signs
 
 Healthy texts are the healthy inputs of the audits and the outputs of jobs that completed (every ``--wild``-th of them),
-beside the project (NCDIAG_SHARED, default ../shared), and the healthy shelf of the project. A sign that is seen in more
-than 3% of them is weak, whatever its author thinks; one that counts for more is listed, and the script ends with 1.
+next to the project (NCDIAG_SHARED, default ../shared), and the healthy fixtures of the project. A sign that is true in
+more than 3% of them is weak, whatever its author assumes; stronger ones are listed, and the script ends with 1.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from ncdiag.machine.inputs import inputs
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")
 MOST = 0.03
-"""The share of healthy texts in which a sign may be seen that counts for more than weak."""
+"""The maximum share of healthy texts in which a sign that is stronger than weak may be true."""
 Seen = tuple[str, list[tuple[str, Strength, str]], list[str], list[str]]
-"""A text, its signs that are true (rule, strength, text), its findings above notes, the suspects that are shown."""
+"""A text, its true signs (rule, strength, text), its findings above notes, and the suspects shown."""
 
 
 def look(path: str) -> Seen:
-    """What is seen in one text."""
+    """The signs and findings in one text."""
     return seen(path, diagnose.diagnosed(inputs([path])))
 
 
@@ -51,7 +51,7 @@ def above_notes(found: diagnose.Diagnosed) -> list[str]:
 
 
 def seen(path: str, found: diagnose.Diagnosed) -> Seen:
-    """What is seen in the text that was diagnosed so."""
+    """The signs and findings in a diagnosed text."""
     rules = catalogue.rules()
     verdicts = judge_all(rules, found.view)
     findings = conclude(verdicts, found.view).findings
@@ -65,7 +65,7 @@ def seen(path: str, found: diagnose.Diagnosed) -> Seen:
 
 
 def healthy(scratch: Path, every: int) -> Iterator[str]:
-    """Paths of texts in which nothing is wrong."""
+    """Paths of texts without faults."""
     yield from (str(path) for path in sorted((PROJECT / "fixtures" / "healthy").iterdir()))
     for audit in ("network", "gpu"):
         index = SHARED / "audit" / audit / "index.json"

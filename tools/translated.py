@@ -1,14 +1,13 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
-"""List what the translation of the rules lacks: ``python tools/translated.py LANGUAGE [--holes] [RULE...]``.
+"""List the gaps in the translation of the rules: ``python tools/translated.py LANGUAGE [--holes] [RULE...]``.
 
-For each file of ``ncdiag/language/LANGUAGE/rules``: what is wrong in it; texts whose English was changed or removed
-(stale); texts that have none (missing), as the line to write, with the English. Without a RULE, of all rules. 1 when
-something is listed.
+For each file of ``ncdiag/language/LANGUAGE/rules``: its errors; texts whose English was changed or removed (stale);
+texts without a translation (missing), as the line to write, with the English. Without a RULE, for all rules. The exit
+code is 1 if anything is listed.
 
-``--holes``: list the English that is left in the holes of the texts instead. Every example that fires is judged in the
-language, with texts of which only the holes and the quotes around them are left: what remains in English comes from
-Python (``{e.because}``) and belongs in ``facts.toml`` of the language. Quotes, commands, paths and names are left as
-they are.
+``--holes``: instead, list the English in the placeholders of the texts. Every example that fires is judged in the
+language, with texts reduced to their placeholders and the quotes around them: the remaining English comes from Python
+(``{e.because}``) and belongs in ``facts.toml`` of the language. Quotes, commands, paths and names are ignored.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ from ncdiag.language import LANGUAGES, phrase, speaking
 from ncdiag.text.reading.job import facts_of
 
 BAR = "\uff5c"
-"""What is in the place of a rule's own words."""
+"""Replaces a rule's own words."""
 PARTS = re.compile(r"[\u3001-\u9fff\uff01-\uff5e]+|\uff5c")
 MARKS = re.compile(r"[`'\"\u201c\u201d]")
 QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)'[^']*'(?!\w)")
 ENGLISH = re.compile(r"(?<![\w.=/:-])(?!ranks? )[A-Za-z]?[a-z]+,? (?=\S)|(?<=\S) (?!ranks? )[a-z]{2,}(?![\w.=/:-])")
-"""A plain word beside another one or a name."""
+"""A plain word next to another word or a name."""
 
 
 def listed(rules: Collection[Rule], language: str) -> Iterator[str]:
-    """What is wrong, stale and missing in the translations of the rules, a line each."""
+    """Errors, stale and missing texts in the translations of the rules, one line each."""
     said, wrong = of_folder(catalogue.translations_dir(language))
     yield from map(str, wrong)
     known = {rule.name for rule in catalogue.rules()}
@@ -54,12 +53,12 @@ def listed(rules: Collection[Rule], language: str) -> Iterator[str]:
 
 
 def bare(text: str) -> str:
-    """A template without its words: its holes, and the marks of quotes."""
+    """A template without its words: only its placeholders and quotation marks."""
     return "".join(f"{{{hole}}}" if hole else BAR + "".join(MARKS.findall(words)) + BAR for hole, words in pieces(text))
 
 
 def stripped(rule: Rule) -> Rule:
-    """The rule with nothing but holes in its texts."""
+    """The rule with only placeholders in its texts."""
     made: Translation = {}
     for place, text, _ in pairs(rule, {}):
         made.setdefault(place, {})[stamp(text)] = bare(text)
@@ -67,14 +66,14 @@ def stripped(rule: Rule) -> Rule:
 
 
 def in_holes(rules: Collection[Rule], language: str) -> Iterator[str]:
-    """By rule, what is English in the holes of its texts."""
+    """The English in the placeholders of the texts, by rule."""
     with speaking(language):
         for rule in rules:
             yield from (f"{rule.name}: {text}" for text in dict.fromkeys(remaining(stripped(rule))))
 
 
 def remaining(rule: Rule) -> Iterator[str]:
-    """What is English in the titles, reasons and fixes of the examples that fire, and is not quoted from them."""
+    """The English in the titles, reasons and fixes of the examples that fire, except quotes from them."""
     for example in rule.examples:
         if example.outcome == "fired":
             view = view_of(facts_of(example.sections, example.host))

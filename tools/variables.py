@@ -3,10 +3,10 @@
 
 Usage: python tools/variables.py CLONE     or     make variables NCCL=CLONE
 
-CLONE is a clone of https://github.com/NVIDIA/nccl with its tags (bare or not). Printed are variables that the table
-does not know, releases that read a variable against the table, and other compiled-in defaults; the script ends with 1
-where there are any. A default that is negative or a name of the source says "work it out": there the table has to say
-what is taken (``unset``), or the number itself. Only numbers have defaults that can be compared.
+CLONE is a clone of https://github.com/NVIDIA/nccl with its tags (bare or not). Printed are variables that are not in
+the table, releases that contradict the table, and differing compiled-in defaults; the script ends with 1 if there are
+any. A default that is negative or a name of the source means "compute it": there the table must have the resulting
+value (``unset``), or the number itself. Only numeric defaults are compared.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ncdiag.facts.scalars import Version
 from ncdiag.nccl import book
 
 Tree = dict[str, str | int | None]
-"""Variables of a source with their default: a number, an expression that is none, or None where it is read as text."""
+"""Variables of a source with their default: a number, an expression, or None if it is read as text."""
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _PARAM = re.compile(r'^[ \t]*NCCL_PARAM\s*\(\s*\w+\s*,\s*"(\w+)"\s*,\s*(.+?)\)\s*;?[ \t]*$', re.MULTILINE)
@@ -40,7 +40,7 @@ _OPERATORS = {ast.Mult: operator.mul, ast.LShift: operator.lshift, ast.Add: oper
 
 
 class Source(NamedTuple):
-    """What one file says: expressions of defaults by variable, variables that are read as text, macros."""
+    """The content of a file: expressions of defaults by variable, variables that are read as text, macros."""
 
     defaults: dict[str, str]
     texts: frozenset[str]
@@ -48,7 +48,7 @@ class Source(NamedTuple):
 
 
 def read(text: str) -> Source:
-    """The variables and macros of a C++ source; comments do not count."""
+    """The variables and macros of a C++ source, without comments."""
     plain = _COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
     defaults = {f"NCCL_{name}": value for name, value in _PARAM.findall(plain)}
     read_as_text = [name for arguments in _READ.findall(plain) for name in _LITERAL.findall(arguments)]
@@ -56,7 +56,7 @@ def read(text: str) -> Source:
 
 
 def _macros(plain: str) -> dict[str, str]:
-    """The macros of a source; one that is defined in several ways depends on how NCCL is built and is left out."""
+    """The macros of a source; one with several definitions depends on the build of NCCL and is left out."""
     found: dict[str, set[str]] = {}
     for name, text in _DEFINE.findall(plain):
         found.setdefault(name, set()).add(text.strip())
@@ -64,7 +64,7 @@ def _macros(plain: str) -> dict[str, str]:
 
 
 def number(expression: str, macros: dict[str, str], depth: int = 0) -> int | None:
-    """The number that an expression is, with macros replaced; None for one that is not made of numbers alone."""
+    """The value of an expression, with macros replaced; None if it is not a number."""
     plain = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)[uUlL]*\b", r"\1", expression)
     if depth < _DEPTH and (name := _NAMES.fullmatch(plain.strip("( )"))) and name[0] in macros:
         return number(macros[name[0]], macros, depth + 1)
@@ -97,7 +97,7 @@ def variables(sources: list[Source]) -> Tree:
 
 
 def disagreements(release: Version, found: Tree, table: book.Table) -> Iterator[str]:
-    """What a release reads against the table, a sentence each."""
+    """Contradictions between a release and the table, one sentence each."""
     for name, known in table.variables.items():
         if known.owner == book.OURS and known.exists_at(release) != (name in found):
             yield f"{name}: {'read' if name in found else 'not read'} by {release}, against the table"
@@ -115,7 +115,7 @@ def disagreements(release: Version, found: Tree, table: book.Table) -> Iterator[
 
 
 def releases(clone: str) -> list[tuple[Version, str]]:
-    """The releases of a clone since 2.3 with their tags, oldest first; the last build of each."""
+    """The releases of a clone since 2.3 with their tags, oldest first; only the last build of each."""
     tags = [tag for tag in _git(clone, "tag", "--sort=version:refname").split() if _TAG.fullmatch(tag)]
     return sorted({version: tag for tag in tags if (version := Version.parse(tag))}.items())
 
@@ -140,7 +140,7 @@ def _git(clone: str, *arguments: str) -> str:
 
 
 def main() -> int:
-    """Print each disagreement once, with the first release that it holds for."""
+    """Print each contradiction once, with the first release for which it is true."""
     parser = argparse.ArgumentParser(description="Compare the table of variables with NCCL's source.")
     parser.add_argument("clone", help="a clone of NVIDIA/nccl with its tags")
     clone = parser.parse_args().clone

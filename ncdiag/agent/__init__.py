@@ -1,5 +1,5 @@
-"""What a node runs that has nothing but a Python: its modules make one file (`ncdiag.machine.remote`).
+"""Code that runs on a node that has only Python: its modules are joined to one file (`ncdiag.machine.remote`).
 
-They use the standard library alone, import each other and nothing else of ncdiag, are written in what Python 3.6
-accepts, and in ASCII. The rest of ncdiag uses them too: a look at a node is the same thing with and without it.
+They use only the standard library and each other, are compatible with Python 3.6, and are ASCII. The rest of ncdiag
+uses them, too, so that inspecting a node gives the same result with and without ncdiag on it.
 """

@@ -11,7 +11,7 @@ _LENGTHS = {socket.AF_INET: (4, 4), socket.AF_INET6: (8, 16)}  # where the addre
 
 
 def addresses() -> Optional[Dict[str, List[Dict[str, Any]]]]:
-    """Interface name to its addresses (``ip``, ``prefix_len``, ``peer``), IPv4 first; None where it cannot be asked."""
+    """Maps each interface to its addresses (``ip``, ``prefix_len``, ``peer``), IPv4 first; None if unavailable."""
     try:
         import ctypes
 
@@ -31,7 +31,7 @@ def addresses() -> Optional[Dict[str, List[Dict[str, Any]]]]:
 
 
 def _entries(place: Optional[int], memory: Callable[[Any, int], bytes]) -> Iterator[Tuple[int, str, Dict[str, Any]]]:
-    """(family, interface, fields) of each address, in the order of the kernel; ``memory(place, size)`` reads."""
+    """(family, interface, fields) of each address in the kernel's order; ``memory(place, size)`` reads memory."""
     while place:
         place, name, flags, address, mask, other, _ = _IFADDRS.unpack(memory(place, _IFADDRS.size))
         family = struct.unpack("H", memory(address, 2))[0] if address else None
@@ -47,7 +47,7 @@ def _entries(place: Optional[int], memory: Callable[[Any, int], bytes]) -> Itera
 
 
 def resolved(name: str) -> List[str]:
-    """The addresses of a name, as any program here gets them."""
+    """The addresses of a name, as programs on this host resolve it."""
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -56,9 +56,9 @@ def resolved(name: str) -> List[str]:
 
 
 def is_here(name: str, found: Iterable[str], *known: str) -> bool:
-    """Does a name with these addresses mean this host, which is ``known`` by such names, too?
+    """True if a name with these addresses means this host, which is also ``known`` by the given names.
 
-    Another host's name that leads to loopback is a fault of this host's files, which must not hide that host.
+    Another host's name that resolves to loopback is an error in this host's files, and must not hide that host.
     """
     own = socket.gethostname()
     if name in {"localhost", own, own.partition(".")[0], *known}:

@@ -1,9 +1,9 @@
-"""Which variables are looked at, and what is secret: the same on a bare node and where texts are read."""
+"""Which variables are kept, and what is secret: the same on a bare node and where texts are read."""
 
 import re
 
 LINE_LIMIT = 1 << 16
-"""Characters of a line that are read."""
+"""Maximum number of characters of a line that are read."""
 HIDDEN = "***"
 
 _FAMILIES = (
@@ -17,7 +17,7 @@ _OTHERS = (
 KEPT_PATTERN = rf"(?:{_FAMILIES}_[A-Z0-9_]{{1,100}}|(?:OMPI|PMIX|PRTE|OPAL)_MCA_[a-z0-9_]{{1,100}}|{_OTHERS})"
 """The names that are kept, as a pattern for anchors."""
 SECRET_WORDS = ("KEY", "TOKEN", "PASS", "SECRET", "CREDENTIAL", "COOKIE", "JWT")
-"""What a name holds that promises a secret."""
+"""Parts of a name that suggest a secret."""
 HARMLESS_NAMES = ("IB_PKEY", "MR_KEY_SIZE", "TOKENIZER")
 
 _KEPT = re.compile(rf"{KEPT_PATTERN}$")
@@ -28,18 +28,18 @@ _OPTION = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*)(?P<sep>[= ])(?P<val
 _LABEL = re.compile(
     r"[\"']?(?:[a-z0-9-]{1,63}\.){0,8}(?:kubernetes\.io|k8s\.io|google\.com|nvidia\.com|amazonaws\.com)/[\w.-]{1,63}[\"']?$"
 )
-"""The name of a node's label or taint, which a manifest writes behind ``key:``."""
+"""The name of a node's label or taint, which follows ``key:`` in a manifest."""
 _USER = re.compile(r"://[^/@\s]{1,200}@")
 _MAY_HOLD_SECRETS = ("proc/", "etc/", "root/", "home/")
 
 
 def is_kept(name: str) -> bool:
-    """Whether this is a variable of NCCL, of a framework or of a launcher, and no secret."""
+    """True for a variable of NCCL, of a framework or of a launcher that is not a secret."""
     return _KEPT.match(name) is not None and not is_secret(name)
 
 
 def is_secret(name: str) -> bool:
-    """Whether the name of a variable or option promises a key, token, password or the like."""
+    """True if the name of a variable or option suggests a key, token, password or similar."""
     return _SECRET.search(_HARMLESS.sub("", name.upper())) is not None
 
 
@@ -58,13 +58,13 @@ def _hidden(found: "re.Match[str]") -> str:
 
 
 def lines_without_secrets(data: bytes) -> bytes:
-    """A text, line by line; what is no UTF-8 stays as it is."""
+    """A text without secrets, line by line; bytes that are not UTF-8 are unchanged."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     return "\n".join(hide_secrets(line[:LINE_LIMIT]) for line in lines).encode("utf-8", "surrogateescape")
 
 
 def file_without_secrets(path: str, data: bytes) -> bytes:
-    """A file that may hold settings; files of devices are kept byte for byte. ``path`` has no leading slash."""
+    """A file that may hold settings, without secrets; files of devices are unchanged. ``path`` has no leading slash."""
     if not path.startswith(_MAY_HOLD_SECRETS) and "conf" not in path.rpartition("/")[2]:
         return data
     return lines_without_secrets(data)

@@ -1,4 +1,4 @@
-"""Which NCCL libraries and plugins a program here could load."""
+"""Find the NCCL libraries and plugins that a program on this host could load."""
 
 import glob
 import os
@@ -8,7 +8,7 @@ import sys
 from typing import Dict, Iterable, Iterator, List, Mapping, Optional
 
 LIBRARIES, PLUGINS = "libnccl.so*", "libnccl-*.so*"
-"""Names of the library's files; of those of net, tuner and profiler plugins."""
+"""File names of the library, and of net, tuner and profiler plugins."""
 
 SYSTEM_FOLDERS = (
     "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/local/lib", "/usr/local/nccl/lib",
@@ -17,17 +17,17 @@ SYSTEM_FOLDERS = (
 
 
 _SAYS = re.compile(rb"NCCL version (\d{1,3}\.\d{1,3}\.\d{1,3})[+-]")
-_STRINGS_LIMIT = 16 << 20  # bytes of the sections that may hold them: code for GPUs fills hundreds of MB
+_STRINGS_LIMIT = 16 << 20  # bytes of the sections that may contain them: GPU code takes hundreds of MB
 _ENTRY = 64  # bytes of a section header
 _ELF64 = b"\x7fELF\x02\x01"
 _CONTENT, _ALLOCATED = 1, 2  # SHT_PROGBITS; SHF_ALLOC alone: neither written nor executed
 
 
 def found(environ: Mapping[str, str], pattern: str = LIBRARIES) -> List[str]:
-    """The files of that name, in the order of the search, each file once.
+    """The files with that name in the order of the search, each file once.
 
-    Looked at: LD_LIBRARY_PATH, ``nvidia/nccl/lib`` of this Python's package folders, the folders of /etc/ld.so.conf and
-    the usual ones (package folders are where the wheels nvidia-nccl-cu11, -cu12 and -cu13 put it).
+    Searched: LD_LIBRARY_PATH, ``nvidia/nccl/lib`` in the package folders of this Python (of the wheels
+    nvidia-nccl-cu11, -cu12 and -cu13), the folders of /etc/ld.so.conf and the usual ones.
     """
     files: Dict[str, str] = {}
     for folder in dict.fromkeys(_folders(environ)):
@@ -49,7 +49,7 @@ def _folders(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def _configured(file: str, depth: int) -> Iterator[str]:
-    """The folders that ld.so.conf and the files it includes name."""
+    """The folders in ld.so.conf and in the files it includes."""
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
             lines = opened.read().splitlines()
@@ -66,13 +66,13 @@ def _configured(file: str, depth: int) -> Iterator[str]:
 
 
 def versions(paths: Iterable[str]) -> Dict[str, str]:
-    """The releases that libraries say they are (``2.27.7``), by path; those that say none are left out."""
+    """The versions in the libraries (``2.27.7``), by path; libraries without one are left out."""
     told = {path: _version(path) for path in dict.fromkeys(paths)}
     return {path: version for path, version in told.items() if version is not None}
 
 
 def _version(path: str) -> Optional[str]:
-    """What is among the strings of the file (src/init.cc of NCCL: VERSION_STRING); nothing of it is run."""
+    """The version among the strings of the file (src/init.cc of NCCL: VERSION_STRING); the file is not executed."""
     try:
         with open(path, "rb") as opened:
             head = opened.read(64)

@@ -1,8 +1,8 @@
-"""Keep the files that readers will ask for, without knowing the readers: patterns in, contents out.
+"""Store the files that readers will need, without knowing the readers: patterns in, contents out.
 
-A pattern is a path without its leading slash. ``*`` stands within one part of it, ``@name`` for what only the machine
-knows (`variables`); with a slash at its end the folder is listed, else the file is read, the link is followed, and of a
-folder it is noted that it is there.
+A pattern is a path without its leading slash. ``*`` matches within one part of it, ``@name`` is a value that only the
+machine knows (`variables`). If it ends in a slash, the folder is listed; else the file is read, the link is followed,
+and for a folder its existence is recorded.
 """
 
 import errno
@@ -15,14 +15,14 @@ from typing import Callable, Dict, Iterable, List, Mapping, Optional, Tuple
 from ncdiag.agent.hide import file_without_secrets
 
 READ_LIMIT = 1 << 20
-"""Bytes that are read of one file."""
+"""Maximum number of bytes read of one file."""
 
 SIZE_LIMIT = 128 << 20
-"""Bytes that are kept of all files that one set of patterns stands for."""
+"""Maximum number of bytes kept for one set of patterns."""
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # Linux has one, Windows the other
 _NUMBERS = re.compile(r"(\d{1,18})")
-_DEPTH = 32  # folders of a control group
+_DEPTH = 32  # maximum depth of a control group
 _ABSENT = (errno.ENOENT, errno.ENOTDIR)
 
 
@@ -33,7 +33,7 @@ def natural(text: str) -> List[Tuple[int, str]]:
 
 
 def content(place: str, limit: int = READ_LIMIT) -> bytes:
-    """The beginning of a file; a pipe does not block. Raises OSError."""
+    """The start of a file; a pipe does not block. Raises OSError."""
     handle = os.open(place, _FLAGS)
     try:
         parts = []
@@ -49,7 +49,7 @@ def content(place: str, limit: int = READ_LIMIT) -> bytes:
 
 
 def variables(pid: Optional[int] = None, root: str = "/") -> Dict[str, List[str]]:
-    """What ``@process`` (ours, the one in question) and ``@group`` (control groups, up to the root) stand for."""
+    """The values of ``@process`` (this process, the inspected one) and ``@group`` (control groups, up to the root)."""
     processes = ["self"] if pid is None else ["self", str(pid)]
     groups: Dict[str, None] = {"": None}
     for process in processes:
@@ -66,9 +66,9 @@ def variables(pid: Optional[int] = None, root: str = "/") -> Dict[str, List[str]
 def matches(
     pattern: str, names: Callable[[str], Optional[Iterable[str]]], known: Mapping[str, Iterable[str]]
 ) -> List[str]:
-    """Paths that a pattern may stand for: ``*`` within one part of a path, ``@word`` each value that is known for it.
+    """Paths that a pattern matches: ``*`` within one part of a path, ``@word`` each of its known values.
 
-    ``names`` lists the folders on the way.
+    ``names`` lists a folder.
     """
     found = [""]
     for part in pattern.strip("/").split("/"):
@@ -85,7 +85,7 @@ def matches(
 
 
 class Record:
-    """What stood under ``root``: contents, listings and links by path, and why something could not be read."""
+    """The recorded data under ``root``: contents, listings and links by path, and reasons of failures."""
 
     def __init__(self, known: Dict[str, List[str]], root: str = "/") -> None:
         self.known, self.root = known, root
@@ -97,7 +97,7 @@ class Record:
         self._left = SIZE_LIMIT
 
     def take(self, patterns: Iterable[str]) -> None:
-        """Keep what the patterns stand for."""
+        """Record everything that the patterns match."""
         for pattern in patterns:
             for path in matches(pattern.rstrip("/"), self.names, self.known):
                 if pattern.endswith("/"):
@@ -106,7 +106,7 @@ class Record:
                     self._look(path)
 
     def names(self, path: str) -> Optional[List[str]]:
-        """Entries of a folder; None when it is not there or cannot be read."""
+        """Entries of a folder; None if it does not exist or cannot be read."""
         if path not in self.folders:
             try:
                 self.folders[path] = sorted(os.listdir(self._place(path)), key=natural)

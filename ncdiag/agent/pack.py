@@ -5,7 +5,7 @@ import tarfile
 from typing import Iterable, Tuple
 
 FOLDER = "ncdiag-bundle"
-"""The folder in a bundle that everything stands in."""
+"""The only top folder in a bundle."""
 
 
 def packed(members: Iterable[Tuple[str, bytes]], moment: float) -> bytes:

@@ -1,7 +1,7 @@
-"""A file that is there whole or not at all.
+"""Write a file atomically.
 
-A new file has no name until it is whole, where the file system can do that (O_TMPFILE, open(2)): nothing is left behind
-when the program is killed. Where it cannot, and where an older file is replaced, a hidden name beside it serves.
+A new file has no name until it is complete, if the file system supports that (O_TMPFILE, open(2)): nothing is left
+behind if the program is killed. Otherwise, and to replace an existing file, a hidden file in the same folder is used.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import Iterable, Optional
 
 
 def place(pieces: Iterable[bytes], path: str, mode: int = 0o600) -> None:
-    """Make or replace the file ``path`` in one step; devices and pipes are written in place. Raises OSError."""
+    """Create or replace the file ``path`` atomically; devices and pipes are written in place. Raises OSError."""
     path = os.path.realpath(path)
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -33,12 +33,12 @@ def place(pieces: Iterable[bytes], path: str, mode: int = 0o600) -> None:
 def _nameless(folder: str) -> Optional[int]:
     try:
         return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except (OSError, AttributeError):  # another file system or system; a folder that is not there is told later
+    except (OSError, AttributeError):  # not supported here; a missing folder is reported later
         return None
 
 
 def _linked(handle: int, path: str) -> bool:
-    """Name an open file ``path``; over an older file by way of a hidden name, which stands for a moment only."""
+    """Link an open file to ``path``; to replace a file, it has a hidden name for a moment."""
     folder, name = os.path.split(path)
     source = f"/proc/self/fd/{handle}"
     hidden = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")

@@ -1,7 +1,7 @@
-"""Running a program: nothing waits for ever, stays behind or floods the memory.
+"""Run a program with limits: it cannot run forever, survive, or fill the memory.
 
-A program gets its own session, so that it is killed with its children when its time is up; one that leaves its session
-itself (a daemon) is beyond that. It reads nothing, speaks English, and its output is cut at `OUTPUT_LIMIT`.
+A program gets a new session, so that it is killed with its children when its time is up; a daemon that leaves the
+session survives. It has no input, an English locale, and its output is cut at `OUTPUT_LIMIT`.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import time
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 OUTPUT_LIMIT = 8 << 20
-"""Bytes of output that are kept of one program."""
+"""Maximum number of bytes of output that are kept of one program."""
 
 _PATHS = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"  # ordinary users often lack the sbin folders
 _ENGLISH = {"LC_ALL": "C", "LANGUAGE": "", "TERM": "dumb", "PAGER": "cat", "SYSTEMD_PAGER": ""}
@@ -23,7 +23,7 @@ _DRAIN = 0.2  # seconds in which a child of a finished program may still write
 
 
 class Ran(NamedTuple):
-    """How a program ended: its ``status`` (None when it did not run or was stopped) and ``why`` it did not or was."""
+    """How a program ended: its ``status`` (None if it did not run or was stopped), and ``why``."""
 
     output: bytes = b""
     errors: bytes = b""
@@ -60,9 +60,9 @@ def run(argv: Sequence[str], limit: float, cancelled: Callable[[], bool] = lambd
 
 
 def reason(ran: Ran, said: Sequence[str]) -> Optional[str]:
-    """Why a program failed, with its last words; None when it did not.
+    """Why a program failed, with its last words; None if it succeeded.
 
-    ``said`` is what it said: its errors, the last line first, and its output.
+    ``said``: the lines of its errors, last one first, then its output.
     """
     if ran.why is not None or not ran.status:
         return ran.why
@@ -72,7 +72,7 @@ def reason(ran: Ran, said: Sequence[str]) -> Optional[str]:
 
 
 class _Output:
-    """What a program writes, read until it has ended, its time is up or it is too much."""
+    """The output of a program, read until it ends, its time is up, or the output is too long."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
@@ -86,7 +86,7 @@ class _Output:
         return output, errors
 
     def read(self, deadline: float, cancelled: Callable[[], bool]) -> Optional[str]:
-        """Read; the result says why it was stopped (``time``, ``size``), None when the program came to its end."""
+        """Read; returns why it was stopped (``time``, ``size``), None if the program ended."""
         drained = float("inf")
         with selectors.DefaultSelector() as selector:
             for stream in self._streams:
@@ -105,7 +105,7 @@ class _Output:
 
     def _take(self, selector: selectors.BaseSelector) -> None:
         if not selector.get_map():
-            time.sleep(_TICK / 5)  # it closed its output and goes on
+            time.sleep(_TICK / 5)  # it closed its output and continues
         for key, _ in selector.select(_TICK):
             data = os.read(key.fd, 1 << 16)
             self._parts[key.fd].append(data)
@@ -115,7 +115,7 @@ class _Output:
 
 
 def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """Look without reaping: as long as the zombie stands, its number names this group and no other."""
+    """Check without reaping: while the zombie exists, its number identifies this process group."""
     try:
         return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     except ChildProcessError:
@@ -123,7 +123,7 @@ def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """End the program with all its children; a process stuck in the kernel is left to it."""
+    """Kill the program with all its children; a process stuck in the kernel is left alone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     for stream in (process.stdout, process.stderr):

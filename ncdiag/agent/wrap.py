@@ -1,7 +1,7 @@
-"""Bytes as lines that survive what brings them home, and a process that does not outlive who asked for it.
+"""Encode bytes as lines that survive their transport, and end a process together with its caller.
 
-``srun``, ``mpirun`` and shells put banners, labels and the lines of other hosts between those of one host. So each line
-says whose it is and its number; `ncdiag.apps.cluster.envelope` puts them together again.
+``srun``, ``mpirun`` and shells mix banners, labels and the lines of other hosts with those of a host. Therefore each
+line contains its host and its number; `ncdiag.apps.cluster.envelope` puts them together.
 """
 
 import base64
@@ -19,11 +19,11 @@ MARK = "NCDIAG1"
 _WIDTH = 600
 """Characters of data in a line: Slurm cuts lines of 1,024."""
 _RECORD = 4096
-"""Bytes that mpirun reads at once (IOF_BASE_MSG_MAX): it puts those of other ranks between, in the middle of a line."""
+"""Bytes that mpirun reads at once (IOF_BASE_MSG_MAX): other ranks may be inserted between, in the middle of a line."""
 
 
 def own_name() -> str:
-    """The name by which this host is asked for: Slurm's, where Slurm asks."""
+    """The name under which this host was requested: Slurm's name in a Slurm step."""
     return os.environ.get("NCDIAG_HOST") or socket.gethostname()
 
 
@@ -46,17 +46,17 @@ def wrapped(data: bytes, host: str) -> Iterator[str]:
 
 
 def leave_with_caller(seconds: float, hear: Callable[[bytes], None] = lambda _: None) -> None:
-    """End this process and its children when standard input ends, or after so many seconds.
+    """End this process and its children when standard input ends, or after ``seconds``.
 
-    The caller keeps standard input open as long as it wants an answer: when it is killed, or the connection breaks,
-    nothing stays behind here. ``hear`` is given what it says meanwhile.
+    The caller keeps standard input open while it wants an answer: if it is killed, or the connection breaks, nothing
+    remains here. ``hear`` receives what it sends.
     """
     timer = threading.Timer(seconds, _leave)
     timer.daemon = True
     timer.start()
     with contextlib.suppress(OSError, ValueError, AttributeError):
         mode = os.fstat(sys.stdin.fileno()).st_mode
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):  # /dev/null, which mpirun gives most ranks, ends at once
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):  # /dev/null, which mpirun gives to most ranks, ends at once
             threading.Thread(target=_until_stdin_ends, args=(hear,), daemon=True).start()
 
 
@@ -76,7 +76,7 @@ def _leave() -> None:
 
 
 def _below(parent: int) -> List[int]:
-    """The processes that this one started, and those that they did; each child behind its parent."""
+    """All descendants of a process; each child comes after its parent."""
     parents = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:

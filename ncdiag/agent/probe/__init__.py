@@ -1,1 +1,1 @@
-"""What a host runs to try its connections to others: the standard library alone, in the Python of `ncdiag.agent`."""
+"""Code that a host runs to test its connections to others: standard library only, in the Python of `ncdiag.agent`."""

@@ -1,8 +1,8 @@
-"""What RDMA ports carry between two hosts: runs of ``ib_write_bw``, of which none outlives who asked for it.
+"""Bandwidth of RDMA ports between two hosts: runs of ``ib_write_bw``, none of which outlives its caller.
 
 The options are those that perftest had in 4.1 already (linux-rdma/perftest, tag V4.1-0.2 of 2017,
-src/perftest_parameters.c). A server of it listens on all addresses and serves the first who comes: it is started for
-one caller, who has shown the secret of the probe, and ends with that connection.
+src/perftest_parameters.c). Its server listens on all addresses and accepts the first client: it is started for one
+caller that has shown the secret of the probe, and ends with that connection.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set, 
 TOOL = "ib_write_bw"
 _PATHS = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/opt/perftest/bin"
 _SIZE, _PAIRS = 1 << 20, 4
-"""Bytes of a message and queue pairs with which a healthy port comes near its rate (perftest's README)."""
+"""Message size in bytes and number of queue pairs that nearly reach a healthy port's rate (perftest README)."""
 _SETTLE = 3.0
-"""Seconds for the tool to be ready, and again for its two sides to find each other and to end."""
+"""Seconds for the tool to become ready, and again for its two sides to connect and to end."""
 _LONGEST_WAIT = 1800.0
 _OUTPUT = 64 << 10
 _DRAWS = 20
@@ -30,15 +30,15 @@ _LEASE = (
     'exec 3<&0; "$@" </dev/null 3<&- & p=$!; {{ cat <&3; {kill} $p; }} >/dev/null 2>&1 & exec 3<&-; '
     "wait $p; s=$?; kill $! 2>/dev/null; exit $s"
 )
-"""Ends the program when standard input ends, which it does even where this process is killed."""
+"""Ends the program when standard input ends, which also happens if this process is killed."""
 _KILL, _ASK_FIRST = "kill -9", "kill -15 $p; sleep 2; kill -9"
 _GONE = 1.0
 
 
 def rdma_ports(root: str = "/sys/class/infiniband") -> List[Dict[str, Any]]:
-    """The active ports: ``hca``, ``port``, ``layer`` as the kernel spells it, ``rate`` in Gbit/s and ``gid``.
+    """The active ports: ``hca``, ``port``, ``layer`` as spelled by the kernel, ``rate`` in Gbit/s and ``gid``.
 
-    ``gid`` is the index of the first RoCE v2 entry with an IPv4 address, as NCCL takes it; None on InfiniBand.
+    ``gid`` is the index of the first RoCE v2 entry with an IPv4 address, as NCCL chooses; None on InfiniBand.
     """
     found = []
     for hca in sorted(_listed(root)):
@@ -75,12 +75,12 @@ def _word(folder: str, name: str) -> str:
 
 
 def where(program: str = TOOL) -> Optional[str]:
-    """Where a program is; None where it is not installed."""
+    """The path of a program; None if it is not installed."""
     return shutil.which(program, path=":".join(filter(None, (os.environ.get("PATH"), _PATHS))))
 
 
 def command(port: Mapping[str, Any], seconds: int, listening: int) -> List[str]:
-    """The command line of both sides, but for the address of the server."""
+    """The command line of both sides, without the address of the server."""
     gid = ["-x", str(port["gid"])] if port.get("gid") is not None else []
     return [
         TOOL, "-d", port["hca"], "-i", str(port["port"]), *gid, "-p", str(listening), "-s", str(_SIZE),
@@ -90,9 +90,9 @@ def command(port: Mapping[str, Any], seconds: int, listening: int) -> List[str]:
 
 @contextlib.contextmanager
 def near(hca: str, root: str = "/sys") -> Iterator[None]:
-    """What this thread starts meanwhile runs on CPUs of the card's NUMA node, and so its buffers are there too.
+    """Programs started in this context run on CPUs of the card's NUMA node, so that their buffers are there, too.
 
-    A slow way from memory to the card would be taken for a slow link.
+    Otherwise a slow path from memory to the card would look like a slow link.
     """
     before = os.sched_getaffinity(0)
     node = _word("{}/class/infiniband/{}/device".format(root, hca), "numa_node")
@@ -106,7 +106,7 @@ def near(hca: str, root: str = "/sys") -> Iterator[None]:
 
 
 def cpus_of(text: str) -> Set[int]:
-    """``0-3,8`` as the numbers that it means."""
+    """Parse ``0-3,8`` to the set of numbers."""
     found = set()  # type: Set[int]
     for piece in text.split(","):
         first, _, last = piece.partition("-")
@@ -119,7 +119,7 @@ class Held:
     """A program that ends with this object, and with this process however that ends. Raises OSError."""
 
     def __init__(self, argv: Sequence[str], more: Optional[Mapping[str, str]] = None, *, gently: bool = False) -> None:
-        """Start it with ``more`` variables; the two outputs are one. ``gently``: it is asked to end before."""
+        """Start it with ``more`` variables and both outputs merged. ``gently``: send SIGTERM before SIGKILL."""
         self._patience = _GONE + (2 if gently else 0)
         lease = _LEASE.format(kill=_ASK_FIRST if gently else _KILL)
         path = ":".join(filter(None, (os.environ.get("PATH"), _PATHS)))
@@ -129,12 +129,12 @@ class Held:
         )  # fmt: skip
 
     def close(self) -> None:
-        """End it, where it has not ended."""
+        """End it, if it is still running."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):  # one that is stuck in the kernel is left to it
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a process stuck in the kernel is left alone
             self._process.wait(self._patience)
 
     def has_ended(self) -> bool:
@@ -142,7 +142,7 @@ class Held:
         return self._process.poll() is not None
 
     def said(self, ends: float) -> Tuple[str, Optional[int]]:
-        """What it printed until it ended or that moment came, and its exit status; None for one that still runs."""
+        """(output until it ended or ``ends``, exit status); the status is None if it is still running."""
         data, stream = b"", self._process.stdout
         while stream is not None and len(data) < _OUTPUT:
             if not select.select([stream], [], [], max(0.0, ends - time.monotonic()))[0]:
@@ -157,31 +157,31 @@ class Held:
 
 
 class Receiver:
-    """The answering side: starts a server of the tool for the host that is our partner at the time."""
+    """The receiving side: starts a server of the tool for the current partner."""
 
     def __init__(self, ports: Sequence[Mapping[str, Any]], seconds: int, within: Optional[Sequence[int]]) -> None:
-        """``seconds`` of one run; ``within``: the range of ports to listen on, else one of the kernel's."""
+        """``seconds`` of one run; ``within``: the range of ports to listen on, else one is chosen by the kernel."""
         self._ports, self._seconds, self._within = ports, seconds, within
         self._partner = ""
         self._through: Set[str] = set()
         self._changed = threading.Condition()
 
     def meet(self, host: str) -> None:
-        """From now on this host is the partner; others wait for their turn."""
+        """Make this host the partner; others wait for their turn."""
         with self._changed:
             self._partner = host
             self._changed.notify_all()
 
     def wait_for(self, host: str, ends: float) -> None:
-        """Wait until a host has sent all that it wants to send to us, or that moment comes."""
+        """Wait until a host has sent everything to this one, or until ``ends``."""
         with self._changed:
             self._changed.wait_for(lambda: host in self._through, max(0.0, ends - time.monotonic()))
 
     def serve(self, caller: socket.socket, words: Sequence[str]) -> None:
-        """Serve a word until the caller hangs up. Raises OSError and ValueError.
+        """Answer a request until the caller hangs up. Raises OSError and ValueError.
 
-        ``HOST SECONDS HCA PORT`` asks for a server, for which it waits so long; ``listens N``, ``busy ...`` or
-        ``cannot WHY`` is said. ``HOST`` alone: it has sent all.
+        ``HOST SECONDS HCA PORT`` requests a server, which waits that long; the answer is ``listens N``, ``busy ...`` or
+        ``cannot WHY``. ``HOST`` alone: it has sent everything.
         """
         host, rest = words[0], words[1:]
         if not rest:
@@ -205,7 +205,7 @@ class Receiver:
             caller.sendall("{}\n".format("cannot " + why if why else "listens {}".format(listening)).encode())
             caller.settimeout(self._seconds + 3 * _SETTLE)
             if not why:
-                caller.recv(1)  # it says nothing more, and hangs up at its end
+                caller.recv(1)  # it sends nothing more, and hangs up at its end
 
 
 def _free(within: Optional[Sequence[int]]) -> Optional[int]:
@@ -219,7 +219,7 @@ def _free(within: Optional[Sequence[int]]) -> Optional[int]:
 
 
 def _ready(held: Held, port: int) -> str:
-    """Wait until it listens; why it does not, else."""
+    """Wait until it listens; returns the reason if it does not."""
     ends = time.monotonic() + _SETTLE
     while time.monotonic() < ends:
         if port in _listening():
@@ -232,7 +232,7 @@ def _ready(held: Held, port: int) -> str:
 
 
 def _listening() -> Iterator[int]:
-    """The TCP ports on which somebody listens in this network namespace."""
+    """The TCP ports on which a program in this network namespace listens."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         with contextlib.suppress(OSError), open(table) as file:
             for line in file:
@@ -242,7 +242,7 @@ def _listening() -> Iterator[int]:
 
 
 def sent(port: Mapping[str, Any], seconds: int, listening: int, address: str) -> Tuple[str, str, str]:
-    """Run the sending side: the command line, what it printed, and why it failed (empty where it did not)."""
+    """Run the sending side: (command line, output, reason of a failure or "")."""
     argv = [*command(port, seconds, listening), address]
     try:
         with near(port["hca"]):
@@ -257,6 +257,6 @@ def sent(port: Mapping[str, Any], seconds: int, listening: int, address: str) ->
 
 
 def last_words(said: str) -> str:
-    """The last line that says something, short enough for a phrase."""
+    """The last line that is not blank, short enough for a phrase."""
     lines = [line.strip() for line in said.splitlines() if line.strip(" -*\t")]
     return lines[-1][:200] if lines else ""

@@ -1,4 +1,4 @@
-"""The asking side: what becomes of connections from one of our addresses to one of another host."""
+"""The client side: tests connections from an address of this host to one of another host."""
 
 import contextlib
 import errno
@@ -11,9 +11,9 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 from ncdiag.agent.probe.server import BULK, PATIENCE, line_of, taken
 
 _SCAN = 1.3
-"""Seconds for ports of a host of which one has been tried: a lost first packet is sent again after 1 s."""
+"""Seconds for ports of a host after one was tried: a lost first packet is sent again after 1 s."""
 _SHORT, _ENOUGH = 0.6, 3
-"""Seconds once an interface has been silent so many times in a row."""
+"""A shorter limit in seconds, used after an interface was silent this many times in a row."""
 _ROUNDS = 3
 _ARRIVED, _LOST = "256 KiB arrived", "256 KiB did not arrive"
 _WORDS = {
@@ -23,15 +23,15 @@ _WORDS = {
 
 
 class Asker:
-    """Asks the agents of other hosts; one connection at a time."""
+    """Connects to the agents of other hosts, one connection at a time."""
 
     def __init__(self, secret: str, names: Mapping[str, str]) -> None:
-        """``names`` says whose token it is."""
+        """``names`` maps tokens to hosts."""
         self._secret, self._names = secret, names
         self._silences: Dict[str, int] = {}
 
     def link(self, address: str, target: Mapping[str, Any], host: str) -> List[str]:
-        """Phrases on the way from our address to an interface of a host: what works, and what does not."""
+        """Phrases on the path from an own address to an interface of a host: what works, and what does not."""
         at, port, rest = target["address"], target["ports"][0], target["ports"][1:]
         connection, took, words = self._connected(address, at, port)
         answers = scan(address, at, rest, _SCAN if connection or not self._is_silent(address) else _SHORT)
@@ -53,7 +53,7 @@ class Asker:
     def call(
         self, address: str, target: Mapping[str, Any], host: str, word: str, patience: float
     ) -> Tuple[Optional[socket.socket], str]:
-        """A connection from our address to an agent, and what it answers to a word in time; without one, why not."""
+        """(connection from an own address to an agent, its answer to ``word``), or (None, reason)."""
         connection, _, words = self._connected(address, target["address"], target["ports"][0])
         if connection is None:
             return None, words
@@ -70,7 +70,7 @@ class Asker:
         return None, words
 
     def reach(self, address: str, port: int) -> str:
-        """What a port of another program answers, in a phrase."""
+        """A phrase on what a port of another program answers."""
         connection, took, words = self._connected("", address, port)
         if connection is None:
             return words
@@ -78,7 +78,7 @@ class Asker:
         return "connected {:.2f} ms".format(took * 1000)
 
     def is_agent(self, address: str, port: int) -> bool:
-        """Does an agent of this probe listen on that port?"""
+        """True if an agent of this probe listens on the port."""
         connection, _, _ = self._connected("", address, port)
         if connection is None:
             return False
@@ -88,7 +88,7 @@ class Asker:
         return False
 
     def _connected(self, source: str, at: str, port: int) -> Tuple[Optional[socket.socket], float, str]:
-        """A connection and the seconds that it took; else a phrase on why there is none."""
+        """(connection, seconds that it took, "") or (None, seconds, reason)."""
         limit = _SHORT if self._is_silent(source) else PATIENCE
         made = socket.socket(socket.AF_INET6 if ":" in at else socket.AF_INET, socket.SOCK_STREAM)
         began = time.monotonic()
@@ -107,7 +107,7 @@ class Asker:
         return made, time.monotonic() - began, ""
 
     def _talk(self, connection: socket.socket, address: str, host: str) -> List[str]:
-        """Phrases on who is there, as whom it sees us, how its clock is and whether many bytes arrive."""
+        """Phrases on who answers, which address it sees, the difference of its clock, and if bulk data arrives."""
         try:
             connection.sendall("{}\n".format(self._secret).encode())
             token, _, seen = line_of(connection).partition(" ")
@@ -130,10 +130,10 @@ class Asker:
         return [*found, _ARRIVED if arrived else _LOST]
 
     def _both(self, there: str, address: str, at: str, port: int) -> str:
-        """The phrase on many bytes in both directions, with the answer of a second connection."""
+        """A phrase on large data in both directions, with the answer of a second connection."""
         back = False
         connection, _, _ = self._connected(address, at, port)
-        if connection is None:  # a filter of the ports that we send from, perhaps: it says nothing of large messages
+        if connection is None:  # perhaps a filter of the source ports: it says nothing about large messages
             return there
         with connection, contextlib.suppress(OSError):
             connection.sendall("{}\n".format(self._secret).encode())
@@ -158,7 +158,7 @@ class Asker:
 
 
 def clock(connection: socket.socket) -> float:
-    """Seconds by which the clock there is ahead of ours: of several questions, the one that was answered first."""
+    """Seconds by which the clock there is ahead: from the question that was answered fastest."""
     found = []
     for _ in range(_ROUNDS):
         before = time.time()
@@ -171,7 +171,7 @@ def clock(connection: socket.socket) -> float:
 
 
 def scan(source: str, at: str, ports: Iterable[int], limit: float) -> Dict[int, str]:
-    """What each port answers, all of them asked at once."""
+    """The answer of each port, all tried in parallel."""
     found, ends = {}, time.monotonic() + limit
     with selectors.DefaultSelector() as waiting:
         for port in ports:

@@ -1,8 +1,8 @@
-"""The agent: tells what it has, hears who else is there, and tries the others one after the other.
+"""The agent on each host: reports its properties, receives those of the others, and tests connections to them.
 
-The order is that of a round-robin tournament: in each round every host has one partner, and both ask each other. No
-host waits for another, so that one that hangs holds up only those who ask it. What it found is printed as the lines
-that `ncdiag.parsers.probe` reads.
+The order is that of a round-robin tournament: in each round every host has one partner, and each tests connections to
+the other. No host waits for another, so one that hangs delays only those that connect to it. The results are printed
+as lines that `ncdiag.parsers.probe` parses.
 """
 
 import base64
@@ -26,20 +26,20 @@ from ncdiag.agent.probe.ways import interfaces, neighbour, network_of, port_rang
 from ncdiag.agent.wrap import leave_with_caller, own_name, wrapped
 
 _GRACE = 30.0
-"""Seconds beyond those of the tests: until the table comes, and for the last test to end."""
+"""Seconds in addition to those of the tests: until the table arrives, and for the last test to end."""
 _RESOLVERS = 4
 _RESOLVING = 6.0
 
 Host = Mapping[str, Any]
-"""What a host told of itself: ``host``, ``token``, ``interfaces`` with their ``ports``."""
+"""The properties that a host reports: ``host``, ``token``, ``interfaces`` with their ``ports``."""
 
 
 def probe(plan: Mapping[str, Any]) -> int:
-    """Do all of it.
+    """Run all tests; returns the exit code.
 
     ``plan``: ``wait`` and ``seconds``, ``ports`` to listen on, ``within`` a range or None, and what a launch ``needs``
-    (`Needs`) or None. ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 where none is wanted; ``nccl_tests``: a
-    program to look for.
+    (`Needs`) or None. ``bandwidth``: seconds of one run of ``ib_write_bw``, 0 for none; ``nccl_tests``: a program to
+    look for.
     """
     words = queue.Queue()  # type: queue.Queue[bytes]
     leave_with_caller(plan["wait"] + plan["seconds"] + _GRACE, words.put)
@@ -51,22 +51,22 @@ def probe(plan: Mapping[str, Any]) -> int:
     table = _table(words)
     hosts = table["hosts"]
     me = next((place for place, host in enumerate(hosts) if host["token"] == server.token), None)
-    if me is None:  # it came too late, and nobody knows it
+    if me is None:  # it was too late, and no other host knows it
         return 0
     server.tell(table["secret"])
-    time.sleep(table["pause"])  # the others hear of it a little later
+    time.sleep(table["pause"])  # the others receive it a little later
     turn = Turn(table, me, server)
     found = turn.lines()
     found += needs.lines(table["hosts"][me]["host"]) if needs is not None else []
     _say("".join(line + "\n" for line in [*found, *turn.outputs]))
-    threading.Event().wait()  # others may still ask: stay until who asked has heard all, and leave with it
+    threading.Event().wait()  # others may still connect: stay until the caller has all results, and end with it
     return 0
 
 
 def _introduction(server: Server, plan: Mapping[str, Any]) -> Dict[str, Any]:
     ports = tuple(plan["within"] or port_range())
     found, more = interfaces()
-    listening = server.declared(plan["ports"])  # first, so that none of them is taken by the agent itself
+    listening = server.declared(plan["ports"])  # first, so that the agent itself takes none of them
     for one in found:
         one["ports"] = server.listen(one["address"], (ports[0], ports[1]), within=bool(plan["within"]))
     rdma = rdma_ports() if plan["bandwidth"] else []
@@ -86,7 +86,7 @@ def _say(text: str) -> None:
 
 
 def _table(words: "queue.Queue[bytes]") -> Dict[str, Any]:
-    """The first line that comes: JSON, compressed, in base64."""
+    """The first line received: JSON, compressed, in base64."""
     heard = b""
     while b"\n" not in heard:
         heard += words.get()
@@ -95,7 +95,7 @@ def _table(words: "queue.Queue[bytes]") -> Dict[str, Any]:
 
 
 def partner(place: int, turn: int, count: int) -> int:
-    """Whom the player ``place`` meets in a round of the tournament (the circle method); itself for a pause."""
+    """The partner of player ``place`` in a round of the tournament (the circle method); itself in a pause."""
     odd = count - 1 if count % 2 == 0 else count
     if place == odd:
         return turn * (odd + 1) // 2 % odd
@@ -104,19 +104,19 @@ def partner(place: int, turn: int, count: int) -> int:
 
 
 def turns(count: int, most: int) -> List[int]:
-    """The rounds that are played: all, or so many that are spread over them."""
+    """The rounds that are played: all, or ``most`` that are spread over them."""
     whole = count - 1 if count % 2 == 0 else count
     return list(range(whole)) if whole <= most else [place * whole // most for place in range(most)]
 
 
 class Turn:
-    """What one host does: its partners in turn, until the time is up."""
+    """The tests of one host: against its partners in turn, until the time is up."""
 
     def __init__(self, table: Mapping[str, Any], me: int, server: Server) -> None:
-        """``table`` is what all hosts are told; ``server`` is ours, which answers them."""
+        """``table`` is sent to all hosts; ``server`` is that of this host."""
         self._server = server
         self.outputs: List[str] = []
-        """What the programs printed that measured our RDMA ports."""
+        """The outputs of the programs that measured this host's RDMA ports."""
         self._table = table
         self._hosts = table["hosts"]  # type: List[Host]
         self._me, self._own = me, self._hosts[me]
@@ -128,7 +128,7 @@ class Turn:
         self._ends = time.monotonic() + table["seconds"]
 
     def lines(self) -> List[str]:
-        """What it found."""
+        """The lines of results."""
         count, most = len(self._hosts), self._table["rounds"]
         met = [partner(self._me, turn, count) for turn in turns(count, most)]
         partners = [self._hosts[place] for place in met if place != self._me]
@@ -190,7 +190,7 @@ class Turn:
             yield "probe {} -> {} {} port {}: {}".format(self._name, host["host"], at, port, words)
 
     def _links(self, host: Host) -> Iterator[Tuple[Dict[str, Any], Dict[str, Any], str]]:
-        """Our interface, theirs, and the gateway between; each of theirs in a network that we have, else by a route."""
+        """(own interface, peer's interface, gateway): each of the peer's in a shared network, else by a route."""
         ours = self._own["interfaces"]
         for other in host["interfaces"]:
             same = [one for one in ours if _family(one) == _family(other)]
@@ -216,31 +216,31 @@ class Turn:
             return "interface {}".format(index)
 
     def _place(self, place: str, port: int) -> Iterator[str]:
-        """What became of a connection to a place that the job uses, such as MASTER_ADDR and MASTER_PORT.
+        """The result of a connection to an address that the job uses, such as MASTER_ADDR and MASTER_PORT.
 
-        Of the host that it names, first: can a program listen there?
+        For the host that it names, first whether a program can listen there.
         """
         found = resolved(place)
         if is_here(place, found, self._name):
             words = self._server.refused.get(port, "free")
             if words != "free" and found and self._asker.is_agent(found[0], port):
-                words = "free"  # but for us: this host is asked under two names, or in two containers
+                words = "free"  # in use only by this agent: the host was given under two names, or in two containers
             yield "probe {} is {}, port {}: {}".format(self._name, place, port, words)
         words = self._reached(found[0], port, place) if found else "not found"
         yield "probe {} -> {} {} port {}: {}".format(self._name, place, found[0] if found else "-", port, words)
 
     def _reached(self, address: str, port: int, name: str) -> str:
-        """What a port answers: ``rejected`` where an agent listens, so that a filter refused in its place."""
+        """The answer of a port: ``rejected`` if an agent listens, because then a filter refused in its place."""
         words = self._asker.reach(address, port)
         hosts = (one for one in self._hosts if name == one["host"] or address in _addresses(one))
         return "rejected" if words == "refused" and any(port in one["listening"] for one in hosts) else words
 
 
 class Names:
-    """Asks for the addresses of hosts by name, while the connections are tried."""
+    """Resolves the names of hosts while the connections are tested."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        """Begin at once."""
+        """Start at once."""
         self._names = list(names)
         self._found = {}  # type: Dict[str, List[str]]
         self._left = queue.Queue()  # type: queue.Queue[str]
@@ -259,7 +259,7 @@ class Names:
             self._found[name] = resolved(name)
 
     def lines(self, own: str) -> Iterator[str]:
-        """What each name resolved to."""
+        """The addresses of each name."""
         ends = time.monotonic() + _RESOLVING
         for thread in self._asking:
             thread.join(max(0.0, ends - time.monotonic()))

@@ -1,6 +1,6 @@
-"""What a host has of what a launch needs: the user, files, the Python, NCCL, the driver and GPUs.
+"""Check what a launch needs on a host: the user, files, Python, NCCL, the driver and GPUs.
 
-Each is a line that `ncdiag.parsers.probe` reads. A file system that hangs holds up nothing but these lines.
+Each result is a line that `ncdiag.parsers.probe` parses. A file system that hangs delays only these lines.
 """
 
 import glob
@@ -15,24 +15,24 @@ from ncdiag.agent.libraries import found, versions
 from ncdiag.agent.run import run
 
 _SECONDS = 15.0
-"""Seconds for what is left when all connections were tried."""
+"""Seconds for the rest, after all connections were tested."""
 _PYTHON_SECONDS = 10.0
 _ASKED = "import sys; print('.'.join(map(str, sys.version_info[:3]))); print('\\n'.join(sys.path))"
 _VERSION = re.compile(r"\d{1,2}\.\d{1,3}\.\d{1,3}")
 _PYTHON = re.compile(r"python[\d.]{0,5}\Z")
-"""A file of another name (python_train.sh) is what the launch starts, which is not ours to start."""
+"""Other names (python_train.sh) are the program of the launch, which must not be started here."""
 _LOADED = "/sys/module/nvidia/version"
 _GPUS = ("/proc/driver/nvidia/gpus/*", "/dev/nvidia[0-9]*")
-"""A folder for each GPU that the driver has, and a device for each that a container is given."""
+"""A folder for each GPU of the driver, and a device for each GPU given to a container."""
 _NODES = "/sys/class/kfd/kfd/topology/nodes/*/gpu_id"
 """A file for each node of AMD's driver, with 0 for a CPU."""
 
 
 class Needs:
-    """Looks in a thread of its own, while the connections are tried."""
+    """Checks in a separate thread, while the connections are tested."""
 
     def __init__(self, wanted: Mapping[str, Any]) -> None:
-        """Begin at once. ``wanted``: ``paths`` of files and folders, ``programs`` by name or path."""
+        """Start at once. ``wanted``: ``paths`` of files and folders, ``programs`` by name or path."""
         self._words: List[str] = []
         self._looking = threading.Thread(target=self._look, args=(wanted,), daemon=True)
         self._looking.start()
@@ -42,7 +42,7 @@ class Needs:
             self._words.append(words)
 
     def lines(self, host: str) -> List[str]:
-        """What was found in time, under the name of the host."""
+        """The results available in time, with the name of the host."""
         self._looking.join(_SECONDS)
         late = ["has more that was not looked at in time"] if self._looking.is_alive() else []
         return ["probe {} {}".format(host, words) for words in self._words[:] + late]
@@ -66,7 +66,7 @@ def _told(wanted: Mapping[str, Any]) -> Iterator[str]:
 
 
 def gpus() -> int:
-    """How many GPUs the driver of NVIDIA or AMD shows."""
+    """The number of GPUs that the driver of NVIDIA or AMD reports."""
     counts = (len(glob.glob(pattern)) for pattern in _GPUS)
     return next(filter(None, counts), 0) or sum(_first_line(node) not in {"", "0"} for node in glob.glob(_NODES))
 
@@ -88,7 +88,7 @@ def _path(path: str) -> str:
 
 
 def _program(name: str) -> Tuple[str, List[str]]:
-    """The words on a program, and the folders of packages of the Python that it is or is started by."""
+    """The words on a program, and the package folders of the Python that it is or is started by."""
     path = shutil.which(name)
     if path is None:
         return "lacks program {}".format(name), []
@@ -104,7 +104,7 @@ def _program(name: str) -> Tuple[str, List[str]]:
 
 
 def _interpreter(path: str) -> Optional[str]:
-    """The Python that a program is, or that its first line names; None for another program."""
+    """The Python that a program is, or that its first line names; None for other programs."""
     if _PYTHON.match(os.path.basename(path)):
         return path
     words = _first_line(path).split()
@@ -125,7 +125,7 @@ def _first_line(path: str) -> str:
 
 
 def _nccl(folders: List[str]) -> Optional[Tuple[str, str]]:
-    """The release and the path of the NCCL library that a program of this Python finds first."""
+    """(version, path) of the NCCL library that a program of this Python finds first."""
     own = [os.path.join(folder, "nvidia", "nccl", "lib") for folder in folders if folder.endswith("-packages")]
     places = dict(os.environ)
     places["LD_LIBRARY_PATH"] = ":".join(filter(None, [places.get("LD_LIBRARY_PATH", ""), *own]))

@@ -1,8 +1,8 @@
-"""When each host measures what its RDMA ports carry, and against which: no port is in two runs at once.
+"""The schedule of RDMA measurements: when each host measures against which, with no port in two runs at once.
 
-In each round of the tournament the host of the lower place sends first and says when it is through, then the other one
-does; a host serves its partner of the round alone. All hosts hear the table at the same time and count time slots from
-there, one for each round: the next begins earlier where both are ready, and never later, whoever hangs.
+In each round of the tournament the host with the lower place sends first and reports when it has finished, then the
+other one sends; a host serves only its partner of the round. All hosts receive the table at the same time and count
+time slots from then, one per round: the next slot begins early if both are ready, and never late, whoever hangs.
 """
 
 import time
@@ -13,11 +13,11 @@ from ncdiag.agent.probe.client import Asker
 
 Port = Mapping[str, Any]
 _SHORT_CALL = 5.0
-"""Seconds for an agent to do what it is asked to, beside the wait for its turn."""
+"""Seconds for an agent to answer a request, in addition to the wait for its turn."""
 
 
 def rails(own: Sequence[Port], others: Sequence[Port]) -> List[Tuple[Port, Port]]:
-    """Each port of ours and the one of the same rail there: of the same name, those left over in their order."""
+    """Pairs of an own port and the peer's port of the same rail: those with equal names, the rest in their order."""
     named = {(one["hca"], one["port"], one["layer"]): one for one in others}
     found = [(one, named[key]) for one in own for key in [(one["hca"], one["port"], one["layer"])] if key in named]
     taken = {id(port) for pair in found for port in pair}
@@ -29,7 +29,7 @@ def rails(own: Sequence[Port], others: Sequence[Port]) -> List[Tuple[Port, Port]
 
 
 class Rails:
-    """What one host measures. ``ways`` gives for another host our address and its interface, the best way first."""
+    """The measurements of one host. ``ways`` yields (own address, peer's interface) for another host, best first."""
 
     def __init__(
         self, plan: Mapping[str, Any], own: Mapping[str, Any], asker: Asker,
@@ -39,10 +39,13 @@ class Rails:
         self._plan, self._own, self._asker, self._ways = plan, own, asker, ways
         self._name = own["host"]
         self.outputs: List[str] = []
-        """What the tool printed in each run, below its command line."""
+        """The output of the tool in each run, after its command line."""
 
     def lines(self, met: Sequence[Tuple[Mapping[str, Any], bool]], receiver: Optional[Receiver]) -> Iterator[str]:
-        """Measure against one host after the other; ``True`` beside it: we send first. ``receiver`` answers theirs."""
+        """Measure against one host after the other; ``True``: this host sends first.
+
+        ``receiver`` answers the others.
+        """
         began, half = time.monotonic(), self._plan["half"]
         if receiver is None:
             why = "{} is not installed".format(TOOL) if self._own["rdma"] else "no active RDMA port"
@@ -83,7 +86,7 @@ class Rails:
                 return
 
     def _one(self, host: Mapping[str, Any], own: Port, other: Port, ends: float) -> Tuple[str, str]:
-        """The address by which the two sides found each other, and how it went."""
+        """(address by which the two sides connected, result)."""
         at, why = "-", "no way to it"
         for address, target in self._ways(host):
             at, left = target["address"], max(0.0, ends - time.monotonic() - self._plan["seconds"])

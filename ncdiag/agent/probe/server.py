@@ -1,7 +1,7 @@
-"""The answering side: listens on each address and on ports spread over the range, and says who it is.
+"""The server side: listens on each address and on ports spread over the range, and identifies itself.
 
-A caller shows the secret of this probe first; who does not is hung up on. A connection lasts some seconds at most, and
-so many are served at once.
+A caller must first send the secret of this probe, else the connection is closed. Connections last at most some
+seconds, and their number is limited.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ from typing import Dict, Iterable, List, Optional, Tuple
 from ncdiag.agent.probe.bandwidth import Receiver
 
 BULK = 256 << 10
-"""Bytes that are sent in each direction: many packets of any size that Ethernet has."""
+"""Bytes sent in each direction: many packets of the largest Ethernet size."""
 PATIENCE = 2.5
-"""Seconds for an answer: the kernel sends a first packet that was lost again after 1 s (RFC 6298)."""
+"""Seconds for an answer: the kernel sends a lost first packet again after 1 s (RFC 6298)."""
 _PARTS, _TRIES = 4, 20
 _MOST_CALLERS = 64
 _LINE = 512
@@ -26,10 +26,10 @@ _LONGEST = 4 * PATIENCE
 
 
 class Server:
-    """Listens from the moment it is made; answers once it is told the secret, for which a caller waits a moment."""
+    """Listens on ports as requested, and answers once it knows the secret, for which a caller waits a moment."""
 
     def __init__(self) -> None:
-        """Listen nowhere yet."""
+        """Not listening yet."""
         self._secret = ""
         self._told = threading.Event()
         self.token = secrets.token_hex(8)
@@ -39,9 +39,9 @@ class Server:
         self._room = threading.BoundedSemaphore(_MOST_CALLERS)
 
     def listen(self, address: str, ports: Tuple[int, int], *, within: bool) -> List[int]:
-        """Listen on an address: the first port is one that the kernel chose, the others one in each part of the range.
+        """Listen on an address: on a port chosen by the kernel, and on one in each part of the range.
 
-        ``within``: the first one, too, has to be in the range.
+        ``within``: the first port must be in the range, too.
         """
         step = max(1, (ports[1] - ports[0] + 1) // _PARTS)
         begins = [ports[0] + part * step for part in range(_PARTS)]
@@ -57,13 +57,13 @@ class Server:
         return None
 
     def declared(self, ports: Iterable[int]) -> List[int]:
-        """Listen on these ports of all addresses, as far as that is possible: why it is not is in ``refused``."""
+        """Listen on these ports of all addresses, if possible; reasons of failures are stored in ``refused``."""
         return [port for port in ports if self._bound("", port)]
 
     def _bound(self, address: str, port: int) -> Optional[int]:
         bound = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         try:
-            # as the programs of a job do: connections of one that has just ended are in nobody's way
+            # as the programs of a job do: connections of a program that has just ended do not prevent it
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1 if port else 0)
             bound.bind((address, port))
             bound.listen(_MOST_CALLERS)
@@ -76,12 +76,12 @@ class Server:
         return int(bound.getsockname()[1])
 
     def tell(self, secret: str) -> None:
-        """The secret that callers have to show."""
+        """Set the secret that callers must send."""
         self._secret = secret
         self._told.set()
 
     def serve(self) -> None:
-        """Answer callers for ever, in a thread of its own."""
+        """Answer callers forever, in a separate thread."""
         while True:
             for key, _ in self._listening.select():
                 caller = None
@@ -123,7 +123,7 @@ class Server:
 
 
 def line_of(connection: socket.socket, patience: float = 0.0) -> str:
-    """The next line, of one that comes too slowly what came in time; empty when there is none. Raises OSError."""
+    """The next line; of a slow one, what arrived in time; empty if there is none. Raises OSError."""
     data, ends = bytearray(), time.monotonic() + patience + _LONGEST
     while len(data) < _LINE and time.monotonic() < ends:
         byte = connection.recv(1)
@@ -134,7 +134,7 @@ def line_of(connection: socket.socket, patience: float = 0.0) -> str:
 
 
 def taken(connection: socket.socket, ends: float) -> int:
-    """How many of so many bytes came until then. Raises OSError."""
+    """The number of bytes, out of ``connection``'s bulk data, that arrived before ``ends``. Raises OSError."""
     count = 0
     while count < BULK and time.monotonic() < ends:
         data = connection.recv(min(1 << 16, BULK - count))

@@ -1,4 +1,4 @@
-"""Interfaces that lead to other hosts, and the one by which the kernel would send to an address."""
+"""External interfaces, and the interface by which the kernel would send to an address."""
 
 import array
 import contextlib
@@ -16,7 +16,7 @@ _ETHERNET = 1  # ARPHRD_ETHER of <linux/if_arp.h>
 _RESOLVED = 0x2  # ATF_COM: the entry of the ARP table is complete
 _UP, _LOOPBACK, _RUNNING = 0x1, 0x8, 0x40  # IFF_* of <linux/if.h>
 _MOST_INTERFACES = 32
-_EPHEMERAL = (32768, 60999)  # what Linux takes unless told otherwise (Documentation/networking/ip-sysctl.rst)
+_EPHEMERAL = (32768, 60999)  # Linux's default (Documentation/networking/ip-sysctl.rst)
 _GET_ROUTE, _REQUEST, _ERROR = 26, 1, 2  # RTM_GETROUTE, NLM_F_REQUEST and NLMSG_ERROR of <linux/rtnetlink.h>
 _TO, _FROM, _BY, _GATEWAY = 1, 2, 4, 5  # RTA_DST, RTA_SRC, RTA_OIF, RTA_GATEWAY
 _HEAD = struct.Struct("=IHHII")  # struct nlmsghdr
@@ -25,9 +25,9 @@ _ATTRIBUTE = struct.Struct("=HH")  # struct rtattr
 
 
 def interfaces() -> Tuple[List[Dict[str, Any]], int]:
-    """The interfaces that are up and no loopback, each with one address: its first IPv4 one, else a global IPv6 one.
+    """The interfaces that are up and not loopback, each with one address: its first IPv4 one, else a global IPv6 one.
 
-    ``name``, ``address``, ``prefix``, ``mtu``, ``index`` and ``mac``; and how many more there are than are tried.
+    ``name``, ``address``, ``prefix``, ``mtu``, ``index`` and ``mac``; and the number of interfaces that are left out.
     """
     found = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
@@ -47,7 +47,7 @@ def interfaces() -> Tuple[List[Dict[str, Any]], int]:
 
 
 def port_range() -> Tuple[int, int]:
-    """The ports from which the kernel takes one for a program that names none, as NCCL does."""
+    """The range from which the kernel assigns ports to programs that request none, such as NCCL."""
     with contextlib.suppress(OSError, ValueError), open("/proc/sys/net/ipv4/ip_local_port_range") as file:
         first, last = map(int, file.read().split())
         return first, last
@@ -55,18 +55,18 @@ def port_range() -> Tuple[int, int]:
 
 
 def network_of(one: Dict[str, Any]) -> str:
-    """``10.0.0.0/16`` for an interface."""
+    """The network of an interface: ``10.0.0.0/16``."""
     return str(ipaddress.ip_network("{}/{}".format(one["address"], one["prefix"]), strict=False))
 
 
 def share_network(one: Dict[str, Any], other: Dict[str, Any]) -> bool:
-    """Is each address in the network of the other?"""
+    """True if each address is in the network of the other."""
     nets = [ipaddress.ip_network("{}/{}".format(i["address"], i["prefix"]), strict=False) for i in (one, other)]
     return all(ipaddress.ip_address(i["address"]) in net for i, net in zip((other, one), nets))
 
 
 def way(target: str, source: Optional[str] = None) -> Optional[Tuple[int, str]]:
-    """Index of the interface by which the kernel would send there, and the gateway; None where it would not.
+    """(index of the interface by which the kernel would send to ``target``, gateway); None if it would not.
 
     ``source`` is the address to send from. Asks the kernel as ``ip route get`` does; nothing is sent.
     """
@@ -90,7 +90,7 @@ def way(target: str, source: Optional[str] = None) -> Optional[Tuple[int, str]]:
 
 
 def _read(answer: bytes, family: int) -> Optional[Tuple[int, str]]:
-    """The interface and gateway of an answer of netlink."""
+    """The interface and gateway of a netlink answer."""
     length, kind = _HEAD.unpack_from(answer)[:2]
     if kind == _ERROR:
         return None
@@ -114,7 +114,7 @@ def _is_usable(text: str) -> bool:
 
 
 def _number(asked: socket.socket, question: int, name: str, kind: str) -> Optional[int]:
-    """What the kernel answers about an interface (netdevice(7)): a number behind its name."""
+    """The kernel's answer on an interface (netdevice(7)): the number after its name."""
     request = array.array("B", struct.pack("16s24x", os.fsencode(name)[:15]))
     try:
         fcntl.ioctl(asked.fileno(), question, request)
@@ -124,7 +124,7 @@ def _number(asked: socket.socket, question: int, name: str, kind: str) -> Option
 
 
 def _mac(asked: socket.socket, name: str) -> Optional[str]:
-    """The address of an Ethernet interface: ``02:42:ac:11:00:02``."""
+    """The MAC address of an Ethernet interface: ``02:42:ac:11:00:02``."""
     request = array.array("B", struct.pack("16s24x", os.fsencode(name)[:15]))
     try:
         fcntl.ioctl(asked.fileno(), _GET_MAC, request)
@@ -135,7 +135,7 @@ def _mac(asked: socket.socket, name: str) -> Optional[str]:
 
 
 def neighbour(address: str) -> Optional[str]:
-    """The MAC address of who answered ARP for an IPv4 address; None where nobody did (/proc/net/arp, proc(5))."""
+    """The MAC address that answered ARP for an IPv4 address; None if none did (/proc/net/arp, proc(5))."""
     with contextlib.suppress(OSError, ValueError), open("/proc/net/arp") as file:
         for line in file:
             words = line.split()
