@@ -1,4 +1,4 @@
-"""What a launch needs of its hosts, tried on all of them: ``ncdiag probe --launch``."""
+"""Test what a launch needs on all of its hosts: ``ncdiag probe --launch``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ncdiag.parsers import hostfile
 from ncdiag.text import Piece, Reading, TextSource, job_of, read_source
 
 _LARGEST = 4 << 20
-"""Bytes of a script or a file of hosts."""
+"""Maximum size in bytes of a script or a host file."""
 _DEEPSPEED_FILE = "/job/hostfile"
-"""The file that DeepSpeed reads unless told otherwise (deepspeed/launcher/runner.py, DLTS_HOSTFILE)."""
+"""The host file that DeepSpeed reads by default (deepspeed/launcher/runner.py, DLTS_HOSTFILE)."""
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A launch that was read: its ``plan`` with all hosts, the ``readings`` of its texts, and these as one ``text``."""
+    """A parsed launch: its ``plan`` with all hosts, the ``readings`` of its texts, and these as one ``text``."""
 
     plan: Plan
     readings: tuple[Reading, ...]
@@ -41,9 +41,9 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.environ) -> Asked:
-    """The launch of a command line or a file; ``nodes`` are its hosts where the launch does not name them.
+    """The launch in a command line or a file; ``nodes`` are its hosts if the launch does not name them.
 
-    Raises UsageError for a text without a launch, for hosts that nobody names, and for a file that is not there.
+    Raises UsageError for a text without a launch, if no hosts are named, and for a missing file.
     """
     folder, name, text = _text(launch)
     readings, texts = [read_source(TextSource.of_bytes(name, text.encode()))], [text]
@@ -76,7 +76,7 @@ def asked(launch: str, nodes: str | None, environment: Mapping[str, str] = os.en
 
 
 def _refuse(plan: Plan) -> None:
-    """UsageError for a launch that cannot be tried from here."""
+    """Raise UsageError for a launch that cannot be tested from this host."""
     if plan.elsewhere and plan.ssh is not None:
         msg = (
             f"{plan.elsewhere} starts {plan.launcher} in another place; run ncdiag probe there, with the command that "
@@ -86,13 +86,13 @@ def _refuse(plan: Plan) -> None:
 
 
 def _further(job: Job, folder: Path) -> list[Path]:
-    """The script of ``sbatch job.sh`` and a configuration of accelerate, where they are here."""
+    """The script of ``sbatch job.sh`` and a configuration of accelerate, if they exist."""
     scripts = [line.executable for line in job.launches if line.program == "sbatch" and line.executable]
     return [folder / name for name in (*scripts, *configurations(job)) if _is_file(folder / name)]
 
 
 def _text(launch: str) -> tuple[Path, str, str]:
-    """The folder in which the launch looks for files, its name, and its text."""
+    """(folder in which the launch searches files, name, text)."""
     if _is_file(launch):
         return Path(launch).parent, launch, _read(Path(launch))
     if len(launch.split()) < 2:  # noqa: PLR2004  (a launcher and what it starts)
@@ -107,7 +107,7 @@ def _text(launch: str) -> tuple[Path, str, str]:
 
 
 def _is_file(path: str | Path) -> bool:
-    """Path.is_file fails for a name that is too long, as that of a whole command line, and in a closed folder."""
+    """Like Path.is_file, but False for a name that is too long, such as a whole command line, or in a closed folder."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
@@ -125,7 +125,7 @@ def _read(path: Path) -> str:
 
 
 def _hosts_of(name: str, text: str) -> Reading:
-    """A file of hosts, whatever it is called; without a fact where a line of it is something else."""
+    """The facts of a host file, whatever its name; none if a line of it is something else."""
     lines = tuple(text.splitlines())
     section = Section(kind="hostfile", source=name, first_line=1, lines=lines, command="cat hostfile")
     parsed = hostfile.ROWS.parse(section)
@@ -136,7 +136,7 @@ def _hosts_of(name: str, text: str) -> Reading:
 
 
 def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | None:
-    """A file of hosts that the launch names; UsageError where one that was told is not here."""
+    """A host file that the launch names; raises UsageError if a file given explicitly does not exist."""
     path = next((place for place in (Path(file), folder / file) if _is_file(place)), None)
     if path is not None:
         text = _read(path)
@@ -155,7 +155,7 @@ def _hostfile(file: str, folder: Path, *, told: bool) -> tuple[Reading, str] | N
 
 
 def _hosts(plan: Plan, nodes: str | None, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The hosts of the launch: those of ``--nodes``, of its text, or of the allocation of Slurm at hand."""
+    """The hosts of the launch: those of ``--nodes``, of its text, or of the current Slurm allocation."""
     allocation = environment.get("SLURM_JOB_NODELIST")
     if nodes is not None:
         return targets(nodes)
@@ -170,9 +170,9 @@ def _hosts(plan: Plan, nodes: str | None, environment: Mapping[str, str]) -> tup
 
 
 def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
-    """What the hosts of a launch have of what it needs, and the connections between them.
+    """What the hosts of a launch have of its requirements, and the connections between them.
 
-    The lines of ssh stand behind the head of the text.
+    The lines of ssh follow the head of the text.
     """
     plan = found.plan
     needs = {"programs": _programs(plan), "paths": _paths(plan)}
@@ -195,14 +195,14 @@ def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
 
 
 def _logs_in(plan: Plan, environment: Mapping[str, str] = os.environ) -> bool:
-    """Does the launcher log in to the hosts? Inside an allocation of Slurm, Open MPI and MPICH take srun."""
+    """True if the launcher logs in to the hosts. In a Slurm allocation, Open MPI and MPICH use srun."""
     if plan.ssh is None:
         return False
     return plan.launcher in {"horovodrun", "deepspeed"} or "SLURM_JOB_ID" not in environment
 
 
 def _programs(plan: Plan) -> list[str]:
-    """What every host has to find by name or by an absolute path; nothing of a container, which has its own."""
+    """Programs that every host must find by name or by absolute path; none for a container."""
     name = plan.executable
     return [name] if name and not plan.contained and _is_plain(name) and ("/" not in name or name[0] == "/") else []
 
@@ -210,7 +210,7 @@ def _programs(plan: Plan) -> list[str]:
 def _paths(plan: Plan) -> list[str]:
     """Files and folders that every host needs.
 
-    A relative one counts where it exists from here: else this is not the folder from which the job is started.
+    A relative path counts only if it exists here: otherwise the job is started from another folder.
     """
     if plan.contained:
         return []
@@ -226,5 +226,5 @@ def _paths(plan: Plan) -> list[str]:
 
 
 def _is_plain(word: str) -> bool:
-    """True if a shell takes the word as it is written."""
+    """True if a shell uses the word unchanged."""
     return not set(word) & set("$`*?~{}()<>|&;\"'\\")

@@ -1,4 +1,4 @@
-"""Answers about a thing that somebody names: a variable, a code, a word, a path or a line of a log."""
+"""Answers about a named thing: a variable, a code, a word, a path or a line of a log."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _NEAR, _MANY = 0.72, 3
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a thing.
+    """What is known about a thing.
 
-    ``kind`` says what it is (``variable``, ``NCCL result``, ``path type``, ``file``, ``message`` ...), ``details`` has
-    what there is besides, by words for people that are keys for machines as well.
+    ``kind`` is its type (``variable``, ``NCCL result``, ``path type``, ``file``, ``message`` ...), ``details`` are
+    further facts by label; the labels are also the keys of JSON.
     """
 
     kind: str
@@ -53,9 +53,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def answers_to(thing: str, version: Version | VersionRange | None = None) -> tuple[Answer, ...]:
-    """All that the words can mean, the likeliest first; empty when nothing is known.
+    """All meanings of the text, most likely first; empty if nothing is known.
 
-    ``version`` is the NCCL release of which defaults and numbers are told.
+    ``version`` is the NCCL release whose defaults and numbers are given.
     """
     text = thing.strip()
     found = [
@@ -70,7 +70,7 @@ def answers_to(thing: str, version: Version | VersionRange | None = None) -> tup
 
 
 def suggestions(thing: str, others: Iterable[str] = ()) -> tuple[str, ...]:
-    """What may have been meant: the nearest names of everything that can be explained, and of ``others``."""
+    """Similar names among everything that can be explained, and ``others``."""
     known: dict[str, str] = {}
     if "." in thing and _FACT.fullmatch(thing.strip()):
         from ncdiag.apps.explaining import facts
@@ -113,7 +113,7 @@ def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Ans
 
 
 def _logging(text: str) -> Iterator[Answer]:
-    """How to get a log, of all launchers or one."""
+    """How to get a log, for all launchers or for one."""
     asked = logs.asked(text) if text.partition(" ")[0].lower() in logs.WORDS else None
     if asked is not None:
         name, meaning, details = asked
@@ -141,7 +141,7 @@ def _facts(text: str) -> Iterator[Answer]:
 
 
 def _of_text(name: str, text: str, version: Version | VersionRange | None) -> dict[str, Any]:
-    """What NCCL makes of a value that was named with the variable, and what was probably intended."""
+    """The effect of a value that was given with the variable, and what was probably intended."""
     wrong, read = of_value(name, text, version), environment.resolve(name, text, version)
     found: dict[str, Any] = {"this value": f"read as {read.effective}" if read.effective is not None else None}
     if wrong is not None:
@@ -177,7 +177,7 @@ def _of_variable(known: Variable, version: Version | VersionRange | None) -> Ite
 
 
 def _values(known: Variable, version: Version | VersionRange | None) -> str:
-    """What the variable takes; of levels those of the release, where it is known."""
+    """The values that the variable accepts; for levels those of the release, if known."""
     if known.type == "level" and isinstance(version, Version) and version >= paths.NAMED_LEVELS:
         there = [level for level in words.LEVELS if paths.parse_level(level, version)]
         return f"{', '.join(there)} in upper case; or the old numbers 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and more SYS"
@@ -186,21 +186,21 @@ def _values(known: Variable, version: Version | VersionRange | None) -> str:
 
 
 def _agreement(known: Variable) -> str | None:
-    """Whether ranks need the same value; None where that is not known."""
+    """Whether ranks need the same value; None if unknown."""
     if known.agree is None:
         return None
     return _FREE if not known.agree else _ALIKE_ON_HOST if known.agree_on_host else _ALIKE
 
 
 def _of_nothing(known: Variable) -> str:
-    """What an empty value does; nothing where that is not known."""
+    """The effect of an empty value; nothing if unknown."""
     if known.empty:
         return f"an empty value {known.empty}{f' ({known.empty_at})' if known.empty_at else ''}"
     return "an empty value has the same effect as unset" if known.empty_is_unset else ""
 
 
 def _history(known: Variable) -> str:
-    """Which releases read it."""
+    """The releases that read it."""
     if known.until is None:
         return f"since {_release(known.since)}" if known.since else "in every release"
     first = f"since {_release(known.since)}" if known.since else "from the beginning"
@@ -212,7 +212,7 @@ def _since(version: Version) -> str:
 
 
 def _release(version: Version) -> str:
-    """A minor release without a patch, as none has the patch 0."""
+    """A minor release without its patch number, because none has the patch 0."""
     return str(version).removesuffix(".0") if version.patch == 0 else str(version)
 
 
@@ -221,7 +221,7 @@ def _shown(default: int | str | None) -> str:
 
 
 def _risk(known: Variable) -> str:
-    """What can go wrong with it."""
+    """The risks of setting it."""
     parts = [known.effect]
     if not known.documented and known.owner == environment.OURS:
         parts.append("The user guide does not name it: it may change or disappear without notice.")

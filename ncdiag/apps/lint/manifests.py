@@ -1,10 +1,10 @@
-"""YAML, JSON and TOML files that start jobs.
+"""Find settings in YAML, JSON and TOML files that start jobs.
 
 Manifests of Kubernetes, compose files, values of Helm, jobs of Ray, SkyPilot, Ansible, launch configurations of
-editors, task definitions, tables of tasks, and all that look alike.
-Wherever it stands: a mapping of variables, a list of names with values, a list of ``NAME=VALUE``, a command, a script.
-Templates are read around. Formats: Kubernetes API (EnvVar, ConfigMap), Compose Specification (environment, shm_size,
-ulimits, devices, ipc).
+editors, task definitions, tables of tasks, and similar files.
+At any place in them: a mapping of variables, a list of names with values, a list of ``NAME=VALUE``, a command, a
+script. Templates are skipped. Formats: Kubernetes API (EnvVar, ConfigMap), Compose Specification (environment,
+shm_size, ulimits, devices, ipc).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from ncdiag.formats.yaml import Node, load
 from ncdiag.parsers import k8s_manifest
 
 _DEPTH = 40
-"""Mappings within mappings that are followed; the reader of YAML stops at 60."""
+"""Maximum depth of nested mappings; the YAML parser stops at 60."""
 _LOOSE = 1000
-"""From this job on: the environments that belong to no container, each a job of its own."""
+"""The first job number for environments that belong to no container; each of them is a separate job."""
 _SKIPPED = {"status", "managedFields"}
 _PAIR = re.compile(r"[A-Z_][A-Z0-9_]*=")
 _COMMANDS = {"command", "args", "entrypoint"}
 
 
 def read(document: Document) -> None:
-    """Read each document of the file, and then the scripts that are in it."""
+    """Parse each document of the file, then the scripts in it."""
     text = masks.without_templates(document.text)
     document.environments, document.begins = [], []
     scripts = Scripts(document, text)
@@ -63,7 +63,7 @@ def read(document: Document) -> None:
 
 
 def _script(document: Document, script: Script) -> None:
-    """Read shell text. What is written into it must leave the YAML around it whole."""
+    """Parse shell text. Edits of it must keep the surrounding YAML valid."""
     settings, launches = len(document.settings), len(document.launches)
     shell.read(document, script.place, script.group)
     if script.within == "block":
@@ -79,7 +79,7 @@ def _script(document: Document, script: Script) -> None:
 
 
 class _Reader:
-    """One document of the file. ``group`` is the last environment that was given a number; each job has a thousand."""
+    """One document of the file. ``group`` is the last number of an environment; each job has a thousand numbers."""
 
     def __init__(self, document: Document, scalars: Scalars, scripts: Scripts, job: int) -> None:
         self.document, self.scalars, self.scripts = document, scalars, scripts
@@ -88,7 +88,7 @@ class _Reader:
         self.is_object = False
 
     def read(self, lines: list[str], root: Node | None = None) -> None:
-        """Read the document of these lines; ``root`` is what another reader than that of YAML made of them."""
+        """Parse the document of these lines; ``root`` is the result of another parser than that of YAML."""
         yaml = root is None
         root = root or load(lines)[0]
         self.is_object = yaml and (root.text("apiVersion") is not None or bool(root.items()))
@@ -96,7 +96,7 @@ class _Reader:
         if compose:
             for name, service in root.pairs("services").items():
                 self.service(name, service, lines)
-        elif "{{" not in self.document.text:  # what a template adds to a container is not known
+        elif "{{" not in self.document.text:  # a template may add anything to a container
             section = self.section(k8s_manifest.KIND, lines)
             self.document.observations += [
                 seen for seen in k8s_manifest.parse(section).observations if seen.fields.get("program") == "kubernetes"
@@ -109,7 +109,7 @@ class _Reader:
         )
 
     def walk(self, node: Node, depth: int, group: int, left_out: frozenset[str] = frozenset()) -> None:
-        """Find environments, images and commands wherever they stand; ``group`` is that of the container around."""
+        """Find environments, images and commands anywhere; ``group`` is that of the enclosing container."""
         if depth > _DEPTH:
             return
         if isinstance(node.value, list):
@@ -132,7 +132,7 @@ class _Reader:
 
     @property
     def apart(self) -> int:
-        """The number of an environment that belongs to no container."""
+        """A number for an environment that belongs to no container."""
         self.loose += JOB_GROUPS
         return self.loose
 
@@ -144,7 +144,7 @@ class _Reader:
             self.scripts.add(value, self.scalars, self.group, name=key)
 
     def container(self, node: Node) -> int:
-        """The number of a container's environment, and its variables and image; 0 for other mappings."""
+        """Add a container's variables and image; returns the number of its environment, 0 for other mappings."""
         image = node.text("image")
         if image:
             self.document.images.append(image)
@@ -155,21 +155,21 @@ class _Reader:
         return self.group
 
     def around(self, node: Node, config_map: str = "") -> None:
-        """Note the lines of the environment that was given the last number."""
+        """Store the lines of the environment with the last number."""
         first = self.scalars.first + 1
         self.document.environments.append(
             Environment(self.group, first + node.line, first + _last(node, 0), config_map)
         )
 
     def mapped(self, node: Node, group: int) -> None:
-        """A mapping whose keys are names of variables."""
+        """Process a mapping whose keys are names of variables."""
         names = [key for key in node.pairs() if key == key.upper() and is_setting(key)]
         own = group or (self.apart if names else 0)
         for name in names:
             self.scalars.keyed(name, node.pairs()[name], own)
 
     def listed(self, node: Node, depth: int, group: int) -> None:
-        """A list of variables, the words of a command, or things to look into."""
+        """Process a list of variables, the words of a command, or a list of other nodes."""
         items = node.items()
         words = [item for item in items if isinstance(item.value, str)]
         pairs = [word for word in words if _PAIR.match(str(word.value))]
@@ -191,7 +191,7 @@ class _Reader:
                 self.walk(item, depth + 1, group)
 
     def service(self, name: str, service: Node, lines: list[str]) -> None:
-        """A service of a compose file: its environment, and what its container is given, as a Launch."""
+        """Process a service of a compose file: its environment, and the options of its container, as a Launch."""
         self.group += 1
         self.around(service)
         start = len(self.document.settings)
@@ -215,7 +215,7 @@ class _Reader:
 
 
 def _container(service: Node) -> Iterator[tuple[str, Any]]:
-    """Fields of a Launch that a compose service tells."""
+    """The fields of a Launch from a compose service."""
     yield "image", service.text("image")
     yield "ipc", service.text("ipc")
     yield "network", service.text("network_mode")

@@ -1,9 +1,9 @@
-"""Python programs: the variables that they set for themselves and for the processes that they start.
+"""Find the variables that Python programs set for themselves and for the processes that they start.
 
-Read from the syntax tree, nothing is run: ``os.environ[...] = ...``, ``os.environ.setdefault``, ``update`` and ``|=``,
-``os.putenv``, dictionaries that are an environment by their name or place, ``NAME=VALUE`` among the words of a command,
-and commands in ``os.system`` or ``subprocess``. A value that is not a literal has none here. Sources: docs.python.org,
-os and subprocess.
+Found in the syntax tree, without running the program: ``os.environ[...] = ...``, ``os.environ.setdefault``, ``update``
+and ``|=``, ``os.putenv``, dictionaries whose name or place makes them an environment, ``NAME=VALUE`` among the words of
+a command, and commands in ``os.system`` or ``subprocess``. A value that is not a literal is unknown. Sources:
+docs.python.org, os and subprocess.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LIMIT = 2000
 _CONDITION = 200
 _ENVIRON = re.compile(r"(?:os\.)?environb?$")
 _ENVIRONMENT = re.compile(r"(?i)(?:^|_)env(?:s|iron|ironment)?(?:_?vars?|_?variables|_?dict)?(?:$|_)")
-"""Names of dictionaries, arguments and methods that hold or take an environment."""
+"""Names of dictionaries, arguments and methods that contain or take an environment."""
 _ABOUT = re.compile(r"(?i)(?:^|_)(?:help|docs?|desc\w*|types?|valid|allowed|choices)(?:$|_)")
-"""Words of a name of a dictionary that tells about variables and sets none."""
+"""Words in the name of a dictionary that describes variables and sets none."""
 _SETTERS = {"putenv", "setenv", "setdefault"}
 _COMMANDS = re.compile(
     r"(?:os\.(?:system|popen)|(?:subprocess\.)?(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput))$"
@@ -34,8 +34,8 @@ _PAIR = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{2,100})=(?P<value>.*)", re.DOTALL)
 
 
 def read(document: Document) -> str | None:
-    """Read the program into the document; the reason where it is not Python."""
-    text = document.text.encode("utf-8", "replace").decode("utf-8")  # as long as it was, without halves of letters
+    """Parse the program into the document; returns the reason if it is not valid Python."""
+    text = document.text.encode("utf-8", "replace").decode("utf-8")  # the same length, without lone surrogates
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -53,7 +53,7 @@ def read(document: Document) -> str | None:
 
 
 class _Reader:
-    """``groups`` is the last number of an environment: each dictionary has one, each function, the module 0."""
+    """``groups`` is the last number of an environment: each dictionary and function has one, the module has 0."""
 
     def __init__(self, document: Document, text: str) -> None:
         self.document, self.text = document, text
@@ -65,7 +65,7 @@ class _Reader:
         self.named: dict[tuple[int, str], int] = {}
 
     def body(self, node: ast.AST, group: int, depth: int, branch: str) -> None:
-        """Look at what is below a node, in the order of the text."""
+        """Process everything below a node, in the order of the text."""
         if depth > _DEPTH or len(self.document.settings) >= _LIMIT:
             return
         for child in ast.iter_child_nodes(node):
@@ -86,7 +86,7 @@ class _Reader:
         return self.text[start : start + _CONDITION].split("\n", 1)[0]
 
     def look(self, node: ast.AST, group: int, branch: str) -> None:
-        """Take the variables that this node sets by itself."""
+        """Add the variables that this node sets."""
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             at = self.place(node.value)
             self.remarks.append((at.start, re.sub(r"[^\n]", " ", self.text[at.start : at.end])))
@@ -101,7 +101,7 @@ class _Reader:
             self.joined(node, group, branch)
 
     def joined(self, node: ast.AST, group: int, branch: str) -> None:
-        """What is put together with an environment (``|``, ``|=``, ``**``), and a dictionary that is one by its key."""
+        """Process operands merged with an environment (``|``, ``|=``, ``**``), and a dictionary with such a key."""
         if isinstance(node, ast.Dict):
             pairs = list(zip(node.keys, node.values, strict=True))
             for key, value in pairs:
@@ -139,7 +139,7 @@ class _Reader:
                 self.command(argument)
 
     def taken(self, node: ast.Call, group: int, branch: str) -> None:
-        """What a call adds to an environment: a name and a value, dictionaries, keywords.
+        """Process a call that adds to an environment: a name and a value, dictionaries, keywords.
 
         ``putenv(NAME, value)``, ``image.env({...})``, ``task.with_env(NAME=value)``, ``patch.dict(os.environ, {...})``.
         """
@@ -151,12 +151,12 @@ class _Reader:
         self.keywords(node, group, branch)
 
     def is_environment(self, node: ast.expr) -> bool:
-        """Whether an expression is an environment, or a method of one."""
+        """True if an expression is an environment, or a method of one."""
         name = _owner(node)
         return _ENVIRON.search(name) is not None or _is_environments(name.rpartition(".")[2])
 
     def group_of(self, node: ast.expr, group: int) -> int:
-        """The number of an environment: the process has one in each scope, and so has a dictionary of each name."""
+        """The number of an environment: each scope has one for the process, and one per name of a dictionary."""
         name = _owner(node)
         if name == "os" or _ENVIRON.search(name):
             return group
@@ -165,7 +165,7 @@ class _Reader:
         return self.named[group, name]
 
     def mapping(self, node: ast.expr, group: int, branch: str) -> None:
-        """The pairs of a dictionary, written in braces or as a call of ``dict``."""
+        """Add the pairs of a dictionary, written in braces or as a call of ``dict``."""
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None:
@@ -225,7 +225,7 @@ class _Reader:
             )  # fmt: skip
 
     def command(self, node: ast.expr) -> None:
-        """A text that a shell is given, where it stands in the program as the shell gets it."""
+        """Parse a text that is passed to a shell, at its place in the program."""
         text = _text(node)
         if text is None or not sets_variables(text):
             return
@@ -239,7 +239,7 @@ class _Reader:
         return Place(start, self.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset))
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a place of the syntax tree, whose columns are bytes of UTF-8."""
+        """The offset of a position in the syntax tree, whose columns are bytes of UTF-8."""
         start = self.starts[min(line, len(self.starts)) - 1]
         if self.columns[0] != line:  # a line can be as long as the file, and hold thousands of places
             stop = self.starts[line] if line < len(self.starts) else len(self.text)
@@ -251,12 +251,12 @@ class _Reader:
 
 
 def _is_environments(word: str) -> bool:
-    """Whether a dictionary, an argument or a method of this name holds or takes an environment."""
+    """True if a dictionary, an argument or a method with this name contains or takes an environment."""
     return _ENVIRONMENT.search(word) is not None and _ABOUT.search(word) is None
 
 
 def _name(node: ast.expr) -> str:
-    """``os.environ`` of that expression; calls are looked through. Empty for others."""
+    """The dotted name of an expression such as ``os.environ``; calls are ignored. Empty for others."""
     parts: list[str] = []
     for _ in range(8):
         if isinstance(node, ast.Attribute):
@@ -280,12 +280,12 @@ def _owner(node: ast.expr) -> str:
 
 
 def _text(node: ast.expr) -> str | None:
-    """The text that a literal is, or that ``str`` makes of one; None for what only a run tells."""
+    """The text of a literal, or of ``str`` of one; None if it is known only at run time."""
     if isinstance(node, ast.Call) and _name(node.func) == "str" and len(node.args) == 1 and not node.keywords:
         node = node.args[0]
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str | int) or isinstance(node.value, bool):
         return None
     try:
         return str(node.value)
-    except ValueError:  # Python writes no integer of more than 4300 digits
+    except ValueError:  # Python converts no integer of more than 4300 digits
         return None

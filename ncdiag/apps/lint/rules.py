@@ -1,4 +1,4 @@
-"""The rules of the catalogue over what a file tells: its settings, launches, containers and rank tables as facts."""
+"""Apply the rules to what a file contains: its settings, launches, containers and rank tables as facts."""
 
 from __future__ import annotations
 
@@ -30,19 +30,22 @@ from ncdiag.report.texts import spoken
 from ncdiag.text import job_of
 
 _LAYERS = 6
-"""Values of one variable in one file that are judged; more are alike."""
+"""Maximum number of values of one variable in a file that are judged."""
 _TOLD_BY_CHECKS = frozenset({
     "env-unknown-variable", "env-variable-unread", "env-variable-without-effect", "env-variable-deprecated",
     "env-value-misread", "socket-tuning-excess",
 })  # fmt: skip
-"""Rules whose fault the checks of lint find with its place."""
+"""Rules whose fault is found by a check of lint, with its place."""
 _NOT_PASSED = "env-not-propagated"
 _NO_IPC_LOCK = "k8s-ipc-lock-missing"
 _SMALL_SHM = "container-shm-too-small"
 
 
 def check(document: Document, version: VersionRange | None, rules: Iterable[Rule]) -> Iterator[Finding]:
-    """What the rules find. An error stays one only when the rule is certain: no machine was looked at."""
+    """The findings of the rules.
+
+    An error stays an error only if the rule is certain, because no machine was inspected.
+    """
     chosen = [rule for rule in rules if rule.name not in _TOLD_BY_CHECKS and rule.role == "cause"]
     told: set[tuple[str, int, str]] = set()
     for settings in _layers(document):
@@ -62,7 +65,7 @@ def check(document: Document, version: VersionRange | None, rules: Iterable[Rule
 
 
 def _placed(document: Document, fired: Fired, view: View, values: Values) -> Iterator[Finding]:
-    """A finding for each launch and each place of a variable that a rule's finding is about: each has its own edits."""
+    """A finding for each launch and each place of a variable that a rule's finding is about, with its edits."""
     first: dict[tuple[int, ...], Fired] = {}
     for bound in fired.instances:
         facts = tuple(id(fact) for fact in bound.values() if isinstance(fact, Launch | SettingFact))
@@ -75,7 +78,7 @@ def _placed(document: Document, fired: Fired, view: View, values: Values) -> Ite
 
 
 def _is_relevant(document: Document, fired: Fired) -> bool:
-    """Whether a finding about a launch rests on what the file tells, and on a launch that has to do with NCCL."""
+    """True if a finding about a launch rests on the content of the file, and the launch concerns NCCL."""
     launch = _launch(fired)
     if launch is None:
         return True
@@ -92,13 +95,13 @@ def _bound(fired: Fired) -> Iterable[object]:
 
 
 def _at(view: View, version: VersionRange) -> View:
-    """The view with the version on its hosts, of which there is one for settings without a name."""
+    """The view with the version on its hosts (settings without a host name belong to one host)."""
     hosts = tuple(msgspec.structs.replace(host, nccl_version=version) for host in view.job.hosts)
     return judging.view_of(msgspec.structs.replace(view.job, hosts=hosts))
 
 
 def _layers(document: Document) -> list[list[Setting]]:
-    """The settings so that each name stands once in a layer; values of branches exclude each other."""
+    """The settings in layers with each name at most once; values of branches exclude each other."""
     layers: list[list[Setting]] = [[]]
     used: dict[str, set[str]] = defaultdict(set)
     for setting in document.settings:
@@ -147,7 +150,7 @@ def _converted(document: Document, fired: Fired, setting: Setting | None, view: 
 
 
 def _meant(document: Document, fired: Fired) -> list[Setting]:
-    """The places where the variable that a finding binds is given that value; empty when it binds none."""
+    """The places where the variable bound by a finding is given that value; empty if it binds none."""
     fact = next((each for each in _bound(fired) if isinstance(each, SettingFact)), None)
     if fact is None:
         return []
@@ -158,7 +161,7 @@ def _observed_launch(document: Document, fired: Fired, view: View) -> Observatio
     """The launch that a finding is about: the one it binds, else the first on a line of its evidence."""
     launches = [each for each in document.observations if each.entity == "Launch"]
     bound = _launch(fired)
-    if bound is not None:  # each fact is made of one observation, in the same order
+    if bound is not None:  # facts are made from observations in the same order
         return next((each for each, fact in zip(launches, view.job.launches, strict=False) if fact is bound), None)
     lines = [piece.line for piece in fired.evidence if piece.source == document.source][:1]
     return next((each for each in launches if each.span.line in lines), None)
@@ -173,7 +176,7 @@ def _place(document: Document, fired: Fired, launch: Observation | None) -> Plac
 def _edits(
     fix: Fix, fired: Fired, setting: Setting | None, view: View, values: Values
 ) -> tuple[tuple[Edit, ...], bool]:
-    """The value that a fix gives the variable, or its removal; only the first is sure to mean the same."""
+    """(edits, certain): the value that a fix gives the variable, or its removal; only the first is certain."""
     if setting is None:
         return (), False
     text = fix.env.get(setting.name)

@@ -1,7 +1,7 @@
-"""Shell scripts and command lines: which variables they set, for whom, and which commands they start.
+"""Find the variables that shell scripts and command lines set, their scope, and the commands that they start.
 
-Followed: export, declare -x, setenv, unset, assignments, variables in front of a command, ``env``, ``sudo``, the
-options by which launchers and container tools take variables, quoted scripts (``bash -c '...'``, ``ssh host '...'``),
+Recognised: export, declare -x, setenv, unset, assignments, variables before a command, ``env``, ``sudo``, the
+options by which launchers and container tools set variables, quoted scripts (``bash -c '...'``, ``ssh host '...'``),
 and here-documents that write an nccl.conf.
 """
 
@@ -28,22 +28,22 @@ _REFERENCE = re.compile(r"\$(?:(?P<braces>\{))?(?P<name>[A-Za-z_]\w{0,100})(?(br
 _PRINTING = {"echo", "printf", "export", "declare", "local", "readonly", "typeset"}
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
 _LITERAL = re.compile(r"<<-?[ \t]*[\"'\\]")
-"""A here-document of which nothing is expanded."""
+"""A here-document in which nothing is expanded."""
 _SCRIPT_FILE = re.compile(r"\.(?:sh|bash|sbatch|slurm|pbs|job)$")
 _TEXTS = 200
-"""Texts of one script that are kept to see them put into a command."""
+"""Maximum number of texts of a script that are kept because they may become part of a command."""
 _ECHOED = re.compile(r"(?:^|\\n|(?<=\n)|(?<=[\"']))(?P<name>[A-Za-z_]\w*)=(?P<value>(?:(?!\\n)[^\n])*)")
 _DEPTH = 4
 _NESTED = 200
-"""Blocks within blocks that are followed."""
+"""Maximum depth of nested blocks."""
 _CONDITION = 200
-"""Characters of a condition that are kept."""
+"""Maximum length of a condition."""
 CONF_GROUP = 1_000_000
-"""Added to the group of a script for the nccl.conf that it writes; containers of one manifest share their thousand."""
+"""Added to the group of a script for the nccl.conf that it writes; the groups of a manifest are below it."""
 
 
 class _State(msgspec.Struct):
-    """What the shell has while its text is read."""
+    """The state of the shell while its text is parsed."""
 
     document: Document
     group: int
@@ -52,11 +52,11 @@ class _State(msgspec.Struct):
     branches: list[tuple[str, str]] = []
     exports_all: bool = False
     expanded: bool = False
-    """Whether double quotes or an unquoted here-document are around the text."""
+    """True within double quotes or an unquoted here-document."""
     in_front: bool = False
-    """Whether the text is put in front of a command or among its words, where assignments reach the command."""
+    """True if the text becomes part of a command, so that assignments in it reach the command."""
     texts: dict[str, list[Place]] = {}
-    """What was assigned to a variable and sets others: options and commands that are put together first."""
+    """Texts assigned to a variable that set other variables: options and commands that are assembled first."""
 
     @property
     def branch(self) -> str:
@@ -64,7 +64,7 @@ class _State(msgspec.Struct):
 
 
 def read(document: Document, place: Place, group: int = 0) -> None:
-    """Read a stretch of shell text into the document."""
+    """Parse a stretch of shell text into the document."""
     state = _State(document, group)
     _read(state, place, 0)
     _settle_exports(state)
@@ -89,7 +89,7 @@ def _read(state: _State, place: Place, depth: int) -> None:
 
 
 def _inner(state: _State, quoted: Place | None = None) -> _State:
-    """What a shell within the shell has; ``quoted``: the place between the quotes that its text stands in."""
+    """The state of a nested shell; ``quoted``: the place between the quotes that contain its text."""
     expanded = quoted is not None and state.document.text[quoted.start - 1 : quoted.start] == '"'
     return _State(
         state.document, state.group, dict(state.exported), dict(state.assigned), texts=state.texts, expanded=expanded
@@ -97,7 +97,7 @@ def _inner(state: _State, quoted: Place | None = None) -> _State:
 
 
 def _without_keywords(state: _State, words: list[Word]) -> list[Word]:
-    """The words of the simple command; what opens or closes a block moves the state on."""
+    """The words of the simple command; keywords that open or close a block change the state."""
     position = 0
     while position < len(words):
         first = words[position].raw
@@ -139,7 +139,7 @@ def _command(state: _State, words: list[Word], depth: int) -> None:
 
 
 def _run(state: _State, rest: list[Word], prefix: Sequence[str], depth: int) -> None:
-    """A command behind what is set for it alone."""
+    """Process a command with the variables set only for it."""
     name = rest[0].raw.rsplit("/", 1)[-1]
     if name not in _PRINTING and depth < _DEPTH:
         _put_together(state, rest, depth)
@@ -158,13 +158,13 @@ def _run(state: _State, rest: list[Word], prefix: Sequence[str], depth: int) -> 
 
 
 def _assign(state: _State, setting: Setting) -> None:
-    """Note a value that later words may refer to; one of several, or of a branch, is not known."""
+    """Store a value for later references; one of several, or in a branch, is unknown."""
     known = setting.name not in state.assigned and not state.branches
     state.assigned[setting.name] = setting.value if known else None
 
 
 def _keep(state: _State, setting: Setting) -> None:
-    """Note the places of texts in quotes that set variables when they become a part of a command."""
+    """Store the places of quoted texts that set variables when they become part of a command."""
     text = state.document.text
     for found in _QUOTED.finditer(text, setting.value_at.start, setting.value_at.end):
         if len(state.texts) >= _TEXTS:
@@ -175,7 +175,7 @@ def _keep(state: _State, setting: Setting) -> None:
 
 
 def _put_together(state: _State, words: list[Word], depth: int) -> None:
-    """Read the texts whose variables are among the words of a command (``$OPTIONS program``, ``eval "$command"``)."""
+    """Parse the texts whose variables are among the words of a command (``$OPTIONS program``, ``eval "$command"``)."""
     for number, word in enumerate(words):
         found = _REFERENCE.fullmatch(word.raw)
         if found is None or (number and words[number - 1].raw == "--export"):
@@ -188,7 +188,7 @@ def _put_together(state: _State, words: list[Word], depth: int) -> None:
 
 
 def _unescape(document: Document, place: Place) -> None:
-    """Let the shell text of the document show the inside of double quotes as it is once the quotes are gone."""
+    """Mask the escapes in a double-quoted text in the shell text of the document."""
     text = document.script or document.text
     inside = text[place.start : place.end]
     if '\\"' in inside:
@@ -196,7 +196,7 @@ def _unescape(document: Document, place: Place) -> None:
 
 
 def _start(state: _State, words: list[Word], prefix: Sequence[str], depth: int) -> None:
-    """A program is started: what its options set, what it hands on, and the scripts quoted in its words."""
+    """Process the start of a program: variables set by options, variables passed on, and scripts in its words."""
     everywhere = list(pairs.optional(state.document, words, state.group))
     for setting in everywhere:
         _add(state, setting, "all", words)
@@ -236,7 +236,7 @@ def _export(state: _State, words: list[Word], verb: str) -> None:
 
 
 def _default(state: _State, word: Word) -> None:
-    """``: "${NAME:=VALUE}"`` assigns the value where the variable has none (POSIX.1-2017, Shell, section 2.6.2)."""
+    """``: "${NAME:=VALUE}"`` assigns the value if the variable has none (POSIX.1-2017, Shell, section 2.6.2)."""
     setting = pairs.default(state.document, word, state.group)
     if setting is not None:
         exported = setting.name in state.exported or state.exports_all
@@ -256,26 +256,26 @@ def _set_or_unset(state: _State, words: list[Word], verb: str) -> None:
 
 
 def _add(state: _State, setting: Setting, reaches: str, words: list[Word], *, alone: bool | None = None) -> None:
-    """Note a setting; when it is a statement of its own, its removal is that of the statement."""
+    """Add a setting; if it is a separate statement, its removal is that of the statement."""
     removal = setting.removal
     whole = alone if alone is not None else len(words) == 1
     if whole and reaches != "all":
         removal = _statement(state, Place(words[0].at.start, words[-1].at.end))
     end = setting.value_at.end
     if state.document.form == "shell" and state.document.text[end : end + 1] == "\r" and setting.value is not None:
-        # a script with Windows line ends: the shell takes the carriage return for a part of the word
+        # in a script with Windows line ends, the shell takes the carriage return as part of the word
         setting = msgspec.structs.replace(
             setting, value=f"{setting.value}\r", value_at=Place(setting.value_at.start, end + 1)
         )
     changed: dict[str, Any] = {"reaches": reaches, "removal": removal, "branch": state.branch}
-    if state.in_front:  # within quotes, and a word of a command that is not known here
+    if state.in_front:  # within quotes, and a word of an unknown command
         changed["removal"] = setting.removal if len(words) > 1 else None
         changed["quoting"] = "bare" if setting.quoting == "shell" else setting.quoting
     state.document.settings.append(msgspec.structs.replace(setting, **changed))
 
 
 def _statement(state: _State, at: Place) -> Edit:
-    """Take a statement out: its whole line when it is alone on it and in no block, else ``:`` takes its place."""
+    """Remove a statement: its whole line if it is alone on it and in no block, else replace it by ``:``."""
     text = state.document.text
     lines = state.document.lines_around(at)
     alone = not text[lines.start : at.start].strip() and not text[at.end : lines.end].strip()
@@ -285,7 +285,7 @@ def _statement(state: _State, at: Place) -> Edit:
 
 
 def _settle_exports(state: _State) -> None:
-    """``A=1`` and later ``export A``: the assignment reaches the commands after all."""
+    """``A=1`` and later ``export A``: the assignment reaches the commands."""
     settings = state.document.settings
     for number, setting in enumerate(settings):
         if setting.group == state.group and setting.reaches == "shell" and setting.name in state.exported:
@@ -308,7 +308,7 @@ def _echoed(state: _State, word: Word) -> None:
 
 
 def _body(state: _State, body: Place, command: Command, depth: int) -> None:
-    """A here-document: an nccl.conf that is written, or a script for a shell."""
+    """Process a here-document: an nccl.conf that is written, or a script for a shell."""
     from ncdiag.apps.lint.lines import read_conf
 
     if _CONF_FILE.search(command.target):

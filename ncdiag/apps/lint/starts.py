@@ -1,6 +1,6 @@
-"""The commands that start ranks, containers or programs elsewhere, and what of the shell's variables they hand on.
+"""Find the commands that start ranks, containers or remote programs, and the shell variables that they pass on.
 
-Sources: Open MPI mpirun(1) (-x), MPICH hydra (environment is handed on by default), Slurm srun(1) (--export), sudo(8)
+Sources: Open MPI mpirun(1) (-x), MPICH hydra (passes on the environment by default), Slurm srun(1) (--export), sudo(8)
 (env_reset), ssh(1) (SendEnv), docker run and kubectl exec references.
 """
 
@@ -26,7 +26,7 @@ from ncdiag.parsers import launch as launch_parser
 
 _SHELLS = {"bash", "sh", "dash", "zsh", "ksh", "su", "ssh", "eval", "pdsh", "clush", "parallel-ssh", "pssh"}
 _SCRIPT_RUNNERS = {"bash", "sh", "dash", "zsh", "ksh"}
-"""Shells whose words are a script and what it is given, unless -c comes before."""
+"""Shells whose arguments are a script and its arguments, unless -c comes first."""
 _BATCH = {"sbatch", "qsub", "bsub"}
 _REMOTE = {"ssh", "pdsh", "clush", "pssh", "parallel-ssh"}
 _WRAPPERS = {"time", "nohup", "exec", "command", "stdbuf", "nice", "ionice", "numactl", "timeout", "unbuffer", "nsys"}
@@ -38,7 +38,7 @@ _FILE_LIMIT = 1 << 20
 
 
 class Inherited(msgspec.Struct, frozen=True):
-    """What the shell has when it starts a command: values, exported names, names set in front of the command."""
+    """The state of the shell when it starts a command: values, exported names, names set before the command."""
 
     values: Mapping[str, str | None]
     exported: Sequence[str]
@@ -46,11 +46,11 @@ class Inherited(msgspec.Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that the command finds in its environment."""
+        """The variables in the environment of the command."""
         return tuple(dict.fromkeys([*self.exported, *self.prefix]))
 
     def expanded(self, text: str) -> str:
-        """The text with the variables put in whose values the script tells."""
+        """The text with variables expanded whose values are known from the script."""
 
         def value(found: re.Match[str]) -> str:
             known = self.values.get(found[1] or found[2])
@@ -62,7 +62,7 @@ class Inherited(msgspec.Struct, frozen=True):
 def started(
     document: Document, words: Sequence[Word], has: Inherited, own: Sequence[str]
 ) -> Iterator[tuple[Started, list[Observation]]]:
-    """Each program of the command that hands on less than all, or starts ranks; with the launches among them.
+    """Each program of the command that passes on less than everything, or starts ranks; with its launches.
 
     ``own`` are the names that the command's options set.
     """
@@ -94,13 +94,13 @@ def started(
 
 
 def _offset(words: Sequence[Word], at: int, launch: tuple[str, object, int] | None) -> int:
-    """Where options of the program can be put in: behind its name."""
+    """The offset at which options of the program can be inserted: after its name."""
     behind = launch[2] if launch is not None else at + 1
     return words[min(behind, len(words)) - 1].at.end
 
 
 def _next(raws: list[str], position: int) -> tuple[tuple[str, int, int] | None, int]:
-    """The next program from a position on that matters: its name, its place, and where its arguments begin."""
+    """((name, position, start of arguments) of the next relevant program, position to continue from)."""
     while position < len(raws):
         name = raws[position].rsplit("/", 1)[-1]
         if name == "sudo":
@@ -132,7 +132,7 @@ def _behind_sudo(raws: list[str], position: int) -> int:
 
 
 def _wrapper_passes(program: str, raws: Sequence[str]) -> tuple[str, ...] | None:
-    """The names that sudo, ssh or kubectl exec hand on; None: all."""
+    """The names that sudo, ssh or kubectl exec pass on; None: all."""
     if program == "sudo":
         if any(re.match(r"-[A-Za-z]*E|--preserve-env$", word) for word in raws[1:]):
             return None
@@ -157,7 +157,7 @@ def _passed(program: str, forwarded: Sequence[str], own: Sequence[str], raws: Se
 
 
 def _launches(document: Document, words: Sequence[Word], raws: list[str], has: Inherited) -> list[Observation]:
-    """What the launch parser makes of the command, with the variables and hosts that only the script knows."""
+    """The launches in the command, with the variables and hosts that only the script knows."""
     line = document.line(words[0].at.start)
     text = " ".join(_written(document, word, raw) for word, raw in zip(words[-len(raws) :], raws, strict=True))
     section = Section(kind="launch", source=document.source, first_line=line, lines=(text,))
@@ -166,18 +166,18 @@ def _launches(document: Document, words: Sequence[Word], raws: list[str], has: I
         if observation.entity == "Launch":
             found.append(_completed(document, observation, has))
         elif observation.key == ("MASTER_ADDR",) and "MASTER_ADDR" not in text:
-            found.append(observation)  # an option that is handed on as this variable
+            found.append(observation)  # an option that is passed on as this variable
     return found
 
 
 def _is_read(name: str) -> bool:
-    """Whether NCCL or one of its plugins reads the variable: build systems have some that begin like these."""
+    """True if NCCL or one of its plugins reads the variable: build systems have some with the same prefix."""
     known = environment.variables().get(name)
     return known is not None and known.owner in {"nccl", "nccl-plugin", "ofi-nccl"}
 
 
 def _written(document: Document, word: Word, raw: str) -> str:
-    """A word as the launch parser should read it; what a variable without quotes stands for are words of their own."""
+    """A word as the launch parser should read it; an unquoted variable is expanded to separate words."""
     split = document.text[word.at.start : word.at.start + 1] == "$"
     return raw if split or re.fullmatch(r"[\w@%+=:,./$-]+", raw) else shlex.quote(raw)
 
@@ -202,14 +202,14 @@ def _completed(document: Document, observation: Observation, has: Inherited) -> 
     return msgspec.structs.replace(observation, fields=fields)
 
 
-@functools.lru_cache(maxsize=1)  # asked for every launch of a script
+@functools.lru_cache(maxsize=1)  # called for every launch of a script
 def is_batch(text: str) -> bool:
-    """Whether a batch system runs the script: its launcher hands the environment to the other hosts itself."""
+    """True if a batch system runs the script: its launcher passes the environment to the other hosts."""
     return re.search(r"(?m)^#(?:SBATCH|PBS|BSUB|\$)\s|SLURM_|PBS_NODEFILE|LSB_", text) is not None
 
 
 def _hosts_of(source: str, name: str) -> object:
-    """The hosts of a hostfile that lies beside the script; None when it cannot be read."""
+    """The hosts of a hostfile next to the script; None if it cannot be read."""
     try:
         path = Path(source).parent / name
         if not path.is_file() or path.stat().st_size > _FILE_LIMIT:
@@ -223,7 +223,7 @@ def _hosts_of(source: str, name: str) -> object:
 
 
 def wraps_shell(words: Sequence[Word], word: Word | None) -> bool:
-    """Whether a quoted word (None: the command's input) is shell text or options of a launcher."""
+    """True if a quoted word (None: the command's input) is shell text or options of a launcher."""
     names = [each.raw.rsplit("/", 1)[-1] for each in words]
     if word is None:
         return any(name in _SHELLS for name in names[:4]) or names[0] in _BATCH

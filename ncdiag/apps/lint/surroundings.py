@@ -1,4 +1,4 @@
-"""Checks of what is around the settings: rendezvous, containers, leftovers of experiments, recipes of clouds."""
+"""Checks of the context of settings: rendezvous, containers, leftovers of experiments, recipes of clouds."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ _TORCH = {"torchrun", "torch.distributed.run", "torch.distributed.launch", "acce
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
-    """What concerns the whole file."""
+    """Findings on the whole file."""
     yield from _left_on(document, version)
     yield from _clouds(document)
 
 
 def of_container(document: Document) -> Iterator[Finding]:
-    """What one container or script is given; the document holds nothing of others."""
+    """Findings on one container or script; the document contains only that."""
     yield from _rendezvous(document)
     yield from _containers(document)
 
 
 def launch_place(document: Document, observation: Observation) -> Place:
-    """Where a launch stands: the word of its program when the reader saw it, else its line."""
+    """The place of a launch: the word of its program if known, else its line."""
     command = document.command_of(observation)
     return command.at if command is not None else document.line_place(observation.span.line)
 
@@ -90,7 +90,7 @@ def _rendezvous(document: Document) -> Iterator[Finding]:
 
 
 def _root_address(document: Document) -> Iterator[Finding]:
-    """NCCL_COMM_ID needs a port, and an address that the other hosts reach (src/bootstrap.cc)."""
+    """NCCL_COMM_ID needs a port, and an address that the other hosts can reach (src/bootstrap.cc)."""
     several = any(
         launch.get("nnodes", 1) > 1 or len({str(host) for host in launch.get("hosts", ())}) > 1
         for launch in _launches(document)
@@ -156,7 +156,7 @@ def _containers(document: Document) -> Iterator[Finding]:
 
 
 def _given(document: Document, place: Place, started: Started | None, option: tuple[str, str, str]) -> tuple[Edit, ...]:
-    """What gives a container something: an option of the command, or a key of the service."""
+    """The edit that sets an option of a container: of the command, or as a key of the service."""
     words, key, value = option
     if started is not None:
         return (Edit(started.behind, started.behind, f" {words}"),) if started.behind is not None else ()
@@ -173,7 +173,7 @@ def _pod(document: Document, launch: dict[str, Any], env: dict[str, str]) -> Ite
 
 
 def _left_on(document: Document, version: VersionRange | None) -> Iterator[Finding]:
-    """What slows a job or fixes what NCCL would choose; the tuning that comes with a cloud's recipe is a part of it."""
+    """Settings that slow a job down or override NCCL's choice; the tuning of a cloud's recipe is not reported alone."""
     recipe = any(pattern.match(_written(s)) for s in document.settings for pattern in _CLOUDS.values())
     for setting in document.settings:
         known = environment.variables().get(setting.name)
@@ -194,7 +194,7 @@ def _written(setting: Setting) -> str:
 
 
 def _clouds(document: Document) -> Iterator[Finding]:
-    """Variables of one cloud's network in a file for another; a template may be for several."""
+    """Variables of one cloud's network in a file for another cloud; a template may be for several."""
     if "{{" in document.text:
         return
     marked: list[tuple[str, Setting]] = []

@@ -1,7 +1,7 @@
-"""The words of shell text, each with its place: quotes, continuations, comments, here-documents, substitutions.
+"""Split shell text into words with places: quotes, continuations, comments, here-documents, substitutions.
 
-A subset of POSIX sh and bash (POSIX.1-2017, Shell Command Language, section 2.3) that is enough to see which variables
-a script sets and which commands it starts. Nothing is expanded; a word made at run time has no value.
+A subset of POSIX sh and bash (POSIX.1-2017, Shell Command Language, section 2.3) that suffices to find the variables
+that a script sets and the commands it starts. Nothing is expanded; a word computed at run time has no value.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _DOUBLE_PLAIN = re.compile(r"[^\"\\`$]+")
 
 
 class Word(msgspec.Struct, frozen=True):
-    """A word as it is at ``at``; ``text`` without quotes, None where a part is made at run time.
+    """A word at ``at``; ``text`` is without quotes, None if a part is computed at run time.
 
-    ``raw`` is the word with quotes removed and substitutions as they are written. ``inner``: the place between the
-    quotes when the word ends in a quoted part; ``escaped``: that part holds escapes.
+    ``raw`` is the word without quotes, with substitutions as written. ``inner``: the place between the quotes if the
+    word ends in a quoted part; ``escaped``: that part contains escapes.
     """
 
     at: Place
@@ -35,30 +35,30 @@ class Word(msgspec.Struct, frozen=True):
     text: str | None
     inner: Place | None = None
     commands: tuple[Place, ...] = ()
-    """The commands whose output becomes a part of it: ``$(...)``."""
+    """The commands in its substitutions ``$(...)``."""
     escaped: bool = False
 
 
 class Command(msgspec.Struct, frozen=True):
-    """The words between two separators; ``behind`` is the separator that ends them."""
+    """The words between two separators; ``behind`` is the separator after them."""
 
     words: tuple[Word, ...]
     behind: str
     bodies: tuple[Place, ...] = ()
     """Its here-documents."""
     target: str = ""
-    """The file that takes its output."""
+    """The file to which its output is redirected."""
 
 
 def commands(text: str, start: int = 0, end: int | None = None, *, expanded: bool = False) -> Iterator[Command]:
-    """The commands of a stretch of text; ``expanded``: double quotes or a here-document around it expand it first."""
+    """The commands of a stretch of text; ``expanded``: it is within double quotes or a here-document."""
     return _Lexer(text, start, len(text) if end is None else end, expanded=expanded).commands()
 
 
 class _Lexer:
     def __init__(self, text: str, start: int, end: int, *, expanded: bool) -> None:
         self.text, self.at, self.end, self.expanded = text, start, end, expanded
-        self.open = self.double = True  # a substitution or quote without its end makes all later ones plain text
+        self.open = self.double = True  # after a substitution or quote without its end, all later ones are plain text
         self.pending: list[tuple[str, bool]] = []
         self.bodies: list[Place] = []
         self.inside: list[Place] = []
@@ -91,7 +91,7 @@ class _Lexer:
             yield Command(tuple(words), "", (), target)
 
     def _redirected(self, sign: str) -> str:
-        """Read what a redirection names: the file that takes the output, or the mark that ends a here-document."""
+        """Parse the target of a redirection: the file for the output, or the delimiter of a here-document."""
         self._skip(_BLANK)
         if self.at >= self.end or self.text[self.at] == "\n":
             return ""
@@ -107,7 +107,7 @@ class _Lexer:
         return found is not None
 
     def _here_documents(self) -> None:
-        """Step over the bodies that the line just ended has announced."""
+        """Skip the bodies of the here-documents of the line that has just ended."""
         for mark, tabs in self.pending:
             start = self.at
             while self.at < self.end:
@@ -137,7 +137,7 @@ class _Lexer:
                 raw.append(plain[0])
                 self.at, inner = plain.end(), None
             elif letter == "\\" and self.expanded and self.text[self.at + 1 : self.at + 2] in {"$", "`"}:
-                self.at += 1  # the quotes around take the backslash away
+                self.at += 1  # the surrounding quotes remove the backslash
                 raw.append(self._substituted())
                 known, inner = False, None
             elif letter == "\\":
@@ -154,14 +154,14 @@ class _Lexer:
                 known, inner = False, None
             else:
                 break
-        if self.at == start:  # nothing else can begin here; never stand still
+        if self.at == start:  # nothing else can begin here; always advance
             raw.append(self.text[start])
             self.at += 1
         whole = "".join(raw).replace(FILLER, "")
         return Word(Place(start, self.at), whole, whole if known else None, inner, tuple(self.inside), self.escaped)
 
     def _quoted(self, quote: str) -> tuple[str, bool, Place | None]:
-        """The text between quotes, whether it is fixed, and its place when it holds no escapes."""
+        """(text between quotes, whether it is constant, its place if it contains no escapes)."""
         start = self.at + 1
         if quote == "'":
             stop = self.text.find("'", start, self.end)
@@ -183,7 +183,7 @@ class _Lexer:
             elif self.text[place] == "\\":
                 following = self.text[place + 1 : place + 2]
                 raw.append("" if following == "\n" else following if following in '"\\$`' else f"\\{following}")
-                escaped = escaped or following != "\n"  # a line that goes on means the same within and without
+                escaped = escaped or following != "\n"  # a line continuation has the same meaning inside and outside
                 place += 2
             else:
                 self.at = place
@@ -221,7 +221,7 @@ class _Lexer:
         return "$"
 
     def _closed(self, place: int, opener: str, closer: str) -> int:
-        """The place behind the bracket that closes the one at ``place``; 0 when there is none."""
+        """The index after the bracket that closes the one at ``place``; 0 if there is none."""
         depth = 0
         while place < self.end:
             letter = self.text[place]

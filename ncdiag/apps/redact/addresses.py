@@ -1,8 +1,8 @@
-"""Stand-ins of addresses, GUIDs, UUIDs and serial numbers: as long as before, and in the same networks as before.
+"""Stand-ins for addresses, GUIDs, UUIDs and serial numbers that keep their length and the structure of networks.
 
-Bits are changed from the left, each by what comes before it and a key, so that two addresses that share a prefix of
-any length share it afterwards (the scheme of Crypto-PAn). A bit stays where changing it would make the written number
-longer or shorter: 8 and 12 are of one /21, so that 8 may become 9, but no 12.
+Bits are changed from the left, each depending on the preceding ones and a key, so that two addresses that share a
+prefix of any length share one afterwards (the Crypto-PAn scheme). A bit is kept if changing it would change the length
+of the written number: 8 and 12 are in one /21, so 8 may become 9, but not 12.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _RELEASE = re.compile(
     r"(?:[=<>~!]=|(?<![A-Za-z])(?i:version|release|cudnn|driver|firmware|fw|ofed|toolkit|nccl|rccl|libs?\w*|ucx"
     r"|hpcx|doca|build|v|r|rev|revision|tensorrt|cublas|cusparse|cufft|package|tag)[ :=(-]{0,3}|-cu\d\d[- =]{1,3})\Z"
 )
-"""What comes before a number of four parts that is a release."""
+"""Text before a number of four parts that is a version."""
 _V6 = re.compile(
     r"(?:(?<![\w:.])|(?<=Gids)"
     r"|(?<=Gid)(?!s))(?P<lead>(?!\w{0,12}Gid)(?=[\w.-]{0,15}[g-zG-Z_.-])[A-Za-z][\w.-]{0,15}:"
-    r")?"  # eth0:fe80::1, as NCCL writes it
+    r")?"  # eth0:fe80::1, as printed by NCCL
     r"(?P<ip>[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?P<mask>/\d{1,3})?(?![\w:])"
 )
 _MAC = re.compile(
@@ -38,7 +38,7 @@ _IPOIB = re.compile(
     r"(?<![\w:])(?P<head>(?:[0-9a-fA-F]{2}:){12})(?P<guid>(?:[0-9a-fA-F]{2}:){7}[0-9a-fA-F]{2})(?![\w:])"
 )
 _DECIMAL_GID = re.compile(r"(?<=GID: )(?:\d{2,3}:){15}\d{2,3}(?![\w:])")
-"""A GID as perftest prints it, byte for byte in decimal."""
+"""A GID as printed by perftest, each byte in decimal."""
 _GUID = re.compile(
     r"(?<![\w:])(?P<zero>0[xX])?(?P<hex>[0-9a-fA-F]{16})(?![\w:])"
     r"|(?<![\w:])(?:[0-9a-fA-F]{4}:){3}[0-9a-fA-F]{4}(?![\w:])"
@@ -50,9 +50,9 @@ _SERIAL = re.compile(
     re.IGNORECASE,
 )
 _DASHED = re.compile(r"(?<![\w-])ip-(?P<ip>\d{1,3}(?:-\d{1,3}){3})(?![\w-])")
-"""The name that a cloud makes of an address."""
+"""The host name that a cloud derives from an address."""
 _SPLIT_OCTETS = frozenset({100, 169, 172, 192, 198, 203})
-"""First octets of which a part is special (RFC 1918, 3927, 6598, 5737): their second octet stays too."""
+"""First octets with special sub-ranges (RFC 1918, 3927, 6598, 5737): their second octet is kept, too."""
 _TAIL, _SMALL = 0xFFFFFF, 4
 _NO_DEVICE = re.compile(
     r"(?:\b|_)(?:comm|commId|commHash|opCount|handle|addr|ptr|hash|checksum|magic|commit|digest|buf|buff|stream)\W{1,3}\Z"
@@ -61,21 +61,21 @@ _NO_DEVICE = re.compile(
 
 @lru_cache(maxsize=512)
 def _may_swap(prefix: int, bit: int) -> bool:
-    """May the halves of 0 to 255 that share the bits above ``bit`` be swapped with no number getting longer?"""
+    """True if swapping the halves of 0 to 255 that share the bits above ``bit`` makes no number longer."""
     low, size = prefix << (bit + 1), 1 << bit
     return all(len(str(low + i)) == len(str(low + size + i)) for i in range(size))
 
 
 class Addresses:
-    """Changes the addresses of a line; ``mapping`` says what became what, ``used`` the originals by kind."""
+    """Replaces the addresses of a line; ``mapping`` maps originals to stand-ins, ``used`` has the originals by kind."""
 
     def __init__(self, key: bytes | None, mapping: dict[str, str], used: dict[str, set[str]]) -> None:
-        """``key``: of an earlier run, to make the same of the same."""
+        """``key``: that of an earlier run, to get the same stand-ins."""
         self.key = key or secrets.token_bytes(16)
         self.mapping, self.used = mapping, used
 
     def cleaned(self, line: str) -> str:
-        """The line with other addresses, GUIDs, UUIDs and serial numbers."""
+        """The line with stand-ins for addresses, GUIDs, UUIDs and serial numbers."""
         if "GID: " in line:
             line = _DECIMAL_GID.sub(self._decimal_gid, line)
         if ":" in line:
@@ -96,7 +96,7 @@ class Addresses:
         return made
 
     def random(self, what: str, bits: int) -> int:
-        """A number of so many bits that the key makes of a text."""
+        """A number of ``bits`` bits that depends on the key and a text."""
         digest = hashlib.blake2b(what.encode(), key=self.key, digest_size=8).digest()
         return int.from_bytes(digest, "big") & ((1 << bits) - 1)
 
@@ -119,7 +119,7 @@ class Addresses:
         return "ip-" + self._stand_in(found["ip"], made, "IPv4 address")
 
     def _address(self, octets: bytes, mask: int = 32) -> int:
-        """An IPv4 address with its middle octets changed, bit by bit by what comes before (subnets stay subnets)."""
+        """An IPv4 address with its middle octets changed, each bit depending on the preceding ones (keeps subnets)."""
         number = int.from_bytes(octets, "big")
         first = octets[0]
         if first in {0, 127} or first >= 224 or octets[:2] == b"\xa9\xfe":  # noqa: PLR2004  (this host, loopback, multicast, masks, link-local)
@@ -188,22 +188,25 @@ class Addresses:
                 changed ^= self._below_first(group, f"v6 {place} {before}") << (16 * place)
             prefix = changed
         elif prefix >> 54 != 0xFE80 >> 6 or prefix & ((1 << 54) - 1):
-            return number  # loopback, multicast and the like
+            return number  # loopback, multicast and similar
         return prefix << 64 | self._identifier(identifier)
 
     def _below_first(self, group: int, what: str) -> int:
-        """The change of a number in base 16 below its first bit, so that it stays as long as it was."""
+        """The change of a hexadecimal number below its first bit, so that its length is kept."""
         change = 0
         for bit in range(group.bit_length() - 2, -1, -1):
             change |= self.random(f"{what} {bit} {group >> (bit + 1)}", 1) << bit
         return change
 
     def _identifier(self, number: int) -> int:
-        """64 bits of a GUID or interface identifier: the vendor's 24 bits stay, 16 of the last 24 change."""
+        """64 bits of a GUID or interface identifier: the vendor's 24 bits are kept, 16 of the last 24 change."""
         return number & ~_TAIL | self._tail(number >> 40 & 0xFDFFFF, number & _TAIL)
 
     def _tail(self, vendor: int, tail: int) -> int:
-        """Bits 8 to 23 of a number that the vendor gave; the last byte stays, so that neighbours stay neighbours."""
+        """Bits 8 to 23 of a number assigned by the vendor.
+
+        The last byte is kept, so that neighbours stay neighbours.
+        """
         if vendor == 0 or tail in {0, _TAIL}:
             return tail
         high, low = tail >> 16, tail >> 8 & 0xFF
@@ -242,7 +245,7 @@ class Addresses:
 
     @staticmethod
     def _names_no_device(found: re.Match[str]) -> bool:
-        """Is it the number of a communicator, a hash or an address in memory, by the word before it?"""
+        """True if the preceding word shows that this is a communicator's number, a hash or a memory address."""
         return _NO_DEVICE.search(found.string[max(0, found.start() - 16) : found.start()]) is not None
 
     def _uuid(self, found: re.Match[str]) -> str:
@@ -258,7 +261,7 @@ class Addresses:
 
 
 def _end_of_network(octets: bytes, mask: int, start: int) -> int:
-    """How many bits of an IPv4 address stand for networks: 24, less where it is a network or a broadcast address."""
+    """The number of network bits of an IPv4 address: 24, or fewer if it is a network or a broadcast address."""
     number, end = int.from_bytes(octets, "big"), 24
     if mask < 32:  # noqa: PLR2004
         return end if number & ((1 << (32 - mask)) - 1) else min(end, mask)

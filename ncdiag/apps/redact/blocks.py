@@ -1,4 +1,4 @@
-"""Secrets that other lines tell: private keys, block scalars, ``data`` of Secrets, values on lines of their own."""
+"""Secrets recognised by other lines: private keys, block scalars, ``data`` of Secrets, values on separate lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["PRIVATE_KEY", "Block", "opened"]
 PRIVATE_KEY = re.compile(r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END[A-Z0-9 ]{0,40}KEY(?: BLOCK)?-----")
 _AHEAD = 400
-"""Lines in which the end of a private key, or the kind of an object, is looked for."""
+"""Number of lines that are searched for the end of a private key, or the kind of an object."""
 _BODY = re.compile(
     r"(?:.{0,80}[\s>|\"'+])?[A-Za-z0-9+/]{10,}={0,2}(?:\\n|[\"',\s])*$|[\s>|]*(?:Proc-Type|DEK-Info"
     r"|Comment|Version|Hash|Charset):|[\s>|]*[A-Za-z0-9+/]{1,12}={1,2}[\"',\s]*$|[\s>|]*$"
@@ -50,21 +50,21 @@ _LIST_ITEM = re.compile(r"(?P<lead>[\s>]*-\s+)(?P<item>[^\s:#][^:]*)$")
 
 
 class Block:
-    """Lines that hold a secret because of a line above them. ``begins_here``: that line holds some of it, too."""
+    """Lines that contain a secret because of a previous line. ``begins_here``: that line contains part of it."""
 
     begins_here = False
 
     def first(self, line: str) -> str:
-        """The line with which the block begins, without what it holds of the secret."""
+        """The first line of the block, without its part of the secret."""
         return line
 
     def removed(self, line: str) -> tuple[str | None, Block | None]:
-        """The next line without the secret (None: it does not belong to the block), and the block, if it goes on."""
+        """(next line without the secret, or None if it is not in the block; the block, if it continues)."""
         raise NotImplementedError
 
 
 class _Key(Block):
-    """A private key: to the line with its end where that was seen, else as long as lines look like its body."""
+    """A private key: up to the line with its end if that was found, else while lines have the form of its body."""
 
     begins_here = True
 
@@ -87,7 +87,7 @@ class _Key(Block):
 
 
 class _Deeper(Block):
-    """Lines that are indented more than the line above: a block scalar, or a mapping all of whose values are secret."""
+    """Lines that are indented deeper than the previous line: a block scalar, or a mapping with only secret values."""
 
     def __init__(self, indent: int, *, mapping: bool = False, items: bool = False) -> None:
         self._indent, self._mapping, self._items = indent, mapping, items
@@ -120,7 +120,7 @@ class _Deeper(Block):
 
 
 class _Value(Block):
-    """A name stood there; its ``value`` comes on one of the next lines."""
+    """A name whose ``value`` is on one of the next lines."""
 
     def __init__(self, promised: Promise, lines: int = 3) -> None:
         self._promised, self._left = max(promised, Promise.LIKELY), lines
@@ -143,7 +143,7 @@ class _Value(Block):
 
 
 class _Next(Block):
-    """The next line is the value: of an option on a line of its own, or what a command prints that shows a secret."""
+    """The next line is the value: of an option on a separate line, or the output of a command that shows a secret."""
 
     def __init__(self, promised: Promise, *, indent: int | None = None) -> None:
         self._promised, self._indent = promised, indent
@@ -174,7 +174,7 @@ def _depth(line: str) -> int:
 
 
 def opened(lines: Sequence[str], index: int, promised: Promise) -> Block | None:
-    """The block that the line begins. ``promised``: by a name in it whose value it does not hold."""
+    """The block that the line begins. ``promised``: by a name in it whose value is not on the line."""
     line = lines[index]
     if "PRIVATE KEY" in line and (begun := PRIVATE_KEY.search(line)):
         if _END.search(line, begun.end()):
@@ -196,7 +196,7 @@ def opened(lines: Sequence[str], index: int, promised: Promise) -> Block | None:
 
 
 def _of_field(line: str, below: str) -> Block | None:
-    """A field with a secret name whose value is below it."""
+    """A field with a secret name whose value is on the following lines."""
     field = _FIELD.match(line)
     if field and _SCALAR.match(field["rest"] or "") and "{" not in (field["rest"] or ""):
         named = promise(field["name"])
@@ -223,7 +223,7 @@ def _of_next(line: str) -> Block | None:
 
 
 def _kind(lines: Sequence[str], index: int) -> str:
-    """The kind of the object in which a line stands: named above it, else below."""
+    """The kind of the object that contains a line: named before it, else after it."""
     for places in (range(index, max(-1, index - _AHEAD), -1), range(index, min(len(lines), index + _AHEAD))):
         depth = _depth(lines[index])
         for place in places:

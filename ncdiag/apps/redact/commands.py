@@ -1,7 +1,7 @@
-"""Secrets that programs are given on their command lines, where no name promises one.
+"""Secrets in the arguments of programs, without a name that suggests a secret.
 
-The options are those of the programs' own manuals; what ``--password x`` and the like say for themselves, all programs
-alike, is judged in `ncdiag.apps.redact.pairs`.
+The options are from the manuals of the programs; ``--password x`` and similar options of all programs are recognised in
+`ncdiag.apps.redact.pairs`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FLAGS: dict[str, str] = {
     "turnadmin|turnserver|coturn": "p", "nvsm|nvfwupd|nvdebug": "p", "redis-benchmark": "a",
     "sftp|scp|plink|pscp|putty": "pw=", "smbmap|smbcacls": "p",
 }  # fmt: skip
-"""Programs and the letters of the options whose value is a secret; ``=``: only where it is glued to the letter."""
+"""Programs and the letters of options whose value is a secret; ``=``: only if it is joined to the letter."""
 _LETTERS = {name: flags for names, flags in _FLAGS.items() for name in names.split("|") if flags}
 _PROGRAM = re.compile(r"(?:^|(?<=[\s/|;&(\"'`\[$+,]))(?P<program>[a-z][\w-]{1,24})(?=[\s\"',])")
 _PAIR_OPTIONS = re.compile(
@@ -53,7 +53,7 @@ _SAID = re.compile(
     r"|with-token|--with-token|auth|redeem|register|unlock|unseal|join|--key|-key|-token|secret-key"
     r"|account)[ \t]{1,4}(?:--relogin[ \t]|set[ \t]|add[ \t]|-\w[ \t])?[\"']?(?P<secret>[\w.+/=~:-]{16,2000})"
 )
-"""``wandb login x``, ``ngrok authtoken x``, ``vault operator unseal x``: a word made by chance."""
+"""``wandb login x``, ``ngrok authtoken x``, ``vault operator unseal x``: followed by a random word."""
 _LOGIN = re.compile(
     r"\b(?:(?:wandb|vault|comet|swanlab|neptune|clearml|ngc|pulumi|fly|hf"
     r"|huggingface-cli)[ \t]+login|authtoken|add-authtoken|set[ \t]api-key|api-key[ \t]set"
@@ -87,7 +87,7 @@ _PLACES = re.compile(
     r"|--passphrase(?:-fd)?|passwd[ \t]+--stdin|crypto[ \t]+isakmp[ \t]+key|iwconfig[ \t]+\S{1,20}[ \t]+key"
     r"|nmcli.{0,200}[ \t]password|/pass|/password|/pw)[ \t:]{1,4}(?:s:)?"
 )
-"""What comes before a secret that only its place tells: words of commands, of SQL and of switches' configurations."""
+"""Text before a secret that only its position identifies: commands, SQL and configurations of switches."""
 _LITERALS = re.compile(
     r"(?<![\w-])(?:-b|--cookie)[ =][\"']?[\w.-]{1,60}=|--from-literal[= ][\"']?[\w.-]{1,80}="
     r"|\bvault[ \t]+(?:kv[ \t]+)?(?:put|write|patch)[ \t]+\S{1,200}(?:[ \t]+[\w.-]{1,60}=)"
@@ -117,7 +117,7 @@ _SUDO = re.compile(
 
 
 def commands(line: str) -> Iterator[Span]:
-    """Where the secrets are that the commands in the line are given."""
+    """The spans of secrets among the arguments of commands in the line."""
     yield from _options(line)
     for found in _BOTH_QUOTED.finditer(line):
         if is_value(found["secret"], Promise.LIKELY):
@@ -135,7 +135,7 @@ def commands(line: str) -> Iterator[Span]:
 
 
 def _logins(line: str) -> Iterator[Span]:
-    """What ``login`` and its kin are given, when it is not a host."""
+    """The argument of ``login`` and similar commands, unless it is a host."""
     for found in _SAID.finditer(line):
         if looks_random(found["secret"]) and not _ADDRESS.match(found["secret"]):
             yield found.span("secret")
@@ -154,7 +154,7 @@ _BOTH_QUOTED = re.compile(
 
 
 def _ends(line: str) -> Iterator[int]:
-    """Where what comes before a secret ends."""
+    """The ends of texts that precede a secret."""
     for found in _PLACES.finditer(line):
         yield found.end()
     more = True
@@ -166,7 +166,7 @@ def _ends(line: str) -> Iterator[int]:
 
 
 def _options(line: str) -> Iterator[Span]:
-    """``-p x`` and ``-px`` of programs that take a secret so."""
+    """``-p x`` and ``-px`` of programs with such an option for a secret."""
     programs = [found for found in _PROGRAM.finditer(line) if found["program"] in _LETTERS]
     for number, found in enumerate(programs):
         end = programs[number + 1].start() if number + 1 < len(programs) else len(line)
@@ -200,7 +200,7 @@ def _options(line: str) -> Iterator[Span]:
 
 
 def _piped(line: str) -> Iterator[Span]:
-    """What is written into a program that asks for a secret, or into a file that keeps one."""
+    """Text piped to a program that reads a secret, or to a file that stores one."""
     for found in _WRITERS.finditer(line):
         if not _TAKERS.search(found["rest"].split("|")[0] if found["to"] != "|" else found["rest"]):
             continue

@@ -1,8 +1,7 @@
-"""Stand-ins of names: as long as the name, with its dashes, its number and its place in the alphabet.
+"""Stand-ins for names, with the same length, dashes, number and alphabetical position as the name.
 
-Hosts of one series (``gpu-a07``, ``gpu-a08``) get one stand-in and keep their numbers, so that sets such as
-``gpu-a[07-08]`` stay sets, sorted names stay sorted and wrapped lines break where they broke. What is replaced are the
-letters, which name the site.
+Hosts of one series (``gpu-a07``, ``gpu-a08``) get the same stand-in and keep their numbers, so that sets such as
+``gpu-a[07-08]``, sorted lists and line breaks stay valid. Only the letters are replaced, because they name the site.
 """
 
 from __future__ import annotations
@@ -25,26 +24,26 @@ _WORDS = frozenset(
     | {"kernel", "mpi", "nccl", "net", "node", "none", "proc", "rank", "sys", "unknown", "user", "vm", "warn", "server"}
     | {"test", "data", "main", "local", "home", "train", "python", "torch", "nvidia", "worker", "master", "launcher"}
 )
-"""Names that would be taken for words of the text, among them the first words of sysctls."""
+"""Names that could be words of the text, including the first words of sysctls."""
 _DEVICE = re.compile(
     r"(?:mlx\d_|eth|ib|en[opsx]|bond|gpu|rank|numa|cpu|nic|hca|lo|veth|br-|docker|cni|tun|tap|efa|rdma|roce|nvme"
     r"|sd[a-z]|node|socket|nvswitch|irdma|bnxt_re|hfi1_|rocep|ibp|hsn|team|vlan|dummy|switch|port|pci|ens|GPU|NIC"
     r"|PXB|PIX)[\d.:]*\Z"
 )
 _NUMBERED = re.compile(r"(?P<series>.*?)(?P<number>000[0-9A-Z]{3}|\d*)\Z", re.DOTALL)
-"""A name and its number at the end, which scale sets of a cloud write in base 36 with six digits."""
+"""A name and the number at its end, which scale sets of a cloud write in base 36 with six digits."""
 _CLOUD = re.compile(r"ip-\d{1,3}(?:-\d{1,3}){3}\Z")
 _LONG_NUMBER = 5
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = frozenset({"lo", "ib", "em", "en", "no", "of", "in", "is", "it", "or", "on", "to", "if", "id", "io", "ip"})
-"""Devices and words that no stand-in may be."""
+"""Devices and words that must not be used as stand-ins."""
 _STRONG = 5
-"""Letters from which on a name is replaced wherever it stands, be it glued to other words by a dash."""
+"""Minimum number of letters of a name that is replaced everywhere, even if joined to other words by a dash."""
 _SETS = 20_000
 
 
 class Names:
-    """The names that were learnt, by kind, and what stands in for them."""
+    """The known names, by kind, and their stand-ins."""
 
     def __init__(
         self,
@@ -53,7 +52,10 @@ class Names:
         used: dict[str, set[str]],
         number: Callable[[str, int], int],
     ) -> None:
-        """``mapping`` and ``kinds`` are those of an earlier run; ``number`` makes so many bits of a text."""
+        """``mapping`` and ``kinds`` are those of an earlier run.
+
+        ``number`` computes a pseudo-random number from a text.
+        """
         self.mapping, self.kinds, self._used, self._random = mapping, dict(kinds), used, number
         self._series = {
             name: mapping[f"{name}*"] for name, kind in kinds.items() if kind == "series" and f"{name}*" in mapping
@@ -70,7 +72,7 @@ class Names:
         self._stale = True
 
     def learn(self, kind: str, name: str) -> None:
-        """Take a name of a kind.
+        """Add a name of a kind.
 
         Kinds are ``host`` (with its domain), ``set`` (of hosts), ``domain``, ``user``, ``folder`` and ``bucket``.
         """
@@ -119,7 +121,7 @@ class Names:
         self._stale = True
 
     def _name(self, name: str, filler: str, codes: itertools.chain[str] | None = None) -> str:
-        """A name as long as the name that nothing has yet."""
+        """An unused name with the length of the given one."""
         start = _ALPHABET.index(filler[0])
         for code in codes or itertools.chain(_ALPHABET[start:], _ALPHABET[:start], _codes(2), _codes(3)):
             made = _filled(name, code, filler)
@@ -131,7 +133,7 @@ class Names:
         return made
 
     def _settle(self) -> None:
-        """Give the hosts learnt since then their stand-ins, in the order of the alphabet, and make the patterns."""
+        """Assign stand-ins to new hosts, in alphabetical order, and build the patterns."""
         self._stale = False
         numbered = {name: _NUMBERED.match(name) for name in self._new}
         new = sorted({found["series"] for found in numbered.values() if found} - self._series.keys())
@@ -150,7 +152,7 @@ class Names:
         self._compile()
 
     def host(self, name: str) -> str:
-        """The stand-in of the short name of a host whose series has one."""
+        """The stand-in for the short name of a host whose series has one."""
         found = _NUMBERED.match(name)
         series, number = (found["series"], found["number"]) if found else (name, "")
         if len(number) >= _LONG_NUMBER and not number.startswith("000"):
@@ -191,13 +193,13 @@ class Names:
         self._shape = re.compile(zeroed) if zeroed else None
 
     def may_stand_in(self, shape: str) -> bool:
-        """May a line hold one of the names, when its digits are read as 0?"""
+        """True if a line with this shape (digits read as 0) may contain one of the names."""
         if self._stale:
             self._settle()
         return self._shape is not None and self._shape.search(shape) is not None
 
     def cleaned(self, line: str) -> str:
-        """The line with the stand-ins."""
+        """The line with stand-ins."""
         if self._stale:
             self._settle()
         for form, made in self._forms:
@@ -221,13 +223,13 @@ class Names:
         return self.host(name) + (self._labels(found["domain"]) if found["domain"] else "")
 
     def _of_series(self, series: str, number: str) -> bool:
-        """Is this another host of a series, by its number and by a name that no device has?"""
+        """True if this is another host of a series, by its number and because no device has such a name."""
         if len(series) < _STRONG - 1 or not number or _DEVICE.match(series) or series.lower().rstrip("-_") in _WORDS:
             return False
         return "-" in series
 
     def _labels(self, text: str) -> str:
-        """Labels of a domain with stand-ins for those that were learnt; the last one stays."""
+        """Labels of a domain with stand-ins for the known ones; the last label is unchanged."""
         head, dot, last = text.rpartition(".")
         if not dot:
             return text
@@ -303,7 +305,7 @@ def _codes(width: int) -> itertools.chain[str]:
 
 
 def _filled(name: str, code: str, filler: str) -> str | None:
-    """The name with other letters: a code, then a filler; None where it has not as many letters as the code."""
+    """The name with other letters: a code, then a filler; None if it has fewer letters than the code."""
     letters = itertools.chain(code, itertools.cycle(filler[1:] + filler[:1]))
     if sum(map(str.isalnum, name)) < len(code):
         return None
@@ -311,6 +313,6 @@ def _filled(name: str, code: str, filler: str) -> str | None:
 
 
 def _any(names: Iterable[str]) -> str:
-    """The names as alternatives, longest first."""
+    """The names as alternatives of a pattern, longest first."""
     listed = sorted((name for name in names if name), key=len, reverse=True)
     return "|".join(map(re.escape, listed))

@@ -1,4 +1,4 @@
-"""Which names promise a secret, and which values are none: the same for every grammar in which a pair is written."""
+"""Which names announce a secret, and which values are not secrets: the same for every grammar of pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Promise", "is_value", "looks_random", "promise"]
 
 
 class Promise(IntEnum):
-    """What a name says of its value: nothing, that it is secret if it looks made by chance, that it is secret."""
+    """What a name says about its value: nothing, secret if it looks random, secret."""
 
     NONE = 0
     RANDOM = 1
@@ -59,7 +59,7 @@ _TELLS_OF_IT = _words(
     broker source init
     """
 )
-"""Last words of names that tell of a secret without being one: ``password_file``, ``secretName``, ``token_ttl``."""
+"""Last words of names about a secret that is not the value: ``password_file``, ``secretName``, ``token_ttl``."""
 _KEPT_BEFORE_TOKEN = _words(
     """
     bos eos pad unk sep cls mask eot eod special image vision start end stop next prev first last new think per
@@ -137,7 +137,7 @@ _PLAIN = re.compile(r"[A-Za-z][a-z]*(?:[-_./ ][A-Za-z]?[a-z]*){0,12}\Z")
 
 @functools.lru_cache(maxsize=1 << 14)
 def promise(name: str) -> Promise:
-    """What the name of a variable, option, field or header promises."""
+    """What the name of a variable, option, field or header announces."""
     words = [word.lower() for word in _WORD.findall(name)]
     low = name.lower().strip("-_./")
     if not words or _OFTEN_NAMES.match(low) or _OFTEN_NAMES.match("".join(words)):
@@ -159,7 +159,7 @@ def promise(name: str) -> Promise:
 
 
 def _of_last(last: str, before: str, *, upper: bool) -> Promise:  # noqa: PLR0911  (one for each word)
-    """What the last word promises where it does so by itself."""
+    """What the last word alone announces."""
     if last in _PASSWORD:
         return Promise.PASSWORD
     if last == "pass":
@@ -178,7 +178,7 @@ def _of_last(last: str, before: str, *, upper: bool) -> Promise:  # noqa: PLR091
 
 
 def _holds(words: list[str]) -> Promise:
-    """What a word in a name promises, wherever it stands."""
+    """What a word anywhere in a name announces."""
     if not _PASSWORD.isdisjoint(words):
         return Promise.PASSWORD
     if not _SECRET.isdisjoint(words):
@@ -192,7 +192,7 @@ def _holds(words: list[str]) -> Promise:
 
 
 def is_value(value: str, promised: Promise) -> bool:  # noqa: PLR0911  (one for each promise)
-    """Is this a secret, when the name beside it promises one?"""
+    """True if this is a secret, given what the name announces."""
     text = value.strip()
     if not promised or _NOTHING.match(text) or not any(map(str.isalnum, text)):
         return False
@@ -211,6 +211,6 @@ def is_value(value: str, promised: Promise) -> bool:  # noqa: PLR0911  (one for 
 
 
 def looks_random(text: str) -> bool:
-    """Would nobody have typed it: long, of letters and digits?"""
+    """True if nobody would have typed it: long, of letters and digits."""
     mixed = any(map(str.isdigit, text)) and any(map(str.isalpha, text))
     return mixed and len(text) >= 16 and text[0] != "/" and " " not in text and not _NUMBERED_WORDS.match(text)  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Secrets in a text: what is removed, wherever it stands, and nowhere kept."""
+"""Remove secrets from a text; they are not stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ncdiag.text import Text
 __all__ = ["Secrets", "WithoutSecrets"]
 
 LONGEST = 1 << 18
-"""Characters of a line that are looked at in one piece."""
+"""Maximum length of a piece of a line that is searched at once."""
 _RUN = re.compile(r"[^\s\"'`,;<>()|&]{12,4000}")
 _ONE_LINE_KEY = re.compile(
     r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK"
@@ -35,33 +35,36 @@ _VALUE = re.compile(r"\s{0,80}-?\s{0,20}\{?[\"']?value[\"']?\s?:\s{0,20}")
 _SAFE_TO_SPREAD = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s/:]{10,200}\Z")
 _KNOWN_LIMIT = 500
 _SHORT = 2 << 20
-"""Bytes of a text that is read with all its lines for the names that only parsers understand."""
+"""Maximum size in bytes of a text that is read completely to find names that only parsers recognise."""
 _ALIKE, _FEW, _SHAPES = 64, 16, 1 << 16
 _QUIET, _NEVER = 16, -(1 << 60)
-"""Lines of one shape that held nothing before the next ones are passed over; where one held something, none is."""
+"""Number of lines of one shape without a secret after which further ones are skipped, and a count for never."""
 _HEAD = re.compile(r"[\w.-]{1,80}(?=:\d+:\d+ \[|: )|\[[\w.-]{1,80}:")
 
 
 class Secrets:
-    """Removes them line by line; private keys, manifests and values on lines of their own are told by other lines."""
+    """Removes secrets line by line.
+
+    Private keys, manifests and values on separate lines are recognised by other lines.
+    """
 
     def __init__(self, counts: Counter[str] | None = None, known: set[str] | None = None) -> None:
-        """At the beginning of a text. ``counts`` gets how many were removed, ``known`` those that are told by names."""
+        """Start of a text. ``counts`` receives the number of removed secrets, ``known`` those recognised by names."""
         self.counts: Counter[str] = Counter() if counts is None else counts
         self.known: set[str] = set() if known is None else known
         self._block: Block | None = None
         self._quiet: dict[bytes, int] = {}
         self._promising: set[int] = set()
-        """Lines of this part that promise a secret on another line, or are in a block that may hold one."""
+        """Lines of this part that announce a secret on another line, or are in a block that may contain one."""
 
     def removed(self, line: str) -> str:
-        """The line without its secrets, when the lines come one by one."""
+        """The line without its secrets, if lines are passed one by one."""
         return self.part([line], [0]).get(0, line)
 
     def part(self, lines: Sequence[str], wanted: Iterable[int]) -> dict[int, str]:
-        """The lines of the next part of a text that hold secrets, without them.
+        """The lines of the next part of a text that contain secrets, without them.
 
-        ``wanted`` are the lines to be looked at, in order; those in a private key or the like are looked at besides.
+        ``wanted`` are the lines to be searched, in order; lines in a private key or similar are searched as well.
         """
         made: dict[int, str] = {}
         done = -1
@@ -75,9 +78,9 @@ class Secrets:
         return made
 
     def changed(self, lines: Lines, shapes: Sequence[bytes], flags: Sequence[tuple[int, int]]) -> dict[int, str]:
-        """The lines of the next part that hold secrets, without them; ``flags`` say what each may hold.
+        """The lines of the next part that contain secrets, without them; ``flags`` say what each may contain.
 
-        Lines that differ in digits alone, and held nothing time and again, are passed over (``tokens/s: 1234``).
+        Lines that differ only in digits from several lines without secrets are skipped (``tokens/s: 1234``).
         """
         quiet = self._quiet
         wanted = [index for index, flag in flags if flag & SECRET and quiet.get(shapes[index], 0) < _QUIET]
@@ -120,7 +123,7 @@ class Secrets:
             self._count(line)
 
     def _value_above(self, lines: Sequence[str], index: int, promised: Promise, made: dict[int, str]) -> None:
-        """``- value: x`` with ``name: TOKEN`` on the line below it."""
+        """Handle ``- value: x`` with ``name: TOKEN`` on the following line."""
         above = lines[index - 1] if index else ""
         if promised and (head := _VALUE.match(above)):
             begin, end = value_at(above, head.end())
@@ -129,7 +132,7 @@ class Secrets:
                 self._count(above[begin:end])
 
     def _one(self, line: str) -> tuple[str, Promise, bool]:
-        """A line without the secrets that it tells by itself, what a name promises, whether a value is there."""
+        """(line without secrets that it shows itself, what a name in it announces, whether the value is present)."""
         if len(line) > LONGEST:
             pieces = [self._one(line[place : place + LONGEST])[0] for place in range(0, len(line), LONGEST)]
             return "".join(pieces), Promise.NONE, True
@@ -179,15 +182,15 @@ def _others(line: str) -> Iterator[Span]:
 
 
 class WithoutSecrets(Text):
-    """A source whose secrets are removed while it is read, so that none is taken for a name.
+    """A source without its secrets, so that none of them is taken for a name.
 
-    Of a long one come only some of the lines that differ in digits alone: its names are looked for, not its events.
+    Of a long source, only some of the lines that differ only in digits are returned: it is read for names, not events.
     """
 
     def __init__(
         self, source: Text, secrets: Secrets | None = None, learn: Callable[[str], None] = lambda _: None
     ) -> None:
-        """``source`` may be read again later, with its secrets. ``learn`` gets the lines that may name somebody."""
+        """``source`` may be read again later, with its secrets. ``learn`` receives the lines that may contain names."""
         self.name, self.notes = source.name, source.notes
         self._source, self._secrets, self._learn = source, secrets or Secrets(), learn
         self._heads: set[str] = set()
@@ -209,7 +212,7 @@ class WithoutSecrets(Text):
             yield whole if size < _SHORT else self._few(whole.split(b"\n") if found else lines.raw, likes)
 
     def _look(self, shape: bytes, line: str) -> None:
-        """Learn the names of a line; of lines alike only from the first ones, and who printed them."""
+        """Learn the names in a line; of similar lines only in the first ones, and their senders."""
         count = self._times.get(shape, 0)
         if count <= _ALIKE:
             self._times[shape] = count + 1
@@ -221,7 +224,7 @@ class WithoutSecrets(Text):
             self._times.clear()
 
     def _few(self, lines: list[bytes], shapes: list[bytes]) -> bytes:
-        """The lines of a buffer whose like was not seen often."""
+        """The lines of a buffer without those whose shape was seen often."""
         kept = []
         seen = self._seen.get
         for line, shape in zip(lines, shapes, strict=True):

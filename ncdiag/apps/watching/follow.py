@@ -1,7 +1,7 @@
-"""Files that grow, appear, are rotated and cut: every byte is read once.
+"""Follow files that grow, appear, are rotated and truncated: every byte is read once.
 
-A file is known by its device and inode, so that one that was renamed is not read again, and a new one in its place is
-another file. One that became shorter is read from its beginning.
+A file is identified by device and inode, so that a renamed file is not read again, and a new file at its path is
+another file. A file that became shorter is read from its start.
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from ncdiag.base.errors import InputError
 from ncdiag.text import FOLDER_LIMIT, LIMIT, Growing, looks_binary, reason_of
 
 PIECE = 1 << 20
-"""Bytes that are read at once."""
+"""Maximum number of bytes read at once."""
 TURN = 8 << 20
-"""Bytes that are read of a file before others have their turn."""
+"""Maximum number of bytes read of a file before the others have their turn."""
 LATE = 8
-"""Files that were renamed or replaced last and are still read: who writes them goes on for a while."""
+"""Number of recently renamed or replaced files that are still read, because their writer continues for a while."""
 OPEN = 256
-"""Files that are kept open, so that nothing is lost of one that is renamed."""
+"""Maximum number of files that are kept open, so that nothing of a renamed file is lost."""
 MANY = 1000
-"""Files from which on none is kept as it is: see `Growing`."""
+"""Number of files from which none is kept unchanged: see `Growing`."""
 OWN = ("/dev/fd/1", "/dev/fd/2")
-"""Where ncdiag prints."""
+"""Files to which ncdiag prints."""
 _HEAD = 1 << 15
 _REST = 20
-"""Times as long as a look for new files took is to pass until the next one."""
+"""Minimum pause between searches for new files, as a multiple of the duration of the last one."""
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
-"""Endings of what log rotation leaves: it was read when it was a text."""
+"""Suffixes of files that log rotation has compressed: they were read before that."""
 
 Identity = tuple[int, int]
 
 
 class Tail:
-    """A file that grows, and what it says."""
+    """A growing file, and its content."""
 
     def __init__(self, path: str, name: str, at: int = 0, keeps: int = LIMIT) -> None:
-        """``path`` is opened now and read from byte ``at`` on. Raises OSError."""
+        """Open ``path`` and read from byte ``at`` on. Raises OSError."""
         self._path, self._at, self._cuts, self.source = path, at, 0, Growing(name, keeps)
         self._handle: int | None = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         status = os.fstat(self._handle)
         self.identity: Identity = status.st_dev, status.st_ino
 
     def read(self) -> int:
-        """Take what was added, `TURN` bytes at most; returns how many were taken."""
+        """Read new data, at most `TURN` bytes; returns the number of bytes."""
         taken = 0
         with contextlib.suppress(OSError):
             handle = self._opened()
@@ -64,7 +64,7 @@ class Tail:
         return taken
 
     def _begin_again(self, size: int) -> None:
-        """The file was cut; one that is written anew each second is cut day and night, and has one note of it."""
+        """Restart after the file was truncated; a file that is rewritten every second gets only one note."""
         self._cuts += 1
         times = f"{self._cuts} times, last " if self._cuts > 1 else ""
         self.source.notes[:] = [
@@ -74,12 +74,12 @@ class Tail:
         self._at = 0
 
     def skip(self) -> None:
-        """Pass over what was added since."""
+        """Skip the data added since the last read."""
         with contextlib.suppress(OSError):
             self._at = os.fstat(self._opened()).st_size
 
     def _opened(self) -> int:
-        """The file, open again. Raises OSError also where another file has its path."""
+        """The file, opened again. Raises OSError also if its path is now another file."""
         if self._handle is None:
             handle = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
             status = os.fstat(handle)
@@ -90,33 +90,33 @@ class Tail:
         return self._handle
 
     def is_binary(self) -> bool:
-        """Does it begin as a program, a picture or a checkpoint does?"""
+        """True if it begins like a program, a picture or a checkpoint."""
         return looks_binary(os.pread(self._opened(), _HEAD, 0))
 
     @property
     def is_open(self) -> bool:
-        """Is the file held open?"""
+        """True if the file is kept open."""
         return self._handle is not None
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is read again."""
+        """Close the file; it is opened again for the next read."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 
 
 class Files:
-    """The files behind some paths, as they are now: files, folders with what is below them, globs."""
+    """The current files at some paths: files, folders with everything below them, globs."""
 
     def __init__(
         self, paths: Sequence[str], name_of: Callable[[str], str] = str, *,
         but: Sequence[str] = (), since: float = 0, must_exist: bool = False,
     ) -> None:  # fmt: skip
-        """``name_of`` gives the name under which a path is shown; files older than ``since`` (epoch) are passed over.
+        """``name_of`` returns the name under which a path is shown; files older than ``since`` (epoch) are skipped.
 
-        So are the files at the paths ``but``, and those at `OWN`.
+        So are the files at the paths ``but``, and those in `OWN`.
 
-        Raises InputError if a path ``must_exist`` and does not.
+        Raises InputError if a path does not exist and ``must_exist``.
         """
         self._paths, self._name_of, self._since = paths, name_of, since
         self._but = (*OWN, *but)
@@ -131,11 +131,11 @@ class Files:
 
     @property
     def sources(self) -> list[Growing]:
-        """What all files gave, also those that are gone."""
+        """The content of all files, including deleted ones."""
         return [tail.source for tail in (*self._gone, *self._tails.values())]
 
     def read(self, *, all_of_it: bool = False) -> int:
-        """Take what was added since, in turns; returns how many bytes. ``all_of_it``: until nothing is left."""
+        """Read new data in turns; returns the number of bytes. ``all_of_it``: until nothing is left."""
         looked = self._look(now=all_of_it)
         total = taken = self._turn(closed=looked)
         while all_of_it and taken:
@@ -144,7 +144,7 @@ class Files:
         return total
 
     def _turn(self, *, closed: bool) -> int:
-        """Read once; those that are not held open only if ``closed``, as to open thousands takes its time."""
+        """Read each file once; those that are not kept open only if ``closed``, as opening thousands takes time."""
         for tail in self._gone[:-LATE]:
             tail.close()
         taken = sum(tail.read() for tail in self._gone[-LATE:])
@@ -157,13 +157,13 @@ class Files:
         return taken
 
     def _look(self, *, now: bool) -> bool:
-        """Find files that are new. A look that takes long is not made often; False if none was made."""
+        """Search for new files; a slow search is repeated less often. False if none was made."""
         begin = time.monotonic()
         if begin < self._next and not now:
             return False
         there = list(self._there())
         seen = {identity for _, identity in there}
-        # an inode is given to another file once nobody holds the one that had it
+        # the inode number is reused once nobody keeps the old file open
         known = {tail.identity for tail in self._tails.values()}
         known |= {tail.identity for tail in self._gone if tail.is_open or tail.identity in seen}
         known |= {identity for path in self._but for identity in _identities(path)}
@@ -187,7 +187,7 @@ class Files:
         except OSError as error:
             self.refused[path] = reason_of(error)
             return
-        if is_binary or len(self._tails) >= OPEN:  # of thousands that appear at once not all can be open
+        if is_binary or len(self._tails) >= OPEN:  # if thousands appear at once, not all can be kept open
             tail.close()
         if is_binary:
             self._binary.add(tail.identity)
@@ -196,7 +196,7 @@ class Files:
         self._tails[path] = tail
 
     def _there(self) -> Iterator[tuple[str, Identity]]:
-        """Paths of the regular files that are there, each with its device and inode."""
+        """Paths of the regular files that exist, each with its device and inode."""
         for given in self._paths:
             matches = sorted(glob.glob(given)) if _is_glob(given) else [given]  # noqa: PTH207  (patterns may be absolute)
             for path in matches:
@@ -205,7 +205,7 @@ class Files:
                         yield from ((place, identity) for identity in _identities(place, self._since))
 
     def _below(self, folder: str) -> Iterator[str]:
-        """The files below a folder, sorted, none hidden, at most as many as are read of one."""
+        """The files below a folder, sorted, without hidden ones, at most as many as are read of one folder."""
         count = 0
         for place, below, files in os.walk(folder, onerror=self._refuse):
             below[:] = sorted(name for name in below if not name.startswith("."))
@@ -222,7 +222,7 @@ class Files:
 
 
 def _require(path: str) -> None:
-    """Raise InputError if there is nothing, or nothing that can be seen, at a path."""
+    """Raise InputError if nothing exists, or nothing is readable, at a path."""
     try:
         os.lstat(path)
     except OSError as error:
@@ -231,7 +231,7 @@ def _require(path: str) -> None:
 
 
 def _identities(path: str, since: float = 0) -> Iterator[Identity]:
-    """That of a regular file, if there is one that was written since (epoch)."""
+    """The device and inode of a regular file, if it was written after ``since`` (epoch)."""
     with contextlib.suppress(OSError):
         status = Path(path).stat()
         if stat.S_ISREG(status.st_mode) and status.st_mtime >= since:

@@ -1,15 +1,15 @@
-"""What becomes of a job's standard output and standard error: they stay what they are, and are read beside that.
+"""The standard output and standard error of a job: they stay unchanged, and are also read.
 
 ========== ==================================================================================================
 a file     The job inherits it. What it adds is read from the file.
 a pipe     The job gets a pipe, and `ncdiag.apps.watching.tee` copies it.
-a terminal The job gets a pseudo-terminal (`ncdiag.machine.terminal`), which is copied the same way. Where there can be
-           none the job inherits the terminal: nothing can be read of it, and its time of modification tells that
+a terminal The job gets a pseudo-terminal (`ncdiag.machine.terminal`), which is copied the same way. If there can be
+           none, the job inherits the terminal: its output cannot be read, and its modification time shows that
            something was printed (to 8 s, Linux drivers/tty/tty_io.c).
 other      The job inherits it; nothing is seen.
 ========== ==================================================================================================
 
-Where both streams are one pipe or one terminal, they stay one.
+If both streams are one pipe or one terminal, they stay one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ncdiag.text import Growing
 
 _NAMES = {1: "standard output", 2: "standard error"}
 _DRAIN = 32 << 20
-"""Bytes of a pipe that are taken in one turn."""
+"""Maximum number of bytes of a pipe that are read in one turn."""
 
 LOST = "the job printed faster than ncdiag could read; part of the output was not read"
 
@@ -38,19 +38,22 @@ Action = tuple[int, int, int]
 
 
 class Copied(msgspec.Struct):
-    """A stream that is copied: the process that does it, and where it gives what it copied."""
+    """A stream that is copied: the process that copies, and the pipe with its copy."""
 
     stream: int
     pid: int
     tap: int
     source: Growing
     screen: int | None = None
-    """The end of a pseudo-terminal, held for its size; while it is, the job is not told that its reader has gone."""
+    """The end of a pseudo-terminal, held for its size.
+
+    While it is held, the job is not notified when its reader is gone.
+    """
     ended: bool = False
     has_lost: bool = False
 
     def read(self) -> int:
-        """Take what was copied since; returns how many bytes."""
+        """Read new data; returns the number of bytes."""
         taken = 0
         while not self.ended and taken < _DRAIN:
             try:
@@ -70,12 +73,12 @@ class Copied(msgspec.Struct):
         return taken
 
     def close(self) -> None:
-        """Read no more. What the job still prints goes on to its reader."""
+        """Stop reading. Further output of the job still goes to its reader."""
         self._let_go()
         os.close(self.tap)
 
     def follow_size(self) -> bool:
-        """Give a pseudo-terminal the size of the real one; True if it had another one."""
+        """Copy the size of the real terminal to the pseudo-terminal; True if it changed."""
         return self.screen is not None and terminal.follow_size(self.stream, self.screen)
 
     def _let_go(self) -> None:
@@ -85,25 +88,25 @@ class Copied(msgspec.Struct):
 
 
 class Outputs:
-    """Both streams. ``actions`` are those of `os.posix_spawn` that give them to the job."""
+    """Both streams. ``actions`` are file actions for `os.posix_spawn` that pass them to the job."""
 
     def __init__(self) -> None:
-        """Look at the streams of this process, and start what copies them."""
+        """Examine the streams of this process, and start the copying processes."""
         self.actions: list[Action] = []
         self.copied: list[Copied] = []
         self.tails: list[Tail] = []
         self.unread: dict[str, str] = {}
-        """Names of streams, and why they are not read."""
+        """Names of streams that are not read, with the reason."""
         self.notes: list[str] = []
-        """Sentences for the person."""
+        """Sentences for the user."""
         self.has_terminal = False
-        """Does the job print to a terminal?"""
+        """True if the job prints to a terminal."""
         self._inherited: list[int] = []
         self._printed = 0.0
         self._ours: dict[int, int] = {}
         known: dict[tuple[int, ...], int] = {}
         for stream in (1, 2):
-            with contextlib.suppress(OSError):  # one that is closed stays so
+            with contextlib.suppress(OSError):  # a closed one stays closed
                 status = os.fstat(stream)
                 same = known.setdefault(_identity(stream, status), stream)
                 self._arrange(stream, same, status)
@@ -128,7 +131,7 @@ class Outputs:
         self.unread.setdefault(_NAMES[stream], why)
 
     def _copy(self, stream: int, *, is_terminal: bool) -> None:
-        """Make what the job prints to, and start what copies it, or note why that cannot be."""
+        """Create the stream of the job, and start the process that copies it, or store why that failed."""
         try:
             source, target = map(_above, terminal.like(stream) if is_terminal else os.pipe())
         except OSError as error:
@@ -161,39 +164,39 @@ class Outputs:
             self.tails.append(tail)
 
     def started(self) -> None:
-        """The job has its streams: nobody else is to hold them open."""
+        """Close the job's ends of the streams in this process after the start."""
         for handle in self._ours.values():
             os.close(handle)
         self._ours = {}
 
     @property
     def sources(self) -> list[Growing]:
-        """What was read of both."""
+        """The content of both streams."""
         return [*(copied.source for copied in self.copied), *(tail.source for tail in self.tails)]
 
     @property
     def has_lost(self) -> bool:
-        """Was a part of a pipe not read?"""
+        """True if a part of a pipe was not read."""
         return any(copied.has_lost for copied in self.copied)
 
     @property
     def is_at_end(self) -> bool:
-        """Is nothing more to come through a pipe?"""
+        """True if a pipe has nothing more."""
         return all(copied.ended for copied in self.copied)
 
     def close(self) -> None:
-        """Read no more; what the job prints goes on to its readers."""
+        """Stop reading; the output of the job still goes to its readers."""
         for copied in self.copied:
             copied.close()
         self.copied, self.tails = [], []
 
     def read(self) -> int:
-        """Take what was printed since; returns how many bytes."""
+        """Read new output; returns the number of bytes."""
         return sum(copied.read() for copied in self.copied) + sum(tail.read() for tail in self.tails)
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """While this lasts ncdiag prints, maybe to where the job does: that is not what the job printed."""
+        """Within this context ncdiag prints, perhaps to the same stream: that is not counted as output of the job."""
         for tail in self.tails:
             while tail.read():
                 pass
@@ -203,11 +206,11 @@ class Outputs:
         self.has_news()
 
     def follow_size(self) -> bool:
-        """Give the job's pseudo-terminals the size of the real ones; True if one had another size."""
+        """Copy the sizes of the real terminals to the job's pseudo-terminals; True if one changed."""
         return sum(copied.follow_size() for copied in self.copied) > 0
 
     def has_news(self) -> bool:
-        """Was something printed to a terminal that cannot be read, since this was asked last?"""
+        """True if something was printed to a terminal that cannot be read, since the last call."""
         before, self._printed = self._printed, max(self._times(), default=0.0)
         return self._printed != before
 
@@ -218,14 +221,14 @@ class Outputs:
 
 
 def _identity(stream: int, status: os.stat_result) -> tuple[int, ...]:
-    """The same for two descriptors of one pipe, file or terminal."""
+    """Equal for two descriptors of one pipe, file or terminal."""
     return (terminal.device(stream),) if os.isatty(stream) else (status.st_dev, status.st_ino)
 
 
 def _started(source: int, target: int) -> tuple[int, int]:
-    """Start what copies: its process id, and where it gives what it copied. Raises OSError."""
+    """Start the copying process; returns (process id, pipe with its copy). Raises OSError."""
     tap, end = map(_above, os.pipe())
-    # a descriptor that is among the targets must not be written over before it was duplicated
+    # a target descriptor must not be overwritten before it was duplicated
     actions = [
         (os.POSIX_SPAWN_DUP2, target, 1), (os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, end, tee.TAP),
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
@@ -248,7 +251,7 @@ def _started(source: int, target: int) -> tuple[int, int]:
 
 
 def _above(handle: int) -> int:
-    """The descriptor, moved where it is none of those that a program is given."""
+    """The descriptor, moved above those that a program is given."""
     low = []
     while handle <= tee.TAP:
         low.append(handle)

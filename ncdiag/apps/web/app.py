@@ -1,4 +1,4 @@
-"""The routes: the page, what it loads, and the form that is sent to it."""
+"""The routes: the page, the files that it loads, and its form."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from ncdiag.language import ENGLISH
 from ncdiag.report import SPOKEN, formats
 
 EVENTS = "application/x-ndjson"
-"""What the page's own script accepts: a line of JSON for each thing that happens, the answer last."""
+"""The type that the page's script accepts: one line of JSON per event, the answer last."""
 _ECHO_LIMIT = 256 << 10
-"""Bytes of a paste that are in the page again after a form was sent without scripts."""
+"""Maximum size in bytes of a paste that is shown again after a form was sent without scripts."""
 _TYPES = {"json": "application/json", "sarif": "application/json", "html": "text/html", "junit": "application/xml"}
 _STATUS = {"too_slow": 504, "no_memory": 507, "died": 500, "answer_too_large": 500}
 
 
 def build(settings: Settings, note: Callable[[str], None]) -> Guard:
-    """The application, behind its guard; ``note`` gets sentences for its operator."""
+    """The application with its guard; ``note`` receives sentences for the operator."""
     site = _Site(settings, note)
     routes = [
         Route("/", site.page, methods=["GET"]),
@@ -49,7 +49,7 @@ def build(settings: Settings, note: Callable[[str], None]) -> Guard:
 
 
 class _Site:
-    """What the routes share."""
+    """State shared by the routes."""
 
     def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
         self.settings, self.note = settings, note
@@ -60,7 +60,7 @@ class _Site:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """While the server runs there is a folder for what is sent; what a killed server left behind is removed."""
+        """Keep a folder for uploads while the server runs, and remove those of servers that were killed."""
         await anyio.to_thread.run_sync(abandoned.remove)
         await analysis.make_ready()
         with tempfile.TemporaryDirectory(
@@ -69,7 +69,7 @@ class _Site:
             yield
 
     def language(self, request: Request, wants: str = "") -> str:
-        """The language that the address names, else the browser's; of a format for programs English."""
+        """The language in the address, else the browser's; for a format for programs English."""
         named = request.query_params.get("lang", "")
         if named in LANGUAGES:
             return named
@@ -91,7 +91,7 @@ class _Site:
 
 
 class _Judge:
-    """The form: what was sent is judged, and gone when the answer is out or nobody waits for it."""
+    """The form: an upload is judged, and deleted when the answer was sent or the client has gone."""
 
     def __init__(self, site: _Site) -> None:
         self._site, self._settings = site, site.settings
@@ -114,7 +114,7 @@ class _Judge:
             self._site.busy -= 1
 
     def _folder(self) -> tempfile.TemporaryDirectory[str] | None:
-        """A folder for what is sent; None where there can be none, which the operator is told."""
+        """A folder for uploads; None, with a note to the operator, if it cannot be created."""
         try:
             made = tempfile.TemporaryDirectory(dir=self._site.folder, ignore_cleanup_errors=True)
             Path(made.name, INPUT).mkdir(mode=0o700)
@@ -153,7 +153,7 @@ class _Judge:
         )  # fmt: skip
 
     async def _steps(self, folder: Path, work: Work) -> AsyncGenerator[int | Outcome, None]:
-        """How many are before this one, whenever that changes; then the outcome."""
+        """The number of analyses before this one, whenever it changes; then the outcome."""
         ticket = self._site.line.join()
         try:
             while before := ticket.before():
@@ -166,7 +166,7 @@ class _Judge:
         yield outcome
 
     async def _keep(self, folder: Path, outcome: Outcome) -> None:
-        """Keep an analysis where that was asked for; one who asked gets an answer also where it fails."""
+        """Keep an analysis if the operator requested it; the answer is sent even if that fails."""
         place = self._settings.keep
         if place is not None:
             try:
@@ -175,7 +175,7 @@ class _Judge:
                 self._site.note(f"cannot store a diagnosis in {place}: {error.strerror or error}")
 
     async def _plain(self, request: Request, folder: Path, work: Work) -> Response:
-        """One format alone, for programs; its status says how it went."""
+        """A single format, for programs; the HTTP status reports success."""
         outcome = Outcome(word="died")
         async with contextlib.aclosing(self._steps(folder, work)) as steps:
             async for step in steps:
@@ -188,7 +188,7 @@ class _Judge:
         return Response(outcome.files[work.wants], media_type=_TYPES.get(work.wants, "text/plain"))
 
     def _streamed(self, request: Request, folder: Path, work: Work) -> Response:
-        """The page, or the events of its script; begun at once, so that one sees that one waits."""
+        """The page, or the events for its script; sent from the start, so that the user sees that they wait."""
         if _wants_events(request.headers):
             return StreamingResponse(self._events(folder, work), media_type=EVENTS)
         return StreamingResponse(self._whole(folder, work), media_type="text/html")
@@ -215,7 +215,7 @@ class _Judge:
         yield after
 
     def _refusal(self, request: Request, status: int, word: str) -> Response:
-        """Why there is no analysis, in the form in which the answer would have come."""
+        """Why there is no analysis, in the form of the requested answer."""
         page = Page(self._settings, self._site.language(request))
         sentence = page.words[word]
         headers = {"Retry-After": "30"} if status == 503 else None  # noqa: PLR2004  (RFC 9110)
@@ -231,7 +231,7 @@ def _wants_events(headers: Headers) -> bool:
 
 
 def _pasted(work: Work) -> str:
-    """What was pasted, to stand in the page once more; nothing where it is long."""
+    """The pasted text, to be shown in the page again; empty if it is long."""
     path = Path(work.folder, INPUT, uploads.PASTE)
     if uploads.PASTE not in work.names or path.stat().st_size > _ECHO_LIMIT:
         return ""
@@ -240,7 +240,7 @@ def _pasted(work: Work) -> str:
 
 @contextlib.asynccontextmanager
 async def _while_there(request: Request) -> AsyncIterator[None]:
-    """The block is given up when the one who asked goes away; its request has been read to the end."""
+    """Cancel the block when the client disconnects; its request has been read to the end."""
     async with anyio.create_task_group() as group:
         group.start_soon(_watch, request.receive, group.cancel_scope)
         yield

@@ -1,7 +1,7 @@
-"""What a browser or a program sends, taken in piece by piece: into files that only this user can read.
+"""Receive uploads of browsers and programs piece by piece, into files that only this user can read.
 
-Memory does not grow with an upload. Names of files come from strangers and are made harmless; they are kept where
-possible, because the answer names lines by them.
+Memory use does not depend on the size. File names are untrusted and are sanitised; they are kept if possible, because
+the answer names lines by them.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 PASTE = "paste.txt"
-"""The file of the paste field."""
+"""The file with the content of the paste field."""
 FILES_LIMIT = 500
 SILENCE = 60.0
-"""Seconds after which a sender that sends nothing is given up."""
+"""Seconds without data after which an upload is cancelled."""
 _FILE = "file"
-"""The field of files, which need no name of their own."""
+"""The form field for files."""
 _FIELDS = frozenset({"format", "redact"})
-"""Small fields that are looked at; others are dropped, so that a form of millions of them costs no memory."""
+"""Small fields that are read; others are dropped, so that a form with millions of them costs no memory."""
 _FIELD_LIMIT = 200
 _PARTS_LIMIT = FILES_LIMIT + 100
 _HEADER_LIMIT = 4096
 _NAME_LIMIT = 100
-"""Bytes of the end of a name that are kept; file systems take 255."""
+"""Maximum length of a file name in bytes, of which the end is kept; file systems allow 255."""
 _STRANGE = re.compile(r"[^\w.,+@=-]+")
 _PIECE = 1 << 20
 
 
 class Received(msgspec.Struct):
-    """What was sent: small ``fields`` by name, and the ``names`` of the files in the folder, in their order."""
+    """An upload: small ``fields`` by name, and the ``names`` of the files in the folder, in their order."""
 
     fields: dict[str, str] = {}
     names: list[str] = []
 
 
 class UploadError(Exception):
-    """An upload that is not taken: the HTTP ``status`` and the ``word`` for its sentence (`words.toml`)."""
+    """A rejected upload: the HTTP ``status`` and the ``word`` for its sentence (`words.toml`)."""
 
     def __init__(self, status: int, word: str) -> None:
         self.status, self.word = status, word
@@ -54,10 +54,10 @@ class UploadError(Exception):
 
 
 async def receive(request: Request, folder: Path, limit: int) -> Received:
-    """Take a form (``multipart/form-data``) or a bare text into the folder, at most ``limit`` bytes of it.
+    """Receive a form (``multipart/form-data``) or a plain text into the folder, at most ``limit`` bytes.
 
-    Raises UploadError. What is beyond the limit is read and dropped up to three times that size, because a browser
-    shows no answer before it has sent all.
+    Raises UploadError. Data beyond the limit is read and dropped up to three times that size, because a browser
+    shows no answer before it has sent everything.
     """
     received = Received(fields=dict(request.query_params))
     with _Writer(folder, received) as writer:
@@ -108,7 +108,7 @@ async def _take(request: Request, taking: _Form | _Bare, limit: int) -> None:
 
 
 class _Writer:
-    """Writes parts into files of the folder; bytes are held until `flush`."""
+    """Writes parts into files of the folder; data is held until `flush`."""
 
     def __init__(self, folder: Path, received: Received) -> None:
         self._folder, self._received = folder, received
@@ -120,11 +120,11 @@ class _Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:  # something went wrong, and what is held is not wanted any more
+        if self._file is not None:  # after an error the held data is not needed
             self._file.close()
 
     def open(self, name: str) -> None:
-        """Begin a file. Raises UploadError where there are too many."""
+        """Begin a file. Raises UploadError if there are too many."""
         if len(self._received.names) >= FILES_LIMIT:
             raise UploadError(413, "too_many")
         self.close()
@@ -139,12 +139,12 @@ class _Writer:
         self.waiting += len(piece)
 
     def field(self, name: str, value: bytes) -> None:
-        """Keep a small field that somebody looks at."""
+        """Store a small field that is needed."""
         if name in _FIELDS:
             self._received.fields[name] = value.decode("utf-8", "replace").strip()
 
     def flush(self) -> None:
-        """Write what is held. Raises OSError."""
+        """Write the held data. Raises OSError."""
         if self._file is not None and self._held:
             whole = memoryview(b"".join(self._held))
             while whole:
@@ -152,7 +152,7 @@ class _Writer:
         self._held, self.waiting = [], 0
 
     def close(self) -> None:
-        """End the file; an empty one is not kept."""
+        """End the file; an empty one is deleted."""
         if self._file is None:
             return
         with contextlib.closing(self._file):
@@ -164,7 +164,7 @@ class _Writer:
 
 
 class _Bare:
-    """A body that is the text itself."""
+    """A body that is plain text."""
 
     def __init__(self, writer: _Writer) -> None:
         self.writer = writer
@@ -228,7 +228,7 @@ class _Form:
         if b"filename" in options or self._field == _FILE:
             self._kept = None
             name = options.get(b"filename", _FILE.encode())
-            if name:  # browsers send one without a name where none was chosen
+            if name:  # browsers send one without a name if none was chosen
                 self.writer.open(name.decode("utf-8", "replace"))
         elif self._field == "text":
             self._kept = None
@@ -248,17 +248,17 @@ class _Form:
 
 
 def _longer(header: bytes, more: bytes) -> bytes:
-    """Raises UploadError for a header that no browser sends."""
+    """Raises UploadError for a header that no browser would send."""
     if len(header) + len(more) > _HEADER_LIMIT:
         raise UploadError(400, "broken_upload")
     return header + more
 
 
 def harmless(name: str, taken: Iterable[str]) -> str:
-    """A name for a file of this folder, as near to the given one as is safe, and none that is taken.
+    """A safe name for a file of the folder, as similar to the given one as possible, and not yet taken.
 
-    It has no folder, does not begin with a dot or a dash, and holds neither blanks nor characters that mean something
-    to a shell, a pattern of files or a terminal.
+    It has no folder, does not begin with a dot or a dash, and contains neither blanks nor characters that are special
+    in a shell, a glob or a terminal.
     """
     base = _STRANGE.sub("_", re.split(r"[/\\]", name)[-1]).encode()[-_NAME_LIMIT:].decode(errors="ignore")
     base = base.lstrip(".-") or _FILE
