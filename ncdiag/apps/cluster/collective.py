@@ -1,7 +1,7 @@
-"""nccl-tests over the hosts of a probe: all together, then pairs, by the launcher that is at hand.
+"""Run nccl-tests on the hosts of a probe: on all together, then on pairs, with the available launcher.
 
-What the run over all hosts printed is kept as it is. Runs over pairs have the same ranks on other hosts, so that of
-each only its speed is told, as the parser of nccl-tests reads it.
+The output of the run on all hosts is kept unchanged. Runs on pairs have the same rank numbers on other hosts, so only
+their speed is reported, as parsed by the parser of nccl-tests.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 PROGRAM = "all_reduce_perf"
 _SIZES = ("-b", "64M", "-e", "1G", "-f", "4", "-n", "20")
-"""From sizes that show bandwidth on; 20 iterations are the default of nccl-tests."""
+"""Sizes that show the bandwidth; 20 iterations are the default of nccl-tests."""
 _LONGEST = 60.0
-"""Seconds of one run; a healthy one takes some seconds, most of them for the start."""
+"""Maximum seconds of one run; a healthy one takes some seconds, mainly for the start."""
 _ROUNDS, _AT_ONCE = 2, 8
-"""How many pairs each host is in, and how many of them run at the same time."""
+"""The number of pairs per host, and of pairs that run in parallel."""
 _ALONE = 2
 _ODD = "most hosts have it at another path, or have another number of GPUs"
 
 
 class Able(msgspec.Struct, frozen=True):
-    """Where a host has the program, and how many GPUs."""
+    """The path of the program on a host, and the number of GPUs."""
 
     path: str
     gpus: int
 
 
 def collectives(able: Mapping[str, Able], means: str, wish: Wish, seconds: float) -> Iterator[str]:
-    """Lines of what was run in so many seconds, and of each host on which nothing was; ``means`` asks the hosts."""
+    """Lines of the runs within ``seconds``, and of each host without a run; ``means`` is the launcher."""
     launcher = "srun" if means == "srun" else "mpirun"
     why = ""
     if means == "kubectl":
@@ -62,7 +62,7 @@ def collectives(able: Mapping[str, Able], means: str, wish: Wish, seconds: float
 
 
 class _Ran(msgspec.Struct, frozen=True):
-    """What a run ``said``, and the ``error`` with which it failed; ``cut``: it was ended with the time of all."""
+    """The output of a run, and the ``error`` with which it failed; ``cut``: it was ended because the time was up."""
 
     said: str
     error: str = ""
@@ -70,13 +70,13 @@ class _Ran(msgspec.Struct, frozen=True):
 
 
 class _Runs:
-    """Runs that are over by then."""
+    """Runs that end before a deadline."""
 
     def __init__(self, able: Able, launcher: str, wish: Wish, ends: float) -> None:
         self._able, self._launcher, self._wish, self._ends = able, launcher, wish, ends
 
     def lines(self, hosts: Sequence[str]) -> Iterator[str]:
-        """The run over all hosts, below its command line, and a line for each pair, or for what had no time."""
+        """The run on all hosts, after its command line, and a line for each pair, or for what had no time."""
         argv = self._line(hosts)
         whole = self._run([argv])[0]
         several = len(hosts) > _ALONE
@@ -118,7 +118,7 @@ class _Runs:
         ]  # fmt: skip
 
     def _run(self, lines: Sequence[list[str]]) -> list[_Ran]:
-        """What became of each; all at the same time."""
+        """The results of the runs, all executed in parallel."""
         from ncdiag.agent.probe.bandwidth import Held, last_words
 
         found: list[_Ran] = []
@@ -138,7 +138,7 @@ class _Runs:
 
 
 def _bandwidth(said: str) -> float | None:
-    """GB/s of bus bandwidth of the largest size."""
+    """GB/s of bus bandwidth for the largest size."""
     reading = read_source(TextSource.of_bytes(PROGRAM, said.encode()))
     rows = [row for one in reading.observations if one.entity == "Benchmark" for row in one.fields.get("rows", ())]
     rates = [row.get("busbw") for row in rows]

@@ -1,4 +1,4 @@
-"""One process a host, by what also starts the job: ``srun`` or ``mpirun``."""
+"""Run one process per host with ``srun`` or ``mpirun``, which also start the job."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from ncdiag.base.errors import UsageError
 from ncdiag.facts.fold import fold_hosts
 
 _GRACE = 15
-"""Seconds beyond those of a host: until all processes are started, and until the last of them is told to end."""
+"""Seconds in addition to those of a host: to start all processes, and to stop the last of them."""
 _LAST, _TICK = 2, 0.5
-"""Seconds for a launcher to end."""
+"""Seconds for a launcher to end, and between checks."""
 _WORDS, _LONGEST = 20, 400
 _LONGEST_LINE = 1 << 20
-"""Bytes; those of an envelope have 4,096."""
+"""Maximum length of a line in bytes; those of an envelope have 4,096."""
 _UP = ("idle", "mix", "alloc", "comp", "resv")
-"""How the states begin in which Slurm starts processes on a node (sinfo(1))."""
+"""Prefixes of the states in which Slurm starts processes on a node (sinfo(1))."""
 _DRAINING = ("drain", "drng")
-"""A node in such a state takes no new job and goes on with those that it has."""
+"""States of a node that accepts no new job and continues those that it has."""
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def by_srun(hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
-    """Ask by a job step on each host: in the allocation at hand, else in one of its own.
+    """Run the command as a job step on each host: in the current allocation, else in a new one.
 
-    ``talk``: what is said meanwhile; srun gives its standard input to all of them.
+    ``talk``: the exchange in the meantime; srun sends its standard input to all of them.
     """
     unfit = _unfit(hosts)
     fit = [host for host in hosts if host not in unfit]
@@ -54,7 +54,7 @@ def by_srun(hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None = 
 
 
 def _unfit(hosts: Sequence[str]) -> dict[str, str]:
-    """The hosts on which Slurm starts nothing, and why: one of them would hold up all."""
+    """The hosts on which Slurm starts nothing, and why: one of them would delay all."""
     answer = run(
         ["sinfo", "--all", "--noheader", "--Node", "--nodes", fold_hosts(hosts), "--format", "%N %T %E"], _GRACE
     )
@@ -76,7 +76,7 @@ def _unfit(hosts: Sequence[str]) -> dict[str, str]:
 
 
 def _allocated() -> frozenset[str]:
-    """The nodes of the allocation at hand: steps are started on them for as long as it lasts."""
+    """The nodes of the current allocation: steps can be started on them while it lasts."""
     listed = os.environ.get("SLURM_JOB_NODELIST") if "SLURM_JOB_ID" in os.environ else None
     try:
         return frozenset(targets(listed)) if listed else frozenset()
@@ -85,16 +85,16 @@ def _allocated() -> frozenset[str]:
 
 
 def by_mpirun(hosts: Sequence[str], command: str, wish: Wish) -> list[Answer]:
-    """Ask by Open MPI's or MPICH's launcher; it gives up on all hosts when it cannot reach one."""
-    # What most ranks have as standard input ends at once, and means nothing. Standard output is a pty, which keeps no
-    # borders of records (orte/mca/iof/base/iof_base_setup.c); standard error is a pipe.
+    """Run the command with the launcher of Open MPI or MPICH; it fails on all hosts if it cannot reach one."""
+    # Standard input of most ranks ends at once, which means nothing. Standard output is a pty, which does not preserve
+    # records (orte/mca/iof/base/iof_base_setup.c); standard error is a pipe.
     apart = f"{{ {command}; }} </dev/null 3>&2 2>/dev/null 1>&3"
     argv = [*mpirun(hosts), *shlex.split(wish.options), "sh", "-c", apart]
     return _asked(argv, hosts, wish, AS_ROOT if os.geteuid() == 0 else {})
 
 
 def mpirun(hosts: Sequence[str]) -> list[str]:
-    """The beginning of a command line that starts one process on each host."""
+    """The start of a command line that starts one process on each host."""
     said = run(["mpirun", "--version"], _GRACE).output.decode("utf-8", "replace")
     hydra = "HYDRA" in said or "Intel" in said
     where = ["-hosts", ",".join(hosts), "-ppn", "1"] if hydra else ["-H", ",".join(f"{h}:1" for h in hosts)]
@@ -104,7 +104,7 @@ def mpirun(hosts: Sequence[str]) -> list[str]:
 def _asked(
     argv: Sequence[str], hosts: Sequence[str], wish: Wish, more: Mapping[str, str], talk: Talk | None = None
 ) -> list[Answer]:  # fmt: skip
-    """Run a launcher and take what its processes say."""
+    """Run a launcher and collect the answers of its processes."""
     if shutil.which(argv[0]) is None:
         return [Answer(host, problem=f"{argv[0]} is not installed here") for host in hosts]
     envelopes, said = talk or Envelopes(hosts), deque[str](maxlen=_WORDS)
@@ -130,14 +130,14 @@ def _asked(
         _end(process)
     why = f"no answer within {wish.seconds:g} s" if late else _why(argv[0], process.returncode, said)
     answers = [_answer(host, envelopes, why) for host in hosts]
-    if any(answer.problem for answer in answers):  # what the launcher printed may be of any of them
+    if any(answer.problem for answer in answers):  # the launcher's output may concern any of them
         told = tuple(text for text in said if NONE not in text)
         answers.append(Answer("", problem=f"{argv[0]} was asked", said=told))
     return answers
 
 
 def _is_over(talk: Talk, process: subprocess.Popen[bytes]) -> bool:
-    """Say what is due; True once nothing more is expected."""
+    """Send what is due; True once nothing more is expected."""
     word = talk.due()
     if word is not None and process.stdin is not None:
         with contextlib.suppress(OSError):
@@ -147,9 +147,9 @@ def _is_over(talk: Talk, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _lines(process: subprocess.Popen[bytes], deadline: float) -> Iterator[str]:
-    """The lines of a process until its output ends or it is too late: what it left behind may keep the output open.
+    """The lines of a process until its output ends or the deadline: child processes may keep the output open.
 
-    An empty one now and then, where nothing comes.
+    Yields an empty line from time to time while there is no output.
     """
     if process.stdout is None:
         return
@@ -164,7 +164,7 @@ def _lines(process: subprocess.Popen[bytes], deadline: float) -> Iterator[str]:
                 continue
             piece = os.read(process.stdout.fileno(), 1 << 16)
             *whole, rest = (rest + piece).split(b"\n")
-            if len(rest) > _LONGEST_LINE:  # a line without an end is given out in parts
+            if len(rest) > _LONGEST_LINE:  # a very long line is passed on in parts
                 whole, rest = [*whole, rest], b""
             yield from (line.decode("utf-8", "replace") for line in whole)
             if not piece:

@@ -1,4 +1,4 @@
-"""Try the connections between many hosts: an agent on each, sent along, and what they found as one text."""
+"""Test the connections between many hosts: an agent, sent to each, and the combined results as one text."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ncdiag.base.errors import UsageError
 from ncdiag.machine.host import Seen
 
 _LATE = 20.0
-"""Seconds beyond those of the tests: for the last of them to end, and for the results to come back."""
+"""Seconds in addition to those of the tests: for the last of them to end, and to return the results."""
 _UNFINISHED = re.compile(r"^probe (\S+): \d+ of \d+ hosts tried in time$", re.MULTILINE)
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """What is tried. Each host asks as many others as there are ``rounds``, for at most so many ``seconds``.
+    """What is tested. Each host tests ``rounds`` others, for at most ``seconds``.
 
-    ``wait``: seconds for the agents to start. ``ports`` are tried on every host besides those that the agents listen
-    on; with ``within``, these are in that range. ``places`` are (host, port) that every host tries, such as MASTER_ADDR
-    and MASTER_PORT; the agents listen on such ports where nobody does. ``bandwidth``: seconds in which RDMA ports are
-    measured, before all else, and again for ``nccl_tests``, a program, after it; 0 for none. ``needs`` are the
-    ``programs`` and ``paths`` that a launch needs on every host; None without one. ``ssh``: try port 22 of every host,
-    too.
+    ``wait``: seconds for the agents to start. ``ports`` are tested on every host in addition to those of the agents,
+    which are in the range ``within`` if given. ``places`` are (host, port) that every host tests, such as MASTER_ADDR
+    and MASTER_PORT; the agents listen on such ports if nobody does. ``bandwidth``: seconds in which RDMA ports are
+    measured, before everything else, and again for ``nccl_tests``, a program, after it; 0 for none. ``needs`` are the
+    ``programs`` and ``paths`` that a launch needs on every host; None without one. ``ssh``: also test port 22 of every
+    host.
     """
 
     seconds: float = 60.0
@@ -50,9 +50,9 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """``text`` is what the hosts found, as `ncdiag.parsers.probe` reads it.
+    """``text`` has the results of the hosts, as `ncdiag.parsers.probe` parses them.
 
-    ``silent`` are those that gave no answer, and ``said`` the lines on them.
+    ``silent`` are hosts without an answer, and ``said`` the lines on them.
     """
 
     text: str
@@ -61,17 +61,17 @@ class Tried(msgspec.Struct, frozen=True):
 
     @property
     def whole(self) -> str:
-        """The text, and a line for each host that gave no answer."""
+        """The text, and a line for each host without an answer."""
         return self.text + self.said
 
     @property
     def unfinished(self) -> list[str]:
-        """The hosts that did not try all others in time."""
+        """The hosts that did not test all others in time."""
         return _UNFINISHED.findall(self.text)
 
 
 def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
-    """What the hosts behind ``nodes`` found; UsageError when nothing can ask them."""
+    """The results of the hosts in ``nodes``; raises UsageError if there is no way to reach them."""
     means = via or chosen(nodes)
     if means == "mpirun":
         msg = "probe must talk to all hosts, but mpirun forwards input only to rank 0; use --via ssh or srun"
@@ -103,9 +103,9 @@ def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
 
 _SSH = 22
 _RUN, _EACH = 2, 5.0
-"""Seconds of one run of ib_write_bw, and of all that is around it."""
+"""Seconds of one run of ib_write_bw, and of everything around it."""
 _PAUSE, _PAUSE_EACH = 0.2, 0.01
-"""Seconds until all have heard of each other: the word goes to them one after the other."""
+"""Seconds until all hosts have received the table: it is sent to them one after the other."""
 
 
 class Port(msgspec.Struct, frozen=True):
@@ -131,10 +131,10 @@ class RdmaPort(msgspec.Struct, frozen=True):
 
 
 class Introduction(msgspec.Struct, frozen=True):
-    """What an agent says of itself, as far as the others are told of it.
+    """The properties that an agent reports, as far as the others need them.
 
-    ``listening`` are the ports asked for on which it listens. ``more`` counts the interfaces that are left out;
-    ``carries``: it can measure its RDMA ports; ``nccl_tests`` is where it has the program, and ``gpus`` for how many
+    ``listening`` are the requested ports on which it listens. ``more`` counts the interfaces that are left out;
+    ``carries``: it can measure its RDMA ports; ``nccl_tests`` is the path of the program, and ``gpus`` the number of
     GPUs.
     """
 
@@ -150,7 +150,7 @@ class Introduction(msgspec.Struct, frozen=True):
 
 
 def introduced(data: bytes) -> Introduction | None:
-    """What a host said of itself; None for what would make the agents of other hosts fail."""
+    """The properties that a host reported; None if they would make the agents of other hosts fail."""
     try:
         found = msgspec.json.decode(data, type=Introduction)
         for one in found.interfaces:
@@ -161,7 +161,10 @@ def introduced(data: bytes) -> Introduction | None:
 
 
 def table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction]) -> bytes:
-    """One line for all agents: who takes part, under the names by which they were asked. ``known`` gets them."""
+    """The line for all agents with the participants, under the names given by the user.
+
+    ``known`` is filled with them.
+    """
     hosts = []
     for name, data in told.items():
         host = introduced(data)
@@ -178,9 +181,9 @@ def table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction
 
 
 def _slots(hosts: Sequence[Introduction], seconds: float) -> dict[str, float] | None:
-    """The time slots of `ncdiag.agent.probe.rails`; None where no time is to be spent.
+    """The time slots of `ncdiag.agent.probe.rails`; None if no time is to be spent.
 
-    Of a host with so many ports that not even one round fits, those that come first are measured.
+    If hosts have so many ports that not even one round fits, only the first ports are measured.
     """
     if not seconds:
         return None

@@ -1,4 +1,4 @@
-"""One shell a host, by ClusterShell: ssh (through its tree of gateways, where the site has one) or ``kubectl exec``."""
+"""Run a command in one shell per host with ClusterShell: ssh (also through a tree of gateways) or ``kubectl exec``."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _TICK = 0.2
 _CONNECT = 10
 """Seconds for a connection."""
 _FILES, _OTHER_FILES = 3, 64
-"""Open files for each process, its three pipes, and for all else."""
+"""Open files for each process, its three pipes, and for everything else."""
 _SSH_FAILED = 255
-"""The exit status of ssh when it is the connection that failed (ssh(1))."""
+"""The exit status of ssh if the connection failed (ssh(1))."""
 
 
 def ask(
     hosts: Sequence[str], command: str, wish: Wish, *, local: bool = False, talk: Talk | None = None
 ) -> list[Answer]:  # fmt: skip
-    """Run a command on each host at once, as many as ``wish.fanout`` allows; ``local``: here, ``%h`` is the host.
+    """Run a command on up to ``wish.fanout`` hosts in parallel; ``local``: run it here, ``%h`` is the host.
 
-    A host of ``wish.here`` is asked without ssh.
+    A host in ``wish.here`` is reached without ssh.
 
-    Standard input stays open until all have ended: when this process dies, they see it end. ``talk``: what is said to
-    them meanwhile; then all are asked at once, and come to an end with it.
+    Standard input stays open until all have ended: if this process dies, they see it end. ``talk``: the exchange in the
+    meantime; then all run in parallel and end with it.
     """
     task = task_self()
     ear = _Ear(wish, talk)
@@ -76,13 +76,13 @@ def _set_up(task: Task, wish: Wish, *, local: bool) -> None:
         task.set_info("ssh_options", wish.options)
     topology = _topology()
     if topology is not None and not local:
-        with contextlib.suppress(TopologyError):  # one that does not name this host: no tree from here
+        with contextlib.suppress(TopologyError):  # a tree without this host is not used
             task.load_topology(str(topology))
             task.set_default("auto_tree", True)  # noqa: FBT003
 
 
 def _topology() -> Path | None:
-    """The site's tree of gateways, where clush looks for it."""
+    """The site's tree of gateways, in the place where clush searches it."""
     folders = (os.environ.get("CLUSTERSHELL_CFGDIR"), "~/.config/clustershell", "~/.local/etc/clustershell",
                "/etc/clustershell")  # fmt: skip
     places = (Path(folder).expanduser() / "topology.conf" for folder in folders if folder)
@@ -90,7 +90,7 @@ def _topology() -> Path | None:
 
 
 class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
-    """Takes what the hosts say."""
+    """Collects the answers of the hosts."""
 
     def __init__(self, wish: Wish, talk: Talk | None) -> None:
         self._wish, self._talk = wish, talk
@@ -101,7 +101,7 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
         self._workers: list[Any] = []
 
     def hold(self, worker: Any) -> None:  # noqa: ANN401
-        """Keep the worker, and with it the standard input of what it runs."""
+        """Keep the worker, and with it the standard input of its command."""
         self._workers.append(worker)
 
     def ev_read(self, worker: Any, node: Any, sname: str, msg: bytes) -> None:  # noqa: ANN401, ARG002
@@ -110,14 +110,14 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
             self._said[str(node)].append(text.strip()[:_LONGEST])
 
     def ev_hup(self, worker: Any, node: Any, rc: int | None) -> None:  # noqa: ANN401, ARG002
-        if rc is not None and (self._talk is None or not self._talk.is_over()):  # at its end we end them
+        if rc is not None and (self._talk is None or not self._talk.is_over()):  # at its end they are ended from here
             self._codes[str(node)] = rc
             if self._talk is not None:
                 self._talk.gone(str(node))
         self._wish.tell(len(self._codes) + len(self._late))
 
     def ev_timer(self, timer: Any) -> None:  # noqa: ANN401
-        """Say what is due, and end the talk."""
+        """Send what is due, and end the exchange."""
         if self._talk is None:
             return
         word = self._talk.due()
@@ -134,7 +134,7 @@ class _Ear(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
             self._late.update(map(str, worker.iter_keys_timeout()))
 
     def answer(self, host: str, wish: Wish, *, local: bool) -> Answer:
-        """What came of one host."""
+        """The answer of a host."""
         if self._envelopes.is_whole(host):
             try:
                 return Answer(host, data=self._envelopes.data(host))

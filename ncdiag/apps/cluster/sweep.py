@@ -1,4 +1,4 @@
-"""Ask many hosts what `ncdiag check` would see there, by the means that the site has."""
+"""Inspect many hosts as `ncdiag check` does, with the means that the site has."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Via = Literal["ssh", "srun", "mpirun", "kubectl"]
 
 
 def sweep_hosts(nodes: str, via: Via | None, wish: Wish, *, push: bool = False) -> list[Seen]:
-    """The machines behind ``nodes``, each as far as it answered; UsageError when nothing can carry the question.
+    """The machines in ``nodes``, as far as they answered; raises UsageError if there is no way to reach them.
 
-    ``via`` None: what is here (`chosen`). ``push``: send the program along, for hosts without ncdiag.
+    ``via`` None: what is available (`chosen`). ``push``: send the program, for hosts without ncdiag.
     """
     means = via or chosen(nodes)
     command = (remote.pushed if push else remote.installed)(wish.seconds)
@@ -34,7 +34,7 @@ def sweep_hosts(nodes: str, via: Via | None, wish: Wish, *, push: bool = False) 
 
 
 def asked(nodes: str, means: Via, command: str, wish: Wish, talk: Talk | None = None) -> list[Answer]:
-    """What each host behind ``nodes`` answers to a command; ``talk``: what is said to them meanwhile."""
+    """The answer of each host in ``nodes`` to a command; ``talk``: the exchange in the meantime."""
     if means == "kubectl":
         answers = _pods(nodes, command, wish, talk)
     else:
@@ -43,7 +43,7 @@ def asked(nodes: str, means: Via, command: str, wish: Wish, talk: Talk | None = 
 
 
 def chosen(nodes: str, environment: Mapping[str, str] = os.environ) -> Via:
-    """By what to ask: labels are for kubectl; srun in an allocation, else ssh, srun, mpirun, the first that is here."""
+    """The means to use: kubectl for labels; srun in an allocation, else the first available of ssh, srun, mpirun."""
     if "=" in nodes and "[" not in nodes:
         return "kubectl"
     if "SLURM_JOB_ID" in environment and shutil.which("srun"):
@@ -69,7 +69,7 @@ def _hosts(hosts: Sequence[str], means: Via, command: str, wish: Wish, talk: Tal
 def _by_shells(
     hosts: Sequence[str], command: str, wish: Wish, talk: Talk | None, *, local: bool = False
 ) -> list[Answer]:  # fmt: skip
-    """By ClusterShell; UsageError where it is not, or cannot be: it needs POSIX."""
+    """Answers by ClusterShell; raises UsageError if it is not installed or not supported: it needs POSIX."""
     try:
         from ncdiag.apps.cluster import shells
     except ImportError as error:
@@ -79,7 +79,7 @@ def _by_shells(
 
 
 def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[Answer]:
-    """Ask the running pods with these labels; ``wish.options`` may name kubectl's namespace and context."""
+    """Answers of the running pods with these labels; ``wish.options`` may name kubectl's namespace and context."""
     options = shlex.split(wish.options)
     listed = run(["kubectl", *options, "get", "pods", "-l", selector, "-o", "json"], wish.seconds)
     if listed.why is not None or listed.status:
@@ -101,7 +101,7 @@ def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[An
 
 
 def _phases(printed: bytes) -> dict[str, str] | None:
-    """The phase of each pod; None for what is no list of pods."""
+    """The phase of each pod; None if the output is not a list of pods."""
     try:
         pods = json.loads(printed)["items"]
         found = {str(pod["metadata"]["name"]): str(pod["status"]["phase"]) for pod in pods}
@@ -111,7 +111,7 @@ def _phases(printed: bytes) -> dict[str, str] | None:
 
 
 def machines(answer: Answer) -> list[Seen]:
-    """The machine that an answer holds; where it holds none, a machine of which only that is known."""
+    """The machines in an answer; without one, a machine of which only the failure is known."""
     if answer.problem:
         return [_silent(answer)]
     try:
@@ -123,7 +123,7 @@ def machines(answer: Answer) -> list[Seen]:
 
 
 def _silent(answer: Answer) -> Elsewhere:
-    """What was printed in place of the answer, read as any output, and the line that says that there is none."""
+    """The output that came instead of the answer, parsed as any text, and the line that reports the failure."""
     host = answer.host
     last = [answer.silence] if host else []
     lines = [*answer.said, *last]

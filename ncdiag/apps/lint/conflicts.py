@@ -1,4 +1,4 @@
-"""Checks of settings against each other: contradictions, repetitions, values that ranks must share and do not."""
+"""Checks of settings against each other: contradictions, repetitions, differing values that ranks must share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Values = dict[str, str]
 
 
 class _Contradiction(msgspec.Struct, frozen=True):
-    """``first`` set in a way that leaves ``others`` without effect, and the sentence that says so."""
+    """``first`` with a value that leaves ``others`` without effect, and the sentence that says so."""
 
     first: str
     when: Callable[[_Values], bool]
@@ -38,7 +38,7 @@ class _Contradiction(msgspec.Struct, frozen=True):
 
 
 def _word(values: _Values, name: str) -> int | str | None:
-    """What NCCL takes the value for, by the book; None where it is unset or not understood."""
+    """The value as NCCL interprets it; None if it is unset or invalid."""
     return environment.resolve(name, values.get(name)).effective
 
 
@@ -110,7 +110,7 @@ def _contradictions(document: Document, group: Sequence[Setting]) -> Iterator[Fi
 
 
 def _repeated(document: Document, group: Sequence[Setting]) -> Iterator[Finding]:
-    """nccl.conf: the first setting of a name wins; Kubernetes: the last."""
+    """Repetitions: in nccl.conf the first setting of a name wins, in Kubernetes the last."""
     first: dict[str, Setting] = {}
     for setting in group:
         earlier = first.setdefault(setting.name, setting)

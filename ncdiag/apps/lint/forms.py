@@ -1,4 +1,4 @@
-"""Which form a file has, by its name and by what is in it, and its reading."""
+"""Determine the form of a file by its name and content, and parse it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ncdiag.apps.lint.vocabulary import is_setting
 from ncdiag.parsers import launch as launch_parser
 
 SIZE_LIMIT = 1 << 20
-"""Characters of a file that are read."""
+"""Maximum number of characters of a file."""
 SETTINGS_LIMIT = 2000
 
 _NAMES: tuple[tuple[re.Pattern[str], Form], ...] = (
@@ -33,7 +33,7 @@ _BARE_NAME = re.compile(r"\b((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[ \t]*=)")
 _OBJECT = re.compile(r"\s{0,400}(?:\[\s{0,400})?\{\s{0,400}(?:\"|//|/\*)")
 _DATA = (".py", ".pyw", ".toml", ".json", ".jsonc", ".ipynb")
 _MENTIONS = 2000
-"""Names of variables in a program or in data that are looked at before it is passed over."""
+"""Maximum number of names in a program or data that are checked before it is skipped."""
 _SHEBANG = re.compile(r"#!\s*\S*(?:sh|env\s+(?:ba|z|k)?sh)\b")
 _BATCH = re.compile(r"(?m)^#(?:SBATCH|PBS|BSUB)\s")
 _FROM = re.compile(r"(?im)^FROM[ \t]+[\w./:$@{}-]+(?:[ \t]+AS[ \t]+\w+)?[ \t]*\r?$")
@@ -52,7 +52,7 @@ _FILES = 5000
 
 
 def form_of(name: str, text: str) -> Form | None:
-    """The form of a file; None when lint has nothing to say of such files. ``name`` may be ``-``."""
+    """The form of a file; None if lint does not handle such files. ``name`` may be ``-``."""
     base = os.path.basename(name)  # noqa: PTH119  (names of another system's files too)
     for pattern, form in _NAMES:
         if pattern.match(base):
@@ -82,7 +82,7 @@ def _of_data(base: str, text: str) -> Form | None:
 
 
 def _names(text: str) -> bool:
-    """Whether a program or data names a variable that lint knows, as a text or before a sign of equality."""
+    """True if a program or data names a variable that lint knows, as a string or before an equals sign."""
     found = (
         each for pattern in (_QUOTED_NAME, _BARE_NAME) for each in itertools.islice(pattern.finditer(text), _MENTIONS)
     )
@@ -90,7 +90,7 @@ def _names(text: str) -> bool:
 
 
 def _plain(base: str, head: str) -> Form | None:
-    """Files that no name tells: lines of pairs, commands."""
+    """The form of files with other names: lines of pairs, commands."""
     rows = [line for line in head.split("\n") if line.strip() and not line.lstrip().startswith("#")]
     pairs = [line for line in rows if _PAIR.match(line)]
     wanted = any(is_setting(named_in(line)) for line in pairs)
@@ -102,13 +102,13 @@ def _plain(base: str, head: str) -> Form | None:
 
 
 def named_in(line: str) -> str:
-    """The variable that a line sets by itself (``NAME=``, ``export``, ``setenv``, ``: ${NAME:=``); empty for others."""
+    """The variable that a line sets (``NAME=``, ``export``, ``setenv``, ``: ${NAME:=``); empty for others."""
     found = _PAIR.match(line)
     return (found["name"] or found["set"] or found["default"] or "") if found else ""
 
 
 def read(source: str, text: str, form: Form) -> Document:
-    """Read a file into a document; what lint has nothing to say of is left out."""
+    """Parse a file into a document, without what lint does not handle."""
     document = Document(source=source, text=text[:SIZE_LIMIT], form=form)
     whole = Place(0, len(document.text))
     if form in {"shell", "dockerfile"}:
@@ -139,7 +139,7 @@ def read(source: str, text: str, form: Form) -> Document:
 
 
 def _read_rest(document: Document) -> None:
-    """The variables in quotes that no form tells of, and the lines that were not read at all."""
+    """Add variables in quotes that no form covers, and the lines that were not read."""
     if document.form in {"shell", "dockerfile", "kubernetes", "compose", "json", "toml"}:
         quoted.read(document, {setting.name_at.start for setting in document.settings})
     if document.form != "process":
@@ -166,7 +166,7 @@ def _batch_options(document: Document) -> None:
 
 
 def files_of(path: Path) -> Iterator[Path]:
-    """The files below a folder that may be linted, in a fixed order; hidden folders and those of tools are left out."""
+    """The files below a folder that may be linted, in a fixed order, without hidden folders and those of tools."""
     count = 0
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith("."))

@@ -1,4 +1,4 @@
-"""What lint reads and what it says: documents with settings at exact places, findings with the edits that fix them."""
+"""Types of lint: documents with settings at exact places, and findings with the edits that fix them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ Form = Literal[
     "process",
 ]  # fmt: skip
 Quoting = Literal["shell", "bare", "raw", "yaml", "compose", "none"]
-"""How a value is written where it stands: as a shell word, as a word that may need no quotes, as it is, as a scalar of
-YAML, as a scalar of YAML behind ``NAME=``; ``none``: nothing can be written there."""
+"""How a value is written at its place: as a shell word, as a word that may need no quotes, unchanged, as a YAML scalar,
+as a YAML scalar after ``NAME=``; ``none``: nothing can be written there.
+"""
 
 
 class Place(msgspec.Struct, frozen=True, order=True):
-    """A stretch of a document's text: offsets of its first character and of the one behind its last."""
+    """A stretch of a document's text: offsets of its first character and of the one after its last."""
 
     start: int
     end: int
 
 
 class Edit(msgspec.Struct, frozen=True, order=True):
-    """Put ``text`` in the place of a stretch."""
+    """Replace a stretch by ``text``."""
 
     start: int
     end: int
@@ -37,13 +38,13 @@ class Edit(msgspec.Struct, frozen=True, order=True):
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A variable with the value that it is given at one place.
+    """A variable with the value assigned at one place.
 
-    ``value`` is what the process gets, None when that is made at run time (``$NAME``). ``value_at`` covers quotes.
-    ``removal`` takes the setting out and leaves the syntax whole, None where that cannot be told. ``group`` numbers
-    the environments of a document: a container, a script. ``reaches``: ``all`` ranks that are started, the ``local``
-    process and its children, or the ``shell`` alone (assigned and never exported). ``branch`` is the condition of the
-    ``if`` or ``case`` around it, empty outside of any.
+    ``value`` is what the process gets, None if it is computed at run time (``$NAME``). ``value_at`` includes quotes.
+    ``removal`` removes the setting and keeps the syntax valid, None if that is not possible. ``group`` numbers the
+    environments of a document: a container, a script. ``reaches``: ``all`` ranks that are started, the ``local``
+    process and its children, or only the ``shell`` (assigned and never exported). ``branch`` is the condition of the
+    enclosing ``if`` or ``case``, empty outside of any.
     """
 
     name: str
@@ -58,10 +59,10 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """Something wrong at a place. ``reason`` tells why, ``versions`` for which releases of NCCL (empty: all).
+    """A fault at a place. ``reason`` explains it, ``versions`` are the affected releases of NCCL (empty: all).
 
-    ``edits`` make the corrected text; ``fixable`` when they change only what has no effect or cannot be meant, so that
-    ``--fix`` applies them. ``advice`` says what to do where no edit can.
+    ``edits`` correct the text; ``fixable`` if they change only what has no effect or cannot be intended, so that
+    ``--fix`` applies them. ``advice`` says what to do if no edit can.
     """
 
     code: str
@@ -81,10 +82,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class Started(msgspec.Struct, kw_only=True):
     """A command that starts something on other hosts, as another user or in a container.
 
-    ``program`` is that of `ncdiag.formats.launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word,
-    ``behind`` where its options begin, None where nothing can be put in. ``inherited`` are variables of the shell that
-    it has and ``passed`` the names that it hands on; None: all. ``branch`` is the condition around it and ``group`` the
-    number of its environment, as of a setting.
+    ``program`` is that of `ncdiag.formats.launchers`, or ``sudo``, ``ssh``; ``at`` is the place of its word, ``behind``
+    the offset of its options, None if nothing can be inserted. ``inherited`` are variables of the shell that it has and
+    ``passed`` the names that it passes on; None: all. ``branch`` is the enclosing condition and ``group`` the number of
+    its environment, as of a setting.
     """
 
     program: str
@@ -98,9 +99,9 @@ class Started(msgspec.Struct, kw_only=True):
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """The lines of a container, a service or a ConfigMap, from 1, with the number of the environment that it has.
+    """The lines of a container, a service or a ConfigMap, from 1, with the number of its environment.
 
-    ``config_map`` is the name of a ConfigMap, empty for what starts something.
+    ``config_map`` is the name of a ConfigMap, empty for others.
     """
 
     group: int
@@ -110,15 +111,15 @@ class Environment(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, kw_only=True):
-    """One file as lint reads it.
+    """One file as parsed by lint.
 
-    ``observations`` are launches, rank tables and whatever else the parsers made of it; ``images`` are names of
-    containers, ``nccl`` the version that the file itself tells. ``found`` are findings of the reader: things that only
-    the syntax shows. ``unread`` are lines that seem to set a variable of NCCL in a way that was not read. ``script`` is
-    the text as the shell should see it, of the same length: without templates, without what YAML adds to a command.
-    ``unknown`` are lines that set one to what only the run of the program tells; ``problem``: why the file could not be
-    read at all. ``begins`` are the first lines of the second and further documents of a YAML file. ``is_excerpt``: the
-    text is a part of a page for people, and all else of it is blank.
+    ``observations`` are launches, rank tables and other facts from the parsers; ``images`` are names of containers,
+    ``nccl`` the version named in the file. ``found`` are findings of the parser: those that only the syntax shows.
+    ``unread`` are lines that seem to set a variable of NCCL but were not understood. ``script`` is the text for the
+    shell parser, of the same length: without templates and without YAML's additions to a command. ``unknown`` are lines
+    that set one to a value known only at run time; ``problem``: why the file could not be read. ``begins`` are the
+    first lines of the second and further documents of a YAML file. ``is_excerpt``: the text is a part of a page for
+    people, and the rest of the page is blank.
     """
 
     source: str
@@ -142,14 +143,14 @@ class Document(msgspec.Struct, kw_only=True):
 
     @property
     def is_understood(self) -> bool:
-        """False for a file that seems to set variables of NCCL, of which none was read."""
+        """False for a file that seems to set variables of NCCL, none of which was understood."""
         return not self.unread or bool(self.settings or self.found)
 
     def assign(self, observations: Sequence[Observation], commands: Sequence[Started]) -> None:
-        """Note which command each launch of a command line is; both stand from the outside in.
+        """Assign to each launch of a command line its command; both are ordered from the outside in.
 
         A line may start a program twice (``mpirun ... mpirun ...``), and the parser of launches may find one in words
-        that the reader of commands takes for arguments: a launch is the next command with its program.
+        that are arguments for the parser of commands: a launch belongs to the next command with its program.
         """
         position = 0
         for observation in observations:
@@ -159,7 +160,7 @@ class Document(msgspec.Struct, kw_only=True):
                 self._commands[id(observation)] = commands[position - 1]
 
     def command_of(self, launch: Observation) -> Started | None:
-        """The command that a launch is; None for a container of a manifest, or when only its line is known."""
+        """The command of a launch; None for a container of a manifest, or if only its line is known."""
         return self._commands.get(id(launch))
 
     def line(self, offset: int) -> int:
@@ -169,22 +170,22 @@ class Document(msgspec.Struct, kw_only=True):
         return bisect.bisect_right(self._starts, offset)
 
     def column(self, offset: int) -> int:
-        """Its place in that line, from 1."""
+        """The column of an offset in its line, from 1."""
         return offset - self._starts[self.line(offset) - 1] + 1
 
     def line_place(self, number: int) -> Place:
-        """The stretch of a line without its end; the first line for numbers that the text does not have."""
+        """The stretch of a line without its end; the first line for an invalid number."""
         self.line(0)
         start = self._starts[number - 1] if 0 < number <= len(self._starts) else 0
         end = self.text.find("\n", start)
         return Place(start, len(self.text) if end < 0 else end)
 
     def lines_around(self, place: Place) -> Place:
-        """The stretch grown to whole lines."""
+        """The stretch extended to whole lines."""
         start = self.text.rfind("\n", 0, place.start) + 1
         end = self.text.find("\n", max(place.end - 1, place.start))
         return Place(start, len(self.text) if end < 0 else end)
 
     def versions(self, asked: Version | None) -> VersionRange | None:
-        """The release to judge by: what the user said, else what the file tells; None for all."""
+        """The release to judge by: that of the user, else that of the file; None for all."""
         return VersionRange(asked, asked) if asked is not None else self.nccl

@@ -1,4 +1,4 @@
-"""From the words of a shell command to settings: assignments, and the options by which programs take variables.
+"""Extract settings from the words of a shell command: assignments, and options that set variables.
 
 Sources: Open MPI mpirun(1) (-x), MPICH hydra (-genv, -env), Slurm srun(1) (--export), docker run (-e, --env),
 env(1), sudo(8).
@@ -22,22 +22,22 @@ _ASSIGNING = re.compile(r"\"?\$\{(?P<name>[A-Za-z_]\w{0,120}):?=(?P<value>[^$`{}
 _CONTINUED = re.compile(r"\\\r?\n")
 _LISTED = re.compile(r"(?:^|,)([A-Za-z_]\w*)=([^,]*)")
 _CUT = re.compile(r"\b([A-Z][A-Z0-9_]*)=([^,=]+(?:,(?![A-Z][A-Z0-9_]*(?:,|$)|[A-Za-z_]\w*=)[^,=]+)+)")
-"""A value with commas behind which no name of a variable stands."""
+"""A value with commas that are not followed by the name of a variable."""
 _TAKES_PAIR = {"-x", "-e", "--env", "-env", "--environment"}
 _TAKES_TWO = {"-genv", "-env", "--genv"}
 _FORWARDS = {"-x", "-e", "--env"}
 _OTHERS = {"echo", "printf", "sed", "grep", "egrep", "perl", "awk", "ssh", "cmake", "make"}
-"""Programs whose -e and -x take no variables."""
+"""Programs whose -e and -x do not set variables."""
 
 
 def default_of(text: str) -> str | None:
-    """The value that ``${NAME:-VALUE}`` has where nobody set another; None for other texts and an empty default."""
+    """The default in ``${NAME:-VALUE}``; None for other texts and an empty default."""
     found = _DEFAULT.fullmatch(text)
     return found["value"] if found else None
 
 
 def default(document: Document, word: Word, group: int) -> Setting | None:
-    """``${NAME:=VALUE}``, which gives the variable a value where it has none; None for other words."""
+    """``${NAME:=VALUE}``, which assigns the value if the variable has none; None for other words."""
     found = _ASSIGNING.fullmatch(document.text, word.at.start, word.at.end)
     if found is None:
         return None
@@ -48,16 +48,16 @@ def default(document: Document, word: Word, group: int) -> Setting | None:
 
 
 def assigned(document: Document, word: Word, group: int) -> Setting | None:
-    """``NAME=VALUE`` as a word of its own; None for other words."""
+    """``NAME=VALUE`` as a separate word; None for other words."""
     if not ASSIGNMENT.match(word.raw) or not _WRITTEN.match(document.text, word.at.start, word.at.end):
         return None
     return _setting(document, word, word.at.start, Edit(word.at.start, word.at.end, ""), group)
 
 
 def optional(document: Document, words: Sequence[Word], group: int) -> Iterator[Setting]:
-    """Variables that options and wrappers set: ``-x A=1``, ``--env=A=1``, ``-genv A 1``, ``--export=ALL,A=1``.
+    """Variables set by options and wrappers: ``-x A=1``, ``--env=A=1``, ``-genv A 1``, ``--export=ALL,A=1``.
 
-    A name that is handed on by itself (``-x NAME``) is a setting without a value.
+    A name that is passed on without a value (``-x NAME``) is a setting without a value.
     """
     name = words[0].raw.rsplit("/", 1)[-1]
     if name in _OTHERS:
@@ -101,7 +101,7 @@ def _wrapped(document: Document, words: Sequence[Word], group: int) -> Iterator[
 
 
 def _named(document: Document, name: Word, value: Word, removal: Edit, group: int) -> Setting:
-    """A name and its value as two words; the same word twice: a name without a value."""
+    """A name and its value as two words; if both are the same word, a name without a value."""
     forwarded = name is value
     return Setting(
         name=name.raw, value=None if forwarded else value.text, name_at=name.at, value_at=value.at, group=group,
@@ -110,7 +110,7 @@ def _named(document: Document, name: Word, value: Word, removal: Edit, group: in
 
 
 def _listed(document: Document, word: Word, group: int) -> Iterator[Setting]:
-    """``--export=ALL,A=1,B=2``: a comma ends a value unless quotes reach srun (find_quote_token in Slurm's srun)."""
+    """``--export=ALL,A=1,B=2``: a comma ends a value unless srun sees quotes (find_quote_token in Slurm's srun)."""
     yield from _pairs(document, word, group)
     written = document.text[word.at.start : word.at.end]
     if word.text is None or set("'\"\\") & set(written):
@@ -126,7 +126,7 @@ def _listed(document: Document, word: Word, group: int) -> Iterator[Setting]:
 
 
 def _pairs(document: Document, word: Word, group: int) -> Iterator[Setting]:
-    """The settings of a list with commas, behind ``--export=`` or alone."""
+    """The settings of a comma-separated list, after ``--export=`` or alone."""
     written = document.text[word.at.start : word.at.end]
     if word.text is None or set("'\"\\") & set(written):
         return
@@ -165,7 +165,7 @@ def _setting(document: Document, word: Word, start: int, removal: Edit, group: i
 
 
 def grown(text: str, edit: Edit) -> Edit:
-    """The removal with the blanks behind it, or the whole line when nothing but its continuation is left."""
+    """The removal extended by the following blanks, or to the whole line if only its continuation mark is left."""
     start, end = edit.start, edit.end
     while text[end : end + 1] in {" ", "\t"}:
         end += 1

@@ -42,7 +42,7 @@ class Scalars:
         return self.line(node.line).start + max(node.column, 0)
 
     def place(self, node: Node) -> Place | None:
-        """The place of a scalar that is on one line, quotes included; None for others."""
+        """The place of a scalar on one line, including quotes; None for others."""
         if node.column < 0 or node.last > node.line or node.style in {"|", ">"} or not isinstance(node.value, str):
             return None
         start = self.start(node)
@@ -52,7 +52,7 @@ class Scalars:
         return Place(start, start + len(node.value)) if self.text.startswith(node.value, start) else None
 
     def whole(self, node: Node) -> Place:
-        """The place of a quoted or plain scalar, of one line or several, quotes included."""
+        """The place of a quoted or plain scalar, on one line or several, including quotes."""
         start, end = self.start(node), self.line(node.last).end
         if node.style:
             found = _LINES[node.style].match(self.text, start, end)
@@ -60,7 +60,7 @@ class Scalars:
         return self.place(node) or Place(start, start + len(self.text[start:end].rstrip()))
 
     def keyed(self, name: str, node: Node, group: int, not_text: re.Pattern[str] | None = None) -> None:
-        """``NCCL_DEBUG: INFO``. A value that ``not_text`` fits is refused by the program that reads the file."""
+        """``NCCL_DEBUG: INFO``. The program that reads the file rejects values that match ``not_text``."""
         where = self.place(node)
         if where is None or not isinstance(node.value, str) or not re.fullmatch(r"[A-Za-z_]\w*", name):
             return
@@ -79,7 +79,7 @@ class Scalars:
             )  # fmt: skip
 
     def entry(self, item: Node, group: int, not_text: re.Pattern[str] | None) -> bool:
-        """``name: NCCL_DEBUG`` and ``value: INFO`` beside each other. False where that is not what is there."""
+        """``name: NCCL_DEBUG`` and ``value: INFO`` in one mapping. False if the mapping is not such a pair."""
         name, value = (next((item.pairs()[key] for key in keys if key in item.pairs()), None) for keys in _BESIDE)
         if name is None or value is None or not isinstance(name.value, str) or not isinstance(value.value, str):
             return False
@@ -122,7 +122,7 @@ class Scalars:
         self._add(setting, Edit(at.start, min(at.end + 1, len(self.text)), "") if alone else None)
 
     def _value(self, text: str) -> str | None:
-        """The value as the process gets it: a variable's default where that is written; None for other variables."""
+        """The value as the process gets it: a variable's default if there is one; None for other variables."""
         if self.document.form == "compose" or "${" in text or "$(" in text:
             return default_of(text) if "$" in text.replace("$$", "") else text.replace("$$", "$")
         return text
@@ -135,7 +135,7 @@ class Scalars:
         )  # fmt: skip
 
     def _add(self, setting: Setting, removal: Edit | None) -> None:
-        if self.document.form == "json":  # the comma before it may have to go with it
+        if self.document.form == "json":  # the comma before it may have to be removed, too
             removal = None
         self.document.settings.append(msgspec.structs.replace(setting, removal=removal))
 
@@ -144,8 +144,8 @@ _BESIDE: Sequence[Sequence[str]] = (("name", "Name", "key"), ("value", "Value"))
 
 
 def refused(document: Document, *, kubernetes: bool) -> re.Pattern[str] | None:
-    """What the reader of this file refuses as the value of a variable; None for one that takes whatever is there.
+    """Matches values of variables that the reader of this file rejects; None if it accepts all.
 
-    Kubernetes takes texts alone, compose no booleans.
+    Kubernetes accepts only strings, compose no booleans.
     """
     return _NOT_TEXT if kubernetes else _BOOLEAN if document.form == "compose" else None

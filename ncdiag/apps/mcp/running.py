@@ -1,6 +1,6 @@
-"""The commands behind the tools, for each call in a process of its own.
+"""Run the commands of the tools, each call in a separate process.
 
-A hostile text costs its own time and memory alone; what a command prints never meets the protocol.
+A hostile text costs only the time and memory of its call; the output of a command cannot disturb the protocol.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from ncdiag.apps.mcp import allowed
 from ncdiag.base.errors import InputError
 
 PASTE = "paste"
-"""The file of a call that has its text."""
+"""The file with the text of a call."""
 _GZIP = b"\x1f\x8b"
-"""How a cleaned machine begins: what 'ncdiag collect --script' printed is one."""
+"""First bytes of a redacted machine, such as the output of 'ncdiag collect --script'."""
 _LINKS = Path("/proc/self/fd")
-"""Where a file that is open can be opened again, be it that its path leads elsewhere by now."""
+"""Here an open file can be opened again, even if its path now leads elsewhere."""
 _LOOKS = 1.0
-"""Seconds between looks at the server."""
+"""Seconds between checks that the server still runs."""
 _SPARE = 64
-"""Files that the command itself has open at most."""
+"""Maximum number of files that the command itself has open."""
 PROGRAM = "from ncdiag.cli import main; from ncdiag.apps.mcp.running import work; work(main)"
-"""What the process of a call runs; the command line is passed in, as the core and the apps do not import it."""
+"""The code of a call's process; the command line is passed as an argument, because apps do not import it."""
 Main = Callable[[Sequence[str]], int]
 """The command line (`ncdiag.cli.main`): words in, exit code out."""
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What a process is to do.
+    """The task of a process.
 
-    ``text`` goes into the file `PASTE`, ``beside`` are further words of the input, which ``commands`` name by their
-    number. ``names``: the map of stand-ins to clean all this with, None to leave it as it is. ``files`` come at the end
-    of each command, by the names that they have in its answer. ``server``: the process that asks.
+    ``text`` goes into the file `PASTE`, ``beside`` are further words of the input, which ``commands`` refer to by their
+    number. ``names``: the map of stand-ins for redaction, None for none. ``files`` are appended to each command, by the
+    names that they have in its answer. ``server``: the calling process.
     """
 
     text: str
@@ -56,14 +56,14 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What a command printed, and the last thing that it said on standard error."""
+    """The output of a command, and the last line of its standard error."""
 
     output: str
     reason: str
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What the commands of a call came to; ``unread`` says why files were left out, ``problem`` why none was run."""
+    """The results of a call; ``unread`` says why files were left out, ``problem`` why no command was run."""
 
     done: tuple[Done, ...] = ()
     unread: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 async def run(call: Call, folder: Path) -> Outcome:
-    """Run the commands in a folder of their own below ``folder``; cancelling kills the process. Raises InputError."""
+    """Run the commands in a new folder below ``folder``; cancelling kills the process. Raises InputError."""
     import anyio
 
     env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "110"}
@@ -89,7 +89,7 @@ async def run(call: Call, folder: Path) -> Outcome:
 
 
 def encoded(call: Call) -> bytes:
-    """The call for `work`, by the standard library, as msgspec refuses names of files that are not UTF-8."""
+    """The call as JSON for `work`, by the standard library, because msgspec rejects file names that are not UTF-8."""
     return json.dumps(msgspec.to_builtins(call)).encode()
 
 
@@ -105,9 +105,9 @@ def work(main: Main) -> None:
 
 
 def _end_with(server: int) -> None:
-    """End this process once the server is gone: nobody waits for the answer, and no time limit ends it.
+    """End this process once the server has ended, because no time limit would.
 
-    A timer, as a process with a second thread cannot fork its workers.
+    Uses a timer: a process with a second thread cannot fork its workers.
     """
 
     def look(_number: int, _frame: FrameType | None) -> None:
@@ -131,9 +131,9 @@ def _outcome(call: Call, main: Main) -> Outcome:
 
 
 def placed(files: Mapping[str, str]) -> tuple[list[str], tuple[str, ...]]:
-    """Put each file here as it is when it is opened; their names, and why others are left out (without their names).
+    """Link each file, as it is when it is opened, into this folder; returns (names, why others are left out).
 
-    What the path of a file leads to later is not read. Raises InputError where nothing can be, or too many have to be.
+    A later change of a path has no effect. Raises InputError if no file can be read, or if there are too many.
     """
     room = _open_at_once(len(files) + _SPARE) - _SPARE
     if len(files) > room:
@@ -149,7 +149,7 @@ def placed(files: Mapping[str, str]) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _place(place: Path, file: str) -> str:
-    """Put one file here; why that failed, empty if it did not."""
+    """Link one file into this folder; returns why that failed, or an empty text."""
     try:
         descriptor = allowed.opened(file)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -164,7 +164,7 @@ def _place(place: Path, file: str) -> str:
 
 
 def _open_at_once(wanted: int) -> int:
-    """How many files may be open at once, after asking for as many."""
+    """How many files may be open at once, after raising the limit to ``wanted`` if possible."""
     try:
         from ncdiag.machine import open_files
     except ImportError:  # Windows
@@ -173,9 +173,9 @@ def _open_at_once(wanted: int) -> int:
 
 
 def _clean(call: Call, names: str, main: Main) -> list[str]:
-    """Write the text without names, addresses and secrets, and give what is beside it, with the same stand-ins.
+    """Write the text without names, addresses and secrets, and return ``beside`` with the same stand-ins.
 
-    Raises InputError when that fails: nothing is judged then.
+    Raises InputError if that fails: then nothing is judged.
     """
     beside = [" ".join(line.split()) for line in call.beside]
     text = call.text if not call.text or call.text.endswith("\n") else f"{call.text}\n"

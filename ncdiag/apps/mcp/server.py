@@ -1,4 +1,4 @@
-"""The server: tools and resources over standard input and output, by the SDK of the Model Context Protocol."""
+"""The server: tools and resources over standard input and output, with the SDK of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ INSTRUCTIONS = (
     "answers are stand-ins, unless 'redacted' is false: do not look them up, and let the user map them back."
 )
 AT_ONCE = 2
-"""Calls that are worked on at once; the others wait, and their time does not run."""
+"""Maximum number of calls in parallel; the others wait, and their time limit does not run."""
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _RULE = "ncdiag://rules/"
 
 
 def serve(settings: Settings) -> None:
-    """Answer until standard input ends. ``settings.folder`` is replaced by a folder that goes with the server."""
+    """Serve until standard input ends. ``settings.folder`` is replaced by a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="ncdiag-") as folder, _ending_without(Path(folder)):
         anyio.run(_serve, settings._replace(folder=Path(folder)))
 
 
 @contextlib.contextmanager
 def _ending_without(folder: Path) -> Iterator[None]:
-    """Remove the folder, in which names and their stand-ins are, when a signal ends the server; its calls end then."""
+    """Remove the folder with names and stand-ins if a signal ends the server; its calls end then, too."""
 
     def ended(number: int, _frame: FrameType | None) -> None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The tools: each turns what was asked into commands, and what they printed into an answer."""
+"""The tools: each converts a request to commands, and their output to an answer."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ WIDTH = 110
 
 
 class Settings(NamedTuple):
-    """The limits: characters of a text that comes in and of an answer, seconds of a call; ``folders`` may be read.
+    """The limits: characters of an incoming text and of an answer, seconds of a call; ``folders`` may be read.
 
-    ``folder`` is an empty one of this server's own.
+    ``folder`` is a private empty folder of this server.
     """
 
     folder: Path
@@ -36,14 +36,14 @@ class Settings(NamedTuple):
 
 
 class Told(NamedTuple):
-    """An answer: as text for whoever reads, and as a structure that keeps to the schema of the tool."""
+    """An answer: as text, and as a structure that conforms to the schema of the tool."""
 
     text: str
     fields: dict[str, Any]
 
 
 class Tool(NamedTuple):
-    """A tool: the type of its arguments, whose docstring describes it, that of its answer, and what it does."""
+    """A tool: the type of its arguments, whose docstring describes it, the type of its answer, and its function."""
 
     ask: type[asks.Ask]
     answer: type[msgspec.Struct]
@@ -51,7 +51,7 @@ class Tool(NamedTuple):
 
 
 def tools(settings: Settings) -> dict[str, Tool]:
-    """By name; files can be asked for only where a folder is allowed."""
+    """The tools by name; those that read files exist only if a folder is allowed."""
     triage = asks.TriageFiles if settings.folders else asks.Triage
     return {
         "triage": Tool(triage, answers.Diagnosis, _triage),
@@ -64,7 +64,7 @@ def tools(settings: Settings) -> dict[str, Tool]:
 
 
 def asked(tool: Tool, arguments: object, settings: Settings) -> asks.Ask:
-    """The arguments, checked. Raises InputError for those that the schema refuses, and for a text that is too long."""
+    """The validated arguments. Raises InputError if they violate the schema, or if a text is too long."""
     try:
         ask = msgspec.convert(arguments, tool.ask)
     except msgspec.ValidationError as error:
@@ -104,7 +104,7 @@ async def _triage(ask: asks.Triage | asks.TriageFiles, settings: Settings) -> To
 
 
 def _named(paths: Sequence[str], settings: Settings) -> dict[str, str]:
-    """The files by their names in the answer, none of which is that of the text or of standard input."""
+    """The files by their names in the answer, which differ from those of the text and of standard input."""
     names = [allowed.shown(path, settings.folders) for path in paths]
     below = "files/" if any(Path(name).parts[0] in {PASTE, "-"} for name in names) else ""
     return {f"{below}{name}": path for name, path in zip(names, paths, strict=True)}
@@ -163,16 +163,16 @@ def _release(release: str | None) -> list[str]:
 async def _run(
     text: str, beside: Sequence[str], commands: Sequence[Sequence[str | int]], settings: Settings
 ) -> Outcome:
-    """Run commands on the text, which is cleaned unless the server was told not to.
+    """Run commands on the text, which is redacted unless the server was started with --no-redact.
 
-    The names are kept while the server runs, so that one thing has one stand-in in all calls.
+    The stand-ins are kept while the server runs, so that a name has the same stand-in in all calls.
     """
     names = str(settings.folder / "names.json") if settings.redact else None
     return await run(Call(text, beside, names, commands), settings.folder)
 
 
 def _printed(done: Done) -> dict[str, Any]:
-    """The JSON that a command printed. Raises InputError with what it said instead."""
+    """The JSON output of a command. Raises InputError with its error message if there is none."""
     try:
         found: dict[str, Any] = json.loads(done.output)
     except ValueError as error:
@@ -181,7 +181,7 @@ def _printed(done: Done) -> dict[str, Any]:
 
 
 def _told(text: str, fields: dict[str, Any], settings: Settings, unread: Sequence[str] = ()) -> Told:
-    """An answer in the limits, with nothing in it that is invisible or acts on a terminal."""
+    """An answer within the limits, without invisible characters and terminal escapes."""
     kept, cut = fitted(_clean(fields), settings.most_out)
     left_out = [*unread, *cut]
     text = clean(text)

@@ -1,10 +1,10 @@
-"""Clean a paste so that it can be shown to strangers and still be diagnosed: the same stand-in for the same thing.
+"""Redact a paste so that it can be published and still be diagnosed: equal things get equal stand-ins.
 
-Kept is what a diagnosis rests on: which addresses share a subnet (of any length), the private range or link-local
-prefix they are in, host parts, gateways and masks; names of interfaces and HCAs with their numbers; vendors in MAC
-addresses and GUIDs and how these hang together. Replaced are the middle bits of addresses, MACs and GUIDs, the
-letters in names of hosts, domains, users, their folders and buckets, UUIDs and serial numbers; what is in is as
-long, so that wrapped lines break where they broke. Values of secrets are removed and nowhere kept.
+Kept is what a diagnosis needs: common prefixes of addresses (of any length), their private range or link-local prefix,
+host parts, gateways and masks; names of interfaces and HCAs with their numbers; vendors in MAC addresses and GUIDs and
+how these are related. Replaced are the middle bits of addresses, MACs and GUIDs, the letters in names of hosts,
+domains, users, their folders and buckets, UUIDs and serial numbers; the replacements have the same length, so that line
+breaks stay valid. Secrets are removed and not stored.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ T = TypeVar("T")
 
 
 class Cleaned(Text):
-    """A source whose texts are cleaned while they are read; ``name`` is clean too."""
+    """A source that is redacted while it is read; its ``name`` is redacted, too."""
 
     def __init__(self, source: Text, redactor: Redactor) -> None:
-        """``redactor`` has learnt the names in all sources of the case."""
+        """``redactor`` must have learnt the names in all sources of the case."""
         self._source, self._redactor = source, redactor
         self.name, self.notes = redactor.text(source.name), source.notes
 
     def buffers(self) -> Iterator[bytes]:
-        """The buffers of the source, cleaned; as many lines as before."""
+        """The redacted buffers of the source; the number of lines is unchanged."""
         self._redactor.begin()
         for buffer in self._source.buffers():
             yield self._redactor.buffer(buffer)
@@ -66,7 +66,7 @@ def cleaned(
     mapping: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
 ) -> tuple[list[Cleaned], Redactor]:
-    """The sources with their texts and names cleaned, and what cleans them. Each is read twice: first for the names."""
+    """The redacted sources, and their redactor. Each source is read twice: first to find names."""
     kept = [source if isinstance(source, Spooled) else Spooled(source) for source in sources]
     redactor = Redactor((), key, mapping, kinds)
     redactor.know(hosts_in(kept, redactor))
@@ -82,9 +82,9 @@ def report_cleaned(report: Report, key: bytes | None = None) -> Report:
 def judged_cleaned(
     report: Report, job: Job, lines: Mapping[tuple[str, int], str]
 ) -> tuple[Report, Job, dict[tuple[str, int], str]]:
-    """A report, the facts of its job and lines of the input, cleaned together: a thing has one stand-in.
+    """A report, the facts of its job and lines of the input, redacted with common stand-ins.
 
-    The facts still know their places in the input, and not what those lines say.
+    The facts keep their places in the input, but not the texts of the lines.
     """
     redactor = _learned(report, None, names_of(job), lines.values())
     shown = {(redactor.text(source), number): redactor.text(text) for (source, number), text in lines.items()}
@@ -92,7 +92,7 @@ def judged_cleaned(
 
 
 def _learned(report: Report, key: bytes | None, hosts: Iterable[str] = (), more: Iterable[str] = ()) -> Redactor:
-    """What cleans a report: it knows the names in it, these ``hosts``, and what ``more`` lines say."""
+    """A redactor that knows the names in a report, the given hosts, and the names in the lines ``more``."""
     lines = [item.text for finding in report.findings for item in finding.evidence]
     signs = (sign for suspect in report.suspects for sign in (*suspect.supporting, *suspect.against))
     lines += [item.text for sign in signs for item in sign.evidence]
@@ -115,11 +115,11 @@ def difference_cleaned(found: Difference) -> Difference:
 
 
 def structure_cleaned(value: T, redactor: Redactor, *, lines: bool = True) -> T:
-    """A msgspec structure (a report, the facts of a job) with all its texts cleaned.
+    """A msgspec structure (a report, the facts of a job) with all its texts redacted.
 
-    ``lines`` False: without the texts of the lines that facts were read from, which are most of them.
+    ``lines`` False: remove the texts of the lines from which facts were read, which are most of them.
     """
-    text = functools.cache(redactor.text)  # a thousand ranks say the same
+    text = functools.cache(redactor.text)  # a thousand ranks have equal texts
 
     def clean(part: Any) -> Any:  # noqa: ANN401  (what it is made of)
         if isinstance(part, str):
@@ -129,7 +129,7 @@ def structure_cleaned(value: T, redactor: Redactor, *, lines: bool = True) -> T:
         return {name: _of(name, item) for name, item in part.items()} if isinstance(part, dict) else part
 
     def _of(name: str, item: Any) -> Any:  # noqa: ANN401
-        """What a field holds; the names in a table of groups are values of the input."""
+        """The redacted value of a field; the keys of a table of groups are values of the input."""
         if name == "provenance" and not lines:
             item = {field: {**span, "text": ""} for field, span in item.items()}
         found = clean(item)
@@ -140,9 +140,9 @@ def structure_cleaned(value: T, redactor: Redactor, *, lines: bool = True) -> T:
 
 
 def hosts_in(sources: Sequence[Text], redactor: Redactor | None = None) -> list[str]:
-    """Names of machines in the order in which the sources name them first; a secret is none, whatever it looks like.
+    """Names of hosts in the order of their first mention in the sources; secrets are never taken for names.
 
-    ``redactor`` learns on the way what lines say by themselves.
+    ``redactor`` also learns the names that single lines show.
     """
     learner = redactor or Redactor()
     without = [WithoutSecrets(source, learner.secrets(), learner.learn_line) for source in sources]
@@ -150,7 +150,7 @@ def hosts_in(sources: Sequence[Text], redactor: Redactor | None = None) -> list[
 
 
 def names_of(job: Job) -> list[str]:
-    """Names of machines that the facts of a job hold."""
+    """Names of hosts in the facts of a job."""
 
     def names() -> Iterator[str | None]:
         yield from (host.name for host in job.hosts)

@@ -1,4 +1,4 @@
-"""Where the names of hosts, users and buckets stand: what is learnt from a line, besides what parsers understand."""
+"""Find the names of hosts, users and buckets in a line, in addition to those that parsers find."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _LISTED = re.compile(
 )
 _NCCL = re.compile(rf"(?P<host>{_NAME}):\d{{1,8}}:\d{{1,8}} \[\w{{1,3}}\]")
 _LABEL = re.compile(r"(?P<host>(?!nvidia-)[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,6}-\d{1,6}): ")
-"""What launchers put before the lines of each host; with a dash and a number, so that no device is taken for one."""
+"""The prefix that launchers add to the lines of each host; with a dash and a number, to exclude names of devices."""
 _BUCKET = re.compile(
     r"\b(?:s3a?|s3n|gs|gcs|oss|cos|obs|abfss?|wasbs?|az|swift|b2|r2|oci"
     r"|hdfs)://(?:[\w-]{1,60}@)?(?P<bucket>[A-Za-z0-9][\w.-]{1,100})"
@@ -91,7 +91,7 @@ KEPT_DOMAIN = re.compile(
     r"|svc|host\.docker\.internal)\Z",
     re.IGNORECASE,
 )
-"""Domains that everybody uses: they name nobody."""
+"""Public domains, which identify nobody."""
 _DIRECTORIES = frozenset(
     {
         "shared",
@@ -180,7 +180,7 @@ HINTS = re.compile(
 
 
 def found_in(line: str) -> Iterator[tuple[str, str]]:
-    """Kinds and names (``host``, ``set``, ``domain``, ``user``, ``folder``, ``bucket``) that the line tells."""
+    """(kind, name) of each name in the line: ``host``, ``set``, ``domain``, ``user``, ``folder``, ``bucket``."""
     for form in (_HOME, _USER):
         yield from (("user", found["user"]) for found in form.finditer(line))
     for found in _SCRATCH.finditer(line):
@@ -197,7 +197,7 @@ def found_in(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _hosts(line: str) -> Iterator[str]:
-    """Names of hosts by the words, options and heads of lines beside them."""
+    """Names of hosts, recognised by adjacent words, options and line prefixes."""
     for found in _HOSTS.finditer(line):
         name = next(text for text in found.groups() if text)
         doubtful = found["url"] or found["to"] or found["word"] or found["option"]
@@ -212,7 +212,7 @@ def _hosts(line: str) -> Iterator[str]:
 
 
 def _at(line: str) -> Iterator[tuple[str, str]]:
-    """``user@host`` of prompts, of ssh and of mail; ``veth0@if7`` is none."""
+    """``user@host`` of prompts, of ssh and of mail, but not ``veth0@if7``."""
     at_prompt = prompt.prompt(line) or prompt.is_empty_prompt(line) or _SSH.search(line)
     for found in _AT.finditer(line):
         if at_prompt:

@@ -1,4 +1,4 @@
-"""Names and values in one line, in the grammar of shells, YAML, JSON, TOML, properties, XML, headers and Python."""
+"""Secrets in pairs of name and value on one line: shells, YAML, JSON, TOML, properties, XML, headers and Python."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ncdiag.apps.redact.names import Promise, is_value, promise
 __all__ = ["Span", "named_apart", "pairs", "value_at"]
 
 Span = tuple[int, int]
-"""From where to where a secret is in a line."""
+"""Start and end of a secret in a line."""
 
 _LIMIT = 4000
 _LOOKS, _FEW = 30, 64
-"""Times that a letter may be looked at as part of a value, and how long values may be from then on."""
+"""How often a character may be scanned as part of a value, and the maximum length of values after that."""
 _HEAD = re.compile(
     r"(?<![\w.-])(?P<dash>--?|/)?(?P<name>\.?[^\W\d](?:[\w.]|-(?!-))*)"
     r"(?:(?P<close>\\{0,3}[\"'`]\]?|&quot;|&#34;|%22|\]|\*\*)?"
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|\?=|\+=|={1,3}|::?(?![:/]/)|%3[DdAa]|→|->|~>)[ \t]{0,20}"
     r"|(?P<listed>,[ \t]{0,4}(?=b?\\{0,3}[\"']))|(?P<tag>>)|(?P<call>\(\s?(?=[\"'])))|(?P<gap>[ \t]{1,20})(?=\S))"
 )
-"""A name and what parts it from its value. ``listed``: elements of a list; ``gap``: only blanks are between."""
+"""A name and its separator from the value. ``listed``: elements of a list; ``gap``: the separator is blanks."""
 _OPEN = re.compile(
     r"(?:[bruf]|SecretStr\(|os\.environ\.setdefault\()?(?P<q>\\{0,3}[\"'`]|&quot;|&#34;|%22"
     r"|\*\*)",
@@ -43,7 +43,7 @@ _WHOLE = re.compile(
     r"|x-amz-security-token",
     re.IGNORECASE,
 )
-"""Headers whose value has several words."""
+"""Headers with values of several words."""
 _DECLARES = re.compile(
     r"(?:^|[\s;&|])(?:ENV|ARG|setenv|set|SET|export|setx|declare|typeset|env|add-env|putenv"
     r"|config|configure|-S|put|secret|variable)(?:\s+(?:set|-\w+|--\w+))*\s+$"
@@ -55,7 +55,7 @@ _LINE_START = re.compile(
 
 
 def value_at(line: str, start: int, limit: int = _LIMIT) -> Span:
-    """Where the value is that begins there, without its quotes; of one without, not more than so many letters."""
+    """The span of the value that begins at ``start``, without quotes; unquoted values are limited in length."""
     opened = _OPEN.match(line, start)
     if opened:
         quote, begin = opened["q"], opened.end()
@@ -76,7 +76,7 @@ def _balanced(text: str) -> bool:
 
 
 def _closing(line: str, begin: int, quote: str) -> int:
-    """Where the quote is closed; the end of the line where it is not."""
+    """The index of the closing quote; the end of the line if there is none."""
     place = line.find(quote, begin, begin + _LIMIT)
     while place > begin and len(quote) == 1 and line[place - 1] == "\\" and line[place - 2 : place - 1] != "\\":
         place = line.find(quote, place + 1, begin + _LIMIT)
@@ -84,7 +84,7 @@ def _closing(line: str, begin: int, quote: str) -> int:
 
 
 def pairs(line: str) -> Iterator[Span]:
-    """The secrets among the values of the line whose names promise one."""
+    """The spans of values in the line whose names announce a secret."""
     place = spent = 0
     while head := _HEAD.search(line, place):
         place = head.end() if not head["gap"] else head.end("name")
@@ -101,7 +101,7 @@ def pairs(line: str) -> Iterator[Span]:
 
 
 def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limit: int) -> Span | None:
-    """The secret after a name, None where what is there is none."""
+    """The secret after a name; None if the value is not one."""
     if head["gap"]:
         return _after_blanks(line, head, promised)
     if head["tag"] and line[head.start() - 1 : head.start()] not in {"<", ":"}:
@@ -132,7 +132,7 @@ def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limi
 
 
 def _rest(line: str, head: re.Match[str], span: Span, promised: Promise) -> Span:
-    """A value without quotes that has several words, where the name begins the line and nothing else is in it."""
+    """An unquoted value of several words, if the name begins the line and nothing else follows."""
     rest = line[span[1] :].rstrip()
     words = promised is Promise.PASSWORD and rest[:1] == " " and len(rest) < _SENTENCE
     if not words or _REST.search(rest + " ") or not _LINE_START.match(line[: head.start("name")]):
@@ -142,7 +142,7 @@ def _rest(line: str, head: re.Match[str], span: Span, promised: Promise) -> Span
 
 
 def _header(line: str, head: re.Match[str], start: int) -> Span | None:
-    """The value of a header up to the quote in which it stands."""
+    """The value of a header up to the quote that encloses it."""
     opened = _OPEN.match(line, start)
     if opened:
         begin = opened.end()
@@ -155,7 +155,7 @@ def _header(line: str, head: re.Match[str], start: int) -> Span | None:
 
 
 def _after_blanks(line: str, head: re.Match[str], promised: Promise) -> Span | None:
-    """``--token x``, ``ENV TOKEN x``, ``password x``: where only blanks part name and value."""
+    """``--token x``, ``ENV TOKEN x``, ``password x``: name and value separated only by blanks."""
     span = value_at(line, head.end())
     value = line[slice(*span)]
     before = line[: head.start()]
@@ -180,7 +180,7 @@ _VALUE = re.compile(
 
 
 def named_apart(line: str) -> tuple[list[Span], Promise, bool]:
-    """``name: X, value: Y`` in both orders: the secrets, what a name promises, whether a value is there."""
+    """``name: X, value: Y`` in both orders: (secrets, what a name announces, whether the value is present)."""
     best, spans, values = Promise.NONE, [], [found.end() for found in _VALUE.finditer(line)]
     for found in _NAMED.finditer(line):
         promised = promise(found["name"])

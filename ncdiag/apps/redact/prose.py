@@ -63,7 +63,7 @@ _BESIDE = re.compile(
     r"|login)\b.{0,60}) / (?P<after>[^\s\"'`]{8,200})",
     re.IGNORECASE,
 )
-"""A word beside that of the secret, which counts where small and large letters, digits and signs are in it."""
+"""A word next to a word for a secret; it counts if it mixes lower and upper case letters, digits and signs."""
 _SHORT = re.compile(
     r"\b(?:use|using|used|with|typed?|enter|entered|have|set|put|send|sent"
     r"|gave)\s{1,3}[\"'`]?(?P<as>[^\s\"'`]{5,200})[\"'`]?\s{1,3}(?:as|for)\s(?:the\s|my\s|a\s|your\s|our\s"
@@ -90,7 +90,7 @@ _GRAMMAR = re.compile(r"[a-z]+(?:ed|ing|able|ible)\Z|(?:un|in)[a-z]{5,}\Z|[a-z]+
 
 
 def prose(line: str) -> Iterator[Span]:
-    """Where the secrets are that the sentences of a line say."""
+    """The spans of secrets in sentences."""
     for found in _SAID.finditer(line):
         yield from _checked(found, said=True)
     for found in _USED.finditer(line):
@@ -117,7 +117,7 @@ def prose(line: str) -> Iterator[Span]:
 
 
 def _beside(line: str) -> Iterator[Span]:
-    """What is beside the word alone, and looks like nothing but a secret."""
+    """The span of an adjacent word that can only be a secret."""
     for found in _BESIDE.finditer(line):
         group = found.lastgroup or "value"
         if _STRONG.match(found[group]) and is_value(found[group], Promise.LIKELY) and "://" not in found[group]:
@@ -130,13 +130,13 @@ def _without_end(found: re.Match[str]) -> Span:
 
 
 def _tail(value: str) -> str:
-    """The marks of the sentence behind a value."""
+    """The punctuation after a value."""
     tail = _END.search(value)
     return tail[0] if tail and len(tail[0]) < len(value) else ""
 
 
 def _checked(found: re.Match[str], *, said: bool) -> Iterator[Span]:
-    """The value, when the sentence says that it is one: of a password any word, of a key what is not a word."""
+    """The span of a value that a sentence gives: for a password any word, for a key a string that is not a word."""
     span = _without_end(found)
     value = found.string[slice(*span)]
     password = _PASSES.match(found["what"]) is not None

@@ -1,4 +1,4 @@
-"""Stand-ins: the same for the same thing, made so that what a diagnosis rests on stays as it is."""
+"""Stand-ins: equal for equal things, and such that a diagnosis gives the same result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REVIEWED = 1000
 
 
 class Redactor:
-    """Cleans texts of one case; all of them with the same stand-ins. ``mapping`` says what became what."""
+    """Redacts the texts of one case with common stand-ins. ``mapping`` maps originals to stand-ins."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class Redactor:
         mapping: Mapping[str, str] | None = None,
         kinds: Mapping[str, str] | None = None,
     ) -> None:
-        """``hosts``: names that are known to be hosts; the others: of an earlier run, to go on with it."""
+        """``hosts``: known host names; the other arguments are the state of an earlier run, to continue it."""
         self.mapping = dict(mapping or {})
         self.counts: Counter[str] = Counter()
         self.review: dict[str, None] = {}
@@ -43,46 +43,46 @@ class Redactor:
 
     @property
     def key(self) -> bytes:
-        """What the stand-ins of addresses are made with."""
+        """The key of the stand-ins for addresses."""
         return self._addresses.key
 
     @property
     def kinds(self) -> Mapping[str, str]:
-        """Of which kind each name in ``mapping`` is."""
+        """The kind of each name in ``mapping``."""
         return self._names.kinds
 
     def replaced(self) -> dict[str, int]:
-        """How many of each kind were replaced: secrets by their places, all others once each."""
+        """The number of replacements by kind: secrets by occurrence, all others once each."""
         return {**self.counts, **{kind: len(names) for kind, names in self._used.items()}}
 
     def text(self, text: str) -> str:
-        """The text cleaned line by line; it has as many lines as before."""
+        """The text redacted line by line; the number of lines is unchanged."""
         self.learn(text.split("\n"))
         self.begin()
         return self.part(text)
 
     def path(self, text: str) -> str:
-        """A path of a machine's file: only the user in whose home it is gets a stand-in."""
+        """A path of a machine's file: only the user of a home folder gets a stand-in."""
         if not text.startswith(("home/", "Users/")):
             return text
         self.learn([f"/{text}"])
         return self._names.cleaned(f"/{text}")[1:]
 
     def begin(self) -> None:
-        """What follows is another text."""
+        """Start another text."""
         self._secrets = Secrets(self.counts, self._known)
         self._shapes = Shapes(self._may_hold)
 
     def secrets(self) -> Secrets:
-        """What removes the secrets of a text that is read for its names, counting nothing."""
+        """A remover of secrets for a text that is read for its names; it counts nothing."""
         return Secrets(None, self._known)
 
     def part(self, text: str) -> str:
-        """The next lines of a text from which names were learnt already; as many lines as before."""
+        """The next lines of a text whose names are known; the number of lines is unchanged."""
         return self.buffer(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
     def buffer(self, buffer: bytes) -> bytes:
-        """The same of bytes, which is quicker: of most lines only the shape is looked at."""
+        """Like `part` for bytes, which is faster: for most lines only the shape is checked."""
         lines, shapes, flags = self._shapes.flags(buffer)
         changed = self._secrets.changed(lines, shapes, flags)
         for index, flag in flags:
@@ -91,12 +91,12 @@ class Redactor:
         return lines.joined(changed) if changed else buffer
 
     def know(self, hosts: Iterable[str]) -> None:
-        """Take names that are known to be hosts."""
+        """Add known host names."""
         for name in hosts:
             self._names.learn("host", name)
 
     def learn(self, lines: Iterable[str]) -> None:
-        """Take the names of users and hosts from lines that are to be cleaned, or go with them, but from no secret."""
+        """Learn the names of users and hosts from lines of the case, but not from secrets."""
         buffer = "\n".join(lines).encode("utf-8", "surrogateescape")
         shown, shapes, flags = Shapes(lambda shape: HINTS.search(shape) is not None).flags(buffer)
         changed = self.secrets().changed(shown, shapes, flags)
@@ -105,7 +105,7 @@ class Redactor:
                 self.learn_line(changed.get(index) or shown[index])
 
     def learn_line(self, line: str) -> None:
-        """The same of one line without its secrets."""
+        """Like `learn`, for one line without its secrets."""
         for kind, name in found_in(line):
             if HIDDEN not in name:
                 self._names.learn(kind, name)
@@ -115,7 +115,10 @@ class Redactor:
         return self._names.may_stand_in(shape) or (spread is not None and spread.search(shape) is not None)
 
     def _told_before(self) -> tuple[int, re.Pattern[str] | None, re.Pattern[str] | None]:
-        """Secrets that a name told somewhere, to be removed where they are alone; and by their shapes."""
+        """Patterns for secrets that a name identified elsewhere, to be removed also without the name.
+
+        And for their shapes.
+        """
         if self._spread[0] != len(self._known):
             listed = "|".join(map(re.escape, sorted(self._known, key=len, reverse=True)))
             shapes = "|".join(sorted({re.escape(re.sub(r"\d", "0", known)) for known in self._known}))

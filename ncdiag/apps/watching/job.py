@@ -1,11 +1,10 @@
-"""The job as a child process: started as a shell starts it, signals passed on, its end told.
+"""The job as a child process: started as a shell does, with signals passed on and its exit status reported.
 
-Where there is a terminal the job stays in the process group of ncdiag: Ctrl-C and Ctrl-Z reach both from the kernel, as
-without ncdiag, and only what others send to ncdiag is passed on, to the job's first process. ncdiag stops once the job
-has stopped. Without a terminal the job
-has a process group of its own, and every signal is passed on to all of it, once.
+With a terminal, the job stays in the process group of ncdiag: Ctrl-C and Ctrl-Z reach both from the kernel, as without
+ncdiag, and only signals that others send to ncdiag are passed on, to the job's first process. ncdiag stops when the job
+has stopped. Without a terminal, the job has a separate process group, and every signal is passed on to all of it, once.
 
-Signals are waited for (sigtimedwait(2)), not handled: none comes at a wrong moment, and the end of the job is seen at
+Signals are waited for (sigtimedwait(2)), not handled: none interrupts other work, and the end of the job is noticed at
 once.
 """
 
@@ -24,19 +23,19 @@ from ncdiag.apps.watching.outputs import Action
 from ncdiag.base.errors import NcdiagError
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-"""Exit codes of a command that does not exist or cannot be run, as shells have them."""
+"""Exit codes for a command that does not exist or cannot be executed, as in shells."""
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT")
 _LONG = 3600.0
-"""Seconds that a call may take; more (``inf``) are waited for in several."""
+"""Maximum seconds of one call; longer waits (``inf``) are split."""
 _KEYS = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP} if os.name == "posix" else ())
-"""What the kernel sends to all processes at the terminal when a key is pressed."""
+"""Signals that the kernel sends to all processes at the terminal when a key is pressed."""
 
 
 class NotStartedError(NcdiagError):
     """The command could not be started."""
 
     def __init__(self, sentence: str, exit_code: int) -> None:
-        """``exit_code`` is that of a shell."""
+        """``exit_code`` is the one that a shell would return."""
         super().__init__(sentence)
         self.exit_code = exit_code
 
@@ -48,8 +47,8 @@ class Job:
         self, argv: Sequence[str], environment: Mapping[str, str], actions: Sequence[Action],
         resized: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
-        """Start it. ``resized`` follows the size of the terminal, and is True if it changed. Raises NotStartedError."""
-        if not argv[0]:  # that of a variable that is not set
+        """Start it. ``resized`` copies the size of the terminal, and is True if it changed. Raises NotStartedError."""
+        if not argv[0]:  # an unset variable
             msg = "the command to run is empty"
             raise NotStartedError(msg, NOT_FOUND)
         self.code: int | None = None
@@ -57,18 +56,18 @@ class Job:
         self.stops = 0
         """How often ncdiag was stopped with it."""
         self.interrupted = -math.inf
-        """When SIGINT came last, by the clock of `time.monotonic`."""
+        """The time of the last SIGINT, by `time.monotonic`."""
         self._resized = resized
         self._has_group = not _has_terminal()
         numbers = {getattr(signal, name) for name in (*_PASSED_ON, "SIGWINCH")}
-        # what is ignored here (nohup) is ignored by the job
+        # signals that are ignored here (nohup) are ignored by the job
         self._taken = {number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, {*self._taken, signal.SIGCHLD})
         spawn = functools.partial(os.posix_spawnp, setpgroup=0) if self._has_group else os.posix_spawnp
         try:
             self.pid = spawn(
                 argv[0], list(argv), dict(environment), file_actions=list(actions), setsigmask=self._before,
-                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which Python ignores
+                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores these
             )  # fmt: skip
         except OSError as error:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
@@ -91,17 +90,17 @@ class Job:
     def _has_ended(self) -> bool:
         if self.code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
-            if pid and os.WIFSTOPPED(status):  # who waits for ncdiag sees that the job stopped
+            if pid and os.WIFSTOPPED(status):  # the parent of ncdiag sees that the job stopped
                 self._stop()
             elif pid:
                 self.code = os.waitstatus_to_exitcode(status)
-                if signal.SIGINT in signal.sigpending():  # the job had it from the kernel
+                if signal.SIGINT in signal.sigpending():  # the kernel sent it to the job, too
                     self.interrupted = time.monotonic()
         return self.code is not None
 
     def _pass_on(self, taken: signal.struct_siginfo) -> None:
         number, by_kernel = taken.si_signo, taken.si_code > 0
-        if number in {signal.SIGWINCH, signal.SIGCONT}:  # in the background nothing is said of a new size
+        if number in {signal.SIGWINCH, signal.SIGCONT}:  # no message on a new size while in the background
             self._follow_size()
         if number == signal.SIGWINCH:
             return
@@ -111,7 +110,7 @@ class Job:
             self._send(number)
 
     def _follow_size(self) -> None:
-        """The kernel told the job of a new size before its pseudo-terminal had it: tell it once more."""
+        """The kernel reported a new size to the job before its pseudo-terminal had it: report it again."""
         if self._resized():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid if self._has_group else os.getpgrp(), signal.SIGWINCH)
@@ -124,14 +123,17 @@ class Job:
                 os.kill(self.pid, number)
 
     def _stop(self) -> None:
-        """Stop as the job did, until somebody continues both. Without a shell that could, the kernel does not stop."""
+        """Stop as the job did, until both are continued.
+
+        Without a shell that could do that, the kernel does not stop it.
+        """
         self.stops += 1
         os.kill(os.getpid(), signal.SIGTSTP)  # while it is blocked it is one with that of the key, if that still waits
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP} & self._taken)
 
     def end(self, grace: float) -> None:
-        """End the job and all that it started: SIGTERM, and SIGKILL ``grace`` seconds later."""
+        """End the job and all its descendants: SIGTERM, and SIGKILL ``grace`` seconds later."""
         started = [self.pid, *_descendants(self.pid)]
         for number in (signal.SIGTERM, signal.SIGCONT):
             _kill(started, number)
@@ -142,19 +144,19 @@ class Job:
             _kill(started[1:], signal.SIGKILL)
 
     def release(self) -> None:
-        """Signals are again those of ncdiag; those that came too late for the job are nobody's."""
+        """Signals go to ncdiag again; pending ones that came too late for the job are dropped."""
         while self._taken and signal.sigtimedwait(self._taken, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
 
 def die_of(number: int) -> None:
-    """End this process by a signal that ended the job, without a core of its own: callers see the same."""
+    """End this process by the signal that ended the job, without a core dump, so that callers see the same status."""
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
-    with contextlib.suppress(OSError):  # of SIGKILL there is no disposition to change
+    with contextlib.suppress(OSError):  # SIGKILL has no handler to reset
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     os.kill(os.getpid(), number)
@@ -178,7 +180,7 @@ def _kill(pids: Sequence[int], number: int) -> None:
 
 
 def _descendants(pid: int) -> list[int]:
-    """The processes that this one started, those that they started, and so on."""
+    """All descendants of a process."""
     parents: dict[int, list[int]] = {}
     for child, parent in _parents():
         parents.setdefault(parent, []).append(child)
@@ -190,7 +192,7 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _parents() -> Iterator[tuple[int, int]]:
-    """Each process with the one that started it (proc_pid_stat(5): the fields after the name in parentheses)."""
+    """(process, parent) of each process (proc_pid_stat(5): the fields after the name in parentheses)."""
     for place in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):
             yield int(place.name), int((place / "stat").read_text().rpartition(")")[2].split()[1])

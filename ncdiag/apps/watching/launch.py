@@ -1,17 +1,17 @@
-"""Which launcher a command is, and how an environment reaches its ranks: by itself, by a word more, or not at all.
+"""Identify the launchers of a command, and how environment variables reach its ranks: directly, by an option, or not.
 
 ===================== ================================================================================================
-Open MPI              Ranks on this host inherit; on others only what ``-x NAME`` names (mpirun(1)). The environment
-                      variable OMPI_MCA_mca_base_env_list does the same, but a job that uses ``-x`` as well is refused
-                      (orte/mca/schizo/base/schizo_base_stubs.c), and ``-x`` counts for one application of several
-                      with ``:`` between them.
-MPICH, Intel MPI      All ranks get the environment of mpiexec unless an option says otherwise (-genvnone, -genvlist).
-srun                  All ranks get it unless --export or SLURM_EXPORT_ENV says otherwise (srun(1)).
+Open MPI              Ranks on this host inherit; those on others get only what ``-x NAME`` names (mpirun(1)). The
+                      variable OMPI_MCA_mca_base_env_list does the same, but a job that also uses ``-x`` is rejected
+                      (orte/mca/schizo/base/schizo_base_stubs.c), and ``-x`` applies to one of several applications
+                      separated by ``:``.
+MPICH, Intel MPI      All ranks get the environment of mpiexec unless an option prevents it (-genvnone, -genvlist).
+srun                  All ranks get it unless --export or SLURM_EXPORT_ENV prevents it (srun(1)).
 torchrun, accelerate  Workers are child processes; other hosts are started by others.
-deepspeed             Other hosts are given what ~/.deepspeed_env names and what begins with one of EXPORT_ENVS
-                      (launcher/runner.py): NCCL is among these in some releases only.
+deepspeed             Other hosts get the variables in ~/.deepspeed_env and those with a prefix in EXPORT_ENVS
+                      (launcher/runner.py), which includes NCCL only in some releases.
 horovodrun            All that can be exported (horovod/runner/mpi_run.py).
-docker run, ssh, sudo Start from an environment of their own (sudo -E does not; nor do Apptainer and Singularity).
+docker run, ssh, sudo Start with a new environment (except sudo -E, Apptainer and Singularity).
 ===================== ================================================================================================
 """
 
@@ -38,16 +38,16 @@ _PREFIXES = frozenset({
 _LEAVING = frozenset({"ssh", "rsh", "pdsh", "sudo", "doas"})
 _EXEC = frozenset({"kubectl", "docker", "podman", "nerdctl", "crictl"})
 _ARGUMENT = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d,.:x-]+[smhdk]?|profile|(?:KILL|TERM|INT|HUP)", re.DOTALL)
-"""A word that belongs to such a program rather than being what it starts."""
+"""A word that is an argument of such a program, not the program that it starts."""
 _ENV_LIST = "mca_base_env_list"
 _SHOWN = 4
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How to start a command: its words, perhaps with some more, and sentences for the person.
+    """How to start a command: its words, perhaps with additions, and notes for the user.
 
-    ``elsewhere``: it starts processes on other hosts, as far as its words tell. ``queues``: it only hands the job over
-    to somebody and ends.
+    ``elsewhere``: it starts processes on other hosts, as far as its words show. ``queues``: it only submits the job and
+    ends.
     """
 
     argv: tuple[str, ...]
@@ -58,7 +58,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class _Step(NamedTuple):
-    """A launcher of the command: where its name and its arguments begin, and what its options say."""
+    """A launcher of the command: the indexes of its name and of its arguments, and the effect of its options."""
 
     name: str
     place: int
@@ -67,11 +67,11 @@ class _Step(NamedTuple):
 
 
 def plan(argv: Sequence[str], names: Sequence[str], environment: Mapping[str, str]) -> Plan:
-    """How the variables with these ``names``, which are in the ``environment`` to be, reach the ranks of a command."""
+    """How the variables ``names``, which are in the job's ``environment``, reach the ranks of a command."""
     steps = list(_steps(list(argv)))
     made = list(argv)
     notes: list[str] = []
-    for step in reversed(steps):  # from behind, so that places stay what they are
+    for step in reversed(steps):  # backwards, so that indexes stay valid
         more, note = _passing(step, argv, names, environment)
         at = step.place + 1
         made[at:at] = more
@@ -88,7 +88,7 @@ def plan(argv: Sequence[str], names: Sequence[str], environment: Mapping[str, st
 
 
 def _steps(argv: list[str]) -> Iterator[_Step]:
-    """The launchers from the outside in; a program that is no launcher ends the search, as the rest is its own."""
+    """The launchers from the outside in; any other program ends the search, because the rest are its arguments."""
     position = 0
     while position < len(argv):
         here = find(argv, position)
@@ -109,7 +109,7 @@ def _base(word: str) -> str:
 
 
 def _left(argv: Sequence[str], steps: Sequence[_Step]) -> str:
-    """The program that leaves this environment, if one of the words before the job does."""
+    """The program before the job that does not pass on its environment, if any."""
     for step in steps:
         if step.name in CONTAINERS:
             return step.name
@@ -123,7 +123,7 @@ def _left(argv: Sequence[str], steps: Sequence[_Step]) -> str:
 def _passing(
     step: _Step, argv: Sequence[str], names: Sequence[str], environment: Mapping[str, str]
 ) -> tuple[list[str], str]:
-    """Words to put behind the launcher's name, and what to tell the person."""
+    """(words to insert after the launcher's name, note for the user)."""
     if not names:
         return [], ""
     if step.name in _MPIRUN or step.name.startswith("mpiexec"):
@@ -160,7 +160,7 @@ def _by_mpi(
 
 
 def _is_elsewhere(step: _Step, environment: Mapping[str, str]) -> bool:
-    """Does it start processes on other hosts?"""
+    """True if it starts processes on other hosts."""
     several = any(environment.get(name, "1") != "1" for name in ("SLURM_JOB_NUM_NODES", "SLURM_NNODES"))
     if step.name in {"srun", "sbatch"}:
         return several or "SLURMD_NODENAME" not in environment
