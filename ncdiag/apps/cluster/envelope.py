@@ -1,4 +1,4 @@
-"""Lines of `ncdiag.agent.wrap`, in any order and among any others, put together again."""
+"""Reassemble the lines of `ncdiag.agent.wrap`, which arrive in any order and among other lines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from ncdiag.agent.wrap import MARK
 
 LIMIT = 256 << 20
-"""Bytes that the answer of one host may decompress to; a host tells some 50 KB."""
+"""Maximum size in bytes of a host's decompressed answer; usual are 50 KB."""
 _MOST = 64 << 20
-"""Characters of one host that are kept."""
+"""Maximum number of characters kept of one host."""
 
 _LINE = re.compile(
     rf"{MARK} (?P<host>[\w.-]+) (?:(?P<number>\d{{1,7}}) (?P<data>[A-Za-z0-9+/=]+)|end (?P<count>\d{{1,7}}))(?!\S)"
@@ -23,23 +23,23 @@ _LINE = re.compile(
 
 
 def apart(line: str, node: str = "") -> list[tuple[str, str]]:
-    """The lines of envelopes in a line, each after its sender: ``node``, or who it says that it is.
+    """(sender, line) of each envelope line in a line; the sender is ``node``, or as the line says.
 
-    srun cuts a long line of blanks, and what follows may be another host's.
+    srun cuts a long line of blanks, and what follows may be from another host.
     """
     return [(node or found["host"], found[0]) for found in _LINE.finditer(line)]
 
 
 class Envelopes:
-    """Takes lines, and gives each host's data once all of it is there.
+    """Collects lines, and returns each host's data once it is complete.
 
-    srun and mpirun do not say who sent a line, so that a process may send one in the name of another host. Only hosts
-    that were asked are heard, and where two different answers come in one name, neither counts. More than 64 MiB of one
-    host are passed over.
+    srun and mpirun do not say who sent a line, so that a process may use another host's name. Only requested hosts are
+    accepted, and if two different answers have the same name, neither is used. More than 64 MiB of one host are
+    ignored.
     """
 
     def __init__(self, hosts: Iterable[str] | None = None) -> None:
-        """Begin with none; ``hosts`` are those that were asked, None for any."""
+        """``hosts`` are those that were requested, None for any."""
         self._asked = _names(hosts) if hosts is not None else None
         self._doubtful: set[str] = set()
         self._pieces: dict[str, dict[int, str]] = defaultdict(dict)
@@ -48,7 +48,7 @@ class Envelopes:
         self._whole: set[str] = set()
 
     def take(self, line: str, node: str = "") -> bool:
-        """Take a line; False for one that is no part of an envelope. ``node`` is who sent it, where that is known."""
+        """Add a line; False if it is not part of an envelope. ``node`` is the sender, if known."""
         found = list(_LINE.finditer(line))
         for each in found:
             host = self.asked(node or each["host"])
@@ -57,7 +57,7 @@ class Envelopes:
         return bool(found)
 
     def asked(self, name: str) -> str | None:
-        """The host that was asked and calls itself so, be it by its full name; None for who was not."""
+        """The requested host with this name, which may be its full name; None if it was not requested."""
         if self._asked is None:
             return name
         return self._asked.get(name) or self._asked.get(name.partition(".")[0])
@@ -80,19 +80,19 @@ class Envelopes:
             self._whole.add(host)
 
     def hosts(self) -> list[str]:
-        """Who sent something, whole or not."""
+        """The hosts that sent something, complete or not."""
         return list(self._pieces)
 
     def whole(self) -> int:
-        """How many hosts sent all that they have."""
+        """The number of hosts whose data is complete."""
         return len(self._whole)
 
     def is_whole(self, host: str) -> bool:
-        """Is everything there that the host sent?"""
+        """True if the data of the host is complete."""
         return host in self._whole
 
     def data(self, host: str) -> bytes:
-        """What a host sent; ValueError when a part is missing or damaged, or somebody else answered in its name."""
+        """The data of a host; raises ValueError if a part is missing or damaged, or if another one used its name."""
         if host in self._doubtful:
             msg = "two different answers arrived under its name, so neither is used"
             raise ValueError(msg)
@@ -114,7 +114,7 @@ class Envelopes:
 
 
 def _names(hosts: Iterable[str]) -> dict[str, str]:
-    """The names under which hosts may answer: their own, and the first part of it where it means one of them alone."""
+    """The names under which hosts may answer: their own, and the first part of it if it is unique."""
     found = {host: host for host in hosts}
     short = Counter(host.partition(".")[0] for host in found)
     return {host.partition(".")[0]: host for host in found if short[host.partition(".")[0]] == 1} | found

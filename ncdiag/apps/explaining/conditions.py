@@ -1,4 +1,4 @@
-"""What the derived fields of a rule's conditions mean: the words behind ``e.is_firewalled``, from their docstrings."""
+"""The meanings of derived fields in a rule's conditions, such as ``e.is_firewalled``, from their docstrings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LIST = re.compile(r"\bin\s+(?:words\.(\w+)|[\[(])")
 """The lists of a condition; the group is the name of one that has a name."""
 _SENTENCE = re.compile(r".*?[.?](?=\s|$)")
 _OF_KIND = {"host": "Host", "setting": "Setting"}
-"""Steps of a path whose type follows from what they are."""
+"""Steps of a path whose result type is fixed."""
 
 
 def meanings(rule: Rule) -> dict[str, tuple[str, ...]]:
-    """By condition (of ``when`` and ``unless``, as written): ``name: meaning`` of each derived field that it names."""
+    """By condition (of ``when`` and ``unless``, as written): ``name: meaning`` of each derived field in it."""
     program = program_of(rule)
     owners = {"job": "Job"}
     for bound in program.each:
@@ -31,7 +31,7 @@ def meanings(rule: Rule) -> dict[str, tuple[str, ...]]:
 
 
 def _lists(text: str, tree: Tree) -> Iterator[str]:
-    """``words.misuse: ...`` for each named list of a condition: the lists of its tree come in the order of its text."""
+    """``words.misuse: ...`` for each named list of a condition, in the order of the text."""
     for found, items in zip(_LIST.findall(text), _items(tree), strict=False):
         if found:
             yield f"words.{found}: {', '.join(map(str, items.values))}"
@@ -77,7 +77,7 @@ def _of_path(path: Path, owners: Mapping[str, str]) -> Iterator[str]:
 
 
 def _end(path: Path, owners: Mapping[str, str]) -> str:
-    """The type of what a path leads to; empty where it is not a fact."""
+    """The type of the value of a path; empty if it is not a fact."""
     owner = owners.get(path.start, "")
     for step in path.steps:
         owner = _OF_KIND.get(step.kind) or _type_of(owner, step.name)
@@ -85,7 +85,7 @@ def _end(path: Path, owners: Mapping[str, str]) -> str:
 
 
 def _type_of(owner: str, name: str) -> str:
-    """The fact or record that a field holds, or holds many of."""
+    """The fact or record in a field, or in its collection."""
     kind = facts.fact_types().get(owner)
     if kind is None:
         return ""
@@ -103,6 +103,6 @@ def _inner(kind: Any) -> str:  # noqa: ANN401  (a type of any form)
 
 
 def _first(text: str) -> str:
-    """The first sentence; what follows it says when the field is unknown, and why."""
+    """The first sentence; the rest says when and why the field is unknown."""
     found = _SENTENCE.match(text)
     return found[0] if found else text

@@ -26,7 +26,7 @@ _HEAD = (
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a fact: ``type`` as rules see it, ``meaning`` for derived ones, and the module that works it out."""
+    """A field of a fact: ``type`` as rules see it, ``meaning`` for derived ones, and the module that computes it."""
 
     owner: str
     name: str
@@ -36,7 +36,7 @@ class Field(msgspec.Struct, frozen=True):
 
     @property
     def is_derived(self) -> bool:
-        """True if it is computed from others."""
+        """True if it is computed from other fields."""
         return bool(self.module)
 
 
@@ -62,7 +62,7 @@ def fields(owner: str) -> tuple[Field, ...]:
 
 
 def field(name: str) -> Field | None:
-    """``Host.sees_no_gpu``; None where there is no such field."""
+    """The field ``Host.sees_no_gpu``; None if it does not exist."""
     owner, _, rest = name.partition(".")
     if owner not in fact_types():
         return None
@@ -70,7 +70,7 @@ def field(name: str) -> Field | None:
 
 
 def names() -> Iterator[str]:
-    """All that can be asked for: types and their fields."""
+    """All valid names: types and their fields."""
     for owner in fact_types():
         yield owner
         yield from (f"{owner}.{found.name}" for found in fields(owner))
@@ -84,7 +84,7 @@ def _derived(owner: str) -> Iterator[Field]:
 
 
 def type_text(kind: Any) -> str:  # noqa: ANN401  (a type of any form)
-    """A type as people write it: ``number``, ``text``, ``list of Gpu``, ``one of down, init``."""
+    """A type in readable form: ``number``, ``text``, ``list of Gpu``, ``one of down, init``."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         return type_text(inner[0])
@@ -107,7 +107,7 @@ def _plain(text: str) -> str:
 
 
 def page() -> str:
-    """The reference as Markdown: a chapter a type, with its stored and its derived fields."""
+    """The reference as Markdown: a chapter per type, with its stored and its derived fields."""
     lines = ["# Facts", "", *_HEAD, ""]
     for owner, kind in fact_types().items():
         found = fields(owner)

@@ -13,7 +13,7 @@ from ncdiag.base import toml
 
 TABLE = Path(__file__).with_name("logs.toml")
 WORDS = ("logging", "log", "logs")
-"""What asks for it, alone or with the name of a launcher: ``logging srun``."""
+"""Words that request it, alone or with the name of a launcher: ``logging srun``."""
 
 
 _HEAD = """# How to get a useful log
@@ -54,7 +54,7 @@ on every connection and every packet sent.
 
 
 class Way(msgspec.Struct, frozen=True):
-    """What to do with one launcher; ``set`` and ``gather`` are lines to paste."""
+    """The steps for one launcher; ``set`` and ``gather`` are lines to paste."""
 
     name: str
     short: str
@@ -84,13 +84,13 @@ def book() -> Book:
 
 
 def names() -> Iterator[str]:
-    """What can be asked for."""
+    """The valid questions."""
     yield WORDS[0]
     yield from (f"{WORDS[0]} {word}" for way in book().way for word in (way.name.lower(), *way.also))
 
 
 def asked(text: str) -> tuple[str, str, dict[str, Any]] | None:
-    """What is said to ``logging`` or ``logging LAUNCHER``: a name, a meaning and details; None for other words."""
+    """(name, meaning, details) for ``logging`` or ``logging LAUNCHER``; None for other words."""
     word, _, launcher = " ".join(text.lower().split()).partition(" ")
     if word not in WORDS:
         return None

@@ -1,4 +1,4 @@
-"""The rule book as Markdown: one page a code and an index by area, generated from the rules alone."""
+"""The rules as Markdown: one page per code and an index by area, generated only from the rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXAMPLE_WORDS = {"fired": "It fires", "clear": "It stays clear", "unknown": "It
 
 
 def write_pages(rules: Iterable[Rule], folder: Path) -> int:
-    """Write the pages and the index, and remove pages of codes that are gone; returns the number of rules."""
+    """Write the pages and the index, and remove pages of codes that no longer exist; returns the number of rules."""
     pages = texts(rules)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def _when(rule: Rule) -> Iterator[str]:
 
 
 def _signs(rule: Rule) -> Iterator[str]:
-    """What makes it likely where it is not proved."""
+    """The signs that make it likely if it is not proved."""
     if rule.suspect is None:
         return
     yield from ("", "## When it is suspected", "", f"{_plain(rule.suspect.text)} ({rule.suspect.prior}).", "")

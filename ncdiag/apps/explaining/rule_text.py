@@ -16,7 +16,7 @@ _WORDS: dict[bool | None, str] = {True: "true", False: "false", None: "unknown"}
 
 
 def find(word: str, rules: Iterable[Rule]) -> Rule:
-    """The rule of that code, name or former name. Raises UsageError, with the name that was meant."""
+    """The rule with that code, name or former name. Raises UsageError, with a suggestion, if there is none."""
     from ncdiag.base.errors import suggestion
 
     known = {name: rule for rule in rules for name in (rule.code, rule.name, *rule.formerly)}
@@ -27,7 +27,7 @@ def find(word: str, rules: Iterable[Rule]) -> Rule:
 
 
 def table(rules: Iterable[Rule]) -> str:
-    """One line a rule: code, severity, role, name and title."""
+    """One line per rule: code, severity, role, name and title."""
     held = list(rules)
     widest = max((len(rule.name) for rule in held), default=0)
     lines = (f"{r.code:8} {r.severity:8} {r.role:8} {r.name:{widest}}  {r.title}" for r in held)
@@ -35,7 +35,7 @@ def table(rules: Iterable[Rule]) -> str:
 
 
 def page(rule: Rule) -> str:
-    """All that a rule says: what it is, when it fires, when it is wrong, what to do."""
+    """The complete description of a rule: what it is, when it fires, when it is wrong, what to do."""
     return "\n".join(_page(rule)) + "\n"
 
 
@@ -63,7 +63,7 @@ def _page(rule: Rule) -> Iterator[str]:
 
 
 def _conditions(rule: Rule) -> Iterator[str]:
-    """The conditions, each with what its derived fields mean."""
+    """The conditions, each with the meaning of its derived fields."""
     said = meanings(rule)
     for label, clauses in (("when", rule.when), ("unless", rule.unless)):
         if clauses:

@@ -1,4 +1,4 @@
-"""Dockerfiles: ENV, what RUN exports (and loses) or writes into an nccl.conf, what CMD starts, the image of FROM.
+"""Dockerfiles: ENV, what RUN exports (without effect) or writes to an nccl.conf, what CMD starts, the image of FROM.
 
 Format: Dockerfile reference (docs.docker.com/reference/dockerfile).
 """
@@ -20,7 +20,7 @@ _PAIR = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=")
 
 
 def read(document: Document) -> None:
-    """Read the instructions; each RUN is a shell of its own."""
+    """Parse the instructions; each RUN is a separate shell."""
     text = document.text
     position, group = 0, 0
     while found := _INSTRUCTION.search(text, position):
@@ -40,7 +40,7 @@ def read(document: Document) -> None:
 
 
 def _end(text: str, start: int) -> int:
-    """Where an instruction ends: at the first line end that no backslash or comment continues, or behind heredocs."""
+    """The end of an instruction: the first line end without backslash or comment, or the end of heredocs."""
     position = start
     while True:
         found = _END.search(text, position)
@@ -63,7 +63,7 @@ def _env(document: Document, whole: Place, body: Place) -> None:
     line_end = min(whole.end + 1, len(text))
     if not words:
         return
-    if words[0] not in settings:  # the old form: ENV NAME the rest is the value
+    if words[0] not in settings:  # the old form, ENV NAME VALUE: the rest of the line is the value
         at = Place(words[1].at.start, whole.end) if len(words) > 1 else Place(whole.end, whole.end)
         value = text[at.start : at.end].rstrip("\r")
         document.settings.append(
@@ -100,7 +100,7 @@ def _run(document: Document, body: Place, group: int) -> None:
 
 
 def _serves(document: Document, setting: Setting, body: Place) -> bool:
-    """Whether an export serves the commands behind it in the same RUN: those of a build read variables of their own."""
+    """True if an export is for the commands after it in the same RUN, such as those of a build."""
     known = environment.variables().get(setting.name)
     if known is not None and known.owner != "contrib":
         return False

@@ -1,6 +1,6 @@
-"""Commands and scripts that are in YAML: block scalars, quoted and plain ones, lists of words.
+"""Commands and scripts in YAML: block scalars, quoted and plain ones, lists of words.
 
-They are read as shell text once all are known: what YAML adds to them (quotes, escapes, dashes, commas, the line ends
+They are parsed as shell text once all are known: what YAML adds to them (quotes, escapes, dashes, commas, the line ends
 of a scalar) is masked, so that the shell's words keep their places in the file.
 """
 
@@ -23,11 +23,11 @@ _LAUNCH = re.compile(rf"(?m)^[ \t]*(?:{launch_parser.ANCHOR})")
 _CONF = re.compile(r".*nccl[\w.-]*\.conf$")
 _ENV = re.compile(r".*\.env$|\.?env$")
 _LIMIT = 500
-"""Scripts of one file that are read."""
+"""Maximum number of scripts of one file."""
 
 
 class Script(msgspec.Struct, frozen=True):
-    """Where shell text stands, and the number of its environment. ``within``: what YAML has around it."""
+    """The place of shell text, and the number of its environment. ``within``: the YAML syntax around it."""
 
     place: Place
     group: int
@@ -35,7 +35,7 @@ class Script(msgspec.Struct, frozen=True):
 
 
 class Scripts:
-    """The scripts of a YAML file, with what masks YAML's own signs in them. ``places``: where each stands."""
+    """The scripts of a YAML file, with masks for YAML's own characters in them. ``places``: their places."""
 
     def __init__(self, document: Document, text: str) -> None:
         """``text`` is the file without its templates."""
@@ -44,11 +44,11 @@ class Scripts:
         self._masks: list[tuple[int, str]] = []
 
     def text(self) -> str:
-        """The file as the shell should see it."""
+        """The file as shell text."""
         return masks.applied(self.bare, self._masks)
 
     def add(self, node: Node, scalars: Scalars, group: int, *, is_command: bool = False, name: str = "") -> None:
-        """Take a scalar that sets variables of NCCL or, as a command, starts a job; ``name``: of the file it is."""
+        """Add a scalar that sets variables of NCCL or, as a command, starts a job; ``name``: of the file that it is."""
         text = str(node.value)
         wanted = sets_variables(text) or (is_command and _LAUNCH.search(text))
         if node.column < 0 or not wanted or len(self.places) >= _LIMIT:
@@ -64,7 +64,7 @@ class Scripts:
             self.places.append(Script(place, group, "block" if node.style in {"|", ">"} else "scalar"))
 
     def words(self, node: Node, scalars: Scalars, group: int) -> None:
-        """Take the words of a command that stand as items of a list; those with blanks are scripts of their own."""
+        """Add the words of a command in a list; words with blanks are separate scripts."""
         items = [
             item
             for item in node.items()
@@ -99,7 +99,7 @@ class Scripts:
             self._masks.append((start, " " * (end - start)))
 
     def _inside(self, node: Node, scalars: Scalars) -> Place:
-        """The place of a scalar's text; what YAML adds to it is masked."""
+        """The place of a scalar's text; YAML's additions to it are masked."""
         if node.style in {"|", ">"}:
             place = Place(scalars.line(node.line).start, scalars.line(node.last).end)
             if node.style == ">":
@@ -113,5 +113,5 @@ class Scripts:
 
 
 def _is_line(items: list[Node], scripts: list[Node]) -> bool:
-    """Whether items with blanks are options with their values (``-x NCCL_DEBUG=INFO``) among others of one command."""
+    """True if items with blanks are options with their values (``-x NCCL_DEBUG=INFO``) of one command."""
     return all(str(item.value).startswith("-") for item in scripts) and len(scripts) < len(items)

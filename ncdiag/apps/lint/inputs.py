@@ -1,4 +1,4 @@
-"""Where lint reads from: files, folders, standard input, a command line, the environment of a process."""
+"""Inputs of lint: files, folders, standard input, a command line, the environment of a process."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SENTENCE = re.compile(r"(?m)^\s*(?:[A-Za-z,'-]+ ){4,}[a-z]+[.,:]?\s*$")
 
 
 def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], list[str]]:
-    """The documents of files, folders and ``-``; notes tell what was not read.
+    """(documents of files, folders and ``-``; notes on what was not read).
 
-    Raises InputError when a file that was named cannot be read. Files of a folder that lint knows no form of are
-    passed over in silence unless they set variables of NCCL.
+    Raises InputError if a file that was named cannot be read. Files of a folder with an unknown form are skipped
+    without a note unless they set variables of NCCL.
     """
     documents: list[Document] = []
     notes: list[str] = []
@@ -57,14 +57,14 @@ def _source(name: str) -> str:
 
 
 def _nothing(name: str, text: str) -> str:
-    """What is said of a file that was named and holds nothing for lint."""
+    """The note on a file that was named and has nothing for lint."""
     if _BINARY not in text and (name.endswith(_PROSE) or _SENTENCE.search(text)):
         return f"{name}: a text without launch commands or NCCL settings; 'ncdiag triage {name}' reads logs and reports"
     return f"{name}: no settings or launch commands found; expected {_KNOWN}"
 
 
 def _passed_over(name: str, text: str) -> list[str]:
-    """What is said of a file of no form that sets variables of NCCL; nothing of texts for people."""
+    """The note on a file of unknown form that sets variables of NCCL; none for texts for people."""
     lines = () if name.endswith(_PROSE) or _BINARY in text else mentions.unread(text, ())
     return [f"{name}: {mentions.spoken(lines)}: the file is not one of {_KNOWN}"] if lines else []
 
@@ -77,7 +77,7 @@ def _document(name: str, text: str, form: Form | None) -> list[Document]:
 
 
 def _text(path: Path) -> str | None:
-    """The text of a file of a folder; None when it is too large, binary or cannot be read."""
+    """The text of a file of a folder; None if it is too large, binary or unreadable."""
     try:
         if not path.is_file() or path.stat().st_size > forms.SIZE_LIMIT:
             return None
@@ -96,7 +96,7 @@ def _named(path: Path) -> str:
 
 
 def command(words: Sequence[str]) -> Document:
-    """A command line, as the shell would have split it; one word with blanks is a whole line that was quoted."""
+    """A command line as split by the shell; a single word with blanks is a whole quoted line."""
     text = (
         words[0]
         if len(words) == 1
@@ -106,9 +106,9 @@ def command(words: Sequence[str]) -> Document:
 
 
 def process(pid: int) -> list[Document]:
-    """The environment of a process, and the nccl.conf that it would read. Secrets are left out.
+    """The environment of a process, and the nccl.conf that it would read, without secrets.
 
-    Raises InputError where there is no such process, no right to read it, or no /proc (Linux has it).
+    Raises InputError if the process does not exist or cannot be read, or without /proc (only Linux has it).
     """
     root = Path("/proc", str(pid))
     try:

@@ -1,4 +1,4 @@
-"""What a file says of its own intentions: which findings are meant so, or cannot be judged from the file alone."""
+"""Intentions that a file shows: which findings are deliberate, or cannot be judged from the file alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ncdiag.apps.lint.model import Document, Setting
 
 _SWITCHED_OFF = "env-ib-disable"
 _BY_THE_RUNTIME = frozenset({"k8s-ipc-lock-missing"})
-"""Rules whose condition the runtime of the node settles too: containerd may leave the limit of locked memory open."""
+"""Rules whose condition also depends on the runtime of the node: containerd may lift the limit of locked memory."""
 _SLOWER = frozenset({_SWITCHED_OFF, "env-shm-disable", "env-p2p-disable"})
 """Rules on switches that cost speed, which tests do not need."""
 _DELIBERATE = frozenset({_SWITCHED_OFF, "env-net-forces-socket"})
@@ -18,11 +18,11 @@ _OTHERS = re.compile(
     r"(?i)(?<![a-z])(?:ascend|npu|hccl|cambricon|mlu|iluvatar|corex|metax|maca|hygon|dcu|kunlunxin|xpu|mthreads|musa|enflame"
     r"|gcu|biren)(?![a-z])"
 )
-"""Vendors of other accelerators, and their devices: their libraries take NCCL's names and have needs of their own."""
+"""Vendors of other accelerators, and their devices: their libraries use NCCL's names with other requirements."""
 _RDMA = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_TIMEOUT", "UCX_NET_DEVICES")
 _SHOWS_RDMA = re.compile(r"(?i)\bmlx[45]_\d|infiniband|\brdma|\broce|\bibstat|\bib_write|\bib\d\b")
 _PARTS = 3
-"""Parts of a path from outside of the current folder, from its end, that say what a file is for."""
+"""Number of last parts of a path outside of the current folder that show the purpose of a file."""
 _TESTS = {"tests", "test", "ci", ".github", ".gitlab", ".buildkite", "ci.yml", ".gitlab-ci.yml"}
 _PLUGINS = ("NCCL_OFI_", "FI_EFA_", "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_")
 """Variables of network plugins, which work without NCCL's own verbs."""
@@ -36,7 +36,7 @@ _ASKS_FOR_RDMA = re.compile(r"(?i)infiniband|rdma|roce|ibstat|ibv_|mlx\d|efa|_IB
 
 
 def is_meant(document: Document, rule: str, setting: Setting | None) -> bool:
-    """True if a condition around the setting asks for what the rule says is missed, or a plugin serves in its place."""
+    """True if a condition around the setting requires what the rule reports, or a plugin replaces it."""
     if rule != _SWITCHED_OFF or setting is None:
         return False
     plugin = any(each.name.startswith(_PLUGINS) or each.name == "FI_PROVIDER" for each in document.settings)
@@ -44,9 +44,9 @@ def is_meant(document: Document, rule: str, setting: Setting | None) -> bool:
 
 
 def is_note(document: Document, rule: str) -> bool:
-    """True if what the rule finds may well be right here: the file says so, or something beside it decides.
+    """True if what the rule reports may be right here: the file says so, or it depends on something else.
 
-    That verbs are switched off is a fault only where the file shows that there are some.
+    Switching off verbs is a fault only if the file shows that there are some.
     """
     parts = _parts(document.source)
     if rule in _SLOWER and (_TESTS & set(parts) or any(map(_OTHERS.search, parts))):
@@ -57,7 +57,7 @@ def is_note(document: Document, rule: str) -> bool:
 
 
 def _parts(source: str) -> tuple[str, ...]:
-    """The folders of the project that the file is in, and its name: not those that the project itself is in."""
+    """The folders of the project above the file, and its name, without folders above the project."""
     path, here = PurePath(source), Path.cwd()
     if path.is_relative_to(here):
         return path.relative_to(here).parts
@@ -65,12 +65,12 @@ def _parts(source: str) -> tuple[str, ...]:
 
 
 def _has_rdma(document: Document) -> bool:
-    """Whether the file mentions RDMA devices besides switching them off."""
+    """True if the file mentions RDMA devices other than by switching them off."""
     return any(each.name in _RDMA for each in document.settings) or _SHOWS_RDMA.search(document.text) is not None
 
 
 def _is_for_tcp(document: Document) -> bool:
-    """Whether the name of the file or its text says that there is no RDMA, or that TCP is wanted."""
+    """True if the name of the file or its text says that there is no RDMA, or that TCP is intended."""
     names = [each.value or "" for each in document.settings if each.name == "NCCL_SOCKET_IFNAME"]
     if any(name.lstrip("=").startswith(_SLINGSHOT) for name in names):
         return True

@@ -1,8 +1,8 @@
-"""The jobs of a file: what a container, a service or a script of a manifest starts is judged apart from the others.
+"""The jobs of a file: what each container, service or script of a manifest starts is judged separately.
 
-What belongs to no container is shared by all of its YAML document, and a ConfigMap by the containers that name it. The
-containers of one object of Kubernetes are roles of one job (launcher and workers); what only their own environment
-tells is judged for each.
+What belongs to no container is shared by its whole YAML document, and a ConfigMap by the containers that name it. The
+containers of one Kubernetes object are roles of one job (launcher and workers); findings that depend only on their own
+environment are made for each.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ncdiag.facts.observe import Observation
 
 _SEVERAL = {"kubernetes", "compose", "json", "toml"}
 _LIMIT, _ENVIRONMENTS = 100, 500
-"""Jobs of one file that are judged apart, and environments that are told apart; a file with more is judged as one."""
+"""Maximum number of jobs of a file judged separately, and of separate environments; beyond it, the file is one job."""
 
 
 def containers(document: Document) -> list[Document]:
-    """The document once for each container or script, with the settings, launches and observations of that alone."""
+    """The document once for each container or script, with only its settings, launches and observations."""
     return _split(document, roles=False)
 
 
 def jobs(document: Document) -> list[Document]:
-    """The document once for each of its jobs; the containers of an object of Kubernetes are together."""
+    """The document once for each of its jobs; the containers of a Kubernetes object are together."""
     return _split(document, roles=document.form == "kubernetes")
 
 
@@ -47,7 +47,7 @@ class _Parts:
         self.own |= set() if roles else {launch.group for launch in document.launches}
 
     def owners(self) -> Iterable[tuple[int, int]]:
-        """The index of the YAML document and the group of each job; -1 for a document in which nothing is apart."""
+        """(index of the YAML document, group) of each job; -1 for a document without separate jobs."""
         document = self.document
         found = {(self.where(document.line(s.name_at.start)), s.group): None for s in document.settings}
         found |= {(self.where(document.line(la.at.start)), la.group): None for la in document.launches}
@@ -62,7 +62,7 @@ class _Parts:
                 apart.add(where)
 
     def part(self, where: int, group: int) -> Document | None:
-        """What belongs to one job; None where that is nothing."""
+        """The part that belongs to one job; None if there is none."""
         document = self.document
         settings = [each for each in document.settings if self.has(where, group, each)]
         seen = [
@@ -80,7 +80,7 @@ class _Parts:
         return msgspec.structs.replace(document, settings=settings, observations=seen, launches=launches)
 
     def has(self, where: int, group: int, setting: Setting) -> bool:
-        """Whether the job is given the setting."""
+        """True if the job gets the setting."""
         if setting.group == group:
             return True
         if self.is_map(setting.group):
@@ -93,7 +93,7 @@ class _Parts:
         return group in self.environments and bool(self.environments[group].config_map)
 
     def names(self, container: Environment, config_map: int) -> bool:
-        """Whether a container takes its variables from a ConfigMap."""
+        """True if a container takes its variables from a ConfigMap."""
         name = self.environments[config_map].config_map
         if container.config_map:
             return False
@@ -102,7 +102,7 @@ class _Parts:
         return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text) is not None
 
     def where(self, line: int) -> int:
-        """The index of the YAML document that a line is in."""
+        """The index of the YAML document that contains a line."""
         return bisect.bisect_right(self.document.begins, line)
 
     def group(self, seen: Observation) -> int:
@@ -114,6 +114,6 @@ class _Parts:
 
 
 def _inside_out(environments: Iterable[Environment], line: int) -> Iterator[Environment]:
-    """The environments around a line, the smallest first."""
+    """The environments around a line, innermost first."""
     around = [each for each in environments if each.first <= line <= each.last]
     yield from sorted(around, key=lambda each: each.last - each.first)

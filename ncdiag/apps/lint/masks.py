@@ -1,7 +1,7 @@
-"""Text as a reader of its inner form should see it: of the same length, so that each place is one of the file.
+"""Masks that convert text to its inner form with the same length, so that each place is valid in the file.
 
-Templates (``{{ }}`` of Helm and Jinja, ``{% %}``) become variables whose values nobody knows; the escapes, line ends
-and separators of YAML around a command become what they stand for to the shell.
+Templates (``{{ }}`` of Helm and Jinja, ``{% %}``) become variables with unknown values; the escapes, line ends and
+separators of YAML around a command become what they mean to the shell.
 
 Sources: Go text/template, Jinja template designer documentation, YAML 1.2.2 sections 6.5 and 7.3.
 """
@@ -12,20 +12,20 @@ import re
 from collections.abc import Iterable
 
 FILLER = "\ue000"
-"""A letter that stands for nothing: what is left of an escape (from Unicode's private use area)."""
+"""A character without meaning that fills the rest of an escape (from Unicode's private use area)."""
 
 _OPENING = re.compile(r"\{\{|\{%")
 _COMMENT = re.compile(r"\{\{-?\s{0,8}/\*")
 _CLOSING = {"{{": "}}", "{%": "%}"}
 _LINE = 300
-"""Characters on each side of a template in which the ends of its line are looked for."""
+"""Characters on each side of a template that are searched for the ends of its line."""
 _ESCAPE = re.compile(r"\\(?P<letter>[^\n]|\n[ \t]*)")
 _WRITTEN = {"n": " \n", "r": " \n", "t": "  "}
 _CONTINUED = re.compile(r"\\\r?\n|\r?\n")
 
 
 def without_templates(text: str) -> str:
-    """The text with templates as variables; a line that holds nothing else is blank, as are comments."""
+    """The text with templates as variables; lines that contain nothing else, and comments, are blank."""
     if "{{" not in text and "{%" not in text:
         return text
     pieces: list[str] = []
@@ -55,7 +55,7 @@ def _variable(length: int) -> str:
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
-    """Whether nothing but templates is on the line (of which the last closes it)."""
+    """True if the line contains only templates (the last of which ends on it)."""
     before = text[max(0, start - _LINE) : start].rpartition("\n")
     after = text[end : end + _LINE].partition("\n")
     if not (before[1] or start <= _LINE) or not (after[1] or end + _LINE >= len(text)):
@@ -65,7 +65,7 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 
 
 def applied(text: str, masks: Iterable[tuple[int, str]]) -> str:
-    """The text with each mask put over it at its place; of two that overlap the first counts."""
+    """The text with each mask applied at its place; of two that overlap, the first is used."""
     pieces: list[str] = []
     position = 0
     for start, mask in sorted(masks):
@@ -76,14 +76,14 @@ def applied(text: str, masks: Iterable[tuple[int, str]]) -> str:
 
 
 def quoted(text: str, quote: str) -> str:
-    """The inside of a quoted scalar of YAML as what it stands for; line ends are blanks."""
+    """The content of a quoted YAML scalar with its escapes resolved; line ends become blanks."""
     if quote == '"':
         return one_line(_ESCAPE.sub(_unescaped, text))
     return one_line(text.replace("''", FILLER + "'"))
 
 
 def quoted_in_shell(text: str) -> str:
-    """The inside of double quotes of the shell as what it stands for (POSIX.1-2017, Shell, section 2.2.3)."""
+    """The content of double quotes in the shell with escapes resolved (POSIX.1-2017, Shell, section 2.2.3)."""
     return re.sub(r'\\(?=["\\])', FILLER, text)
 
 
@@ -95,12 +95,12 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The lines of a scalar as the one line that they are, a backslash at their ends included."""
+    """The lines of a scalar joined to one line, without backslashes at line ends."""
     return _CONTINUED.sub(lambda found: " " * len(found[0]), text)
 
 
 def folded(text: str) -> str:
-    """The lines of a ``>`` scalar: a line end is a blank, unless an empty or deeper line is beside it."""
+    """The lines of a ``>`` scalar: a line end becomes a blank, except next to an empty or deeper line."""
     lines = text.split("\n")
     width = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     kept = [not line.strip() or line[width : width + 1] in {" ", "\t"} for line in lines]

@@ -1,4 +1,4 @@
-"""Checks of names: what `ncdiag.nccl.judgement` says of them, at their places and with edits."""
+"""Checks of names: the verdicts of `ncdiag.nccl.judgement`, with places and edits."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _RULES = {
     "unread": ("NCD608", "env-variable-unread", _SILENT, _GUIDE),
     "removed": ("NCD615", "env-variable-without-effect", _RECIPES, ()),
 }
-"""The rules that find the same in facts; lint knows more of the place."""
+"""The rules that find the same in facts; lint also knows the place."""
 _READ = r"(?:\$\{{?|environ(?:\.get)?[\[(][\"']|getenv\([\"']){name}\b"
 _BEFORE = 300
-"""Characters before the use of a variable that say what it is used for."""
+"""Maximum number of characters before the use of a variable that show its purpose."""
 _CHECKS = {
     "neighbour-misspelt": "neighbour-variable-misspelt", "of-others": "variable-of-others",
     "too-new": "variable-too-new", "deprecated": "variable-deprecated", "undocumented": "variable-undocumented",
@@ -35,7 +35,7 @@ _CHECKS = {
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
-    """What is wrong with the names of the document's settings."""
+    """Faults of the names of the document's settings."""
     for setting in document.settings:
         verdict = of_name(setting.name, version) if setting.reaches != "shell" else None
         if verdict is not None and not _is_own(document, setting, verdict):
@@ -43,9 +43,9 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
 
 
 def _is_own(document: Document, setting: Setting, verdict: NameVerdict) -> bool:
-    """True if the text itself reads a variable that no program reads: it is the script's own.
+    """True if the script itself reads a variable that no program reads.
 
-    One that resembles a variable of NCCL has to be read for more than to be passed on or printed under its name.
+    A variable whose name resembles one of NCCL must be used for more than being passed on or printed under its name.
     """
     name = re.escape(setting.name)
     if verdict.fault == "unread":
@@ -94,7 +94,7 @@ def _advice(near: list[str]) -> str:
 
 
 def _fits(document: Document, setting: Setting, name: str, version: VersionRange | None) -> bool:
-    """Whether the value makes sense for the variable that was meant, and that is not set beside it already."""
+    """True if the value is valid for the intended variable, and that is not already set next to it."""
     same = _switches_off(setting.name) == _switches_off(name)
     renamed = msgspec.structs.replace(setting, name=name, value=setting.value if same else "1")
     taken = any(other.name == name and other.group == setting.group for other in document.settings)
@@ -102,9 +102,9 @@ def _fits(document: Document, setting: Setting, name: str, version: VersionRange
 
 
 def _renaming(setting: Setting, near: list[str]) -> tuple[Edit, ...]:
-    """The right name in the place of the wrong one, when there is one and it means the same; removal when none is.
+    """Replace the wrong name if there is one right name with the same meaning; remove it if there is none.
 
-    Where one switches on what the other switches off, the value is turned as well.
+    If one enables what the other disables, the value is inverted as well.
     """
     place = setting.name_at
     if not near:

@@ -1,4 +1,4 @@
-"""What lint prints: text for people, JSON for tools, annotations for GitHub."""
+"""Print the findings of lint: text for people, JSON for tools, annotations for GitHub."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _of_file(result: Result, sentence: str) -> str:
 
 
 def label() -> str:
-    """What is in front of a corrected line; its other lines have as many blanks."""
+    """The label before a corrected line; its other lines are indented by the same width."""
     return f"    {lead_in('write')}"
 
 
@@ -73,7 +73,7 @@ def _counts(results: Sequence[Result]) -> dict[str, int]:
 
 
 def as_json(results: Sequence[Result]) -> str:
-    """One object; field names are a promise, as those of the report."""
+    """One object; its field names are a stable interface, like those of the report."""
     counts = _counts(results)
     answer = {
         "schema_version": SCHEMA_VERSION,

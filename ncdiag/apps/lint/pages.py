@@ -1,7 +1,7 @@
-"""Pages for people: the commands, settings and files in them, each as a document of its own at its place in the page.
+"""Pages for people: each command, setting and file in them as a document, at its place in the page.
 
-A fenced block (CommonMark 0.31, section 4.5) is read in the form that its info string or its content says; outside of
-fences, commands that start a job or set a variable are, with the lines that continue them.
+A fenced block (CommonMark 0.31, section 4.5) is parsed in the form that its info string or its content shows; outside
+of fences, commands that start a job or set a variable are parsed, with their continuation lines.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _INFO: dict[str, str] = {
     "yaml": "x.yaml", "yml": "x.yaml", "dockerfile": "Dockerfile", "docker": "Dockerfile", "json": "x.json",
     "jsonc": "x.json", "toml": "x.toml", "python": "x.py", "py": "x.py", "env": ".env", "dotenv": ".env",
 }  # fmt: skip
-"""File names that stand for the languages of fences."""
+"""File names for the languages of fences."""
 _OPTION = re.compile(r"\s*-{1,2}\w|.*\\\s*$|\s+\S*/\w+_perf\b")
-"""What may follow an empty line within a command: an option, a line that goes on, a program of nccl-tests."""
+"""What may follow an empty line within a command: an option, a continuation, a program of nccl-tests."""
 _EMPTY = -1
 _LIMIT = 50
-"""Documents of one page."""
+"""Maximum number of documents of one page."""
 
 
 def documents(source: str, text: str) -> list[Document]:
-    """What of the page lint can read; empty where that is nothing."""
+    """The parts of the page that lint can parse."""
     rows = text[: forms.SIZE_LIMIT].split("\n")
     found: list[Document] = []
     for name, lines in _pieces(rows):
@@ -53,7 +53,7 @@ def _form(name: str, text: str) -> Form | None:
 
 
 def _only(rows: list[str], lines: dict[int, int]) -> str:
-    """These lines in their places, each from the column on that is given for it; the lines before them are empty."""
+    """These lines at their places, each from the given column on; other lines are empty."""
     first, last = min(lines), max(lines)
     kept = [_row(rows[at], lines.get(at)) for at in range(first, last + 1)]
     return "\n" * first + "\n".join([*kept, ""])
@@ -66,7 +66,7 @@ def _row(row: str, inset: int | None) -> str:
 
 
 def _pieces(lines: list[str]) -> Iterator[tuple[str, dict[int, int]]]:
-    """The name of a file of its form, and its lines, of each block of the page."""
+    """(file name of the same form, lines) of each block of the page."""
     number = start = 0
     while number < len(lines):
         fence = _FENCE.match(lines[number])
@@ -85,7 +85,7 @@ def _pieces(lines: list[str]) -> Iterator[tuple[str, dict[int, int]]]:
 
 
 def _commands(lines: list[str], start: int, end: int) -> Iterator[tuple[str, dict[int, int]]]:
-    """The commands among lines of prose; those that follow one another are one script."""
+    """The commands among lines of prose; adjacent ones are one script."""
     number = start
     while number < end:
         piece: dict[int, int] = {}
@@ -102,7 +102,7 @@ def _commands(lines: list[str], start: int, end: int) -> Iterator[tuple[str, dic
 
 
 def _goes_on(lines: list[str], piece: dict[int, int], number: int) -> bool:
-    """Whether a line continues the command before it; pages may have empty lines between the lines of a command."""
+    """True if a line continues the previous command; pages may have empty lines within a command."""
     before = number - 1
     if piece[before] == _EMPTY:
         return _OPTION.match(lines[number]) is not None
@@ -120,7 +120,7 @@ def _end(lines: list[str], start: int, fence: str) -> int:
 
 
 def _prompt(line: str) -> int:
-    """The columns that a prompt takes."""
+    """The width of a prompt in columns."""
     found = _PROMPT.match(line)
     return found.end() if found and _starts(line[found.end() :]) else 0
 
@@ -131,5 +131,5 @@ def _is_command(line: str) -> bool:
 
 
 def _starts(line: str) -> bool:
-    """Whether a line starts a job or sets a variable that lint knows."""
+    """True if a line starts a job or sets a variable that lint knows."""
     return _LAUNCH.match(line) is not None or is_setting(forms.named_in(line))

@@ -1,4 +1,4 @@
-"""Checks of what reaches the ranks: assignments that are never exported, launchers that leave variables behind."""
+"""Checks of what reaches the ranks: assignments that are never exported, launchers that do not pass on variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONTAINERS = {"docker run", "podman run", "nvidia-docker run", "nerdctl run"}
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:  # noqa: ARG001
-    """Variables that do not reach those for whom they were set."""
+    """Variables that do not reach the processes for which they were set."""
     if document.form not in {"shell", "dockerfile", "kubernetes", "compose", "json", "toml"}:
         return
     yield from _not_exported(document)
@@ -28,7 +28,7 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
 
 
 def _not_exported(document: Document) -> Iterator[Finding]:
-    if document.is_excerpt:  # a page names settings, and its reader puts them where they belong
+    if document.is_excerpt:  # a page names settings, and its reader inserts them
         return
     started = bool(document.launches) or any(setting.reaches == "local" for setting in document.settings)
     for setting in document.settings:
@@ -42,10 +42,10 @@ def _not_exported(document: Document) -> Iterator[Finding]:
 
 
 def _not_passed(launch: Started, elsewhere: Container[str]) -> Iterator[Finding]:
-    """What a launcher leaves behind. ``elsewhere``: names that the ranks are given in another way."""
+    """Variables that a launcher does not pass on. ``elsewhere``: names that the ranks get in another way."""
     if launch.passed is None:
         return
-    known = environment.variables()  # a misspelt name is told as such
+    known = environment.variables()  # a misspelt name is reported as such
     lost = [n for n in launch.inherited if n.startswith(_FAMILIES) and n in known and n not in launch.passed]
     lost = [name for name in lost if name not in elsewhere]
     text = " ".join(launch.words)

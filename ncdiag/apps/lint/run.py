@@ -1,4 +1,4 @@
-"""Lint from end to end: read, check, sort; and fix until nothing is left that a fix can fix."""
+"""Lint as a whole: parse, check, sort; and apply fixes until nothing fixable is left."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ncdiag.language import ENGLISH
 
 _ROUNDS = 12
 _LATE = {"variable-not-passed-on", "env-not-propagated"}
-"""What is fixed once the names and values of the variables that are to be passed on are right."""
+"""Fixed after the names and values of the variables to be passed on are right."""
 _TOLD_BETTER = {"hccl-env-invalid": "value-out-of-range"}
-"""Rules that find, without its place, what a check finds with it; what else they find is theirs to tell."""
+"""Rules that overlap with a check that also knows the place; their other findings are kept."""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user asked: the release to judge by, codes or names of findings to keep or to leave out.
+    """The user's options: the release to judge by, codes or names of findings to keep or to leave out.
 
-    ``rules`` are folders of private rules; with ``one_job`` the documents are compared. The rules speak ``language``.
+    ``rules`` are folders of private rules; with ``one_job`` the documents are compared. ``language``: of the texts.
     """
 
     nccl: Version | None = None
@@ -40,7 +40,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A document and what was found in it, by place; ``nccl`` is the release it was judged for, None for all."""
+    """A document and its findings, sorted by place; ``nccl`` is the release it was judged for, None for all."""
 
     document: Document
     findings: tuple[Finding, ...]
@@ -63,7 +63,7 @@ def lint(documents: Iterable[Document], options: Options) -> list[Result]:
 
 @functools.cache
 def _rules(folders: tuple[Path, ...], language: str) -> tuple[Rule, ...]:
-    """The rules and those of private folders, read once."""
+    """The shipped rules and those of private folders, cached."""
     return catalogue.localised(catalogue.rules(folders), language, folders)
 
 
@@ -80,7 +80,7 @@ def _found(document: Document, options: Options, book: Sequence[Rule]) -> list[F
 
 
 def _sorted(document: Document, found: Iterable[Finding], options: Options) -> tuple[Finding, ...]:
-    """By line and severity, each once, as the options ask."""
+    """Sorted by line and severity, without duplicates, filtered by the options."""
     kept: dict[tuple[str, int, str], Finding] = {}
     found = list(found)
     told = {(each.name, document.line(each.place.start)) for each in found}
@@ -101,7 +101,7 @@ def _sorted(document: Document, found: Iterable[Finding], options: Options) -> t
 
 
 def mended(document: Document, options: Options) -> str:
-    """The text with all that is fixable fixed: linted again until nothing fixable is left."""
+    """The text with everything fixable fixed: linted repeatedly until nothing fixable is left."""
     for _ in range(_ROUNDS):
         (result,) = lint([document], options)
         fixable = [found for found in result.findings if found.fixable]
@@ -115,7 +115,7 @@ def mended(document: Document, options: Options) -> str:
 
 
 def _compatible(groups: Iterable[tuple[Edit, ...]]) -> list[Edit]:
-    """The edits of the findings that do not get into each other's way; the others wait for the next round."""
+    """The edits of findings that do not overlap; the others wait for the next round."""
     taken: list[Edit] = []
     for group in groups:
         if all(edit.end < other.start or edit.start > other.end for edit in group for other in taken):

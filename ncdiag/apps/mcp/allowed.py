@@ -1,6 +1,6 @@
-"""Which files an assistant may name: those below a folder that was allowed, wherever links lead, and none hidden.
+"""The files that an assistant may name: below an allowed folder after resolving links, and not hidden.
 
-What is found may be replaced before it is read: `opened` follows no link, and what it opened is what is read.
+A file may be replaced before it is read: `opened` follows no link, and reading uses the descriptor that it returns.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from ncdiag.base.errors import InputError, UsageError
 
 FILES = 2000
-"""Files that are read at most."""
+"""Maximum number of files that are read."""
 _WITHOUT_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _STEP = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _WITHOUT_LINKS
-"""How a folder on the way is opened: it has to be entered, and not to be listed."""
+"""Flags to open a folder on the path: it must be accessible, not readable."""
 _READ = os.O_RDONLY | _WITHOUT_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def folders(names: Sequence[Path]) -> tuple[Path, ...]:
-    """The folders, without links. Raises UsageError for what is not a folder."""
+    """The folders with links resolved. Raises UsageError if one is not a folder."""
     for name in names:
         if not name.is_dir():
             msg = f"--allow {name}: this is not a folder"
@@ -30,10 +30,10 @@ def folders(names: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def files(paths: Sequence[str], below: Sequence[Path]) -> list[str]:
-    """The files that the paths name, those of folders with them; what a link leads out of the folders to is not read.
+    """The files at the paths, including those of folders; links that lead out of the folders are not followed.
 
-    A relative path is one below an allowed folder. Raises InputError, in the same words for what is outside and for
-    what does not exist, and where there are too many.
+    A relative path is relative to an allowed folder. Raises InputError with the same text for paths outside and paths
+    that do not exist, and if there are too many files.
     """
     found: dict[str, None] = {}
     for path in paths:
@@ -46,14 +46,14 @@ def files(paths: Sequence[str], below: Sequence[Path]) -> list[str]:
 
 
 def shown(file: str, below: Sequence[Path]) -> str:
-    """The name of a file in an answer: from the allowed folder, or from the one that all allowed folders are in."""
+    """The name of a file in an answer: relative to the allowed folder, or to the common parent of all of them."""
     return os.path.relpath(file, os.path.commonpath(below))
 
 
 def opened(file: str) -> int:
-    """A descriptor of a regular file that `files` found. Raises OSError, also for a link that is on the way by now."""
+    """A descriptor of a regular file found by `files`. Raises OSError, also if the path now contains a link."""
     path = Path(file)
-    if os.open not in os.supports_dir_fd:  # Windows, where only an administrator makes links
+    if os.open not in os.supports_dir_fd:  # Windows, where only an administrator can create links
         return _regular_one(os.open(path, _READ))
     at = os.open(path.anchor, _STEP)
     try:
@@ -86,12 +86,12 @@ def _named(path: str, below: Sequence[Path]) -> Iterator[str]:
 def _real(folder: Path, path: str) -> Path | None:
     try:
         return Path(os.path.realpath(folder / path))
-    except (OSError, ValueError):  # a name with a NUL, a circle of links
+    except (OSError, ValueError):  # a name with a NUL, a cycle of links
         return None
 
 
 def _is_within(real: Path, below: Sequence[Path]) -> bool:
-    """True if it is in one of the folders and neither hidden there nor in a hidden folder."""
+    """True if it is in one of the folders, not hidden and not in a hidden folder."""
     found = [real.relative_to(folder) for folder in below if real == folder or folder in real.parents]
     return any(not any(part.startswith(".") for part in inner.parts) for inner in found)
 

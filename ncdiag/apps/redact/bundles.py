@@ -1,4 +1,4 @@
-"""A cleaned bundle: names and addresses in files, outputs and answers, also where the kernel writes them as numbers."""
+"""Redact a bundle: names and addresses in files, outputs and answers, also in the kernel's numeric form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _V6_WORDS = 32
 
 
 def bundle_cleaned(bundle: Bundle, redactor: Redactor | None = None) -> Bundle:
-    """The bundle with stand-ins (of ``redactor`` where one is given); what it tells is the same."""
+    """The bundle with stand-ins (of ``redactor`` if given); a diagnosis of it gives the same result."""
     recorded, manifest = bundle.recorded, bundle.manifest
     redactor = redactor or Redactor()
     redactor.know([recorded.host, manifest.host])
@@ -61,7 +61,7 @@ def bundle_cleaned(bundle: Bundle, redactor: Redactor | None = None) -> Bundle:
 
 
 def _file(redactor: Redactor, path: str, text: str) -> bytes:
-    """A file cleaned; tables of the kernel hold addresses as hexadecimal numbers."""
+    """A redacted file; tables of the kernel contain addresses as hexadecimal numbers."""
     if not _BINARY.fullmatch(path):
         rewrite = _TABLES.get(path)
         text = "\n".join(rewrite(redactor, line) for line in text.split("\n")) if rewrite else redactor.text(text)
@@ -104,7 +104,7 @@ def _if_inet6(redactor: Redactor, line: str) -> str:
 
 
 def _sockets(_redactor: Redactor, line: str) -> str:
-    """/proc/net/tcp: only the numbers of the ports are looked at."""
+    """/proc/net/tcp: only the port numbers are kept, because nothing else is read."""
     return re.sub(r"\b(?:[0-9A-F]{32}|[0-9A-F]{8})(?=:[0-9A-F]{4}\b)", lambda found: "0" * len(found[0]), line)
 
 

@@ -1,4 +1,4 @@
-"""Words made by chance: tokens by their form, and words in which letters alternate as nobody writes them."""
+"""Random words: tokens by their form, and words whose letters alternate unlike written words."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ _NO_CHANCE = re.compile(
 )
 _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _ALTERNATES, _NAMES_ALTERNATE = 0.5, 0.4
-"""Runs of small letters, of large ones and of digits for each letter: 0.62 by chance, below 0.5 in names; the
-same where a large letter and the small ones after it are one run: 0.45 by chance, below 0.36 in names."""
+"""Runs of lower case letters, upper case letters and digits per character: 0.62 at random, below 0.5 in names; the same
+with a capital and the following lower case letters as one run: 0.45 at random, below 0.36 in names.
+"""
 _MIXED, _LONG_WORD, _LETTERS, _DOUBTFUL = 3, 20, 18, 0.3
 _ONE_CASE = re.compile(r"[a-z\d]{24,}\Z|[0-9a-f]{32,}\Z")
 _BITS = 3.6
 _NO_HEX = 0.25
-"""The least share of letters that no number in base 16 has; by chance it is 0.6."""
+"""Minimum share of letters that do not occur in hexadecimal numbers; at random it is 0.6."""
 _JOINTS = re.compile(r"[/=_-]")
 _BEYOND_HEX = frozenset("ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
@@ -35,7 +36,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
 
 @functools.lru_cache(maxsize=1 << 15)
 def in_run(run: str) -> tuple[Span, ...]:
-    """The secrets in a run of letters without blanks: tokens by their form, and what was made by chance."""
+    """The spans of secrets in a run of characters without blanks: tokens by their form, and random words."""
     spans = [found.span("token" if found["token"] else "crypt") for found in TOKENS.finditer(run)]
     spans = [span for span in spans if not _plain(run[slice(*span)])]
     for found in _LONG.finditer(run):
@@ -50,7 +51,7 @@ def in_run(run: str) -> tuple[Span, ...]:
 
 
 def _plain(token: str) -> bool:
-    """Do words, and no chance, make what has the form of a token (``sk-learn-contrib-examples``)?"""
+    """True if a string with the form of a token consists of words (``sk-learn-contrib-examples``)."""
     return re.fullmatch(
         r"[A-Za-z]+(?:[-_.][a-z]+"
         r"|[-_.]\d{1,4})*",
@@ -59,12 +60,12 @@ def _plain(token: str) -> bool:
 
 
 def _named_hash(run: str, start: int) -> bool:
-    """Is the word a digest that its name says to be one?"""
+    """True if the word is a digest, as its name says."""
     return re.search(r"(?:sha\d{1,3}|md5|blake\w+|crc\w*|digest|hash)[:=-]$", run[:start], re.IGNORECASE) is not None
 
 
 def _by_chance(word: str) -> bool:
-    """Was the word made by chance? Small and large letters and digits alternate in it as nobody writes them."""
+    """True if the word is random: lower case, upper case and digits alternate unlike in written words."""
     if _NO_CHANCE.match(word):
         return False
     whole = [word] if word.endswith("=") and word.rstrip("=").count("=") == 0 else []
@@ -83,18 +84,18 @@ def _alternates(part: str) -> bool:
 
 
 def _bits(word: str) -> float:
-    """The entropy of the word's letters, each."""
+    """The entropy of the word per letter."""
     return -sum(n / len(word) * math.log2(n / len(word)) for n in Counter(word).values())
 
 
 def may_hold_token(shape: str) -> bool:
-    """May a run of letters hold a token, of which every digit is read as 0?"""
+    """True if a run of characters, with digits read as 0, may contain a token."""
     return SHAPES_OF_TOKENS.search(shape) is not None or any(_by_chance(word) for word in _LONG.findall(shape))
 
 
 @functools.lru_cache(maxsize=1 << 15)
 def doubtful(word: str) -> bool:
-    """Is the word one that a person should look at: long, of letters and digits in turn, but with no sure sign?"""
+    """True if a person should check the word: long, of letters and digits in turn, but without clear evidence."""
     if len(word) < _LONG_WORD or (_NO_CHANCE.match(word) and not _ONE_CASE.match(word)):
         return False
     return len(_CLASSES.findall(word)) >= _DOUBTFUL * len(word)

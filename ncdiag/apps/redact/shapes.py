@@ -1,4 +1,4 @@
-"""Which lines can hold anything to replace: told once for all lines that differ in their digits alone."""
+"""Determine which lines may contain something to replace, once for all lines that differ only in digits."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _ADDRESS = re.compile(
 
 
 class Lines(Sequence[str]):
-    """The lines of a buffer, decoded where they are asked for."""
+    """The lines of a buffer, decoded on access."""
 
     def __init__(self, raw: list[bytes]) -> None:
-        """``raw`` is without line ends."""
+        """``raw`` has no line ends."""
         self.raw = raw
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class Lines(Sequence[str]):
         return self.raw[index].decode("utf-8", "surrogateescape")
 
     def joined(self, changed: Mapping[int, str]) -> bytes:
-        """All lines, some of them changed."""
+        """All lines, with ``changed`` ones replaced."""
         raw = self.raw.copy()
         for index, line in changed.items():
             raw[index] = line.encode("utf-8", "surrogateescape")
@@ -70,19 +70,19 @@ class Lines(Sequence[str]):
 
 
 class Shapes:
-    """Remembers what lines may hold by their shape, which is the line with every digit a 0.
+    """A cache of what lines may contain by their shape, which is the line with every digit replaced by 0.
 
-    The patterns that look for secrets, names and addresses ask for a digit or for any, never for a certain one, where
-    a shape decides.
+    The patterns for secrets, names and addresses depend on whether there is a digit, never on which, if a shape
+    decides.
     """
 
     def __init__(self, names: Callable[[str], bool] = lambda _: False) -> None:
-        """``names`` says of a shape whether a name may be in it."""
+        """``names`` says for a shape whether it may contain a name."""
         self._names = names
         self._known: dict[bytes, int] = {}
 
     def flags(self, buffer: bytes) -> tuple[Lines, list[bytes], list[tuple[int, int]]]:
-        """The lines of a buffer, their shapes, and which may hold something, with what: SECRET, NAME, ... added up."""
+        """The lines of a buffer, their shapes, and (line, flags) of those that may contain SECRET, NAME, ..."""
         shapes = buffer.translate(ZEROS).split(b"\n")
         if len(self._known) > _REMEMBERED:
             self._known.clear()

@@ -117,7 +117,7 @@ class Redactor:
     def _told_before(self) -> tuple[int, re.Pattern[str] | None, re.Pattern[str] | None]:
         """Patterns for secrets that a name identified elsewhere, to be removed also without the name.
 
-        And for their shapes.
+        The other pattern finds their shapes.
         """
         if self._spread[0] != len(self._known):
             listed = "|".join(map(re.escape, sorted(self._known, key=len, reverse=True)))

@@ -1,4 +1,4 @@
-"""All that is read of a job while it runs, and what it says at a moment."""
+"""Everything that is read of a job while it runs, for a diagnosis at any time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ncdiag.machine.inputs import inputs
 from ncdiag.text import Growing, Item, TextSource, Unreadable, read_source
 
 ENDED = "the job ended with {code}"
-"""What `ncdiag run` says in the end; the catalogue knows it as ``run-ended``."""
+"""The last line of `ncdiag run`; the catalogue has it as ``run-ended``."""
 _CLOCKS = 2.0
-"""Seconds by which the clock of a file system may be behind."""
+"""Seconds by which the clock of a file system may be late."""
 _SHOWN = 3
 
 
@@ -31,47 +31,47 @@ class Session:
     def __init__(
         self, argv: Sequence[str], outputs: Outputs, settings: Settings, place: Place, report: Path | None = None
     ) -> None:
-        """``argv`` is the command as it was given, ``report`` the file into which ncdiag writes."""
+        """``argv`` is the command as given, ``report`` the file to which ncdiag writes."""
         self._argv, self.outputs, self._settings, self._place = argv, outputs, settings, place
         self._since = time.time() - _CLOCKS
         but = [str(report)] if report is not None else []
         self.files = Files(settings.logs, self._name_of, but=but, since=self._since)
 
     def _name_of(self, path: str) -> str:
-        """A file that is not kept is known by its name."""
+        """Files that are not kept are shown by their name only."""
         return path.removeprefix(self._place.begin) if not self._place.kept else path
 
     def read(self, *, all_of_it: bool = False) -> bool:
-        """Take what is new; True if something was, be it on a terminal."""
+        """Read new data; True if there was some, also if only on a terminal."""
         taken = self.outputs.read() + self.files.read(all_of_it=all_of_it)
         return self.outputs.has_news() or taken > 0
 
     @property
     def is_nccl_seen(self) -> bool:
-        """Has NCCL written a log, or to the output?"""
+        """True if NCCL has written a log, or to the output."""
         return any(source.size for source in self.files.sources) or any(
             source.has_nccl for source in self.outputs.sources
         )
 
     @property
     def kept(self) -> str:
-        """Where NCCL's logs are after the end; empty where nowhere."""
+        """The place of NCCL's logs after the end; empty if they are not kept."""
         return self._settings.own_log or (self._place.begin if self._place.kept else "")
 
     def sources(self) -> list[Growing]:
-        """Those that gave something."""
+        """The sources with content."""
         return [source for source in (*self.files.sources, *self.outputs.sources) if source.size]
 
     def read_apart(self) -> tuple[list[Growing], list[Growing]]:
-        """What the job printed, and NCCL's logs."""
+        """(output of the job, NCCL's logs)."""
         return self.outputs.sources, self.files.sources
 
     def items(self, environment: Mapping[str, str], *, code: int | None = None) -> Iterator[Item]:
-        """What a diagnosis is made of. ``code``: its exit code, or below 0 a signal; None while it runs."""
+        """The input of a diagnosis. ``code``: the exit code, or below 0 a signal; None while the job runs."""
         command = read_source(
             TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
         )
-        # an error in the words of a command (of ``grep``, in a script) is none that happened
+        # an error message in the words of a command (of ``grep``, in a script) did not happen
         said = tuple(each for each in command.observations if each.entity != "Event")
         yield msgspec.structs.replace(command, observations=said)
         if code is None:

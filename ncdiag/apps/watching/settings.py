@@ -27,7 +27,7 @@ from ncdiag.nccl.selection.settings import setting_of
 
 LEVEL = "INFO"
 SUBSYSTEMS = "INIT,BOOTSTRAP,ENV,NET,GRAPH"
-"""What tells how the job came up, and nothing that is printed for each collective."""
+"""The subsystems that show the start of a job, without lines for each collective."""
 LOG = "nccl.%h.%p.log"
 DUMP = "nccl_trace_rank_"
 PIPE = "dump_now_"
@@ -35,9 +35,9 @@ ENTRIES = "2000"
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """``given`` are set for the job. ``logs``: patterns of NCCL's logs, ``dumps``: the beginning of the dumps' names.
+    """``given`` are set for the job. ``logs``: patterns of NCCL's logs, ``dumps``: prefix of the dumps' names.
 
-    ``pipes``: the beginning of the names of pipes that ask PyTorch for a dump. ``notes`` are sentences for the person.
+    ``pipes``: prefix of the names of pipes that request a dump from PyTorch. ``notes`` are sentences for the user.
     """
 
     given: dict[str, str]
@@ -46,15 +46,15 @@ class Settings(msgspec.Struct, frozen=True):
     pipes: str = ""
     notes: tuple[str, ...] = ()
     own_log: str = ""
-    """NCCL_DEBUG_FILE of the person, which is none of ncdiag's to remove."""
+    """The user's own NCCL_DEBUG_FILE, which ncdiag must not remove."""
     printed: bool = False
-    """NCCL writes to the job's standard output, where whoever set NCCL_DEBUG looks for it: that is not to change."""
+    """True if the user set NCCL_DEBUG without a file: NCCL then still writes to standard output."""
 
 
 def settings(environment: Mapping[str, str], place: str, torch: Names) -> Settings:
-    """What to set. ``place`` is the beginning of the paths of all files, such as a folder and a slash."""
+    """The variables to set. ``place`` is the prefix of the paths of all files, such as a folder and a slash."""
     known = {**_of_files(environment), **environment}
-    if not known.get("NCCL_DEBUG_FILE"):  # an empty name is none for NCCL: it prints
+    if not known.get("NCCL_DEBUG_FILE"):  # NCCL treats an empty name as none and prints
         known.pop("NCCL_DEBUG_FILE", None)
     wanted = {
         torch.size: ENTRIES, torch.on_timeout: "1", torch.file: place + DUMP, torch.pipe: place + PIPE,
@@ -77,12 +77,12 @@ def settings(environment: Mapping[str, str], place: str, torch: Names) -> Settin
 
 
 def log_in(place: str) -> str:
-    """NCCL_DEBUG_FILE for a place, whose own percent signs are not to be expanded."""
+    """NCCL_DEBUG_FILE for a place, whose own percent signs must not be expanded."""
     return f"{place.replace('%', '%%')}{LOG}"
 
 
 def _of_files(environment: Mapping[str, str]) -> dict[str, str]:
-    """What NCCL's configuration files on this host set: the environment would overrule them."""
+    """The settings in NCCL's configuration files on this host, which the environment would override."""
     found: dict[str, str] = {}
     for path in conf_files(environment):
         try:
@@ -97,7 +97,7 @@ def _of_files(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def pattern_of(value: str) -> str:
-    """The glob of the files that NCCL_DEBUG_FILE names, of any host and process.
+    """The glob for the files of a NCCL_DEBUG_FILE, of any host and process.
 
     >>> pattern_of("/tmp/[a]%h.%p.%%log")
     '/tmp/[[]a]*.*.%log'

@@ -1,11 +1,11 @@
-"""Copies standard input to standard output, and what it can to descriptor 3: ``python3 -I -S tee.py``.
+"""Copy standard input to standard output, and as far as possible to descriptor 3: ``python3 -I -S tee.py``.
 
 Standard input is a pipe, or the end of a pseudo-terminal.
 
-It stands between a job and the reader of its output, so it lives as long as the job prints, whatever becomes of
-ncdiag: no signal of a terminal reaches it, and descriptor 3 holds nothing up. What waits for the reader of descriptor
-3 is kept up to `ROOM` bytes; what is older is lost to that reader alone, and the exit status is then `LOST`. When the
-reader of standard output goes away, so does this program: the job then gets SIGPIPE, as it would without it.
+It runs between a job and the reader of its output as long as the job prints, even if ncdiag ends: it ignores signals of
+a terminal, and never waits for descriptor 3. Data for the reader of descriptor 3 is buffered up to `ROOM` bytes; older
+data is lost to that reader only, and the exit status is then `LOST`. If the reader of standard output closes it, this
+program ends: the job then gets SIGPIPE, as it would without it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import sys
 
 TAP = 3
 ROOM = 64 << 20
-"""Bytes that wait for a reader that is busy: seconds of a job that prints a lot."""
+"""Maximum number of buffered bytes for a busy reader: seconds of a job that prints a lot."""
 LOST = 3
 IGNORED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGUSR1", "SIGUSR2", "SIGTSTP")
-"""Signals that it ignores; who starts it blocks them, as they may come before that."""
+"""Signals that it ignores; its parent blocks them at the start, because they may arrive earlier."""
 _PIECE = 1 << 17
 
 
 class Tap:
-    """The reader at the side: gets what it takes, and is never waited for."""
+    """The additional reader: it gets what it accepts, and is never waited for."""
 
     def __init__(self, handle: int, room: int = ROOM) -> None:
         self._room = room
@@ -39,11 +39,11 @@ class Tap:
         os.set_blocking(handle, False)
 
     def waiting(self) -> list[int]:
-        """Its descriptor where there is something for it."""
+        """Its descriptor if there is data for it."""
         return [self.handle] if self.handle is not None and self._held else []
 
     def take(self, data: bytes) -> None:
-        """Keep the data for it; of too much the oldest is lost, as failures are at the end."""
+        """Buffer data; if there is too much, the oldest is lost, because failures are at the end."""
         if self.handle is None:
             return
         self._held.append(data)
@@ -51,19 +51,19 @@ class Tap:
         while self._size > self._room and len(self._held) > 1:
             self._size -= len(self._held.popleft())
             self.has_lost = True
-            if self._held[0][:1] != b"\n":  # a line whose beginning was lost is not to be the end of another
+            if self._held[0][:1] != b"\n":  # else the end of a lost line would continue another one
                 self._held[0] = b"\n" + self._held[0]
                 self._size += 1
 
     def give(self) -> None:
-        """Give it what it takes now."""
+        """Write what the reader accepts now."""
         while self.handle is not None and self._held:
             data = self._held[0]
             try:
                 count = os.write(self.handle, data)
             except BlockingIOError:
                 return
-            except OSError:  # it is gone
+            except OSError:  # the reader has closed it
                 self.handle = None
                 return
             self._size -= count
@@ -73,14 +73,14 @@ class Tap:
                 self._held[0] = data[count:]
 
     def finish(self) -> None:
-        """Give it the rest, however long it takes."""
+        """Write the rest, waiting if necessary."""
         if self.handle is not None:
             os.set_blocking(self.handle, True)
             self.give()
 
 
 def copy(source: int, target: int, tap: Tap) -> None:
-    """Copy until the source ends or the target takes no more."""
+    """Copy until the source ends or the target is closed."""
     while True:
         ready, _, _ = select.select([source], tap.waiting(), [])
         tap.give()
@@ -98,7 +98,7 @@ def copy(source: int, target: int, tap: Tap) -> None:
 
 
 def _read(source: int) -> bytes:
-    """What there is; empty at the end, which a pseudo-terminal tells by EIO."""
+    """Available data; empty at the end, which a pseudo-terminal signals by EIO."""
     try:
         return os.read(source, _PIECE)
     except OSError as error:
@@ -108,7 +108,7 @@ def _read(source: int) -> bytes:
 
 
 def _write(target: int, data: bytes) -> None:
-    """Write all of it, also where the descriptor was made not to block by those who share it."""
+    """Write everything, even if another process made the descriptor non-blocking."""
     rest = memoryview(data)
     while rest:
         try:

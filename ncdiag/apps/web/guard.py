@@ -1,6 +1,6 @@
-"""Who may ask: the address by which the page was called, the token in its path, and where a form was sent from.
+"""Check requests: the address by which the page was called, the token in its path, and the origin of a form.
 
-It also gives every answer the headers that keep a browser from loading, running or telling anything.
+It also adds headers to every answer that keep a browser from loading, running or disclosing anything.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HEADERS = {
 
 
 class Guard:
-    """Lets through what may be answered, with the token taken off its path."""
+    """Passes on permitted requests, with the token removed from the path."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app, self._settings = app, settings
@@ -66,7 +66,7 @@ class Guard:
             await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, with_headers)
 
     def _is_name_of_ours(self, host: str) -> bool:
-        """Is it an address, or a known name? A page of others whose name leads here (DNS rebinding) has neither."""
+        """True for an IP address or a known name, which exclude other sites' names for this address (DNS rebinding)."""
         try:
             name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
         except ValueError:
@@ -74,9 +74,9 @@ class Guard:
         return name in self._settings.names or _is_address(name)
 
     def _is_from_here(self, headers: Mapping[str, str]) -> bool:
-        """Did this page send it, or a program? Of a form, browsers hide the origin where no referrer may be sent.
+        """True if the request comes from this page, or from a program. Browsers may hide the origin of a form.
 
-        They say then whether it is their own (`Sec-Fetch-Site`), but only to addresses that they trust: others need
+        They then report whether it is their own (`Sec-Fetch-Site`), but only to addresses that they trust: others need
         the token, which no other page knows.
         """
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")

@@ -1,6 +1,6 @@
-"""The HTML around an answer: the form, what is said meanwhile, downloads. Everything that goes in is escaped here.
+"""The HTML around an answer: the form, status messages, downloads. Everything inserted is escaped here.
 
-What is in the answer is written by `ncdiag.report.html`; scripts are files of ``static`` alone.
+The answer itself is written by `ncdiag.report.html`; scripts are only files of ``static``.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _TITLES = {"markdown": "Markdown", "json": "JSON", "html": "HTML"}
 _TYPES = {"markdown": "text/markdown", "json": "application/json", "html": "text/html"}
 _DOWNLOAD_LIMIT = 1_400_000
-"""Bytes of a download that is part of the page; browsers cut addresses at 2 MiB, of which base64 takes a third."""
+"""Maximum size in bytes of a download inside the page; browsers limit addresses to 2 MiB, and base64 adds a third."""
 _MIB = 1 << 20
 
 
 def statics() -> dict[str, tuple[bytes, str]]:
-    """The files that the page loads, by name, each with its type; among them the style sheet of the answer."""
+    """The files that the page loads, by name, each with its type; includes the style sheet of the answer."""
     found = {path.name: path for path in STATIC.iterdir() if path.suffix in _KINDS}
     found["answer.css"] = STYLE
     return {name: (path.read_bytes(), _KINDS[path.suffix]) for name, path in found.items()}
@@ -41,19 +41,19 @@ def _template() -> Template:
 
 
 class Page:
-    """The page in one language, for one who asks."""
+    """The page in one language, for one request."""
 
     def __init__(self, settings: Settings, language: str) -> None:
         self._settings, self.language = settings, language
         self.words = said(settings, language)
 
     def whole(self, *, result: str = "", status: str = "", text: str = "", redact: bool = False) -> str:
-        """All of it; ``result`` is HTML, ``status`` a sentence, ``text`` what was pasted."""
+        """The whole page; ``result`` is HTML, ``status`` a sentence, ``text`` the pasted text."""
         before, after = self.halves(text=text, redact=redact, status=status)
         return before + result + after
 
     def halves(self, *, text: str = "", redact: bool = False, status: str = "") -> tuple[str, str]:
-        """What comes before the result and what after it, so that the first can be sent while one waits."""
+        """(part before the result, part after it), so that the first can be sent while the user waits."""
         mark = "\0"
         promise = "kept" if self._settings.keep else "privacy"
         written = _template().substitute(
@@ -83,14 +83,14 @@ class Page:
         return self._downloads(outcome) + outcome.answer + self._pictures(outcome.pictures) + outcome.shown
 
     def _pictures(self, drawn: str) -> str:
-        """The pictures, folded: the answer is what one came for."""
+        """The pictures, folded, because the answer comes first."""
         if "<svg" not in drawn:
             return ""
         title = escape(self.words["pictures"])
         return f'<details class="card pictures"><summary><h2>{title}</h2></summary>{drawn}</details>'
 
     def failure(self, sentence: str) -> str:
-        """A sentence in the place of an answer."""
+        """A sentence in place of an answer."""
         heading = escape(self.words["failed"])
         return f'<section class="card error" role="alert"><h2>{heading}</h2><p>{escape(sentence)}</p></section>'
 
@@ -99,7 +99,7 @@ class Page:
         return f'<p class="quiet note">{escape(sentence)}</p>'
 
     def _downloads(self, outcome: Outcome) -> str:
-        """Links that hold what they give, so that the server keeps nothing for them."""
+        """Links that contain the files, so that the server need not store them."""
         links, left_out = [], []
         for name in FILES:
             data = outcome.files.get(name, "").encode()

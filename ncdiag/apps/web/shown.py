@@ -1,4 +1,4 @@
-"""The lines of the input that an answer rests on, shown among their neighbours, each with a link back to the answer."""
+"""The cited lines of the input with their neighbours, each with a link back to the answer."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ncdiag.report.model import Evidence, Report
 from ncdiag.text import Source, Text
 
 WHOLE = 400
-"""Lines of a source that is shown whole."""
+"""Maximum number of lines of a source that is shown completely."""
 AROUND = 8
-"""Lines before and after a cited one that are shown of a longer source."""
+"""Number of lines shown before and after a cited one of a longer source."""
 SHOWN_LIMIT = 4000
-"""Lines that are shown of all sources together."""
+"""Maximum number of lines shown of all sources together."""
 _LINE_LIMIT = 2000
 
 
 class Shown:
-    """What is shown of the sources."""
+    """The lines that are shown, by source."""
 
     def __init__(self, report: Report, sources: Iterable[Source]) -> None:
-        """``sources`` are read once more, as far as they hold cited lines."""
+        """``sources`` are read again, if they contain cited lines."""
         self.lines: dict[tuple[str, int], str] = {}
         self._counts: dict[str, int] = {}
         wanted = cited(report)
@@ -36,13 +36,13 @@ class Shown:
         self._numbers = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in self.lines), 1)}
 
     def place(self, item: Evidence) -> str | None:
-        """The address in the page of a cited line, None where it is not shown."""
+        """The address in the page of a cited line; None if it is not shown."""
         return f"#{self._id(item.source, item.line)}" if (item.source, item.line) in self._cited else None
 
     def html(self, title: str, back: str, left_out: str, linked: Container[str]) -> str:
-        """The lines as HTML, empty without any; ``back`` names links to the answer, ``left_out`` holds ``{count}``.
+        """The lines as HTML, empty without any; ``back`` names links to the answer, ``left_out`` contains ``{count}``.
 
-        ``linked`` are the addresses to which the answer has links: from others no link leads back.
+        ``linked`` are the addresses to which the answer has links: only from these is there a link back.
         """
         if not self.lines:
             return ""
@@ -81,7 +81,7 @@ class Shown:
         return f"line-{self._numbers[source]}-{line}"
 
     def _read(self, source: Text, cited_lines: set[int]) -> None:
-        """Keep the lines to be shown of a source."""
+        """Store the lines of a source that are shown."""
         near = {n for line in cited_lines for n in range(line - AROUND, line + AROUND + 1)}
         kept: dict[int, str] = {}
         count = 0
@@ -98,7 +98,7 @@ class Shown:
 
 
 def cited(report: Report) -> Mapping[str, set[int]]:
-    """The numbers of all lines that a report names, by source."""
+    """The numbers of all lines that a report cites, by source."""
     found: dict[str, set[int]] = {}
     for item in _evidence(report):
         if item.line:

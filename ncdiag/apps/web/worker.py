@@ -1,4 +1,4 @@
-"""What runs in the process of one analysis: it is confined, judges what was sent, writes its outcome and ends."""
+"""The process of one analysis: it is confined, judges the upload, writes its outcome and ends."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ if sys.platform != "win32":
     from ncdiag.machine.confine import confine
 
 INPUT, OUTCOME = "input", "outcome.json"
-"""Within the folder of an analysis: what was sent, and what came of it."""
+"""In the folder of an analysis: the upload, and its outcome."""
 FILES = {"markdown": "md", "json": "json", "html": "html"}
-"""The formats that the page offers to download, with the endings of their files."""
+"""The formats offered for download, with their file extensions."""
 _WIDTH = 100
 _WRITTEN = 1 << 30
 _GRACE = 5.0
-"""Seconds after which the kernel ends a process that nobody ended in time."""
+"""Seconds after the time limit at which the kernel ends a process that was not ended."""
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """An analysis to do: the ``names`` of the files in its ``folder``, and what was chosen on the page.
+    """An analysis to do: the ``names`` of the files in its ``folder``, and the choices on the page.
 
-    ``wants``: one format alone, empty for the page's answer with all that can be downloaded.
+    ``wants``: a single format, empty for the page's answer with all downloads.
     """
 
     folder: str
@@ -60,9 +60,9 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, kw_only=True):
-    """What came of it: ``answer``, ``pictures`` and the ``shown`` lines as HTML, texts by format; or what failed.
+    """The result: ``answer``, ``pictures`` and the ``shown`` lines as HTML, texts by format; or the failure.
 
-    ``word`` names a sentence of `words.toml`, ``sentence`` is one that ncdiag itself said.
+    ``word`` names a sentence of `words.toml`, ``sentence`` is an error message of ncdiag.
     """
 
     answer: str = ""
@@ -74,12 +74,12 @@ class Outcome(msgspec.Struct, kw_only=True):
 
 
 def analyse(work: Work) -> None:
-    """Judge, and write the `Outcome` into the folder; the process is given up afterwards."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    gc.disable()  # facts and rules form no cycles, and a look at all objects would copy the memory that processes share
+    """Judge, and write the `Outcome` into the folder; afterwards the process ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is left to the server
+    gc.disable()  # facts and rules have no cycles, and a collection would copy memory shared by the processes
     tempfile.tempdir = work.folder
-    os.chdir(Path(work.folder, INPUT))  # sources are named as they were sent
-    if sys.platform != "win32":  # which has the parent's clock alone
+    os.chdir(Path(work.folder, INPUT))  # sources have the names under which they were sent
+    if sys.platform != "win32":  # it has only the parent's time limit
         confine(memory=work.memory, seconds=work.seconds + _GRACE, written=_WRITTEN)
     try:
         outcome = _outcome(work)
@@ -87,18 +87,18 @@ def analyse(work: Work) -> None:
         outcome = Outcome(sentence=str(error))
     except MemoryError:
         outcome = Outcome(word="no_memory")
-    except Exception as error:  # the last line of defence: no traceback for the user
+    except Exception as error:  # last resort: no traceback for the user
         if os.environ.get("NCDIAG_DEBUG") == "1":
             raise
         outcome = Outcome(sentence=f"internal error: {type(error).__name__}: {error}; please report it")
     path = Path(work.folder, OUTCOME)
     written = path.with_suffix(".part")
     written.write_bytes(msgspec.json.encode(outcome))
-    written.rename(path)  # what is there is whole
+    written.rename(path)  # written atomically
 
 
 def _outcome(work: Work) -> Outcome:
-    """What comes of the files in the working directory, in the language of the page."""
+    """The outcome for the files in the working directory, in the language of the page."""
     with speaking(work.language):
         return _found(work)
 
@@ -122,7 +122,7 @@ def _found(work: Work) -> Outcome:
 
 
 def judged(items: Iterable[Item], options: diagnose.Options) -> tuple[View, Report]:
-    """The facts, and the report on what is read in this process alone, which may start no other."""
+    """The facts and the report; everything is read in this process, which must not start others."""
     view, report = diagnose.judged(read_all(items, processes=1), diagnose.rules_for(options), options)
     return view, localised(report)
 
@@ -134,7 +134,7 @@ def _rendered(name: str, report: Report, view: View, shown: Shown) -> str:
 
 
 def warm_up() -> None:
-    """Judge a paste like those that come, so that what it needs is in memory before the first process is forked off."""
+    """Judge a sample paste, so that the needed code and data are in memory before the first fork."""
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, PASTE).write_bytes(Path(__file__).with_name("warm.txt").read_bytes())
