@@ -1,1 +1,1 @@
-"""Programs on top of the core, a folder each. The core imports none of them; each is imported by its own name."""
+"""Programs on top of the core, one folder each. The core imports none of them; each is imported by its full name."""

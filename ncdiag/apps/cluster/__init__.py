@@ -1,4 +1,4 @@
-"""Many hosts at once: which ones, how they are reached, what came back, and what a launch needs of them."""
+"""Many hosts at once: parse their names, reach them, collect their answers, and check what a launch needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""ssh from this host to each of a launch, without a prompt and with the launcher's own options.
+"""Test ssh from this host to each host of a launch, without a prompt and with the launcher's options.
 
-The lines are those that `ncdiag.parsers._probe_needs` reads.
+The lines are parsed by `ncdiag.parsers._probe_needs`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ncdiag.agent.run import run
 from ncdiag.apps.cluster.ssh_words import Ways
 
 _CONNECT, _ALL = 10, 20
-"""Seconds for a connection (ssh's ConnectTimeout), and for one log-in with all that its shell does."""
+"""Timeout in seconds for a connection (ssh's ConnectTimeout), and for one login including its shell startup."""
 _AT_ONCE = 32
 _LONGEST = 400
 
@@ -26,7 +26,7 @@ def logins(own: str, peers: Sequence[str], how: Ways) -> list[str]:
 
 
 def _tried(peer: str, options: Sequence[str]) -> str:
-    """How it ended, in ssh's words where it did not work."""
+    """The result, in the words of ssh if it failed."""
     settings = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT}"]
     ran = run(["ssh", *settings, *options, peer, "true"], _ALL)
     if ran.why is None and ran.status == 0:

@@ -1,4 +1,4 @@
-"""What is asked of many hosts, and what each of them answers."""
+"""Types of requests to many hosts, and of their answers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import msgspec
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came back from a host: its ``data``, or the ``problem`` why there is none, a part of a sentence.
+    """The answer of a host: its ``data``, or the ``problem`` why there is none, as part of a sentence.
 
-    ``said`` are the last lines that ssh or the host printed beside it. An answer without a ``host`` has those of a
-    launcher, which may be of any host. ``by`` is what carried the question: ``ssh``, ``srun``, ``mpirun``, ``kubectl``.
+    ``said`` are the last lines that ssh or the host also printed. An answer without a ``host`` has those of a launcher,
+    which may be from any host. ``by`` is the means that was used: ``ssh``, ``srun``, ``mpirun``, ``kubectl``.
     """
 
     host: str
@@ -28,10 +28,10 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """How to ask. ``seconds`` is the time of one host, ``fanout`` how many are asked at once.
+    """Parameters of a request. ``seconds`` is the timeout per host, ``fanout`` the number of hosts in parallel.
 
-    ``options`` go to ssh, or to srun, mpirun or kubectl where one of these carries the question. ``tell`` is called
-    with the number of hosts that have answered. ``here`` are those that are this host itself, which needs no ssh.
+    ``options`` are passed to ssh, or to srun, mpirun or kubectl if one of these is used. ``tell`` is called with the
+    number of hosts that have answered. ``here`` are names of this host, which needs no ssh.
     """
 
     seconds: float = 60.0

@@ -1,6 +1,6 @@
-"""The command line that a host runs: its own ncdiag, or a program that is sent along.
+"""The command line that a host runs: its installed ncdiag, or a program that is sent.
 
-It is one argument for a shell of any kind, needs no file and leaves none.
+It is one argument for a shell of any kind, needs no file and leaves none behind.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ncdiag.agent.wrap import MARK
 from ncdiag.machine import remote
 
 NONE = f"{MARK} - none"
-"""The line of a host on which there is nothing to run."""
+"""The line of a host on which nothing can be run."""
 
 _PYTHONS = "python3 python python3.12 python3.11 python3.10 python3.9 python3.8 python3.6 /usr/libexec/platform-python"
 _NEW = '$p -c "import sys;sys.exit(sys.version_info<(3,6))"'
 
 
 def installed(seconds: float) -> str:
-    """Ask the ncdiag that is at the same path as this one (one installation for all hosts), or in PATH."""
+    """Run the ncdiag that is at the same path as this one (a shared installation), or in PATH."""
     python, package = shlex.quote(sys.executable), shlex.quote(str(Path(__file__).parent))
     same = f"[ -x {python} ] && [ -d {package} ] && exec {python} -m ncdiag.apps.cluster.worker {seconds:g}"
     other = f'[ -x "$n" ] && exec "$n" check --partial --wrapped {seconds:g}'
@@ -34,7 +34,7 @@ def installed(seconds: float) -> str:
 
 
 def pushed(seconds: float) -> str:
-    """Send what looks at a host: a program for its Python (3.6 or newer), and one for its shell where there is none."""
+    """Send the inspecting program: one for the host's Python (3.6 or newer), and one for its shell if there is none."""
     start = f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{_packed(remote.python_program())}'),47))"
     lines = _quoted(f'{{print "{MARK}", h, NR - 1, $0}} END {{print "{MARK}", h, "end", NR}}')
     wrap = f'gzip -c | base64 | awk -v h="${{NCDIAG_HOST:-$(hostname)}}" "{lines}"'
@@ -51,11 +51,11 @@ _AGENT = (
     "addresses", "run", "libraries", "wrap", "probe/ways", "probe/needs", "probe/bandwidth", "probe/server",
     "probe/client", "probe/rails", "probe/main",
 )  # fmt: skip
-"""The modules of `ncdiag.agent` that try the connections of a host, each behind what it imports."""
+"""The modules of `ncdiag.agent` that test the connections of a host, each after those that it imports."""
 
 
 def agent(plan: Mapping[str, Any]) -> str:
-    """Send what tries the connections of a host, for its Python: `ncdiag.agent.probe.main.probe` with this plan."""
+    """Send the connection tests for the host's Python: `ncdiag.agent.probe.main.probe` with this plan."""
     program = "\n\n".join([*remote.joined(_AGENT), f"sys.exit(probe(json.loads({json.dumps(json.dumps(plan))})))\n"])
     start = f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{_packed(program)}'),47))"
     return _shell(
@@ -65,16 +65,16 @@ def agent(plan: Mapping[str, Any]) -> str:
 
 
 def _packed(text: str) -> str:
-    """The text as gzip in base64: for Python and for ``gzip`` alike."""
+    """The text as gzip in base64, for Python and for ``gzip``."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     return base64.b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")
 
 
 def _shell(script: str) -> str:
-    """The script for ``sh``, whatever shell the user has there."""
+    """The script for ``sh``, whatever the user's shell is."""
     return f"exec sh -c {shlex.quote(script)}"
 
 
 def _quoted(text: str) -> str:
-    """For a place between double quotes."""
+    """Text quoted for a place between double quotes."""
     return "".join(f"\\{letter}" if letter in '\\"$`' else letter for letter in text)

@@ -1,4 +1,4 @@
-"""The options with which a launcher calls ssh: those that say how to connect, and nothing that starts a program here.
+"""Parse the ssh options of a launcher, keeping those that say how to connect and rejecting those that start programs.
 
 Source: ssh(1), ssh_config(5) and the getopt string in ssh.c of OpenSSH 9.9.
 """
@@ -15,7 +15,7 @@ from ncdiag.base.errors import UsageError
 _VALUED = frozenset("BDEFIJLOPQRSWbceilmopw")
 """Options that take a value."""
 _CONNECTING = frozenset("46AaBbCcFiJKklmpo")
-"""Those that change which host is reached and who is let in; the others belong to what the launcher runs there."""
+"""Options that affect which host is reached and how to log in; the others concern what the launcher runs there."""
 _STARTING = frozenset(
     {"proxycommand", "localcommand", "knownhostscommand", "pkcs11provider", "securitykeyprovider", "xauthlocation"}
 )
@@ -24,22 +24,22 @@ _OTHER = frozenset(
     {"batchmode", "remotecommand", "sessiontype", "stdinnull", "requesttty", "forkafterauthentication", "localforward",
      "remoteforward", "dynamicforward", "tunnel", "controlmaster", "controlpath", "controlpersist"}
 )  # fmt: skip
-"""Settings of -o that are about what runs there, or that leave something behind."""
+"""Settings of -o that concern what runs there, or that leave something behind."""
 _SETTING = re.compile(r"[\s=\"]*(\w+)[\s=\"]*(.*)", re.DOTALL)
-"""``Port=22``, ``Port 22`` or ``"Port" 22``, with blanks and = in front as well (strdelim in misc.c)."""
+"""``Port=22``, ``Port 22`` or ``"Port" 22``, also with leading blanks and = (strdelim in misc.c)."""
 
 
 class Ways(msgspec.Struct, frozen=True):
-    """The ``options`` of ssh that say how to connect, and the ``port`` among them; None where ssh decides."""
+    """The ``options`` of ssh that say how to connect, and the ``port`` among them; None for the default."""
 
     options: tuple[str, ...] = ()
     port: int | None = None
 
 
 def ways(words: Sequence[str]) -> Ways:
-    """How ssh connects with these words before the name of the host.
+    """How ssh connects with these words before the host name.
 
-    Raises UsageError for a word that would be a host, for a program that ssh would start here, and for a wrong port.
+    Raises UsageError for a word that would be a host, for a program that ssh would start here, and for an invalid port.
     """
     kept: list[str] = []
     ports: list[str] = []
@@ -65,7 +65,7 @@ def ways(words: Sequence[str]) -> Ways:
 
 
 def _is_kept(setting: str) -> bool:
-    """True for a setting of -o that says how to connect. UsageError where ssh would start a program here."""
+    """True for a setting of -o that says how to connect. Raises UsageError if ssh would start a program here."""
     found = _SETTING.match(setting)
     if found is None:
         return False

@@ -1,4 +1,4 @@
-"""A talk with many hosts: each says what it has, all are told of the others, and each comes back with what it found."""
+"""An exchange with many hosts: each reports its properties, receives those of the others, and returns its results."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ncdiag.apps.cluster.envelope import Envelopes, apart
 
 
 class Talk:
-    """Two envelopes from each host, and one word to all of them in between.
+    """Two envelopes from each host, and one message to all of them in between.
 
-    ``compose`` makes the word of the first envelopes, by host. It is due when all hosts have spoken or are gone, or
-    after ``wait`` seconds; ``seconds`` later nothing more is expected.
+    ``compose`` makes the message from the first envelopes, by host. It is due when all hosts have reported or are gone,
+    or after ``wait`` seconds; ``seconds`` later nothing more is expected.
     """
 
     def __init__(self, compose: Callable[[Mapping[str, bytes]], bytes], *, wait: float, seconds: float) -> None:
-        """Nobody has spoken yet."""
+        """No host has reported yet."""
         self._compose, self._wait, self._seconds = compose, wait, seconds
         self._first, self._second = Envelopes(), Envelopes()
         self._heard: dict[str, bytes] = {}
@@ -28,13 +28,13 @@ class Talk:
         self._spoke: float | None = None
 
     def begin(self, hosts: Sequence[str]) -> None:
-        """The hosts are asked now; nobody else is heard."""
+        """The hosts are contacted now; lines of other hosts are ignored."""
         self._expected = set(hosts)
         self._first, self._second = Envelopes(hosts), Envelopes(hosts)
         self._began = time.monotonic()
 
     def take(self, line: str, node: str = "") -> bool:
-        """Take a line, as `Envelopes` does: that of the first envelope of a host until it is whole."""
+        """Add a line, as `Envelopes` does: to the first envelope of a host until it is complete."""
         found = apart(line, node)
         for name, one in found:
             host = self._first.asked(name)
@@ -45,16 +45,16 @@ class Talk:
                 continue
             self._first.take(one, node)
             if self._first.is_whole(host):
-                with contextlib.suppress(ValueError):  # one that is damaged takes no part
+                with contextlib.suppress(ValueError):  # a damaged one takes no part
                     self._heard[host] = self._first.data(host)
         return bool(found)
 
     def gone(self, host: str) -> None:
-        """Nothing more comes from a host."""
+        """Nothing more is expected from a host."""
         self._gone.add(host)
 
     def due(self) -> bytes | None:
-        """The word, once, when it is time for it."""
+        """The message, returned once, when it is due."""
         if self._spoke is not None:
             return None
         ready = self._heard.keys() - self._gone
@@ -64,30 +64,30 @@ class Talk:
         return self._compose({host: self._heard[host] for host in sorted(ready)})
 
     def is_over(self) -> bool:
-        """Has everything been said that will be?"""
+        """True if nothing more is expected."""
         if self._spoke is None:
             return False
         open_ = [host for host in self._told - self._gone if not self._second.is_whole(host)]
         return not open_ or time.monotonic() > self._spoke + self._seconds
 
     def problem(self, host: str) -> str:
-        """Why a host gave no answer, a part of a sentence."""
+        """Why a host gave no answer, as part of a sentence."""
         if host in self._told:
             return f"it did not return its results within {self._seconds:g} s"
         return f"it did not answer within {self._wait:g} s"
 
     def hosts(self) -> list[str]:
-        """Who came back with something, whole or not."""
+        """The hosts that returned something, complete or not."""
         return self._second.hosts()
 
     def whole(self) -> int:
-        """How many hosts came back with all that they found."""
+        """The number of hosts that returned all results."""
         return self._second.whole()
 
     def is_whole(self, host: str) -> bool:
-        """Is everything there that the host found?"""
+        """True if the results of the host are complete."""
         return self._second.is_whole(host)
 
     def data(self, host: str) -> bytes:
-        """What a host found; ValueError when a part is missing or damaged."""
+        """The results of a host; raises ValueError if a part is missing or damaged."""
         return self._second.data(host)

@@ -1,4 +1,4 @@
-"""Which hosts are meant: a node set with groups, a host file, or the list of ``mpirun -H``."""
+"""Parse the hosts of ``--nodes``: a node set with groups, a host file, or the list of ``mpirun -H``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MISSING = "ClusterShell is not installed: pip install ClusterShell"
 
 _SLOTS = re.compile(r"(?<=[\w\]]):\d{1,6}(?=,|$)")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}")
-"""A host or a pod; one with a hyphen in front would be an option of ssh or kubectl."""
+"""A host or a pod; with a leading hyphen it would be an option of ssh or kubectl."""
 
 
 def targets(text: str) -> tuple[str, ...]:
-    """The hosts that ``--nodes`` means, each once, in the order of a node set. UsageError when there are none.
+    """The hosts of ``--nodes``, without repetitions, in the order of a node set. Raises UsageError if there are none.
 
-    ``node[001-512]``, ``@group``, ``@slurm:gpu`` and their unions are ClusterShell's; ``a:8,b:8`` is what ``mpirun -H``
-    takes; the name of a file stands for the hosts in it (the first word of each line, without user and slots).
+    ``node[001-512]``, ``@group``, ``@slurm:gpu`` and their unions are parsed by ClusterShell; ``a:8,b:8`` is the form
+    of ``mpirun -H``; a file name means the hosts in it (the first word of each line, without user and slots).
     """
     try:
         from ClusterShell.NodeSet import NodeSet, NodeSetException
@@ -48,12 +48,12 @@ def targets(text: str) -> tuple[str, ...]:
 
 
 def is_name(text: str) -> bool:
-    """True if a host or a pod may be called so."""
+    """True if it is a valid name of a host or a pod."""
     return _NAME.fullmatch(text) is not None
 
 
 def _pieces(text: str) -> list[str]:
-    """The node sets of a text, or of the lines of the file that it names."""
+    """The node sets in a text, or in the lines of the file that it names."""
     if "[" in text or not os.path.isfile(text):  # noqa: PTH113  (a long list is no path, at which Path.is_file fails)
         return [text]
     try:

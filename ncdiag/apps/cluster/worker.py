@@ -1,6 +1,6 @@
-"""What each host of a sweep runs: ``python -m ncdiag.apps.cluster.worker SECONDS`` looks at it and prints what it saw.
+"""Run on each host of a sweep: ``python -m ncdiag.apps.cluster.worker SECONDS`` inspects it and prints the result.
 
-The same as ``ncdiag check --partial --wrapped SECONDS``, which starts in twice the time.
+Equivalent to ``ncdiag check --partial --wrapped SECONDS``, which takes twice as long to start.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ncdiag.agent.wrap import leave_with_caller, own_name, wrapped
 
 
 def main(seconds: float) -> int:
-    """Look at this host for at most so many seconds."""
+    """Inspect this host for at most ``seconds``."""
     leave_with_caller(seconds)
     gc.disable()
     from ncdiag.machine.host import look

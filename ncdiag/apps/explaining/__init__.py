@@ -1,4 +1,4 @@
-"""What a word, a line, a rule or a fact means."""
+"""Explain a word, a line, a rule or a fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer about a thing as text for people, in the language that is spoken."""
+"""Format an answer as text for people, in the current language."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ncdiag.apps.explaining.columns import width
 from ncdiag.language import cells, lead_in, say, sentences
 
 _DOCUMENTED = {"fact", "field", "derived field"}
-"""Answers from the docstrings of the program, which are English alone."""
+"""Answers from the docstrings of the program, which exist only in English."""
 _WORDS = {"is", "in this release", "severity"}
-"""Details that are a word of a closed vocabulary."""
+"""Details whose value is a word of a closed vocabulary."""
 
 
 def is_pasted(value: object) -> bool:
-    """True if a detail is lines to paste, which end in a newline each."""
+    """True if a detail consists of lines to paste, each of which ends in a newline."""
     return isinstance(value, str) and value.endswith("\n")
 
 
 def text_of(answer: Answer) -> str:
-    """Its name and kind, what it means, and each detail with its label."""
+    """The name and kind, the meaning, and each detail with its label."""
     told = str if answer.kind in _DOCUMENTED else sentences
     lines = [say("{text} ({note})", text=answer.name, note=say(answer.kind))]
     lines += cells.wrap(told(answer.meaning), width(), "  ", "  ")

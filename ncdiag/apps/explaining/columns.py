@@ -1,13 +1,13 @@
-"""How wide explanations are."""
+"""The width of explanations."""
 
 from __future__ import annotations
 
 import shutil
 
 _MOST = 100
-"""Columns of text at most: longer lines are hard to read."""
+"""Maximum width of text in columns: longer lines are hard to read."""
 
 
 def width() -> int:
-    """The columns of the terminal (COLUMNS, where it is set), at most `_MOST`, which is what a file or a pipe gets."""
+    """The columns of the terminal (COLUMNS, if set), at most `_MOST`; `_MOST` for a file or a pipe."""
     return min(shutil.get_terminal_size((_MOST, 24)).columns, _MOST)

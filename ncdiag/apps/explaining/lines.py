@@ -1,4 +1,4 @@
-"""What a line of a log means, told from the catalogue of messages."""
+"""Explain a line of a log with the catalogue of messages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _CODED = {
     "status": "completion", "vendor_err": "vendor", "xid": "xid", "sxid": "sxid", "code": "result", "retcode": "result",
     "errno": "errno",
 }  # fmt: skip
-"""Holes whose numbers have a table, and which."""
+"""Fields whose numbers have a table, and which table."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """What one line means. ``event`` None: no message of the catalogue fits.
+    """The meaning of one line. ``event`` None: no message of the catalogue matches.
 
-    ``versions`` are the NCCL releases that print this wording; ``fields`` the holes with their values, with a sentence
-    under ``<name>_meaning`` where the number is a code; ``printed_by`` what the line's prefix told.
+    ``versions`` are the NCCL releases that print this wording; ``fields`` the fields with their values, with a sentence
+    under ``<name>_meaning`` if the number is a code; ``printed_by`` the contents of the line's prefix.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def line(text: str) -> Explanation:
-    """Explain a line as it is in a log, with or without its prefixes."""
+    """Explain a line of a log, with or without its prefixes."""
     mark = _last_mark(text)
     prefix = parse_prefix(text[: mark.start()]) if mark else None
     message = text[mark.end() :] if mark else text
@@ -67,12 +67,12 @@ def line(text: str) -> Explanation:
 
 
 def _versions(match: Match, message: str) -> str:
-    """The releases of all wordings that fit, each told once."""
+    """The releases of all wordings that match, without repetitions."""
     return " or ".join(dict.fromkeys(m.versions for m in full_matcher().wordings(match, message) if m.versions))
 
 
 def _last_mark(text: str) -> re.Match[str] | None:
-    """The last ``NCCL INFO``: what comes before it may be another process's line that ended without a newline."""
+    """The last ``NCCL INFO``: text before it may be another process's line that ended without a newline."""
     marks = list(_MARK.finditer(text[:8192]))
     return marks[-1] if marks else None
 
@@ -86,7 +86,7 @@ def _match(message: str, level: str | None, prefix: Prefix | None) -> Match | No
 
 
 def _of_return(text: str, found: re.Match[str], prefix: Prefix | None) -> Explanation:
-    """``init.cc:1234 -> 3``: a result code on its way up through NCCL's functions."""
+    """Explain ``init.cc:1234 -> 3``: a result code that is passed up through NCCL's functions."""
     result = codes.code("result", int(found["code"]))
     name = f"{result.name}: {result.meaning}" if result else "an unknown result"
     return Explanation(

@@ -1,4 +1,4 @@
-"""The signs of a suspect as text, and the sum that they come to on an input."""
+"""The signs of a suspect as text, and its score for an input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORDS: dict[bool | None, str] = {True: "seen", False: "not seen", None: "unknow
 
 
 def sought(sign: Sign) -> Iterator[str]:
-    """What a sign looks for: its phrases and its conditions."""
+    """The phrases and conditions of a sign."""
     if sign.says:
         yield say("says {phrases}", phrases=say(" or ").join(map(repr, sign.says)))
     if sign.also:
@@ -28,7 +28,7 @@ def standing(sign: Sign) -> str:
 
 
 def listed(rule: Rule) -> Iterator[str]:
-    """All that a rule says of its suspect, line by line."""
+    """The lines on a rule's suspect."""
     if rule.suspect is None:
         return
     yield "  " + say("{text} ({note})", text=say("suspected"), note=say(rule.suspect.prior))
@@ -44,7 +44,7 @@ def listed(rule: Rule) -> Iterator[str]:
 
 
 def summed(weighed: Weighed) -> str:
-    """How the score of a suspect comes about: its prior, the trouble that the job has, and each of its signs."""
+    """The composition of a suspect's score: its prior, the job's complaint, and each of its signs."""
     prior = weighed.rule.suspect.prior if weighed.rule.suspect else ""
     lines = [
         "",

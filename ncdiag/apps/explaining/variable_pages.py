@@ -1,4 +1,4 @@
-"""The variables of NCCL and its neighbours as Markdown: a page each and an index, generated from their table."""
+"""The variables of NCCL and related programs as Markdown: a page each and an index, generated from their table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 
 def texts(rules: Iterable[Rule]) -> dict[str, str]:
-    """File name to text; the links to rules expect their pages in the folder ``rules`` beside this one."""
+    """The text of each file by name; links to rules expect their pages in the folder ``rules`` next to this one."""
     known = environment.variables()
     used = _used(rules, known)
     pages = {f"{name}.md": "\n".join(_page(answers_to(name)[0], used.get(name, ()), known)) + "\n" for name in known}
@@ -24,7 +24,7 @@ def texts(rules: Iterable[Rule]) -> dict[str, str]:
 
 
 def _used(rules: Iterable[Rule], known: Mapping[str, Any]) -> dict[str, list[Rule]]:
-    """By variable the rules whose explanation or fixes name it, in the order of their codes."""
+    """For each variable, the rules whose explanation or fixes name it, in the order of their codes."""
     found: dict[str, list[Rule]] = {}
     for rule in sorted(rules, key=lambda rule: rule.code):
         words = [rule.title, rule.why, *(case.text for case in rule.titles)]

@@ -1,4 +1,4 @@
-"""What is wrong with scripts and manifests, and the edits that fix it."""
+"""Find faults in scripts and manifests, and the edits that fix them."""
 
 from __future__ import annotations
 

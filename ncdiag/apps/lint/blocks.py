@@ -1,4 +1,4 @@
-"""Putting a key into a mapping of YAML: beside its first key, with the same indentation."""
+"""Insert a key into a YAML mapping, next to its first key and with the same indentation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINES = 2000
 def with_key(document: Document, line: int, key: str, value: str) -> tuple[Edit, ...]:
     """The edit that adds ``key: value`` to the mapping whose first key is on ``line`` (from 1).
 
-    None where the mapping has the key already or is written in a way that leaves no place for a line.
+    Empty if the mapping already has the key, or if its form has no place for a line.
     """
     at = document.line_place(line)
     found = _FIRST.fullmatch(document.text, at.start, at.end)

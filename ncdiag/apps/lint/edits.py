@@ -1,4 +1,4 @@
-"""Edits: writing a value where another stands, applying edits, the corrected line, the difference as a patch."""
+"""Edits: change a value, apply edits, show the corrected line, and the difference as a patch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ncdiag.formats.shell import hide_secrets
 
 
 def putting(setting: Setting, value: str) -> tuple[Edit, ...]:
-    """The edit that gives a setting another value, quoted as its place asks for; none where that is not possible."""
+    """The edit that gives a setting another value, quoted as its place requires; empty if that is not possible."""
     place = setting.value_at
     if setting.quoting == "none" or "\n" in value:
         return ()
@@ -29,7 +29,7 @@ def putting(setting: Setting, value: str) -> tuple[Edit, ...]:
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """The text with the edits made; of two that overlap the first counts."""
+    """The text with the edits applied; of two that overlap, the first is used."""
     pieces: list[str] = []
     position = 0
     for edit in sorted(set(edits)):
@@ -41,7 +41,7 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 
 
 def corrected(document: Document, found: Finding) -> str | None:
-    """The lines that a finding's edits change, as they should be; the empty text when they go; None without edits."""
+    """The corrected lines of a finding's edits; the empty text if they are removed; None without edits."""
     if not found.edits:
         return None
     start = document.text.rfind("\n", 0, min(edit.start for edit in found.edits)) + 1
@@ -54,7 +54,7 @@ def corrected(document: Document, found: Finding) -> str | None:
 
 
 def patch(source: str, before: str, after: str) -> str:
-    """The difference in the unified form that patch and ``git apply`` take; empty when there is none."""
+    """The difference in the unified format of patch and ``git apply``; empty if there is none."""
     old, new = _lines(before), _lines(after)
     path = Path(source)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
@@ -65,7 +65,7 @@ def patch(source: str, before: str, after: str) -> str:
 
 
 def _lines(text: str) -> Sequence[str]:
-    """Lines with their ends; only LF ends a line, as for patch(1)."""
+    """Lines with their ends; only LF ends a line, as in patch(1)."""
     parts = text.split("\n")
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 

@@ -15,7 +15,7 @@ TABLE = Path(__file__).with_name("checks.toml")
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One check. ``what`` is the message where a finding brings none; ``advice`` is said where nothing is fixed."""
+    """One check. ``what`` is the message if a finding has none; ``advice`` is printed if nothing is fixed."""
 
     code: str
     name: str

@@ -12,7 +12,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def _rows(document: Document, place: Place, indent: int = 0) -> Iterator[tuple[Place, str]]:
-    """The lines of a stretch without their indentation: the place of each with its end, and its text without."""
+    """(place of the line with its end, text without indentation and end) of each line of a stretch."""
     start = place.start
     while start < place.end:
         found = _LINE.match(document.text, start, place.end)
@@ -24,9 +24,9 @@ def _rows(document: Document, place: Place, indent: int = 0) -> Iterator[tuple[P
 
 
 def read_conf(document: Document, place: Place, group: int = 0, indent: int = 0) -> None:
-    """Lines of an nccl.conf, as NCCL reads them.
+    """Parse lines of an nccl.conf, as NCCL does.
 
-    ``indent``: how many blanks before each line belong to the text around it.
+    ``indent``: the number of blanks before each line that belong to the text around it.
     """
     from ncdiag.apps.lint.findings import finding
     from ncdiag.nccl.selection.settings import setting_of
@@ -35,7 +35,7 @@ def read_conf(document: Document, place: Place, group: int = 0, indent: int = 0)
     for at, line in _rows(document, place, indent):
         if not line.strip() or line.startswith("#"):
             continue
-        written, value = setting_of(line, CONF_COMMENTS) or ("", "")  # it keeps the carriage returns that 2.30 cuts
+        written, value = setting_of(line, CONF_COMMENTS) or ("", "")  # it keeps the carriage returns that 2.30 removes
         name = _NAME.search(written.split()[-1]) if written.strip() else None
         where = Place(at.start, at.start + len(line))
         mended = f"{written.split()[-1]}={value}" if name else ""
@@ -63,7 +63,7 @@ def read_conf(document: Document, place: Place, group: int = 0, indent: int = 0)
 
 
 def read_env(document: Document, place: Place, group: int = 0) -> None:
-    """Lines of an env file (docker ``--env-file``, compose ``env_file``, systemd, ``.env``)."""
+    """Parse lines of an env file (docker ``--env-file``, compose ``env_file``, systemd, ``.env``)."""
     for at, line in _rows(document, place):
         found = re.match(r"[ \t]*(\w+)[ \t]*=[ \t]*", line)
         if found is None or line.lstrip().startswith("#"):
@@ -80,7 +80,7 @@ def read_env(document: Document, place: Place, group: int = 0) -> None:
 
 
 def read_process(document: Document) -> None:
-    """The environment of a live process, one variable a line; nothing can be fixed there."""
+    """Parse the environment of a live process, one variable per line; nothing can be fixed there."""
     for at, line in _rows(document, Place(0, len(document.text))):
         name, equals, value = line.partition("=")
         if equals:

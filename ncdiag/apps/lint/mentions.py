@@ -1,4 +1,4 @@
-"""Settings of NCCL that a file seems to hold and that were not read: said, so that no silence is taken for approval."""
+"""Find settings of NCCL in a file that were not understood, so that lint reports that they were not checked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ncdiag.apps.lint.vocabulary import is_for_ranks
 from ncdiag.facts.fold import fold_ranks
 
 _LIMIT, _AROUND = 2000, 300
-"""Mentions of one file that are looked at, and characters around each."""
+"""Maximum number of mentions of one file that are checked, and of characters around each."""
 _MENTION = re.compile(
     r"(?<![\w$./-])(?P<name>(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2,100})(?![\w*])"
     r"(?:(?P<quote>\\{0,3}[\"']?)[ \t]{0,8}"
@@ -23,13 +23,15 @@ _PRINTING = re.compile(
 _PROSE = re.compile(r"[ \t]*(?:-[ \t]+)?(?:description|title|help|summary|name|notes?)[ \t]*:[ \t]*[^|>\s]")
 _SHOWN = 8
 NAMED = re.compile(r"(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2}")
-"""A name of NCCL's family: without one, there is nothing to look for."""
+"""A name of NCCL's family: without one, there is nothing to search."""
 
 
 def unread(text: str, read: Container[int]) -> tuple[int, ...]:
-    """The numbers of the lines, from 1, that seem to set a variable of NCCL; ``read``: offsets of names that were read.
+    """The numbers of lines, from 1, that seem to set a variable of NCCL.
 
-    Remarks, texts that are printed and places that only ask for a variable do not count.
+    ``read``: offsets of names that were understood.
+
+    Comments, printed texts and mere uses of a variable are ignored.
     """
     if not NAMED.search(text):
         return ()
@@ -52,7 +54,7 @@ def unread(text: str, read: Container[int]) -> tuple[int, ...]:
 
 
 def _is_talk(line: str, at: int, mention: re.Match[str]) -> bool:
-    """Whether a mention sets nothing: a remark, something printed or asked for, an argument that no quote ends."""
+    """True if a mention sets nothing: a comment, printed or read text, an argument without its closing quote."""
     before = line[:at]
     line = line.split("\n", 1)[0]
     if mention[0].endswith(",") and not mention["quote"]:
@@ -64,7 +66,7 @@ def _is_talk(line: str, at: int, mention: re.Match[str]) -> bool:
 
 
 def spoken(lines: Sequence[int]) -> str:
-    """``NCCL settings on lines 2, 5-6 were not read``: the first few of many lines."""
+    """``NCCL settings on lines 2, 5-6 were not read``: of many lines the first few."""
     if len(lines) == 1:
         return f"an NCCL setting on line {_places(lines)} was not read"
     return f"NCCL settings on lines {_places(lines)} were not read"

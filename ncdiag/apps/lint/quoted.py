@@ -9,7 +9,7 @@ from ncdiag.apps.lint.model import Document, Place, Setting
 from ncdiag.apps.lint.vocabulary import is_for_ranks
 
 GROUP = 2_000_000
-"""The environment that these variables make together; scripts and containers have lower numbers."""
+"""The environment of all these variables; scripts and containers have lower numbers."""
 
 _PAIR = re.compile(
     r"(?P<quote>\\?[\"'])(?P<name>[A-Z][A-Z0-9]{1,12}_[A-Z0-9_]{1,80})(?P=quote)"
@@ -20,7 +20,7 @@ _REMARK = re.compile(r"[ \t]*(?:#|//)")
 
 
 def read(document: Document, known: Container[int]) -> None:
-    """Add the pairs to the document's settings; ``known`` are the offsets of names that were read before."""
+    """Add the pairs to the document's settings; ``known`` are the offsets of names that were already read."""
     text = document.text
     for found in _PAIR.finditer(text):
         start = found.start("name")

@@ -1,4 +1,4 @@
-"""The NCCL release that a file itself tells: packages it installs, variables of images, tags of NVIDIA's images."""
+"""The NCCL release that a file shows: packages it installs, variables of images, tags of NVIDIA's images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TORCH = re.compile(r"\btorch==(\d+\.\d+\.\d+)(?![\d.]|\+(?:cpu|rocm|cu11))")
 
 
 def release_of(document: Document) -> VersionRange | None:
-    """The release; None when nothing tells it, or when the file tells several."""
+    """The release; None if the file shows none or several."""
     if document.form not in {"shell", "dockerfile", "kubernetes", "compose"}:
         return None
     told = {next(group for group in found.groups() if group) for found in _INSTALLED.finditer(document.text)}

@@ -1,4 +1,4 @@
-"""What lint keeps quiet about: launches that have nothing to do with NCCL, and options that only a run would show."""
+"""What lint ignores: launches that do not concern NCCL, and options that are known only at run time."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _OPTIONS_LATER = re.compile(r"(?:^|\s)['\"]?\$[{(]?[A-Za-z_@*]")
 
 
 def starts_job(text: str) -> bool:
-    """Whether a command line starts a program that may use NCCL, or sets a variable for one."""
+    """True if a command line starts a program that may use NCCL, or sets a variable for one."""
     return _STARTS_JOB.search(text) is not None or any(family in text for family in _FAMILIES)
 
 
 def concerns_nccl(document: Document, program: str, text: str) -> bool:
-    """Whether a launch of this program is worth a word.
+    """True if a launch of this program is worth checking.
 
-    Containers, MPI and Slurm start all kinds of programs. A container counts that starts a job itself; the others
-    count where the file sets a variable of NCCL or its neighbours, or starts training.
+    Containers, MPI and Slurm start all kinds of programs. A container counts if it starts a job itself; the others
+    count if the file sets a variable of NCCL or a related program, or starts training.
     """
     if _CONTAINER.match(program):
         return starts_job(text)
@@ -37,5 +37,5 @@ def concerns_nccl(document: Document, program: str, text: str) -> bool:
 
 
 def is_told_whole(launch: Mapping[str, object]) -> bool:
-    """Whether no variable stands for options of the launch: only then is something missing from it."""
+    """True if no variable contains options of the launch: otherwise options may seem to be missing."""
     return _OPTIONS_LATER.search(str(launch.get("text", ""))) is None

@@ -1,4 +1,4 @@
-"""Hostfiles and HCCL rank tables: read by their parsers, judged by the rules."""
+"""Host files and HCCL rank tables: parsed by their parsers, judged by the rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SLOTS = re.compile(r"(?:max[-_])?slots[ \t]*=[ \t]*(?P<count>\S+)")
 
 
 def read_hostfile(document: Document) -> None:
-    """The hosts; one that stands twice, and slots that are no number."""
+    """Add the hosts, and findings for repeated hosts and slots that are not a number."""
     lines = tuple(document.text.split("\n"))
     section = Section(kind="hostfile", source=document.source, first_line=1, lines=lines, command="cat hostfile")
     document.observations += hostfile.ROWS.parse(section).observations
@@ -36,7 +36,7 @@ def read_hostfile(document: Document) -> None:
 
 
 def read_ranktable(document: Document) -> None:
-    """The rank table; what breaks HCCL's rules for it is told by the rules."""
+    """Add the rank table; violations of HCCL's requirements are found by the rules."""
     section = Section(
         kind="hccl_ranktable", source=document.source, first_line=1, lines=tuple(document.text.split("\n"))
     )

@@ -1,4 +1,4 @@
-"""Checks of values: what `ncdiag.nccl.judgement` says of them, at their places and with the edits that fix them."""
+"""Checks of values: the verdicts of `ncdiag.nccl.judgement`, with places and edits that fix them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ROCM = re.compile(r"(?i)(?<![a-z])(?:rocm|rccl|mi[23]\d\dx?(?![a-z\d])|gfx9\d[\
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
-    """What is wrong with the values of the document's settings."""
+    """Faults of the values of the document's settings."""
     for setting in document.settings:
         if setting.reaches != "shell":
             yield from of_setting(document, setting, version)
 
 
 def of_setting(document: Document, setting: Setting, version: VersionRange | None) -> Iterator[Finding]:
-    """What is wrong with one value."""
+    """Faults of one value."""
     if setting.value is None:
         return
     verdict = of_value(setting.name, setting.value, version, _written(document, setting))
@@ -41,7 +41,7 @@ def of_setting(document: Document, setting: Setting, version: VersionRange | Non
 
 
 def _is_for_rccl(document: Document) -> bool:
-    """Whether the file is for AMD's library, which has limits of its own (MAXCHANNELS of its src/include/device.h)."""
+    """True if the file is for AMD's library, which has different limits (MAXCHANNELS of its src/include/device.h)."""
     return _ROCM.search(document.text) is not None
 
 
@@ -52,7 +52,7 @@ def _edits(setting: Setting, verdict: ValueVerdict) -> tuple[Edit, ...]:
 
 
 def _written(document: Document, setting: Setting) -> Written:
-    """How the value is in the document."""
+    """How the value is written in the document."""
     if document.form == "env":
         return "env file"
     if setting.quoting == "raw":
@@ -61,7 +61,7 @@ def _written(document: Document, setting: Setting) -> Written:
 
 
 def _shell_expands(document: Document, setting: Setting) -> bool:
-    """A shell puts the home directory in the place of a ``~`` that stands without quotes behind the ``=``."""
+    """True if a shell replaces ``~`` by the home directory, because it follows ``=`` without quotes."""
     return setting.quoting == "shell" and document.form in {"shell", "kubernetes", "compose"} and (
         document.text[setting.value_at.start : setting.value_at.start + 1] == "~"
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which names lint looks at: those of NCCL and its neighbours, and those that were probably meant to be."""
+"""Names that lint checks: those of NCCL and related programs, and probable misspellings of them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _SHAPE = re.compile(r"[A-Za-z_]\w{2,100}$")
 
 
 def is_setting(name: str) -> bool:
-    """True if lint has anything to say of variables with this name. Secrets never are looked at."""
+    """True if lint checks variables with this name. Secrets are never checked."""
     if not _SHAPE.match(name) or is_secret(name):
         return False
     return is_kept(name) or name in environment.variables() or bool(environment.suggest(name))
 
 
 def sets_variables(text: str) -> bool:
-    """True if a text looks like shell words that set a variable of NCCL or of a library like it."""
+    """True if a text seems to be shell words that set a variable of NCCL or of a similar library."""
     return _SETS.search(text) is not None
 
 
 def is_for_ranks(name: str) -> bool:
-    """Whether a program of the job reads the variable, or would if it were spelt right."""
+    """True if a program of the job reads the variable, or would if it were spelt correctly."""
     known = environment.variables().get(name)
     if known is not None:
         return known.owner != "contrib"

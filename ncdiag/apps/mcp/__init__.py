@@ -1,4 +1,4 @@
-"""The commands as tools for an assistant, with their limits."""
+"""The commands as tools for an assistant, with limits."""
 
 from __future__ import annotations
 

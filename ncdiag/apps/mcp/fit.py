@@ -1,4 +1,4 @@
-"""An answer that is cut to what fits: first what is read least, then all lists and texts, never a line to paste."""
+"""Cut an answer to a maximum size: first the least important parts, then all lists and texts, but no line to paste."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _LEAST_READ = (
     ("comparison", 10), ("unknown", 0), ("looks", 20), ("findings", 10), ("hosts.reasons", 10), ("rules", 60),
     ("findings.evidence", 1), ("inputs", 10),
 )  # fmt: skip
-"""Lists by their path in an answer, and how many items of each stay, in the order in which they are cut."""
+"""Lists by their path in an answer, and the number of items that are kept, in the order in which they are cut."""
 _COARSER = ((10, 1000), (5, 500), (3, 250), (2, 160), (1, 100), (0, 60))
-"""Items that all lists keep, and characters that all texts do."""
+"""Maximum number of items of all lists, and of characters of all texts, in steps."""
 _WHOLE = frozenset({"commands", "env"})
-"""Tables of what is pasted: an entry is kept whole or left out."""
+"""Tables of lines to paste: an entry is kept whole or left out."""
 _NAMES = 100
-"""Characters of names and words of a kind, which are never cut."""
+"""Maximum length of names and single words, which are never cut."""
 
 
 def size(answer: Json) -> int:
-    """Characters of the answer as JSON."""
+    """The number of characters of the answer as JSON."""
     return len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
 
 
 def fitted(answer: dict[str, Json], most: int) -> tuple[dict[str, Json], tuple[str, ...]]:
-    """The answer in ``most`` characters of JSON, as far as its required fields fit; a sentence for what was cut."""
+    """The answer in at most ``most`` characters of JSON, if its required fields fit; and a sentence for each cut."""
     left: dict[str, int] = {}
     for path, keep in _LEAST_READ:
         if size(answer) <= most:
@@ -48,7 +48,7 @@ def _sentences(left: dict[str, int], characters: int) -> tuple[str, ...]:
 
 
 def _cut(value: Json, path: list[str], keep: int, name: str, left: dict[str, int]) -> Json:
-    """The value with the list at the path cut; lists on the way are gone through."""
+    """The value with the list at the path cut; lists on the path are traversed."""
     if isinstance(value, list):
         return [_cut(item, path, keep, name, left) for item in value]
     if not isinstance(value, dict) or path[0] not in value:

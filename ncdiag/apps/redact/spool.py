@@ -1,4 +1,4 @@
-"""Read a source twice: files are opened again, what can be read once is kept beside, beyond some size on the disk."""
+"""Make a source readable twice: files are opened again, streams are stored, beyond some size on disk."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ncdiag.text import File, Text
 _IN_MEMORY = 32 << 20
 _PIECE = 1 << 20
 _HELD = 64 << 20
-"""Bytes of a file that are held while it is read twice."""
+"""Maximum number of bytes of a file that are held in memory between readings."""
 
 
 class Spooled(Text):
-    """The source, readable as often as wanted."""
+    """The source, readable repeatedly."""
 
     def __init__(self, source: Text) -> None:
-        """A source that can be read once is read here."""
+        """A source that can be read only once is read here."""
         self.name, self.notes = source.name, source.notes
         self._source = source
         self._held: list[bytes] | None = None
@@ -30,7 +30,7 @@ class Spooled(Text):
             self.notes = source.notes
 
     def buffers(self) -> Iterator[bytes]:
-        """Its buffers, which end at line ends."""
+        """The buffers of the source, which end at line ends."""
         if self._held is not None:
             yield from self._held
             return
@@ -42,7 +42,7 @@ class Spooled(Text):
             yield b"".join(lines)
 
     def _read(self) -> Iterator[bytes]:
-        """The buffers of a file, held for the next time where they are few: unpacking its records costs most."""
+        """The buffers of a file, held for the next time if they are small, because unpacking its records is slow."""
         held: list[bytes] = []
         size = 0
         for buffer in self._source.buffers():

@@ -1,10 +1,10 @@
-"""Secrets that are known by their form, wherever they stand.
+"""Secrets that are recognised by their form, wherever they occur.
 
-The prefixes are those that the vendors publish for their tokens; the list follows the rules of gitleaks
-(github.com/gitleaks/gitleaks, config/gitleaks.toml, MIT), written anew as one expression with lengths that let cut
-and future tokens in. Its rules that look for a vendor's name beside a value are not used: `ncdiag.apps.redact.names`
+The prefixes are those that vendors publish for their tokens; the list follows the rules of gitleaks
+(github.com/gitleaks/gitleaks, config/gitleaks.toml, MIT), rewritten as one expression with lengths that also match cut
+and future tokens. Its rules that search for a vendor's name next to a value are not used: `ncdiag.apps.redact.names`
 treats names of all vendors alike. Neither gitleaks (Go) nor detect-secrets (which tries dozens of patterns on each
-line) could be used as it is: a log is cleaned at the speed at which it is read.
+line) could be used directly: a log must be redacted at the speed at which it is read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FORMS = r"""
     nfp_[A-Za-z\d]{30,} vercel_\w{20,} eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?(?:\.[\w-]+){0,2} eyJ[\w+/-]{40,}={0,2}
     gAAAAA[\w-]{40,}={0,2} MUNGE:[\w+/=]{16,}:? k1:[\w+/=]{24,}
 """
-"""One expression for each form, with blanks between."""
+"""One expression per form, separated by blanks."""
 _CRYPT = (
     r"\$(?:1|2[abxy]?|5|6|7|8|9|y|gy|sha1|apr1|argon2(?:id?|d)|pbkdf2[\w-]*|scrypt)\$[\w./$=,+-]{6,300}"
     r"|\{S?(?:SHA|MD5|SSHA\d*|CRYPT|PBKDF2[\w-]*)\d*\}[\w+/=.$]{8,}"
@@ -54,4 +54,4 @@ TOKENS = re.compile(_PATTERN)
 """A token of a vendor, a signed token, a hash of a password."""
 _DIGIT = re.compile(r"(?P<kept>\{[\d,]+\}|\\.|0-9)|(?P<class>\d-\d)|\d")
 SHAPES_OF_TOKENS = re.compile(_DIGIT.sub(lambda found: found["kept"] or "0", _PATTERN))
-"""The same of a text whose digits are all 0."""
+"""The same for a text whose digits are all replaced by 0."""

@@ -1,4 +1,4 @@
-"""A job while it runs, and logs while they grow."""
+"""Diagnose a job while it runs, and logs while they grow."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is asked when a job hangs or has failed: PyTorch for the dumps of its flight recorder, NCCL's RAS threads.
+"""Request data when a job hangs or has failed: dumps of PyTorch's flight recorder, and NCCL's RAS report.
 
-A process of PyTorch makes a named pipe for each rank and writes its dump when something is written to it, without
+A PyTorch process creates a named pipe for each rank and writes its dump when something is written to the pipe, without
 ending the job (torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, DumpPipe).
 """
 
@@ -18,14 +18,14 @@ from ncdiag.agent.run import run
 from ncdiag.text import Text, TextSource
 
 WAIT = 5.0
-"""Seconds for the dumps: the thread that looks at a pipe does so once a second (TORCH_NCCL_COORD_CHECK_MILSEC)."""
+"""Seconds to wait for the dumps: the thread checks its pipe once a second (TORCH_NCCL_COORD_CHECK_MILSEC)."""
 _TICK = 0.1
 _LIMIT = 10.0
-"""Seconds for ``ncclras``, which itself waits 5 for ranks that do not answer."""
+"""Timeout in seconds for ``ncclras``, which itself waits 5 for ranks that do not answer."""
 
 
 def ask_for_dumps(pipes: str, dumps: str) -> None:
-    """Ask every rank of this host for its dump, and wait until they are there, not for long."""
+    """Request a dump from every rank of this host, and wait a limited time for the dumps."""
     before = _times(dumps)
     asked = sum(map(_asked, _beginning_with(pipes, ".pipe")))
     deadline = time.monotonic() + WAIT
@@ -34,7 +34,7 @@ def ask_for_dumps(pipes: str, dumps: str) -> None:
 
 
 def _times(dumps: str) -> set[tuple[str, int]]:
-    """The dumps that are there, each with the time at which it was written."""
+    """The existing dumps, each with the time at which it was written."""
     return {(path, Path(path).stat().st_mtime_ns) for path in written(dumps, 0)}
 
 
@@ -47,7 +47,7 @@ def _asked(path: str) -> bool:
         if not stat.S_ISFIFO(os.lstat(path).st_mode):
             return False
         handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-    except OSError:  # nobody reads it
+    except OSError:  # no process reads it
         return False
     with contextlib.suppress(OSError):
         os.write(handle, b"1\n")
@@ -56,7 +56,7 @@ def _asked(path: str) -> bool:
 
 
 def written(dumps: str, since: float) -> Iterator[str]:
-    """Paths of the dumps that were written since then (seconds of the epoch), sorted."""
+    """Paths of the dumps that were written after ``since`` (seconds since the epoch), sorted."""
     for path in _beginning_with(dumps):
         with contextlib.suppress(OSError):
             status = Path(path).stat()
@@ -65,7 +65,7 @@ def written(dumps: str, since: float) -> Iterator[str]:
 
 
 def ras(environment: Mapping[str, str]) -> Text | None:
-    """The answer of ``ncclras`` about the job on this host; None where there is no such program, or no answer."""
+    """The output of ``ncclras`` on the job on this host; None if the program does not exist or gives no answer."""
     host, _, port = environment.get("NCCL_RAS_ADDR", "").rpartition(":")
     where = ["-h", host.strip("[]"), "-p", port] if host and port else []
     answer = run(["ncclras", "-v", *where], _LIMIT)

@@ -1,6 +1,6 @@
-"""A diagnosis of what was read until now, while the reading goes on: in a copy of the process.
+"""Diagnose what was read so far while reading continues: in a fork of the process.
 
-fork(2) copies what was read as it is, without work, and nothing that the copy does with it is seen here.
+fork(2) copies the data without work, and changes in the fork do not affect this process.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NoReturn
 
 
 class Judging:
-    """A function that runs in a copy of this process."""
+    """A function that runs in a fork of this process."""
 
     def __init__(self, judge: Callable[[], bytes]) -> None:
-        """Begin; ``judge`` returns what the copy sends back. Raises OSError where there can be no further process."""
+        """Start; ``judge`` returns the data to send back. Raises OSError if no process can be created."""
         self._end, end = os.pipe()
         self._parts: list[bytes] = []
         os.set_blocking(self._end, False)
@@ -26,7 +26,7 @@ class Judging:
         os.close(end)
 
     def result(self, *, wait: bool = False) -> bytes | None:
-        """What came back: None until it is there, empty if the copy failed. ``wait`` until it is there."""
+        """The returned data: None while it is running, empty if the fork failed. ``wait``: wait for it."""
         if wait:
             os.set_blocking(self._end, True)
         try:
@@ -39,7 +39,7 @@ class Judging:
         return b"".join(self._parts) if status == 0 else b""
 
     def give_up(self) -> None:
-        """End the copy, whose answer nobody wants any more."""
+        """End the fork; its result is no longer needed."""
         with contextlib.suppress(OSError):
             os.kill(self._pid, signal.SIGKILL)
         with contextlib.suppress(OSError):
@@ -47,11 +47,11 @@ class Judging:
 
 
 def _in_copy(judge: Callable[[], bytes], end: int) -> NoReturn:
-    """Answer and end without what this process would do when it ends."""
+    """Send the result and end, without the exit handlers of this process."""
     code = 1
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who wait for the answer
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is left to the parent
         answer = memoryview(judge())
         while answer:
             answer = answer[os.write(end, answer) :]

@@ -1,4 +1,4 @@
-"""Where NCCL's logs and PyTorch's dumps of a job go, and who can read them."""
+"""The place of NCCL's logs and PyTorch's dumps of a job, and who can read them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ncdiag.base.errors import OutputError
 _LOCAL = frozenset({
     "tmpfs", "ramfs", "devtmpfs", "overlay", "aufs", "zfs", "squashfs", "proc", "sysfs", "hugetlbfs", "rootfs",
 })  # fmt: skip
-"""File systems without a block device (``nodev`` in /proc/filesystems) that other hosts do not see."""
+"""File systems without a block device (``nodev`` in /proc/filesystems) that are not shared between hosts."""
 
 
 class Place(msgspec.Struct, frozen=True):
-    """``begin`` is the beginning of all paths: a folder and a slash, or a folder and the beginning of a name.
+    """``begin`` is the prefix of all paths: a folder and a slash, or a folder and the start of a name.
 
-    ``kept``: the person wants the files. ``note``: what is not seen of other hosts.
+    ``kept``: the user wants the files. ``note``: what cannot be seen of other hosts.
     """
 
     begin: str
@@ -31,7 +31,7 @@ class Place(msgspec.Struct, frozen=True):
     note: str = ""
 
     def remove(self) -> None:
-        """Leave nothing behind on this host, unless it is kept."""
+        """Remove all files on this host, unless they are kept."""
         if self.kept:
             return
         if self.begin.endswith("/"):
@@ -43,10 +43,10 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def choose(logs: Path | None, *, elsewhere: bool) -> Place:
-    """The folder that was asked for, else a private one; ``elsewhere``: other hosts are to write there as well.
+    """The requested folder, else a private one; ``elsewhere``: other hosts write there, too.
 
-    A folder that does not exist on a host makes NCCL print to the job's output there: where none is known to be shared,
-    the files have a name of their own in the folder for temporary files, which every host has. Raises OutputError.
+    If a folder does not exist on a host, NCCL prints to the job's output there: if none is known to be shared, the
+    files get a special name in the folder for temporary files, which every host has. Raises OutputError.
     """
     try:
         if logs is not None:
@@ -68,7 +68,7 @@ def choose(logs: Path | None, *, elsewhere: bool) -> Place:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Is the folder on a file system of the network? (/proc/self/mountinfo, proc_pid_mountinfo(5))."""
+    """True if the folder is on a network file system (/proc/self/mountinfo, proc_pid_mountinfo(5))."""
     best, kind = -1, ""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()

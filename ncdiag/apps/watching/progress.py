@@ -1,4 +1,4 @@
-"""Does the job go on? It does as long as it prints, or NCCL does."""
+"""Detect whether the job makes progress: it does while it or NCCL prints."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Callable
 
 
 class Progress:
-    """A clock that begins anew with each sign of life, and tells once when nothing came for too long."""
+    """A timer that is reset by each output, and reports once when there was none for too long."""
 
     def __init__(self, limit: float | None, clock: Callable[[], float] = time.monotonic) -> None:
-        """``limit`` are seconds; None or 0: silence means nothing."""
+        """``limit`` in seconds; None or 0: silence is never reported."""
         self._limit, self._clock = limit if limit and limit > 0 else None, clock  # nan is neither
         self._since, self._told = clock(), False
 
     def seen(self) -> None:
-        """Something came."""
+        """Reset the timer: there was output."""
         self._since, self._told = self._clock(), False
 
     @property
     def silent_for(self) -> float:
-        """Seconds since something came."""
+        """Seconds since the last output."""
         return self._clock() - self._since
 
     @property
     def is_told(self) -> bool:
-        """Was the silence told, and does it still last?"""
+        """True if the silence was reported and still lasts."""
         return self._told
 
     def is_stuck(self) -> bool:

@@ -1,8 +1,8 @@
-"""The names under which the installed PyTorch reads the settings of its flight recorder.
+"""The names of the flight recorder's settings in the installed PyTorch.
 
 TORCH_FR_... are newer names of TORCH_NCCL_... (torch/csrc/distributed/c10d/FlightRecorder.hpp). A release that knows
-both warns of the older one on standard error, one that does not passes over the newer one: so the headers are asked,
-which every package of PyTorch has.
+both prints a warning about the older one; one that does not, ignores the newer one. Therefore the headers, which every
+PyTorch package contains, are searched.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _PAIRS = {
     "file": ("TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"),
     "pipe": ("TORCH_FR_DEBUG_INFO_PIPE_FILE", "TORCH_NCCL_DEBUG_INFO_PIPE_FILE"),
 }
-"""Newer and older name of each setting."""
+"""The newer and the older name of each setting."""
 _HEADERS = "lib*/python3*/*-packages/torch/include/torch/csrc/distributed/c10d/"
-"""Debian, Ubuntu and images made of them have dist-packages."""
+"""Debian, Ubuntu and images based on them have dist-packages."""
 _FILES = ("FlightRecorder.hpp", "FlightRecorderDetail.hpp", "ProcessGroupNCCL.hpp")
 _PYTHONS = ("torchrun", "python3", "python")
 _LIMIT = 1 << 20
 
 
 class Names(msgspec.Struct, frozen=True):
-    """A name for each setting: entries that are kept, dump on a timeout, names of dumps, names of pipes that ask."""
+    """A name for each setting: number of entries, dump on a timeout, prefix of dumps, prefix of request pipes."""
 
     size: str
     on_timeout: str
@@ -36,12 +36,12 @@ class Names(msgspec.Struct, frozen=True):
     pipe: str
 
     def aliases(self, name: str) -> tuple[str, ...]:
-        """All names of the setting that has this one."""
+        """All names of the setting with this name."""
         return next((pair for pair in _PAIRS.values() if name in pair), (name,))
 
 
 def names(argv: Sequence[str], environment: Mapping[str, str]) -> Names:
-    """The names to use for a command; the older ones where no PyTorch is seen beside its programs."""
+    """The names to use for a command; the older ones if no PyTorch is found near its programs."""
     for folder in _prefixes(argv, environment):
         text = "".join(_text(path / file) for path in folder.glob(_HEADERS) for file in _FILES)
         if text:
@@ -50,7 +50,7 @@ def names(argv: Sequence[str], environment: Mapping[str, str]) -> Names:
 
 
 def _prefixes(argv: Sequence[str], environment: Mapping[str, str]) -> Iterator[Path]:
-    """The installations whose programs the command may start: the folder above that of a program."""
+    """The installations whose programs the command may start: the parent of a program's folder."""
     for word in dict.fromkeys([*argv, *_PYTHONS]):
         found = None if word.startswith("-") or "=" in word else shutil.which(word, path=environment.get("PATH"))
         if found is not None:

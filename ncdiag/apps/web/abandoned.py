@@ -1,6 +1,6 @@
-"""Folders of servers that were killed: their names tell which process of which host they belonged to.
+"""Folders of killed servers: their names contain the process and host to which they belonged.
 
-Hosts and containers may share the place of temporary files, and a process is known on its own alone.
+Hosts and containers may share the folder for temporary files, and process ids are only valid on their host.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import psutil
 
 
 def prefix(process: int) -> str:
-    """How the name of the folder of a process on this host begins."""
+    """The prefix of the folder name of a process on this host."""
     return f"{_of_host()}{process}-"
 
 
 def remove() -> None:
-    """Remove the folders of servers that no longer run; what belongs to others cannot be removed and stays."""
+    """Remove the folders of servers that no longer run; folders of other users cannot be removed and are skipped."""
     for path in Path(tempfile.gettempdir()).glob(f"{_of_host()}*"):
         process = path.name.removeprefix(_of_host()).partition("-")[0]
         if process.isdecimal() and not psutil.pid_exists(int(process)):

@@ -1,7 +1,7 @@
-"""The process of one analysis, seen from the server: started, waited for, and ended when it takes too long.
+"""The process of one analysis, as controlled by the server: start, wait, and end when it takes too long.
 
-Every analysis has a process of its own, so that neither its memory nor what goes wrong in it stays. Where the system
-can, it is forked from one that has read the rules already (multiprocessing's fork server).
+Every analysis has a separate process, so that its memory is freed and its errors affect nothing else. If the system
+supports it, it is forked from a process that has already loaded the rules (multiprocessing's fork server).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _FORKS = "forkserver" in multiprocessing.get_all_start_methods()
 _CONTEXT = multiprocessing.get_context("forkserver") if _FORKS else multiprocessing.get_context("spawn")
 _LONGEST_FOLDER = 60
 _OUTCOME_LIMIT = 64 << 20
-"""Bytes of an outcome that are sent to a browser."""
+"""Maximum size in bytes of an outcome that is sent to a browser."""
 
 
 async def make_ready() -> None:
-    """Start the process from which the others are forked; it reads the rules meanwhile."""
+    """Start the process from which the others are forked; it loads the rules in the meantime."""
     if _FORKS:
         from multiprocessing import forkserver
 
@@ -41,9 +41,9 @@ async def make_ready() -> None:
 
 @contextlib.contextmanager
 def _short_paths() -> Iterator[None]:
-    """Let the fork server put its sockets where a path is short enough for one (unix(7): 108 bytes with its name).
+    """Let the fork server put its sockets into a folder with a short path (unix(7): 108 bytes including the name).
 
-    It makes its folder once, below tempfile's; Python 3.14 does the same by itself.
+    It creates its folder once, below tempfile's; Python 3.14 does this by itself.
     """
     usual = tempfile.tempdir
     if len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER:
@@ -55,14 +55,14 @@ def _short_paths() -> Iterator[None]:
 
 
 async def run(work: Work) -> Outcome:
-    """Do an analysis. When this is cancelled, its process ends with it."""
+    """Run an analysis. If this is cancelled, its process ends."""
     process = _CONTEXT.Process(target=analyse, args=(work,), daemon=True)
     with anyio.CancelScope(shield=True):  # a process that is being started cannot be ended yet
         await anyio.to_thread.run_sync(process.start)
     try:
         ended = await anyio.to_thread.run_sync(_wait, process.sentinel, work.seconds, abandon_on_cancel=True)
     finally:
-        _kill(process)  # at once: when the server ends, nothing that is waited for here comes to its end
+        _kill(process)  # at once: when the server ends, awaits here do not complete
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(process.join)
     if not ended:
@@ -82,16 +82,16 @@ def _wait(sentinel: int, seconds: float) -> bool:
 
 
 def _kill(process: BaseProcess) -> None:
-    """End the process and what it may have started."""
+    """End the process and its children."""
     if process.is_alive():
-        with contextlib.suppress(OSError, AttributeError):  # it ended, leads no group yet, or there are no groups here
+        with contextlib.suppress(OSError, AttributeError):  # it ended, leads no group yet, or there are no groups
             if process.pid is not None and os.getpgid(process.pid) == process.pid:
                 os.killpg(process.pid, signal.SIGKILL)
         process.kill()
 
 
 def _outcome(path: Path) -> Outcome:
-    """What the process left behind; nothing is there when the kernel ended it."""
+    """The outcome that the process wrote; a failure if there is none because the kernel ended it."""
     try:
         if path.stat().st_size > _OUTCOME_LIMIT:
             return Outcome(word="answer_too_large")

@@ -1,4 +1,4 @@
-"""What ``--keep`` keeps of an analysis: what was sent and what came of it, in a folder of its own."""
+"""Keep an analysis for ``--keep``: the upload and its outcome, in a new folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ncdiag.apps.web.worker import FILES, INPUT, Outcome
 def keep(folder: Path, outcome: Outcome, place: Path) -> Path:
     """Copy the input of an analysis and its answers into a new folder below ``place``. Raises OSError.
 
-    Only the user who serves the page can enter it.
+    Only the user who runs the server can access it.
     """
     made = place / f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{secrets.token_hex(4)}"
     made.mkdir(mode=0o700)

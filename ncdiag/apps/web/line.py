@@ -1,4 +1,4 @@
-"""Who is analysed now and who waits: first come, first served."""
+"""The queue of analyses: first come, first served."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import asyncio
 
 
 class Ticket:
-    """A place in the line; `Line.join` gives it out."""
+    """A place in the queue, issued by `Line.join`."""
 
     def __init__(self, line: Line) -> None:
         self._line = line
 
     def before(self) -> int:
-        """How many have to leave before it is this one's turn; 0 when it is."""
+        """How many must leave before it is this one's turn; 0 when it is."""
         return self._line.before(self)
 
     async def moved(self) -> None:
-        """Wait until somebody left the line."""
+        """Wait until somebody has left the queue."""
         await self._line.moved()
 
     def leave(self) -> None:
-        """Give the place up."""
+        """Leave the queue."""
         self._line.leave(self)
 
 
 class Line:
-    """A line with so many ``places`` at its front, where work is done."""
+    """A queue whose first ``places`` tickets are being processed."""
 
     def __init__(self, places: int) -> None:
         self._places = places
@@ -33,7 +33,7 @@ class Line:
         self._left = asyncio.Event()
 
     def join(self) -> Ticket:
-        """A ticket at the end of the line."""
+        """A ticket at the end of the queue."""
         ticket = Ticket(self)
         self._tickets.append(ticket)
         return ticket

@@ -1,4 +1,4 @@
-"""What was sent, without names, addresses and secrets: it is cleaned before it is judged, so the answer holds none."""
+"""Redact an upload before it is judged, so that the answer contains no names, addresses and secrets."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ncdiag.text import Item, Packed, Text, Unreadable, open_sources
 
 
 class Redacted:
-    """The sources in files, cleaned, readable as often as wanted; a name has the same stand-in in all of them."""
+    """The redacted sources, in files that can be read repeatedly, with common stand-ins."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        """Read the files of the working directory; machines are written beside them. Raises InputError, UsageError."""
+        """Read the files of the working directory; machines are written next to them. Raises InputError, UsageError."""
         texts: list[Text] = []
         packed: list[bundle.Bundle] = []
         unreadable: list[Unreadable] = []
@@ -41,7 +41,7 @@ class Redacted:
         self._unreadable = [Unreadable(redactor.text(u.name), redactor.text(u.reason)) for u in unreadable]
 
     def items(self) -> Iterator[Item]:
-        """What is to be judged."""
+        """The items to judge."""
         yield from self.texts
         yield from self._unreadable
         if self._machines:

@@ -1,4 +1,4 @@
-"""The server: its socket, its address, and its life until Ctrl-C or SIGTERM."""
+"""The server: its socket, its address, and its run until Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ncdiag.base.errors import UsageError
 
 _ANY = frozenset({"0.0.0.0", "::"})  # noqa: S104  (compared, not bound)
 _LAST_SECONDS = 3
-"""Seconds that analyses get to end when the server is asked to."""
+"""Seconds for running analyses to finish when the server is stopped."""
 
 
 def serve(settings: Settings, ready: Callable[[str], None], note: Callable[[str], None]) -> None:
-    """Serve the page until the process is asked to end; ``ready`` gets its address, ``note`` what goes wrong.
+    """Serve the page until the process is stopped; ``ready`` receives its address, ``note`` error messages.
 
     Raises UsageError, and KeyboardInterrupt at the end.
     """
@@ -30,20 +30,20 @@ def serve(settings: Settings, ready: Callable[[str], None], note: Callable[[str]
             build(settings, note), http="h11", ws="none", loop="asyncio", lifespan="on", log_level="error",
             access_log=False, server_header=False, proxy_headers=False, timeout_graceful_shutdown=_LAST_SECONDS,
         )  # fmt: skip
-        logging.getLogger("python_multipart").setLevel(logging.ERROR)  # broken requests are those of others
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and tidies up
+        logging.getLogger("python_multipart").setLevel(logging.ERROR)  # invalid requests are not the operator's problem
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # it ends as after Ctrl-C, and cleans up
         logging.getLogger("uvicorn.error").addFilter(_is_news)
         uvicorn.Server(config).run(sockets=[listening])
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Not that an analysis was given up because the server was asked to end."""
+    """False for the message that an analysis was cancelled because the server was stopped."""
     kind = record.exc_info and record.exc_info[0]
     return not (kind and issubclass(kind, asyncio.CancelledError)) and not str(record.msg).startswith("Cancel ")
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes a free one. Raises UsageError."""
+    """A socket that listens there; port 0 means any free one. Raises UsageError."""
     try:
         family, kind, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listening = socket.socket(family, kind)

@@ -1,4 +1,4 @@
-"""What the operator of a page may choose."""
+"""The operator's settings for a page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one user may take: bytes of an ``upload``, ``seconds`` and bytes of ``memory`` of an analysis.
+    """Limits per user: bytes of an ``upload``, ``seconds`` and bytes of ``memory`` of an analysis.
 
-    So many analyses run ``at_once``, and so many more may be ``waiting`` or uploading; who comes then is sent away.
+    ``at_once`` analyses run in parallel, and ``waiting`` more may wait or upload; further users are rejected.
     """
 
     upload: int = 256 << 20
@@ -25,11 +25,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the page is and who may use it.
+    """The address of the page, and who may use it.
 
-    ``token`` is the first part of every path, empty for none. ``names`` are those by which the page may be called,
-    besides addresses. ``keep``: a folder for all inputs and answers, None to keep nothing. ``options``: those
-    of every judgement.
+    ``token`` is the first part of every path, empty for none. ``names`` are the host names by which the page may be
+    called, in addition to IP addresses. ``keep``: a folder for all inputs and answers, None to keep nothing.
+    ``options``: those of every diagnosis.
     """
 
     host: str = "127.0.0.1"

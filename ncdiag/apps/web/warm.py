@@ -1,4 +1,4 @@
-"""What an analysis needs, loaded by an import: for the process from which those of the analyses are forked."""
+"""Imports everything that an analysis needs, for the process from which analyses are forked."""
 
 from ncdiag.apps.web.worker import warm_up
 

@@ -10,7 +10,7 @@ from ncdiag.base import toml
 from ncdiag.language import ENGLISH
 
 LANGUAGES = {ENGLISH: "English", "zh": "中文"}
-"""Languages of the page by code, each named in itself."""
+"""Languages of the page by code, each by its native name."""
 
 
 @functools.cache
@@ -22,12 +22,12 @@ def table() -> Mapping[str, Mapping[str, str]]:
 
 
 def words(language: str) -> Mapping[str, str]:
-    """The sentences in a language; in English where there is none of that code."""
+    """The sentences in a language; English for an unknown code."""
     return table().get(language, table()[ENGLISH])
 
 
 def accepted(header: str) -> str:
-    """The language that a browser prefers among those of the page (RFC 9110, Accept-Language)."""
+    """The language of the page that a browser prefers (RFC 9110, Accept-Language)."""
     ranked: list[tuple[float, str]] = []
     for part in header.lower().split(",")[:20]:
         tag, _, weight = part.partition(";")
