@@ -27,10 +27,7 @@ _NO_PREFIX = prompt.Prefix("")
 
 
 class _Open:
-    """The section being read; ``title`` is a heading that consists of the command, used once output follows.
-
-    ``heading`` is the number of the line that announced the section without a prompt, 0 if there is none.
-    """
+    """The open section. ``title``: a heading that is a command; ``heading``: number of the line that announced it, or 0."""
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
