@@ -42,7 +42,7 @@ def _linked(handle: int, path: str) -> bool:
     folder, name = os.path.split(path)
     source = f"/proc/self/fd/{handle}"
     hidden = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")
-    at = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)  # with it the link behind /proc is followed (linkat(2))
+    at = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)  # with it the link in /proc is followed (linkat(2))
     try:
         try:
             os.link(source, path, src_dir_fd=at)

@@ -1,4 +1,4 @@
-"""``ncdiag check [BUNDLE | DIR ...]``: the machine at hand, or recorded ones, several as the hosts of one job."""
+"""``ncdiag check [BUNDLE | DIR ...]``: this host, or recorded ones, several as the hosts of one job."""
 
 from __future__ import annotations
 

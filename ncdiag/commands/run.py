@@ -1,4 +1,4 @@
-"""``ncdiag run -- COMMAND...``: start a job, watch it, and tell why it failed or hangs."""
+"""``ncdiag run -- COMMAND...``: start a job, watch it, and report why it failed or hangs."""
 
 from __future__ import annotations
 

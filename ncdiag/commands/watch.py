@@ -1,4 +1,4 @@
-"""``ncdiag watch LOG...``: follow logs and tell the root cause as soon as they show one."""
+"""``ncdiag watch LOG...``: follow logs and report the root cause as soon as they show one."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def loads(text: str) -> Relaxed:
 def _repaired(text: str) -> str:
     pieces: list[str] = []
     open_brackets: list[str] = []
-    safe: tuple[int, tuple[str, ...]] = 0, ()  # length of pieces behind which closing all brackets gives whole elements
+    safe: tuple[int, tuple[str, ...]] = 0, ()  # number of pieces after which closing all brackets gives whole elements
     for found in _TOKEN.finditer(text):
         piece = found[0]
         if piece.startswith(("//", "/*")):

@@ -1,4 +1,4 @@
-"""Settings in YAML, JSON and TOML at exact places: a key with a value, a name beside a value, an item ``NAME=VALUE``.
+"""Settings in YAML, JSON and TOML at exact places: a key with a value, a name next to a value, an item ``NAME=VALUE``.
 
 Formats: Kubernetes API (EnvVar, ConfigMap), Compose Specification (environment), and whatever else writes the
 environment of a process as a mapping or a list.

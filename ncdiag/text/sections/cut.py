@@ -2,8 +2,7 @@
 
 The cutter receives only the lines that the NCCL log scanner does not take. Each parser declares how a section of its
 kind begins (``ANCHOR``, or an echoed command of ``COMMANDS``) and whether the next line still belongs to it
-(``continues``). Lines that no parser takes become sections of kind ``text``, which the message catalogue reads. Each
-line is in exactly one section.
+(``continues``). Other lines become sections of kind ``text`` for the message catalogue; each line is in one section.
 """
 
 from __future__ import annotations
