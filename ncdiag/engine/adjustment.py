@@ -50,7 +50,7 @@ class Standing:
         self._told = {found.what for found in view.job.complaints}
 
     def first(self, found: Finding) -> Finding:
-        """The finding, changed to a note if it rests only on lines from which the job recovered, or on another host."""
+        """The finding, as a note if it rests only on lines from which the job recovered, or on a host outside of it."""
         spans = _spans(found)
         past = bool(spans & self._past) and not spans & self._open
         if found.severity != "info" and (past or self._is_outside(found) or self._is_long_ago(found)):
