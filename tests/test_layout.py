@@ -235,6 +235,6 @@ def test_public_names_resolve() -> None:
 
 
 def test_the_map_names_every_part() -> None:
-    rows = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## The way")[0]
+    rows = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## The path")[0]
     named = {name.partition("/")[0] for name in re.findall(r"`([\w/]+)`", rows)}
     assert PARTS - {"__init__", "__main__"} <= named
