@@ -18,12 +18,19 @@ app = application()
 
 
 @app.command(
-    help="Check this host, or compare recorded hosts as the hosts of one job. Reads /sys and /proc and runs "
-    "standard tools; changes nothing."
+    help="Check this host, or recorded hosts as the hosts of one job. Reads /sys and /proc and runs standard "
+    "tools; changes nothing."
 )
 @shared
 def check(
-    recorded: Annotated[list[str] | None, typer.Argument(metavar="[BUNDLE | DIR]...", show_default=False)] = None,
+    recorded: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[BUNDLE | DIR]...",
+            show_default=False,
+            help="Recorded hosts: bundles, reports of sos or recorded trees.",
+        ),
+    ] = None,
     root: Annotated[
         list[Path] | None,
         typer.Option(metavar="DIR", help="Read a recorded tree (/sys, /proc, /etc) instead of this host."),

@@ -27,10 +27,10 @@ _PLACE = re.compile(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
 
 
 @app.command(
-    help="Test the TCP connections between pairs of hosts; with --bandwidth also the RDMA bandwidth, with "
-    "--launch also what the launch needs on its hosts. A temporary agent on each host listens on a few "
-    "ports during the test and leaves no files. Takes at most --seconds plus the time to start the "
-    "agents."
+    help="Test the TCP connections between pairs of hosts. --bandwidth also measures the RDMA bandwidth; --launch "
+    "also checks what a launch needs on its hosts. A temporary agent on each host listens on a few ports during "
+    "the test and leaves no files. Takes at most --seconds plus the time to start the "
+    "agents; --bandwidth adds to that."
 )
 @shared
 def probe(
@@ -70,7 +70,7 @@ def probe(
         bool,
         typer.Option(
             "--bandwidth",
-            help="Measure RDMA bandwidth with ib_write_bw, one pair at a time per port. Uses the full "
+            help="Measure RDMA bandwidth with ib_write_bw; each port has one partner at a time. Uses the full "
             "bandwidth of the ports.",
         ),
     ] = False,
