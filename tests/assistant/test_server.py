@@ -22,6 +22,7 @@ from ncdiag.apps.mcp.tools import Settings, Told, Tool, tools
 from ncdiag.report.model import Report
 from ncdiag.report.schema import schema
 
+pytestmark = pytest.mark.xdist_group("assistant")  # one server for all answers of `flagship`
 Json = Any
 READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import command_lines
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from ruamel.yaml import YAML
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 CONTRIB = Path(__file__).resolve().parents[2] / "contrib"
+pytestmark = pytest.mark.xdist_group("prometheus")  # one run of the service's command
 UNITS = ("ncdiag-textfile.service", "ncdiag-textfile.timer")
 FAULTY = "fixtures/roots/ib-initializing"
 
@@ -39,6 +41,14 @@ def run_here(words: list[str], project: Path, ncdiag: Run, target: Path) -> int:
     return ncdiag(*words[1:place], target, *words[place + 1 :], "--root", project / FAULTY).returncode
 
 
+@pytest.fixture(scope="module")
+def written(project: Path, ncdiag: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, Any]]:
+    """The exit code of the service's command, and the metrics that it wrote."""
+    target = tmp_path_factory.mktemp("metrics") / "ncdiag.prom"
+    code = run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, ncdiag, target)
+    return code, metrics(target.read_text())
+
+
 def test_systemd_takes_the_units(need: Callable[[str, object, str], None], tmp_path: Path) -> None:
     need("systemd", shutil.which("systemd-analyze"), "systemd-analyze is not installed")
     for name in UNITS:
@@ -50,14 +60,13 @@ def test_systemd_takes_the_units(need: Callable[[str, object, str], None], tmp_p
     assert [line for line in done.stderr.splitlines() if "ncdiag-textfile" in line] == []
 
 
-def test_the_service_writes_metrics_and_does_not_fail_for_a_finding(project: Path, ncdiag: Run, tmp_path: Path) -> None:
+def test_the_service_writes_metrics_and_does_not_fail_for_a_finding(written: tuple[int, dict[str, Any]]) -> None:
     service = unit(UNITS[0])["Service"]
-    target = tmp_path / "ncdiag.prom"
-    code = run_here(shlex.split(service["ExecStart"]), project, ncdiag, target)
+    code, found = written
     assert str(code) == service["SuccessExitStatus"]
-    assert metrics(target.read_text())["ncdiag_findings"].samples
-    written = Path(str(command_lines.options_of(shlex.split(service["ExecStart"])[1:])["output"])).parent
-    assert service["ReadWritePaths"] == str(written)
+    assert found["ncdiag_findings"].samples
+    folder = Path(str(command_lines.options_of(shlex.split(service["ExecStart"])[1:])["output"])).parent
+    assert service["ReadWritePaths"] == str(folder)
 
 
 def test_cron_runs_the_same_command() -> None:
@@ -69,10 +78,8 @@ def test_cron_runs_the_same_command() -> None:
     assert words[5:] == shlex.split(unit(UNITS[0])["Service"]["ExecStart"])[1:]
 
 
-def test_alerts_ask_for_metrics_and_labels_that_there_are(project: Path, ncdiag: Run, tmp_path: Path) -> None:
-    target = tmp_path / "ncdiag.prom"
-    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, ncdiag, target)
-    found = metrics(target.read_text())
+def test_alerts_ask_for_metrics_and_labels_that_there_are(written: tuple[int, dict[str, Any]]) -> None:
+    _, found = written
     rules = YAML(typ="safe").load(CONTRIB / "prometheus" / "ncdiag-alerts.yml")["groups"][0]["rules"]
     assert len({rule["alert"] for rule in rules}) == len(rules) == 3
     for rule in rules:
@@ -82,8 +89,6 @@ def test_alerts_ask_for_metrics_and_labels_that_there_are(project: Path, ncdiag:
         assert {*re.findall(r"\$labels\.(\w+)", str(rule["annotations"]))} <= labels
 
 
-def test_the_page_names_the_metrics(project: Path, ncdiag: Run, tmp_path: Path) -> None:
-    target = tmp_path / "ncdiag.prom"
-    run_here(shlex.split(unit(UNITS[0])["Service"]["ExecStart"]), project, ncdiag, target)
+def test_the_page_names_the_metrics(written: tuple[int, dict[str, Any]]) -> None:
     page = (CONTRIB / "prometheus" / "README.md").read_text()
-    assert {*re.findall(r"`(ncdiag_\w+)", page)} == set(metrics(target.read_text()))
+    assert {*re.findall(r"`(ncdiag_\w+)", page)} == set(written[1])
