@@ -26,7 +26,7 @@ _NO_PREFIX = prompt.Prefix("")
 
 
 class _Open:
-    """The open section. ``title``: a heading that is a command; ``heading``: number of the line that announced it, or 0."""
+    """The open section. ``title``: a heading that is a command; ``heading``: the number of its line, or 0."""
 
     def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
