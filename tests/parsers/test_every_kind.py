@@ -10,6 +10,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from specimens import FIXTURES, any_line, lines_of, shown, specimens
+from tenth import tenth
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
@@ -46,7 +47,8 @@ def test_every_folder_of_specimens_is_of_a_kind() -> None:
     assert {path.name for path in FIXTURES.iterdir()} <= {*KINDS, "nccl_log"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", tenth(KINDS))
 @examples(80)
 @given(data=st.data(), command=st.none() | lines_of_any | st.text(max_size=30))
 def test_garbage_never_raises(kind: str, data: st.DataObject, command: str | None) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from linear import assert_linear_time
 from specimens import FIXTURES, parsed, read, sections, specimens
+from tenth import tenth
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.merge import merge
@@ -62,7 +63,8 @@ def _plain(value: object) -> object:
     return value
 
 
-@pytest.mark.parametrize("path", CASES)
+@pytest.mark.sweep
+@pytest.mark.parametrize("path", tenth(CASES, lambda case: str(case.id)))
 def test_cut_anywhere_never_raises_and_invents_no_entity(path: Path) -> None:
     text = path.read_text()
     whole = {(o.entity, o.key) for s in sections(text.split("\n")) for o in parsed(s).observations}
@@ -133,8 +135,9 @@ def test_prose_yields_no_facts(line: str) -> None:
     assert [o for s in sections([line]) if s.kind in KINDS for o in parsed(s).observations] == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
-    "piece", ["A=", "-x ", "GPU0 ", "X\t", "a,", "[4m", '"', "\\ ", "node[1-9]", "%=-", "SrcValid+ ", "0 "]
+    "piece", tenth(["A=", "-x ", "GPU0 ", "X\t", "a,", "[4m", '"', "\\ ", "node[1-9]", "%=-", "SrcValid+ ", "0 "], repr)
 )
 def test_a_line_of_64_kb_is_read_in_linear_time(piece: str) -> None:
     def read_lines(lines: list[str]) -> None:

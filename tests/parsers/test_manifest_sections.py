@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linear import assert_linear_time
 from specimens import any_line, lines_of, parsed, read, sections, specimens
+from tenth import tenth
 
 from ncdiag.agent.hide import hide_secrets
 from ncdiag.base.spans import Section
@@ -116,7 +117,10 @@ def test_garbage_never_raises(kind: str, lines: list[str]) -> None:
     merge(result.observations)
 
 
-@pytest.mark.parametrize("piece", ["- ", "a: ", "[", "{a: ", "- - ", "a", '"', " ", "a:\n", "- a:\n", "a: |\n"])
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    "piece", tenth(["- ", "a: ", "[", "{a: ", "- - ", "a", '"', " ", "a:\n", "- a:\n", "a: |\n"], repr)
+)
 def test_repetition_takes_linear_time(piece: str) -> None:
     assert_linear_time(parse, lambda size: f"apiVersion: v1\nspec: {piece * size}".split("\n"), 3_000)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from linear import again, assert_linear_time
+from tenth import tenth
 
 from ncdiag.parsers import _context
 from ncdiag.text.sections.heads import HEADS, Head
@@ -130,7 +131,8 @@ def test_a_name_before_lines_is_a_host_where_nccl_says_so() -> None:
     assert lines[1].text == ""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("head", HEADS, ids=lambda head: head.name)
 def test_long_lines_take_linear_time(head: Head) -> None:
-    for piece in (" ", "[", "1", "a.", "2026-03-02 ", "a ", "(pid=1, "):
+    for piece in tenth((" ", "[", "1", "a.", "2026-03-02 ", "a ", "(pid=1, "), lambda piece: f"{head.name}/{piece}"):
         assert_linear_time(lambda text: head.blocks(lines_of(text)), again(piece), 4000)

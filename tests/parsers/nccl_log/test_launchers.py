@@ -79,7 +79,10 @@ def generated(project: Path) -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="module", params=["2.8.4", "2.18.3", "2.27.7"])
+OLDER = (pytest.param(release, marks=pytest.mark.long) for release in ("2.8.4", "2.18.3"))
+
+
+@pytest.fixture(scope="module", params=["2.27.7", *OLDER])
 def log(request: pytest.FixtureRequest, generated: ModuleType) -> list[str]:
     """The lines of a job of two hosts; from one, its errors arrive."""
     job = generated.large(request.param, "roce", nodes=2, gpus=4, faults=("gid",))
