@@ -31,8 +31,15 @@ CASES = sorted(path for path in (FIXTURES / "cases").iterdir() if path.is_dir())
 HEALTHY = sorted((FIXTURES / "healthy").iterdir())
 
 
+def _name(path: pathlib.Path) -> str:
+    return path.name
+
+
+SWEPT_CASES, SWEPT_HEALTHY = tenth(CASES, _name), tenth(HEALTHY, _name)
+
+
 @pytest.mark.sweep
-@pytest.mark.parametrize("folder", tenth(CASES, lambda p: p.name), ids=lambda p: p.name)
+@pytest.mark.parametrize("folder", SWEPT_CASES, ids=_name)
 def test_the_diagnosis_stays(folder: pathlib.Path) -> None:
     case = tomllib.loads((folder / "case.toml").read_text())
     names = case.get("input") or sorted(p.name for p in folder.iterdir() if p.name != "case.toml")
@@ -69,7 +76,7 @@ def test_the_facts_of_every_example_stay() -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("folder", tenth(HEALTHY, lambda p: p.name), ids=lambda p: p.name)
+@pytest.mark.parametrize("folder", SWEPT_HEALTHY, ids=_name)
 def test_what_is_healthy_stays_so(folder: pathlib.Path) -> None:
     files = [str(path) for path in sorted(folder.rglob("*")) if path.is_file()]
     made, _ = cleaned([source for source in open_sources(files) if isinstance(source, TextSource)], KEY)
