@@ -116,7 +116,7 @@ UNREAD = [
     ("accelerate launch --config_file two.yaml t.py", ("the configuration two.yaml of accelerate",)),
     ("mpirun -H a1,b1 -rf ranks ./x", ("the rank file ranks",)),
     ("mpirun -H a1,b1 ./x; rm -rf ranks", ()),
-    ("mpirun -H a1,b1 -np 1 ./x : -np 2 ./y", ("the programs that mpirun starts behind a colon",)),
+    ("mpirun -H a1,b1 -np 1 ./x : -np 2 ./y", ("the programs that mpirun starts after a colon",)),
     ("torchrun --nnodes 2 --master_addr a1 --master_port 99999 t.py", ("a1 port 99999, where the ranks are to meet",)),
     ("torchrun --nnodes 2 --master_addr -oX t.py", ("-oX port 29500, where the ranks are to meet",)),
     ("torchrun --nnodes 2 --rdzv-endpoint=localhost:0 t.py", ()),
