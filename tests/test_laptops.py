@@ -55,6 +55,7 @@ COMMANDS = {
     "rules list": ["rules", "list"],
     "rules show": ["rules", "show", "socket-virtual-ifname"],
     "rules test": ["rules", "test", "socket-virtual-ifname"],
+    "rules of a pack": ["rules", "list", "--rules", "PACK"],
     "lint": ["lint", "fixtures/sections/slurm_script"],
     "check a bundle": ["check", "--from", "BUNDLE"],
     "triage a bundle": ["triage", "BUNDLE", LOG],
@@ -63,12 +64,12 @@ COMMANDS = {
 }
 
 
-def without_linux(project: Path, home: Path, commands: Iterable[list[str]]) -> list[tuple[bytes, bytes]]:
-    """What each command printed, and its exit code, all of them in one process; ``home`` has a cache of the test."""
+def without_linux(project: Path, commands: Iterable[list[str]]) -> list[tuple[bytes, bytes]]:
+    """What each command printed, and its exit code, all of them in one process."""
     code = RUN.format(modules=MODULES, lacking=LACKING, commands=list(commands))
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=False, cwd=project,
-        env={**os.environ, "XDG_CACHE_HOME": str(home), "COLUMNS": "100"},
+        env={**os.environ, "COLUMNS": "100"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     parts = done.stdout.split(b"\0")
@@ -78,11 +79,13 @@ def without_linux(project: Path, home: Path, commands: Iterable[list[str]]) -> l
 def test_the_answers_are_the_same_without_linux(
     project: Path, tmp_path: Path, ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]
 ) -> None:
-    """The first command writes the cache, and the others read it."""
-    bundle = tmp_path / "this-host.tar.gz"
+    """The process without Linux compiles a new pack into the cache, and this one reads it."""
+    bundle, pack = tmp_path / "this-host.tar.gz", tmp_path / "pack"
     assert ncdiag("collect", "-q", "--no-nccl", "-o", bundle).returncode == 0
-    commands = {name: [str(bundle) if word == "BUNDLE" else word for word in words] for name, words in COMMANDS.items()}
-    found = dict(zip(commands, without_linux(project, tmp_path / "cache", commands.values()), strict=True))
+    assert ncdiag("rules", "new", "our-net", "--in", pack).returncode == 0
+    places = {"BUNDLE": str(bundle), "PACK": str(pack)}
+    commands = {name: [places.get(word, word) for word in words] for name, words in COMMANDS.items()}
+    found = dict(zip(commands, without_linux(project, commands.values()), strict=True))
     for name, words in commands.items():
         here = ncdiag(*words, cwd=project, env={"COLUMNS": "100"})
         assert here.stdout, name

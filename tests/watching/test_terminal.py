@@ -295,7 +295,9 @@ def test_a_window_that_is_closed_is_an_error_for_the_job(quiet: list[str], tmp_p
     assert until(lambda: why.exists() and why.read_text()) == "5"
 
 
-@pytest.mark.parametrize("other", ["file", "pipe", "nothing"])
+@pytest.mark.parametrize(
+    "other", ["pipe", pytest.param("file", marks=pytest.mark.long), pytest.param("nothing", marks=pytest.mark.long)]
+)
 def test_only_one_stream_is_on_the_terminal(program: list[str], tmp_path: Path, other: str) -> None:
     target = {"file": f">{tmp_path}/out", "pipe": f"| cat >{tmp_path}/out", "nothing": ">/dev/null"}[other]
     job = python("import os, sys; os.write(1, b'out'); os.write(2, b'%d' % os.isatty(2)); sys.exit(1)")
