@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pytest
 from asked_for import derived_steps
 
 from ncdiag import catalogue, knowledge
@@ -93,6 +94,7 @@ def room(module: str) -> str | None:
     return parts[2] if parts[1] == "knowledge" and len(parts) > 2 else None
 
 
+@pytest.mark.long
 def test_every_derived_fact_is_in_its_room() -> None:
     asked = areas()
     wrong = []
