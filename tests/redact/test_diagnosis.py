@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import pathlib
 import re
 import sys
