@@ -26,7 +26,8 @@ CORE := --ignore=tests/wheel -m "not shared and not long"
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(CORE) $(ARGS)
 
-# The sweeps whole, property tests with more examples, and what takes long: network namespaces, a real NCCL library.
+# The sweeps whole, property tests with more examples, and what takes long: a real NCCL library, further faults of hosts,
+# networks and browsers.
 sweep: $(VENV)/.installed-dev
 	NCDIAG_SWEEP=whole NCDIAG_FUZZ=$${NCDIAG_FUZZ-same} $(BIN)/python -m pytest -n 2 --dist loadgroup \
 	  --ignore=tests/wheel -m "(sweep or long) and not shared" $(ARGS)
