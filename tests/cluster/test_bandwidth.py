@@ -147,7 +147,9 @@ def test_a_launch_a_rail_that_fails_and_nccl_tests(
     assert text.count("logged in\n") == text.count("is user root uid 0, 1 GPUs\n") == 3
     pairs = [row for row in text.splitlines() if row.endswith("with all_reduce_perf: 46.20 GB/s")]
     assert len(pairs) == 2, text
-    assert f"-n 3 --mca plm_rsh_args '{rdma.ssh}' {tool} -b 64M -e 1G -f 4 -n 20 -g 1\n# nThread" in text
+    _, _, output = text.partition(f"-n 3 --mca plm_rsh_args '{rdma.ssh}' {tool} -b 64M -e 1G -f 4 -n 20 -g 1\n")
+    ours = [line for line in output.splitlines() if not line.startswith("[")]  # mpirun may warn of a race of its own
+    assert ours[0].startswith("# nThread"), text
     assert "# Avg bus bandwidth    : 44.10" in text
 
 
