@@ -37,6 +37,8 @@ SELECTED, BATCH = 600, 60
 """Tests tried for one fault at most, and tests of one run of pytest."""
 LIMIT, LONGEST = 120, 1800
 """Seconds of one test and of one run of pytest: what a fault makes hang is caught."""
+NOT_FOUND = 4
+"""Exit code of pytest for a test that does not exist."""
 COVERAGE = """\
 [run]
 source_pkgs = ncdiag
@@ -179,6 +181,8 @@ def first_failure(tree: Path, tests: list[str]) -> Failure | None:
     for start in range(0, len(tests), BATCH):
         batch = tests[start : start + BATCH]
         code, lines = run_tests(tree, batch)
+        if code == NOT_FOUND:
+            raise SystemExit("\n".join(["the tree has other tests than were measured; measure it anew", *lines]))
         if code:
             said = [line.partition(" ")[2] for line in lines if line.startswith(("FAILED ", "ERROR "))]
             one = max((test for test in batch for text in said if text.startswith(test)), key=len, default="")
@@ -193,8 +197,9 @@ def run_tests(tree: Path, tests: list[str]) -> tuple[int, list[str]]:
     names.write_text("\n".join(tests), encoding="utf-8")
     options = ["-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "-rfE"]
     command = [python(tree), "-m", "pytest", *options, "--timeout", str(LIMIT), f"@{names}"]
+    env = {**os.environ, "NCDIAG_SWEEP": "whole"}  # each commit takes another tenth
     with subprocess.Popen(
-        command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        command, cwd=tree, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     ) as run:
         try:
             said, _ = run.communicate(timeout=LONGEST)

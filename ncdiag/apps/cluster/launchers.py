@@ -149,7 +149,7 @@ def _is_over(talk: Talk, process: subprocess.Popen[bytes]) -> bool:
 def _lines(process: subprocess.Popen[bytes], deadline: float) -> Iterator[str]:
     """The lines of a process until its output ends or the deadline: child processes may keep the output open.
 
-    Yields an empty line from time to time while there is no output.
+    Yields an empty line at intervals while there is no output, so that the caller can act.
     """
     if process.stdout is None:
         return

@@ -22,7 +22,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     @property
     def silence(self) -> str:
-        """The line that says that there is no answer, and why."""
+        """The line that reports that the host did not answer, with the reason."""
         by = f" by {self.by}" if self.by else ""
         return f"ncdiag: {self.host} gave no answer to the sweep{by}: {self.problem}"
 

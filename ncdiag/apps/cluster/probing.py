@@ -71,7 +71,7 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 def probe(nodes: str, via: Via | None, trial: Trial, wish: Wish) -> Tried:
-    """The results of the hosts in ``nodes``; raises UsageError if there is no way to reach them."""
+    """The results of the hosts in ``nodes``; raises UsageError if no launcher can reach them."""
     means = via or chosen(nodes)
     if means == "mpirun":
         msg = "probe must talk to all hosts, but mpirun forwards input only to rank 0; use --via ssh or srun"
@@ -183,7 +183,7 @@ def table(told: Mapping[str, bytes], trial: Trial, known: dict[str, Introduction
 def _slots(hosts: Sequence[Introduction], seconds: float) -> dict[str, float] | None:
     """The time slots of `ncdiag.agent.probe.rails`; None if no time is to be spent.
 
-    If hosts have so many ports that not even one round fits, only the first ports are measured.
+    If even one round with all ports would take too long, only the first ports are measured.
     """
     if not seconds:
         return None
