@@ -56,10 +56,9 @@ def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
             found += _pack(f"pack{number}", folder.resolve())
     if found and extra_dirs:
         from ncdiag.engine.load import check_unique
-        from ncdiag.engine.order import placed
 
         check_unique(found)
-        found = placed(found)
+        found = tuple(sorted(found, key=lambda rule: rule.code))
     return found
 
 

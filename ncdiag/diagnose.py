@@ -11,7 +11,7 @@ import msgspec
 
 from ncdiag import catalogue
 from ncdiag.base.errors import UsageError
-from ncdiag.engine.causes import conclude
+from ncdiag.engine.causes import conclude, overall, root_cause
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Rule
@@ -28,7 +28,7 @@ from ncdiag.nccl import environment
 from ncdiag.report import build, model
 from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
-from ncdiag.suspects.choose import Suspected, is_called_for, is_troubled, noted, suspects
+from ncdiag.suspects.choose import Suspected, decided, is_troubled, noted
 from ncdiag.suspects.weigh import Scales
 from ncdiag.suspects.wording import Wording
 from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, Unreadable, is_given, read_all
@@ -107,10 +107,15 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     diagnosis = conclude(verdicts, view, understood=understood)
     suspected: tuple[Suspected, ...] = ()
     # a pasted text suggests a problem; the inspection of a machine does not
-    if is_called_for(diagnosis.findings, view) and (case.texts or is_troubled(diagnosis.findings, view)):
+    if case.texts or is_troubled(diagnosis.findings, view):
         scales = scales_of(case, view, diagnosis.findings, verdicts, options.answers)
-        suspected = suspects(rules, diagnosis.findings, scales, view)
-        diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *scales.faults))
+        found = decided(rules, diagnosis.findings, scales, view)
+        suspected = found.suspected
+        diagnosis = msgspec.structs.replace(
+            diagnosis, findings=found.findings, answers=found.answers, faults=(*diagnosis.faults, *scales.faults),
+            verdict=overall(found.findings, view, understood=understood, suspected=found.is_suspected),
+            root_cause=None if found.is_suspected else root_cause(found.findings),
+        )  # fmt: skip
     report = build.report(diagnosis, suspected, view, values, _read(case, looked, view.job, options))
     report = msgspec.structs.replace(report, expired=options.expired)
     if not (options.table or options.launch):

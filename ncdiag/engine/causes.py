@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.base.severity import SEVERITIES
+from ncdiag.base.severity import CONFIDENCES, SEVERITIES
 from ncdiag.engine.adjustment import Standing
 from ncdiag.engine.folding import Floor
+from ncdiag.engine.order import basis, candidates, ranked
 from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Diagnosis, Finding, Unknown, Verdict, Word
 from ncdiag.engine.schema import Ask, Rule
@@ -27,8 +28,6 @@ from ncdiag.facts.vocabulary.link_tests import fraction_of_tested
 from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit
 
-ROLES = ("cause", "symptom", "risk")
-"""Roles in the order in which a report shows them; notes come last."""
 MAX_ASKS = 3
 """Maximum number of outputs that a report requests: a longer list is not read."""
 
@@ -49,19 +48,34 @@ def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True
     standing = Standing(view)
     findings = [standing.first(finding) for verdict in held for finding in verdict.findings]
     findings = _Order(findings, view, standing, [verdict.rule for verdict in held]).told()
-    lead = findings[0] if findings and findings[0].severity != "info" else None
+    ordered = [each.finding for each, _ in ranked(candidates(findings), basis(findings, view)) if each.finding]
     return Diagnosis(
-        verdict=_verdict(lead, view, understood=understood or bool(findings)),
-        root_cause=lead.rule.name if lead is not None and lead.role == "cause" else None,
-        findings=tuple(findings),
+        verdict=overall(ordered, view, understood=understood),
+        root_cause=root_cause(ordered),
+        findings=tuple(ordered),
         unknown=shortlist(held, findings),
+        answers=tuple(dict.fromkeys(found.rule.name for found in ordered)),
         faults=tuple(verdict.fault for verdict in held if verdict.fault),
     )
 
 
-def _verdict(lead: Finding | None, view: View, *, understood: bool) -> Word:
-    """The overall verdict: from the first finding, else from observed failures and the person's complaint."""
-    if lead is not None and lead.role != "risk":
+def root_cause(findings: Sequence[Finding]) -> str | None:
+    """The name of the first finding if it is a cause."""
+    lead = findings[0] if findings else None
+    return lead.rule.name if lead is not None and lead.severity != "info" and lead.role == "cause" else None
+
+
+def overall(findings: Sequence[Finding], view: View, *, understood: bool, suspected: bool = False) -> Word:
+    """The overall verdict: from the first finding, else from observed failures and the person's complaint.
+
+    ``suspected``: a suspect precedes all findings, so that none of them is the root cause.
+    """
+    lead = findings[0] if findings and findings[0].severity != "info" else None
+    if lead is not None and suspected:
+        failed = any(found.severity != "info" and found.role != "risk" for found in findings)
+        if failed:
+            return "failed-cause-not-here"
+    elif lead is not None and lead.role != "risk":
         return "root-cause" if lead.role == "cause" else "failed-cause-not-here"
     if seen_complaints(view.job, view):
         return "failed-cause-not-here"
@@ -69,7 +83,7 @@ def _verdict(lead: Finding | None, view: View, *, understood: bool) -> Word:
         return "complaint-nothing-seen"
     if lead is not None:
         return "risk-only"
-    return "healthy-as-far-as-seen" if understood else "nothing-understood"
+    return "healthy-as-far-as-seen" if understood or findings else "nothing-understood"
 
 
 class _Order:
@@ -81,21 +95,18 @@ class _Order:
         self.floor = Floor(findings, rules, view)
         self.peers = Peers(view.job)
         self.named = _aliases(finding.rule for finding in findings)
-        self.explained = {
-            self.named[n] for f in findings for n in f.rule.explains if self.named.get(n, f.rule.name) != f.rule.name
-        }
         self.periods = _periods(findings, view)
         self.edges = self._acyclic(self._edges())
         self.reached = {index: _reachable(self.edges, index) for index in range(len(findings))}
         self.findings = [standing.last(finding, self._explicable(index)) for index, finding in enumerate(findings)]
 
     def told(self) -> list[Finding]:
-        """The findings with their edges, roots first."""
+        """The findings with their edges, in the order in which a report shows them if no signs are known."""
         incoming: dict[int, list[int]] = defaultdict(list)
         for cause, symptoms in self.edges.items():
             for symptom in symptoms:
                 incoming[symptom].append(cause)
-        order = sorted(range(len(self.findings)), key=lambda i: (bool(incoming[i]), *self._key(i)))
+        order = sorted(range(len(self.findings)), key=self._plain_key)
         return [
             msgspec.structs.replace(
                 self.findings[i],
@@ -117,26 +128,12 @@ class _Order:
             and not self._costs_too_little(self.findings[index], found)
         ]  # fmt: skip
 
-    def _key(self, index: int) -> tuple[Any, ...]:
-        """Sort key: causes, symptoms, risks, notes; then the worst consequence, causes of an observed error first."""
-        found = self.findings[index]
-        explained = [SEVERITIES.index(self.findings[i].severity) for i in self.reached[index]]
-        worst = min([SEVERITIES.index(found.severity), *explained])
-        bucket = len(ROLES) if found.severity == "info" else ROLES.index(found.role)
-        alone = found.role == "cause" and 0 not in explained
-        return bucket, self._is_suspect(index), found.vague, worst, alone, *self._plain_key(index)
-
-    def _is_suspect(self, index: int) -> bool:
-        """True for a symptom that a fired rule would explain, even if elsewhere: it is never reported as the cause."""
-        found = self.findings[index]
-        return found.role == "symptom" and found.rule.name in self.explained
-
     def _plain_key(self, index: int) -> tuple[Any, ...]:
-        """Sort key: severity, earliest time, lower layer, place of the rule; the rest makes the order deterministic."""
+        """Sort key: earliest time, lower layer, strength of proof; the rest makes the order deterministic."""
         finding = self.findings[index]
         rule, where = finding.rule, finding.where
-        severity = SEVERITIES.index(rule.severity)
-        return severity, self.periods[index], finding.layer, rule.place, rule.code, where.order or 0, finding.title
+        strength = CONFIDENCES.index(rule.strength)
+        return self.periods[index], finding.layer, strength, rule.code, where.order or 0, finding.title
 
     def _edges(self) -> Edges:
         by_name: dict[str, list[int]] = defaultdict(list)

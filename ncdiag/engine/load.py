@@ -16,7 +16,6 @@ from ncdiag.engine import examples
 from ncdiag.engine.areas import WORDS, layers_of, wording_of, words_of
 from ncdiag.engine.codes import CODE, code_of
 from ncdiag.engine.compiling import compile_rule
-from ncdiag.engine.order import placed
 from ncdiag.engine.refusals import check_keys, line_of, refuse, refuse_value
 from ncdiag.engine.schema import DEFAULT_LAYER, EXAMPLES, Applies, Ask, Case, Fix, Rule, Sign, Suspect
 from ncdiag.engine.scope import Names
@@ -32,13 +31,13 @@ _TABLES: dict[str, type[msgspec.Struct]] = {
 
 
 def load_folder(folder: Path, names: Names | None = None, *, with_examples: bool = True) -> tuple[Rule, ...]:
-    """All rules of ``folder/<area>/<name>.toml`` by code, with their places.
+    """All rules of ``folder/<area>/<name>.toml`` by code.
 
     Codes and names, including former ones, are unique. Files of examples are read only ``with_examples``.
     """
     rules = [load_file(path, names, with_examples=with_examples) for path in rule_files(folder)]
     check_unique(rules)
-    return placed(rules)
+    return tuple(sorted(rules, key=lambda rule: rule.code))
 
 
 def rule_files(folder: Path) -> list[Path]:

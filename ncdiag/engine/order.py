@@ -1,52 +1,180 @@
-"""The fixed order of rules, which decides which finding is printed first if severity, time and layer are equal.
+"""The order of the answers: one sum of named terms for each candidate, which is a finding or a suspect.
 
-Rules that prove something precede those that make it likely; then the lower code is first. A rule that must come
-earlier names those that it precedes (``before``): it is moved before the first of them, and the others keep their
-places.
+The values are in steps of log-odds, like the weights of signs (`ncdiag.suspects.weigh`), set by hand and rounded. They
+are counted on real support threads, wins and losses (`make cases`); no fitted weights are used. Equal sums are decided
+by time, layer and code.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from ncdiag.base.errors import DefinitionError
-from ncdiag.base.severity import CONFIDENCES
+from ncdiag.base.severity import Confidence
+from ncdiag.base.spans import Span
+from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import open_failures
+
+_MOST_SIGNS = 6.0
+"""Maximum score of a finding's signs: what its conditions prove needs no further signs."""
+
+_USUAL_SIGNS = 1.0
+"""The score of a finding whose rule has no signs: that of a usual finding."""
+
+GUESS = -0.8
+_STEP = 0.1
+_PROOFS: Mapping[Confidence, float] = {"certain": 1.8, "likely": 1.3, "possible": 0.5}
 
 
-def placed(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    """The rules sorted by code, each with its ``place`` in the order.
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A possible answer. ``score``: of the signs of its rule; ``finding``: None for a suspect.
 
-    Unknown names under ``before`` are ignored (`ncdiag rules test` reports them). Raises DefinitionError for rules that
-    precede each other.
+    ``evidence``: the lines on which it rests. ``is_guess``: only weak signs or words that it shares with the input.
     """
-    held = sorted(rules, key=lambda rule: rule.code)
-    places = _places(held)
-    return tuple(msgspec.structs.replace(rule, place=places[rule.name]) for rule in held)
+
+    rule: Rule
+    score: float = 0.0
+    finding: Finding | None = None
+    evidence: tuple[Span, ...] = ()
+    is_guess: bool = False
 
 
-def _places(rules: Iterable[Rule]) -> dict[str, int]:
-    held = sorted(rules, key=lambda rule: (CONFIDENCES.index(rule.strength), rule.code))
-    named = {name: rule.name for rule in held for name in (rule.name, *rule.formerly)}
-    earlier: dict[str, list[Rule]] = defaultdict(list)
-    for rule in held:
-        for name in rule.before:
-            earlier[named.get(name, "")].append(rule)
-    places: dict[str, int] = {}
+class Basis(msgspec.Struct, frozen=True):
+    """What the terms compare a candidate with.
 
-    def place(rule: Rule, later: tuple[str, ...]) -> None:
-        if rule.name in later:
-            circle = " before ".join((rule.name, *reversed(later[later.index(rule.name) :])))
-            reason = f"before is circular: {circle}"
-            raise DefinitionError(reason, hint="remove one of them")
-        if rule.name not in places:
-            for first in earlier[rule.name]:
-                place(first, (*later, rule.name))
-            places[rule.name] = len(places)
+    ``first``: source and line of the first failure that counts; ``explained``: names of the rules that a finding's rule
+    explains, wherever.
+    """
 
-    for rule in held:
-        place(rule, ())
-    return places
+    first: tuple[str, int] | None = None
+    explained: frozenset[str] = frozenset()
+
+
+def basis(findings: Iterable[Finding], view: View) -> Basis:
+    """The basis of the order of these findings, and of the suspects beside them."""
+    lines = (event.provenance.get("") for event in open_failures(view.job, view))
+    first = min(((span.source, span.line) for span in lines if span is not None), default=None)
+    held = list(findings)
+    current = {name: found.rule.name for found in held for name in (found.rule.name, *found.rule.formerly)}
+    explained = {
+        current[name] for found in held for name in found.rule.explains
+        if current.get(name, found.rule.name) != found.rule.name
+    }  # fmt: skip
+    return Basis(first, frozenset(explained))
+
+
+def _signs(of: Candidate, _: Basis) -> float:
+    """The score of the signs of its rule; for a finding at most `_MOST_SIGNS`, and `_USUAL_SIGNS` if it has none."""
+    if of.finding is None:
+        return of.score
+    return max(0.0, min(of.score, _MOST_SIGNS)) if of.rule.suspect is not None else _USUAL_SIGNS
+
+
+def _proof(of: Candidate, _: Basis) -> float:
+    """Its conditions are true; more if they prove it, less if they only make it possible."""
+    if of.finding is None:
+        return 0.0
+    if of.finding.role != "cause":
+        return 1.3
+    return _PROOFS[of.finding.confidence]
+
+
+def _role(of: Candidate, _: Basis) -> float:
+    """A cause comes before a symptom, a symptom before a risk, and a note last."""
+    if of.finding is None:
+        return 0.0
+    if of.finding.severity == "info":
+        return -2.0
+    return {"cause": 2.0, "symptom": 1.8, "risk": 0.6}[of.finding.role]
+
+
+def _warning(of: Candidate, _: Basis) -> float:
+    """A warning is less likely to be what stopped the job than an error."""
+    return -0.4 if of.finding is not None and of.finding.severity == "warning" else 0.0
+
+
+def _first(of: Candidate, basis: Basis) -> float:
+    """It rests on the first line that reports a failure."""
+    return 0.4 if basis.first and any((span.source, span.line) == basis.first for span in of.evidence) else 0.0
+
+
+def _explains(of: Candidate, _: Basis) -> float:
+    """It explains another finding."""
+    return 0.5 if of.finding is not None and of.finding.consequences else 0.0
+
+
+def _explained(of: Candidate, basis: Basis) -> float:
+    """Another finding explains it; less if that finding's place does not match."""
+    if of.finding is None:
+        return 0.0
+    if of.finding.explained_by:
+        return -3.5
+    return -2.0 if of.rule.name in basis.explained else 0.0
+
+
+def _floor(of: Candidate, _: Basis) -> float:
+    """It reports a failure that no specific rule knows."""
+    return -2.0 if of.finding is not None and of.rule.floor else 0.0
+
+
+def _echo(of: Candidate, _: Basis) -> float:
+    """It only shows that another process or an earlier call failed."""
+    return -1.2 if of.finding is not None and of.rule.echo else 0.0
+
+
+def _vague(of: Candidate, _: Basis) -> float:
+    """Its line says that something failed, not what."""
+    return -1.8 if of.finding is not None and of.finding.vague else 0.0
+
+
+def _guess(of: Candidate, _: Basis) -> float:
+    """Only weak signs, or words that it shares with the input, speak for it."""
+    return GUESS if of.is_guess else 0.0
+
+
+TERMS: Mapping[str, Callable[[Candidate, Basis], float]] = {
+    "signs": _signs, "proof": _proof, "role": _role, "warning": _warning, "first failing line": _first,
+    "explains": _explains, "explained": _explained, "floor": _floor, "echo": _echo, "vague": _vague, "guess": _guess,
+}  # fmt: skip
+"""The terms of the sum by their names."""
+
+
+def terms(of: Candidate, basis: Basis) -> dict[str, float]:
+    """The terms of a candidate that are not zero."""
+    return {name: value for name, term in TERMS.items() if (value := term(of, basis))}
+
+
+def total(of: Candidate, basis: Basis) -> float:
+    """The sum of its terms."""
+    return sum(term(of, basis) for term in TERMS.values())
+
+
+def candidates(findings: Sequence[Finding], scores: Mapping[str, float] | None = None) -> list[Candidate]:
+    """The findings as candidates; ``scores`` of the signs by code of the rule."""
+    known = scores or {}
+    return [
+        Candidate(rule=found.rule, score=known.get(found.rule.code, 0.0), finding=found, evidence=found.evidence)
+        for found in findings
+    ]
+
+
+def ranked(held: Iterable[Candidate], basis: Basis) -> list[tuple[Candidate, float]]:
+    """The candidates with their sums, the most likely answer first; equal ones keep their order.
+
+    A finding never comes before all those that explain it.
+    """
+    summed = [(each, total(each, basis)) for each in held]
+    best: dict[str, float] = {}
+    for each, value in summed:
+        if each.finding is not None:
+            best[each.rule.name] = max(value, best.get(each.rule.name, value))
+    return sorted(((each, _below_its_cause(each, value, best)) for each, value in summed), key=lambda pair: -pair[1])
+
+
+def _below_its_cause(of: Candidate, value: float, best: Mapping[str, float]) -> float:
+    """The sum, at most a little less than the highest of the findings that explain it."""
+    causes = [best[name] for name in (of.finding.explained_by if of.finding is not None else ()) if name in best]
+    return min(value, max(causes) - _STEP) if causes else value

@@ -54,20 +54,12 @@ def problems(
 
 
 def _of_names(rule: Rule, book: Collection[Rule]) -> Iterator[str]:
-    """Names of unknown rules, and names under ``before`` that have no effect."""
-    known = {name: other for other in (*book, rule) for name in (other.name, *other.formerly)}
-    for key in ("explains", "before") if book else ():
-        for name in getattr(rule, key):
-            if name not in known:
-                hint = suggestion(name, known)
-                yield f"{key} {name!r}, which is not a rule" + (f": {hint}" if hint else "")
-    for other in (known[name] for name in rule.before if name in known):
-        if (rule.severity, rule.layer) != (other.severity, other.layer):
-            yield f"before {other.name!r} has no effect: severity and layer order them ({_rank(rule)}, {_rank(other)})"
-
-
-def _rank(rule: Rule) -> str:
-    return f"{rule.severity} {rule.layer}"
+    """Names of unknown rules."""
+    known = {name for other in (*book, rule) for name in (other.name, *other.formerly)}
+    for name in rule.explains if book else ():
+        if name not in known:
+            hint = suggestion(name, known)
+            yield f"explains {name!r}, which is not a rule" + (f": {hint}" if hint else "")
 
 
 def _problems(rule: Rule, look: Look) -> Iterator[str]:

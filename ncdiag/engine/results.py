@@ -106,11 +106,13 @@ class Unknown(msgspec.Struct, frozen=True):
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The result of judging all rules.
 
-    ``findings``: roots first, then consequences; ``root_cause``: name of the first, or None.
+    ``findings``: the most likely answer first (`ncdiag.engine.order`); ``root_cause``: name of the first answer if that
+    is a cause that was found. ``answers``: names of findings and suspects in their common order.
     """
 
     verdict: Word
     root_cause: str | None
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
+    answers: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()

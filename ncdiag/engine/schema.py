@@ -134,17 +134,16 @@ class Rule(_Table, frozen=True):
     """One fault. ``when``: all true; ``unless``: none true; ``each`` binds names to facts before both are evaluated.
 
     A rule without conditions never becomes a finding, only a suspect. ``layer``: lower is closer to the hardware; by
-    default the layer of the area (`AREAS`). ``before``: rules of the same severity and layer whose findings are printed
-    after those of this one. ``strength``: what the conditions prove. ``titles``: the first matching case gives the
-    title, else ``title``. ``effect``: ``job`` if the fault also shows on other hosts. ``broken``: the finding is a
-    failure by itself, a part that does not work, whether or not a job was affected. ``group``: instances with the same
-    value of this text are one finding (default: of the title). ``floor``: judged last, on what no other finding rests
-    on. ``explains``: names of the rules whose findings are consequences of this fault. ``echo``: a symptom that only
-    says that something failed, so that every cause of severity error explains it if they share a place. ``leaves``: the
-    minimum share of a bandwidth that this fault leaves; a lower result has another cause. ``complaint``: the failure of
-    a symptom, in the words of people. ``suspect`` and ``signs``: what makes it likely if nothing is proved. ``program``
-    and ``place`` are computed by the loader from the conditions and from the order of all rules
-    (`ncdiag.engine.order`); they are not written in files.
+    default the layer of the area (`AREAS`); it decides between findings that are otherwise equal. ``strength``: what
+    the conditions prove. ``titles``: the first matching case gives the title, else ``title``. ``effect``: ``job`` if
+    the fault also shows on other hosts. ``broken``: the finding is a failure by itself, a part that does not work,
+    whether or not a job was affected. ``group``: instances with the same value of this text are one finding (default:
+    of the title). ``floor``: judged last, on what no other finding rests on. ``explains``: names of the rules whose
+    findings are consequences of this fault. ``echo``: a symptom that only says that something failed, so that every
+    cause of severity error explains it if they share a place. ``leaves``: the minimum share of a bandwidth that this
+    fault leaves; a lower result has another cause. ``complaint``: the failure of a symptom, in the words of people.
+    ``suspect`` and ``signs``: what makes it likely if nothing is proved. ``program`` is computed by the loader from the
+    conditions; it is not written in files.
     """
 
     code: str
@@ -163,7 +162,6 @@ class Rule(_Table, frozen=True):
     formerly: tuple[str, ...] = ()
     false_positives: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     strength: Confidence = "likely"
     effect: Literal["host", "job"] = "host"
@@ -179,4 +177,3 @@ class Rule(_Table, frozen=True):
     fixes: tuple[Fix, ...] = msgspec.field(default=(), name="fix")
     examples: tuple[Example, ...] = msgspec.field(default=(), name="example")
     program: Program | None = None
-    place: int = 0

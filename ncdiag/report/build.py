@@ -28,7 +28,7 @@ from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
 from ncdiag.report.wanted import wanted
-from ncdiag.suspects.choose import Suspected, answers
+from ncdiag.suspects.choose import Suspected
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
     ("the NCCL log of the ranks", frozenset({"nccl_log"})),
@@ -65,7 +65,7 @@ class Read(msgspec.Struct, frozen=True):
 
 def report(
     diagnosis: results.Diagnosis, suspected: Sequence[Suspected], view: View, values: Values, read: Read
-) -> model.Report:
+) -> model.Report:  # fmt: skip
     """The whole report."""
     faults = [*read.faults, *diagnosis.faults]
     findings = tuple(_finding(found, view, values, faults, read.is_given) for found in diagnosis.findings)
@@ -84,7 +84,7 @@ def report(
         timeline=tuple(map(_moment, timeline(job, view))),
         ruled_out=tuple(_ruled_out(view, diagnosis)) if complaints else (),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
-        answers=answers(diagnosis.findings, suspected),
+        answers=diagnosis.answers,
     )  # fmt: skip
     return msgspec.structs.replace(made, next_steps=next_steps(made))
 

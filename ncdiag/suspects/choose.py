@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from ncdiag.base.spans import Span
+from ncdiag.engine.order import Basis, Candidate, basis, candidates, ranked
 from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.model import Event
@@ -19,17 +20,20 @@ from ncdiag.suspects.weigh import Judged, Scales, Weighed
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Maximum number of suspects in a report."""
-VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 4.0, 1.4, 3.4, 1.5
-"""Minimum scores for the words; ``LEAD`` is the minimum lead over the second suspect for 'very likely'."""
-FAR = 1.0
-"""Maximum distance in score to the first suspect: one that is three times less likely is not worth a person's time."""
+VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 4.0, 1.4, 3.4, 1.0
+"""Minimum scores for the words; ``LEAD`` is the minimum lead over the next answer for 'very likely'."""
+FAR = 3.0
+"""Maximum distance of a suspect to the first answer, in steps of log-odds."""
+CALM_POSSIBLE, CALM_FAR = 1.5, 1.0
+"""``POSSIBLE`` and ``FAR`` if nothing went wrong: then only a suspect with a clear sign is worth showing."""
 
 
 class Suspected(msgspec.Struct, frozen=True):
-    """A suspect to be shown."""
+    """A suspect to be shown. ``lead``: how far its sum is above that of the next answer."""
 
     weighed: Weighed
     likelihood: Likelihood
+    lead: float = 0.0
 
     @property
     def rule(self) -> Rule:
@@ -47,66 +51,71 @@ class Suspected(msgspec.Struct, frozen=True):
         return tuple(judged for judged in self.weighed.signs if judged.truth is None)
 
 
-def is_specific(found: Finding) -> bool:
-    """True if the finding names what to fix, not only that something failed."""
-    return found.role == "cause" and found.severity != "info" and not found.vague and not found.rule.floor
-
-
 def is_telling(found: Finding) -> bool:
     """True for a symptom with a specific rule, not only that something failed."""
     return found.role == "symptom" and found.severity != "info" and not found.vague and not found.rule.floor
 
 
-def is_named(found: Finding) -> bool:
-    """True if a specific rule found it, even if it says little about what to fix."""
-    return found.severity != "info" and not found.rule.floor
+class Decided(NamedTuple):
+    """Findings in their final order, suspects to show, the names of both; ``is_suspected``: a suspect is the first."""
+
+    findings: tuple[Finding, ...]
+    suspected: tuple[Suspected, ...]
+    answers: tuple[str, ...]
+    is_suspected: bool
 
 
-def answers(findings: Sequence[Finding], suspected: Sequence[Suspected]) -> tuple[str, ...]:
-    """Names of findings and suspects in the order of a report.
-
-    Causes that say what to fix, likely suspects, symptoms that say where it fails, risks, possible suspects, the rest,
-    and suspects for which only words speak.
-    """
-    likely = [each.rule.name for each in suspected if each.likelihood != "possible"]
-    possible = [each.rule.name for each in suspected if not each.weighed.only_resembles]
-    words = [each.rule.name for each in suspected if each.weighed.only_resembles]
-    specific = [found.rule.name for found in findings if is_specific(found)]
-    telling = [found.rule.name for found in findings if is_telling(found)]
-    telling += [found.rule.name for found in findings if found.role == "risk" and found.severity != "info"]
-    others = [found.rule.name for found in findings]
-    return tuple(dict.fromkeys([*specific, *likely, *telling, *possible, *others, *words]))
-
-
-def suspects(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> tuple[Suspected, ...]:
-    """The suspects to show."""
+def decided(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, view: View) -> Decided:
+    """One order of all findings and suspects by their sums (`ncdiag.engine.order`), and the suspects worth showing."""
+    scores = {found.rule.code: scales.one(found.rule).score for found in findings if found.rule.suspect}
+    weighed = [] if goes_well_throughout(view) else scales.weigh(eligible(rules, findings))
     troubled = is_troubled(findings, view)
-    weighed = worth_naming(scales.weigh(eligible(rules, findings)), findings)
     if not troubled and not scales.asked:
         # a page that explains procedures contains the words of every fault of its field
         weighed = [each for each in weighed if not each.only_resembles]
-    shown = named(weighed, lines_of_symptoms(findings), troubled=troubled)
-    risks = frozenset() if troubled else {found.rule.code for found in findings if found.severity != "info"}
-    return tuple(each for each in shown if each.rule.code not in risks)
+    return chosen(candidates(findings, scores), weighed, basis(findings, view), troubled=troubled)
 
 
-def worth_naming(weighed: Sequence[Weighed], findings: Iterable[Finding]) -> Sequence[Weighed]:
-    """The suspects with signs; suspects that only resemble the input are included if no rule and no sign says more."""
-    signed = [each for each in weighed if not each.only_resembles]
-    says_more = any(each.score >= POSSIBLE for each in signed) or any(map(is_named, findings))
-    return signed if says_more else weighed
+def chosen(found: Sequence[Candidate], weighed: Sequence[Weighed], on: Basis, *, troubled: bool) -> Decided:
+    """The order of findings and scored suspects; ``troubled``: something failed, or somebody complains."""
+    suspected = [_candidate(each) for each in weighed]
+    order = ranked([*found, *suspected], on)
+    held = {each.rule.code: each for each in weighed}
+    cited = lines_of_symptoms(each.finding for each, _ in order if each.finding is not None)
+    shown = list(_shown(order, held, cited, troubled=troubled))
+    codes = {each.rule.code for each in shown}
+    named = [each for each, _ in order if each.finding is not None or each.rule.code in codes]
+    return Decided(
+        findings=tuple(each.finding for each in named if each.finding is not None),
+        suspected=tuple(shown),
+        answers=tuple(dict.fromkeys(each.rule.name for each in named)),
+        is_suspected=bool(named) and named[0].finding is None,
+    )
 
 
-def is_called_for(findings: Sequence[Finding], view: View) -> bool:
-    """True if suspects are to be scored: no finding names the cause, and there is a problem or a complaint."""
+def candidate(rule: Rule, findings: Sequence[Finding], scales: Scales) -> Candidate:
+    """The first finding of a rule as a candidate, or the rule as a suspect."""
+    scored = scales.one(rule)
+    for found in findings:
+        if found.rule.code == rule.code:
+            return Candidate(rule=rule, score=scored.score, finding=found, evidence=found.evidence)
+    return _candidate(scored)
+
+
+def _candidate(weighed: Weighed) -> Candidate:
+    lines = tuple(span for judged in weighed.supporting for span in judged.evidence)
+    return Candidate(rule=weighed.rule, score=weighed.score, evidence=lines, is_guess=weighed.only_resembles)
+
+
+def goes_well_throughout(view: View) -> bool:
+    """True if the job does its work, nothing failed and nobody complains: then there are no suspects."""
     job = view.job
-    well = goes_well(job, view) and not job.complaints and not open_failures(job, view)
-    return not well and not any(is_specific(found) for found in findings)
+    return goes_well(job, view) and not job.complaints and not open_failures(job, view)
 
 
 def eligible(rules: Iterable[Rule], findings: Sequence[Finding]) -> Iterable[Rule]:
-    """The rules that may be suspects: not those whose finding is already reported as the problem."""
-    shown = {found.rule.code for found in findings if found.severity != "info" and found.role != "risk"}
+    """The rules that may be suspects: not those whose finding is already reported as a problem."""
+    shown = {found.rule.code for found in findings if found.severity != "info"}
     return (rule for rule in rules if rule.code not in shown)
 
 
@@ -144,28 +153,37 @@ def says_no_more(weighed: Weighed, cited: frozenset[Span]) -> bool:
     return bool(lines) and lines <= cited
 
 
-def named(
-    weighed: Sequence[Weighed], cited: frozenset[Span] = frozenset(), *, troubled: bool = True
-) -> Iterable[Suspected]:
-    """The first suspects, each with the word for its score; less than possible, or far from the first, is left out.
+def _shown(
+    order: Sequence[tuple[Candidate, float]], held: Mapping[str, Weighed], cited: frozenset[Span], *, troubled: bool
+) -> Iterator[Suspected]:
+    """The suspects to show, in order; one that is too far from the first answer is left out.
 
     A suspect is at most possible if its evidence is only that of a symptom (``cited``: its lines) or resemblance, or if
     nothing went wrong.
     """
-    for place, each in enumerate(weighed[:MOST]):
-        if weighed[0].score - each.score > FAR:
+    least, far = (POSSIBLE, FAR) if troubled else (CALM_POSSIBLE, CALM_FAR)
+    number = 0
+    for place, (each, value) in enumerate(order):
+        weighed = held.get(each.rule.code)
+        if each.finding is not None or weighed is None or weighed.score < least:
+            continue
+        if number == MOST or order[0][1] - value > far:
             return
-        behind = weighed[place + 1].score if place + 1 < len(weighed) else 0.0
-        word = likelihood(each.score, each.score - behind, first=place == 0)
-        if word is None:
-            return
-        yield Suspected(each, word if troubled and not says_no_more(each, cited) else "possible")
+        number += 1
+        behind = order[place + 1][1] if place + 1 < len(order) else 0.0
+        word = likelihood(weighed.score, value - behind, first=place == 0) or "possible"
+        if not troubled or says_no_more(weighed, cited):
+            word = "possible"
+        yield Suspected(weighed, word, value - behind)
 
 
 def likelihood(score: float, lead: float, *, first: bool) -> Likelihood | None:
-    """The word for a score; only the first suspect, with a clear lead, is very likely."""
+    """The word for a score; only the first answer, with a clear lead, is very likely.
+
+    None if it is not worth showing by itself.
+    """
     if first and score >= VERY_LIKELY and lead >= LEAD:
         return "very likely"
     if score >= LIKELY:
         return "likely"
-    return "possible" if score >= POSSIBLE else None
+    return "possible" if score >= CALM_POSSIBLE else None

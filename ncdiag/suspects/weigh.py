@@ -118,7 +118,7 @@ class Scales:
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
         """The suspects with evidence for them, most likely first."""
         found = [weighed for rule in rules if rule.suspect is not None and (weighed := self.one(rule)).supporting]
-        return sorted(found, key=lambda weighed: (-weighed.score, weighed.rule.place, weighed.rule.code))
+        return sorted(found, key=lambda weighed: (-weighed.score, weighed.rule.code))
 
     def one(self, rule: Rule) -> Weighed:
         """The score of one suspect; a sign that cannot be judged because of a bug of ncdiag is unknown."""

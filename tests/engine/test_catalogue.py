@@ -90,7 +90,7 @@ def test_what_comes_from_the_cache_is_what_was_built_and_works(cache: Path, pack
     assert read == built
     assert read is not built
     rule = next(rule for rule in read if rule.name == "own-rule")
-    assert rule == msgspec.structs.replace(load_folder(pack)[0], examples=(), place=rule.place)
+    assert rule == msgspec.structs.replace(load_folder(pack)[0], examples=())
     job = Job(
         ranks=(Rank(host="a", rank=0, net="Socket"), Rank(host="a", rank=1, net="IB")), complete=frozenset({"ranks"})
     )

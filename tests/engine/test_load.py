@@ -53,7 +53,6 @@ def write(folder: Path, text: str, area: str = "gpu", name: str = "too-few-gpus"
 
 def test_a_rule_with_its_examples(tmp_path: Path) -> None:
     rule = load_file(write(tmp_path, RULE))
-    assert rule.before == ()
     assert rule.strength == "likely"
     assert rule.asks[0].ask_for == "nvidia-smi -L"
     assert rule.fixes[0].kind == "hardware"

@@ -1,55 +1,104 @@
-"""The order of rules that decides ties: strength, code, and what a rule says to precede."""
+"""The order of the answers: each term of the sum, and what decides between equal sums."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from ncdiag.base.errors import DefinitionError
-from ncdiag.base.severity import Confidence
-from ncdiag.engine.order import placed
-from ncdiag.engine.schema import Rule
+from ncdiag.base.spans import Span
+from ncdiag.engine.order import TERMS, Basis, Candidate, basis, candidates, ranked, terms, total
+from ncdiag.engine.results import Finding
+from ncdiag.engine.schema import Rule, Suspect
+from ncdiag.engine.where import Where
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View
+
+RULE = Rule(
+    code="NCD1", name="one", area="ib", severity="error", role="cause", title="", why="", suspect=Suspect(text="one")
+)
+CAUSE = Finding(
+    rule=RULE, severity="error", role="cause", layer=50, title="one", why="", confidence="certain",
+    where=Where.nowhere(), evidence=(Span("log", 3, "it failed"),), instances=({},), count=1,
+)  # fmt: skip
 
 
-def rule(code: int, *before: str, strength: Confidence = "likely", **fields: object) -> Rule:
-    made = Rule(
-        code=f"NCD{code:03d}", name=f"r{code}", area="a", severity="error", role="cause", title="t", why="w",
-        when=("True",), before=before, strength=strength,
-    )  # fmt: skip
-    return msgspec.structs.replace(made, **fields)
+def finding(**fields: object) -> Finding:
+    of = {key: value for key, value in fields.items() if key in {"floor", "echo", "explains", "name", "code"}}
+    rest = {key: value for key, value in fields.items() if key not in of}
+    return msgspec.structs.replace(CAUSE, rule=msgspec.structs.replace(RULE, **of), **rest)
 
 
-def order(*rules: Rule) -> list[str]:
-    return [found.name for found in sorted(placed(rules), key=lambda found: found.place)]
+def of(found: Finding, score: float = 1.0, on: Basis | None = None) -> dict[str, float]:
+    (held,) = candidates([found], {found.rule.code: score})
+    return terms(held, on or Basis())
 
 
-def test_what_is_proved_comes_first_then_the_lower_code() -> None:
-    assert order(rule(4), rule(1, strength="possible"), rule(3), rule(9, strength="certain")) == [
-        "r9",
-        "r3",
-        "r4",
-        "r1",
-    ]
+def test_a_suspect_is_worth_the_score_of_its_signs() -> None:
+    assert terms(Candidate(rule=RULE, score=2.5), Basis()) == {"signs": 2.5}
+    assert total(Candidate(rule=RULE, score=2.5), Basis()) == pytest.approx(2.5)
 
 
-def test_a_rule_is_moved_up_before_those_that_it_precedes() -> None:
-    assert order(rule(1), rule(2), rule(3), rule(4, "r2"), rule(5, "r4")) == ["r1", "r5", "r4", "r2", "r3"]
-    assert order(rule(1), rule(2), rule(3, "r1", "r2")) == ["r3", "r1", "r2"]
+@pytest.mark.parametrize(
+    ("better", "worse", "term"),
+    [
+        ({}, {"confidence": "possible"}, "proof"),
+        ({"confidence": "likely"}, {"role": "symptom", "confidence": "likely"}, "role"),
+        ({"role": "symptom"}, {"role": "risk"}, "role"),
+        ({"role": "risk"}, {"role": "risk", "severity": "info"}, "role"),
+        ({}, {"severity": "warning"}, "warning"),
+        ({"consequences": ("other",)}, {}, "explains"),
+        ({}, {"explained_by": ("other",)}, "explained"),
+        ({}, {"floor": True}, "floor"),
+        ({}, {"echo": True}, "echo"),
+        ({}, {"vague": True}, "vague"),
+    ],
+)
+def test_each_term_counts(better: dict[str, object], worse: dict[str, object], term: str) -> None:
+    high, low = of(finding(**better)), of(finding(**worse))
+    assert high.get(term, 0.0) > low.get(term, 0.0)
+    assert {key: value for key, value in high.items() if key != term} == {
+        key: value for key, value in low.items() if key != term
+    }
 
 
-def test_a_former_name_counts_and_an_unknown_one_does_not() -> None:
-    assert order(rule(1, formerly=("old",)), rule(2, "old", "nothing")) == ["r2", "r1"]
+def test_a_guess_is_worth_less_than_its_score() -> None:
+    assert total(Candidate(rule=RULE, score=2.0, is_guess=True), Basis()) < 2.0
 
 
-def test_a_circle_is_refused() -> None:
-    with pytest.raises(DefinitionError, match="before is circular: r1 before r2 before r3 before r1"):
-        placed([rule(1, "r2"), rule(2, "r3"), rule(3, "r1")])
-    with pytest.raises(DefinitionError, match="before is circular: r1 before r1"):
-        placed([rule(1, "r1")])
+def test_the_first_failing_line_counts_for_findings_and_suspects() -> None:
+    failed = Event(event="x", origin="program", kind="cause", provenance={"": CAUSE.evidence[0]})
+    on = basis([], View(Job(events=(failed,))))
+    assert of(CAUSE, on=on)["first failing line"] > 0
+    assert terms(Candidate(rule=RULE, evidence=CAUSE.evidence), on)["first failing line"] > 0
+    assert "first failing line" not in terms(Candidate(rule=RULE), on)
 
 
-def test_places_of_a_book_stay_in_order_when_a_pack_joins_it() -> None:
-    book = placed([rule(1), rule(2), rule(3, "r1")])
-    joined = placed([*book, msgspec.structs.replace(rule(9, "r2"), name="own")])
-    assert [found.code for found in joined] == ["NCD001", "NCD002", "NCD003", "NCD009"]
-    assert order(*joined) == ["r3", "r1", "own", "r2"]
+def test_a_symptom_that_a_finding_of_another_place_would_explain_counts_less() -> None:
+    symptom = finding(role="symptom", name="timeout")
+    cause = finding(explains=("timeout",), name="cable")
+    on = basis([symptom, cause], View(Job()))
+    assert -3.5 < of(symptom, on=on)["explained"] < 0
+    assert "explained" not in of(cause, on=on)
+
+
+def test_signs_of_a_finding_have_a_limit_and_a_default() -> None:
+    assert of(CAUSE, 50.0)["signs"] == of(CAUSE, 6.0)["signs"]
+    assert "signs" not in of(CAUSE, -3.0)
+    bare = msgspec.structs.replace(CAUSE, rule=msgspec.structs.replace(RULE, suspect=None))
+    assert of(bare)["signs"] > 0
+
+
+def test_equal_sums_keep_the_order_of_time_and_layer() -> None:
+    first, second = finding(name="first", code="NCD2"), finding(name="second")
+    assert [each.rule.name for each, _ in ranked(candidates([first, second]), Basis())] == ["first", "second"]
+
+
+def test_a_finding_comes_after_what_explains_it_whatever_its_signs() -> None:
+    loud = finding(name="loud", code="NCD2", explained_by=("quiet",))
+    quiet = finding(name="quiet", code="NCD3", severity="warning")
+    held = candidates([loud, quiet], {"NCD2": 6.0, "NCD3": 0.0})
+    assert [each.rule.name for each, _ in ranked(held, Basis())] == ["quiet", "loud"]
+
+
+def test_every_term_says_what_it_is() -> None:
+    assert all(term.__doc__ for term in TERMS.values())

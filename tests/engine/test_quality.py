@@ -171,23 +171,13 @@ def test_each_title_has_an_example_and_each_of_its_conditions_another() -> None:
     assert "no example shows the condition 'any(m.name == \"mlx5_core\" for m in host.modules)' of a title" in problem
 
 
-@pytest.mark.parametrize("key", ["explains", "before"])
-def test_a_name_that_no_rule_has_is_told(key: str) -> None:
-    rule = load_text(RULE.replace("when = ", f'{key} = ["socket-peer-close"]\nwhen = ', 1))
-    book = [msgspec.structs.replace(rule, name="socket-peer-closed", explains=(), before=())]
+def test_a_name_that_no_rule_has_is_told() -> None:
+    rule = load_text(RULE.replace("when = ", 'explains = ["socket-peer-close"]\nwhen = ', 1))
+    book = [msgspec.structs.replace(rule, name="socket-peer-closed", explains=())]
     (problem,) = problems([rule], facts_of, View, book)
     assert problem.startswith(
-        f"peermem-missing: {key} 'socket-peer-close', which is not a rule: did you mean 'socket-peer-closed'"
+        "peermem-missing: explains 'socket-peer-close', which is not a rule: did you mean 'socket-peer-closed'"
     )
-
-
-@pytest.mark.parametrize(("change", "told"), [({}, 0), ({"layer": 20}, 1), ({"severity": "error"}, 1)])
-def test_an_order_that_has_no_effect_is_told(change: dict[str, object], told: int) -> None:
-    rule = load_text(RULE.replace("when = ", 'before = ["former"]\nwhen = ', 1))
-    other = msgspec.structs.replace(rule, name="other", formerly=("former",), before=(), **change)
-    found = problems([rule], facts_of, View, [other])
-    assert len(found) == told
-    assert all("before 'other' has no effect: severity and layer order them (warning 10, " in line for line in found)
 
 
 def test_a_finding_without_evidence_is_told() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
 import pytest
 
+from ncdiag.base.severity import Confidence
 from ncdiag.diagnose import look
 from ncdiag.engine.load import load_text
+from ncdiag.engine.order import Basis, candidates
+from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
+from ncdiag.engine.where import Where
 from ncdiag.parsers import discover
 from ncdiag.suspects import trials
-from ncdiag.suspects.choose import FAR, Suspected, likelihood, named
+from ncdiag.suspects.choose import FAR, LIKELY, Decided, chosen, likelihood
 from ncdiag.suspects.decide import questions
 from ncdiag.suspects.weigh import PRIORS, STRENGTHS, Scales, Weighed
 
@@ -62,6 +67,14 @@ def weighed(text: str, answers: Mapping[str, bool] | None = None) -> Weighed:
     return Scales(*look(text), (), answers).one(rule())
 
 
+def scored(name: str, score: float) -> Weighed:
+    return Weighed(msgspec.structs.replace(rule(name), code=name), score, 0, 0, ())
+
+
+def decided(weighed: Iterable[Weighed], findings: Sequence[Finding] = (), *, troubled: bool = True) -> Decided:
+    return chosen(candidates(findings), list(weighed), Basis(), troubled=troubled)
+
+
 def test_signs_on_one_line_count_once() -> None:
     assert weighed("alpha").score == STRENGTHS["strong"]
     assert weighed("alpha\nbeta").score == STRENGTHS["strong"] + STRENGTHS["moderate"]
@@ -90,7 +103,7 @@ def test_an_answer_to_the_question_of_a_suspect_counts_both_ways() -> None:
         Scales(*look("alpha"), (), answers).one(asking).score for answers in ({"Is it so?": True}, {"Is it so?": False})
     ]
     assert scores == [2 * STRENGTHS["strong"], 0]
-    shown = list(named([Scales(*look("alpha\nbeta"), ()).one(asking)]))
+    shown = decided([Scales(*look("alpha\nbeta"), ()).one(asking)]).suspected
     assert ("Is it so?", "Is it so?") in {(question.key, question.text) for question in questions(shown)}
 
 
@@ -121,11 +134,11 @@ def test_words_of_likelihood() -> None:
 
 
 def test_the_next_question_parts_the_suspects() -> None:
-    shown: list[Suspected] = list(named(Scales(*look("alpha beta"), ()).weigh([rule()])))
+    shown = decided(Scales(*look("alpha beta"), ()).weigh([rule()])).suspected
     asked = questions(shown)
     assert {question.key for question in asked} == {"NCCL_P2P_DISABLE=1"}
     assert questions(shown, ["NCCL_P2P_DISABLE=1"]) == []
-    (beta,) = named(Scales(*look("beta"), ()).weigh([rule(prior="common")]))
+    (beta,) = decided(Scales(*look("beta"), ()).weigh([rule(prior="common")])).suspected
     assert "SITE100:it says alpha" in {question.key for question in questions([beta])}
 
 
@@ -162,8 +175,38 @@ def test_a_fix_that_sets_no_variable_is_tried_by_its_label() -> None:
 
 def test_what_is_far_behind_the_first_is_not_shown() -> None:
     scores = (4.5, 4.5 - FAR, 4.4 - FAR)
-    shown = list(named([Weighed(rule(), score, 0, 0, ()) for score in scores]))
-    assert [each.weighed.score for each in shown] == [scores[0], scores[1]]
+    made = decided(scored(f"cause-{number}", score) for number, score in enumerate(scores))
+    assert [each.weighed.score for each in made.suspected] == [scores[0], scores[1]]
+
+
+def found(confidence: Confidence, *, floor: bool = False) -> Finding:
+    of = msgspec.structs.replace(rule("found"), code="found", floor=floor, signs=(), suspect=None)
+    return Finding(
+        rule=of, severity="error", role="symptom" if floor else "cause", layer=50, title="", why="",
+        confidence=confidence, where=Where.nowhere(), evidence=(), instances=({},), count=1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("finding", "score", "names"),
+    [
+        (found("certain"), LIKELY, ["found", "other"]),
+        (found("certain"), LIKELY + 3, ["other", "found"]),
+        (found("certain"), 1.0, ["found"]),
+        (found("certain", floor=True), LIKELY, ["other", "found"]),
+    ],
+)
+def test_findings_and_suspects_have_one_order(finding: Finding, score: float, names: list[str]) -> None:
+    made = decided([scored("other", score)], [finding])
+    assert list(made.answers) == names
+    assert made.is_suspected == (names[0] == "other")
+
+
+def test_where_nothing_went_wrong_a_suspect_is_only_possible_and_needs_a_higher_score() -> None:
+    assert decided([scored("other", 1.2)], troubled=False).suspected == ()
+    (shown,) = decided([scored("other", 5)], troubled=False).suspected
+    assert shown.likelihood == "possible"
+    assert [each.rule.name for each in decided([scored("other", 1.2)]).suspected] == ["other"]
 
 
 def test_a_fix_that_many_suspects_offer_tells_of_their_class() -> None:
