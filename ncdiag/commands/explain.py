@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -13,8 +13,11 @@ from ncdiag.commands._output import for_people, write
 
 if TYPE_CHECKING:
     from ncdiag.apps.explaining import Answer, Explanation
+    from ncdiag.engine.results import Finding, Verdict
     from ncdiag.engine.schema import Rule
     from ncdiag.facts.scalars import Version
+    from ncdiag.facts.view import View
+    from ncdiag.suspects.weigh import Scales
 
 app = application()
 
@@ -23,7 +26,7 @@ app = application()
     help="Explain a rule, a log line, an NCCL_* variable, an error code (Xid 79, SXid 20034, status 12, errno "
     "111, ncclSystemError), a path type, a technical term, a file in /sys or /proc, or how to get a "
     "useful log ('logging'). With a rule and FILE: show, condition by condition, why the rule did or did "
-    "not fire on that input."
+    "not fire on that input. With two rules and FILE: show why one comes before the other in the report."
 )
 def explain(  # noqa: PLR0917  (typer's parameters)
     thing: Annotated[str | None, typer.Argument(metavar="[THING]")] = None,
@@ -59,6 +62,9 @@ def explain(  # noqa: PLR0917  (typer's parameters)
     if rule is not None:
         (rule,) = catalogue.localised([rule], asked, rules or ())
     if rule is not None and files:
+        second = _rule(files[0], rules or ()) if files[1:] and not Path(files[0]).exists() else None
+        if second is not None:
+            return _compared((rule, second), files[1:], nccl, output, quiet=quiet)
         return _traced(rule, files, nccl, output, quiet=quiet)
     return _answered(thing, rule, rules or (), format_, _version(nccl), output)
 
@@ -162,12 +168,48 @@ def _rule_fields(rule: Rule) -> dict[str, Any]:
 
 def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | None, *, quiet: bool) -> int:
     """The trace of the rule on the facts of the files."""
-    from ncdiag import catalogue
     from ncdiag.apps.explaining import rule_text, signs
+    from ncdiag.engine.evaluate import trace
+
+    judged = _judged([rule], files, nccl, quiet=quiet)
+    verdict = next(verdict for verdict in judged.verdicts if verdict.rule is rule)
+    text = rule_text.judged(verdict, trace(rule, judged.view))
+    if rule.suspect is not None:
+        text += signs.summed(judged.scales.one(rule))
+    for_people(text, output)
+    return 0
+
+
+def _compared(
+    rules: Sequence[Rule], files: Sequence[str], nccl: str | None, output: Path | None, *, quiet: bool
+) -> int:  # fmt: skip
+    """The terms of the sums of two rules on the facts of the files."""
+    from ncdiag.apps.explaining import order_text
+    from ncdiag.engine.order import basis, terms
+    from ncdiag.suspects.choose import candidate
+
+    judged = _judged(rules, files, nccl, quiet=quiet)
+    on = basis(judged.findings, judged.view)
+    held = [terms(candidate(rule, judged.findings, judged.scales), on) for rule in rules]
+    for_people(order_text.compared([rule.name for rule in rules], held), output)
+    return 0
+
+
+class _Judged(NamedTuple):
+    """The facts of an input, the verdicts of all rules, the findings, and the scores of suspects."""
+
+    view: View
+    verdicts: Sequence[Verdict]
+    findings: Sequence[Finding]
+    scales: Scales
+
+
+def _judged(rules: Sequence[Rule], files: Sequence[str], nccl: str | None, *, quiet: bool) -> _Judged:
+    """Judge the files by all rules; ``rules`` replace those of the same code."""
+    from ncdiag import catalogue
     from ncdiag.commands._judge import told
     from ncdiag.diagnose import scales_of, view_of
     from ncdiag.engine.causes import conclude
-    from ncdiag.engine.evaluate import trace
     from ncdiag.engine.fallback import judge_all
     from ncdiag.fixes.values import Values
     from ncdiag.machine.inputs import inputs
@@ -175,15 +217,11 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
 
     case = read_all(told(inputs(files), quiet=quiet))
     view = view_of(case.job(), nccl)
-    others = (other for other in catalogue.rules() if other.code != rule.code)
-    verdicts = judge_all([*others, rule], view, Values(view))
-    verdict = next(verdict for verdict in verdicts if verdict.rule is rule)
-    text = rule_text.judged(verdict, trace(rule, view))
-    if rule.suspect is not None:
-        found = conclude(verdicts, view).findings
-        text += signs.summed(scales_of(case, view, found, verdicts).one(rule))
-    for_people(text, output)
-    return 0
+    own = {rule.code for rule in rules}
+    others = (other for other in catalogue.rules() if other.code not in own)
+    verdicts = judge_all([*others, *rules], view, Values(view))
+    findings = conclude(verdicts, view).findings
+    return _Judged(view, verdicts, findings, scales_of(case, view, findings, verdicts))
 
 
 def _every_line(path: str, format_: str) -> Iterator[str]:

@@ -203,3 +203,14 @@ def test_the_json_of_a_rule_says_its_conditions_in_words(
     (answer,) = explained("NCD814")
     (clause,) = answer["when"]
     assert answer["conditions"][clause][0].startswith("xgmi_gap: ")
+
+
+def test_two_rules_and_a_file_show_why_one_comes_first(ncdiag: Run, tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("n1:40:51 [0] NCCL INFO NET/Socket : Using [0]lo:127.0.0.1<0>\nWhy does it hang? It is stuck.\n")
+    first = json.loads(ncdiag("triage", str(log), "--format", "json").stdout)["answers"][0]
+    printed = ncdiag("explain", first, "ib-sm-not-running", str(log)).stdout.decode()
+    sums = next(line for line in printed.splitlines() if line.split()[:1] == ["sum"]).split()[1:]
+    assert float(sums[0]) > float(sums[1])
+    assert f"{first} comes before ib-sm-not-running" in printed
+    assert "Both sums are equal" in ncdiag("explain", first, first, str(log)).stdout.decode()
