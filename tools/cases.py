@@ -1,25 +1,24 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
-"""Measure how often the answer to a real support thread is right: on fitted threads, and on a fifth that was left out.
+"""Measure how often the answer to a real support thread is right, and how often each word for its certainty is.
 
-Usage: python tools/cases.py [--unread] [--misses] [--jobs N]     or     make cases
+Usage: python tools/cases.py [--threads FOLDER ...] [--misses] [--csv FILE --round NAME] [--jobs N]     or     make cases
 
-The threads are next to the project (NCDIAG_SHARED, default ../shared) as ``cases/<folder>/index.json`` and a text each.
-The minimum scores of possible, likely and very likely suspects are fitted: once on all threads, and once for each fifth
-on the four others (a thread's fifth is determined by its name). The result printed as "left out" is the one that
-docs/reports.md may quote. Threads listed in ``unread.txt`` are skipped unless ``--unread`` is given, which scores them
-with the shipped numbers.
+A folder of threads has one or more ``index*.json`` and a text for each thread. Without ``--threads``, the threads next
+to the project are scored (NCDIAG_SHARED, default ../shared, folders ``cases/*``). The rules were written with these in
+view, so that the result is too good: it is marked as fitted. docs/reports.md quotes only threads that were collected and
+labelled before anybody saw an answer to them, scored once. ``--csv`` appends such a scoring to a table.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import csv
 import json
+import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,222 +28,181 @@ from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.schema import Rule
 from ncdiag.fixes.values import Values
 from ncdiag.machine.inputs import inputs
-from ncdiag.suspects import choose
-from ncdiag.suspects.weigh import Weighed
-from ncdiag.text.reading.many import read_all
+from ncdiag.suspects.choose import decided
+from ncdiag.text import read_all
 
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-FIFTHS = 5
-WORDS = ("very likely", "likely", "possible")
-GRID = {
-    "very": (3.0, 3.4, 3.8, 4.0, 4.2, 4.8),
-    "lead": (0.8, 1.0, 1.2, 1.4),
-    "likely": (2.4, 2.8, 3.2, 3.6),
-    "possible": (1.2, 1.6, 2.0),
-}
-PROMISED = {"very likely": 0.8, "likely": 0.6, "possible": 0.4}
+WORDS = ("certain cause", "likely cause", "possible cause", "very likely", "likely", "possible")
+COLUMNS = ("round", "thread", "name", "word", "score", "lead", "place", "right")
+_Z = 1.645
+"""Half the width of a 90% interval, in standard deviations."""
 
 
-class Guess(NamedTuple):
-    """A suspect by its name and former ones, its score, and its evidence.
+class Shown(NamedTuple):
+    """One answer: its names (present and former), its word, the score of its signs, its lead over the next answer.
 
-    ``no_more``: nothing beyond a symptom that was found; ``words``: only the words of the input.
+    ``word`` is empty for symptoms, risks and notes. ``is_loud``: it is an error.
     """
 
-    names: list[str]
+    names: frozenset[str]
+    word: str
     score: float
-    no_more: bool
-    words: bool
+    lead: float
+    is_loud: bool
 
 
 class Answer(NamedTuple):
-    """The answer to a thread. Names come with their former ones; ``suspects`` are sorted, best first."""
+    """The answers to a thread, first to last, and the names that are right; ``is_silent``: nothing is said at all."""
 
-    case: str
+    thread: str
     wanted: frozenset[str]
-    specific: list[list[str]]
-    suspects: list[Guess]
-    telling: list[list[str]]
-    named: bool
-    others: list[list[str]]
-    troubled: bool
-    loud: int
-    complaint: bool
-    unsettled: bool
+    shown: tuple[Shown, ...]
+    is_silent: bool
 
+    @property
+    def right(self) -> list[bool]:
+        """Whether each answer is right."""
+        return [bool(self.wanted & each.names) for each in self.shown]
 
-class Limits(NamedTuple):
-    """The minimum scores of the words."""
+    @property
+    def is_healthy(self) -> bool:
+        """True for a thread in which nothing is wrong."""
+        return "none" in self.wanted
 
-    very: float
-    lead: float
-    likely: float
-    possible: float
-
-
-def names(rule: Rule) -> list[str]:
-    """The name of a rule and its former ones, at most four."""
-    return [rule.name, *rule.formerly[:4]]
+    @property
+    def is_calm(self) -> bool:
+        """True if nothing is claimed: no cause, no error, and no suspect that is more than possible."""
+        return not any(each.is_loud or each.word not in {"", "possible"} for each in self.shown)
 
 
 def answer(item: tuple[dict[str, Any], Path]) -> Answer:
     """Diagnose one thread."""
-    case, path = item
-    read = read_all(inputs([str(path)]))
-    view = diagnose.view_of(read.job())
+    thread, path = item
+    case = read_all(inputs([str(path)]))
+    view = diagnose.view_of(case.job())
     rules = catalogue.rules()
     verdicts = judge_all(rules, view, Values(view))
     findings = conclude(verdicts, view).findings
-    weighed: list[Weighed] = []
-    if choose.is_called_for(findings, view):
-        scales = diagnose.scales_of(read, view, findings, verdicts)
-        weighed = scales.weigh(choose.eligible(rules, findings))
-    cited = choose.lines_of_symptoms(findings)
-    return Answer(
-        case=case["id"],
-        wanted=frozenset({case["expected"]["finding"], *case["expected"].get("also_ok", [])}),
-        specific=[names(found.rule) for found in findings if choose.is_specific(found)],
-        suspects=[
-            Guess(names(each.rule), each.score, choose.says_no_more(each, cited), each.only_resembles)
-            for each in weighed
-        ],
-        telling=[names(found.rule) for found in findings if choose.is_telling(found)]
-        + [names(found.rule) for found in findings if found.role == "risk" and found.severity != "info"],
-        named=any(map(choose.is_named, findings)),
-        others=[names(found.rule) for found in findings if not choose.is_specific(found)],
-        troubled=choose.is_troubled(findings, view),
-        loud=sum(found.severity != "info" for found in findings),
-        complaint=bool(view.job.complaints),
-        unsettled=any(found.severity == "error" for found in findings),
+    found = decided(rules, findings, diagnose.scales_of(case, view, findings, verdicts), view)
+    held = {each.rule.name: each for each in found.findings}
+    suspects = {each.rule.name: each for each in found.suspected}
+    shown = []
+    for name in found.answers:
+        finding, suspect = held.get(name), suspects.get(name)
+        if finding is not None:
+            is_claim = finding.severity != "info" and finding.role == "cause"
+            word = f"{finding.confidence} cause" if is_claim else ""
+            shown.append(Shown(_names(finding.rule), word, 0.0, 0.0, finding.severity == "error"))
+        elif suspect is not None:
+            score = suspect.weighed.score
+            shown.append(Shown(_names(suspect.rule), suspect.likelihood, score, suspect.lead, is_loud=False))
+    loud = any(each.severity != "info" for each in found.findings)
+    expected = thread["expected"]
+    wanted = frozenset({expected["finding"], *expected.get("also_ok", [])})
+    return Answer(thread["id"], wanted, tuple(shown), not (loud or suspects or view.job.complaints))
+
+
+def _names(rule: Rule) -> frozenset[str]:
+    return frozenset({rule.name, *rule.formerly})
+
+
+def threads(folders: Iterable[Path]) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The threads of folders: the entry in the index, and the text."""
+    for folder in folders:
+        for index in sorted(folder.glob("index*.json")):
+            for thread in json.loads(index.read_text(encoding="utf-8"))["cases"]:
+                yield thread, folder / thread.get("file", f"{thread['id']}.txt")
+
+
+def interval(right: int, said: int) -> tuple[float, float]:
+    """The 90% interval of a share (Wilson score)."""
+    if not said:
+        return 0.0, 1.0
+    share, spread = right / said, _Z * _Z / said
+    middle = (share + spread / 2) / (1 + spread)
+    half = _Z * math.sqrt(share * (1 - share) / said + spread / (4 * said)) / (1 + spread)
+    return middle - half, middle + half
+
+
+def summary(title: str, answers: Sequence[Answer]) -> str:
+    """One line: how many are right first and within three, silent, wrong claims, healthy threads in peace."""
+    faulty = [held for held in answers if not held.is_healthy]
+    calm = [held.is_calm for held in answers if held.is_healthy]
+    count = len(faulty) or 1
+    first = sum(held.right[:1] == [True] for held in faulty)
+    three = sum(any(held.right[:3]) for held in faulty)
+    wrong = sum(
+        not right and _is_claim(each) for held in faulty for each, right in zip(held.shown, held.right, strict=True)
+    )
+    silent = sum(held.is_silent for held in faulty)
+    return (
+        f"{title}: {len(faulty)} faulty threads: first {first} ({first / count:.0%}), within three {three} "
+        f"({three / count:.0%}), silent {silent}, wrong causes {wrong} ({wrong / count:.2f} a thread); "
+        f"healthy in peace {sum(calm)} of {len(calm)}"
     )
 
 
-def words(held: Answer, limits: Limits) -> list[tuple[Guess, str]]:
-    """The suspects that are shown, each with its word."""
-    found: list[tuple[Guess, str]] = []
-    signed = [guess for guess in held.suspects if not guess.words]
-    says_more = held.named or any(guess.score >= limits.possible for guess in signed)
-    suspects = signed if says_more else held.suspects
-    for place, guess in enumerate(suspects[: choose.MOST]):
-        behind = suspects[place + 1].score if place + 1 < len(suspects) else 0.0
-        if guess.score < limits.possible or suspects[0].score - guess.score > choose.FAR:
-            break
-        word = "likely" if guess.score >= limits.likely else "possible"
-        if place == 0 and guess.score >= limits.very and guess.score - behind >= limits.lead:
-            word = "very likely"
-        found.append((guess, word if held.troubled and not guess.no_more else "possible"))
-    return found
+def _is_claim(each: Shown) -> bool:
+    return each.word.endswith("cause") or each.word == "very likely"
 
 
-def judged(held: Answer, limits: Limits) -> Counter[str]:
-    """Counts: right first, right among three, silent, wrong claims; for each word, how often it was used and right."""
-    guesses = words(held, limits)
-    suspects = [(guess.names, word) for guess, word in guesses]
-    likely = [names for names, word in suspects if word != "possible"]
-    possible = [guess.names for guess, _ in guesses if not guess.words]
-    guessed = [guess.names for guess, _ in guesses if guess.words]
-    shown = [*held.specific, *likely, *held.telling, *possible, *held.others, *guessed]
-    unique = list({names[0]: names for names in shown}.values())
-    right = [bool(held.wanted & set(names)) for names in unique]
-    claims = [*held.specific, *(names for names, word in suspects if word == "very likely")]
-    wrong = sum(not held.wanted & set(names) for names in claims)
-    found = Counter({"threads": 1, "wrong": wrong})
-    if held.wanted == {"none"}:
-        calm = not (wrong or held.unsettled or any(word != "possible" for _, word in suspects))
-        return found + Counter({"first": calm, "three": calm, "healthy": 1, "healthy calm": calm})
-    for names, word in suspects:
-        found[f"said {word}"] += 1
-        found[f"right {word}"] += bool(held.wanted & set(names))
-    found["first"] += bool(right) and right[0]
-    found["three"] += any(right[:3])
-    found["silent"] += not (held.loud or suspects or held.complaint)
-    return found
+def words(rows: Iterable[tuple[str, bool]]) -> Iterator[str]:
+    """For each word, how often it was right, with the 90% interval; ``rows``: pairs of word and whether it was right."""
+    said: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for word, is_right in rows:
+        said[word] += 1
+        right[word] += is_right
+    for word in WORDS:
+        low, high = interval(right[word], said[word])
+        yield f"  {word:15} right {right[word]:3} of {said[word]:3}   90% interval {low:4.0%} to {high:4.0%}"
 
 
-def fitted(answers: Sequence[Answer]) -> Limits:
-    """The limits that keep the promises of the words and answer most threads."""
-    best = float("-inf"), Limits(*(values[0] for values in GRID.values()))
-    for values in product(*GRID.values()):
-        limits = Limits(*values)
-        if not limits.very > limits.likely > limits.possible:
-            continue
-        total = sum((judged(held, limits) for held in answers), Counter[str]())
-        broken = sum(max(0.0, PROMISED[word] - _share(total, word)) for word in WORDS)
-        worth = (total["first"] + 0.5 * total["three"] + 0.1 * total["said very likely"]) / len(answers) - 2 * broken
-        if worth > best[0]:
-            best = worth, limits
-    return best[1]
+def judged(answers: Iterable[Answer]) -> Iterator[tuple[str, bool]]:
+    """The words of all answers to faulty threads, and whether each answer was right."""
+    for held in answers:
+        if not held.is_healthy:
+            yield from ((each.word, right) for each, right in zip(held.shown, held.right, strict=True) if each.word)
 
 
-def _share(total: Counter[str], word: str) -> float:
-    """The share of right uses of a word by Laplace's rule of succession, so that luck with few counts little."""
-    return (total[f"right {word}"] + 1) / (total[f"said {word}"] + 2)
-
-
-def fifth(case: str) -> int:
-    """The fifth to which a thread belongs, by its name."""
-    return int(hashlib.sha256(case.encode()).hexdigest(), 16) % FIFTHS
-
-
-def line(title: str, total: Counter[str]) -> str:
-    """One line of the table."""
-    count = total["threads"]
-    share = " ".join(f"{name} {total[name] / count:5.0%} " for name in ("first", "three", "silent"))
-    said = ", ".join(f"{word} {total[f'right {word}']}/{total[f'said {word}']}" for word in WORDS)
-    calm = f"healthy {total['healthy calm']}/{total['healthy']}"
-    return f"{title:22} {count:4} threads  {share} wrong {total['wrong'] / count:.2f}  {calm}  right when {said}"
-
-
-def listed() -> list[tuple[dict[str, Any], Path]]:
-    """All threads."""
-    found = []
-    for index in sorted((SHARED / "cases").glob("*/index.json")):
-        for case in json.loads(index.read_text(encoding="utf-8"))["cases"]:
-            found.append((case, index.parent / case.get("file", f"{case['id']}.txt")))  # noqa: PERF401
-    return found
+def table(name: str, answers: Iterable[Answer]) -> Iterator[tuple[object, ...]]:
+    """The rows of the table for a round: one for each answer with a word, and one for a thread without any."""
+    for held in answers:
+        rows = [
+            (name, held.thread, min(held.wanted & each.names, default=min(each.names)), each.word or "none",
+             f"{each.score:.2f}", f"{each.lead:.2f}", place, int(right))
+            for place, (each, right) in enumerate(zip(held.shown, held.right, strict=True), 1)
+        ]  # fmt: skip
+        yield from rows or [(name, held.thread, "", "silent", "0.00", "0.00", 0, int(held.is_healthy))]
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--unread", action="store_true", help="score the threads that are listed as unread, and no others"
-    )
+    parser.add_argument("--threads", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--misses", action="store_true", help="list the threads whose answer is not first")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="append the answers to this table")
+    parser.add_argument("--round", default="", help="name of the scoring in the table")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    unread = set((SHARED / "cases" / "unread.txt").read_text(encoding="utf-8").split())
-    chosen = [item for item in listed() if (item[0]["id"] in unread) == args.unread]
+    chosen = list(threads(args.threads or sorted((SHARED / "cases").glob("*/"))))
     if not chosen:
-        print(f"no threads in {SHARED / 'cases'}")
+        print(f"no threads in {args.threads or SHARED / 'cases'}")
         return
     with ProcessPoolExecutor(args.jobs) as pool:
         answers = list(pool.map(answer, chosen, chunksize=8))
-    shipped = Limits(choose.VERY_LIKELY, choose.LEAD, choose.LIKELY, choose.POSSIBLE)
-    print(line("unread" if args.unread else "as shipped", total_of(answers, shipped)), flush=True)
-    rules_alone = [held._replace(suspects=[]) for held in answers]
-    print(line("without suspects", total_of(rules_alone, shipped)))
-    if not args.unread:
-        whole = fitted(answers)
-        print(line("fitted", total_of(answers, whole)), f" {whole}")
-        left_out: Counter[str] = Counter()
-        for number in range(FIFTHS):
-            limits = fitted([held for held in answers if fifth(held.case) != number])
-            left_out += total_of([held for held in answers if fifth(held.case) == number], limits)
-        print(line("left out", left_out))
-    if args.misses:
-        for held in answers:
-            if not judged(held, shipped)["first"]:
-                shown = [names[0] for names in held.specific] + [
-                    f"{guess.names[0]}={guess.score:.1f}" for guess in held.suspects[:4]
-                ]
-                place = next((i for i, guess in enumerate(held.suspects) if held.wanted & set(guess.names)), None)
-                print(f"{held.case:28} want {'|'.join(sorted(held.wanted)):60} got {' '.join(shown)}  at {place}")
-
-
-def total_of(answers: Iterable[Answer], limits: Limits) -> Counter[str]:
-    """The sums over threads."""
-    return sum((judged(held, limits) for held in answers), Counter[str]())
+    print(summary("scored once" if args.threads else "fitted", answers), flush=True)
+    print(*words(judged(answers)), sep="\n")
+    for held in answers if args.misses else ():
+        if not held.is_healthy and held.right[:1] != [True]:
+            got = ", ".join(f"{min(each.names)} [{each.word}]" for each in held.shown[:4])
+            print(f"{held.thread:30} want {'|'.join(sorted(held.wanted)):60} got {got}")
+    if args.csv:
+        is_new = not args.csv.exists()
+        with args.csv.open("a", encoding="utf-8", newline="") as file:
+            out = csv.writer(file)
+            out.writerows([COLUMNS] if is_new else [])
+            out.writerows(table(args.round, answers))
 
 
 if __name__ == "__main__":
