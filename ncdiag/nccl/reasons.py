@@ -139,6 +139,12 @@ def of_text(text: str, *, cuda: bool = False) -> Reason | None:
     return _inside(bare, cuda=cuda) or _inside(bare, cuda=not cuda) or _numbered(text)
 
 
+def of_cuda_text(text: str) -> Reason | None:
+    """Return the error of which this is CUDA's whole text, and not one of the C library's too; None for others."""
+    bare = _plain(text)
+    return None if bare in errors().texts else errors().cuda_texts.get(bare)
+
+
 def _inside(bare: str, *, cuda: bool) -> Reason | None:
     """The longest wording of an error of CUDA or the C library in the text, at word boundaries."""
     table = _by_first_word(cuda=cuda)

@@ -14,6 +14,14 @@ from ncdiag.parsers._signs import Signs
 EVENT = "program-cuda-failure"
 _SIGNS = Signs("cuda", "hiperror", "hip ", "gpuassert")
 """One of these is in every line that the patterns know: they are tried on few others."""
+_FRAMES = Signs("what():", "error (", "error:", "assert", "check failed")
+_FRAME = lazy_regex(
+    r"what\(\):|\b(?:[Ee]rror|ERROR) ?\(\S{1,120}:\d{1,6}\)|\bassert\w*\b|\b[Cc]heck failed"
+    r"|\b\w*(?:Error|Exception): "
+)
+"""What programs without CUDA's name in the line print before an error."""
+_WORDS = 4
+"""Words from which CUDA's text for an error is its own and none of the C library's."""
 _NAME = lazy_regex(
     r"\b(?:(?:cuda|hip)Error[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b(?!\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))"
 )
@@ -35,7 +43,7 @@ NO_FAILURES = frozenset({
 def failure(text: str) -> str | None:
     """The name of the error of CUDA (``cudaErrorNoDevice``) of which a line tells; None where it tells of none."""
     if not _SIGNS.stand_in(text):
-        return None
+        return _by_text_alone(text) if _FRAMES.stand_in(text) else None
     known = reasons.errors().names
     for found in _NAME.finditer(text):
         if found[0] in known:
@@ -47,6 +55,15 @@ def failure(text: str) -> str | None:
     code = _CODE.match(rest)
     number = int(code[1] or code[2]) if code else 0
     return _failing(reasons.of_text(rest, cuda=True)) or _failing(reasons.of_cuda(number))
+
+
+def _by_text_alone(text: str) -> str | None:
+    """The error whose text is all that follows the colon of an error: ``what():  Error (a.cpp:8): invalid device``."""
+    said = text.rpartition(": ")[2].strip(" '\".)")
+    if len(said.split()) < _WORDS or _FRAME.search(text) is None:
+        return None
+    reason = reasons.of_cuda_text(said)
+    return _failing(reason)
 
 
 def _failing(reason: reasons.Reason | None) -> str | None:

@@ -18,7 +18,7 @@ from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
 from ncdiag.messages.message import Message
 from ncdiag.messages.template import compile_parts, literal_length, parse
-from ncdiag.parsers import _completions, _context, _cuda
+from ncdiag.parsers import _completions, _context, _cuda, _results
 
 EVENTS = {
     "python-exception": {"exception": "str", "error": "str", "process_group": "str"},
@@ -92,7 +92,9 @@ def _reported(matcher: Matcher, text: str) -> list[Found]:
 
 
 def by_form(text: str) -> list[Found]:
-    """An error of CUDA, a failed completion or a failed step of RDMA, whatever words are around it."""
+    """An error of CUDA, a result of NCCL, a failed completion or step of RDMA, whatever words are around it."""
+    if result := _results.failure(text):
+        return [Found(_results.EVENT, "torch", "symptom", {"result": result})]
     if error := _cuda.failure(text):
         return [Found(_cuda.EVENT, "cuda", "symptom", {"cuda_error": error})]
     if status := _completions.status(text):

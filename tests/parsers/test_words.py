@@ -15,7 +15,7 @@ from ncdiag import catalogue
 from ncdiag.formats.literals import beginnings, needed
 from ncdiag.formats.shell import words
 from ncdiag.messages.load import own_messages
-from ncdiag.parsers import _completions, _context, _cuda, _ends, _failing, _slurm, _verbs, discover
+from ncdiag.parsers import _completions, _context, _cuda, _ends, _failing, _results, _slurm, _verbs, discover
 from ncdiag.parsers._signs import Signs, are_in
 from ncdiag.parsers.user_text import context, trials
 from ncdiag.parsers.user_text.words import Lexer
@@ -111,5 +111,5 @@ def _text(path: Path) -> str:
 
 def _found(text: str, context: _context.Context) -> list[object]:
     readers = _failing.find, _ends.find
-    alone = _verbs.failure, _cuda.failure, _completions.status, _slurm.find
+    alone = _verbs.failure, _cuda.failure, _results.failure, _completions.status, _slurm.find
     return [*(read(text) for read in alone), *(read(text, context) for read in readers)]
