@@ -91,6 +91,25 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
     return command, min(position, len(words))
 
 
+_BY_NAME = {
+    "nnodes": ("NNODES",), "node_rank": ("NODE_RANK", "RANK"), "nproc_per_node": ("NPROC_PER_NODE",),
+    "master_addr": ("MASTER_ADDR",), "master_port": ("MASTER_PORT",),
+}  # fmt: skip
+"""Variables in which programs that start torchrun themselves take its options (LlamaFactory, ms-swift, XTuner)."""
+
+
+def by_environment(command: Command) -> Command:
+    """Add what the variables before a program say, where they number a host of several."""
+    if "NNODES" in command.env:
+        for field, names in _BY_NAME.items():
+            value = next((command.env[name] for name in names if name in command.env), "")
+            if field == "master_addr" and value and "$" not in value:
+                command.fields.setdefault(field, value)
+            elif field != "master_addr":
+                _number(command, field, value)
+    return command
+
+
 _INTERPRETER = lazy_regex(r"(?:.*/)?(?:python[\d.]{0,5}|bash|sh)$")
 _LAUNCHES_SCRIPTS = frozenset(
     {"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic", "deepspeed",

@@ -12,7 +12,7 @@ from typing import Any
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section, Span, span
 from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.formats.launch_words import Command, read_command, started
+from ncdiag.formats.launch_words import Command, by_environment, read_command, started
 from ncdiag.formats.launchers import NCCL_TESTS, find
 from ncdiag.formats.shell import is_variable, without_secrets, words
 
@@ -41,6 +41,18 @@ _WRAPPER = (
 """What starts a launcher, in a container or on another host."""
 _BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever comes before the program
 _ASSIGNED = rf"[A-Z][A-Za-z0-9_]{{1,60}}={_BEHIND}[ \t/]"
+_STARTER = (
+    r"(?:llamafactory-cli|xtuner|swift|vllm|sglang|lmdeploy|axolotl|colossalai|fairseq-train|trtllm-serve|trl[ \t]+vllm-serve)"
+    r"[ \t]+[a-z/-]"
+)
+"""Programs that start the processes themselves, a training or a server, as variables say that are set before them."""
+_SERVER = r"(?:trl[ \t]+vllm-serve|vllm[ \t]+serve|python3?[ \t]+-m[ \t]+(?:vllm\.entrypoints|sglang\.launch_server)\S*)[ \t]+\S"
+_SETTINGS = r"(?:[A-Z][A-Za-z0-9_]{1,60}=[^\s|;&]{0,200}[ \t]{1,8}){1,16}"
+_PLACED = (
+    rf"(?:{_SETTINGS})?(?:NNODES|NODE_RANK|MASTER_ADDR|NPROC_PER_NODE)=[^\s|;&]{{0,200}}[ \t]{{1,8}}(?:{_SETTINGS})?"
+    r"(?:(?:ba)?sh[ \t]+\S{1,200}\.sh\b|python[\d.]{0,5}[ \t]+\S|\\$)"
+)
+"""A script, with variables before it that say how many hosts there are, which this one is, and where they meet."""
 _PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S"
 _BEFORE = r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
 ANCHOR = (
@@ -48,6 +60,7 @@ ANCHOR = (
     rf"(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
     rf"|(?:{_FOLDER}|{_ASSIGNED}){_DOCKER}"
     rf"|(?:NCCL|RCCL|CUDA|UCX|TORCH){_PROGRAM})|{_BEFORE}FI{_PROGRAM}"
+    rf"|{_BEFORE}{_SETTINGS}{_STARTER}|{_BEFORE}{_SERVER}|{_BEFORE}{_PLACED}"
 )
 STRUCTURE = " \tefnst"
 
@@ -55,6 +68,7 @@ _OPTION = lazy_regex(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")
 _PATH = lazy_regex(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
 _OPEN = lazy_regex(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
 _BEGIN = lazy_regex(ANCHOR)
+_SERVES = lazy_regex(_SERVER)
 _TEST = lazy_regex(rf"{NCCL_TESTS}$")
 _LAUNCHERS = (
     "mpirun",
@@ -98,12 +112,21 @@ def parse(section: Section) -> Parsed:
         lines.insert(0, section.command)
     if not lines:
         return Parsed()
-    text = " ".join(line.strip().removesuffix("\\").strip() for line in lines).lstrip("+ ")
+    text = " ".join(_unbroken(lines)).lstrip("+ ")
     place = section.span(0) if section.lines else span(section.source, section.first_line, text)
     found = list(_commands(text))
     observations = [o for command in found for o in _observations(section, place, command, text)]
     unread = () if found else tuple(i for i, line in enumerate(section.lines) if line.strip())
     return Parsed(observations=tuple(observations), unread=unread)
+
+
+def _unbroken(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without the backslash at their end, and the ``> `` that a shell prints before the line after one."""
+    goes_on = False
+    for line in lines:
+        text = line.strip()
+        yield (text.removeprefix(">") if goes_on else text).removesuffix("\\").strip()
+        goes_on = text.endswith("\\")
 
 
 def _commands(text: str) -> Iterator[Command]:
@@ -133,8 +156,8 @@ def _commands(text: str) -> Iterator[Command]:
             position = behind
         elif " " in word and any(name in word for name in _LAUNCHERS):  # bash -c "..."
             tokens[position : position + 1] = words(word)
-        elif env and not depth and not set(word) <= set(";&|"):
-            yield Command(program=word.rsplit("/", 1)[-1], env=env, prefix_env=env)
+        elif not depth and (env or (not position and _SERVES.match(text))) and not set(word) <= set(";&|"):
+            yield by_environment(Command(program=word.rsplit("/", 1)[-1], env=env, prefix_env=env))
             return
         else:
             position += 1
