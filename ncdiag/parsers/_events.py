@@ -47,8 +47,8 @@ _TELLING = 30
 _PASSED_ON = frozenset({"cause", "symptom", "echo"})
 _DEPTH = 3
 """Messages within messages."""
-_APART = frozenset({"rank-announced"})
-"""Events of which each line is one, for it matters what is between two that are alike."""
+_APART = frozenset({"rank-announced", "c10d-reverse-lookup"})
+"""Events of which each line is one, for it matters what, or how much time, is between two that are alike."""
 _PEERS = ("peer", "peer_address", "peer_host", "peer_rank")
 
 

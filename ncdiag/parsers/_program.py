@@ -11,7 +11,19 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
-from ncdiag.parsers import _complaints, _context, _ends, _events, _failing, _owners, _progress, _slurm, _timeouts
+from ncdiag.parsers import (
+    _complaints,
+    _context,
+    _ends,
+    _events,
+    _failing,
+    _owners,
+    _packages,
+    _places,
+    _progress,
+    _slurm,
+    _timeouts,
+)
 
 NOISE = lazy_regex(
     r"frame #\d+: |Exception raised from \S+ at |#\d+ \S+ (?:from|in|at) |#\d+ +0x[0-9a-f]+ "
@@ -70,7 +82,8 @@ def _by_form(text: str, level: str | None) -> _events.Found | None:
     context = _context.Context(level=level)
     if (raised := _events.exception(text)) is not None or NOISE.match(text) or CONTINUED.match(text):
         return raised
-    return _slurm.find(text) or _ends.find(text, context) or _failing.find(text, context) or _owners.find(text)
+    failed = _slurm.find(text) or _ends.find(text, context) or _failing.find(text, context)
+    return failed or _owners.find(text) or _places.find(text) or _packages.find(text)
 
 
 def read(section: Section, is_known: Callable[[str], bool] = known, form: Form = form_of_program) -> Parsed:

@@ -42,18 +42,19 @@ _WRAPPER = (
 _BEHIND = r"[^\s|;&]{0,2000}(?=[ \t]).{0,2000}?"  # the value, and whatever comes before the program
 _ASSIGNED = rf"[A-Z][A-Za-z0-9_]{{1,60}}={_BEHIND}[ \t/]"
 _STARTER = (
-    r"(?:llamafactory-cli|xtuner|swift|vllm|sglang|lmdeploy|axolotl|colossalai|fairseq-train|trtllm-serve|trl[ \t]+vllm-serve)"
-    r"[ \t]+[a-z/-]"
+    r"(?:llamafactory-cli|xtuner|swift|vllm|sglang|lmdeploy|axolotl|colossalai|fairseq-train|trtllm-serve"
+    r"|trl[ \t]+vllm-serve)[ \t]+[a-z/-]"
 )
 """Programs that start the processes themselves, a training or a server, as variables say that are set before them."""
-_SERVER = r"(?:trl[ \t]+vllm-serve|vllm[ \t]+serve|python3?[ \t]+-m[ \t]+(?:vllm\.entrypoints|sglang\.launch_server)\S*)[ \t]+\S"
+_MODULES = r"python3?[ \t]+-m[ \t]+(?:vllm\.entrypoints|sglang\.launch_server)"
+_SERVER = rf"(?:trl[ \t]+vllm-serve|vllm[ \t]+serve|{_MODULES}\S*)[ \t]+\S"
 _SETTINGS = r"(?:[A-Z][A-Za-z0-9_]{1,60}=[^\s|;&]{0,200}[ \t]{1,8}){1,16}"
 _PLACED = (
     rf"(?:{_SETTINGS})?(?:NNODES|NODE_RANK|MASTER_ADDR|NPROC_PER_NODE)=[^\s|;&]{{0,200}}[ \t]{{1,8}}(?:{_SETTINGS})?"
     r"(?:(?:ba)?sh[ \t]+\S{1,200}\.sh\b|python[\d.]{0,5}[ \t]+\S|\\$)"
 )
 """A script, with variables before it that say how many hosts there are, which this one is, and where they meet."""
-_PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t])\S"
+_PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t]|ucx_perftest[ \t]|ib_\w{{4,16}}[ \t])\S"
 _BEFORE = r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
 ANCHOR = (
     rf"{_BEFORE}(?:(?:{_FOLDER}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})"

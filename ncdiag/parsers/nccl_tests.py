@@ -154,7 +154,9 @@ class _Runs(Reading):
 
     def average(self, found: re.Match[str]) -> None:
         """The bandwidth over all rows."""
-        self._put(average_busbw=_float(found[1]), average_ok=_verdict(found[2]))
+        again = self._current().fields.get("average_busbw") is not None
+        summaries = self._current().fields.get("summaries", 1) + 1 if again else None
+        self._put(average_busbw=_float(found[1]), average_ok=_verdict(found[2]), summaries=summaries)
 
     def library(self, found: re.Match[str]) -> None:
         """The release of NCCL that runs."""

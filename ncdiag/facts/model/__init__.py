@@ -75,6 +75,7 @@ from ncdiag.facts.model.records import (
     Throughput,
     Timeout,
 )
+from ncdiag.facts.model.relations import Relation, RelationKind
 from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump, StackFrame, StackThread
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
@@ -195,6 +196,8 @@ __all__ = [
     "RasRank",
     "RasReport",
     "RasShare",
+    "Relation",
+    "RelationKind",
     "Ring",
     "RingOrder",
     "RingPlace",

@@ -114,6 +114,7 @@ class Benchmark(Fact, frozen=True, kw_only=True):
 
     ``out_of_bounds`` counts wrong results. ``*_ok`` is the result printed after a number (OK, FAILED). ``columns`` are
     the names in the header of the table, ``unreadable_rows`` counts rows whose numbers were blanked out.
+    ``summaries`` is the number of summaries after the table where it is not one: several processes printed into it.
     ``nccl_version`` is the release of the NCCL library.
     """
 
@@ -134,6 +135,7 @@ class Benchmark(Fact, frozen=True, kw_only=True):
     average_ok: bool | None = None
     out_of_bounds: int | None = None
     out_of_bounds_ok: bool | None = None
+    summaries: int | None = None
     unreadable_rows: int = 0
     rows: tuple[BenchmarkRow, ...] = ()
 

@@ -36,7 +36,7 @@ _SEVERAL = 2
 def starts(job: Job, view: View) -> tuple[Launch, ...]:
     """The launches that start one host of several, including the environment of a host without a launch line."""
     lines = [launch for launch in job.launches if launch.program in _PROGRAMS or "NNODES" in launch.prefix_env]
-    lines = [launch for launch in lines if launch.host is not None] or lines  # a line without a prompt may be an example
+    lines = [launch for launch in lines if launch.host is not None] or lines  # without a prompt: perhaps an example
     lined = {launch.host for launch in lines}
     told = [_by_environment(host) for host in job.hosts if host.name not in lined and None not in lined]
     return tuple(launch for launch in [*lines, *told] if (launch.nnodes or 0) >= _SEVERAL)

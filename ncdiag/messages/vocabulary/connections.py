@@ -38,6 +38,7 @@ _SAME_EVERYWHERE = (
 Sources: moby/moby daemon/libnetwork/ipamutils, libvirt's network ``default``, containers/common (default_subnet), the
 manual of VirtualBox, 6.7.
 """
+_ADDRESS = re.compile(r"(?<![\d./])\d{1,3}(?:\.\d{1,3}){3}(?![\d./])")
 _DOCKER = "172.17.0.0/16"
 
 
@@ -69,13 +70,23 @@ def leads_nowhere(event: Event, view: View) -> str | None:
     if several is False or (address.is_loopback and event.event in _LOCAL_SERVICES):
         return ""
     if address.is_loopback:
-        return "a loopback address, at which each host reaches itself" if several else None
+        return "a loopback address, at which each host reaches itself" if several or _calls_another(view) else None
     if address.is_link_local:
         return "a link-local address, which is valid only on one link and may be the same on every host"
     for pattern, name in _SAME_EVERYWHERE:
         if re.match(pattern, ip):
             return f"the address of {name}, which every host may have"
     return _by_interface(ip, view)
+
+
+def _calls_another(view: View) -> bool:
+    """Does a command that starts a program name the address of another host?"""
+    for launch in view.job.launches:
+        found = (ip_address(text) for text in _ADDRESS.findall(launch.text))
+        if any(ip is not None and not ip.is_loopback and not ip.is_unspecified for ip in found):
+            view.note(launch)
+            return True
+    return False
 
 
 def _by_interface(ip: str, view: View) -> str | None:

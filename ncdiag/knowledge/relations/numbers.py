@@ -1,0 +1,83 @@
+"""Tables and numbers that cannot be right: ids that two ranks share, transports across hosts, GID tables with gaps."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ncdiag.facts.model import Job, Port, Rank, Relation
+from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.probes import lines_of
+
+_INSIDE = ("P2P", "SHM")
+"""Beginnings of the names of transports that connect GPUs of one host."""
+_LINK_LOCAL = "fe80"
+
+
+def bus_id_twice(job: Job, view: View) -> Iterator[Relation]:
+    """Two ranks of one communicator on one host with one bus id, neither of which got through its set-up."""
+    held: dict[tuple[str, str | int | None, str], list[Rank]] = defaultdict(list)
+    for rank in job.ranks:
+        if rank.bus_id is not None and rank.rank is not None and rank.state != "ready":
+            held[rank.host, rank.communicator or rank.nranks, rank.bus_id].append(rank)
+    for (host, _, bus), ranks in held.items():
+        numbers = sorted({rank.rank or 0 for rank in ranks})
+        shown = view.host(host)
+        if len(numbers) > 1 and not any(gpu.mig for gpu in (shown.gpus if shown else ())):
+            text = f"ranks {numbers[0]} and {numbers[1]} on {host} both have the GPU with bus id {bus}"
+            yield Relation(what="bus-id-twice", text=text, provenance=lines_of(ranks[:2]))
+
+
+def ipc_across_hosts(job: Job, _view: View) -> Iterator[Relation]:
+    """A transport inside a host between ranks that are on different hosts, by their hosts or by their numbers."""
+    homes = {(rank.communicator, rank.rank): rank.host for rank in job.ranks if rank.rank is not None}
+    each = _gpus_each(job)
+    for rank in job.ranks:
+        for one in rank.connections:
+            ends = one.source, one.target
+            if not one.transport.startswith(_INSIDE) or one.source == one.target:
+                continue
+            hosts = {homes.get((rank.communicator, end)) for end in ends} - {None}
+            apart = len(hosts) > 1 or (each is not None and one.source // each != one.target // each)
+            if apart:
+                text = f"ranks {one.source} and {one.target}, which are on different hosts, use {one.transport}"
+                yield Relation(what="ipc-across-hosts", text=text, provenance=lines_of([rank]))
+                return
+
+
+def _gpus_each(job: Job) -> int | None:
+    """The number of ranks on each host, where a person says it for several hosts; None where it is unknown."""
+    told = {found.kind: found.value for found in job.contexts if found.kind in {"gpu-count", "host-count"}}
+    gpus, hosts = (told.get(kind, "").split(" ")[0] for kind in ("gpu-count", "host-count"))
+    lined = next((la.nproc_per_node for la in job.launches if (la.nnodes or 0) > 1 and la.nproc_per_node), None)
+    return lined or (int(gpus) if gpus.isdecimal() and hosts.isdecimal() and int(hosts) > 1 and int(gpus) > 1 else None)
+
+
+def gids_start_late(job: Job, _view: View) -> Iterator[Relation]:
+    """A GID table whose first entries are absent: they belong to another network namespace."""
+    for port in _ports(job):
+        first = min((gid.index for gid in port.gids), default=0)
+        if first > 1 and len(port.gids) > 1:
+            text = f"the GID table of {port.hca} on {port.host} begins at index {first}"
+            yield Relation(what="gids-start-late", text=text, provenance=lines_of(port.gids[:1]))
+            return
+
+
+def first_gid_link_local(job: Job, view: View) -> Iterator[Relation]:
+    """A GID table whose entry 0 is link-local, with a routable one after it, and no index chosen for the job."""
+    if any(setting.name == "NCCL_IB_GID_INDEX" and setting.is_set for setting in job.settings):
+        return
+    for port in _ports(job):
+        first = next((gid for gid in port.gids if gid.index == 0), None)
+        later = next(
+            (gid for gid in port.gids if gid.ip and (found := ip_address(gid.ip)) and not found.is_link_local), None
+        )
+        if first is not None and later is not None and (first.address or "").lower().startswith(_LINK_LOCAL):
+            text = f"GID 0 of {port.hca} is link-local, and entry {later.index} has {later.ip}"
+            yield Relation(what="first-gid-link-local", text=text, provenance=lines_of([first, later]))
+            return
+
+
+def _ports(job: Job) -> Iterator[Port]:
+    return (port for host in job.hosts for hca in host.hcas for port in hca.ports)

@@ -1,0 +1,32 @@
+"""All relations between the facts of a job, as rules ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Job, Relation, RelationKind
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.probes import note_lines
+from ncdiag.knowledge.relations import addresses, launches, numbers, values
+
+KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
+    launches.alone, launches.more_than_gpus, launches.gpus_shared, launches.place_no_address, launches.silent,
+    addresses.peer_elsewhere,
+    numbers.bus_id_twice, numbers.ipc_across_hosts, numbers.gids_start_late, numbers.first_gid_link_local,
+    values.longer_than_limit, values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,
+    values.starts_at_gigabytes,
+)  # fmt: skip
+
+
+@derived
+def relations(job: Job, view: View) -> tuple[Relation, ...]:
+    """The relations between read facts that do not fit each other, or say more together than alone."""
+    return tuple(found for kind in KINDS for found in kind(job, view))
+
+
+@derived
+def word(relation: Relation, view: View) -> RelationKind:
+    """The kind of the relation (`Relation.what`), with the lines that show it as evidence."""
+    note_lines(relation, view)
+    return relation.what
