@@ -158,8 +158,8 @@ def _shown(
 ) -> Iterator[Suspected]:
     """The suspects to show, in order; one that is too far from the first answer is left out.
 
-    A suspect is at most possible if its evidence is only that of a symptom (``cited``: its lines) or resemblance, or if
-    nothing went wrong.
+    A suspect for which only a comparison speaks is at most likely; one is at most possible if its evidence is only that
+    of a symptom (``cited``: its lines) or resemblance, or if nothing went wrong.
     """
     least, far = (POSSIBLE, FAR) if troubled else (CALM_POSSIBLE, CALM_FAR)
     number = 0
@@ -172,6 +172,8 @@ def _shown(
         number += 1
         behind = order[place + 1][1] if place + 1 < len(order) else 0.0
         word = likelihood(weighed.score, value - behind, first=place == 0) or "possible"
+        if word == "very likely" and weighed.only_compared:
+            word = "likely"
         if not troubled or says_no_more(weighed, cited):
             word = "possible"
         yield Suspected(weighed, word, value - behind)

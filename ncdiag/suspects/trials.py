@@ -15,10 +15,16 @@ import msgspec
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.schema import Fix, Rule, Sign, Strength
+from ncdiag.facts.model.told import RELEASED
 
 _PRINTS = lazy_regex(r"_(?:DEBUG|REPORT|TRACE|DUMP)(?:_|$)")
 """Part of the name of a variable that only prints more (NCCL, PyTorch, Gloo)."""
 
+_RELEASE = lazy_regex(rf"(?:older|newer|other)-(?:{'|'.join(RELEASED)})")
+"""Labels of another release: one works and another does not."""
+
+GROUP = "trial"
+"""The group of signs from trials."""
 _MANY = 5
 """Minimum number of suspects with the same fix for which the fix is evidence on their class, not on each of them."""
 _NO_FAILURE = frozenset({"slow", "not-used", "memory-grows"})
@@ -74,26 +80,33 @@ def offered(rules: Iterable[Rule]) -> Counter[str]:
 
 
 def signs(
-    rule: Rule, cured: Iterable[str], in_vain: Iterable[str], offers: Mapping[str, int]
+    rule: Rule, cured: Iterable[str], in_vain: Iterable[str], offers: Mapping[str, int], *, says_why: bool = False
 ) -> Iterator[tuple[Sign, str]]:
-    """The signs from trials, each with the label of its trial; ``offers`` are those of all rules."""
+    """The signs from trials, each with the label of its trial; ``offers`` are those of all rules.
+
+    That one release works and another does not is decisive, unless a symptom ``says_why`` it fails.
+    """
     helped, failed = _set(cured), _set(in_vain)
     for fix in rule.fixes:
-        for label in labels(fix):
+        tried = list(labels(fix))
+        if any(label in helped and _RELEASE.match(label) for label in tried):
+            tried = [label for label in tried if label in helped]  # another release in vain says nothing then
+        for label in tried:
             if label in helped:
-                strength: Strength = "strong" if offers.get(label, 0) < _MANY else "moderate"
-                yield Sign(text=f"it works with {_words(label)}", strength=strength, group="trial"), label
+                best: Strength = "decisive" if _RELEASE.match(label) and not says_why else "strong"
+                strength: Strength = best if offers.get(label, 0) < _MANY else "moderate"
+                yield Sign(text=f"it works with {_words(label)}", strength=strength, group=GROUP), label
             elif label in failed:
-                sign = Sign(text=f"{_words(label)} does not help", strength="strong", against=True, group="trial")
+                sign = Sign(text=f"{_words(label)} does not help", strength="strong", against=True, group=GROUP)
                 yield msgspec.structs.replace(sign, strength="decisive") if fix.workaround else sign, label
     if rule.suspect and set(rule.suspect.complaints) - _NO_FAILURE:
         for label, part in PARTS.items():
             if rule.area in part.areas and label in helped and part.for_it:
                 text = f"it works with {_words(label)}, which excludes {part.name}"
-                yield Sign(text=text, strength="moderate", group="trial"), label
+                yield Sign(text=text, strength="moderate", group=GROUP), label
             elif rule.area in part.areas and label in failed:
                 text = f"it also fails with {_words(label)}, which excludes {part.name}"
-                yield Sign(text=text, strength="strong", against=True, group="trial"), label
+                yield Sign(text=text, strength="strong", against=True, group=GROUP), label
 
 
 def _set(labels: Iterable[str]) -> set[str]:

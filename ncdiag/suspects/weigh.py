@@ -39,6 +39,7 @@ _SAME_TROUBLE = 0.3
 _PREMISE = Sign(text="its requirements are met, as far as the input shows", strength="weak")
 """The sign that a rule gives if it could not be judged, but its known conditions were true."""
 _WORDS = "words"
+_LIGHT = STRENGTHS["moderate"]
 _GUARDED = "it is harmless in a job such as this one"
 _TOO_EARLY = Sign(text="it fails during the bootstrap, before NCCL connects GPUs", strength="strong", against=True)
 
@@ -71,6 +72,11 @@ class Weighed(msgspec.Struct, frozen=True):
         """True if the evidence for it is only its resemblance to the input, apart from weak signs."""
         return all(judged.sign.group == _WORDS or judged.sign.strength == "weak" for judged in self.supporting)
 
+    @property
+    def only_compared(self) -> bool:
+        """True if the evidence for it is only a comparison: what works beside what does not may differ in more."""
+        return all(judged.sign.group in {_WORDS, trials.GROUP} for judged in self.supporting if judged.counts >= _LIGHT)
+
 
 class Scales:
     """Scores suspects for one input."""
@@ -98,6 +104,11 @@ class Scales:
             verdict.rule.name for verdict in self._outcomes.values()
             if verdict.rule.role == "symptom" and any(found.severity != "info" for found in verdict.findings)
         }  # fmt: skip
+        self._says_why = any(
+            verdict.rule.role == "symptom" and not verdict.rule.floor
+            and any(found.severity != "info" for found in verdict.findings)
+            for verdict in self._outcomes.values()
+        )  # fmt: skip
         told = {found.what for found in view.job.complaints}
         self._trouble = frozenset(told or {found.what for found in seen_complaints(view.job, view)})
         self._cured = {*cured_by(view.job, view), *(key for key, answer in self._answers.items() if answer)}
@@ -179,7 +190,7 @@ class Scales:
         """The results of trying the rule's fixes."""
         if not self._cured and not self._in_vain:
             return
-        for sign, label in trials.signs(rule, self._cured, self._in_vain, self._offers):
+        for sign, label in trials.signs(rule, self._cured, self._in_vain, self._offers, says_why=self._says_why):
             lines = self._tried.get(label) or self._tried.get(label.partition("=")[0], ())
             yield Judged(sign, truth=True, evidence=lines)
 

@@ -9,6 +9,12 @@ from ncdiag.facts.model.base import Fact
 Outcome = Literal["works", "fails", "other-error", "slower", "faster", "unchanged"]
 """The result of a change; ``unchanged`` means that it did not help."""
 
+RELEASED = (
+    "nccl", "driver", "cuda", "framework", "kernel", "firmware", "ofed", "rocm", "plugin", "mpi", "os", "image",
+    "release",
+)  # fmt: skip
+"""What is counted by releases, in labels such as ``older-nccl``; ``release``: of something that is not named."""
+
 
 class Trial(Fact, frozen=True, kw_only=True):
     """A change that a person made, and its result; ``text`` is the line that says so.

@@ -8,6 +8,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting, Trial
+from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import contradicted
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
@@ -35,7 +36,20 @@ def cured_by(job: Job, view: View) -> tuple[str, ...]:
     """
     seen = [name for trial in seen_trials(job, view) for name in _names(trial.change)]
     told = _noted(job, view, _WELL, except_for=_NO_HELP | _ILL)
-    return tuple(dict.fromkeys([*seen, *told]))
+    before = [without for change in broken_by(job, view) if (without := _without(change)) and without not in broken_by(job, view)]
+    return tuple(dict.fromkeys([*seen, *told, *before]))
+
+
+def _without(change: str) -> str:
+    """What the job had where it worked, if it fails with this change; empty where that has no label.
+
+    The older release for a newer one, and a variable unset for one that is set.
+    """
+    for less, more in (("older-", "newer-"), ("fewer-", "more-")):
+        for one, other in ((less, more), (more, less)):
+            if change.startswith(one):
+                return f"{other}{change.removeprefix(one)}"
+    return f"unset {change.partition('=')[0]}" if "_" in change and change.isupper() or "=" in change else ""
 
 
 @derived
@@ -73,12 +87,17 @@ def _beside(change: str, job: Job, view: View) -> str:
     found = _RELEASE.fullmatch(change)
     if found is None:
         return change
-    unit = found["what"] if found["what"] in {"nccl", "driver", "cuda"} else "framework"
+    unit = _unit(found["what"])
     tried, present = _parts(found["release"]), _parts(_present(found["what"], job, view))
     shared = min(len(tried), len(present))
     if tried[:shared] == present[:shared]:
         return change
     return f"{'older' if tried < present else 'newer'}-{unit}"
+
+
+def _unit(what: str) -> str:
+    """The unit that counts the releases of this component: every framework is one."""
+    return what if what in RELEASED else "framework"
 
 
 def _present(what: str, job: Job, view: View) -> str:
@@ -136,6 +155,8 @@ def _noted(job: Job, view: View, outcomes: frozenset[str], *, except_for: frozen
 
 def _names(change: str) -> Iterator[str]:
     yield change
+    if found := _RELEASE.fullmatch(change):
+        yield f"other-{_unit(found['what'])}"
     name, sign, _ = change.partition("=")
     if sign:
         yield name

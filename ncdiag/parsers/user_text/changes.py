@@ -6,6 +6,7 @@ is alone (``docker works``) is a change only where its entry has a label for tha
 
 from __future__ import annotations
 
+from ncdiag.facts.model.told import RELEASED
 from ncdiag.parsers.user_text.words import Word
 
 _NUMBER = (
@@ -17,13 +18,23 @@ _SPAN = rf"(?:from\s{_NUMBER}\sto\s|{_NUMBER}\sor\s)?"
 """What may come before a number: ``2 or 3 workers``, ``from 64 to 128 GPUs``."""
 _GPUS = r"(?:gpus?|cards?|ranks?|process(?:es)?|workers?)"
 _VERSION = r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,4}){0,2}(?:[+-](?:cu|cuda)[\d.]{2,5})?"
-_RELEASE = rf"(?:version\s|release\s)?(?:(?:from\s)?{_VERSION}\sto\s)?{_VERSION}"
+_RELEASE = rf"(?:version\s|release\s)?(?:(?:from\s)?{_VERSION}\sto\s|between\s{_VERSION}\sand\s)?{_VERSION}"
 _HOSTS = r"(?:nodes?|hosts?|machines?|servers?|box(?:es)?)"
 _CHINESE_NUMBER = "(?:\\d{1,4}|单|一|双|两|二|三|四|八|多|跨)"
 _VALUE = r"""[A-Za-z0-9_./^@+-]{1,60}(?:[,:][A-Za-z0-9_./^@+-]{1,60}){0,16}"""
 
-RELEASED = ("nccl", "driver", "cuda", "framework", "kernel", "firmware", "ofed", "rocm")
-"""Units that are counted by releases."""
+_NAMED = ("kernel", "firmware", "ofed", "rocm")
+_PLUGINS = (
+    r"(?:aws-ofi-nccl|ofi-nccl|aws-ofi-rccl|nccl-rdma-sharp-plugins|(?:nccl\s|net(?:work)?\s|ofi\s|sharp\s)plugin|libfabric"
+    r"|efa(?:\sinstaller)?|hpc-?x|ucx|ucc|gdrcopy|nvshmem|nixl)"
+)
+_MPI = r"(?:open\s?mpi|mpich|mvapich2?|intel\smpi)"
+_OS = r"(?:ubuntu|rhel|centos|rocky(?:\slinux)?|debian|sles|dgx\sos|amazon\slinux)"
+_FRAMEWORKS = (
+    r"(?:(?:py)?torch|vllm|deepspeed|sglang|megatron(?:-lm)?|jax|tensorflow|transformers|accelerate|lightning|trl|ray"
+    r"|nemo|horovod|paddle|tensorrt-llm|fairseq|mindspore)"
+)
+_VERSIONS = r"(?:versions?|releases?|builds?)"
 
 CHANGES = (
     Word(
@@ -44,12 +55,17 @@ CHANGES = (
     Word("count", "container",
          rf"(?:(?:only|just|even)\s)?(?:a\s)?{_NUMBER}(?:\s|-)?(?:docker\s|podman\s)?(?:containers?|pods?)"
          r"|the\ssame\s(?:docker\s)?(?:container|pod)", f"{_CHINESE_NUMBER}\\s?个\\s?(?:容器|docker|pod)"),
-    Word("release", "nccl", rf"nccl\s{_RELEASE}"),
+    Word("release", "plugin", rf"{_PLUGINS}\s{_RELEASE}"),
+    Word("release", "nccl", rf"[nr]ccl\s{_RELEASE}"),
     Word("release", "driver", r"\d{3}(?:\.\d+){0,2}\sdrivers?|drivers?\s(?:version\s"
         r"|branch\s)?\(?v?\d{3}(?:\.\d+){0,2}"),
     Word("release", "cuda", rf"cuda\s(?:toolkit\s)?{_RELEASE}"),
-    *(Word("release", name, rf"{name}\s{_RELEASE}") for name in RELEASED[4:]),
-    Word("release", "framework", rf"(?:(?:py)?torch|vllm|deepspeed|sglang|megatron|jax|tensorflow)\s{_RELEASE}"),
+    *(Word("release", name, rf"{name}\s{_RELEASE}") for name in _NAMED),
+    Word("release", "mpi", rf"{_MPI}\s{_RELEASE}"),
+    Word("release", "os", rf"{_OS}\s(?:{_RELEASE}|\d{{1,2}}(?![\w.]))"),
+    Word("release", "image", r"(?:[\w./-]{1,80}/)?[a-z][\w-]{1,40}:(?!\d+\.\d+\.\d+\.\d)v?\d{1,2}\.\d{1,2}(?:\.\d{1,2})?[\w.-]{0,20}"
+         rf"|(?:image|container)\s(?:tag\s|version\s)?{_VERSION}"),
+    Word("release", "framework", rf"{_FRAMEWORKS}\s{_RELEASE}"),
     Word("release", "", rf"(?:from\s{_VERSION}\sto\s)?{_VERSION}(?!\s?(?:[kmgt]i?b|x|s|ms|us|sec\w*|min\w*|h|hours?"
         rf"|days?|%)\b)"
          r"|from\s\d{3}\sto\s\d{3}(?!\s?\w)|(?:(?<=on\s)|(?<=with\s)|(?<=to\s))[3-9]\d\d(?=[\s,.;)])",
@@ -89,10 +105,13 @@ CHANGES = (
     Word("thing", "timeout", r"(?:the\s)?timeout(?=\s(?:to|from|of|did|does)\b)"),
     Word("thing", "batch", r"batch(?:[-\s]?size)?", "batch\\s?size"),
     Word("thing", "driver", r"(?:gpu\s|nvidia\s)?drivers?", "驱动"),
-    Word("thing", "nccl", r"nccl(?:\sversions?)?", "nccl"),
-    Word("thing", "cuda", r"cuda(?:\sversions?)?"),
-    *(Word("thing", name, rf"{name}(?:\sversions?)?") for name in RELEASED[4:]),
-    Word("thing", "framework", r"(?:of\s)?(?:py)?torch|vllm|deepspeed"),
+    Word("thing", "plugin", rf"{_PLUGINS}(?:\s{_VERSIONS})?"),
+    Word("thing", "nccl", rf"[nr]ccl(?:\s{_VERSIONS})?", "nccl"),
+    Word("thing", "cuda", rf"cuda(?:\s{_VERSIONS})?"),
+    *(Word("thing", name, rf"{name}(?:\s{_VERSIONS})?") for name in _NAMED),
+    Word("thing", "mpi", rf"{_MPI}(?:\s{_VERSIONS})?"),
+    Word("thing", "framework", rf"(?:of\s)?(?:(?:py)?torch|vllm|deepspeed|sglang|transformers|trl)(?:\s{_VERSIONS})?"),
+    Word("thing", "release", _VERSIONS),
     Word("thing", "interface", r"(?:network\s)?interfaces?|nics?"),
     Word("thing", "cable", r"cables?|transceivers?"),
     Word("thing", "hosts", rf"clusters?|{_HOSTS}|(?:\w+-)?(?:node|host|worker|server|machine)[-_]?\d{{1,4}}"),
@@ -129,7 +148,7 @@ CHANGES = (
     Word("act", "up", r"upgrad(?:e[sd]?|ing)|updat(?:e[sd]?|ing)|newer|(?:from\s)?(?:master|main|trunk"
         r"|head)(?=\s(?:fix|solv|help|work|branch))|(?:the\s)?(?:latest|newest)(?:\s(?:nightly"
          r"|version|release))?", "升级?(?:到|至|成|为)?|新版本?|最新版本?"),
-    Word("act", "down", r"downgrad(?:e[sd]?|ing)|older|revert(?:ed|ing)?|roll(?:ed|ing)?\sback|roll(?:ed"
+    Word("act", "down", rf"downgrad(?:e[sd]?|ing)|(?:earlier|prior)(?=\s(?:\w+\s){{0,2}}{_VERSIONS}\b)|older|revert(?:ed|ing)?|roll(?:ed|ing)?\sback|roll(?:ed"
         r"|ing)?(?=\s(?:the\s)?\w+\sback)|previous|(?:go|going"
         r"|went|move|moved|moving)\sback\sto(?!\snormal)",
          "降级?(?:到|至|成|为)?|旧版本?|老版本|回退"),
@@ -151,6 +170,7 @@ CHANGES = (
     Word("not", "not", r"not|no|never|don'?t|doesn'?t|didn'?t|won'?t|cannot|can'?t|isn'?t|no\slonger|without\sever"),
     Word("tried", "try", r"tried|tested|attempted", "试过?了?|尝试"),
     Word("tried", "", r"set|setting|used|using|i\sdid|added|exported|ran\swith"),
+    Word("since", "makes", r"makes?|made|causes?|caused|leads?\sto|led\sto|results?\sin|triggers?|introduce[sd]?"),
     Word("since", "", r"(?:ever\s)?since|started\sto(?=\s\w+\safter)|after|as\sof|starting\swith"
         r"|introduced\s(?:in|by|with)", "之?后(?:就|开始)"), Word("before", "", r"before"),
     Word("link", "with", r"with(?:\s(?:and|or)\s|/)without"),

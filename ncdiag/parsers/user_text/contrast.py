@@ -13,7 +13,7 @@ from ncdiag.parsers.user_text.trials import Found
 _NEAR = 3
 """Lines between ``works with Y`` and ``fails with X`` that belong together."""
 _ONE = {"gpu": "one-gpu", "host": "one-host", "container": "one-container"}
-_WELL = frozenset({"works", "faster"})
+_WELL, _ILL = frozenset({"works", "faster"}), frozenset({"fails", "same", "vain", "slower"})
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ def _compared(found: Sequence[tuple[Found, int]], failing: frozenset[str]) -> It
             if t.change.unit == unit and (unit in OTHER or t.change.name == name)
         ]  # fmt: skip
         works = [(change, index) for change, outcome, index in of_unit if outcome in _WELL]
-        fails = [(change, index) for change, outcome, index in of_unit if outcome in {"fails", "same", "vain"}]
+        fails = [(change, index) for change, outcome, index in of_unit if outcome in _ILL]
         if unit in OTHER:
             yield from _another(unit, works, fails)
             yield from (

@@ -22,6 +22,7 @@ _OWN = lazy_regex(
     r"\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose|say"
     r"|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?"
     r"|\bthe\s(?:suggested|recommended)\b"
+    r"|\bbisect\s(?:says|points\sto|claims)\b"
     r"|\b(?:we|i)\s(?:must\s|would\s|can\s)?(?:say|claim|report(?:ed)?)\b|\bcould\snot\b|\bcouldn'?t\b",
     _FLAGS,
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.shell import is_variable
-from ncdiag.parsers.user_text.changes import DONE, LESS_MORE, NUMBERS
+from ncdiag.parsers.user_text.changes import DONE, LESS_MORE, NUMBERS, RELEASED
 from ncdiag.parsers.user_text.words import HAN, Token
 
 _KINDS = {"launcher": "launcher", "tcp": "network", "ib": "network"}
@@ -33,6 +33,10 @@ _SAYS_NAME = {
     "firmware": range(10, 50),
     "ofed": range(4, 30),
     "rocm": range(4, 10),
+    "plugin": range(3),
+    "mpi": range(1, 6),
+    "os": range(5, 30),
+    "image": range(18, 40),
 }
 """The first numbers that releases of each have."""
 _NCCL_MINOR, _TORCH_MINOR = 9, 12
@@ -42,13 +46,16 @@ _PART, _OF = lazy_regex(r"hosts|gpus"), lazy_regex(r"\bof\s(?:the\s|our\s)?$", r
 """What only says of whom: both GPUs of node 4."""
 _ACT_BEHIND = 16
 """Letters by which a thing may come before what is done with it."""
+_ADJECTIVE = lazy_regex(r"(?:older|newer|earlier|prior|previous|latest|newest)\b", re.IGNORECASE)
+"""What is said of one thing, not of what is named after it."""
 _JOINED = frozenset({"", "is", "was", "are", "were", "is already", "being", "got", "is now", "is fully", "("})
 
 
 class Change(msgspec.Struct, frozen=True):
     """A label; or so many of a unit (``number`` of ``gpu``, a release as its parts), or the one of that ``name``.
 
-    ``without``: it is taken away. ``against``: it is told what was before.
+    ``without``: it is taken away. ``against``: it is told what was before. ``since``: a release named as
+    the time from which, or up to which, something was so.
     """
 
     label: str = ""
@@ -57,6 +64,7 @@ class Change(msgspec.Struct, frozen=True):
     number: tuple[int, ...] = ()
     without: bool = False
     against: bool = False
+    since: bool = False
 
 
 class Naming:
@@ -66,7 +74,7 @@ class Naming:
         """Take the segment with its words, what was counted last, and the whole sentence."""
         self._text, self._tokens, self.unit, self.name = text, tokens, unit, name
         self._contained = _CONTAINED.search(sentence) is not None
-        self._action = ""
+        self._action, self._is_adjective = "", False
         self.thing = ""
 
     def changes(self) -> list[tuple[Change, Token]]:
@@ -87,7 +95,10 @@ class Naming:
                 and previous.end + 1 == token.start
             ):
                 continue
-            result += [(change, token) for change in self._named(token, action)]
+            named = self._named(token, action)
+            result += [(change, token) for change in named]
+            if named and self._is_adjective:
+                self._action = ""
         return self._tidied(result)
 
     def _tidied(self, changes: list[tuple[Change, Token]]) -> list[tuple[Change, Token]]:
@@ -111,7 +122,7 @@ class Naming:
 
     def _act(self, token: Token) -> None:
         if token.kind == "act":
-            self._action = token.value
+            self._action, self._is_adjective = token.value, _ADJECTIVE.match(token.text) is not None
         elif token.value == "with":
             self._action = self._action or "on"
         elif token.kind in {"out", "break"} and token.text not in {"and", ",", "\u3001"}:
@@ -179,6 +190,8 @@ class Naming:
 
     def _thing(self, token: Token, action: str) -> list[Change]:
         value = self.thing = token.value
+        if value == "release":  # of what was spoken of
+            value = self.unit if self.unit in RELEASED else ""
         unit = _KINDS.get(value)
         if unit and action in {"", "on"}:
             return [Change(unit=unit, name=value if unit == "network" else token.text.lower())]
@@ -208,7 +221,8 @@ def _variable(token: Token, *, without: bool) -> list[Change]:
 def _numbers(text: str) -> list[tuple[int, ...]]:
     """The number that a text tells, as its parts; two where it tells from which to which."""
     text = text.lower()
-    parts = [found for part in text.partition(" to ")[::2] if (found := _number(part))]
+    between = " and " if text.startswith("between") or " between " in text else " to "
+    parts = [found for part in text.partition(between)[::2] if (found := _number(part))]
     return parts if len(parts) > 1 else [number] if (number := _number(text.rpartition(" or ")[2])) else []
 
 

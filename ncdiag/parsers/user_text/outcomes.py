@@ -108,7 +108,7 @@ OUTCOMES = (
         rf"{_GO}\s(?:all\s|just\s|perfectly\s|quite\s|up\s)?{_WELL}"
         r"|works|worked"
         r"|(?<!of\s)(?<!is\s)(?<!some\s)(?<!much\s)(?<!more\s)(?<!needs\s)(?<!the\s)(?<!at\s)(?<!my\s)work(?!\s(?:on"
-        r"|in\sprogress))"
+        r"|in\sprogress|nodes?|hosts?|machines?|director(?:y|ies)))"
         r"|(?:is|was|are|were|get|got|gets|now|not|it)\sworking(?!\s(?:on|at|for|with)\b)"
         r"|working(?=\s(?:now|again)|\W*$)"
         r"|succeeds?|succeeded|success|successful(?:ly)?|fine|ok(?:ay)?(?!\s(?:so|i|we|let|here|then|this|now\si)\b)"
@@ -152,6 +152,8 @@ OUTCOMES = (
         rf"|\d+\s?%)\s)?(?:of\s)?{_SPEED}",
         "更慢|变慢",
     ),
+    Word("out", "lower", r"(?:(?:much|even|far|a\slot|significantly|slightly|considerably)\s)?(?:lower|worse)(?=\sthan\b|\W+compared\b|\W*$)"),
+    Word("out", "higher", r"(?:(?:much|even|far|a\slot|significantly|slightly|considerably)\s)?(?:higher|better)(?=\sthan\b|\W+compared\b)"),
     Word("out", "rate", rf"(?:from\s)?{_RATE}?\s?(?:to|->|instead\sof)\s{_RATE}"),
     Word(
         "out", "faster",
@@ -165,6 +167,11 @@ OUTCOMES = (
         "更快|变快|快了|提升了?|恢复正常速度",
     ),
     Word(
+        "out", "onset",
+        r"(?<!logistic\s)(?<!linear\s)regress(?:ions?|ed|es)(?!\s(?:tests?|models?|tasks?|loss|heads?|suite))|bisect(?:ed|s|ing)?"
+        r"|(?:first\s)?(?:bad|offending|culprit|guilty)\s(?:nccl\s|rccl\s)?commit|got\s(?:broken|slower|worse)",
+    ),
+    Word(
         "out", "fails",
         rf"(?:gets?|got|see|saw|have|had|gives?|gave|throws?|raises?|causes?|caused|hits?|runs?\sinto"
         rf"|ran\sinto)\s(?:an?\s|the\s"
@@ -174,7 +181,7 @@ OUTCOMES = (
         r"|lock(?:s|ed|ing)?\sup|dead|sits\s(?:there|idle|forever)|just\ssits|crawls?"
         r"|time[sd]?\sout|timeouts?(?!\s(?:to|from|of)\s)|timing\sout|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?"
         r"|errors?(?:\sout)?|abort(?:s|ed)?"
-        r"|segfaults?|dies|died|killed|breaks|broke|broken|oom|out\sof\smemory|no\sconnection|connection\s(?:refused"
+        r"|segfaults?|dies|died|killed|breaks|broke|broken|double\sfree|oom|out\sof\smemory|no\sconnection|connection\s(?:refused"
         r"|reset|timed?\s?out)|refused|gives?\sup|blows?\sup|bails?\sout"
         r"|(?:can(?:no|'?)t|unable\sto|could\snot)\s(?:connect|start|run|train|finish|init\w*)"
         r"|never\s(?:comes|arrives|gets?|got|goes|reaches|prints|leaves|finish(?:es|ed)|returns?|starts?|completes?|connects?)"

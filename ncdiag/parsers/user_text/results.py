@@ -52,6 +52,19 @@ def _compared(text: str) -> str:
     return "" if first == last else "faster" if last > first else "slower"
 
 
+_SPEED = lazy_regex(r"\b(?:bandwidth|busbw|bus\s?bw|algbw|throughput|speed|performance|rate|scaling)\b", re.IGNORECASE)
+_TIME = lazy_regex(r"\b(?:latency|latencies|time|duration|overhead)\b", re.IGNORECASE)
+
+
+def _measured(before: str, *, more: bool) -> str:
+    """Faster or slower, by the quantity that was named last: more bandwidth, or more time; empty for anything else."""
+    speed, time = ([found.end() for found in pattern.finditer(before)] for pattern in (_SPEED, _TIME))
+    if not speed and not time:
+        return ""
+    is_speed = max(speed, default=-1) > max(time, default=-1)
+    return "faster" if is_speed is more else "slower"
+
+
 _PLAINLY = {"gone": "works", "weak": "works", "weak-fails": "fails"}
 
 
@@ -68,6 +81,11 @@ def _outcome(tokens: list[Token], place: int, text: str) -> str:
     outcome = _PLAINLY.get(token.value, token.value)
     if token.value == "rate":
         return _compared(token.text.lower())
+    if token.value in {"lower", "higher"}:
+        return _measured(text[: token.start], more=token.value == "higher")
+    if token.value == "onset":
+        denied = place and tokens[place - 1].kind == "not" and text[tokens[place - 1].end : token.start].count(" ") <= _FEW
+        return "" if denied else "fails"
     if token.value.startswith("weak"):
         others = any(other.kind in {"out", "ellipsis"} and other is not token for other in tokens)
         following = tokens[place + 1] if place + 1 < len(tokens) else None

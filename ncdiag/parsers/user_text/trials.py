@@ -11,7 +11,7 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text.changes import CHANGES, DONE, LESS_MORE, REMEDIES
+from ncdiag.parsers.user_text.changes import CHANGES, DONE, LESS_MORE, RELEASED, REMEDIES
 from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes
 from ncdiag.parsers.user_text.naming import Change, Naming
 from ncdiag.parsers.user_text.outcomes import INVERSE, OUTCOMES
@@ -25,7 +25,13 @@ _ADVICE = lazy_regex(
 )
 _SO_DID = "so did"
 _INSTEAD = lazy_regex(r"\b(?:instead\sof|rather\sthan)\s(?:\w+\s)?$", re.IGNORECASE)
-_THAN = lazy_regex(r"\bthan\s(?:(?:with|on|in|for|using)\s)?$", re.IGNORECASE)
+_THAN = lazy_regex(
+    r"\b(?:than|compared\s(?:to|with)|versus|vs\.?)\s(?:(?:with|on|in|for|using|under|that\sof|the|previous|what\swe\sget)\s){0,3}$",
+    re.IGNORECASE,
+)
+_OPPOSITE = {"faster": "slower", "slower": "faster", "works": "fails", "fails": "works"}
+_BROKE = lazy_regex(r"(?:breaks|broke|broken)$|regress|bisect|commit$|.*\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE)
+"""Outcomes that say that it was not so before."""
 _ONLY = lazy_regex(r"\bonly\s$", re.IGNORECASE)
 _COMMAND = lazy_regex(
     r"\b(?:mpirun|mpiexec|torchrun|srun)\s+-[^`#]*?(?=`|#|$|,\s|\s(?:work|hang|fail|crash|is|do|does|did|and)(?:s|es"
@@ -109,7 +115,7 @@ class Reader:
         bare = _COMMAND.sub(_size_alone, text) if "-" in text or "./" in text else text
         tokens = LEXER.tokens(bare)
         named = Naming(bare, tokens, self._unit, self._name, sentence)
-        changes = named.changes()
+        changes = _dated(named.changes(), tokens)
         self._unit, self._name = named.unit, named.name
         thing, self._thing = self._thing, named.thing or self._thing
         if not holds(text):
@@ -121,7 +127,8 @@ class Reader:
         outcomes, self._base = outcomes_of(tokens, bare, self._base, self._said)
         self._said = outcomes[-1][1] if outcomes else self._said
         instead = [(c, t) for c, t in changes if _INSTEAD.search(bare, 0, t.start)]
-        changes = [(c, t) for c, t in changes if (c, t) not in instead and not _THAN.search(bare, 0, t.start)]
+        than = [(c, t) for c, t in changes if _THAN.search(bare, 0, t.start)]
+        changes = [(c, t) for c, t in changes if (c, t) not in instead and (c, t) not in than]
         result: list[Found] = []
         used: set[int] = set()
         before = 0
@@ -147,11 +154,16 @@ class Reader:
                 own = self._spoken_of(back, changes, token, outcome, first=place == 0)
             if back is not None and back.value == "off" and not own and (label := DONE.get(thing, {}).get("off")):
                 own = [Change(label)]
+            if not own and token.value == "onset":  # the commit of a bisection, or a regression of what was spoken of
+                own = [Change(LESS_MORE[self._unit if self._unit in RELEASED else "release"][1])]
             own, compared = _against(own, [change for change, _ in instead])
             result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
                 own, result = [found.change for found in result], []
             result += _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
+            if outcome in {"faster", "slower"} and any(change.unit for change in own):
+                units = {change.unit for change in own} & {*RELEASED}
+                result += [Found(c, _OPPOSITE[outcome], token.start) for c, _ in than if c.unit in units]
         is_open = bool(changes) and (not outcomes or any(token.kind == "tried" for token in tokens))
         if changes or outcomes:
             self._touched = True
@@ -240,8 +252,10 @@ def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *
         t.kind == "since" and t.start < token.start for t in tokens
     ):  # since the update, with X
         own = [change for change in own if not change.label.startswith(("newer-", "older-"))] or own
-    newer = [change for change in own if change.label.startswith("newer-")]
-    if newer and _REGRESSED.get(outcome) in {t.kind for t in tokens}:
+    regressed = _REGRESSED.get(outcome) in {t.kind for t in tokens}
+    broke = outcome == "fails" and _BROKE.match(token.text) is not None
+    newer = [new for each in own if (new := _as_newer(each, regressed=regressed, broke=broke)) is not None]
+    if newer:
         return [Found(change, "fails!", token.start) for change in newer]
     remedies = [change for change in own if change.label in REMEDIES]
     if outcome == "fails" and remedies:
@@ -251,6 +265,24 @@ def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *
     return [
         Found(change, "fails!" if outcome == "fails" and change.against else outcome, token.start) for change in own
     ]
+
+
+def _as_newer(change: Change, *, regressed: bool, broke: bool) -> Change | None:
+    """The release since which it fails, as the newer one; None for any other change."""
+    if change.label.startswith("newer-"):
+        return change if regressed or broke else None
+    counts = change.unit in RELEASED and not change.without and ((regressed and change.since) or broke)
+    return Change(LESS_MORE[change.unit][1]) if counts else None
+
+
+def _dated(changes: list[tuple[Change, Token]], tokens: list[Token]) -> list[tuple[Change, Token]]:
+    """The changes; a release after ``since`` or ``before`` is marked."""
+    found: list[tuple[Change, Token]] = []
+    for change, token in changes:
+        earlier = [t for t in tokens if t.start < token.start and t.kind not in {"act", "thing", "tried"}]
+        since = bool(earlier) and earlier[-1].kind in {"since", "before"} and change.unit in RELEASED
+        found.append((msgspec.structs.replace(change, since=True) if since else change, token))
+    return found
 
 
 def _plain(found: Found) -> Found | None:
