@@ -14,7 +14,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import context, wants
+from ncdiag.parsers.user_text import context, measures, tables, wants
 from ncdiag.parsers.user_text.changes import RELEASED
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
@@ -54,8 +54,10 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     lines = [(s, i) for s in sections if s.kind in _KINDS for i in range(len(s.lines))]
     lines.sort(key=lambda place: place[0].number(place[1]))
     found: list[tuple[Found, int]] = []
+    measured: list[tuple[measures.Measure, int]] = []
     others: list[Observation] = []
-    chosen = _chosen([_written(section, index) for section, index in lines])
+    written = [_written(section, index) for section, index in lines]
+    chosen = _chosen(written)
     if not chosen:
         return []
     from ncdiag.parsers.user_text.rates import RateReader  # with its patterns, which no log of programs alone needs
@@ -69,7 +71,14 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         for at, sentence in sentences(line):
             trials = reader.read(sentence, is_item=is_item)
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
+            measured += [(each, first + bisect.bisect(offsets, at + each.at) - 1) for each in reader.measures]
             others += _others(sentence, section, index, trials) if spoken else []
+    for row in tables.rows(written):
+        reader = Reader()
+        for sentence in row.sentences:
+            found += [(trial, row.index) for trial in reader.read(sentence, is_item=True)]
+            measured += [(each, row.index) for each in reader.measures]
+    found += [(Found(change, outcome, 0), index) for change, outcome, index in measures.compared(measured)]
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
 
 

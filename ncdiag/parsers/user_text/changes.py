@@ -56,7 +56,7 @@ CHANGES = (
          rf"(?:(?:only|just|even)\s)?(?:a\s)?{_NUMBER}(?:\s|-)?(?:docker\s|podman\s)?(?:containers?|pods?)"
          r"|the\ssame\s(?:docker\s)?(?:container|pod)", f"{_CHINESE_NUMBER}\\s?个\\s?(?:容器|docker|pod)"),
     Word("release", "plugin", rf"{_PLUGINS}\s{_RELEASE}"),
-    Word("release", "nccl", rf"[nr]ccl\s{_RELEASE}"),
+    Word("release", "nccl", rf"[nr]ccl\s?v?{_RELEASE}"),
     Word("release", "driver", r"\d{3}(?:\.\d+){0,2}\sdrivers?|drivers?\s(?:version\s"
         r"|branch\s)?\(?v?\d{3}(?:\.\d+){0,2}"),
     Word("release", "cuda", rf"cuda\s(?:toolkit\s)?{_RELEASE}"),

@@ -59,6 +59,8 @@ def _compared(found: Sequence[tuple[Found, int]], failing: frozenset[str]) -> It
         ]  # fmt: skip
         works = [(change, index) for change, outcome, index in of_unit if outcome in _WELL]
         fails = [(change, index) for change, outcome, index in of_unit if outcome in _ILL]
+        outcomes = {outcome for _, outcome, _ in of_unit}
+        said = ("faster", "slower") if outcomes <= {"faster", "slower"} else ("works", "fails!")
         if unit in OTHER:
             yield from _another(unit, works, fails)
             yield from (
@@ -67,10 +69,10 @@ def _compared(found: Sequence[tuple[Found, int]], failing: frozenset[str]) -> It
                 if outcome == "same" and unit == "launcher"
             )
             continue
-        yield from _ends(unit, works, fails)
+        yield from _ends(unit, works, fails, said)
         if unit in RELEASED:
             in_vain = [(change, index) for change, outcome, index in of_unit if outcome in {"same", "vain"}]
-            yield from _alone(unit, works, fails, in_vain, failing)
+            yield from _alone(unit, works, fails, in_vain, failing, said[0])
         for change, outcome, index in of_unit:
             if outcome in {"same", "vain"} and change.number == (1,) and unit in _ONE and not works:
                 yield Trial(_ONE[unit], "same", index)
@@ -82,13 +84,14 @@ def _alone(
     fails: Sequence[tuple[Change, int]],
     in_vain: Sequence[tuple[Change, int]],
     failing: frozenset[str],
+    well: str,
 ) -> Iterator[Trial]:
     """Releases of which only one side is told, under their own number where nothing says what the other side is."""
     less, more = LESS_MORE[unit]
-    told, outcome = (works, "works") if works else (in_vain, "same")
+    told, outcome = (works, well) if works else (in_vain, "same")
     for change, index in told if not (works and fails) else ():
         label = f"{change.name or unit}-{'.'.join(map(str, change.number))}"
-        if outcome == "works" and {less, more} & failing:
+        if outcome == well and {less, more} & failing:
             label = less if more in failing else more
         yield Trial(label, outcome, index)
 
@@ -99,19 +102,25 @@ def _another(unit: str, works: Sequence[tuple[Change, int]], fails: Sequence[tup
         yield Trial(OTHER[unit], "works", works[0][1])
 
 
-def _ends(unit: str, works: Sequence[tuple[Change, int]], fails: Sequence[tuple[Change, int]]) -> Iterator[Trial]:
+def _ends(
+    unit: str, works: Sequence[tuple[Change, int]], fails: Sequence[tuple[Change, int]], said: tuple[str, str]
+) -> Iterator[Trial]:
+    well, ill = said
     less, more = LESS_MORE[unit]
     one = _ONE.get(unit, less)
     if not works or not fails:
         yield from (Trial(one, "works", index) for change, index in works if change.number == (1,) and unit in _ONE)
         return
-    good, bad = _numbers(works), _numbers(fails)
+    bad = _numbers(fails)
+    good = _numbers(works)
+    if unit in RELEASED:  # a release that fails at times fails
+        good = [number for number in good if number not in bad] or good
     if max(good) < min(bad):
-        yield Trial(one if max(good) == (1,) else less, "works", works[0][1])
-        yield Trial(more, "fails!", fails[0][1])
+        yield Trial(one if max(good) == (1,) else less, well, works[0][1])
+        yield Trial(more, ill, fails[0][1])
     elif min(good) > max(bad):
-        yield Trial(more, "works", works[0][1])
-        yield Trial(less, "fails!", fails[0][1])
+        yield Trial(more, well, works[0][1])
+        yield Trial(less, ill, fails[0][1])
 
 
 def _numbers(changes: Iterable[tuple[Change, int]]) -> list[tuple[int, ...]]:

@@ -111,7 +111,7 @@ OUTCOMES = (
         r"|in\sprogress|nodes?|hosts?|machines?|director(?:y|ies)))"
         r"|(?:is|was|are|were|get|got|gets|now|not|it)\sworking(?!\s(?:on|at|for|with)\b)"
         r"|working(?=\s(?:now|again)|\W*$)"
-        r"|succeeds?|succeeded|success|successful(?:ly)?|fine|ok(?:ay)?(?!\s(?:so|i|we|let|here|then|this|now\si)\b)"
+        r"|(?<=steps\s)clean|(?<=runs\s)clean|(?<=[:|]\s)(?:clean|good|yes)(?=\W*$)|\u2705|\u2714|succeeds?|succeeded|success|successful(?:ly)?|fine|ok(?:ay)?(?!\s(?:so|i|we|let|here|then|this|now\si)\b)"
         r"|passes|passed"
         r"|(?:find|see|reach|talk\sto)\s(?:each\sother|one\sanother)|all\s(?:is|are)\s(?:well|fine|good)"
         r"|all\s(?:is|was)\squiet|off\sit\sgoes|that\swas\sit|perfect|back\s(?:to|at)\s\d+|(?:like\sa\scharm)|survives?|survived|recovers|recovered|stable|keeps?\s(?:going|running)"
@@ -169,7 +169,7 @@ OUTCOMES = (
     Word(
         "out", "onset",
         r"(?<!logistic\s)(?<!linear\s)regress(?:ions?|ed|es)(?!\s(?:tests?|models?|tasks?|loss|heads?|suite))|bisect(?:ed|s|ing)?"
-        r"|(?:first\s)?(?:bad|offending|culprit|guilty)\s(?:nccl\s|rccl\s)?commit|got\s(?:broken|slower|worse)",
+        r"|(?:behaves?|behaved|performs?|performed)\sdifferently|(?:first\s)?(?:bad|offending|culprit|guilty)\s(?:nccl\s|rccl\s)?commit|got\s(?:broken|slower|worse)",
     ),
     Word(
         "out", "fails",
@@ -177,11 +177,11 @@ OUTCOMES = (
         rf"|ran\sinto)\s(?:an?\s|the\s"
         rf"|this\s|these\s|that\s)?(?:(?!(?:no|any|an?|different|another|new|other|same|more"
         rf"|fewer)\s)\w+\s){{0,2}}?{_TROUBLE}"
-        r"|hangs?|hung|hanging|stuck|freez(?:es?|ing)|froze|frozen|dead-?lock(?:s|ed)?|stall(?:s|ed)?|blocks\sforever"
+        r"|hangs?|hung|hanging|wedge[sd]?|stuck|freez(?:es?|ing)|froze|frozen|dead-?lock(?:s|ed)?|stall(?:s|ed)?|blocks\sforever"
         r"|lock(?:s|ed|ing)?\sup|dead|sits\s(?:there|idle|forever)|just\ssits|crawls?"
         r"|time[sd]?\sout|timeouts?(?!\s(?:to|from|of)\s)|timing\sout|crash(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?"
         r"|errors?(?:\sout)?|abort(?:s|ed)?"
-        r"|segfaults?|dies|died|killed|breaks|broke|broken|double\sfree|oom|out\sof\smemory|no\sconnection|connection\s(?:refused"
+        r"|\u274c|\u2718|segfaults?|dies|died|killed|breaks|broke|broken|double\sfree|oom|out\sof\smemory|no\sconnection|connection\s(?:refused"
         r"|reset|timed?\s?out)|refused|gives?\sup|blows?\sup|bails?\sout"
         r"|(?:can(?:no|'?)t|unable\sto|could\snot)\s(?:connect|start|run|train|finish|init\w*)"
         r"|never\s(?:comes|arrives|gets?|got|goes|reaches|prints|leaves|finish(?:es|ed)|returns?|starts?|completes?|connects?)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from ncdiag.base.patterns import lazy_regex
@@ -84,7 +85,8 @@ def _outcome(tokens: list[Token], place: int, text: str) -> str:
     if token.value in {"lower", "higher"}:
         return _measured(text[: token.start], more=token.value == "higher")
     if token.value == "onset":
-        denied = place and tokens[place - 1].kind == "not" and text[tokens[place - 1].end : token.start].count(" ") <= _FEW
+        before = itertools.takewhile(lambda t: t.kind != "out", reversed(tokens[:place]))
+        denied = any(t.kind == "not" and text[t.end : token.start].count(" ") <= 2 * _FEW for t in before)
         return "" if denied else "fails"
     if token.value.startswith("weak"):
         others = any(other.kind in {"out", "ellipsis"} and other is not token for other in tokens)

@@ -11,6 +11,7 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text import measures
 from ncdiag.parsers.user_text.changes import CHANGES, DONE, LESS_MORE, RELEASED, REMEDIES
 from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes
 from ncdiag.parsers.user_text.naming import Change, Naming
@@ -30,7 +31,7 @@ _THAN = lazy_regex(
     re.IGNORECASE,
 )
 _OPPOSITE = {"faster": "slower", "slower": "faster", "works": "fails", "fails": "works"}
-_BROKE = lazy_regex(r"(?:breaks|broke|broken)$|regress|bisect|commit$|.*\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE)
+_BROKE = lazy_regex(r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE)
 """Outcomes that say that it was not so before."""
 _ONLY = lazy_regex(r"\bonly\s$", re.IGNORECASE)
 _COMMAND = lazy_regex(
@@ -73,14 +74,16 @@ class Reader:
     """Reads sentences in their order and remembers which change was spoken of last."""
 
     def __init__(self) -> None:
-        """Nothing was said yet."""
+        """Nothing was said yet; ``measures`` are the rates that the last sentence gives with changes."""
         self._pending: list[Change] = []
         self._asked: list[Change] = []
         self._unit = self._name = self._thing = self._base = self._said = self._asked_base = ""
         self._listing = self._trying = self._touched = False
+        self.measures: list[measures.Measure] = []
 
     def read(self, text: str, *, is_item: bool = False) -> list[Found]:
         """The trials of a sentence, which may be an item of a list."""
+        self.measures = []
         said, asked = split_question(without_quotes(text))
         if asked:
             tokens = LEXER.tokens(text)
@@ -124,6 +127,7 @@ class Reader:
             self._pending = self._asked if _ADVICE.search(text) else []
             self._touched = True
             return []
+        self.measures += measures.read(bare, [(c, t) for c, t in changes if c.unit in RELEASED or "=" in c.label])
         outcomes, self._base = outcomes_of(tokens, bare, self._base, self._said)
         self._said = outcomes[-1][1] if outcomes else self._said
         instead = [(c, t) for c, t in changes if _INSTEAD.search(bare, 0, t.start)]
@@ -161,9 +165,9 @@ class Reader:
             if token.text.lower().startswith(_SO_DID):
                 own, result = [found.change for found in result], []
             result += _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
-            if outcome in {"faster", "slower"} and any(change.unit for change in own):
-                units = {change.unit for change in own} & {*RELEASED}
-                result += [Found(c, _OPPOSITE[outcome], token.start) for c, _ in than if c.unit in units]
+            if outcome in {"faster", "slower"}:
+                units = {change.unit for change in own if change.unit} & {*RELEASED} or {*RELEASED}
+                result += [Found(c, _OPPOSITE[outcome], token.start) for c, _ in than if c.unit in units or c.label]
         is_open = bool(changes) and (not outcomes or any(token.kind == "tried" for token in tokens))
         if changes or outcomes:
             self._touched = True
@@ -253,10 +257,13 @@ def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *
     ):  # since the update, with X
         own = [change for change in own if not change.label.startswith(("newer-", "older-"))] or own
     regressed = _REGRESSED.get(outcome) in {t.kind for t in tokens}
-    broke = outcome == "fails" and _BROKE.match(token.text) is not None
+    broke = outcome == "fails" and _BROKE.search(token.text) is not None
     newer = [new for each in own if (new := _as_newer(each, regressed=regressed, broke=broke)) is not None]
     if newer:
         return [Found(change, "fails!", token.start) for change in newer]
+    if token.value == "onset" and outcome == "fails":  # it depends on which one it is
+        others = [Found(change, "fails!", token.start) for change in own if change.label.startswith("other-")]
+        return [*others, *(Found(change, "fails", token.start) for change in own if not change.label)]
     remedies = [change for change in own if change.label in REMEDIES]
     if outcome == "fails" and remedies:
         return [Found(change, "same", token.start) for change in remedies]
