@@ -41,7 +41,7 @@ from ncdiag.facts.model.records import (
 from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
-from ncdiag.facts.model.told import Context, ToldRate, Trial, Want
+from ncdiag.facts.model.told import Context, RunLabel, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
 
@@ -289,6 +289,7 @@ class Job(Fact, frozen=True, kw_only=True):
     script_faults: Annotated[tuple[ScriptFault, ...], READ] = ()
     complaints: Open[Complaint] = ()
     trials: Open[Trial] = ()
+    run_labels: Open[RunLabel] = ()
     contexts: Open[Context] = ()
     wishes: Open[Want] = ()
     told_rates: Open[ToldRate] = ()

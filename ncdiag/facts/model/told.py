@@ -30,6 +30,18 @@ class Trial(Fact, frozen=True, kw_only=True):
     text: str = ""
 
 
+class RunLabel(Fact, frozen=True, kw_only=True):
+    """A line in which a person names the run whose output follows: ``With NCCL 2.18.5:``, ``Bad node:``.
+
+    ``conditions`` are its changes: ``nccl-2.18.5``, ``NCCL_ALGO=Ring``. ``well`` is what the line says of the outcome.
+    """
+
+    conditions: tuple[str, ...] = ()
+    well: bool | None = None
+    told: bool = True
+    text: str = ""
+
+
 class Context(Fact, frozen=True, kw_only=True):
     """What a person says about the environment of the job: ``value`` in lower case, ``8 gpus`` for a number."""
 

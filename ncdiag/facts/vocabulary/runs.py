@@ -10,31 +10,47 @@ import msgspec
 
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Benchmark, Job, Launch
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.model import Benchmark, Job, Launch, RunLabel
+from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_failure, marks, place
 
+_NUMBERED = lazy_regex(r"(?P<unit>[a-z]+)-(?P<number>\d+(?:\.\d+)*)")
 _FASTER = 1.5
 """The ratio of bus bandwidths from which one run counts as faster; smaller differences are normal variation."""
+_MARKUP = "#*:>-` "
 _FEW = 20
 """The largest number of launches that are compared; an input with more is a script or a history, not a trial."""
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A launch with the lines that follow it in its source: what it set, its size, and how it ended.
+    """A launch, or what a person calls a run, with the lines that follow it in its source: what it set, how it ended.
 
-    ``ended``: True for a normal end, False for a failure or a table without rows, None if not known. ``busbw`` is in
-    GB/s.
+    ``label`` is the line that names it. ``ended``: True for a normal end, False for a failure or a table without rows,
+    None if not known. ``busbw`` is in GB/s.
     """
 
-    launch: Launch
+    launch: Launch | None
+    label: RunLabel | None
     span: Span
     ranks: int | None
     hosts: int | None
     version: VersionRange | None
     ended: bool | None
     busbw: float | None
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The variables that the launch sets, and those that the label names."""
+        named = dict(c.split("=", 1) for c in self.conditions if "=" in c)
+        return named if self.launch is None else {**self.launch.prefix_env, **self.launch.env, **named}
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What the label names, as labels of changes."""
+        return self.label.conditions if self.label is not None else ()
 
 
 class SeenTrial(msgspec.Struct, frozen=True):
@@ -47,16 +63,29 @@ class SeenTrial(msgspec.Struct, frozen=True):
 
 @derived
 def runs(job: Job, view: View) -> tuple[Run, ...]:
-    """The launches of the input that are followed by output, in the order of the input."""
-    placed = [(at, launch) for launch in job.launches if (at := place(launch)) and launch.provenance.get("")]
-    if not 1 < len(placed) <= _FEW:
+    """The launches and named runs of the input that are followed by output, in the order of the input."""
+    starts = [
+        (at, fact) for fact in (*job.launches, *job.run_labels) if (at := place(fact)) and fact.provenance.get("")
+    ]
+    if not 1 < len(starts) <= _FEW:
         return ()
-    placed.sort(key=lambda item: item[0])
-    ends = {at: after[0][1] if after[0][0] == at[0] else None for (at, _), after in pairwise(placed)}
-    return tuple(_run(launch, at, ends.get(at), view) for at, launch in placed)
+    starts.sort(key=lambda item: item[0])
+    ends = {at: after[0][1] if after[0][0] == at[0] else None for (at, _), after in pairwise(starts)}
+    found: list[Run] = []
+    label: RunLabel | None = None
+    for at, fact in starts:
+        launch = fact if isinstance(fact, Launch) else None
+        label = fact if isinstance(fact, RunLabel) else label
+        run = _run(launch, label, fact.provenance[""], at, ends.get(at), view)
+        if launch is not None or run.ended is not None:  # a label before a launch is that of its run
+            found.append(run)
+            label = None
+    return tuple(found)
 
 
-def _run(launch: Launch, at: tuple[str, int], end: int | None, view: View) -> Run:
+def _run(
+    launch: Launch | None, label: RunLabel | None, span: Span, at: tuple[str, int], end: int | None, view: View
+) -> Run:  # fmt: skip
     source, begin = at
 
     def within(found: tuple[str, int] | None) -> bool:
@@ -68,18 +97,24 @@ def _run(launch: Launch, at: tuple[str, int], end: int | None, view: View) -> Ru
     well = any(within((source, line)) for line in marks(job, view).finished.get(source, ()))
     test = tests[0] if tests else None
     stood = test is not None and bool(test.columns) and not test.rows
-    ranks = test.nranks if test is not None and test.nranks else launch.np or launch.nproc_per_node
+    ranks = test.nranks if test is not None else None
+    hosts = test.nhosts if test is not None else None
+    if launch is not None:
+        ranks = ranks or launch.np or launch.nproc_per_node
+        hosts = hosts or launch.nnodes or len(launch.hosts) or None
+    busbw = _busbw(test) if test is not None else None
     return Run(
-        launch=launch, span=launch.provenance[""], ranks=ranks,
-        hosts=test.nhosts if test is not None and test.nhosts else launch.nnodes or len(launch.hosts) or None,
+        launch=launch, label=label, span=span, ranks=ranks, hosts=hosts,
         version=test.nccl_version if test is not None else None,
-        ended=False if failed or stood else True if well or _has_result(test) else None,
-        busbw=test.average_busbw if test is not None else None,
+        ended=False if failed or stood else True if well or busbw is not None else None,
+        busbw=busbw,
     )  # fmt: skip
 
 
-def _has_result(test: Benchmark | None) -> bool:
-    return test is not None and test.average_busbw is not None
+def _busbw(test: Benchmark) -> float | None:
+    """The average of a run; where only rows are shown, the best of them."""
+    rows = [row.busbw for row in test.rows if row.busbw is not None]
+    return test.average_busbw if test.average_busbw is not None else max(rows, default=None)
 
 
 @derived
@@ -105,8 +140,15 @@ def _compared(good: Run, bad: Run) -> Literal["works", "faster"] | None:
 
 
 def _changes(good: Run, bad: Run) -> Iterator[str]:
-    """The labels of what the good run had and the bad run did not."""
-    ours, theirs = ({**run.launch.prefix_env, **run.launch.env} for run in (good, bad))
+    """The labels of what the good run had and the bad run did not; the words of a person where nothing else differs."""
+    found = list(_known(good, bad))
+    yield from found
+    if not found and good.label is not None and bad.label is not None and good.label.text != bad.label.text:
+        yield f'"{good.label.text.strip(_MARKUP)}"'
+
+
+def _known(good: Run, bad: Run) -> Iterator[str]:
+    ours, theirs = good.env, bad.env
     for name in sorted({*ours, *theirs}):
         if ours.get(name) != theirs.get(name):
             yield f"{name}={ours[name]}" if name in ours else f"unset {name}"
@@ -114,10 +156,35 @@ def _changes(good: Run, bad: Run) -> Iterator[str]:
         yield _size(good.hosts, bad.hosts, "host")
     elif good.ranks and bad.ranks and good.ranks != bad.ranks:
         yield _size(good.ranks, bad.ranks, "gpu")
-    if good.launch.program != bad.launch.program:
+    if good.launch is not None and bad.launch is not None and good.launch.program != bad.launch.program:
         yield "other-launcher"
-    if good.version is not None and bad.version is not None and str(good.version) != str(bad.version):
-        yield "other-nccl"
+    named = list(_named(good, bad))
+    yield from named
+    released = any(change.endswith("-nccl") for change in named)
+    if good.version and bad.version and str(good.version) != str(bad.version) and not released:
+        yield f"{'older' if good.version.low < bad.version.low else 'newer'}-nccl"
+
+
+def _named(good: Run, bad: Run) -> Iterator[str]:
+    """What the labels of the runs say that differs, apart from variables."""
+    ours, theirs = ({c for c in run.conditions if "=" not in c} for run in (good, bad))
+    releases = {found["unit"]: _parts(found["number"]) for c in theirs - ours if (found := _NUMBERED.fullmatch(c))}
+    for condition in sorted(ours - theirs):
+        found = _NUMBERED.fullmatch(condition)
+        if found is None:
+            yield condition
+        elif found["unit"] in {"gpu", "host"} and found["unit"] in releases:
+            yield _size(_parts(found["number"])[0], releases[found["unit"]][0], found["unit"])
+        elif found["unit"] in RELEASED:
+            before = releases.get(found["unit"])
+            number = _parts(found["number"])
+            yield f"{'other' if before is None else 'older' if number < before else 'newer'}-{found['unit']}"
+    missing = {unit for unit in releases if unit in RELEASED} - {c.partition("-")[0] for c in ours}
+    yield from (f"other-{unit}" for unit in sorted(missing))
+
+
+def _parts(number: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in number.split("."))
 
 
 def _size(good: int, bad: int, what: str) -> str:

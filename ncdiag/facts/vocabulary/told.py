@@ -32,12 +32,17 @@ def complains(job: Job, view: View) -> tuple[str, ...]:
 def cured_by(job: Job, view: View) -> tuple[str, ...]:
     """The changes with which the job works or is fast; for a variable with a value also its name.
 
-    Runs in the input take precedence. A change that is reported both to help and not to help is left out.
+    A release that works is another one where the failing one is not shown. Runs in the input take precedence. A change that is reported both to help and not to help is left out.
     """
     seen = [name for trial in seen_trials(job, view) for name in _names(trial.change)]
     told = _noted(job, view, _WELL, except_for=_NO_HELP | _ILL)
+    others = [
+        f"other-{_unit(found['what'])}"
+        for label in told
+        if (found := _RELEASE.fullmatch(label)) and not _present(found["what"], job, view)
+    ]
     before = [without for change in broken_by(job, view) if (without := _without(change)) and without not in broken_by(job, view)]
-    return tuple(dict.fromkeys([*seen, *told, *before]))
+    return tuple(dict.fromkeys([*seen, *told, *others, *before]))
 
 
 def _without(change: str) -> str:
@@ -131,7 +136,7 @@ def set_in_vain(job: Job, view: View) -> Mapping[str, tuple[Span, ...]]:
         if (rank.host, rank.pid) in processes or not (runs(job, view) or processes):
             found |= {label: spans for setting in rank.settings.values() for label, spans in _set(setting)}
     for run in runs(job, view):
-        env = {**run.launch.prefix_env, **run.launch.env} if run.ended is False else {}
+        env = run.env if run.ended is False else {}
         found |= {f"{name}={value}": (run.span,) for name, value in env.items()}
     return found
 
@@ -155,8 +160,6 @@ def _noted(job: Job, view: View, outcomes: frozenset[str], *, except_for: frozen
 
 def _names(change: str) -> Iterator[str]:
     yield change
-    if found := _RELEASE.fullmatch(change):
-        yield f"other-{_unit(found['what'])}"
     name, sign, _ = change.partition("=")
     if sign:
         yield name

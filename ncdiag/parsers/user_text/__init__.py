@@ -14,7 +14,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import context, measures, tables, wants
+from ncdiag.parsers.user_text import context, labels, measures, tables, wants
 from ncdiag.parsers.user_text.changes import RELEASED
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
@@ -68,6 +68,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
         is_item = _ITEM.match(line) is not None
         others += _rates(rates.read(line, first), section, index)
+        others += _labels(line, section, index + len(offsets) - 1)
         for at, sentence in sentences(line):
             trials = reader.read(sentence, is_item=is_item)
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
@@ -153,6 +154,15 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
 def _rates(found: Iterable[Rate], section: Section, index: int) -> list[Observation]:
     text = section.lines[index][:_KEPT]
     return [observe(section, index, "ToldRate", of=r.of, gbps=r.gbps, count=r.links, text=text) for r in found]
+
+
+def _labels(line: str, section: Section, index: int) -> list[Observation]:
+    """The label of a run that the line is, told by the last of its lines."""
+    label = labels.read(line)
+    if label is None or index >= len(section.lines):
+        return []
+    text = section.lines[index][:_KEPT]
+    return [observe(section, index, "RunLabel", conditions=label.conditions, well=label.well, text=text)]
 
 
 def _observed(trial: Trial, section: Section, index: int) -> Observation:

@@ -17,7 +17,7 @@ _NUMBER = (
 _SPAN = rf"(?:from\s{_NUMBER}\sto\s|{_NUMBER}\sor\s)?"
 """What may come before a number: ``2 or 3 workers``, ``from 64 to 128 GPUs``."""
 _GPUS = r"(?:gpus?|cards?|ranks?|process(?:es)?|workers?)"
-_VERSION = r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,4}){0,2}(?:[+-](?:cu|cuda)[\d.]{2,5})?"
+_VERSION = r"v?\d{1,3}\.\d{1,3}(?:\.\d{1,4}){0,2}(?:[+-](?:cu|cuda)[\d.]{2,5}|-\d{1,2}(?![.\d]))?"
 _RELEASE = rf"(?:version\s|release\s)?(?:(?:from\s)?{_VERSION}\sto\s|between\s{_VERSION}\sand\s)?{_VERSION}"
 _HOSTS = r"(?:nodes?|hosts?|machines?|servers?|box(?:es)?)"
 _CHINESE_NUMBER = "(?:\\d{1,4}|单|一|双|两|二|三|四|八|多|跨)"

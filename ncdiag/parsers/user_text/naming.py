@@ -229,7 +229,7 @@ def _numbers(text: str) -> list[tuple[int, ...]]:
 def _number(text: str) -> tuple[int, ...]:
     if text.startswith("more than"):
         return (NUMBERS["many"],) if text.split()[2] in {"one", "1"} else (int(re.findall(r"\d+", text)[0]) + 1,)
-    digits = re.findall(r"\d+", re.split(r"\+|-[a-z]+\d", text)[0])
+    digits = re.findall(r"\d+", re.split(r"\+|(?<=\d)-[a-z]*\d", text)[0])
     if digits:
         return tuple(int(digit) for digit in digits[:3])
     words = re.findall(r"[a-z]+|[\u3400-\u9fff]", text)
