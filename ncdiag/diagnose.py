@@ -28,7 +28,7 @@ from ncdiag.nccl import environment
 from ncdiag.report import build, model
 from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
-from ncdiag.suspects.choose import Suspected, decided, is_troubled, noted
+from ncdiag.suspects.choose import Suspected, decided, is_troubled, noted, set_aside
 from ncdiag.suspects.weigh import Scales
 from ncdiag.suspects.wording import Wording
 from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, Unreadable, is_given, read_all
@@ -112,7 +112,8 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
         found = decided(rules, diagnosis.findings, scales, view)
         suspected = found.suspected
         diagnosis = msgspec.structs.replace(
-            diagnosis, findings=found.findings, answers=found.answers, faults=(*diagnosis.faults, *scales.faults),
+            diagnosis, findings=found.findings, answers=found.answers,
+            excluded=(*diagnosis.excluded, *set_aside(scales)), faults=(*diagnosis.faults, *scales.faults),
             verdict=overall(found.findings, view, understood=understood, suspected=found.is_suspected),
             root_cause=None if found.is_suspected else root_cause(found.findings),
         )  # fmt: skip

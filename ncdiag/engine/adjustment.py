@@ -13,6 +13,7 @@ import msgspec
 
 from ncdiag.base.severity import Severity
 from ncdiag.base.spans import Span
+from ncdiag.engine import exclusion
 from ncdiag.engine.results import Finding
 from ncdiag.facts.model import FAILURES, Event, Host
 from ncdiag.facts.view import View
@@ -48,6 +49,7 @@ class Standing:
         self._began = min(times, default=None)
         self._well = outcome(view.job, view) in _WELL
         self._told = {found.what for found in view.job.complaints}
+        self._scene = exclusion.Scene(view)
 
     def first(self, found: Finding) -> Finding:
         """The finding, as a note if it rests only on lines from which the job recovered, or on a host outside of it."""
@@ -79,16 +81,24 @@ class Standing:
 
         The same applies to a symptom of an unused part, if the job succeeded and nobody misses the part.
         """
+        if self._is_excluded(found):
+            return msgspec.structs.replace(found, severity="info", role="risk")
         if self._is_missed_by_nobody(found):
             return msgspec.structs.replace(found, role="risk")
         if found.role != "cause" or found.severity == "info" or _spans(found) & self._open:
             return found
         if not self._well and (found.rule.broken or self._is_meant(found)):
             return found
-        if any(other.severity != "info" and other.role != "risk" for other in explained):
+        if any(other.severity != "info" and other.role != "risk" and not _only_worded(other) for other in explained):
             return found
         severity: Severity = "warning" if found.severity == "error" else found.severity
         return msgspec.structs.replace(found, severity=severity, role="risk")
+
+    def _is_excluded(self, found: Finding) -> bool:
+        """True if it cannot be the cause of what goes wrong, and rests on no line that says so."""
+        if found.severity == "info" or found.confidence == "certain" or _spans(found) & self._open:
+            return False
+        return exclusion.excluded(found.rule, self._scene, exclusion.OF_FINDINGS) is not None
 
     def _is_missed_by_nobody(self, found: Finding) -> bool:
         unused = found.role == "symptom" and found.rule.complaint == "not-used"
@@ -101,6 +111,11 @@ class Standing:
         """
         makes = set(found.rule.suspect.complaints) if found.rule.suspect else set()
         return bool(self._told) and (not makes or not self._told <= _RUNNING or bool(makes & self._told))
+
+
+def _only_worded(found: Finding) -> bool:
+    """True if it rests on words of a failure in a line that is not known: that makes no risk a cause."""
+    return found.rule.floor and found.severity != "error"
 
 
 def _spans(found: Finding) -> set[Span]:

@@ -16,6 +16,7 @@ import msgspec
 
 from ncdiag.base.severity import CONFIDENCES, SEVERITIES
 from ncdiag.engine.adjustment import Standing
+from ncdiag.engine.exclusion import excluded_findings
 from ncdiag.engine.folding import Floor
 from ncdiag.engine.order import basis, candidates, ranked
 from ncdiag.engine.peers import Peers
@@ -55,6 +56,7 @@ def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True
         findings=tuple(ordered),
         unknown=shortlist(held, findings),
         answers=tuple(dict.fromkeys(found.rule.name for found in ordered)),
+        excluded=excluded_findings(findings, view),
         faults=tuple(verdict.fault for verdict in held if verdict.fault),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -103,11 +103,19 @@ class Unknown(msgspec.Struct, frozen=True):
     ask_for: tuple[str, ...]
 
 
+class Reason(NamedTuple):
+    """Why a candidate is excluded: a phrase, and the lines that show it."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The result of judging all rules.
 
     ``findings``: the most likely answer first (`ncdiag.engine.order`); ``root_cause``: name of the first answer if that
     is a cause that was found. ``answers``: names of findings and suspects in their common order.
+    ``excluded``: rules that would be candidates if a fact did not exclude them.
     """
 
     verdict: Word
@@ -115,4 +123,5 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
     answers: tuple[str, ...] = ()
+    excluded: tuple[tuple[Rule, Reason], ...] = ()
     faults: tuple[str, ...] = ()

@@ -6,12 +6,14 @@ Fills in texts, computes and proves fixes, and adds what was read and what was n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 
 import msgspec
 
 from ncdiag.base.severity import SEVERITIES
 from ncdiag.base.version import __version__
 from ncdiag.engine import results
+from ncdiag.engine.schema import Rule
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Context, Job, Moment, Trial, Want
@@ -82,7 +84,7 @@ def report(
         unknown=tuple(model.Unknown(u.code, u.name, u.missing, u.ask_for) for u in diagnosis.unknown),
         conflicts=_conflicts(view), complaints=complaints, told=_told(job, view),
         timeline=tuple(map(_moment, timeline(job, view))),
-        ruled_out=tuple(_ruled_out(view, diagnosis)) if complaints else (),
+        ruled_out=(*(_ruled_out(view, diagnosis) if complaints else ()), *starmap(_excluded, diagnosis.excluded)),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=diagnosis.answers,
     )  # fmt: skip
@@ -95,6 +97,11 @@ def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.Ruled
     for found in ruled_out(view.job, view):
         if at_fault.isdisjoint(found.areas):
             yield model.RuledOut(found.what, found.because, lines_of(found))
+
+
+def _excluded(rule: Rule, reason: results.Reason) -> model.RuledOut:
+    title = rule.suspect.text if rule.suspect else rule.title
+    return model.RuledOut(title, reason.text, evidence(reason.spans), rule.name)
 
 
 def _moment(found: Moment) -> model.Moment:

@@ -18,6 +18,7 @@ from ncdiag.report.model import (
     Input,
     Question,
     Report,
+    RuledOut,
     Sign,
     Suspect,
     Unknown,
@@ -109,7 +110,14 @@ def first_to_fail(report: Report) -> list[tuple[str, str]]:
 
 def ruled_out(report: Report) -> str:
     """``the network between hosts (the job is on one host)``: what is ruled out; empty if nothing is."""
-    return say("; ").join(say("{text} ({note})", text=found.what, note=found.because) for found in report.ruled_out)
+    return say("; ").join(say("{text} ({note})", text=found.what, note=_why_not(found)) for found in report.ruled_out)
+
+
+def _why_not(found: RuledOut) -> str:
+    """The reason; for a candidate with the place of the line that shows it."""
+    if not found.name or not found.evidence:
+        return found.because
+    return say("{label}: {text}", label=found.because, text=place(found.evidence[0]))
 
 
 def was_read(report: Report) -> list[str]:

@@ -283,11 +283,15 @@ class NextStep(Part, frozen=True):
 
 
 class RuledOut(Part, frozen=True):
-    """A cause that the input rules out: ``what``, and the reason ``because``."""
+    """A cause that the input rules out: ``what``, and the reason ``because``.
+
+    ``name``: the rule of a candidate that would have been reported otherwise; empty if it is about a part as a whole.
+    """
 
     what: str
     because: str
     evidence: tuple[Evidence, ...] = ()
+    name: str = ""
 
 
 class Look(Part, frozen=True, kw_only=True):

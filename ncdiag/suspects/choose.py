@@ -9,7 +9,7 @@ import msgspec
 
 from ncdiag.base.spans import Span
 from ncdiag.engine.order import Basis, Candidate, basis, candidates, ranked
-from ncdiag.engine.results import Finding
+from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
@@ -91,6 +91,12 @@ def chosen(found: Sequence[Candidate], weighed: Sequence[Weighed], on: Basis, *,
         answers=tuple(dict.fromkeys(each.rule.name for each in named)),
         is_suspected=bool(named) and named[0].finding is None,
     )
+
+
+def set_aside(scales: Scales) -> tuple[tuple[Rule, Reason], ...]:
+    """The suspects that a fact excludes and whose signs would have made them worth naming, each with the reason."""
+    worth = [(each, reason) for each, reason in scales.excluded if each.score >= POSSIBLE and not each.only_resembles]
+    return tuple((each.rule, reason) for each, reason in worth[:MOST])
 
 
 def candidate(rule: Rule, findings: Sequence[Finding], scales: Scales) -> Candidate:

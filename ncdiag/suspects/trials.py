@@ -1,19 +1,19 @@
 """Evidence from trials of fixes: one mechanism for all suspects.
 
 A fix that worked is strong evidence for the fault that it fixes; one that did not work is evidence against it, and
-excludes it if the fix would have hidden the fault. A trial without a part of NCCL is evidence on all causes in that
-part.
+excludes it if the fix would have hidden the fault. That it works without a part of NCCL is evidence for all causes in
+that part; that it fails without it excludes them (`ncdiag.engine.exclusion`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.engine.exclusion import NO_FAILURE, PARTS, in_words, with_values
 from ncdiag.engine.schema import Fix, Rule, Sign, Strength
 from ncdiag.facts.model.told import RELEASED
 
@@ -27,33 +27,6 @@ GROUP = "trial"
 """The group of signs from trials."""
 _MANY = 5
 """Minimum number of suspects with the same fix for which the fix is evidence on their class, not on each of them."""
-_NO_FAILURE = frozenset({"slow", "not-used", "memory-grows"})
-"""Complaints about jobs that run: that they run without a part is no evidence on it."""
-
-
-class Part(NamedTuple):
-    """A part of NCCL that a trial excludes: its name, and the areas of its rules."""
-
-    name: str
-    areas: frozenset[str]
-    for_it: bool = True
-
-
-_RDMA = Part("RDMA", frozenset({"ib", "roce"}))
-PARTS = {
-    "NCCL_IB_DISABLE=1": _RDMA,
-    "NCCL_NET=Socket": _RDMA,
-    "one-host": Part("the network between hosts", _RDMA.areas | {"socket", "cloud"}),
-    "one-gpu": Part("everything between GPUs", _RDMA.areas | {"p2p", "shm", "nvlink"}, for_it=False),
-    "no-container": Part("the container", frozenset({"container"})),
-    "gloo": Part("NCCL", _RDMA.areas | {"gdr", "nvlink", "p2p", "plugin", "shm"}, for_it=False),
-    "NCCL_P2P_DISABLE=1": Part("peer access", frozenset({"p2p"})),
-    "NCCL_SHM_DISABLE=1": Part("shared memory", frozenset({"shm"})),
-}
-"""The part that each of these trials excludes (NCCL user guide, environment variables), as shown by its failure.
-
-``for_it``: its success shows the part, too.
-"""
 
 
 def variables(fix: Fix) -> Iterator[str]:
@@ -86,7 +59,7 @@ def signs(
 
     That one release works and another does not is decisive, unless a symptom ``says_why`` it fails.
     """
-    helped, failed = _set(cured), _set(in_vain)
+    helped, failed = with_values(cured), with_values(in_vain)
     for fix in rule.fixes:
         tried = list(labels(fix))
         if any(label in helped and _RELEASE.match(label) for label in tried):
@@ -95,26 +68,12 @@ def signs(
             if label in helped:
                 best: Strength = "decisive" if _RELEASE.match(label) and not says_why else "strong"
                 strength: Strength = best if offers.get(label, 0) < _MANY else "moderate"
-                yield Sign(text=f"it works with {_words(label)}", strength=strength, group=GROUP), label
+                yield Sign(text=f"it works with {in_words(label)}", strength=strength, group=GROUP), label
             elif label in failed:
-                sign = Sign(text=f"{_words(label)} does not help", strength="strong", against=True, group=GROUP)
+                sign = Sign(text=f"{in_words(label)} does not help", strength="strong", against=True, group=GROUP)
                 yield msgspec.structs.replace(sign, strength="decisive") if fix.workaround else sign, label
-    if rule.suspect and set(rule.suspect.complaints) - _NO_FAILURE:
+    if rule.suspect and set(rule.suspect.complaints) - NO_FAILURE:
         for label, part in PARTS.items():
             if rule.area in part.areas and label in helped and part.for_it:
-                text = f"it works with {_words(label)}, which excludes {part.name}"
+                text = f"it works with {in_words(label)}, which excludes {part.name}"
                 yield Sign(text=text, strength="moderate", group=GROUP), label
-            elif rule.area in part.areas and label in failed:
-                text = f"it also fails with {_words(label)}, which excludes {part.name}"
-                yield Sign(text=text, strength="strong", against=True, group=GROUP), label
-
-
-def _set(labels: Iterable[str]) -> set[str]:
-    """The labels; a ``..._DISABLE`` reported without a value counts as set."""
-    told = set(labels)
-    return told | {f"{label}=1" for label in told if label.endswith("_DISABLE") and f"{label}=0" not in told}
-
-
-def _words(label: str) -> str:
-    """The label of a reported trial in words: ``no firewall``; variables unchanged."""
-    return label if "_" in label else label.replace("-", " ")

@@ -15,6 +15,7 @@ import msgspec
 
 from ncdiag.base.errors import contained
 from ncdiag.base.spans import Span
+from ncdiag.engine import exclusion
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.resemblance import Index, resemblances
 from ncdiag.engine.results import Verdict
@@ -115,6 +116,8 @@ class Scales:
         self._in_vain = {*not_cured_by(view.job, view), *(key for key, answer in self._answers.items() if not answer)}
         self._tried = _tried(view)
         self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
+        self._scene = exclusion.Scene(view, wording.has_word)
+        self.excluded: list[tuple[Weighed, exclusion.Reason]] = []
         self.faults: list[str] = []
 
     @functools.cached_property
@@ -127,9 +130,12 @@ class Scales:
         return self._wording.asks()
 
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
-        """The suspects with evidence for them, most likely first."""
+        """The suspects with evidence for them, most likely first; `excluded` then has those that a fact excludes."""
         found = [weighed for rule in rules if rule.suspect is not None and (weighed := self.one(rule)).supporting]
-        return sorted(found, key=lambda weighed: (-weighed.score, weighed.rule.code))
+        found.sort(key=lambda weighed: (-weighed.score, weighed.rule.code))
+        reasons = [(weighed, exclusion.excluded(weighed.rule, self._scene)) for weighed in found]
+        self.excluded = [(weighed, reason) for weighed, reason in reasons if reason is not None]
+        return [weighed for weighed, reason in reasons if reason is None]
 
     def one(self, rule: Rule) -> Weighed:
         """The score of one suspect; a sign that cannot be judged because of a bug of ncdiag is unknown."""

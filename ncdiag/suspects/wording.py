@@ -85,6 +85,10 @@ class Wording:
             known = self._others[head] = any(self._forms_of(run[0]) for run in self._members((head,)))
         return known
 
+    def has_word(self, pattern: str) -> bool:
+        """True if the pattern matches a whole word of the input, in lower case."""
+        return any(map(re.compile(pattern).fullmatch, self._vocabulary))
+
     def asks(self) -> bool:
         """True if somebody asks a question in a line that is not ignored, or writes in the first person."""
         looked_at = (span.text for number, span in enumerate(self._spans) if number not in self._left_out)

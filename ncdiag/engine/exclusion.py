@@ -1,0 +1,193 @@
+"""Facts that exclude a candidate, for findings and suspects alike.
+
+A mechanism is a function of a rule and the `Scene`: it returns why the rule cannot be the cause, with the lines that
+show it, or None. It depends on what the rule declares: its area, the complaints that it causes, and the words of its
+name. What is excluded is not a candidate; the report lists it as ruled out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from ncdiag.base.spans import Span
+from ncdiag.engine.results import Finding, Reason
+from ncdiag.engine.schema import Rule
+from ncdiag.engine.traces import PLATFORMS, needed
+from ncdiag.facts.model import Complaint, Fact, SeenComplaint, What
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.told import not_cured_by
+from ncdiag.messages.vocabulary.seen import seen_complaints
+
+NO_FAILURE: frozenset[What] = frozenset({"slow", "not-used", "memory-grows"})
+"""Complaints about jobs that run: that they run without a part is no evidence on it."""
+_STARTING: frozenset[What] = frozenset({"cannot-start", "fails-at-init"})
+_INSIDE = frozenset({"p2p", "shm", "nvlink"})
+"""Areas of rules about the paths between the GPUs of a host."""
+_LINES = 3
+
+
+class Part(NamedTuple):
+    """A part of NCCL that a trial excludes: its name, and the areas of its rules."""
+
+    name: str
+    areas: frozenset[str]
+    for_it: bool = True
+
+
+_RDMA = Part("RDMA", frozenset({"ib", "roce"}))
+PARTS = {
+    "NCCL_IB_DISABLE=1": _RDMA,
+    "NCCL_NET=Socket": _RDMA,
+    "one-host": Part("the network between hosts", _RDMA.areas | {"socket", "cloud"}),
+    "one-gpu": Part("everything between GPUs", _RDMA.areas | {"p2p", "shm", "nvlink"}, for_it=False),
+    "no-container": Part("the container", frozenset({"container"})),
+    "gloo": Part("NCCL", _RDMA.areas | {"gdr", "nvlink", "p2p", "plugin", "shm"}, for_it=False),
+    "NCCL_P2P_DISABLE=1": Part("peer access", frozenset({"p2p"})),
+    "NCCL_SHM_DISABLE=1": Part("shared memory", frozenset({"shm"})),
+}
+"""The part that each of these trials excludes (NCCL user guide, environment variables), as shown by its failure.
+
+``for_it``: its success shows the part, too.
+"""
+
+
+class Scene:
+    """What the mechanisms ask of a job, computed once for all rules."""
+
+    def __init__(self, view: View, has_word: Callable[[str], bool] | None = None) -> None:
+        """``has_word``: whether a word that a pattern matches is in the input; None if its words are not known."""
+        self.view, self._has_word = view, has_word
+        self._shown: dict[str, bool] = {}
+
+    @functools.cached_property
+    def complaints(self) -> tuple[Complaint | SeenComplaint, ...]:
+        """The complaints of people, or else the problems that the input shows."""
+        return self.view.job.complaints or seen_complaints(self.view.job, self.view)
+
+    @functools.cached_property
+    def troubles(self) -> frozenset[What]:
+        """The kinds of the complaints."""
+        return frozenset(complaint.what for complaint in self.complaints)
+
+    @functools.cached_property
+    def in_vain(self) -> frozenset[str]:
+        """The labels of changes that did not help; a ``..._DISABLE`` without a value counts as set."""
+        return with_values(not_cured_by(self.view.job, self.view))
+
+    def shows(self, platform: str) -> bool:
+        """Whether a word of the platform is in the input; True if the words of the input are not known."""
+        if self._has_word is None:
+            return True
+        if platform not in self._shown:
+            self._shown[platform] = self._has_word(PLATFORMS[platform])
+        return self._shown[platform]
+
+
+Mechanism = Callable[[Rule, Scene], "Reason | None"]
+
+
+def causes(rule: Rule) -> frozenset[What]:
+    """The complaints that a rule causes as far as it declares them."""
+    return frozenset(rule.suspect.complaints) if rule.suspect else frozenset()
+
+
+def other_trouble(rule: Rule, scene: Scene) -> Reason | None:
+    """It causes none of the complaints: it makes a job slow or keeps it from starting, and the job goes wrong."""
+    makes = causes(rule)
+    if not makes or not scene.complaints:
+        return None
+    if scene.complaints[0].what == "wrong-results" and makes <= NO_FAILURE | _STARTING:
+        return Reason("results are wrong, and it does not change results", _lines(scene.complaints[:1]))
+    if makes <= NO_FAILURE and scene.troubles.isdisjoint(NO_FAILURE):
+        return Reason("the job fails, and it can only make a job slower", _lines(scene.complaints))
+    return None
+
+
+def works(rule: Rule, scene: Scene) -> Reason | None:
+    """It would leave a part unused that is in use: GPUDirect RDMA, peer access."""
+    makes = causes(rule)
+    if "not-used" not in makes or not makes <= NO_FAILURE | {"fails"}:
+        return None
+    if rule.area == "gdr":
+        spans = _gdr_is_on(scene.view)
+        return Reason("GPUDirect RDMA is in use", spans) if spans else None
+    return None
+
+
+def fails_without(rule: Rule, scene: Scene) -> Reason | None:
+    """The job also fails without the part of the rule: on one host alone, without peer access."""
+    if not causes(rule) - NO_FAILURE:
+        return None
+    for label, part in PARTS.items():
+        if rule.area in part.areas and label in scene.in_vain:
+            text = f"it also fails with {in_words(label)}, which excludes {part.name}"
+            return Reason(text, tuple(_of_trial(label, scene.view))[:_LINES])
+    return None
+
+
+def one_gpu(rule: Rule, scene: Scene) -> Reason | None:
+    """All runs have one GPU, so that nothing is between GPUs."""
+    runs, ranks = scene.view.job.benchmarks, scene.view.job.ranks
+    if rule.area in _INSIDE and runs and {run.nranks for run in (*runs, *ranks)} - {None} == {1} and len(ranks) <= 1:
+        return Reason("the job has one GPU", _lines(runs))
+    return None
+
+
+def absent(rule: Rule, scene: Scene) -> Reason | None:
+    """Nothing in the input shows the platform of the rule: its cloud, its scheduler, the maker of its GPUs."""
+    lacking = next((platform for platform in needed(rule) if not scene.shows(platform)), None)
+    return None if lacking is None else Reason(f"nothing in the input shows {lacking}")
+
+
+OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble,)
+OF_SUSPECTS: tuple[Mechanism, ...] = (other_trouble, works, fails_without, one_gpu, absent)
+"""The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
+
+
+def excluded(rule: Rule, scene: Scene, mechanisms: Iterable[Mechanism] = OF_SUSPECTS) -> Reason | None:
+    """Why the rule is not a candidate; None if it may be the cause."""
+    return next((reason for mechanism in mechanisms if (reason := mechanism(rule, scene)) is not None), None)
+
+
+def excluded_findings(findings: Iterable[Finding], view: View) -> tuple[tuple[Rule, Reason], ...]:
+    """The rules of findings that became notes because a fact excludes them as the cause, each with the reason."""
+    scene = Scene(view)
+    notes = [found.rule for found in findings if found.severity == "info" != found.rule.severity]
+    own = {rule.code: rule for rule in notes}.values()
+    return tuple((rule, reason) for rule in own if (reason := excluded(rule, scene, OF_FINDINGS)) is not None)
+
+
+def with_values(labels: Iterable[str]) -> frozenset[str]:
+    """The labels; a ``..._DISABLE`` reported without a value counts as set."""
+    told = frozenset(labels)
+    return told | {f"{label}=1" for label in told if label.endswith("_DISABLE") and f"{label}=0" not in told}
+
+
+def in_words(label: str) -> str:
+    """The label of a reported trial in words: ``no firewall``; variables unchanged."""
+    return label if "_" in label else label.replace("-", " ")
+
+
+def _gdr_is_on(view: View) -> tuple[Span, ...]:
+    """The lines that show GPUDirect RDMA in use; empty if any shows a card or a connection without it."""
+    ranks = view.job.ranks
+    ways = {name for rank in ranks for name in rank.transports or () if name.startswith("NET/")}
+    if not all(verdict.enabled for rank in ranks for verdict in rank.gdr) or not all("GDRDMA" in way for way in ways):
+        return ()
+    fields = [(rank, "gdr") for rank in ranks if rank.gdr] + [(rank, "transports") for rank in ranks if ways]
+    spans = (rank.provenance.get(field) for rank, field in fields)
+    return tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
+
+
+def _of_trial(label: str, view: View) -> Iterator[Span]:
+    name = label.partition("=")[0]
+    for trial in view.job.trials:
+        if trial.change in {label, name}:
+            yield from trial.provenance.values()
+
+
+def _lines(facts: Iterable[Fact]) -> tuple[Span, ...]:
+    spans = (span for fact in facts for span in tuple(fact.provenance.values())[:1])
+    return tuple(dict.fromkeys(spans))[:_LINES]

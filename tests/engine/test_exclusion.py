@@ -1,0 +1,150 @@
+"""A fact that a candidate contradicts excludes it, and the report lists it with the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag import catalogue
+from ncdiag.diagnose import diagnose, look
+from ncdiag.engine.exclusion import OF_FINDINGS, Scene, excluded
+from ncdiag.engine.load import load_text
+from ncdiag.engine.schema import Rule
+from ncdiag.engine.traces import PLATFORMS, needed
+from ncdiag.report.model import Report
+from ncdiag.text import TextSource
+
+RULE = """
+code = "SITE100"
+name = "{name}"
+area = "{area}"
+severity = "error"
+role = "cause"
+title = "A cause"
+why = "For a reason."
+
+[suspect]
+text = "a cause"
+complaints = [{complaints}]
+
+[[sign]]
+text = "it says alpha"
+says = ["alpha"]
+"""
+SLOW, FAILING, CORRUPTING = ("slow", "not-used"), ("fails", "hangs"), ("wrong-results",)
+GDR_ON = """\
+n1:40:51 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'
+n1:40:51 [0] NCCL INFO NET/IB : GPU Direct RDMA {} for HCA 1 'mlx5_1'
+"""
+ONE_GPU = """\
+# nThread 1 nGpus 1 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1
+#
+# Using devices
+#  Rank  0 Group  0 Pid  23421 on         n1 device  0 [0x17] NVIDIA A100-SXM4-40GB
+{}#
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+"""
+SECOND = "#  Rank  1 Group  0 Pid  23421 on         n1 device  1 [0x31] NVIDIA A100-SXM4-40GB\n"
+
+
+def rule(area: str = "site", complaints: tuple[str, ...] = FAILING, name: str = "a-cause") -> Rule:
+    return load_text(RULE.format(area=area, name=name, complaints=", ".join(f'"{what}"' for what in complaints)))
+
+
+def because(text: str, candidate: Rule) -> str:
+    """Why the text excludes the rule; empty if it does not."""
+    view, words = look(text)
+    reason = excluded(candidate, Scene(view, words.has_word))
+    return reason.text if reason else ""
+
+
+def triage(text: str) -> Report:
+    return diagnose([TextSource.of_bytes("paste", text.encode())])
+
+
+@pytest.mark.parametrize(
+    ("told", "complaints", "is_excluded"),
+    [
+        ("Our training hangs after ten steps. Why?", SLOW, True),
+        ("Our training crashes with a segmentation fault. Why?", SLOW, True),
+        ("Our training hangs after ten steps. Why?", FAILING, False),
+        ("Our training hangs. Our training is very slow before. Why?", SLOW, False),
+        ("Our training is much slower than before. Why?", SLOW, False),
+        ("My all_reduce gives wrong results on two nodes. Why?", SLOW, True),
+        ("My all_reduce gives wrong results on two nodes. Why?", ("cannot-start", "fails-at-init"), True),
+        ("My all_reduce gives wrong results on two nodes. Why?", CORRUPTING, False),
+        ("My all_reduce gives wrong results on two nodes. Why?", FAILING, False),
+        ("Which release of NCCL comes with CUDA 12?", SLOW, False),
+    ],
+)
+def test_a_cause_of_other_trouble_is_excluded(told: str, complaints: tuple[str, ...], is_excluded: bool) -> None:
+    assert bool(because(told, rule(complaints=complaints))) is is_excluded
+
+
+@pytest.mark.parametrize(
+    ("told", "area", "is_excluded"),
+    [
+        ("It fails even on one node.", "roce", True),
+        ("It fails even on one node.", "socket", True),
+        ("It fails even on one node.", "p2p", False),
+        ("It works on one node, it fails on two nodes. We use RoCE.", "roce", False),
+        ("NCCL_IB_DISABLE=1 did not help. We use RoCE.", "roce", True),
+        ("NCCL_IB_DISABLE=1 helped. We use RoCE.", "roce", False),
+        ("Even with one GPU it fails.", "p2p", True),
+        ("It fails with gloo as well.", "p2p", True),
+        ("With gloo it works.", "p2p", False),
+    ],
+)
+def test_a_part_without_which_it_fails_is_excluded(told: str, area: str, is_excluded: bool) -> None:
+    assert bool(because(told, rule(area))) is is_excluded
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "area", "is_excluded"),
+    [
+        ("Our cluster hangs at init.", "cloud-aws-few-nics", "cloud", True),
+        ("Our p4d instances hang at init.", "cloud-aws-few-nics", "cloud", False),
+        ("#SBATCH -C pascal", "roce-pfc-not-enabled", "roce", True),
+        ("mlx5_0 port 1 is active", "roce-pfc-not-enabled", "roce", False),
+        ("Our cluster hangs at init.", "launcher-slurm-no-srun", "launcher", True),
+        ("srun: job 5 queued and waiting for resources", "launcher-slurm-no-srun", "launcher", False),
+        ("Our A100 hang.", "rccl-iommu-pt-missing", "gpu", True),
+        ("Our MI250X hang.", "rccl-iommu-pt-missing", "gpu", False),
+        ("kubectl apply -f job.yaml", "launcher-ssh-unreachable", "launcher", True),
+        ("mpirun -np 2 hostname", "launcher-ssh-unreachable", "launcher", False),
+        ("./all_reduce_perf -g 1", "launcher-nccl-tests-without-mpi", "launcher", False),
+    ],
+)
+def test_a_platform_that_nothing_shows_excludes_its_causes(
+    text: str, name: str, area: str, is_excluded: bool
+) -> None:  # fmt: skip
+    assert because(text, rule(area, name=name)).startswith("nothing in the input shows") is is_excluded
+
+
+def test_each_platform_is_needed_by_a_shipped_rule() -> None:
+    assert {platform for each in catalogue.rules() for platform in needed(each)} == set(PLATFORMS)
+
+
+@pytest.mark.parametrize(("verdict", "is_excluded"), [("Enabled", True), ("Disabled", False)])
+def test_what_leaves_gpudirect_unused_is_excluded_where_every_card_uses_it(verdict: str, is_excluded: bool) -> None:
+    assert bool(because(GDR_ON.format(verdict), rule("gdr", SLOW))) is is_excluded
+    assert not because(GDR_ON.format(verdict), rule("gdr", FAILING))
+
+
+@pytest.mark.parametrize(("second", "is_excluded"), [("", True), (SECOND, False)])
+def test_paths_between_gpus_are_excluded_where_there_is_one(second: str, is_excluded: bool) -> None:
+    assert bool(because(ONE_GPU.format(second), rule("p2p", ("hangs",)))) is is_excluded
+
+
+def test_a_finding_of_other_trouble_is_a_note_that_is_listed_as_ruled_out() -> None:
+    told = "NCCL_P2P_DISABLE=1 python train.py --gpus 4\nOur training {}. Why?\n"
+    hanging, slow = triage(told.format("hangs after ten steps")), triage(told.format("is much slower than before"))
+    (out,) = (found for found in hanging.ruled_out if found.name == "env-p2p-disable")
+    assert out.evidence[0].line == 2
+    assert [found.role for found in slow.findings if found.name == "env-p2p-disable"] == ["cause"]
+    assert not any(found.name for found in slow.ruled_out)
+
+
+def test_findings_are_not_excluded_for_words_that_are_not_in_the_input() -> None:
+    assert excluded(rule(name="cloud-aws-few-nics"), Scene(look("alpha")[0]), OF_FINDINGS) is None
