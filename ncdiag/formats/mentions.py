@@ -1,7 +1,7 @@
 """Lines that mention a message without reporting it: source code, search patterns, denials, explanations.
 
-``it fails with "Connection refused"`` is a report. A sentence that this is *not* that message, what it means, or what
-to search for is not, and a line of source code prints nothing by itself.
+``it fails with "Connection refused"`` is a report. A sentence that this is *not* that message, a list of what is
+absent, what it means, or what to search for is not, and a line of source code prints nothing by itself.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ _DENIED = lazy_regex(
     re.IGNORECASE,
 )
 """Phrases that deny a message, such as that it is not seen or not this one."""
+_LISTED = lazy_regex(
+    rf"\s*(?:[-*+\u2022]|\d{{1,2}}[.)])\s+(?:there\s(?:is|are|was|were)\s)?(?:no|not\sa(?:ny|\ssingle)?|never|zero|without)"
+    rf"\s(?:(?:more|such|sign\sof|signs\sof|trace\sof|{_WHAT})\s){{0,3}}{_QUOTE}"
+    r"|\s*(?:[-*+\u2022]\s+)?(?:[\w ]{1,40}:\s)?(?:no|zero|without)\s(?!longer\b)[^,;.\n]{1,60}[,;]\s(?:and\s|or\s)?"
+    r"(?:no|zero|without)\s",
+    re.IGNORECASE,
+)
+"""An item of a list of what is absent: ``* No "GPU has fallen off the bus"``, ``no Xid, no segfault``."""
 _GONE = lazy_regex(
     r"[\"'`\u201d\u2019]\s(?:\w+\s){0,3}(?:is|are|was|were|got)\s(?:now\s)?(?:gone|solved|fixed|history|not\s(?:it|seen|there|printed|in))\b"
     r"|[\"'`\u201d\u2019]\s(?:any\s?more|any\slonger)\b",
@@ -60,6 +68,8 @@ def is_mention(text: str) -> bool:
     if quoted and _SEARCH.match(text):
         return True
     if quoted and not _PRINTED.match(text) and any(said.search(text) for said in (_DENIED, _GONE, _EXPLAINED)):
+        return True
+    if not _PRINTED.match(text) and _LISTED.match(text):
         return True
     return (quoted and _CODE.search(text) is not None) or (
         _HOLE.search(text) is not None and _STRING.search(text) is not None

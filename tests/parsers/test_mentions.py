@@ -11,6 +11,11 @@ MENTIONED = [
     'this is NOT the "Duplicate GPU detected : rank 2 and rank 3 both on CUDA device 65000" problem',
     'we no longer see "socketStartConnect: Connect to 10.1.1.5<40000> failed : Connection refused"',
     "it isn't the known \u201cCall to ibv_reg_mr failed\u201d",
+    "* No `GPU has fallen off the bus`",
+    "- no `Out of memory: Killed process 5 (python)` in dmesg",
+    "2) There is no 'Connection refused' on any node",
+    "No Xid 79, no segfault at 0 and no Out of memory: Killed process",
+    "dmesg is clean: no NVRM: Xid (PCI:0000:17:00): 79, no oom-killer",
     'grep -rn "Call to ibv_reg_mr failed" logs/',
     "root@n1:~# dmesg | grep -i 'NVRM: Xid'",
     'The docs say: "Error: failed to extend /dev/shm/nccl-AbCdEf to 4096 bytes" when /dev/shm is small',
@@ -26,6 +31,8 @@ REPORTED = [
     'crashes with "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 65000"',
     'it does not work: "socketStartConnect: Connect to 10.1.1.5<40000> failed : Connection refused"',
     "NCCL WARN Error: failed to extend /dev/shm/nccl-AbCdEf to 4096 bytes",
+    "* GPU 3: `NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus.`",
+    "- Call to ibv_reg_mr failed, no idea why",
     "node7 ends with `Call to ibv_reg_mr failed`, a reboot did not help",
 ]
 
@@ -41,6 +48,9 @@ PRINTED = [
     "RuntimeError: this is not a 'regular' tensor",
     "net_plugin.cc:31 the device is not 'mlx5_0'",
     "there is no 'ib0' on this host",
+    "connect to 10.1.1.5 port 22: No route to host",
+    "- No CUDA GPUs are available",
+    "NET/IB : No device found.",
     "HINT: run it without '--net host'",
 ]
 """What programs say of something quoted that is not there."""

@@ -40,7 +40,8 @@ _CHEAP = lazy_regex(
 )
 _LOG = lazy_regex(
     r"\s*(?:\[|<|\{|:::|\+ |\$ |#!|//|/\*|at |File \"|Traceback|[\w./-]+\.\w+:\d+|\d+: |\d{4}-\d\d-\d\d|\w+\(|\S+\.py\b"
-    r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b|[EWI]\d{4}|[A-Za-z_.]+(?:Error|Exception|Warning)\b:)"
+    r"|rank \d+: |(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTE)\b|[EWI]\d{4}"
+    r"|[A-Za-z_.]+(?:Error|Exception|Warning)\b:)"
 )
 _PRINTED = lazy_regex(r"=|--|::|\w\.\w{1,5}:\d|\b(?i:error|warning):?\s|[{}<>|]|^\s*[a-z][\w./-]{1,40}: |^\+")
 """Signs of a program's line or a command."""

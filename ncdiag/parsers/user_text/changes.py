@@ -44,6 +44,7 @@ CHANGES = (
         rf"(?-i:[A-Z][A-Z0-9]{{1,20}}(?:_[A-Z0-9]{{1,30}}){{1,8}})(?:\s?=\s?[\"']?{_VALUE}[\"']?)?",
     ),
     Word("count", "gpu", rf"(?:(?:only|just|even)\s)?(?:a\s|an\s)?{_SPAN}{_NUMBER}(?:\s|-)?(?:or\smore\s)?{_GPUS}"
+        r"(?!\s?<|-to-)"
         rf"|a\ssecond\sgpu"
          r"|(?:-g|(?:--?)?n(?:proc|gpus?)(?:[-_]per[-_]node)?|-np|--?gpus?|--tensor-parallel-size"
          r"|tensor\sparallel(?:\ssize)?|tp|world[_\s]size)[\s=]?\d{1,4}",
@@ -56,7 +57,7 @@ CHANGES = (
          rf"(?:(?:only|just|even)\s)?(?:a\s)?{_NUMBER}(?:\s|-)?(?:docker\s|podman\s)?(?:containers?|pods?)"
          r"|the\ssame\s(?:docker\s)?(?:container|pod)", f"{_CHINESE_NUMBER}\\s?个\\s?(?:容器|docker|pod)"),
     Word("release", "plugin", rf"{_PLUGINS}\s{_RELEASE}"),
-    Word("release", "nccl", rf"[nr]ccl\s?v?{_RELEASE}"),
+    Word("release", "nccl", rf"(?<!-)[nr]ccl\s?v?{_RELEASE}"),
     Word("release", "driver", r"\d{3}(?:\.\d+){0,2}\sdrivers?|drivers?\s(?:version\s"
         r"|branch\s)?\(?v?\d{3}(?:\.\d+){0,2}"),
     Word("release", "cuda", rf"cuda\s(?:toolkit\s)?{_RELEASE}"),
@@ -93,7 +94,8 @@ CHANGES = (
          r"|service\smesh"),
     Word("thing", "acs", r"(?:pcie?\s)?acs", "ACS"),
     Word("thing", "iommu", r"iommu|vt-d", "IOMMU"),
-    Word("thing", "container", r"docker(?!\srun|'s)|podman|(?:the\s|a\s)?containers?(?!\simage)", "容器|docker"),
+    Word("thing", "container", r"docker(?!\srun|'s|\simage)|podman|(?:the\s|a\s)?containers?(?!\simage)",
+         "容器|docker"),
     Word("thing", "bare-metal", r"bare[-\s]metal|the\shost\s(?:itself|directly)", "物理机|裸机"),
     Word("thing", "outside", r"(?:directly|natively)\son\s(?:the\s|a\s)?(?:host|node|machine)|on\sthe\shost(?!\sn)",
          "宿主机"),
@@ -106,7 +108,7 @@ CHANGES = (
     Word("thing", "batch", r"batch(?:[-\s]?size)?", "batch\\s?size"),
     Word("thing", "driver", r"(?:gpu\s|nvidia\s)?drivers?", "驱动"),
     Word("thing", "plugin", rf"{_PLUGINS}(?:\s{_VERSIONS})?"),
-    Word("thing", "nccl", rf"[nr]ccl(?:\s{_VERSIONS})?", "nccl"),
+    Word("thing", "nccl", rf"(?<!-)[nr]ccl(?:\s{_VERSIONS})?", "nccl"),
     Word("thing", "cuda", rf"cuda(?:\s{_VERSIONS})?"),
     *(Word("thing", name, rf"{name}(?:\s{_VERSIONS})?") for name in _NAMED),
     Word("thing", "mpi", rf"{_MPI}(?:\s{_VERSIONS})?"),
@@ -114,10 +116,11 @@ CHANGES = (
     Word("thing", "release", _VERSIONS),
     Word("thing", "interface", r"(?:network\s)?interfaces?|nics?"),
     Word("thing", "cable", r"cables?|transceivers?"),
-    Word("thing", "hosts", rf"clusters?|{_HOSTS}|(?:\w+-)?(?:node|host|worker|server|machine)[-_]?\d{{1,4}}"),
-    Word("thing", "gpus", r"(?:the\s|a\s)?gpus?(?:\s\d{1,2})?"),
+    Word("thing", "hosts", rf"clusters?|{_HOSTS}|(?:\w+-)?(?:node|host|worker|server|machine)[-_\s]?\d{{1,4}}"),
+    Word("thing", "gpus", r"(?:the\s|a\s)?gpus?(?:\s\d{1,2})?"
+         r"(?!\s(?:nodes?|servers?|machines?|hosts?|cluster|instances?))"),
     Word("thing", "gloo", r"(?:the\s)?gloo(?:\sbackend)?", "gloo"),
-    Word("thing", "launcher", r"mpirun|torchrun|srun|horovodrun"),
+    Word("thing", "launcher", r"(?:mpirun|torchrun|srun|horovodrun)(?!\serrors?)"),
     Word("thing", "memlock", r"ulimit\s-l(?:\sunlimited)?|memlock"),
     Word("thing", "reboot", r"reboot(?:ing|ed)?|power[-\s]cycl(?:e|ed|ing)|restart(?:ing|ed)?\s(?:of\s)?(?:the\s"
         r"|both\s|all\s)?(?:nodes?|hosts?|machines?|servers?)", "重启"),

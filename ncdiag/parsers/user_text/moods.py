@@ -21,7 +21,8 @@ _ASIDE = lazy_regex(r"\W*(?:please|sorry|btw|ps)\b[^,]{0,80},\s", re.IGNORECASE)
 _OWN = lazy_regex(
     r"\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose|say"
     r"|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?"
-    r"|\bthe\s(?:suggested|recommended)\b"
+    r"|\b(?:the|your|their|this)\s(?:suggested|recommended|proposed)\b"
+    r"|\bcould\s(?:work|run|train)\s(?:well|fine|normally|successfully|properly)\b"
     r"|\bbisect\s(?:says|points\sto|claims)\b"
     r"|\b(?:we|i)\s(?:must\s|would\s|can\s)?(?:say|claim|report(?:ed)?)\b|\bcould\snot\b|\bcouldn'?t\b",
     _FLAGS,

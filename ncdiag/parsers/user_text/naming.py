@@ -16,6 +16,11 @@ _KINDS = {"launcher": "launcher", "tcp": "network", "ib": "network"}
 _UNSET = (" is not set", " not set", " is unset", " unset")
 _DIAGNOSTIC = lazy_regex(r"(?:NCCL_DEBUG|TORCH_DISTRIBUTED_DEBUG|TORCH_CPP_LOG|NCCL_DEBUG_\w+)")
 _ASSIGNED = lazy_regex(r"([A-Z][A-Z0-9_]+)(?:[\"'\]]*\s?(?:=|to)\s?[\"'\u201c]?([A-Za-z0-9_.,:/^@+-]+))?")
+_VARIABLE = lazy_regex(
+    r"(?:NCCL|RCCL|CUDA(?!_ERROR)|UCX|FI|OMPI|PMIX|GLOO|TORCH|PYTORCH|HSA|HIP|ROCR|GPU|OMP|MASTER|WORLD|LOCAL|TP|VLLM|SGLANG"
+    r"|HOROVOD|HCCL|ASCEND|MPI|SHARP|NVSHMEM|NIXL|MLX5|GGML|XLA|TF|RAY|SLURM)_"
+)
+"""The beginning of a variable that is named without a value; other words in capitals are constants of a program."""
 _CONTAINED = lazy_regex(r"docker|podman|container|kubernetes|k8s|\bpod", re.IGNORECASE)
 _BEFORE_A_RELEASE = lazy_regex(
     r"(?:^|[,;:(/\u3400-\u9fff]|\b(?:with|on|in|to|version|release|using|than|and|or|under|for|of|until|since"
@@ -44,6 +49,15 @@ _NCCL_MINOR, _TORCH_MINOR = 9, 12
 _SOME = lazy_regex(r"\b(?:both|pair)\b", re.IGNORECASE)
 _PART, _OF = lazy_regex(r"hosts|gpus"), lazy_regex(r"\bof\s(?:the\s|our\s)?$", re.IGNORECASE)
 """What only says of whom: both GPUs of node 4."""
+_OTHER = lazy_regex(r"(?:\bother\s|\bremaining\s|其他的?|其它的?|其余的?|另外)$", re.IGNORECASE)
+_OF_THEM = lazy_regex(r"其中的?$")
+"""What stands before so many that are others, or some of those that were named."""
+_APART = lazy_regex(r"\bdifferent\s(?:\w+\s)?\w+s$", re.IGNORECASE)
+"""Several that differ from each other, not ones that were tried instead."""
+_EARLIER = lazy_regex(r"\b(?:previous|earlier|older|old|last)\s(?:\w+\s){0,2}$", re.IGNORECASE)
+_SETS = frozenset({"set", "setting", "using"})
+_NEAR = 40
+"""Letters before a word that say what it is."""
 _ACT_BEHIND = 16
 """Letters by which a thing may come before what is done with it."""
 _ADJECTIVE = lazy_regex(r"(?:older|newer|earlier|prior|previous|latest|newest)\b", re.IGNORECASE)
@@ -125,7 +139,9 @@ class Naming:
             self._action, self._is_adjective = token.value, _ADJECTIVE.match(token.text) is not None
         elif token.value == "with":
             self._action = self._action or "on"
-        elif token.kind in {"out", "break"} and token.text not in {"and", ",", "\u3001"}:
+        elif (token.kind in {"out", "break"} and token.text not in {"and", ",", "\u3001"}) or (
+            token.text.lower() in _SETS and self._action == "off"
+        ):
             self._action = ""
 
     def _behind(self, token: Token, following: Token) -> str:
@@ -143,13 +159,35 @@ class Naming:
         if token.kind == "thing":
             return self._thing(token, action)
         if token.kind == "number":
-            return self._counted(self.unit, _numbers(token.text))
+            return self._counted(self.unit, _numbers(token.text)) if self._counts(token) else []
         if token.kind == "release":
             return self._released(token, action)
-        numbers = _numbers(token.text) if token.kind == "count" else []
+        return self._several(token, action) if token.kind == "count" else []
+
+    def _several(self, token: Token, action: str) -> list[Change]:
+        """So many of a unit, or those beside the ones that were named."""
+        numbers = _numbers(token.text)
+        if _OTHER.search(self._before(token.start)):
+            return [Change(f"other-{token.value}s")] if token.value in {"gpu", "host"} else []
+        if _OF_THEM.search(self._before(token.start)):
+            return []
         if action == "swap" and (numbers == [(1,)] or _SOME.search(token.text)):
             return [Change(f"other-{token.value}s")]
         return self._counted(token.value, numbers)
+
+    def _counts(self, number: Token) -> bool:
+        """True if a number alone counts something, and is not a part of a name: ``rank 1 does not``, ``MTU 1500``."""
+        before = self._before(number.start)
+        is_value = before.endswith("=") or HAN.match(self._text[number.end : number.end + 1])
+        if not (is_value or _BEFORE_A_RELEASE.search(before)):
+            return False
+        return self.unit not in RELEASED or (
+            self.unit == "driver" and _numbers(number.text)[0][0] in _SAYS_NAME["driver"]
+        )
+
+    def _before(self, end: int) -> str:
+        """The few words before a place."""
+        return self._text[max(0, end - _NEAR) : end]
 
     def _is_named(self, variable: Token) -> bool:
         """True if what was turned off is a thing named before the variable: ``P2P off with NCCL_P2P_DISABLE=1``."""
@@ -198,6 +236,10 @@ class Naming:
         if value in _SAYS_NAME:
             self.unit = value
             self.name = token.text.lower().split()[-1].removeprefix("py") if value == "framework" else self.name
+        if action == "swap" and value == "hosts" and _APART.search(self._before(token.end)):
+            return []
+        if value == "nightly" and _EARLIER.search(self._before(token.start)):
+            return []
         if value == "outside" and token.text.lower().startswith("on ") and not self._contained:
             return []
         if _PART.fullmatch(value) and _OF.search(self._text, 0, token.start):
@@ -212,6 +254,8 @@ def _variable(token: Token, *, without: bool) -> list[Change]:
     if found is None or _DIAGNOSTIC.match(found[1]) or not is_variable(found[1]):
         return []
     value = (found[2] or "").rstrip(".,:;")
+    if not value and not _VARIABLE.match(found[1]):
+        return []
     labels = [f"{found[1]}={value}" if value else found[1]]
     if found[1] == "CUDA_LAUNCH_BLOCKING":
         labels.append("synchronous")

@@ -34,8 +34,11 @@ _OPPOSITE = {"faster": "slower", "slower": "faster", "works": "fails", "fails": 
 _BROKE = lazy_regex(r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE)
 """Outcomes that say that it was not so before."""
 _ONLY = lazy_regex(r"\bonly\s$", re.IGNORECASE)
+_ONLY_WITH = lazy_regex(r"\bonly\s(?:when|with|if|on|in|for|under)\s(?:\w+\s){0,2}\W?$", re.IGNORECASE)
+_CONDITION = lazy_regex(r"[\s*_]*(?:only\s|just\s)?(?:when|if|unless|as\ssoon\sas|whenever)\b", re.IGNORECASE)
+_NEAR = 40
 _COMMAND = lazy_regex(
-    r"\b(?:mpirun|mpiexec|torchrun|srun)\s+-[^`#]*?(?=`|#|$|,\s|\s(?:work|hang|fail|crash|is|do|does|did|and)(?:s|es"
+    r"\b(?:(?:mpirun|mpiexec|torchrun|srun)\s+-|python3?\s+(?:-\w|\S+\.py\b))[^`#]*?(?=`|#|$|,\s|\s(?:work|hang|fail|crash|is|do|does|did|and)(?:s|es"
     r"|n't)?\b)|\s\./\S+",
     re.IGNORECASE,
 )
@@ -150,12 +153,14 @@ class Reader:
                     used.add(i)
             before_this, before = before, token.end
             shared = _of_one_breath(ahead, bare)
+            apart = _excepted(tokens, token)
+            shared = [(c, t) for c, t in shared if apart is None or t.start > apart]
             own = [change for change, _ in (*shared, *behind)]
             if shared and _ONLY.search(bare, before_this, shared[0][1].start):
                 result += [Found(c, INVERSE.get(outcome, ""), token.start) for c, _ in ahead if c not in own]
             back = _back(tokens, token, (before_this, until), alone=not own)
             if back is not None or not own:
-                own = self._spoken_of(back, changes, token, outcome, first=place == 0)
+                own = self._spoken_of(back, changes, token, outcome, bare if place == 0 else "")
             if back is not None and back.value == "off" and not own and (label := DONE.get(thing, {}).get("off")):
                 own = [Change(label)]
             if not own and token.value == "onset":  # the commit of a bisection, or a regression of what was spoken of
@@ -164,7 +169,9 @@ class Reader:
             result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
                 own, result = [found.change for found in result], []
-            result += _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
+            told = _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
+            alone = {c for c, t in behind if _ONLY_WITH.search(bare, max(token.end, t.start - _NEAR), t.start)}
+            result += [_alone(each) if each.change in alone else each for each in told]
             if outcome in {"faster", "slower"}:
                 units = {change.unit for change in own if change.unit} & {*RELEASED} or {*RELEASED}
                 result += [Found(c, _OPPOSITE[outcome], token.start) for c, _ in than if c.unit in units or c.label]
@@ -177,14 +184,22 @@ class Reader:
         return [found for found in map(_plain, result) if found is not None and found.outcome]
 
     def _spoken_of(
-        self, back: Token | None, changes: list[tuple[Change, Token]], token: Token, outcome: str, *, first: bool
+        self, back: Token | None, changes: list[tuple[Change, Token]], token: Token, outcome: str, text: str
     ) -> list[Change]:
-        """The changes of which an outcome speaks that is alone, or beside ``without it``."""
+        """The changes of which an outcome speaks that is alone, or beside ``without it``.
+
+        ``text``: the segment, if it is its first outcome; a condition in it stands for itself, even if it is not known.
+        """
         if back is not None:
             told = [change for change, at in changes if at.start < back.start] or self._pending
             turned = [msgspec.structs.replace(change, without=not change.without) for change in told if change.label]
             return turned if back.value == "off" else told
-        says = first and outcome in {"same", "works", "fails", "other", "cures"} and not token.value.startswith("weak")
+        says = (
+            text
+            and not _CONDITION.match(text, token.end)
+            and outcome in {"same", "works", "fails", "other", "cures"}
+            and not token.value.startswith("weak")
+        )
         return [c for c in self._pending if outcome != "fails" or c.label not in REMEDIES] if says else []
 
 
@@ -248,7 +263,7 @@ def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *
         own = [change for change in own if change.label != "container"]
     if any(change.unit == "host" for change in own):
         own = [change for change in own if change.unit != "gpu"]
-    if any(t.value == "unless" and t.start > token.start for t in tokens):
+    if _excepted(tokens, token) is not None:
         own = [msgspec.structs.replace(change, without=not change.without) for change in own]
     elif outcome == "fails" and any(t.value == "even" or t.text.lower().startswith("even ") for t in tokens):
         outcome = "same"
@@ -290,6 +305,16 @@ def _dated(changes: list[tuple[Change, Token]], tokens: list[Token]) -> list[tup
         since = bool(earlier) and earlier[-1].kind in {"since", "before"} and change.unit in RELEASED
         found.append((msgspec.structs.replace(change, since=True) if since else change, token))
     return found
+
+
+def _alone(found: Found) -> Found:
+    """What fails only with a change works without it."""
+    return msgspec.structs.replace(found, outcome="fails!") if found.outcome == "fails" else found
+
+
+def _excepted(tokens: list[Token], outcome: Token) -> int | None:
+    """Where ``unless`` stands behind an outcome: only what comes after it is the change; None without it."""
+    return next((t.start for t in tokens if t.value == "unless" and t.start > outcome.start), None)
 
 
 def _plain(found: Found) -> Found | None:
