@@ -41,7 +41,7 @@ def cured_by(job: Job, view: View) -> tuple[str, ...]:
         for label in told
         if (found := _RELEASE.fullmatch(label)) and not _present(found["what"], job, view)
     ]
-    before = [without for change in broken_by(job, view) if (without := _without(change)) and without not in broken_by(job, view)]
+    before = [without for change in broken_by(job, view) if (without := _without(change))]
     return tuple(dict.fromkeys([*seen, *told, *others, *before]))
 
 
@@ -50,6 +50,8 @@ def _without(change: str) -> str:
 
     The older release for a newer one, and a variable unset for one that is set.
     """
+    if change.startswith("other-") and change.removeprefix("other-") in RELEASED:
+        return change
     for less, more in (("older-", "newer-"), ("fewer-", "more-")):
         for one, other in ((less, more), (more, less)):
             if change.startswith(one):

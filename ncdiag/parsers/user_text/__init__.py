@@ -47,6 +47,10 @@ _PRINTED = lazy_regex(r"=|--|::|\w\.\w{1,5}:\d|\b(?i:error|warning):?\s|[{}<>|]|
 """Signs of a program's line or a command."""
 _ASSIGNED = lazy_regex(r"\b[A-Z][A-Z0-9_]{3,40}=\S+")
 _ITEM = lazy_regex(r"\s*(?:> ?)*\s*(?:[*+\u2022-]|\d{1,2}[.)])\s")
+_NCCL = lazy_regex(r"\b[nr]ccl\b", re.IGNORECASE)
+_OTHER_LIBRARY = lazy_regex(
+    r"torch|tensorflow|vllm|sglang|jax|horovod|megatron|deepspeed|paddle|plugin|\bmpi|ofed|\bucx|rocm\s\d", re.IGNORECASE
+)
 _RELEASES = frozenset({"nccl-version", "driver-branch", "framework-version"})
 
 
@@ -63,7 +67,8 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         return []
     from ncdiag.parsers.user_text.rates import RateReader  # with its patterns, which no log of programs alone needs
 
-    reader, rates = Reader(), RateReader()
+    unit = _only_unit(chosen)
+    reader, rates = Reader(unit), RateReader()
     for first, line, offsets, is_sentence in chosen:
         section, index = lines[first]
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
@@ -76,12 +81,18 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             measured += [(each, first + bisect.bisect(offsets, at + each.at) - 1) for each in reader.measures]
             others += _others(sentence, section, index, trials) if spoken else []
     for row in tables.rows(written):
-        reader = Reader()
+        reader = Reader(unit)
         for sentence in row.sentences:
             found += [(trial, row.index) for trial in reader.read(sentence, is_item=True)]
             measured += [(each, row.index) for each in reader.measures]
     found += [(Found(change, outcome, 0), index) for change, outcome, index in measures.compared(measured)]
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
+
+
+def _only_unit(chosen: Iterable[tuple[int, str, list[int], bool]]) -> str:
+    """What a release without a name is of, if people name NCCL and nothing else that has such releases."""
+    text = "\n".join(line for _, line, _, _ in chosen)
+    return "nccl" if _NCCL.search(text) and not _OTHER_LIBRARY.search(text) else ""
 
 
 def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:

@@ -76,11 +76,15 @@ class Found(msgspec.Struct, frozen=True):
 class Reader:
     """Reads sentences in their order and remembers which change was spoken of last."""
 
-    def __init__(self) -> None:
-        """Nothing was said yet; ``measures`` are the rates that the last sentence gives with changes."""
+    def __init__(self, unit: str = "") -> None:
+        """Nothing was said yet; ``measures`` are the rates that the last sentence gives with changes.
+
+        ``unit`` is what a bare release counts until another thing is named.
+        """
         self._pending: list[Change] = []
         self._asked: list[Change] = []
-        self._unit = self._name = self._thing = self._base = self._said = self._asked_base = ""
+        self._unit = unit
+        self._name = self._thing = self._base = self._said = self._asked_base = ""
         self._listing = self._trying = self._touched = False
         self.measures: list[measures.Measure] = []
 
@@ -150,7 +154,8 @@ class Reader:
                     or _linked(tokens, token, at, first=not behind, has=bool(ahead))
                 ):
                     behind.append((change, at))
-                    used.add(i)
+                    if token.value != "onset" or _is_release(change):
+                        used.add(i)
             before_this, before = before, token.end
             shared = _of_one_breath(ahead, bare)
             apart = _excepted(tokens, token)
@@ -163,6 +168,8 @@ class Reader:
                 own = self._spoken_of(back, changes, token, outcome, bare if place == 0 else "")
             if back is not None and back.value == "off" and not own and (label := DONE.get(thing, {}).get("off")):
                 own = [Change(label)]
+            if token.value == "onset":
+                own = [change for change in own if _is_release(change)]
             if not own and token.value == "onset":  # the commit of a bisection, or a regression of what was spoken of
                 own = [Change(LESS_MORE[self._unit if self._unit in RELEASED else "release"][1])]
             own, compared = _against(own, [change for change, _ in instead])
@@ -201,6 +208,10 @@ class Reader:
             and not token.value.startswith("weak")
         )
         return [c for c in self._pending if outcome != "fails" or c.label not in REMEDIES] if says else []
+
+
+def _is_release(change: Change) -> bool:
+    return change.unit in RELEASED or change.label.startswith(("older-", "newer-", "other-"))
 
 
 def _back(tokens: list[Token], outcome: Token, within: tuple[int, int], *, alone: bool) -> Token | None:
