@@ -56,6 +56,9 @@ CHANGES = (
     Word("count", "container",
          rf"(?:(?:only|just|even)\s)?(?:a\s)?{_NUMBER}(?:\s|-)?(?:docker\s|podman\s)?(?:containers?|pods?)"
          r"|the\ssame\s(?:docker\s)?(?:container|pod)", f"{_CHINESE_NUMBER}\\s?个\\s?(?:容器|docker|pod)"),
+    Word("size", "", r"\d{1,5}(?:\.\d+)?\s?[kmgt]i?b(?:ytes)?(?!/s|ps|it)(?!\s(?:of\s|each\s)?(?:[ahv]\d00|gpus?|memory|ram|cards?|boards?|vram|hbm|models?|dis[kc]|network|ethernet))"),
+    Word("size", "small", r"(?:small(?:er)?|tiny)\s(?!batch)(?:\w+\s)?(?:messages?|sizes?|tensors?|payloads?|transfers?|ones|buffers?|packets?)"),
+    Word("size", "large", r"(?:large(?:r)?|big(?:ger)?|huge)\s(?!batch)(?:\w+\s)?(?:messages?|sizes?|tensors?|payloads?|transfers?|ones|buffers?|packets?)"),
     Word("release", "plugin", rf"{_PLUGINS}\s{_RELEASE}"),
     Word("release", "nccl", rf"(?<!-)[nr]ccl\s?v?{_RELEASE}"),
     Word("release", "driver", r"\d{3}(?:\.\d+){0,2}\sdrivers?|drivers?\s(?:version\s"
@@ -232,6 +235,7 @@ LESS_MORE = {
     "gpu": ("fewer-gpus", "more-gpus"),
     "host": ("fewer-hosts", "more-hosts"),
     "container": ("fewer-containers", "more-containers"),
+    "size": ("smaller-size", "larger-size"),
     **{name: (f"older-{name}", f"newer-{name}") for name in RELEASED},
 }
 """The labels of a smaller and of a greater number of each unit."""

@@ -60,6 +60,8 @@ _NEAR = 40
 """Letters before a word that say what it is."""
 _ACT_BEHIND = 16
 """Letters by which a thing may come before what is done with it."""
+_ABOVE = lazy_regex(r"\b(?:above|over|beyond|greater\sthan|larger\sthan|more\sthan|exceed\w*|from)\s$", re.IGNORECASE)
+_BELOW = lazy_regex(r"\b(?:below|under|less\sthan|smaller\sthan)\s$", re.IGNORECASE)
 _ADJECTIVE = lazy_regex(r"(?:older|newer|earlier|prior|previous|latest|newest)\b", re.IGNORECASE)
 """What is said of one thing, not of what is named after it."""
 _JOINED = frozenset({"", "is", "was", "are", "were", "is already", "being", "got", "is now", "is fully", "("})
@@ -162,6 +164,8 @@ class Naming:
             return self._counted(self.unit, _numbers(token.text)) if self._counts(token) else []
         if token.kind == "release":
             return self._released(token, action)
+        if token.kind == "size":
+            return [Change(unit="size", number=(_bytes(token), self._beyond(token)))]
         return self._several(token, action) if token.kind == "count" else []
 
     def _several(self, token: Token, action: str) -> list[Change]:
@@ -188,6 +192,11 @@ class Naming:
     def _before(self, end: int) -> str:
         """The few words before a place."""
         return self._text[max(0, end - _NEAR) : end]
+
+    def _beyond(self, token: Token) -> int:
+        """1 for what is above a number, -1 for what is below it."""
+        before = self._text[: token.start]
+        return 1 if _ABOVE.search(before) else -1 if _BELOW.search(before) else 0
 
     def _is_named(self, variable: Token) -> bool:
         """True if what was turned off is a thing named before the variable: ``P2P off with NCCL_P2P_DISABLE=1``."""
@@ -260,6 +269,14 @@ def _variable(token: Token, *, without: bool) -> list[Change]:
     if found[1] == "CUDA_LAUNCH_BLOCKING":
         labels.append("synchronous")
     return [Change(label, without=without) for label in labels]
+
+
+def _bytes(size: Token) -> int:
+    """The number of bytes; of a small or large size in words, one that is below or above all others."""
+    if size.value:
+        return 0 if size.value == "small" else 1 << 60
+    number, letter = re.findall(r"[\d.]+|[kmgt]", size.text.lower())[:2]
+    return int(float(number) * (1 << 10 * ("kmgt".index(letter) + 1)))
 
 
 def _numbers(text: str) -> list[tuple[int, ...]]:
