@@ -110,22 +110,26 @@ def accepted_source(benchmark: Benchmark, view: View) -> str:
     return address(held.source) if held is not None else ""
 
 
+_LEAST, _JUDGED = 64 << 10, 4 << 20
+"""Sizes in bytes from which rows are compared with, and judged."""
+
+
 @derived
 def dip_text(benchmark: Benchmark, view: View) -> str | None:
     """A size whose bandwidth is less than half of what both smaller and larger sizes reach; for the last, smaller ones.
 
-    Empty for an even curve, None for a table that is too short. Only sizes from 4 MiB on count: below, NCCL changes its
-    protocol.
+    Empty for an even curve, None for a table that is too short. Only sizes from 4 MiB on are judged, as NCCL changes
+    its protocol below; sizes from 64 KiB on are compared with, since none of them reaches more than a larger one.
     """
-    rows = [row for row in benchmark.rows if row.busbw is not None and row.size >= 4 << 20]
+    rows = [row for row in benchmark.rows if row.busbw is not None and row.size >= _LEAST]
     values = [row.busbw or 0.0 for row in rows]
-    if len(rows) < _SHORT_LIST:
+    if sum(row.size >= _JUDGED for row in rows) < _SHORT_LIST:
         return "" if len(benchmark.rows) >= _SHORT_LIST else None
     before = [0.0, *accumulate(values, max)]
     behind = list(accumulate(reversed(values), max))[::-1]
     for index, row in enumerate(rows[1:], 1):
         others = min(before[index], behind[index + 1]) if index + 1 < len(rows) else before[index]
-        if values[index] < _DIP * others:
+        if row.size >= _JUDGED and values[index] < _DIP * others:
             return f"{_size(row.size)} reaches {values[index]:g} GB/s where other sizes reach {others:g}"
     return ""
 

@@ -29,7 +29,7 @@ _SIGNS = Signs(
     "unhandled", "uncaught", "giving up", "exhausted", "mismatch", "incompat", "smashing", "backoff", "errimage",
     "nodelost", "drain", "drng", "reqnode", "deadline", "unrecov", "deadlock", "requires ", "requiring ", "segf",
     "short of", "out of", "stopped sending", "fallen", "packet loss", "error", "err ", "_err", "exception",
-    " fault", "invalid", "double free", "returned", ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
+    " fault", "invalid", "double free", "returned", " option", ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FAILING = lazy_regex(
@@ -58,6 +58,7 @@ _FAILING = lazy_regex(
   | \bexceeded\s(?:\w+\s){0,3}(?:limit|time|memory|number|restarts|retries|attempts)\b
   | \bexhausted\b | \b(?:out|short)\sof\s(?:memory|resources|space|handles|descriptors)\b | \binsufficient\s\S
   | \bno\s(?:\w+\s)?(?:space|route|devices?|gpus?|nics?)\s(?:left|to|(?:were\s|was\s)?found|available|detected)\b
+  | \b(?:unknown|unrecogni[sz]ed|invalid|illegal)\soption\b
   | \bno\s(?:healthy|usable|suitable|available)\s\w
     # something that is not as it should be
   | \b(?:error|exception)\s?:\s?(?![-+\d.]+(?:e[-+]?\d+)?\s*(?:%|$|[,;|]))\S.{3}

@@ -22,6 +22,7 @@ _LEAD = r"[ \t]{0,8}(?:[-*\u2022][ \t]+)?(?:\*\*)?"
 ANCHOR = (
     rf"{_LEAD}{_KEY}(?: (?:[Vv]ersion|runtime|library))?(?:\*\*)?[ \t]?:(?:\*\*)?[ \t]+\S"
     rf"|{_LEAD}(?:\w{{1,20}} )?NCCL (?:version|runtime|library)[ \t]?:[ \t]+\d"
+    rf"|{_LEAD}GPU \d{{1,2}}: (?:NVIDIA|Tesla|GeForce|Quadro|AMD|Radeon) (?!.{{0,200}}\(UUID)"
 )
 STRUCTURE = " \t*-•cdgklnoprt"
 

@@ -108,9 +108,12 @@ def _plugins(job: Job) -> Iterator[Told]:
     for rank in job.ranks:
         if rank.net_plugin:
             yield rank.host, rank.net_plugin, rank.provenance.get("net_plugin")
+    named = any(rank.net_plugin for rank in job.ranks)
     for event in job.events:
         if event.event in _PLUGIN_MISSING and event.host:
             yield event.host, "no plugin", event.provenance.get("")
+        elif event.event == "plugin-path" and event.host and not named:  # a file that was loaded, but no name to compare
+            yield event.host, "a plugin", event.provenance.get("")
 
 
 def _nic_lists(job: Job, view: View) -> Iterator[Told]:

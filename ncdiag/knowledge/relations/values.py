@@ -30,7 +30,8 @@ _TRIES = (5.0, 10.0, 15.0, 20.0, 30.0)
 _SLACK = 0.6
 _FIRST_CUDA = {8: (11, 0), 9: (11, 8), 10: (12, 8), 12: (12, 8)}
 """The first CUDA release with code for a major compute capability (release notes of the CUDA toolkit)."""
-_SIZE = re.compile(r"(?<![\d.])(\d{1,5}(?:\.\d{1,2})?)\s?(G|T)i?B\b")
+_SIZE = re.compile(r"(?<![\d.])(\d{1,5}(?:\.\d{1,2})?)\s?[GT]i?B\b")
+_ABOVE = re.compile(r"(?i)(?:more than|above|over|beyond|(?:larger|bigger|greater) than|from|>=?)\s\d[\d.]{0,6}\s?[GT]i?B\b")
 _WELL, _ILL = (
     re.compile(r"(?i)\b(?:works?|ok|fine|succeeds?|passes)\b"),
     re.compile(r"(?i)\b(?:fails?|gives? (?:this )?(?:an )?error|errors?|cannot|unable|not work)\b"),
@@ -126,8 +127,9 @@ def _toolkit(job: Job) -> tuple[Fact, tuple[int, int]] | None:
 def starts_at_gigabytes(job: Job, _view: View) -> Iterator[Relation]:
     """Somebody says that a size of gigabytes works and a larger one fails: no limit in kilobytes is the cause."""
     for told in (*job.complaints, *job.trials):
-        sizes = [float(number) for number, _ in _SIZE.findall(told.text)]
-        if len(sizes) > 1 and _WELL.search(told.text) and _ILL.search(told.text):
-            text = f"it works at {min(sizes):g} GB and fails at {max(sizes):g} GB"
+        sizes = [float(number) for number in _SIZE.findall(told.text)]
+        both = len(sizes) > 1 and _WELL.search(told.text) and _ILL.search(told.text)
+        if both or (sizes and _ABOVE.search(told.text) and _ILL.search(told.text)):
+            text = f"it works up to {min(sizes):g} GB and fails above"
             yield Relation(what="starts-at-gigabytes", text=text, provenance=lines_of([told]))
             return

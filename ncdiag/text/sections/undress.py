@@ -20,6 +20,7 @@ from ncdiag.text.sections.frames import FRAMES, stripped
 from ncdiag.text.sections.heads import HEADS, Head
 from ncdiag.text.sections.html_tables import HtmlTables
 from ncdiag.text.sections.line import Line, lines_of
+from ncdiag.text.sections.listed import rejoined
 from ncdiag.text.sections.markup import MARKUP, tidied
 from ncdiag.text.sections.unwrap import Reach
 
@@ -91,7 +92,7 @@ def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
 
 def undressed(text: str, measure: Measure) -> list[Line]:
     """The lines of a paste without what was put around them."""
-    lines = lines_of(tidied(text))
+    lines = rejoined(lines_of(tidied(text)))
     return _Undresser(measure, typical(lines)).best(lines)
 
 
