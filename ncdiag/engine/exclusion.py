@@ -17,7 +17,9 @@ from ncdiag.engine.schema import Rule
 from ncdiag.engine.traces import PLATFORMS, needed
 from ncdiag.facts.model import Complaint, Fact, SeenComplaint, What
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.told import not_cured_by
+from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.messages.vocabulary.seen import seen_complaints
 
 NO_FAILURE: frozenset[What] = frozenset({"slow", "not-used", "memory-grows"})
@@ -25,6 +27,8 @@ NO_FAILURE: frozenset[What] = frozenset({"slow", "not-used", "memory-grows"})
 _STARTING: frozenset[What] = frozenset({"cannot-start", "fails-at-init"})
 _INSIDE = frozenset({"p2p", "shm", "nvlink"})
 """Areas of rules about the paths between the GPUs of a host."""
+_FAULTS = frozenset({"SIGKILL", "SIGBUS", "SIGSEGV", "SIGILL", "SIGFPE"})
+"""Signals of the kernel; SIGTERM and SIGINT come from launchers, and a program sends SIGABRT to itself."""
 _LINES = 3
 
 
@@ -70,6 +74,16 @@ class Scene:
     def troubles(self) -> frozenset[What]:
         """The kinds of the complaints."""
         return frozenset(complaint.what for complaint in self.complaints)
+
+    @functools.cached_property
+    def signals(self) -> dict[str, Span]:
+        """The signals that ended processes, each with its first line; without those that launchers and programs send."""
+        found: dict[str, Span] = {}
+        for event in open_failures(self.view.job, self.view):
+            name, span = error_name(event, self.view), event.provenance.get("")
+            if name in _FAULTS and span is not None:
+                found.setdefault(name, span)
+        return found
 
     @functools.cached_property
     def in_vain(self) -> frozenset[str]:
@@ -135,6 +149,15 @@ def one_gpu(rule: Rule, scene: Scene) -> Reason | None:
     return None
 
 
+def other_signal(rule: Rule, scene: Scene) -> Reason | None:
+    """Another signal ended the processes than the one by which the fault ends them."""
+    ends = rule.suspect.signals if rule.suspect else ()
+    if not ends or not scene.signals or not scene.signals.keys().isdisjoint(ends):
+        return None
+    ended = " or ".join(sorted(scene.signals))
+    return Reason(f"{ended} ended the process, not {' or '.join(ends)}", tuple(scene.signals.values())[:_LINES])
+
+
 def absent(rule: Rule, scene: Scene) -> Reason | None:
     """Nothing in the input shows the platform of the rule: its cloud, its scheduler, the maker of its GPUs."""
     lacking = next((platform for platform in needed(rule) if not scene.shows(platform)), None)
@@ -142,7 +165,7 @@ def absent(rule: Rule, scene: Scene) -> Reason | None:
 
 
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble,)
-OF_SUSPECTS: tuple[Mechanism, ...] = (other_trouble, works, fails_without, one_gpu, absent)
+OF_SUSPECTS: tuple[Mechanism, ...] = (other_trouble, works, fails_without, one_gpu, other_signal, absent)
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 
 

@@ -79,13 +79,15 @@ class Suspect(_Table, frozen=True):
 
     ``text``: the cause in a sentence without values from the input. ``prior``: how often it is the cause of its
     complaint. ``complaints``: the complaints that it causes; a job with other complaints counts against it. ``ask``: a
-    yes-or-no question to a person; yes speaks for it and no against it.
+    yes-or-no question to a person; yes speaks for it and no against it. ``signals``: the signals by which it ends a
+    process; a process that another signal ended has another cause.
     """
 
     text: str
     prior: Literal["common", "uncommon", "rare"] = "uncommon"
     complaints: tuple[What, ...] = ()
     ask: str = ""
+    signals: tuple[Literal["SIGKILL", "SIGBUS", "SIGSEGV", "SIGILL", "SIGFPE"], ...] = ()
 
 
 Strength = Literal["decisive", "strong", "moderate", "weak"]

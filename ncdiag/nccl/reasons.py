@@ -47,6 +47,7 @@ class Errors(msgspec.Struct, frozen=True):
     completion: dict[int, str]
     signal: dict[int, Reason]
     signals: dict[str, int]
+    signal_texts: dict[str, str]
     names: dict[str, Reason]
     texts: dict[str, Reason]
     cuda_texts: dict[str, Reason]
@@ -73,7 +74,10 @@ def build() -> Errors:
     means = {name: entry["means"] for name, entry in groups["reason"].items()}
     signals = {number: Reason(of["signal"].get(number), name) for name, number in groups["signals"].items()}
     tcp = {name: entry["tcp"] for name, entry in groups["reason"].items() if "tcp" in entry}
-    return Errors(means, tcp, errno, errors, of["completion"], signals, groups["signals"], names, texts, cuda_texts)
+    return Errors(
+        means, tcp, errno, errors, of["completion"], signals, groups["signals"], groups["signal_texts"], names, texts,
+        cuda_texts,
+    )  # fmt: skip
 
 
 @functools.cache
@@ -114,8 +118,9 @@ def of_signal(number: int) -> Reason | None:
 
 
 def number_of_signal(name: str) -> int | None:
-    """Return the number of a signal on Linux, by its name (``SIGKILL``)."""
-    return errors().signals.get(name)
+    """Return the number of a signal on Linux, by its name (``SIGKILL``) or its text (``Segmentation fault``)."""
+    held = errors()
+    return held.signals.get(held.signal_texts.get(name.strip(" .").lower(), name))
 
 
 def of_text(text: str, *, cuda: bool = False) -> Reason | None:

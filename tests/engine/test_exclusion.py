@@ -148,3 +148,20 @@ def test_a_finding_of_other_trouble_is_a_note_that_is_listed_as_ruled_out() -> N
 
 def test_findings_are_not_excluded_for_words_that_are_not_in_the_input() -> None:
     assert excluded(rule(name="cloud-aws-few-nics"), Scene(look("alpha")[0]), OF_FINDINGS) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "excludes"),
+    [
+        ("RuntimeError: DataLoader worker (pid 4821) is killed by signal: Segmentation fault.", True),
+        ("RuntimeError: DataLoader worker (pid 4821) is killed by signal: Bus error.", False),
+        ("slurmstepd: error: n1 [0] pmixp_client_v2.c: task 3: Killed by signal 11", True),
+        ("mpirun noticed that process rank 3 exited on signal 15 (Terminated).", False),
+        ("mpirun noticed that process rank 3 with PID 77 on node n1 exited on signal 11 (Segmentation fault).", True),
+        ("exitcode  : -11 (pid: 4821)", True),
+        ("exitcode  : -6 (pid: 4821)", False),
+    ],
+)
+def test_another_signal_excludes_what_ends_processes_by_its_own(line: str, excludes: bool) -> None:  # noqa: FBT001
+    full = next(rule for rule in catalogue.rules() if rule.name == "shm-too-small")
+    assert (because(line, full) == "SIGSEGV ended the process, not SIGBUS") == excludes

@@ -53,6 +53,8 @@ def _by_code(event: Event, view: View) -> Reason | None:
         return reasons.of_errno(errno)
     if isinstance(status, int) and category(event, view) == _COMPLETION:
         return reasons.of_completion(status)
+    if signal is None and isinstance(name := fields.get("signal_name"), str):
+        signal = reasons.number_of_signal(name)
     if isinstance(signal, int):
         return reasons.of_signal(signal)
     if isinstance(code, int) and (code < 0 or code > _SHELL):
