@@ -77,7 +77,7 @@ class Scene:
 
     @functools.cached_property
     def signals(self) -> dict[str, Span]:
-        """The signals that ended processes, each with its first line; without those that launchers and programs send."""
+        """The signals that ended processes, each with its first line; not those that launchers and programs send."""
         found: dict[str, Span] = {}
         for event in open_failures(self.view.job, self.view):
             name, span = error_name(event, self.view), event.provenance.get("")

@@ -162,6 +162,6 @@ def test_findings_are_not_excluded_for_words_that_are_not_in_the_input() -> None
         ("exitcode  : -6 (pid: 4821)", False),
     ],
 )
-def test_another_signal_excludes_what_ends_processes_by_its_own(line: str, excludes: bool) -> None:  # noqa: FBT001
+def test_another_signal_excludes_what_ends_processes_by_its_own(line: str, excludes: bool) -> None:
     full = next(rule for rule in catalogue.rules() if rule.name == "shm-too-small")
     assert (because(line, full) == "SIGSEGV ended the process, not SIGBUS") == excludes
