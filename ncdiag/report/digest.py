@@ -245,10 +245,16 @@ def suspects_title(report: Report) -> str:
     return say("Most likely causes (not proved)")
 
 
+def how_likely(suspect: Suspect) -> str:
+    """The word for its likelihood, and whether the next answer is as likely."""
+    word = say(suspect.likelihood)
+    return say("{word}, as likely as the next", word=word) if suspect.is_tied else word
+
+
 def suspected(suspect: Suspect) -> str:
     """Name, code, title and likelihood of a suspect."""
     label = say("{text} ({note})", text=suspect.name, note=suspect.code)
-    return say("{label}: {text}", label=label, text=f"{suspect.title}  [{say(suspect.likelihood)}]")
+    return say("{label}: {text}", label=label, text=f"{suspect.title}  [{how_likely(suspect)}]")
 
 
 def shown_at(sign: Sign) -> str:

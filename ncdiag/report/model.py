@@ -217,13 +217,15 @@ class Question(Part, frozen=True):
 class Suspect(Part, frozen=True):
     """A cause that is likely but not proved.
 
-    ``open``: signs that are unknown from the input; ``decide``: what would settle them.
+    ``is_tied``: the next answer is as likely. ``open``: signs that are unknown from the input; ``decide``: what would
+    settle them.
     """
 
     code: str
     name: str
     title: str
     likelihood: Likelihood
+    is_tied: bool = False
     formerly: tuple[str, ...] = ()
     why: str = ""
     supporting: tuple[Sign, ...] = msgspec.field(default=(), name="for")

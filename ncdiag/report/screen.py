@@ -182,7 +182,7 @@ class _Layout:
 
     def _suspect(self, number: int, suspect: Suspect) -> None:
         self._sentence(
-            f"{suspect.title} [{say(suspect.likelihood)}]", 2, first=f"  {number}. ", rest="     ", style="bold"
+            f"{suspect.title} [{digest.how_likely(suspect)}]", 2, first=f"  {number}. ", rest="     ", style="bold"
         )
         self.page.line(f"{suspect.name}, {suspect.code}", "dim", first="     ")
         for sign in suspect.supporting[: 2 if number == 1 and self.level < self.NO_WHY else 1]:

@@ -54,6 +54,7 @@ def _suspect(suspected: Suspected, view: View, values: Values, faults: list[str]
             fixes.append(fix)
     return model.Suspect(
         code=rule.code, name=rule.name, formerly=rule.formerly, likelihood=suspected.likelihood,
+        is_tied=suspected.is_tied,
         title=rule.suspect.text if rule.suspect else rule.title,
         why=" ".join(rule.why.split()) if is_plain(rule, rule.why) else "",
         supporting=tuple(map(_sign, suspected.weighed.supporting)), against=tuple(map(_sign, suspected.against)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -20,8 +21,10 @@ from ncdiag.suspects.weigh import Judged, Scales, Weighed
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Maximum number of suspects in a report."""
-VERY_LIKELY, LEAD, LIKELY, POSSIBLE = 4.0, 1.4, 3.4, 1.0
-"""Minimum scores for the words; ``LEAD`` is the minimum lead over the next answer for 'very likely'."""
+VERY_LIKELY, LIKELY, POSSIBLE = (4.0, 1.4), (3.0, 0.8), 1.0
+"""Minimum score and lead over the next answer for the words; only the first answer has a lead."""
+EQUAL = 0.5
+"""A lead below which two answers are shown as equally likely."""
 FAR = 3.0
 """Maximum distance of a suspect to the first answer, in steps of log-odds."""
 CALM_POSSIBLE, CALM_FAR = 1.5, 1.0
@@ -29,11 +32,15 @@ CALM_POSSIBLE, CALM_FAR = 1.5, 1.0
 
 
 class Suspected(msgspec.Struct, frozen=True):
-    """A suspect to be shown. ``lead``: how far its sum is above that of the next answer."""
+    """A suspect to be shown.
+
+    ``lead``: how far its sum is above that of the next candidate; ``is_tied``: the next answer shown is as likely.
+    """
 
     weighed: Weighed
     likelihood: Likelihood
     lead: float = 0.0
+    is_tied: bool = False
 
     @property
     def rule(self) -> Rule:
@@ -84,10 +91,12 @@ def chosen(found: Sequence[Candidate], weighed: Sequence[Weighed], on: Basis, *,
     cited = lines_of_symptoms(each.finding for each, _ in order if each.finding is not None)
     shown = list(_shown(order, held, cited, troubled=troubled))
     codes = {each.rule.code for each in shown}
-    named = [each for each, _ in order if each.finding is not None or each.rule.code in codes]
+    kept = [(each, value) for each, value in order if each.finding is not None or each.rule.code in codes]
+    named = [each for each, _ in kept]
+    tied = {each.rule.code for (each, value), (_, next_value) in pairwise(kept) if value - next_value < EQUAL}
     return Decided(
         findings=tuple(each.finding for each in named if each.finding is not None),
-        suspected=tuple(shown),
+        suspected=tuple(msgspec.structs.replace(each, is_tied=each.rule.code in tied) for each in shown),
         answers=tuple(dict.fromkeys(each.rule.name for each in named)),
         is_suspected=bool(named) and named[0].finding is None,
     )
@@ -186,12 +195,12 @@ def _shown(
 
 
 def likelihood(score: float, lead: float, *, first: bool) -> Likelihood | None:
-    """The word for a score; only the first answer, with a clear lead, is very likely.
+    """The word for a score; only the first answer, with a clear lead, is likely or more.
 
     None if it is not worth showing by itself.
     """
-    if first and score >= VERY_LIKELY and lead >= LEAD:
-        return "very likely"
-    if score >= LIKELY:
-        return "likely"
+    words: tuple[tuple[Likelihood, tuple[float, float]], ...] = (("very likely", VERY_LIKELY), ("likely", LIKELY))
+    for word, (least, distance) in words:
+        if first and score >= least and lead >= distance:
+            return word
     return "possible" if score >= CALM_POSSIBLE else None

@@ -16,7 +16,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.engine.where import Where
 from ncdiag.parsers import discover
 from ncdiag.suspects import trials
-from ncdiag.suspects.choose import FAR, LIKELY, Decided, chosen, likelihood
+from ncdiag.suspects.choose import FAR, Decided, chosen, likelihood
 from ncdiag.suspects.decide import questions
 from ncdiag.suspects.weigh import PRIORS, STRENGTHS, Scales, Weighed
 
@@ -128,8 +128,9 @@ def test_the_complaint_selects() -> None:
 
 def test_words_of_likelihood() -> None:
     assert likelihood(9, 9, first=True) == "very likely"
-    assert likelihood(9, 0.1, first=True) == "likely"
-    assert likelihood(9, 9, first=False) == "likely"
+    assert likelihood(9, 1.0, first=True) == "likely"
+    assert likelihood(9, 0.1, first=True) == "possible"
+    assert likelihood(9, 9, first=False) == "possible"
     assert likelihood(0.1, 9, first=True) is None
 
 
@@ -185,16 +186,21 @@ def found(confidence: Confidence, *, floor: bool = False) -> Finding:
 @pytest.mark.parametrize(
     ("finding", "score", "names"),
     [
-        (found("certain"), LIKELY, ["found", "other"]),
-        (found("certain"), LIKELY + 3, ["other", "found"]),
+        (found("certain"), 3.4, ["found", "other"]),
+        (found("certain"), 6.4, ["other", "found"]),
         (found("certain"), 1.0, ["found"]),
-        (found("certain", floor=True), LIKELY, ["other", "found"]),
+        (found("certain", floor=True), 3.4, ["other", "found"]),
     ],
 )
 def test_findings_and_suspects_have_one_order(finding: Finding, score: float, names: list[str]) -> None:
     made = decided([scored("other", score)], [finding])
     assert list(made.answers) == names
     assert made.is_suspected == (names[0] == "other")
+
+
+def test_answers_with_nearly_equal_sums_are_tied() -> None:
+    made = decided([scored("first", 4.4), scored("second", 4.0), scored("third", 2.0)])
+    assert [each.is_tied for each in made.suspected] == [True, False, False]
 
 
 def test_where_nothing_went_wrong_a_suspect_is_only_possible_and_needs_a_higher_score() -> None:

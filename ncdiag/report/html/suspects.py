@@ -30,7 +30,7 @@ def suspects(context: Context) -> Element | None:
 def _suspect(context: Context, suspect: Suspect) -> Iterator[Child]:
     yield element("h3", suspect.title)
     yield element(
-        "p", element("span", say(suspect.likelihood), class_="badge"), " ", element("code", suspect.name),
+        "p", element("span", digest.how_likely(suspect), class_="badge"), " ", element("code", suspect.name),
         f" ({suspect.code})", class_="meta",
     )  # fmt: skip
     if suspect.why:
