@@ -17,7 +17,7 @@ from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.user_text import troubles
+from ncdiag.parsers.user_text import titles, troubles
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
 
@@ -58,6 +58,7 @@ _HANGS = rf"""
   | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
+  | (?:training|job|run|program|process(?:es)?)\s(?:to\s)?(?:stops?|stopped) | (?:not|n't)\sproceeding
   | lock(?:s|ed)\sup | timing\sout | timeouts? | sits\s(?:there
   |idle) | just\ssits
   | (?:been|is|are|keeps?|just)\ssitting | st(?:ands?|anding|ood)\sstill | (?:gets?|got|goes|went|comes)\sno\sfurther
@@ -71,16 +72,21 @@ _HANGS = rf"""
   |returns?|ends?|finish\w*|complet\w*|starts?|gets?)
 """
 _WRONG = r"""
-    (?:wrong|incorrect|corrupt\w*|inconsistent)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?|gradients?
-    |answers?)
+    (?:is|are|all)\s(?:all\s|always\s)?incorrect | wrongs | (?:errors?\sof\s)out\sof\sbounds\svalues
+  | (?:wrong|incorrect|corrupt\w*|inconsistent|abnormal)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?
+    |gradients?|answers?)
   | (?:loss(?:es)?|gradients?)\s(?:\w+\s){0,3}(?:nan|diverge[sd]?|explodes?) | nans
+  | nan\s(?:errors?|loss(?:es)?|values?|outputs?|gradients?|results?)
   | (?:returns?|gives?|yields?|produces?)\s(?:\w+\s)?(?:zeros?|garbage|nans?)
-  | (?:gradients?|results?|values?|outputs?|sums?)\s(?:is|are|was|were)\s(?:\w+\s)?(?:garbage|wrong|corrupt\w*
-  |inconsistent|incorrect)
+  | (?:gradients?|results?|values?|outputs?|sums?|data)\s(?:\w+\s){0,3}(?:is|are|was|were)\s(?:\w+\s)?
+    (?:garbage|wrong|corrupt\w*|inconsistent|incorrect)
   | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
 """
 _SLOW = rf"""
-    slow(?:er|ly|down|s)?
+    slow(?:er|ly|down|s)? | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?%\s(?:slower|lower|worse|less)
+  | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
+  | (?:go(?:es|ing)?|went|drop(?:s|ped|ping)?)\s(?:down\s)?to\s{_PER_SECOND}
+  | unexpected(?:ly\slow)?\s(?:\w+\s){{0,3}}(?:performance|bandwidth|throughput)
   | (?:only|just|merely|barely|never\sexceeds?|no\smore\sthan|not\smore\sthan|at\smost|instead\sof
     |(?:stuck|capped|limited|tops\sout|peaks|maxes\sout)\s(?:at|to|around|below)) \s(?:{_PER_SECOND})
   | (?:{_PER_SECOND})\s(?:\w+\s){{0,2}}(?:instead\sof|where|out\sof)\s(?:about\s|around\s|~)?\d[\d.]*
@@ -106,6 +112,8 @@ _UNUSED = rf"""
   | (?:infiniband|ib|rdma|roce|nics?|hcas?|nvlink)\s(?:is\s|being\s)?ignored | not\sbeing\sused | ignor(?:es|ed
   |ing)\s(?:\w+\s){{0,3}}(?:hcas?|nics?|ports?|interfaces?|ib|infiniband|nvlinks?
   |rails?|gpus?|adapters?)
+  | (?:ca|do|does|did|is|are|wo)n't\s(?:\w+\s)?us(?:e|ed|ing) | no\seffect | (?:not|n't)\stake\seffect
+  | ignor(?:es|ed|ing)\s(?:\w+\s)?(?:specified|configured|given|set)\b | setting\s(?:not\swork\w*|(?:is\s)?ignored)
   | (?:cannot|can't|could\snot|unable\sto)\sget\s(?:\w+\s)?(?:gpu\s?direct|gdr|rdma|infiniband|ib|nvlink|p2p|efa|roce)
   | {_NOT}(?:us(?:e|ed|ing)|pick(?:ed)?|choos\w*|chosen|detect(?:ed)?|find|found|see|recogni[sz]\w*|enabl\w*)
   | (?:uses?|picks?|chooses?|chose|using|goes\sover|runs\sover)\s(?:\w+\s){{0,2}}(?:sockets?|tcp|ethernet|eth\d)\s
@@ -117,7 +125,7 @@ _FAILS = rf"""
     (?:gets?|got|gives?|gave|says?|with|still)\s(?:me\s|us\s)?[\"\u201c][^\"\u201d]{{4,200}}[\"\u201d]
   | connection\s(?:refused|reset)\b | no\sroute\sto\shost | connect\stime-?out
   | fail(?:s|ed|ing|ure|ures)? | crash(?:es|ed|ing)? | abort(?:s|ed|ing)? | errors? | dies | died | killed
-  | broken | breaks(?!\sfor) | broke
+  | abnormal(?:ly)? | broken | breaks(?!\sfor) | broke
   | (?:exits?|exited|terminates?|terminated|ends?|quits?)\s(?:with|by|on)\s(?:an?\s|the\s)?(?:signal|error
   |code\s[1-9]\d*|exit\scode\s[1-9]\d*)
   | segmentation\sfaults? | bus\serrors? | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't
@@ -190,11 +198,21 @@ class Complaints:
         self._found: list[Observation] = []
         self._voiced = False
         self._sentences = 0
+        self._title: list[Observation] = []
         self._expected = Expected()
         self._open: _Open | None = None
 
     def see(self, index: int, line: str, text: str) -> bool:
         """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
+        said = self._said(index, line, text)
+        if self._section.number(index) <= titles.LAST and (title := titles.title_of(line.strip()[:_LOOKED_AT])):
+            told = self._of_sentence(index, title)
+            self._title = [found for found in told if titles.is_claim(str(found.fields["what"]), title)]
+            said = said or bool(self._title)
+        return said
+
+    def _said(self, index: int, line: str, text: str) -> bool:
+        """Take the line as sentences of a person."""
         if self._expected.holds(text[:_LOOKED_AT]) or self._sentences > _WRITTEN or len(text) < len(line.strip()):
             return False
         text = text[:_LOOKED_AT]
@@ -228,7 +246,14 @@ class Complaints:
         ]
 
     def observations(self) -> list[Observation]:
-        """The complaints, if a person speaks."""
+        """The complaints, if a person speaks; that of the title first."""
+        told = self._told()
+        own = {found.span for found in told}
+        titled = [found for found in self._title if found.span not in own]
+        return [*titled, *told] if titled and self._is_ticket() else told
+
+    def _told(self) -> list[Observation]:
+        """The complaints of the sentences."""
         if self._sentences > _WRITTEN:
             return []
         lines = sum(bool(line.strip()) for line in self._section.lines)

@@ -14,7 +14,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import context, labels, measures, tables, wants
+from ncdiag.parsers.user_text import context, labels, measures, tables, titles, wants
 from ncdiag.parsers.user_text.changes import RELEASED
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
@@ -75,6 +75,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         is_item = _ITEM.match(line) is not None
         others += _rates(rates.read(line, first), section, index)
         others += _labels(line, section, index + len(offsets) - 1)
+        others += _complaints(titles.behind(line), section, index) if section.kind == "launch" else []
         for at, sentence in sentences(line):
             trials = reader.read(sentence, is_item=is_item)
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
@@ -161,6 +162,16 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         ),
         *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
     ]
+
+
+def _complaints(said: str, section: Section, index: int) -> list[Observation]:
+    """What is said behind a command."""
+    if not said:
+        return []
+    from ncdiag.parsers._complaints import find  # it imports parts of this package
+
+    what = find(said)
+    return [] if what is None else [observe(section, index, "Complaint", what=what, text=section.lines[index][:_KEPT])]
 
 
 def _rates(found: Iterable[Rate], section: Section, index: int) -> list[Observation]:
