@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.facts.stated import describes, filled
 from ncdiag.facts.assemble_hosts import UNNAMED, hosts, with_log_interfaces
 from ncdiag.facts.assemble_ranks import numbered_settings, ordered_events, ranks
 from ncdiag.facts.entity import Alike, Entity, Merged, build
@@ -38,11 +39,13 @@ def job(merged: Iterable[tuple[Declared, list[Merged]]], conflicts: Callable[[],
     parts["Interface"] = [fact for one in interfaces if (fact := build(one)) is not None]
     named[Interface] = [one.host for one in interfaces]
     names = [name for kind, found in named.items() if kind is not Job for name in found if name is not None]
-    if not names and runs:
+    contexts = parts.get("Context", [])
+    if not names and (runs or describes(contexts)):
         names = [UNNAMED]  # something ran: rules about hosts need a host, all of whose fields are unknown
     settings = parts.get("Setting", [])
     found_hosts = hosts(dict.fromkeys(names), entities[Host], parts, settings)
     found_ranks = ranks(entities[Rank], settings, found_hosts)
+    found_hosts = filled(found_hosts, found_ranks, contexts)
     said = {key: value for entity in entities[Job] for key, value in entity.values.items()}
     lists: dict[str, Any] = {
         field: tuple(parts.get(kind.__name__, ())) for field, kind in declared(Job).collections.items()

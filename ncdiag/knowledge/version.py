@@ -11,6 +11,7 @@ from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
+from ncdiag.facts.vocabulary.told import told_context
 from ncdiag.nccl import driver_cuda
 from ncdiag.nccl.defects import DEFECTS, FIRST_FOR_GPU, Defect
 from ncdiag.nccl.driver_defects import DRIVER_DEFECTS, DriverDefect
@@ -25,6 +26,7 @@ def is_rdma_module_mismatch(event: Event, view: View) -> bool:
 
 
 _XID = "gpu-xid"
+_LINK_DOWN = "nvlink-down"
 _UNSUPPORTED = "NS"
 
 
@@ -135,7 +137,7 @@ def _conditions(defect: Defect, host: Host, view: View) -> Iterable[bool | None]
         yield setting.text == value if setting is not None else None
     if defect.links_down:
         inactive = [gpu.nvlinks_inactive for gpu in host.gpus]
-        yield True if any(inactive) else None if None in inactive or not inactive else False
+        yield True if any(inactive) or _LINK_DOWN in told_context(view.job, view) else None if None in inactive or not inactive else False
     if defect.events:
         yield any(name in defect.events for name in view.event_names())
 

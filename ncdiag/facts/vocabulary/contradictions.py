@@ -16,16 +16,10 @@ from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Conflict, Context, Fact, Host, Job
 from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.stated import is_elsewhere, only
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvlink, has_nvswitch
 
-_OTHERWISE = lazy_regex(
-    r"\b(?:also|another|others?|different|else(?:where)?|previous\w*|before|earlier|former\w*|used\sto|later|old(?:er)?"
-    r"|newer|up-?grad\w*|down-?grad\w*|tried|tested|compar\w*|than|unlike|instead|switch\w*\s(?:to|from)|work(?:s|ed)?"
-    r"|fine|same|reproduc\w*|laptop|colleague\w*)\b|也|另|换|之前|以前|升级|降级|试|正常",
-    re.IGNORECASE,
-)
-"""Words that show that a line is about another system than this one, or about several."""
 _MODEL = lazy_regex(r"\b(?:[a-z]{1,3}\d{1,4}[a-z]{0,2}|\d0[5-9]0)\b", re.IGNORECASE)
 """A GPU name that contains the model; ``0x740f`` and ``Graphics Device`` do not."""
 _CLOUDS = frozenset({"aws", "gcp", "azure", "oci", "alibaba", "tencent"})
@@ -60,20 +54,14 @@ def contradicted(job: Job, view: View) -> Iterator[tuple[Context, Conflict]]:
     If a person mentions several values of a kind, each may be of another system.
     """
     for row in COMPARISONS:
-        context = _only(job, row.kind)
-        if context is None or _OTHERWISE.search(context.text):
+        context = only(job.contexts, row.kind)
+        if context is None or is_elsewhere(context):
             continue
         shown = list(row.shown(job, view, context.value))
         if shown and not any(row.agrees(context.value, each.value) for each in shown):
             spans = tuple(span for span in (context.provenance.get(""), shown[0].span) if span is not None)
             values = context.value, shown[0].value
             yield context, Conflict("Told", row.field, values, spans, shown[0].value)
-
-
-def _only(job: Job, kind: str) -> Context | None:
-    """The only statement of that kind; None if there are none or several."""
-    found = {context.value: context for context in job.contexts if context.kind == kind}
-    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _of(fact: Fact, field: str, value: object) -> Shown:

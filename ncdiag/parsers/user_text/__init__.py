@@ -14,7 +14,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import context, labels, measures, tables, titles, wants
+from ncdiag.parsers.user_text import context, labels, measures, states, tables, titles, wants
 from ncdiag.parsers.user_text.changes import RELEASED
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
@@ -81,6 +81,12 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
             measured += [(each, first + bisect.bisect(offsets, at + each.at) - 1) for each in reader.measures]
             others += _others(sentence, section, index, trials) if spoken else []
+    listing = states.Listing()
+    for line, (section, index) in zip(written, lines, strict=True):
+        others += _labels(line, section, index)
+        others += [
+            observe(section, index, "Context", kind="state", value=s, text=line[:_KEPT]) for s in listing.read(line)
+        ]
     for row in tables.rows(written):
         reader = Reader(unit)
         for sentence in row.sentences:
@@ -160,6 +166,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for k, v in context.read(sentence)
             if not (tried and k in _RELEASES)
         ),
+        *(observe(section, index, "Context", kind="state", value=s, text=text) for s in states.read(sentence) if not trials),
         *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
     ]
 
@@ -182,7 +189,7 @@ def _rates(found: Iterable[Rate], section: Section, index: int) -> list[Observat
 def _labels(line: str, section: Section, index: int) -> list[Observation]:
     """The label of a run that the line is, told by the last of its lines."""
     label = labels.read(line)
-    if label is None or index >= len(section.lines):
+    if label is None:
         return []
     text = section.lines[index][:_KEPT]
     return [observe(section, index, "RunLabel", conditions=label.conditions, well=label.well, text=text)]

@@ -11,6 +11,7 @@ from ncdiag.parsers.user_text.trials import LEXER
 
 _LONGEST = 160
 _HEADS = lazy_regex(r"\s*(?:#{1,5}\s|\*\*[^*]+\*\*:?\s*$|.*[:\uff1a]\W*$)|\W*\(?[\"']?v?\d+\.\d[\w.-]*[\"']?\)?\W*$")
+_ENDS = ":\uff1a*`\"')0123456789"
 _WELL = lazy_regex(r"\b(?:good|working|healthy|fast|ok|successful)\b", re.IGNORECASE)
 _ILL = lazy_regex(r"\b(?:bad|broken|failing|failed|faulty|slow|hanging|not\sworking)\b", re.IGNORECASE)
 _SIDE = lazy_regex(
@@ -28,7 +29,8 @@ class Label(NamedTuple):
 
 def read(line: str) -> Label | None:
     """The label that a line is, if it ends like one and names a side; None for any other line."""
-    if len(line) > _LONGEST or not _HEADS.match(line):
+    end = line.rstrip()[-1:]
+    if len(line) > _LONGEST or (end not in _ENDS and "#" not in line) or not _HEADS.match(line):
         return None
     changes = [change for change, _ in Naming(line, LEXER.tokens(line), "nccl").changes()]
     conditions = tuple(dict.fromkeys(name for change in changes if (name := _name(change))))

@@ -1,0 +1,127 @@
+"""States that people name: ``one NVLink is down``, ``GDR is not enabled``, ``IOMMU off in the BIOS``, ``SELinux disabled``.
+
+A state is a thing and what it is said to be: on, off, or down. What is asked, wished, tried or heard says nothing, and
+``not`` turns it round.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes
+
+
+class _Thing(NamedTuple):
+    """A thing: the word for it in values, its names, and the word of each state that it may have.
+
+    ``less`` are words that say less: what is installed need not be loaded.
+    """
+
+    value: str
+    names: str
+    on: str
+    off: str
+    less: tuple[str, ...] = ()
+
+
+_THINGS = (
+    _Thing("gdr", r"gpu\s?direct(?:\srdma)?|gdr|gdrdma", "on", "off"),
+    _Thing("iommu", r"(?:the\s)?(?:iommu|vt-d|amd-vi)", "on", "off"),
+    _Thing("acs", r"(?:pcie?\s)?acs|srcvalid", "on", "off"),
+    _Thing("firewall", r"(?:the\s)?(?:firewall(?:d)?|iptables|ufw)", "on", "off"),
+    _Thing("selinux", r"selinux", "on", "off"),
+    _Thing("peermem", r"nvidia[-_]peermem|nv_peer_mem(?:ory)?", "loaded", "missing", ("installed", "enabled", "used", "set up")),
+    _Thing("fabric-manager", r"(?:the\s)?(?:nvidia[-\s])?fabric\s?-?manager", "on", "off"),
+    _Thing("p2p", r"(?:gpu\s)?(?:p2p|peer[-\s]to[-\s]peer(?:\saccess)?)", "on", "off"),
+    _Thing("mig", r"mig(?:\smode)?", "on", "off"),
+    _Thing("nvlink", r"(?:(?:one|an|the|all|some|two)\s)?(?:of\sthe\s)?nvlinks?", "up", "down"),
+    _Thing("ib-link", r"(?:(?:one|an|the|all|some|two)\s)?(?:ib|infiniband|rdma)\s(?:links?|ports?)", "up", "down"),
+    _Thing("pfc", r"pfc|priority\sflow\scontrol", "on", "off"),
+    _Thing("numa-balancing", r"(?:automatic\s)?numa\sbalancing", "on", "off"),
+)
+_BE = r"(?:\s?[:=]\s?|\s(?:is|are|has\sbeen|have\sbeen|stays|shows\sas)\s(?:(?:already|now|still|currently|also|both|fully|indeed)\s)?|\s|\s?\()"
+_ON = r"(?:enabled|on(?!\s(?:page|the|an?|my|our|all|both|each|every|line|node|host|\w+\sside)\b)|active|running|loaded|installed|in\suse|up|used|set\sup|started|inserted)"
+_OFF = r"(?:disabled|off|inactive|stopped|unloaded|missing|down|broken|degraded|unavailable|absent|permissive)"
+_NOT = r"(?P<not>not\s(?:yet\s)?(?:been\s)?(?:get\s)?)?"
+_SAID = {
+    thing.value: lazy_regex(
+        rf"(?<![\w/-])(?:{thing.names})(?:\s(?:kernel\s)?(?:modules?|support|service|daemon))?(?P<plus>[+-](?!\w))?(?:{_BE}{_NOT}(?:(?P<on>{_ON})|(?P<off>{_OFF}))(?![\w-])|(?<=[+-]))"
+        rf"|\b(?:(?P<made>enabled|turned\son|loaded|started|installed|activated)"
+        rf"|(?P<unmade>disabled|turned\soff|switched\soff|stopped|unloaded|removed))\s(?:the\s)?(?:{thing.names})(?![\w/-])",
+        re.IGNORECASE,
+    )
+    for thing in _THINGS
+}
+_NEEDED = lazy_regex(r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid", re.IGNORECASE)
+_NOT_SO = lazy_regex(
+    r"\b(?:if|unless|until|make\ssure|check|whether|should|must|can|could|would|need)\b(?:\W+\w+){0,4}\W*$", re.IGNORECASE
+)
+_TRIED = lazy_regex(
+    r"\b(?:when(?:ever)?|after|with|without|even|tr(?:y|ied)|by|once)\b(?:\W+\w+){0,4}\W*$", re.IGNORECASE
+)
+"""What says that a thing was turned on or off for a trial; nobody takes a link down for one."""
+_NONE = lazy_regex(r"\b(?:no|none\sof\sthe|neither)\s(?:\w+\s)?[\"'`]?$", re.IGNORECASE)
+_UNDER = lazy_regex(r"\b(?P<off>disabled|off)\b[^:]{0,40}:\W*$|\b(?P<on>enabled|on)\b[^:]{0,40}:\W*$", re.IGNORECASE)
+"""The heading of a list of things in one state: ``These are disabled in the BIOS:``."""
+
+
+def read(sentence: str) -> list[str]:
+    """The states that the sentence states, each once."""
+    if not _NEEDED.search(sentence):
+        return []
+    said, asked = split_question(without_quotes(sentence))
+    if asked:
+        return []
+    found: list[str] = []
+    for _, part in segments(said):
+        if holds(part):
+            found += [state for thing in _THINGS if (state := _state(thing, part))]
+    return list(dict.fromkeys(found))
+
+
+def _state(thing: _Thing, text: str) -> str:
+    for match in _SAID[thing.value].finditer(text):
+        before = text[: match.start()]
+        if _NOT_SO.search(before) or (thing.on != "up" and _TRIED.search(before)):
+            continue
+        if match["plus"]:
+            is_on = match["plus"] == "+"
+        elif match["made"] or match["unmade"]:
+            if (match["made"] or "").lower() in thing.less:
+                continue
+            is_on = bool(match["made"])
+        else:
+            if match["on"] and match["on"].lower() in thing.less:
+                continue
+            is_on = bool(match["on"]) is not bool(match["not"])
+        is_on = is_on and _NONE.search(text[: match.start()]) is None
+        return f"{thing.value}-{thing.on if is_on else thing.off}"
+    return ""
+
+
+class Listing:
+    """Reads lists of things below a line that says their state."""
+
+    def __init__(self) -> None:
+        """No list was begun."""
+        self._on: bool | None = None
+
+    def read(self, line: str) -> list[str]:
+        """The state of the thing that a line of the list names alone."""
+        head = _UNDER.search(line)
+        if head is not None and holds(line):
+            self._on = head["on"] is not None
+            return []
+        if self._on is None:
+            return []
+        item = re.fullmatch(r"\s*[-*\u2022]\s*(.{2,40}?)\W*", line)
+        if item is None:
+            self._on = None if line.strip() else self._on
+            return []
+        return [
+            f"{thing.value}-{thing.on if self._on else thing.off}"
+            for thing in _THINGS
+            if re.fullmatch(thing.names, item[1], re.IGNORECASE)
+        ]

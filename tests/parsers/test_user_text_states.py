@@ -1,0 +1,46 @@
+"""States that people name in a sentence or in a list below its heading."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.parsers.user_text import states
+from ncdiag.text.reading.job import facts_of
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("One NVLink is down on GPU 3.", ["nvlink-down"]),
+        ("We see wrong sums when one NVLink is down.", ["nvlink-down"]),
+        ("All NVLinks are up.", ["nvlink-up"]),
+        ("What if one NVLink is down?", []),
+        ("It would fail if one NVLink is down.", []),
+        ("GPU Direct RDMA is not enabled.", ["gdr-off"]),
+        ("GDR enabled", ["gdr-on"]),
+        ("GPUDirect-TCPXO is a daemon, and P2P-X, too.", []),
+        ("IOMMU is disabled in the BIOS", ["iommu-off"]),
+        ("I tried with IOMMU off and it hangs", []),
+        ("It works when ACS is disabled.", []),
+        ("Both root ports report SrcValid+ ReqRedir+.", ["acs-on"]),
+        ("There is no ACS enabled on either node.", ["acs-off"]),
+        ("Please check that ACS is disabled.", []),
+        ("We disabled ACS on all bridges.", ["acs-off"]),
+        ("The nvidia-peermem kernel module is loaded.", ["peermem-loaded"]),
+        ("nv_peer_mem is installed on both hosts.", []),
+        ("nv_peer_mem is not loaded.", ["peermem-missing"]),
+        ("The fabric manager is not running.", ["fabric-manager-off"]),
+        ("Install fabricmanager-530 from apt.", []),
+        ("PFC is not enabled on the switch.", ["pfc-off"]),
+        ("NUMA balancing is on.", ["numa-balancing-on"]),
+        ("MIG-XYZ is the name of a device.", []),
+    ],
+)
+def test_a_sentence_states(sentence: str, wanted: list[str]) -> None:
+    assert states.read(sentence) == wanted
+
+
+def test_a_list_below_its_heading_states_each_item() -> None:
+    text = "These settings are disabled in the BIOS:\n- SVM\n- IOMMU\n- ACS\n\nIt hangs.\n- MIG\n"
+    told = {c.value for c in facts_of({"text": [text]}).contexts if c.kind == "state"}
+    assert told == {"iommu-off", "acs-off"}
