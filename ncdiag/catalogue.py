@@ -162,11 +162,12 @@ def is_shipped(folder: Path) -> bool:
 def names() -> Names:
     """All names that rules may use: facts, variables, events and their fields, and the layers of the areas."""
     package = compiled.PACKAGE
-    sources = (compiled.files(package / "nccl", ".toml"), compiled.files(package / "fixes", ".py"), _definitions())
+    sources = (compiled.files(package / "nccl", ".toml"), compiled.files(package / "cells", ".toml"), compiled.files(package / "fixes", ".py"), _definitions())
     return compiled.hold("names", itertools.chain(*sources), _names, Names)
 
 
 def _names() -> Names:
+    from ncdiag.cells import vocabulary
     from ncdiag.engine.areas import layers_of
     from ncdiag.fixes import values
     from ncdiag.messages.about import book
@@ -178,6 +179,7 @@ def _names() -> Names:
     from ncdiag.parsers import discover
 
     messages, known, parsed, wording = own_messages(), table(), parsed_events(), _wording()
+    known_cells = vocabulary.build()
     holes = {name: _python_type(HOLES[kind].convert) for name, kind in Matcher(messages).hole_types().items()}
     return Names(
         settings=frozenset(known.variables) | frozenset(known.misspelt),
@@ -188,6 +190,8 @@ def _names() -> Names:
         sections=frozenset(discover()) | {"nccl_log"},
         holes={name: frozenset({kind}) for name, kind in holes.items()}
         | {name: frozenset({kind}) for fields in parsed.values() for name, kind in fields.items()},
+        objects=frozenset(known_cells.objects),
+        failings=frozenset(known_cells.reasons),
         layers=layers_of(rules_dir()),
         classes=wording.classes,
         phrases=wording.sign,
@@ -275,6 +279,7 @@ def build(folder: Path) -> None:
     """Write every definition that `compiled.load` reads into ``folder``, to be shipped in a wheel."""
     from ncdiag import parsers
     from ncdiag.base import products
+    from ncdiag.cells import vocabulary
     from ncdiag.checks import book, compared
     from ncdiag.language import table as phrases
     from ncdiag.machine import command
@@ -298,6 +303,7 @@ def build(folder: Path) -> None:
         "xids": xids.build(),
         "nccl-lines": lines.build(),
         "parsers": parsers.build(),
+        "cells": vocabulary.build(),
         "products": products.build(),
         "checks": book.build(),
         "launch": book.build(book.LAUNCH),

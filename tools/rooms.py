@@ -22,7 +22,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 PAGE = PROJECT / "docs" / "architecture.md"
 ORDER = (
-    "base", "agent", "language", "facts", "nccl", "messages", "knowledge", "formats", "parsers", "text", "machine",
+    "base", "agent", "language", "cells", "facts", "nccl", "messages", "knowledge", "formats", "parsers", "text", "machine",
     "engine", "suspects", "fixes", "checks", "catalogue", "report", "comparing", "diagnose", "__init__", "errors",
     "apps", "commands", "cli", "__main__",
 )  # fmt: skip

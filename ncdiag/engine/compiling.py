@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ncdiag.base.errors import DefinitionError
+from ncdiag.base.errors import DefinitionError, suggestion
 from ncdiag.engine import clauses
 from ncdiag.engine.phrases import Phrase, phrase
 from ncdiag.engine.program import Bound, Program, completed
@@ -13,6 +13,9 @@ from ncdiag.engine.scope import Names, Scope
 from ncdiag.engine.templates import compile_template
 from ncdiag.engine.tree import Tree
 from ncdiag.facts.scalars import Constraint
+
+MOST_WEIGHT = 3
+"""The weight of a cell that names the cause by itself."""
 
 
 def program_of(rule: Rule) -> Program:
@@ -45,6 +48,7 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
     if rule.signs and not rule.suspect:
         reason = "signs belong to a suspect"
         raise DefinitionError(reason, text="sign", hint="add a table [suspect]")
+    _check_cells(rule, names)
     program = Program(
         each=tuple(each),
         when=_conditions(rule.when, scope),
@@ -58,6 +62,21 @@ def compile_rule(rule: Rule, names: Names | None = None) -> Program:
         sign_says=tuple(_said(sign, names) for sign in rule.signs),
     )
     return completed(program)
+
+
+def _check_cells(rule: Rule, names: Names) -> None:
+    """Raise DefinitionError for a cell of an unknown object or reason, with another weight, or listed twice."""
+    seen: set[tuple[str, str]] = set()
+    for thing, reason, weight in rule.cells:
+        for word, known, what in ((thing, names.objects, "object"), (reason, names.failings, "reason")):
+            if known and word not in known:
+                raise DefinitionError(f"cells have no {what} {word!r}", text=word, hint=suggestion(word, known))
+        if weight not in range(1, MOST_WEIGHT + 1):
+            msg = f"the weight of a cell is a number from 1 to {MOST_WEIGHT}, not {weight}"
+            raise DefinitionError(msg, text=f'"{thing}", "{reason}", {weight}')
+        if (thing, reason) in seen:
+            raise DefinitionError(f"the cell {thing} {reason} is listed twice", text=f'"{thing}", "{reason}"')
+        seen.add((thing, reason))
 
 
 def _said(sign: Sign, names: Names) -> tuple[tuple[Phrase, ...], ...]:

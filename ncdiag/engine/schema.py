@@ -137,7 +137,8 @@ class Rule(_Table, frozen=True):
 
     A rule without conditions never becomes a finding, only a suspect. ``layer``: lower is closer to the hardware; by
     default the layer of the area (`AREAS`); it decides between findings that are otherwise equal. ``strength``: what
-    the conditions prove. ``titles``: the first matching case gives the title, else ``title``. ``effect``: ``job`` if
+    the conditions prove. ``cells``: objects with reasons that a line of this cause names (`ncdiag.cells`), with weights
+    from 1 to 3. ``titles``: the first matching case gives the title, else ``title``. ``effect``: ``job`` if
     the fault also shows on other hosts. ``broken``: the finding is a failure by itself, a part that does not work,
     whether or not a job was affected. ``group``: instances with the same value of this text are one finding (default:
     of the title). ``floor``: judged last, on what no other finding rests on. ``explains``: names of the rules whose
@@ -178,4 +179,5 @@ class Rule(_Table, frozen=True):
     signs: tuple[Sign, ...] = msgspec.field(default=(), name="sign")
     fixes: tuple[Fix, ...] = msgspec.field(default=(), name="fix")
     examples: tuple[Example, ...] = msgspec.field(default=(), name="example")
+    cells: tuple[tuple[str, str, int], ...] = ()
     program: Program | None = None

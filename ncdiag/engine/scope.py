@@ -38,7 +38,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     their types (``int float str``); ``values``: the names for ``{best.NAME}``; ``sections``: section kinds; ``words``:
     the named lists of the rule's area (``in words.NAME``); ``layers``: the layers of the shipped areas; ``classes``:
     the classes of words that phrases of signs use (``~missing``); ``phrases``: further phrases of signs in other
-    languages, by the names of the rule and of the sign.
+    languages, by the names of the rule and of the sign; ``objects`` and ``failings``: the objects and reasons of cells.
     """
 
     settings: frozenset[str] = frozenset()
@@ -48,6 +48,8 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     holes: Mapping[str, frozenset[str]] = {}
     values: frozenset[str] = frozenset()
     sections: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
+    failings: frozenset[str] = frozenset()
     words: Mapping[str, tuple[str | int, ...]] = {}
     layers: Mapping[str, int] = {}
     classes: Mapping[str, tuple[str, ...]] = {}

@@ -29,6 +29,7 @@ from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, set_in_vain
 from ncdiag.messages.vocabulary.phases import CARRYING, fails_at_meeting
 from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.suspects import trials
+from ncdiag.suspects.cells import Lit, cells_of
 from ncdiag.suspects.wording import Wording
 
 STRENGTHS: Mapping[Strength, float] = {"decisive": 3.0, "strong": 1.8, "moderate": 0.9, "weak": 0.4}
@@ -39,7 +40,8 @@ _OTHER_TROUBLE = -0.8
 _SAME_TROUBLE = 0.3
 _PREMISE = Sign(text="its requirements are met, as far as the input shows", strength="weak")
 """The sign that a rule gives if it could not be judged, but its known conditions were true."""
-_WORDS = "words"
+_WORDS, _CELLS = "words", "cells"
+"""Groups of signs: the input resembles the rule, or only names its parts; a failure lights a cell of the rule."""
 _LIGHT = STRENGTHS["moderate"]
 _GUARDED = "it is harmless in a job such as this one"
 _TOO_EARLY = Sign(text="it fails during the bootstrap, before NCCL connects GPUs", strength="strong", against=True)
@@ -62,6 +64,9 @@ class Weighed(msgspec.Struct, frozen=True):
     prior: float
     trouble: float
     signs: tuple[Judged, ...]
+
+    cells: float = 0.0
+    """The part of the score from lit cells: it sorts suspects, and does not make one likely."""
 
     @property
     def supporting(self) -> tuple[Judged, ...]:
@@ -119,6 +124,15 @@ class Scales:
         self._scene = exclusion.Scene(view, wording.has_word)
         self.excluded: list[tuple[Weighed, exclusion.Reason]] = []
         self.faults: list[str] = []
+        self._cells = self._lit()
+
+    def _lit(self) -> Mapping[str, Lit]:
+        """The lit cells by code of the rule; none if they cannot be read because of a bug of ncdiag."""
+        try:
+            return cells_of(self._view, self._wording, (verdict.rule for verdict in self._outcomes.values()))
+        except Exception as error:  # noqa: BLE001  (other evidence still counts)
+            self.faults.append(contained(error, "the cells of the input could not be read"))
+            return {}
 
     @functools.cached_property
     def _offers(self) -> Mapping[str, int]:
@@ -145,12 +159,14 @@ class Scales:
             self._of_verdict(rule), self._of_guards(rule), self._of_phase(rule), self._of_trials(rule),
             self._of_answer(rule),
         )  # fmt: skip
-        judged = [*counted([*own, *itertools.chain.from_iterable(found)]), *self._of_words(rule)]
+        cells = list(self._of_cells(rule))
+        judged = [*counted([*own, *itertools.chain.from_iterable(found)]), *self._of_words(rule), *cells]
         prior = PRIORS[suspect.prior] if suspect else 0.0
         trouble = 0.0
         if suspect and suspect.complaints and self._trouble:
             trouble = _SAME_TROUBLE if self._trouble & set(suspect.complaints) else _OTHER_TROUBLE
-        return Weighed(rule, prior + trouble + sum(each.counts for each in judged), prior, trouble, tuple(judged))
+        score = prior + trouble + sum(each.counts for each in judged)
+        return Weighed(rule, score, prior, trouble, tuple(judged), sum(each.counts for each in cells))
 
     def _of_verdict(self, rule: Rule) -> Iterable[Judged]:
         verdict = self._outcomes.get(rule.code)
@@ -185,6 +201,18 @@ class Scales:
         strength = next((name for name, least in STRENGTHS.items() if found.counts >= least), _LEAST)
         text = f"the input has rare words of this cause: {', '.join(found.words)}"
         yield Judged(Sign(text=text, strength=strength, group=_WORDS), truth=True, counts=found.counts)
+
+    def _of_cells(self, rule: Rule) -> Iterable[Judged]:
+        """The cells of the rule that the input lights; their weight is a matter of degree.
+
+        Not counted if a question about the suspect was answered with no: then these lines are about that.
+        """
+        lit = self._cells.get(rule.code)
+        if lit is None or self._is_denied(rule):
+            return
+        strength = next((name for name, least in STRENGTHS.items() if lit.score >= least), _LEAST)
+        sign = Sign(text=lit.sentence, strength=strength, group=_CELLS if lit.fails else _WORDS)
+        yield Judged(sign, truth=True, evidence=(lit.line,) if lit.line else (), counts=lit.score)
 
     def _is_denied(self, rule: Rule) -> bool:
         if not self._answers:

@@ -74,6 +74,10 @@ class Wording:
         """The words of each line that is not ignored."""
         return (words for number, words in enumerate(self._words) if number not in self._left_out)
 
+    def spans(self) -> Iterator[Span]:
+        """The lines that are not ignored."""
+        return (span for number, span in enumerate(self._spans) if number not in self._left_out)
+
     def has_any(self, heads: Heads) -> bool:
         """False if no phrase with these first words can be in the input: a fast test, true for few phrases."""
         return not self._names.isdisjoint(heads.words) or any(map(self._has, heads.others))

@@ -1,0 +1,107 @@
+"""What a line says: the objects and reasons that it names, and the cells that they make."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.cells.vocabulary import TOKEN, Spelling, Vocabulary
+
+LONGEST = 1000
+"""Maximum number of characters of a line that are read."""
+UNKNOWN = "unknown"
+"""The reason of words that only say that something failed."""
+_BREAK = lazy_regex(r"[.,;:!?)\]][\s\"']|\s[-|]\s|[\u3002\uff0c\uff1b\uff1a]")
+"""Where a clause ends."""
+_DENIALS = frozenset("no not never without 0 zero nor neither don isn wasn didn doesn aren weren none ok".split())  # noqa: SIM905
+"""Words that may deny a reason before or after them."""
+_LISTS = frozenset({"no", "without", "0", "zero", "never", "nor", "neither"})
+"""Denials of all that follows in the clause: ``no Xid, ECC or link errors``."""
+_NEAR, _FAR = 2, 6
+"""Maximum number of words between a denial and what it denies; `_FAR` for those in `_LISTS`."""
+_OPTION = lazy_regex(r"\s*-{1,2}[a-zA-Z][\w-]*(?:[ =,]|\Z)|\s*(?:usage|options?):", re.IGNORECASE)
+"""A line of a help text, or an option of a command."""
+_COUNTED = frozenset({"0", "ok", "none"})
+_COUNTERS = frozenset({"values", "count", "counts", "total", "number", "errors", "s"})
+
+
+class Found(NamedTuple):
+    """A spelling in a line, and its place in the words of the line."""
+
+    begin: int
+    end: int
+    spelling: Spelling
+
+
+class Said(msgspec.Struct, frozen=True):
+    """The objects and reasons of a line, in its order; ``own``: objects with the reason of a fixed string of theirs."""
+
+    objects: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    own: tuple[tuple[str, str], ...] = ()
+
+    def cells(self) -> Iterator[tuple[str, str]]:
+        """The lit cells: those of the fixed strings, and each object with each reason."""
+        yield from self.own
+        for reason in self.reasons:
+            for thing in self.objects:
+                yield thing, reason
+
+
+def said(text: str, words: Vocabulary) -> Said:
+    """What a line says; nothing for a line of a help text."""
+    text = text[:LONGEST].lower()
+    line = TOKEN.findall(text)
+    found = [Found(place, place + len(each.words), each) for place, each in words.at(line)]
+    if not found or _OPTION.match(text):
+        return Said()
+    things = _longest(each for each in found if each.spelling.object and not each.spelling.reason)
+    whys = _longest(each for each in found if each.spelling.reason)
+    if not _DENIALS.isdisjoint(line):
+        covered = {place for each in (*things, *whys) for place in range(each.begin, each.end)}
+        clauses = _clauses(text)
+        whys = [each for each in whys if not _is_denied(line, each, clauses, covered)]
+    fixed = [each for each in whys if each.spelling.fixed and each.spelling.reason != UNKNOWN][-1:]
+    chosen = fixed or [each for each in whys if each.spelling.reason != UNKNOWN] or whys
+    return Said(
+        tuple(dict.fromkeys(each.spelling.object for each in things)),
+        tuple(dict.fromkeys(each.spelling.reason for each in chosen)),
+        tuple(dict.fromkeys((e.spelling.object, e.spelling.reason) for e in chosen if e.spelling.object)),
+    )
+
+
+def _longest(named: Iterable[Found]) -> list[Found]:
+    """Those that are not inside a longer one; of fixed strings and words in one place, the fixed string."""
+    held = sorted(named, key=lambda each: (each.begin - each.end, not each.spelling.fixed))
+    kept: list[Found] = []
+    for each in held:
+        over = [one for one in kept if one.begin <= each.begin and each.end <= one.end]
+        if not any(one.end - one.begin > each.end - each.begin or one.spelling.fixed for one in over):
+            kept.append(each)
+    return sorted(kept, key=lambda each: each.begin)
+
+
+def _clauses(text: str) -> list[int]:
+    """The clause of each word, as a number that grows."""
+    ends = [each.start() for each in _BREAK.finditer(text)]
+    return [bisect_left(ends, word.start()) for word in TOKEN.finditer(text)]
+
+
+def _is_denied(line: Sequence[str], why: Found, clauses: Sequence[int], covered: set[int]) -> bool:
+    """True if words before deny the reason, or if its count follows and is 0."""
+    for place in range(max(0, why.begin - _FAR), why.begin):
+        word = line[place]
+        near = why.begin - place <= _NEAR
+        if word not in _DENIALS or place in covered or not (near or word in _LISTS):
+            continue
+        if clauses[place] == clauses[why.begin]:
+            return True
+    after = why.end
+    while after < len(line) and line[after] in _COUNTERS:
+        after += 1
+    return after < len(line) and line[after] in _COUNTED
