@@ -74,7 +74,6 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
         is_item = _ITEM.match(line) is not None
         others += _rates(rates.read(line, first), section, index)
-        others += _labels(line, section, index + len(offsets) - 1)
         others += _complaints(titles.behind(line), section, index) if section.kind == "launch" else []
         for at, sentence in sentences(line):
             trials = reader.read(sentence, is_item=is_item)
