@@ -18,13 +18,13 @@ from ncdiag.engine.schema import Rule
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import open_failures
 
-_MOST_SIGNS = 6.0
-"""Maximum score of a finding's signs: what its conditions prove needs no further signs."""
+_MOST_SIGNS, _OF_FINDING = 6.0, 0.5
+"""Maximum score of a finding's signs, and the share that counts: what conditions prove needs few further signs."""
 
 _USUAL_SIGNS = 1.0
 """The score of a finding whose rule has no signs: that of a usual finding."""
 
-GUESS = -0.8
+GUESS = -0.3
 _STEP = 0.1
 _PROOFS: Mapping[Confidence, float] = {"certain": 1.8, "likely": 1.3, "possible": 0.5}
 
@@ -70,7 +70,7 @@ def _signs(of: Candidate, _: Basis) -> float:
     """The score of the signs of its rule; for a finding at most `_MOST_SIGNS`, and `_USUAL_SIGNS` if it has none."""
     if of.finding is None:
         return of.score
-    return max(0.0, min(of.score, _MOST_SIGNS)) if of.rule.suspect is not None else _USUAL_SIGNS
+    return _OF_FINDING * max(0.0, min(of.score, _MOST_SIGNS)) if of.rule.suspect is not None else _USUAL_SIGNS
 
 
 def _proof(of: Candidate, _: Basis) -> float:

@@ -21,11 +21,11 @@ from ncdiag.suspects.weigh import Judged, Scales, Weighed
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Maximum number of suspects in a report."""
-VERY_LIKELY, LIKELY, POSSIBLE = (4.0, 1.4), (3.0, 0.8), 1.0
+VERY_LIKELY, LIKELY, POSSIBLE = (4.0, 1.4), (3.0, 0.8), 0.5
 """Minimum score and lead over the next answer for the words; only the first answer has a lead."""
 EQUAL = 0.5
 """A lead below which two answers are shown as equally likely."""
-FAR = 3.0
+FAR = 4.0
 """Maximum distance of a suspect to the first answer, in steps of log-odds."""
 CALM_POSSIBLE, CALM_FAR = 1.5, 1.0
 """``POSSIBLE`` and ``FAR`` if nothing went wrong: then only a suspect with a clear sign is worth showing."""
