@@ -21,8 +21,8 @@ from ncdiag.suspects.weigh import Judged, Scales, Weighed
 Likelihood = Literal["very likely", "likely", "possible"]
 MOST = 3
 """Maximum number of suspects in a report."""
-VERY_LIKELY, LIKELY, POSSIBLE = (4.0, 1.4), (3.0, 0.8), 0.5
-"""Minimum score and lead over the next answer for the words; only the first answer has a lead."""
+VERY_LIKELY, LIKELY, POSSIBLE = (2.6, 1.4), (1.8, 0.8), 0.5
+"""Minimum firm part of the score, and lead over the next answer, for the words; only the first answer has a lead."""
 EQUAL = 0.5
 """A lead below which two answers are shown as equally likely."""
 FAR = 4.0
@@ -186,7 +186,7 @@ def _shown(
             return
         number += 1
         behind = order[place + 1][1] if place + 1 < len(order) else 0.0
-        word = likelihood(weighed.score, value - behind, first=place == 0) or "possible"
+        word = likelihood(weighed, value - behind, first=place == 0) or "possible"
         if word == "very likely" and weighed.only_compared:
             word = "likely"
         if not troubled or says_no_more(weighed, cited):
@@ -194,13 +194,13 @@ def _shown(
         yield Suspected(weighed, word, value - behind)
 
 
-def likelihood(score: float, lead: float, *, first: bool) -> Likelihood | None:
-    """The word for a score; only the first answer, with a clear lead, is likely or more.
+def likelihood(weighed: Weighed, lead: float, *, first: bool) -> Likelihood | None:
+    """The word for a suspect; only the first answer, with a clear lead and firm signs, is likely or more.
 
     None if it is not worth showing by itself.
     """
     words: tuple[tuple[Likelihood, tuple[float, float]], ...] = (("very likely", VERY_LIKELY), ("likely", LIKELY))
     for word, (least, distance) in words:
-        if first and score >= least and lead >= distance:
+        if first and weighed.firm >= least and lead >= distance:
             return word
-    return "possible" if score >= CALM_POSSIBLE else None
+    return "possible" if weighed.score >= CALM_POSSIBLE else None

@@ -81,7 +81,7 @@ def _words(weighed: Weighed) -> set[Likelihood | None]:
 
 
 def _word(weighed: Weighed, *, first: bool) -> Likelihood | None:
-    return likelihood(weighed.score, weighed.score, first=first)
+    return likelihood(weighed, weighed.score, first=first)
 
 
 def _without(rule: Rule, number: int) -> Rule:

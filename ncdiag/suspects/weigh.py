@@ -74,6 +74,11 @@ class Weighed(msgspec.Struct, frozen=True):
         return tuple(sorted((judged for judged in self.signs if judged.counts > 0), key=lambda j: -j.counts))
 
     @property
+    def firm(self) -> float:
+        """The part of the score that does not rest on words or objects that the input shares with the rule."""
+        return self.score - sum(each.counts for each in self.signs if each.sign.group in {_WORDS, _CELLS})
+
+    @property
     def only_resembles(self) -> bool:
         """True if the evidence for it is only its resemblance to the input, apart from weak signs."""
         return all(judged.sign.group == _WORDS or judged.sign.strength == "weak" for judged in self.supporting)

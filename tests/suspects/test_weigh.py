@@ -12,13 +12,13 @@ from ncdiag.diagnose import look
 from ncdiag.engine.load import load_text
 from ncdiag.engine.order import Basis, candidates
 from ncdiag.engine.results import Finding
-from ncdiag.engine.schema import Rule
+from ncdiag.engine.schema import Rule, Sign
 from ncdiag.engine.where import Where
 from ncdiag.parsers import discover
 from ncdiag.suspects import trials
 from ncdiag.suspects.choose import FAR, Decided, chosen, likelihood
 from ncdiag.suspects.decide import questions
-from ncdiag.suspects.weigh import PRIORS, STRENGTHS, Scales, Weighed
+from ncdiag.suspects.weigh import PRIORS, STRENGTHS, Judged, Scales, Weighed
 
 RULE = """
 code = "SITE100"
@@ -127,11 +127,17 @@ def test_the_complaint_selects() -> None:
 
 
 def test_words_of_likelihood() -> None:
-    assert likelihood(9, 9, first=True) == "very likely"
-    assert likelihood(9, 1.0, first=True) == "likely"
-    assert likelihood(9, 0.1, first=True) == "possible"
-    assert likelihood(9, 9, first=False) == "possible"
-    assert likelihood(0.1, 9, first=True) is None
+    assert likelihood(scored("it", 9), 9, first=True) == "very likely"
+    assert likelihood(scored("it", 9), 1.0, first=True) == "likely"
+    assert likelihood(scored("it", 9), 0.1, first=True) == "possible"
+    assert likelihood(scored("it", 9), 9, first=False) == "possible"
+    assert likelihood(scored("it", 0.1), 9, first=True) is None
+
+
+def test_words_that_the_input_shares_with_a_rule_make_nothing_likely() -> None:
+    shared = Judged(Sign(text="it has words of this cause", strength="strong", group="words"), truth=True, counts=5)
+    resembling = msgspec.structs.replace(scored("it", 6), signs=(shared,))
+    assert likelihood(resembling, 9, first=True) == "possible"
 
 
 def test_the_next_question_parts_the_suspects() -> None:
