@@ -144,7 +144,8 @@ def fails_without(rule: Rule, scene: Scene) -> Reason | None:
 def one_gpu(rule: Rule, scene: Scene) -> Reason | None:
     """All runs have one GPU, so that nothing is between GPUs."""
     runs, ranks = scene.view.job.benchmarks, scene.view.job.ranks
-    if rule.area in _INSIDE and runs and {run.nranks for run in (*runs, *ranks)} - {None} == {1} and len(ranks) <= 1:
+    sizes = {run.nranks for run in runs} | {rank.nranks for rank in ranks}
+    if rule.area in _INSIDE and runs and sizes - {None} == {1} and len(ranks) <= 1:
         return Reason("the job has one GPU", _lines(runs))
     return None
 

@@ -18,7 +18,7 @@ from ncdiag.base.spans import Span
 from ncdiag.engine import exclusion
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.resemblance import Index, resemblances
-from ncdiag.engine.results import Verdict
+from ncdiag.engine.results import Reason, Verdict
 from ncdiag.engine.schema import Rule, Sign, Strength
 from ncdiag.engine.three_valued import Truth
 from ncdiag.engine.walk import Context, Frame
@@ -127,7 +127,7 @@ class Scales:
         self._tried = _tried(view)
         self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
         self._scene = exclusion.Scene(view, wording.has_word)
-        self.excluded: list[tuple[Weighed, exclusion.Reason]] = []
+        self.excluded: list[tuple[Weighed, Reason]] = []
         self.faults: list[str] = []
         self._cells = self._lit()
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
+from ncdiag.formats.line_kinds import kind_of, without_names
 
 _LONGEST = 4000
 """Maximum number of characters of a line that are searched."""
@@ -26,6 +27,8 @@ _ASKS = lazy_regex(
     re.IGNORECASE,
 )
 """Words of people who have a problem; pages that explain procedures use other words."""
+_SPOKEN = frozenset({"prose", "quoted"})
+"""Kinds of lines that a person writes."""
 _DENIALS = frozenset("not no never without nor isn aren wasn doesn don didn cannot 不 没 无 非".split())  # noqa: SIM905
 _DENIED = 2
 """Maximum number of words between a negation and the phrase that it denies."""
@@ -49,7 +52,7 @@ class Wording:
         self._classes = shared.classes
         lines: dict[tuple[str, ...], Span] = {}
         for span in spans:
-            words = tuple(TOKEN.findall(span.text[:_LONGEST].lower()))
+            words = tuple(TOKEN.findall(without_names(span.text[:_LONGEST]).lower()))
             if words:
                 lines.setdefault(words, span)
         self._words, self._spans = list(lines), list(lines.values())
@@ -96,7 +99,7 @@ class Wording:
     def asks(self) -> bool:
         """True if somebody asks a question in a line that is not ignored, or writes in the first person."""
         looked_at = (span.text for number, span in enumerate(self._spans) if number not in self._left_out)
-        return any(_ASKS.search(text[:_LONGEST]) for text in looked_at)
+        return any(_ASKS.search(text[:_LONGEST]) for text in looked_at if kind_of(text) in _SPOKEN)
 
     def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
         """The first ``most`` lines that contain one of the phrases without negating it."""

@@ -31,7 +31,9 @@ _THAN = lazy_regex(
     re.IGNORECASE,
 )
 _OPPOSITE = {"faster": "slower", "slower": "faster", "works": "fails", "fails": "works"}
-_BROKE = lazy_regex(r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE)
+_BROKE = lazy_regex(
+    r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE
+)
 """Outcomes that say that it was not so before."""
 _ONLY = lazy_regex(r"\bonly\s$", re.IGNORECASE)
 _ONLY_WITH = lazy_regex(r"\bonly\s(?:when|with|if|on|in|for|under)\s(?:\w+\s){0,2}\W?$", re.IGNORECASE)
@@ -176,9 +178,9 @@ class Reader:
             result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
                 own, result = [found.change for found in result], []
-            told = _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
+            tried = _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
             alone = {c for c, t in behind if _ONLY_WITH.search(bare, max(token.end, t.start - _NEAR), t.start)}
-            result += [_alone(each) if each.change in alone else each for each in told]
+            result += [_alone(each) if each.change in alone else each for each in tried]
             if outcome in {"faster", "slower"}:
                 units = {change.unit for change in own if change.unit} & {*RELEASED} or {*RELEASED}
                 result += [Found(c, _OPPOSITE[outcome], token.start) for c, _ in than if c.unit in units or c.label]

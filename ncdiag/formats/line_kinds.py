@@ -1,0 +1,63 @@
+"""The kind of a line (log, command, prose, table, code, quoted), and what in it are names and not words.
+
+Both depend on the form of the line alone. Whatever has no form of a program, a table or a quotation is prose.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Literal
+
+from ncdiag.base.patterns import lazy_regex
+
+Kind = Literal["log", "command", "prose", "table", "code", "quoted"]
+_LONGEST, _REMEMBERED = 2000, 4096
+_LOG = lazy_regex(
+    r"\s*(?:\S{1,80}:\d+:\d+ \[\d+\] |\[[^\]\s]{0,40}\d[^\]]{0,60}\]|\(\w+ pid=|[EWIF]\d{4} |\d{4}-\d\d-\d\dT?"
+    r"|\d\d:\d\d:\d\d|(?:[A-Z][a-z]{2} ){1,2}\s?\d{1,2} \d\d:\d\d|(?:NCCL|RCCL) (?:INFO|WARN)\b"
+    r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|TRACE)\b[ :\[]|libfabric:\d|\S+:\d+ NCCL |kernel: |NVRM: "
+    r"|[\w./-]+\.(?:cc|cpp|cu|c|h|hpp|py|go):\d+|Traceback |File \"|\w+(?:\.\w+)*(?:Error|Exception|Warning): "
+    r"|what\(\):|terminate called|#\d+ +0x|\w+: (?:error|warning|fatal): )"
+)
+_LEVEL = lazy_regex(r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|<(?:warn|info|error)>|^\S+ (?:WARN|INFO|ERROR) ")
+_COMMAND = lazy_regex(
+    r"\s*(?:\(\w+\) )?(?:[\w.-]+@[\w.-]+:?[^$#\n]{0,60}[$#] |[$%] (?=\S)|\+ |#!|(?:export|sudo|docker|podman|kubectl"
+    r"|mpirun|mpiexec|srun|sbatch|torchrun|deepspeed|python3?|bash|sh|pip|conda|ssh|make|git|cd|apt(?:-get)?|modprobe"
+    r"|nvidia-smi|helm|accelerate|horovodrun|ray|vllm|ib_\w+_bw|ibstat)\s+(?:-|/|\.|\w+[=/.-]|(?:run|install|exec"
+    r"|apply|topo|serve|launch)\b)|#SBATCH|[A-Z][A-Z0-9_]{2,40}=\S|\./\S+ |-{1,2}\w[\w-]*[= ]\S+(?: \\)?$|-x \w+)"
+)
+_CONTINUED = lazy_regex(r"\\\s*$")
+_TABLE = lazy_regex(
+    r"\s*(?:\|.*\||[+=_-]{6,}|(?:\S+\s{2,}){3,}\S+\s*$|#?\s+\d+\s+\d+\s+\w+|[^\t\n]{0,80}\t[^\t\n]{0,80}\t)"
+)
+_CODE = lazy_regex(
+    r"\s*(?:def |class |import |from \S+ import |return\b|if .*:$|for .* in .*:$|with .*:$|elif |else:|try:|except\b"
+    r"|@\w+|#include|int main|[\w.]+\(.*\)[;:]?$|\w+ = |[\w.\"'-]+: [\w\"'\[{./-]\S*$|- name: |[{}\[\]();,]+$"
+    r"|\"[\w./-]+\": |//|/\*|\w+\s?[+*/-]?=\s?\w+\()"
+)
+_QUOTED = lazy_regex(r"\s*>{1,3} ")
+_NAMES = lazy_regex(
+    r"\b(?:https?|ftp)://\S+|^(?:\[[^\]\s]{0,40}\]\s?(?:<std(?:out|err)>:)?)?[\w.-]{1,80}:\d+:\d+ (?=\[\d+\])"
+    r"|(?<![\w.-])[\w.-]{1,64}@[\w.-]{1,64}:\S{0,200}[$#]"
+)
+"""Addresses of pages, the host and the process in front of a line, and a prompt."""
+
+
+@functools.lru_cache(_REMEMBERED)
+def kind_of(line: str) -> Kind:
+    """The kind of a line."""
+    line = line[:_LONGEST]
+    if _LOG.match(line) or _LEVEL.search(line):
+        return "log"
+    if _COMMAND.match(line) or _CONTINUED.search(line):
+        return "command"
+    if _QUOTED.match(line):
+        return "quoted"
+    if _TABLE.match(line):
+        return "table"
+    return "code" if _CODE.match(line) else "prose"
+
+
+def without_names(line: str) -> str:
+    """The line with blanks for what in it is only a name: a host ``ib-vm-43`` is not a virtual machine."""
+    return _NAMES.sub(" ", line)
