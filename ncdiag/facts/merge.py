@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts import assemble, model
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.entity import Entity, Merged
@@ -20,6 +21,8 @@ from ncdiag.facts.model.base import Key
 from ncdiag.facts.model.declared import Declared, observed
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange, ip_address
+
+_CONTAINER = lazy_regex(r"[0-9a-f]{12}")
 
 
 def merge(observations: Iterable[Observation]) -> model.Job:
@@ -78,11 +81,18 @@ class _Naming:
     """Determines the host of each observation: the one it names, else the only host known, else by `Fact.HOST`."""
 
     def __init__(self, observations: Iterable[Observation]) -> None:
-        named = {o.host for o in observations if o.host is not None}
+        named: set[str] = set()
+        with_ranks: set[str] = set()
+        for observation in observations:
+            if observation.host is not None:
+                named.add(observation.host)
+                if observation.entity == "Rank":
+                    with_ranks.add(observation.host)
         short: dict[str, str] = {}
         for name in named:
             label = name if ip_address(name) else name.split(".", 1)[0]
             short[name] = label
+        short = _without_container(short, {short[name] for name in with_ranks})
         self._alias = short
         labels = set(short.values())
         self._only = next(iter(labels)) if len(labels) == 1 else None
@@ -91,6 +101,20 @@ class _Naming:
         if observation.host is not None:
             return self._alias[observation.host]
         return {"said": None, "only": self._only, "some": self._only or UNNAMED}[kind.host]
+
+
+def _without_container(labels: dict[str, str], with_ranks: set[str]) -> dict[str, str]:
+    """The labels of hosts; a container in which the ranks ran is the only other host, where nothing else ran ranks.
+
+    Docker names a container by the first twelve hexadecimal digits of its id.
+    """
+    known = set(labels.values())
+    containers = {label for label in known if _CONTAINER.fullmatch(label) and not label.isdecimal()}
+    others = known - containers
+    if len(containers) != 1 or len(others) != 1 or with_ranks != containers:
+        return labels
+    (other,) = others
+    return {name: other if label in containers else label for name, label in labels.items()}
 
 
 def converted(observation: Observation) -> Observation:

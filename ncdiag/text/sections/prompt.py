@@ -46,7 +46,7 @@ _RAN_ON = lazy_regex(
 )
 """Headings of ansible and pssh above the output of a host."""
 _LABEL = lazy_regex(
-    r"[#*_\s]{0,8}(?:(?:on|from)\s)?(?:the\s)?(?P<what>node|host|machine|server|pod|worker)\s?[#-]?(?P<number>\d{1,4}|[A-D])"
+    r"[#*_\s]{0,8}(?:(?:on|from)\s)?(?:the\s)?(?P<what>node|host|machine|server|pod|worker)\s?(?:#|(?P<dash>(?<!\s)-)|-)?(?P<number>\d{1,4}|[A-D])"
     r"(?:\s\([\w .-]{1,40}\))?\s?[:*_#]{0,6}$",
     re.IGNORECASE,
 )
@@ -240,11 +240,14 @@ def header(line: str) -> tuple[str | None, str | None] | None:
 
 
 def _labelled(line: str) -> str | None:
-    """The host in a heading of ansible or pssh, or in a hand-written label (``Node 1:`` becomes ``node1``)."""
+    """The host in a heading of ansible or pssh, or in a hand-written label.
+
+    ``Node 1:`` becomes ``node1``; a name that is written with a dash (``node-1:``) stays.
+    """
     ran, label = _RAN_ON.match(line), _LABEL.match(line)
     if ran:
         return short_host(ran["ansible"] or ran["pssh"])
-    return f"{label['what'].lower()}{label['number']}" if label else _said_host(line)
+    return f"{label['what'].lower()}{label['dash'] or ''}{label['number']}" if label else _said_host(line)
 
 
 def _said_host(line: str) -> str | None:
