@@ -14,9 +14,10 @@ from typing import NamedTuple
 from ncdiag.base.spans import Span
 from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
-from ncdiag.engine.traces import PLATFORMS, needed
+from ncdiag.engine.traces import CAPABILITIES, PLATFORMS, capabilities_needed, needed
 from ncdiag.facts.model import Complaint, Fact, SeenComplaint, What
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.capabilities import capabilities, named_gpus
 from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.told import not_cured_by
 from ncdiag.messages.vocabulary.reasons import error_name
@@ -165,8 +166,19 @@ def absent(rule: Rule, scene: Scene) -> Reason | None:
     return None if lacking is None else Reason(f"nothing in the input shows {lacking}")
 
 
+def incapable(rule: Rule, scene: Scene) -> Reason | None:
+    """All GPUs of the job lack what the fault is about: NVLink, NVLink SHARP, MIG, GPUDirect RDMA."""
+    view = scene.view
+    lacks = [what for what in capabilities_needed(rule) if f"no-{what}" in capabilities(view.job, view)]
+    if not lacks:
+        return None
+    names = named_gpus(view.job, view)
+    lines = tuple(dict.fromkeys(span for span in names.values() if span is not None))
+    return Reason(f"{' and '.join(names)} cannot do {CAPABILITIES[lacks[0]]}", lines[:_LINES])
+
+
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble,)
-OF_SUSPECTS: tuple[Mechanism, ...] = (other_trouble, works, fails_without, one_gpu, other_signal, absent)
+OF_SUSPECTS: tuple[Mechanism, ...] = (other_trouble, works, fails_without, one_gpu, other_signal, absent, incapable)
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 
 

@@ -46,3 +46,18 @@ def needed(rule: Rule) -> Iterator[str]:
             yield _BY_WORD[word]
     if rule.area in _BY_AREA:
         yield _BY_AREA[rule.area]
+
+
+CAPABILITIES = {"nvlink": "NVLink", "nvls": "NVLink SHARP", "mig": "MIG", "gdr": "GPUDirect RDMA"}
+"""What a GPU can do, by the word in names of rules (`ncdiag.base.capabilities`)."""
+_BY_NAME = frozenset({"nvls", "mig"})
+_IS_LACK = frozenset({"unsupported", "unavailable", "supported", "needed"})
+"""Words of names of rules about what a GPU cannot do."""
+
+
+def capabilities_needed(rule: Rule) -> Iterator[str]:
+    """What the GPUs must be able to do, by its name and its area, for the rule to be the cause."""
+    words = frozenset(rule.name.split("-"))
+    if words & _IS_LACK:
+        return
+    yield from (what for what in CAPABILITIES if what == rule.area or what in words & _BY_NAME)

@@ -165,3 +165,19 @@ def test_findings_are_not_excluded_for_words_that_are_not_in_the_input() -> None
 def test_another_signal_excludes_what_ends_processes_by_its_own(line: str, excludes: bool) -> None:
     full = next(rule for rule in catalogue.rules() if rule.name == "shm-too-small")
     assert (because(line, full) == "SIGSEGV ended the process, not SIGBUS") == excludes
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "area", "is_excluded"),
+    [
+        ("Our two RTX 4090 hang.", "links-down", "nvlink", True),
+        ("Our two 3090 hang.", "links-down", "nvlink", False),
+        ("Our eight A100 hang.", "cuda-mig-on", "cuda", False),
+        ("Our eight V100 hang.", "cuda-mig-on", "cuda", True),
+        ("Our two RTX 4090 hang.", "module-not-loaded", "gdr", True),
+        ("Our two RTX 4090 hang.", "gdr-unsupported-hardware", "gdr", False),
+        ("Our GPUs hang.", "links-down", "nvlink", False),
+    ],
+)
+def test_what_no_gpu_of_the_job_can_do_is_excluded(text: str, name: str, area: str, *, is_excluded: bool) -> None:
+    assert ("cannot do" in because(f"{text}\n", rule(area, name=name))) is is_excluded
