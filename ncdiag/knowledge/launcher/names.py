@@ -20,6 +20,11 @@ _POD_NAME = r"(?i).*\.(?:svc|pod)(?:\..*)?|[a-z0-9-]+-(?:master|worker|chief|lau
 _KUBERNETES = "kubernetes"
 _PRIVATE = r"(?i).*\.(?:local|localdomain|lan|internal|intranet|private|home|corp|cluster|lab|hpc|svc|test)"
 """Domain suffixes that no public name has."""
+_BY_SSH, _FORGE = "ssh:", r"(?:^|\.)(?:github|gitlab|bitbucket|huggingface|hf)\."
+"""What launchers reach by ssh is a host of the job; git reaches the others."""
+_ALWAYS = "localhost"
+_SHORTEST = 4
+"""The least number of letters of a name that is compared with another one."""
 
 
 def _own_zone(address: object) -> bool:
@@ -90,8 +95,12 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
     A public DNS name that is on no launch line belongs to a download.
     """
     name = str(event.fields.get("peer_host", "")).rstrip(".")
-    if event.event == _OWN or "." not in name:
-        return event.event == _OWN or name != ""
+    if event.event == _OWN:
+        return True
+    if event.text.startswith(_BY_SSH):
+        return re.search(_FORGE, name) is None
+    if "." not in name:
+        return name != ""
     if event.event == _RENDEZVOUS or re.fullmatch(_PRIVATE, name) or re.fullmatch(_POD_NAME, name):
         return True
     known = {told for told, _ in _launched_names(view.job)} | {host.name for host in view.job.hosts}
@@ -109,8 +118,36 @@ def is_cluster_name(event: Event, view: View) -> bool:
 @derived
 def unresolved_text(event: Event, view: View) -> str:
     """The name that has no address, ``The name n2``; ``A host's own name`` where a host looked itself up."""
-    name = event.fields.get("peer_host")
+    name = event.fields.get("peer_host") or event.fields.get("hidden_host")
     return f"The name {name}" if name else "A host's own name"
+
+
+@derived
+def alike_name(event: Event, view: View) -> str:
+    """The known name of a host, of which the name that did not resolve is a misspelt or shortened form; empty if none.
+
+    ``localhost`` for ``localhos``, ``gpu-node3`` for ``gpu-nodd3``. Names that differ in a digit are those of two hosts, and
+    a name without its domain is the same one.
+    """
+    name = str(event.fields.get("peer_host", "")).rstrip(".")
+    known = dict.fromkeys([_ALWAYS, *(host for host, _ in _launched_names(view.job)), *(h.name for h in view.job.hosts)])
+    if len(name) < _SHORTEST or name in known or any(host.partition(".")[0] == name for host in known):
+        return ""
+    return next((host for host in known if _is_misspelt(name, host)), "")
+
+
+def _is_misspelt(name: str, host: str) -> bool:
+    """Does one character, which is not a digit, make the difference: lacking, added, another one, or two exchanged?"""
+    if min(len(name), len(host)) < _SHORTEST or abs(len(name) - len(host)) > 1 or name == host:
+        return False
+    start = next((i for i, (one, other) in enumerate(zip(name, host, strict=False)) if one != other), min(len(name), len(host)))
+    one, other = name[start:], host[start:]
+    if len(one) == len(other):
+        differ, rest = one[:1] + other[:1], one[1:] == other[1:]
+        swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
+        return (rest or swapped) and not re.search(r"\d", differ)
+    longer, shorter = max(one, other, key=len), min(one, other, key=len)
+    return longer[1:] == shorter and not longer[0].isdigit()
 
 
 _KEEPS = ("orte_keep_fqdn_hostnames", "prte_keep_fqdn_hostnames", "keep_fqdn_hostnames")
