@@ -6,7 +6,7 @@ import pytest
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.knowledge.gpu import xgmi_gap
+from ncdiag.knowledge.gpu.boards import xgmi_gap
 from ncdiag.knowledge.hccl.network import hccl_interface_fault, hccl_ports
 from ncdiag.nccl import environment
 from ncdiag.text.reading.job import facts_of

@@ -9,7 +9,7 @@ import pytest
 from ncdiag.facts.model import Gpu, Host, Job, PciDevice, TopoLink
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import has_nvswitch
-from ncdiag.knowledge.gpu import missing_gpus
+from ncdiag.knowledge.gpu.boards import missing_gpus
 from ncdiag.knowledge.nvlink import lacks_nvlinks
 from ncdiag.knowledge.p2p import slow_pairs
 

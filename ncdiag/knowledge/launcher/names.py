@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -126,11 +127,13 @@ def unresolved_text(event: Event, view: View) -> str:
 def alike_name(event: Event, view: View) -> str:
     """The known name of a host, of which the name that did not resolve is a misspelt or shortened form; empty if none.
 
-    ``localhost`` for ``localhos``, ``gpu-node3`` for ``gpu-nodd3``. Names that differ in a digit are those of two hosts, and
-    a name without its domain is the same one.
+    ``localhost`` for ``localhos``, ``gpu-node3`` for ``gpu-nodd3``. Names that differ in a digit are those of two hosts,
+    and a name without its domain is the same one.
     """
     name = str(event.fields.get("peer_host", "")).rstrip(".")
-    known = dict.fromkeys([_ALWAYS, *(host for host, _ in _launched_names(view.job)), *(h.name for h in view.job.hosts)])
+    known = dict.fromkeys(
+        [_ALWAYS, *(host for host, _ in _launched_names(view.job)), *(h.name for h in view.job.hosts)]
+    )
     if len(name) < _SHORTEST or name in known or any(host.partition(".")[0] == name for host in known):
         return ""
     return next((host for host in known if _is_misspelt(name, host)), "")
@@ -140,7 +143,9 @@ def _is_misspelt(name: str, host: str) -> bool:
     """Does one character, which is not a digit, make the difference: lacking, added, another one, or two exchanged?"""
     if min(len(name), len(host)) < _SHORTEST or abs(len(name) - len(host)) > 1 or name == host:
         return False
-    start = next((i for i, (one, other) in enumerate(zip(name, host, strict=False)) if one != other), min(len(name), len(host)))
+    start = next(
+        (i for i, (one, other) in enumerate(zip(name, host, strict=False)) if one != other), min(len(name), len(host))
+    )
     one, other = name[start:], host[start:]
     if len(one) == len(other):
         differ, rest = one[:1] + other[:1], one[1:] == other[1:]

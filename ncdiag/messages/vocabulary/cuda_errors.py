@@ -19,7 +19,8 @@ _BAD_KERNEL = frozenset({
     "cudaErrorTensorMemoryLeak",
 })  # fmt: skip
 _NO_GPU = (
-    "cuda-no-device", "cuda-driver-unreachable", "container-no-gpu-runtime", "container-gpu-setup-failed",
+    "cuda-no-device", "cuda-driver-unreachable", "gpu-driver-absent", "container-toolkit-missing",
+    "container-gpu-setup-failed",
     "cuda-library-missing", "nvml-library-missing",
 )  # fmt: skip
 _NO_DEVICE = frozenset({

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, TopoLink
-from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import (
     DATA_TESTS,
@@ -16,7 +15,7 @@ from ncdiag.facts.vocabulary.gpus import (
     module_of,
     noted_hit,
 )
-from ncdiag.facts.vocabulary.pci import LENT, is_nvidia_gpu
+from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
 
 
 @derived
@@ -58,27 +57,6 @@ def unlisted_gpus(host: Host, view: View) -> str | None:
     for device in there[-1:]:
         view.note(device)
     return f"{len(gpus)} of the {len(there)} GPUs on its PCI bus"
-
-
-@derived
-def gpus_without_driver(host: Host, view: View) -> tuple[str, ...] | None:
-    """Bus ids of GPUs without a driver on a host that has not loaded NVIDIA's; None where that is unknown.
-
-    GPUs assigned to a virtual machine are left out, and those of nouveau, which another rule covers.
-    """
-    there = [device for device in host.pci if is_nvidia_gpu(device) and device.driver not in LENT]
-    if not there or host.driver is not None or host.gpus:
-        return () if there or is_closed(host, "pci") else None
-    names = {module.name for module in host.modules}
-    if names & {"nvidia", "nouveau"}:
-        return ()
-    if not is_closed(host, "modules") and "nvidia" not in (host.absent_modules or ()):
-        if not host.looked_at:
-            return None
-        there = [device for device in there if device.driver is None]
-    for device in there:
-        view.note(device)
-    return tuple(device.bus_id for device in there)
 
 
 _NO_ACTION = "None"

@@ -1,0 +1,1 @@
+"""GPUs: boards and their checks, and the driver that is not loaded."""
