@@ -29,7 +29,8 @@ _SIGNS = Signs(
     "unhandled", "uncaught", "giving up", "exhausted", "mismatch", "incompat", "smashing", "backoff", "errimage",
     "nodelost", "drain", "drng", "reqnode", "deadline", "unrecov", "deadlock", "requires ", "requiring ", "segf",
     "short of", "out of", "stopped sending", "fallen", "packet loss", "error", "err ", "_err", "exception",
-    " fault", "invalid", "double free", "returned", " option", ": -", "=-", "= -", "warning  ", "out_of_memory", "degraded",
+    " fault", "invalid", "double free", "returned", " option", ": -", "=-", "= -", "warning  ", "out_of_memory",
+    "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FAILING = lazy_regex(

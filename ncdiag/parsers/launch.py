@@ -47,7 +47,7 @@ _STARTER = (
 )
 """Programs that start the processes themselves, a training or a server, as variables say that are set before them."""
 _MODULES = r"python3?[ \t]+-m[ \t]+(?:vllm\.entrypoints|sglang\.launch_server)"
-_SERVER = rf"(?:trl[ \t]+vllm-serve|vllm[ \t]+serve|{_MODULES}\S*)[ \t]+\S"
+_SERVER = rf"(?:trl vllm-serve|vllm serve|{_MODULES}\S*)[ \t]+\S"
 _SETTINGS = r"(?:[A-Z][A-Za-z0-9_]{1,60}=[^\s|;&]{0,200}[ \t]{1,8}){1,16}"
 _PLACED = (
     rf"(?:{_SETTINGS})?(?:NNODES|NODE_RANK|MASTER_ADDR|NPROC_PER_NODE)=[^\s|;&]{{0,200}}[ \t]{{1,8}}(?:{_SETTINGS})?"

@@ -112,7 +112,7 @@ def _plugins(job: Job) -> Iterator[Told]:
     for event in job.events:
         if event.event in _PLUGIN_MISSING and event.host:
             yield event.host, "no plugin", event.provenance.get("")
-        elif event.event == "plugin-path" and event.host and not named:  # a file that was loaded, but no name to compare
+        elif event.event == "plugin-path" and event.host and not named:  # a file was loaded, but no name is known
             yield event.host, "a plugin", event.provenance.get("")
 
 
