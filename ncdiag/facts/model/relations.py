@@ -18,21 +18,20 @@ class Relation(Fact, frozen=True, kw_only=True):
 
     ``what``, about the launch: ``alone`` (each process of one command printed a result, so each ran alone),
     ``more-than-gpus`` (more processes on a host than GPUs that they may use), ``gpus-shared`` (two programs that run at
-    the same time may use the same GPU), ``place-no-address`` (the place where the ranks meet is given as something that
-    cannot be an address), ``place-is-path`` (the same for a path, as a start-up file of the shell prints one).
+    the same time may use the same GPU), ``place-no-address`` (the place where the ranks meet cannot be an address),
+    ``place-is-path`` (the same for a path, as a start-up file of the shell prints one), ``silent-nccl`` (NCCL's log is
+    on, and the output of a job that hangs has no line of it).
 
-    About addresses: ``peer-elsewhere`` (a peer that does not answer has an address in another network than all known hosts of the job).
-
-    About tables and numbers: ``bus-id-twice`` (two ranks of one host have one bus id), ``ipc-across-hosts`` (ranks of
-    different hosts use a transport inside a host), ``gids-start-late`` (a GID table without its first entries),
-    ``first-gid-link-local`` (its first entry is link-local, and a later one has the address).
+    About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
+    network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),
+    ``ipc-across-hosts`` (ranks of different hosts use a transport inside a host), ``gids-start-late`` (a GID table
+    without its first entries), ``first-gid-link-local`` (its first entry is link-local, and a later one has the
+    address).
 
     About values: ``longer-than-limit`` (somebody says that a step takes longer than the time limit that was exceeded),
     ``at-resolver-interval`` (a line comes again and again after the time limit of a resolver),
     ``gpu-newer-than-cuda`` (the CUDA release of a build has no code for the GPU), ``library-for-other-cuda`` (the NCCL
     package is for another CUDA than the toolkit), ``starts-at-gigabytes`` (a failure begins at a size of gigabytes).
-
-    About absence: ``silent-nccl`` (NCCL's log is on, and the output of a job that hangs has no line of it).
     """
 
     what: RelationKind

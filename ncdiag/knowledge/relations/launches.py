@@ -9,6 +9,7 @@ from itertools import combinations
 from ncdiag.facts.model import FAILURES, Benchmark, Event, Job, Launch, Relation, RelationKind
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.benchmarks import program_of
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.outcome import place
 from ncdiag.facts.vocabulary.probes import lines_of
@@ -21,6 +22,12 @@ _GPU_LAUNCHERS = frozenset({
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
 _GPUS_EACH = re.compile(r"\s-(?:g|-ngpus)[ =](\d{1,3})\b")
 _SERVER = re.compile(r"\bvllm-serve\b|\bvllm serve\b|launch_server|entrypoints|\blmdeploy serve\b|\btrtllm-serve\b")
+_FACTORS = {
+    "all_reduce_perf": 2, "all_gather_perf": 1, "reduce_scatter_perf": 1, "alltoall_perf": 1, "gather_perf": 1,
+    "scatter_perf": 1,
+}  # fmt: skip
+_ROUNDED = 0.015
+"""The largest error of the ratio times the algorithm bandwidth in GB/s: both are printed with two decimals."""
 _NEAR = 0.2
 """The largest difference between results of processes that each ran the same test, as a share."""
 _MISUSED = "invalid usage"
@@ -29,7 +36,7 @@ _LEFT_OPEN = re.compile(r"[$`<>{}*]|\bx{2,}\b|your|\.\.\.", re.IGNORECASE)
 """A variable or a placeholder in a value: what it becomes is not shown."""
 
 
-def alone(job: Job, _view: View) -> Iterator[Relation]:
+def alone(job: Job, view: View) -> Iterator[Relation]:
     """Each process of one command printed a result of its own, where one result for all was due."""
     for run in filter(_repeats, job.benchmarks):
         text = f"one table has its sizes several times, and {run.summaries} summaries"
@@ -43,13 +50,48 @@ def alone(job: Job, _view: View) -> Iterator[Relation]:
         end = next((other[1] for other in places if other[0] == at[0] and other[1] > at[1]), None)
         shown = [event for event in job.events if _is_result(event) and _is_within(event, at, end)]
         rates = [float(rate) for event in shown if isinstance(rate := event.fields.get("average_busbw"), int | float)]
-        if sum(event.count for event in shown) == launch.np and rates and min(rates) >= (1 - _NEAR) * max(rates):
+        told = len(places) == 1 or all(event.count == 1 for event in shown)  # equal results are one event, at one place
+        if (
+            told
+            and sum(event.count for event in shown) == launch.np
+            and rates
+            and min(rates) >= (1 - _NEAR) * max(rates)
+        ):
             text = f"{launch.program} starts {launch.np} processes, and {launch.np} results follow, where one is due"
             yield Relation(what="alone", text=text, provenance=lines_of([launch, *shown]))
-        tests = [b for b in job.benchmarks if b.nranks == 1 and (found := place(b)) and _is_after(found, at, end)]
+        runs = [run for run in job.benchmarks if (found := place(run)) and _is_after(found, at, end)]
+        tests = [run for run in runs if run.nranks == 1]
         if len(tests) == launch.np:
             text = f"{launch.program} starts {launch.np} processes, and each test is of one rank"
             yield Relation(what="alone", text=text, provenance=lines_of([launch, *tests]))
+        single = [c for c in job.communicators if c.nranks == 1 and (found := place(c)) and _is_after(found, at, end)]
+        if len(single) == launch.np:
+            text = f"{launch.program} starts {launch.np} processes, and each sets up a communicator of one rank"
+            yield Relation(what="alone", text=text, provenance=lines_of([launch, *single]))
+        count = launch.np * _gpus_each(launch)
+        for run in runs:
+            ranks = _by_ratio(run, count, view)
+            if run.nranks is None and ranks is not None:
+                text = f"{launch.program} starts {count} ranks, and the bandwidths of the table are those of {ranks}"
+                yield Relation(what="alone", text=text, provenance=lines_of([launch, run]))
+
+
+def _by_ratio(run: Benchmark, expected: int, view: View) -> int | None:
+    """The number of ranks that the ratio of bus to algorithm bandwidth shows, where fewer than expected; else None.
+
+    The ratio is 2(n-1)/n for an all-reduce, and (n-1)/n for gathers and all-to-all (nccl-tests doc/PERFORMANCE.md).
+    """
+    factor = _FACTORS.get(program_of(run, view) or "")
+    row = max(run.rows, key=lambda row: row.algbw or 0, default=None)
+    if factor is None or row is None or not row.algbw or row.busbw is None or row.algbw < 1:
+        return None
+    ratio, error = row.busbw / row.algbw, _ROUNDED / row.algbw
+
+    def fits(ranks: int) -> bool:
+        return abs(ratio - factor * (ranks - 1) / ranks) <= error
+
+    parts = [ranks for ranks in range(1, expected) if expected % ranks == 0 and fits(ranks)]
+    return None if fits(expected) or len(parts) != 1 else parts[0]
 
 
 def _repeats(run: Benchmark) -> bool:
@@ -81,7 +123,7 @@ def more_than_gpus(job: Job, view: View) -> Iterator[Relation]:
 
 def _on_one_host(launch: Launch) -> int | None:
     """GPUs that the processes of the line use on each of its hosts; None where it does not say."""
-    each = int(found[1]) if _TEST.search(launch.text) and (found := _GPUS_EACH.search(launch.text)) else 1
+    each = _gpus_each(launch)
     hosts = launch.nnodes or len({host.name for host in launch.hosts}) or (None if launch.hostfile else 1)
     if launch.nproc_per_node is not None:
         return launch.nproc_per_node * each
@@ -90,11 +132,19 @@ def _on_one_host(launch: Launch) -> int | None:
     return -(-launch.np // hosts) * each
 
 
+def _gpus_each(launch: Launch) -> int:
+    """GPUs of each process: those that an option of nccl-tests names, else one."""
+    found = _GPUS_EACH.search(launch.text) if _TEST.search(launch.text) else None
+    return int(found[1]) if found else 1
+
+
 def _given(launch: Launch, job: Job, view: View) -> tuple[int, str] | None:
     """The number of GPUs that the processes may use on a host, and a clause that says where from."""
     if listed := visible(launch):
         name, numbers = listed
         return len(numbers), f"{name} lists {len(numbers)} GPUs"
+    if boxed := _boxed(launch, job):
+        return boxed, f"its container gets {boxed} GPUs"
     if launch.program not in _GPU_LAUNCHERS and not _TEST.search(launch.text):
         return None
     if launch.gpus_per_node:
@@ -103,6 +153,13 @@ def _given(launch: Launch, job: Job, view: View) -> tuple[int, str] | None:
     if host is None or not host.gpus or not host.complete & {"nvidia_smi", "nvidia_smi_L", "topo_m"}:
         return None
     return len(host.gpus), f"{host.name} has {len(host.gpus)} GPUs"
+
+
+def _boxed(launch: Launch, job: Job) -> int | None:
+    """The GPUs of the container that the same line starts (``--gpus '"device=0,1"'``, ``--gpus 2``)."""
+    given = next((la.gpus for la in job.launches if la.gpus and la.text == launch.text and la is not launch), None)
+    listed = re.search(r"device=(\d+(?:,\d+)*)", given or "")
+    return len(listed[1].split(",")) if listed else int(given) if given and given.isdecimal() else None
 
 
 def visible(launch: Launch) -> tuple[str, frozenset[str]] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ncdiag.facts.model import Job, Port, Rank, Relation
+from ncdiag.facts.model import FAILURES, Job, Port, Rank, Relation
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import lines_of
@@ -13,6 +13,7 @@ from ncdiag.facts.vocabulary.probes import lines_of
 _INSIDE = ("P2P", "SHM")
 """Beginnings of the names of transports that connect GPUs of one host."""
 _LINK_LOCAL = "fe80"
+_RDMA_FAILED = frozenset({"ib-completion-error", "ib-modify-qp-failed", "rdma-address-handle-failed", "rdma-cm-failed"})
 
 
 def bus_id_twice(job: Job, view: View) -> Iterator[Relation]:
@@ -55,7 +56,9 @@ def _gpus_each(job: Job) -> int | None:
 
 
 def gids_start_late(job: Job, _view: View) -> Iterator[Relation]:
-    """A GID table whose first entries are absent: they belong to another network namespace."""
+    """A GID table whose first entries are absent, in a job with a trouble: they belong to another network namespace."""
+    if not (job.complaints or any(event.kind in FAILURES for event in job.events)):
+        return
     for port in _ports(job):
         first = min((gid.index for gid in port.gids), default=0)
         if first > 1 and len(port.gids) > 1:
@@ -65,8 +68,9 @@ def gids_start_late(job: Job, _view: View) -> Iterator[Relation]:
 
 
 def first_gid_link_local(job: Job, view: View) -> Iterator[Relation]:
-    """A GID table whose entry 0 is link-local, with a routable one after it, and no index chosen for the job."""
-    if any(setting.name == "NCCL_IB_GID_INDEX" and setting.is_set for setting in job.settings):
+    """A GID table with a link-local entry 0 and a routable one after it, where RDMA fails and no index is chosen."""
+    failed = any(event.event in _RDMA_FAILED for event in job.events)
+    if not failed or any(setting.name == "NCCL_IB_GID_INDEX" and setting.is_set for setting in job.settings):
         return
     for port in _ports(job):
         first = next((gid for gid in port.gids if gid.index == 0), None)

@@ -31,7 +31,9 @@ _SLACK = 0.6
 _FIRST_CUDA = {8: (11, 0), 9: (11, 8), 10: (12, 8), 12: (12, 8)}
 """The first CUDA release with code for a major compute capability (release notes of the CUDA toolkit)."""
 _SIZE = re.compile(r"(?<![\d.])(\d{1,5}(?:\.\d{1,2})?)\s?[GT]i?B\b")
-_ABOVE = re.compile(r"(?i)(?:more than|above|over|beyond|(?:larger|bigger|greater) than|from|>=?)\s\d[\d.]{0,6}\s?[GT]i?B\b")
+_ABOVE = re.compile(
+    r"(?i)(?:more than|above|over|beyond|(?:larger|bigger|greater) than|from|>=?)\s\d[\d.]{0,6}\s?[GT]i?B\b"
+)
 _WELL, _ILL = (
     re.compile(r"(?i)\b(?:works?|ok|fine|succeeds?|passes)\b"),
     re.compile(r"(?i)\b(?:fails?|gives? (?:this )?(?:an )?error|errors?|cannot|unable|not work)\b"),

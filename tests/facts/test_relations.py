@@ -1,0 +1,130 @@
+"""Relations between read facts: each in several domains, and beside each the same facts where they fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.diagnose import look
+from ncdiag.knowledge.relations.table import relations
+
+_HALF = "time   algbw   busbw #wrong     "
+HEAD = f"#       size         count      type   redop    root     {_HALF}{_HALF}\n"
+ROW = (
+    "   134217728      33554432     float     sum      -1    20000 {0:>7} {1:>7}      0    20000 {0:>7} {1:>7}      0\n"
+)
+RESULT = "# Avg bus bandwidth    : 3.94\n#\n"
+INIT = (
+    "{host}:{pid}:{pid} [0] NCCL INFO ncclCommInitRank comm 0x55{pid} rank {rank} nranks {n} cudaDev {dev} "
+    "nvmlDev {dev} busId {bus} commId {comm} - Init {state}\n"
+)
+GIDS = "$ show_gids\nDEV     PORT    INDEX   GID                                     IPv4            VER     DEV\n"
+GID = "mlx5_0  1       {0}       0000:0000:0000:0000:0000:ffff:0a07:000b 10.7.0.11       v2      net1\n"
+LOCAL = "mlx5_0  1       0       fe80:0000:0000:0000:e4ea:71ff:feb9:4970                 v2      net1\n"
+WATCHDOG = (
+    "[rank2]:[E ProcessGroupNCCL.cpp:587] [Rank 2] Watchdog caught collective operation timeout: "
+    "WorkNCCL(OpType=BROADCAST, Timeout(ms)=1800000) ran for 1802157 milliseconds before timing out.\n"
+)
+LOOKUP = "[W724 18:22:{0} socket.cpp:200] [c10d] The hostname of the client socket cannot be retrieved. err=-3\n"
+REFUSED = (
+    "n1:40:51 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to {0}<40815> failed : No route to host\n"
+)
+MISUSED = "NCCL error: invalid usage\n"
+SERVED = "$ CUDA_VISIBLE_DEVICES=0,1 vllm serve m --tensor-parallel-size 2\n"
+LISTED = "n1 $ nvidia-smi -L\nGPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n"
+NODES = "We have 2 nodes with 8 GPUs each.\n\n"
+CHANNEL = "n1:40:51 [6] NCCL INFO Channel 00 : {0} via {1}\n"
+SHARED = "n1:40:40 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM\n"
+OLD = "NCCL version 2.4.8+cuda10.2\nn1:4:5 [0] NCCL INFO nranks 2\n"
+CAPABILITY = "n1:4:5 [0] NCCL INFO Using 256 threads, Min Comp Cap 8, Trees disabled\n"
+NVCC = "Cuda compilation tools, release 12.1, V12.1.105\n"
+TEST = "$ mpirun -np 2 -H n1,{0} ./all_reduce_perf -g 8\n"
+BROKEN = "wc->status == IBV_WC_SUCCESS. 12 vs 0. Send for slot 0: transport retry counter exceeded\n"
+
+
+def init(
+    rank: int, *, host: str = "n1", n: int = 2, bus: str = "1b000", comm: str = "0x77aa", state: str = "START"
+) -> str:
+    return INIT.format(host=host, pid=40 + rank, rank=rank, n=n, dev=rank, bus=bus, comm=comm, state=state)
+
+
+def found(text: str) -> set[str]:
+    view, _ = look(text)
+    return {relation.what for relation in relations(view.job, view)}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        # results against processes: summaries, device lists, communicators, the ratio of two bandwidths, one table
+        (f"$ mpirun -np 2 -H n1,n2 ./all_reduce_perf -g 8\n{RESULT}{RESULT}", "alone"),
+        (f"$ mpirun -np 2 -H n1,n2 ./a.out\n{init(0, n=1, comm='0x1')}{init(0, n=1, comm='0x2', host='n2')}", "alone"),
+        (f"$ mpirun -np 16 -H n1:8,n2:8 ./all_reduce_perf -g 1\n{HEAD}{ROW.format('100.00', '175.00')}", "alone"),
+        (f"{HEAD}{ROW.format('4.85', '8.5')}{ROW.format('4.52', '7.9')}{RESULT}{RESULT}", "alone"),
+        # processes against GPUs: variables of two vendors, a container, a scheduler
+        ("$ CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node=4 t.py", "more-than-gpus"),
+        ("$ mpirun -np 8 -x HIP_VISIBLE_DEVICES=0,1,2,3 ./all_reduce_perf -g 1", "more-than-gpus"),
+        ("$ docker run --gpus 2 --rm img torchrun --nproc_per_node=8 t.py", "more-than-gpus"),
+        (f"$ mpirun -np 4 ./all_reduce_perf -g 2\n{LISTED}", "more-than-gpus"),
+        # programs of one job
+        (f"{SERVED}$ accelerate launch --num_processes 2 t.py\n{MISUSED}", "gpus-shared"),
+        (f"{SERVED}$ CUDA_VISIBLE_DEVICES=1,2 vllm serve b --port 2\n{MISUSED}", "gpus-shared"),
+        # places
+        ("$ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr=%h t.py", "place-no-address"),
+        ("n1: cd /w; python -m deepspeed.launcher.launch --node_rank=0 --master_addr=/etc/motd t.py", "place-is-path"),
+        ("$ accelerate launch --num_machines 2 --machine_rank 1 --main_process_ip /tmp/ip t.py", "place-is-path"),
+        ("It hangs at once.\n\n$ mpirun -np 2 -H n1,n2 -x NCCL_DEBUG=INFO ./all_reduce_perf -g 8\n", "silent-nccl"),
+        # addresses
+        (f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.12.78')}", "peer-elsewhere"),
+        (f"$ mpirun -np 2 -H 10.40.8.72,10.40.8.73 ./a.out\n{REFUSED.format('172.30.0.4')}", "peer-elsewhere"),
+        # tables and numbers
+        (init(0) + init(1), "bus-id-twice"),
+        (NODES + CHANNEL.format("6[6] -> 10[2]", "P2P/IPC"), "ipc-across-hosts"),
+        (init(0) + init(1, host="n2", bus="2b000") + SHARED, "ipc-across-hosts"),
+        (f"The pods hang.\n\n{GIDS}{GID.format(6)}{GID.format(7)}", "gids-start-late"),
+        (f"{GIDS}{LOCAL}{GID.format(1)}$ ./bench\n{BROKEN}", "first-gid-link-local"),
+        # values
+        (f"It hangs while evaluation on rank 0 takes 45 minutes.\n\n{WATCHDOG}", "longer-than-limit"),
+        (f"卡住了，主进程预处理数据需要2小时。\n\n{WATCHDOG}", "longer-than-limit"),
+        ("".join(map(LOOKUP.format, ("08.90", "18.92", "28.93"))), "at-resolver-interval"),
+        ("".join(map(LOOKUP.format, ("08.90", "13.92", "18.93"))), "at-resolver-interval"),
+        (OLD + CAPABILITY, "gpu-newer-than-cuda"),
+        ("CUDA Version 10.1.243\nlibnccl-2.9.9-1+cuda11.3.x86_64\n", "library-for-other-cuda"),
+        (f"{NVCC}ii  libnccl2  2.15.5-1+cuda11.8  amd64\n", "library-for-other-cuda"),
+        ("Registration does not work: 90 GB works, 100 GB fails.", "starts-at-gigabytes"),
+        ("It fails above 64 GiB of buffers.", "starts-at-gigabytes"),
+    ],
+)  # fmt: skip
+def test_a_relation_is_found(text: str, kind: str) -> None:
+    assert kind in found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{TEST.format('n2')}{RESULT}{TEST.format('n3')}{RESULT}",
+        f"$ mpirun -np 16 -H n1:8,n2:8 ./all_reduce_perf -g 1\n{HEAD}{ROW.format('100.00', '187.50')}",
+        f"{HEAD}{ROW.format('4.85', '8.5')}{RESULT}{HEAD}{ROW.format('4.52', '7.9')}{RESULT}",
+        "$ CUDA_VISIBLE_DEVICES=0,1,2,3 torchrun --nproc_per_node=4 t.py",
+        "$ mpirun -np 16 --hostfile hosts -x CUDA_VISIBLE_DEVICES=0,1,2,3 ./all_reduce_perf -g 1",
+        "$ docker run --gpus all --rm img torchrun --nproc_per_node=8 t.py",
+        f"{SERVED}$ CUDA_VISIBLE_DEVICES=2,3 torchrun t.py\n{MISUSED}",
+        "$ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr=$HEAD t.py",
+        "$ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr=<ip of node 0> t.py",
+        "$ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr=fd00::7 t.py",
+        f"It hangs.\n\n$ mpirun -np 2 -H n1,n2 -x NCCL_DEBUG=INFO ./all_reduce_perf\n{init(0)}{init(1, bus='2b000')}",
+        f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.9.78')}",
+        init(0) + init(1, host="n2"),
+        init(0) + init(1, bus="2b000"),
+        init(0, state="COMPLETE") + init(1, state="COMPLETE"),
+        NODES + CHANNEL.format("6[6] -> 5[5]", "P2P/IPC"),
+        f"{GIDS}{GID.format(6)}{GID.format(7)}",
+        f"{GIDS}{LOCAL}{GID.format(1)}",
+        f"It hangs while evaluation on rank 0 takes 5 minutes.\n\n{WATCHDOG}",
+        f"It hangs after 45 minutes.\n\n{WATCHDOG}",
+        "".join(map(LOOKUP.format, ("08.90", "08.92", "08.93"))),
+        "CUDA Version 11.1.105\nlibnccl-2.9.9-1+cuda11.3.x86_64\n",
+        "Registration does not work: 64 KB works, 128 KB fails.",
+    ],
+)
+def test_facts_that_fit_give_none(text: str) -> None:
+    assert found(text) == set()
