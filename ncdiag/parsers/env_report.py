@@ -42,6 +42,8 @@ _WSL = lazy_regex(r"\bWSL(?:[ -]?2)?\b|microsoft-standard")
 _PYTORCH = frozenset({"pytorch", "pytorch version", "torch", "torch version"})
 _BUILT = lazy_regex(r"\+cu(\d{2})(\d)\b")
 _CUDAS = {"cuda used to build pytorch": "cuda", "cuda toolkit": "cuda toolkit", "cuda toolkit version": "cuda toolkit"}
+_OF_TOOLKIT = lazy_regex(r"CUDA Version (\d{1,2}\.\d{1,2})\.\d{1,4}$")
+"""The text of a toolkit's version.txt."""
 """The CUDA in a framework decides; a toolkit beside it need not be used."""
 _MOST_GPUS = 32
 
@@ -60,6 +62,8 @@ class _Report(Reading):
             built = _BUILT.search(value)
             cuda = {"cuda": f"{built[1]}.{built[2]}"} if built else {}
             self._host(frameworks={"pytorch": release[0].removeprefix("v")} | cuda)
+        elif key == "cuda" and (toolkit := _OF_TOOLKIT.match(value)):
+            self._host(frameworks={"cuda toolkit": toolkit[1]})
         elif key in _CUDAS and (release := _RELEASE.match(value)):
             self._host(frameworks={_CUDAS[key]: release[0].removeprefix("v")})
         elif key in {"os", "operating system", "kernel", "python platform"} and _WSL.search(value):

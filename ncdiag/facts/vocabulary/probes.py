@@ -11,7 +11,7 @@ import msgspec
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Fact, Job, LaunchFault, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail
+from ncdiag.facts.model import Fact, Job, LaunchFault, LinkTest, ProbeFault, ProbeLink, ProbePair, ProbeRail, Relation
 from ncdiag.facts.model.probes import ProbeUntried
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
@@ -75,8 +75,8 @@ def trouble(fault: ProbeFault, view: View) -> str:
     return fault.what
 
 
-def note_lines(fault: ProbeFault | LaunchFault, view: View) -> None:
-    """Record all lines of a fault as evidence of the field that is being computed."""
+def note_lines(fault: ProbeFault | LaunchFault | Relation, view: View) -> None:
+    """Record all lines of a fault or relation as evidence of the field that is being computed."""
     for line in fault.provenance:
         view.note(fault, line)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from ncdiag.facts.model import FAILURES, Benchmark, Event, Job, Launch, Relation, RelationKind
+from ncdiag.facts.model import FAILURES, Benchmark, Event, Fact, Job, Launch, Relation, RelationKind
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import program_of
@@ -198,7 +198,9 @@ def _used(launch: Launch) -> frozenset[str]:
 
 def place_no_address(job: Job, _view: View) -> Iterator[Relation]:
     """A place where the ranks meet that cannot be an address or a name: a path, an empty value, a format."""
-    given = [(launch, str(launch.master_addr)) for launch in job.launches if launch.master_addr is not None]
+    given: list[tuple[Fact, str]] = [
+        (launch, str(launch.master_addr)) for launch in job.launches if launch.master_addr is not None
+    ]
     given += [
         (setting, setting.text or "") for setting in job.settings if setting.name == "MASTER_ADDR" and setting.text
     ]

@@ -13,6 +13,8 @@ from ncdiag.facts.vocabulary.probes import lines_of
 _INSIDE = ("P2P", "SHM")
 """Beginnings of the names of transports that connect GPUs of one host."""
 _LINK_LOCAL = "fe80"
+_BOXED = frozenset({"cni", "container", "orchestrator"})
+"""What people say of a job in a network namespace of its own."""
 _RDMA_FAILED = frozenset({"ib-completion-error", "ib-modify-qp-failed", "rdma-address-handle-failed", "rdma-cm-failed"})
 
 
@@ -56,8 +58,12 @@ def _gpus_each(job: Job) -> int | None:
 
 
 def gids_start_late(job: Job, _view: View) -> Iterator[Relation]:
-    """A GID table whose first entries are absent, in a job with a trouble: they belong to another network namespace."""
-    if not (job.complaints or any(event.kind in FAILURES for event in job.events)):
+    """A GID table whose first entries are absent, as they belong to another network namespace.
+
+    It counts in a job with a trouble, and where somebody says that the job runs in containers or pods.
+    """
+    boxed = any(found.kind in _BOXED for found in job.contexts)
+    if not (boxed or job.complaints or any(event.kind in FAILURES for event in job.events)):
         return
     for port in _ports(job):
         first = min((gid.index for gid in port.gids), default=0)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ncdiag.facts.model import Event, Fact, Job, Relation
+from ncdiag.facts.model import Complaint, Event, Fact, Job, Relation, Trial
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.nccl import driver_cuda
@@ -45,7 +45,7 @@ def longer_than_limit(job: Job, _view: View) -> Iterator[Relation]:
     limits = [timeout.timeout_ms for timeout in job.timeouts if timeout.timeout_ms]
     if not limits:
         return
-    for told in (*job.complaints, *job.trials):
+    for told in _told(job):
         for number, unit in _DURATION.findall(told.text):
             seconds = float(number) * (3600 if unit.lower().startswith(("h", "小")) else 60)
             if seconds >= _ENOUGH * min(limits) / 1000 and _WORK.search(told.text):
@@ -70,6 +70,12 @@ def at_resolver_interval(job: Job, _view: View) -> Iterator[Relation]:
             text = f"the line comes again after {shown} seconds, as a resolver gives up"
             yield Relation(what="at-resolver-interval", text=text, provenance=lines_of(event for _, event in held[:3]))
             return
+
+
+def _told(job: Job) -> Iterator[Complaint | Trial]:
+    """What people say goes wrong, and what they tried."""
+    yield from job.complaints
+    yield from job.trials
 
 
 def _clock(event: Event) -> float | None:
@@ -128,7 +134,7 @@ def _toolkit(job: Job) -> tuple[Fact, tuple[int, int]] | None:
 
 def starts_at_gigabytes(job: Job, _view: View) -> Iterator[Relation]:
     """Somebody says that a size of gigabytes works and a larger one fails: no limit in kilobytes is the cause."""
-    for told in (*job.complaints, *job.trials):
+    for told in _told(job):
         sizes = [float(number) for number in _SIZE.findall(told.text)]
         both = len(sizes) > 1 and _WELL.search(told.text) and _ILL.search(told.text)
         if both or (sizes and _ABOVE.search(told.text) and _ILL.search(told.text)):
