@@ -117,6 +117,7 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
             verdict=overall(found.findings, view, understood=understood, suspected=found.is_suspected),
             root_cause=None if found.is_suspected else root_cause(found.findings),
         )  # fmt: skip
+    diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *view.faults))
     report = build.report(diagnosis, suspected, view, values, _read(case, looked, view.job, options))
     report = msgspec.structs.replace(report, expired=options.expired)
     if not (options.table or options.launch):

@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from ncdiag.base.errors import contained
 from ncdiag.base.spans import Span
 from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
@@ -184,7 +185,15 @@ OF_SUSPECTS: tuple[Mechanism, ...] = (other_trouble, works, fails_without, one_g
 
 def excluded(rule: Rule, scene: Scene, mechanisms: Iterable[Mechanism] = OF_SUSPECTS) -> Reason | None:
     """Why the rule is not a candidate; None if it may be the cause."""
-    return next((reason for mechanism in mechanisms if (reason := mechanism(rule, scene)) is not None), None)
+    for mechanism in mechanisms:
+        try:
+            reason = mechanism(rule, scene)
+        except Exception as error:  # noqa: BLE001  (a bug in one mechanism costs only what it would exclude)
+            scene.view.faults.append(contained(error, f"{rule.code} could not be excluded by {mechanism.__name__!r}"))
+            continue
+        if reason is not None:
+            return reason
+    return None
 
 
 def excluded_findings(findings: Iterable[Finding], view: View) -> tuple[tuple[Rule, Reason], ...]:

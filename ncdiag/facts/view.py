@@ -59,9 +59,11 @@ class View:
     def __init__(self, job: Job, resolve: Resolve | None = None) -> None:
         """Index the hosts of ``job``; ``resolve`` reads a variable as NCCL does (`ncdiag.nccl.environment`).
 
-        The attribute ``cited`` holds the lines that earlier findings rest on (`ncdiag.engine.fallback`).
+        The attribute ``cited`` holds the lines that earlier findings rest on (`ncdiag.engine.fallback`), ``faults``
+        phrases on what a bug of ncdiag kept from being computed.
         """
         self.job = job
+        self.faults: list[str] = []
         self.cited: Collection[Span] = frozenset()
         self._resolve = resolve
         self.hosts = {host.name: host for host in job.hosts}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncdiag import catalogue
+from ncdiag.base import errors
 from ncdiag.diagnose import diagnose, look
 from ncdiag.engine.exclusion import OF_FINDINGS, Scene, excluded
 from ncdiag.engine.load import load_text
@@ -181,3 +182,15 @@ def test_another_signal_excludes_what_ends_processes_by_its_own(line: str, exclu
 )
 def test_what_no_gpu_of_the_job_can_do_is_excluded(text: str, name: str, area: str, *, is_excluded: bool) -> None:
     assert ("cannot do" in because(f"{text}\n", rule(area, name=name))) is is_excluded
+
+
+def test_a_bug_in_one_mechanism_costs_only_that_mechanism(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_rule: Rule, _scene: Scene) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(errors, "strict", False)
+    view, words = look("Results are wrong: the sums differ on each run.")
+    slow = rule(complaints=SLOW)
+    scene = Scene(view, words.has_word)
+    assert excluded(slow, scene, (broken, *OF_FINDINGS)) == excluded(slow, scene, OF_FINDINGS) is not None
+    assert [fault.partition(" (")[0] for fault in view.faults] == ["SITE100 could not be excluded by 'broken'"]

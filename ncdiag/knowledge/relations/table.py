@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from ncdiag.base.errors import contained
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Relation, RelationKind
 from ncdiag.facts.view import View
@@ -22,7 +23,16 @@ KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
 @derived
 def relations(job: Job, view: View) -> tuple[Relation, ...]:
     """The relations between read facts that do not fit each other, or say more together than alone."""
-    return tuple(found for kind in KINDS for found in kind(job, view))
+    return tuple(found for kind in KINDS for found in _contained(kind, job, view))
+
+
+def _contained(kind: Callable[[Job, View], Iterator[Relation]], job: Job, view: View) -> list[Relation]:
+    """The relations of one kind; a bug in it costs only these."""
+    try:
+        return list(kind(job, view))
+    except Exception as error:  # noqa: BLE001  (whatever a function of the table raises)
+        view.faults.append(contained(error, f"the relation {kind.__name__!r} could not be read"))
+        return []
 
 
 @derived
