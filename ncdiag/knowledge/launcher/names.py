@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -125,10 +124,10 @@ def unresolved_text(event: Event, view: View) -> str:
 
 @derived
 def alike_name(event: Event, view: View) -> str:
-    """The known name of a host, of which the name that did not resolve is a misspelt or shortened form; empty if none.
+    """The known host name of which the name that did not resolve is a misspelt or shortened form; empty if none.
 
-    ``localhost`` for ``localhos``, ``gpu-node3`` for ``gpu-nodd3``. Names that differ in a digit are those of two hosts,
-    and a name without its domain is the same one.
+    ``localhost`` for ``localhos``, ``gpu-node3`` for ``gpu-nodd3``. Names that differ in a digit are two hosts', and a
+    name without its domain is the same one.
     """
     name = str(event.fields.get("peer_host", "")).rstrip(".")
     known = dict.fromkeys(
@@ -143,14 +142,11 @@ def _is_misspelt(name: str, host: str) -> bool:
     """Does one character, which is not a digit, make the difference: lacking, added, another one, or two exchanged?"""
     if min(len(name), len(host)) < _SHORTEST or abs(len(name) - len(host)) > 1 or name == host:
         return False
-    start = next(
-        (i for i, (one, other) in enumerate(zip(name, host, strict=False)) if one != other), min(len(name), len(host))
-    )
+    start = next((at for at in range(min(len(name), len(host))) if name[at] != host[at]), min(len(name), len(host)))
     one, other = name[start:], host[start:]
     if len(one) == len(other):
-        differ, rest = one[:1] + other[:1], one[1:] == other[1:]
         swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
-        return (rest or swapped) and not re.search(r"\d", differ)
+        return (one[1:] == other[1:] or swapped) and not re.search(r"\d", one[0] + other[0])
     longer, shorter = max(one, other, key=len), min(one, other, key=len)
     return longer[1:] == shorter and not longer[0].isdigit()
 
