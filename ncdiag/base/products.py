@@ -38,6 +38,7 @@ class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     links: int = 0
     link_gbs: float = 0.0
     nccl_gbs: float | None = None
+    bar1: int | None = None
     pcie: int | None = None
     least: float | None = None
     nvls_gbs: float | None = None

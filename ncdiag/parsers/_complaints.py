@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,7 @@ from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.user_text import titles, troubles
+from ncdiag.parsers.user_text import forms, titles, troubles
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
 
@@ -238,8 +239,8 @@ class Complaints:
         told = [(what, part) for _, part in segments(sentence) if (what := find(part)) is not None]
         if not told and (what := find(sentence)) is not None:
             told = [(what, sentence)]
-        fields = [troubles.described(what, part) for what, part in told]
-        first = {each["what"]: each for each in reversed(fields)}
+        fields = _with_forms([troubles.described(what, part) for what, part in told], sentence)
+        first = {(each["what"], each.get("form")): each for each in reversed(fields)}
         return [
             observe(self._section, index, "Complaint", text=sentence[:_KEPT], **each)
             for each in reversed(first.values())
@@ -274,6 +275,17 @@ class Complaints:
         from ncdiag.parsers.script.blocks import is_code  # with its patterns, which only a long text needs
 
         return sum(map(is_code, self._section.lines)) >= beside
+
+
+def _with_forms(fields: list[dict[str, Any]], sentence: str) -> list[dict[str, Any]]:
+    """The complaints of a sentence with the forms that it names; a form of another trouble is a complaint as well."""
+    for form in forms.read(sentence):
+        same = [each for each in fields if each["what"] in {form.what, *form.of} and "form" not in each]
+        if same:
+            same[0]["form"] = form.name
+        else:
+            fields.append({**troubles.described(form.what, sentence), "what": form.what, "form": form.name})
+    return fields
 
 
 class _Open(msgspec.Struct, frozen=True):

@@ -189,7 +189,7 @@ def _shown(
         word = likelihood(weighed, value - behind, first=place == 0) or "possible"
         if word == "very likely" and weighed.only_compared:
             word = "likely"
-        if not troubled or says_no_more(weighed, cited):
+        if not troubled or weighed.only_usual or says_no_more(weighed, cited):
             word = "possible"
         yield Suspected(weighed, word, value - behind)
 

@@ -42,6 +42,8 @@ _PREMISE = Sign(text="its requirements are met, as far as the input shows", stre
 """The sign that a rule gives if it could not be judged, but its known conditions were true."""
 _WORDS, _CELLS = "words", "cells"
 """Groups of signs: the input resembles the rule, or only names its parts; a failure lights a cell of the rule."""
+USUAL = "usual"
+"""The group of signs that say what is usual for such a symptom on such a machine, and no more."""
 _LIGHT = STRENGTHS["moderate"]
 _GUARDED = "it is harmless in a job such as this one"
 _TOO_EARLY = Sign(text="it fails during the bootstrap, before NCCL connects GPUs", strength="strong", against=True)
@@ -82,6 +84,11 @@ class Weighed(msgspec.Struct, frozen=True):
     def only_resembles(self) -> bool:
         """True if the evidence for it is only its resemblance to the input, apart from weak signs."""
         return all(judged.sign.group == _WORDS or judged.sign.strength == "weak" for judged in self.supporting)
+
+    @property
+    def only_usual(self) -> bool:
+        """True if the evidence for it is only what is usual for such a symptom on such a machine."""
+        return all(judged.sign.group in {_WORDS, USUAL} for judged in self.supporting if judged.counts >= _LIGHT)
 
     @property
     def only_compared(self) -> bool:

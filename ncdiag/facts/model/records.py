@@ -204,7 +204,8 @@ class Throughput(Fact, frozen=True, kw_only=True):
 class Complaint(Fact, frozen=True, kw_only=True):
     """What a person says goes wrong: ``text`` is the sentence, ``what`` the kind of problem.
 
-    ``phase`` is how far the job had come, ``against`` what it is slower than, ``subject`` what is not used (``ib``).
+    ``phase`` is how far the job had come, ``against`` what it is slower than, ``subject`` what is not used (``ib``),
+    ``form`` how it shows: GPUs that idle, pauses, only with several GPUs.
     """
 
     what: Literal[
@@ -215,6 +216,11 @@ class Complaint(Fact, frozen=True, kw_only=True):
     scope: Literal["multi-host", "one-host", "multi-gpu", ""] = ""
     against: str | None = None
     subject: Literal["ib", "rdma", "roce", "nvlink", "p2p", "gdr", "efa", "shm", "all-nics", "gpu"] | None = None
+    form: Literal[
+        "gpus-idle", "pauses", "falls-off", "with-more-gpus", "elsewhere", "reading", "start", "gpu-lost",
+        "needs-reboot", "gpu-unseen", "above-a-size", "unsteady", "wrong-with-several", "from-a-number", "epoch-end",
+        "validating", "saving", "at-random",
+    ] | None = None  # fmt: skip
     told: bool = True
     text: str = ""
 

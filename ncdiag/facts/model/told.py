@@ -51,7 +51,8 @@ class Context(Fact, frozen=True, kw_only=True):
     kind: Literal[
         "mesh", "cni", "operator", "cloud", "instance-type", "vm", "passthrough", "wsl", "gpu-model", "gpu-count",
         "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "cuda-toolkit", "nccl-version", "framework",
-        "framework-version", "launcher", "container", "orchestrator", "state",
+        "framework-version", "launcher", "container", "orchestrator", "state", "machine", "slot", "network",
+        "networks", "storage",
     ]  # fmt: skip
     value: str
     told: bool = True

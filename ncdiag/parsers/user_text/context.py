@@ -11,8 +11,10 @@ from ncdiag.parsers.user_text.words import Lexer, Token, Word
 
 _COUNT = r"(?:\d{1,3}|one|two|four|eight|pair\sof)"
 _MODEL = (
-    r"(?:a10g?|a16|a30|a40|a100|a800|h20|h100|h200|h800|gh200|b100|b200|b300|gb200|gb300|l4|l20|l40s?|v100|p100|t4"
-    r"|mi\d{3}x?|(?:rtx\s?)?(?:a[4-6]000|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?d)?)"
+    r"(?:a10g?|a16|a30|a40|a100|a800|h20|h100|h200|h800|gh200|b100|b200|b300|gb200|gb300|l4|l20|l40s?|v100(?:-pcie)?"
+    r"|p100|p40|p4|t4|m40|k80|mi\d{2,3}x?|(?:rtx\s?)?(?:a[4-6]000|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?(?:d|super))?"
+    r"|(?:quadro\s)?rtx\s(?:pro\s)?[4-8]000(?:\sada)?|quadro\s[a-z]{1,3}\d{4}|gtx\s?(?:9[6-8]0|10[5-8]0|16[5-6]0)(?:\s?ti)?"
+    r"|(?:10[78]0\s?ti)|titan\s?(?:rtx|xp?|v)|(?:radeon\s)?rx\s?\d{3,4}(?:\s?xtx?)?|radeon\s(?:pro\s)?(?:vii|w\d{4})|w[67][89]00x?)"
 )
 LEXER = Lexer(
     "words-of-places",
@@ -41,15 +43,28 @@ LEXER = Lexer(
         Word("vm", "hyper-v", "hyper-v"),
         Word("passthrough", "passthrough", r"(?:gpu\s|pci\s)pass-?through|(?<!iommu\s)pass-?through|vfio", "直通"),
         Word("wsl", "wsl", r"wsl2?", "WSL2?"),
-        Word("gpu-model", "", rf"(?:nvidia\s)?{_MODEL}s?(?![\d-]|\.\d)",
+        Word("gpu-model", "", rf"(?:(?:nvidia|geforce|tesla|amd)\s){{0,2}}{_MODEL}s?(?![\d]|-(?!\d\dg|pcie|sxm)|\.\d)",
              "(?:A100|A800|H100|H800|H20|4090|3090|V100|L20|L40S?)"),
         Word("gpu-count", "",
-             rf"{_COUNT}(?:\s?x)?(?=\s(?:nvidia\s)?{_MODEL}s?\b)|{_COUNT}\sgpus?(?=\s(?:each|per\s|in\s(?:each|every"
+             rf"{_COUNT}(?:\s?x)?(?=\s(?:(?:nvidia|geforce|tesla|amd)\s){{0,2}}{_MODEL}s?\b)|{_COUNT}\sgpus?(?=\s(?:each|per\s|in\s(?:each|every"
              rf"|one)))",
              "[248一两四八]\\s?张\\s?(?=[AHVL]\\d)|[248一两四八]张?卡(?=机|服务器|节点|[AHVL]\\d|\\d090)"),
         Word("host-count", "",
              r"(?:two|three|four|eight|[2-9]|\d{2,4})\s(?:nodes|hosts|machines|servers)(?=\s(?:with|of|each)|\W*$|,)",
              "(?:[2-9两三四八]|\\d{2,4})\\s?台(?=[\\w\\s]{0,12}(?:机器|服务器|节点|主机|机))"),
+        Word("machine", "workstation", r"workstations?|desktops?|(?:gaming\s|home\s|my\s)pc|(?:mining|gpu)\srigs?|tower"),
+        Word("machine", "board", r"hgx|dgx(?!\sspark)"),
+        Word("slot", "riser", r"(?:usb\s)?risers?(?:\s(?:cards?|cables?))?|mining\s(?:boards?|motherboards?)"),
+        Word("slot", "narrow-slot", r"x[14]\s(?:pci-?e?\s)?(?:slots?|pci-?e?|lanes?)|pci-?e?\sx[14]\b|chipset\s(?:slots?|lanes?)"),
+        Word("network", "infiniband", r"infiniband|ib\s(?:cluster|fabric|network|cards?|switch\w*)"),
+        Word("network", "roce", r"roce(?:v[12])?"),
+        Word("network", "gigabit", r"gigabit(?:\sethernet)?|1\s?gbe|1\s?g(?:bit)?(?:\sethernet|/s\sethernet)|1000\s?mbit\S*"),
+        Word("network", "wireless", r"wi-?fi|wlan|wireless"),
+        Word("network", "internet", r"(?:over|across)\sthe\sinternet|behind\s(?:a\s)?(?:nat|router)|different\sproviders|at\shome"),
+        Word("networks", "several-networks", r"(?:two|2|several|multiple|three|different)\snetworks|(?:two|2|several|multiple)\s(?:nics|network\s(?:cards|interfaces|adapters))(?=\s(?:each|per))"
+             r"|management\s(?:and|network)|wi-?fi\sand|and\s(?:an?\s)?(?:ib|wi-?fi)\s(?:interface|network)"),
+        Word("storage", "network-storage", r"nfs|lustre|gpfs|ceph(?:fs)?|beegfs|efs|s3|(?:shared|network|parallel)\s(?:file\s?systems?|storage|dis[kc]|drive)|nas"),
+        Word("storage", "hard-disk", r"hdds?|hard\s(?:dis[kc]s?|drives?)|spinning\sdisks?"),
         Word("nvlink-bridge", "nvlink-bridge", r"nvlink\sbridges?"),
         Word("nvswitch", "nvswitch", r"nvswitch(?:es)?"),
         Word("driver-branch", "driver", r"drivers?\s(?:version\s|branch\s)?v?\d{3}(?:\.\d+){0,2}",
@@ -130,8 +145,9 @@ def read(sentence: str) -> list[tuple[str, str]]:
 def _values(token: Token) -> Iterator[tuple[str, str]]:
     text = token.text.lower()
     if token.kind == "gpu-model":
-        model = re.sub(r"^nvidia\s|^rtx\s?|s$(?<!l40s)", "", text)
-        yield token.kind, f"rtx {model}" if re.match(r"[2-5]0[6-9]0", model) else model
+        model = re.sub(r"^(?:(?:nvidia|geforce|tesla|amd)\s)+|(?<=[\da-z])s$(?<!l40s)", "", text)
+        model = re.sub(r"^(?:rtx\s?)(?=a[4-6]000)|(?<=^rtx)(?=\d)", lambda found: " " if not found[0] else "", model)
+        yield token.kind, f"rtx {model}" if re.match(r"[2-5]0[6-9]0", model) else model.replace("-", " ")
     elif token.kind == "instance-type":
         yield token.kind, text.removeprefix("standard_")
     elif token.kind in {"gpu-count", "host-count"}:

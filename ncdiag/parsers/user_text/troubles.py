@@ -18,7 +18,7 @@ _PHASES = (
     ("bootstrap", r"\bbootstrap|ncclGetUniqueId|unique\sid\b"),
     (
         "first-collective",
-        r"""\bfirst\s(?:\w+\s)?(?:all_?-?reduce|all_?-?gather|collective|broadcast|barrier|step|iteration|batch)
+        r"""\bfirst\s(?:(?!\d)\w+\s)?(?:all_?-?reduce|all_?-?gather|collective|broadcast|barrier|step|iteration|batch)
           | \bafter\s(?:nccl\s|the\s)?(?:init\b|initiali[sz]ation) | \binit(?:iali[sz]ation)?\scompletes?\b
           | 第一(?:个|次)(?:step|迭代|all)""",
     ),
