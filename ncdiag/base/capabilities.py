@@ -1,4 +1,4 @@
-"""What GPUs can do, by any spelling of their name: ``4090``, ``rtx4090``, ``NVIDIA GeForce RTX 4090``, ``A100-SXM4-80GB``.
+"""What GPUs can do, by any spelling of their name: ``4090``, ``NVIDIA GeForce RTX 4090``, ``A100-SXM4-80GB``.
 
 A capability is a word: ``gdr`` (GPUDirect RDMA), ``peer`` (peer access over PCIe), ``nvlink``, ``nvls`` (NVLink SHARP),
 ``mig``; ``no-`` before it says that the GPU lacks it. What is not listed is unknown.
@@ -44,10 +44,10 @@ FAMILIES = (
     _family(r"v100s?(?:[- ]?(?:sxm[23]?|pcie))?(?:[- ]?\d+g?b?)?", "7.0", "gdr no-mig no-nvls"),
     _family(r"p100", "6.0", "gdr no-mig no-nvls"),
 )  # fmt: skip
-"""NVIDIA: compute capabilities (developer.nvidia.com/cuda-gpus), GPUDirect RDMA on data-center and RTX professional GPUs
-alone (docs.nvidia.com/cuda/gpudirect-rdma), MIG on A30, A100 and later data-center GPUs and RTX PRO (docs.nvidia.com/
-datacenter/tesla/mig-user-guide), NVLink of the data sheets, NVLink SHARP from NVSwitch 3 on (NCCL user guide,
-NCCL_NVLS_ENABLE)."""
+"""NVIDIA: compute capabilities (developer.nvidia.com/cuda-gpus); GPUDirect RDMA on data-center and RTX professional
+GPUs alone (docs.nvidia.com/cuda/gpudirect-rdma); MIG on A30, A100 and later data-center GPUs and RTX PRO
+(docs.nvidia.com/datacenter/tesla/mig-user-guide); NVLink of the data sheets; NVLink SHARP from NVSwitch 3 on (NCCL user
+guide, NCCL_NVLS_ENABLE)."""
 
 
 @functools.lru_cache(maxsize=256)

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.facts.stated import describes, filled
 from ncdiag.facts.assemble_hosts import UNNAMED, hosts, with_log_interfaces
 from ncdiag.facts.assemble_ranks import numbered_settings, ordered_events, ranks
 from ncdiag.facts.entity import Alike, Entity, Merged, build
 from ncdiag.facts.model import Conflict, Host, Interface, Job, Rank
 from ncdiag.facts.model.declared import Declared, declared
 from ncdiag.facts.observe import Observation
+from ncdiag.facts.stated import describes, filled
 
 _MORE_THAN_ONE_LOOK = (Job, Host, Rank, Interface)
 """Types whose entities are kept unbuilt until the entities of all other types are known."""

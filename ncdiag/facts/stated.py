@@ -75,7 +75,8 @@ def _with(host: Host, said: dict[str, tuple[Any, Span]], gpus: tuple[str, int, S
     if gpus is not None:
         model, count, span = gpus
         fields["gpus"] = tuple(
-            Gpu(host=host.name, index=index, model=model, provenance={"": span, "model": span}) for index in range(count)
+            Gpu(host=host.name, index=index, model=model, provenance={"": span, "model": span})
+            for index in range(count)
         )
     return msgspec.structs.replace(host, **fields, provenance=provenance)
 

@@ -137,7 +137,13 @@ def _conditions(defect: Defect, host: Host, view: View) -> Iterable[bool | None]
         yield setting.text == value if setting is not None else None
     if defect.links_down:
         inactive = [gpu.nvlinks_inactive for gpu in host.gpus]
-        yield True if any(inactive) or _LINK_DOWN in told_context(view.job, view) else None if None in inactive or not inactive else False
+        yield (
+            True
+            if any(inactive) or _LINK_DOWN in told_context(view.job, view)
+            else None
+            if None in inactive or not inactive
+            else False
+        )
     if defect.events:
         yield any(name in defect.events for name in view.event_names())
 

@@ -50,7 +50,7 @@ def test_what_differs(text: str, wanted: list[tuple[str, str]]) -> None:
         (f"With driver 535:\n\n$ {TEST}{STUCK}\nWith driver 550:\n\n$ {TEST}{WELL}", [("newer-driver", "works")]),
         (f"NCCL_ALGO=Ring:\n{WELL}\nNCCL_ALGO=Tree:\n{SLOW}", [("NCCL_ALGO=Ring", "faster")]),
         (f"Good node:\n$ {TEST}{WELL}\nBad node:\n$ {TEST}{SLOW}", [('"Good node"', "faster")]),
-        (f"output on commit f9c3dc2 (\"2.19.1-1\"):\n{WELL}\noutput before it:\n{SLOW}", [("other-nccl", "faster")]),
+        (f'output on commit f9c3dc2 ("2.19.1-1"):\n{WELL}\noutput before it:\n{SLOW}', [("other-nccl", "faster")]),
         (f"With NCCL 2.18.5:\n{WELL}\nWith NCCL 2.21.5:\n{WELL}", []),
         (f"Steps to reproduce:\n$ {TEST}{WELL}\nExpected:\n{WELL}", []),
         (f"With NCCL 2.18.5:\n$ NCCL_ALGO=Ring {TEST}{WELL}\nWith NCCL 2.21.5:\n$ {TEST}{SLOW}", []),

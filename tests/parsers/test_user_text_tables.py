@@ -18,7 +18,7 @@ def trials(text: str) -> set[str]:
     ("table", "wanted"),
     [
         (
-            "| NCCL | result |\n|---|---|\n| 2.25.1 (stock) | hangs after 300 steps |\n| 2.27.7 | 20000 steps clean |\n",
+            "| NCCL | result |\n|---|---|\n| 2.25.1 (stock) | hangs at step 300 |\n| 2.27.7 | 20000 steps clean |\n",
             {"fails:older-nccl", "works:newer-nccl"},
         ),
         (
@@ -33,7 +33,10 @@ def trials(text: str) -> set[str]:
             "| Driver version | works? |\n|---|---|\n| 535.161.08 | \u2705 |\n| 550.54.15 | \u274c |\n",
             {"works:older-driver", "fails:newer-driver"},
         ),
-        ("| GPUs | result |\n|---|---|\n| 2 GPUs | ok |\n| 8 GPUs | hangs |\n", {"works:fewer-gpus", "fails:more-gpus"}),
+        (
+            "| GPUs | result |\n|---|---|\n| 2 GPUs | ok |\n| 8 GPUs | hangs |\n",
+            {"works:fewer-gpus", "fails:more-gpus"},
+        ),
         (
             "| setting | busbw GB/s |\n|---|---|\n| NCCL_NVLS_ENABLE=0 | 410 |\n| NCCL_NVLS_ENABLE=1 | 90 |\n",
             {"faster:NCCL_NVLS_ENABLE=0", "slower:NCCL_NVLS_ENABLE=1"},

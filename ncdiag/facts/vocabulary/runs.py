@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
-from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Benchmark, Job, Launch, RunLabel
 from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.scalars import VersionRange
@@ -76,7 +76,7 @@ def runs(job: Job, view: View) -> tuple[Run, ...]:
     for at, fact in starts:
         launch = fact if isinstance(fact, Launch) else None
         label = fact if isinstance(fact, RunLabel) else label
-        run = _run(launch, label, fact.provenance[""], at, ends.get(at), view)
+        run = _run((launch, label), fact.provenance[""], at, ends.get(at), view)
         if launch is not None or run.ended is not None:  # a label before a launch is that of its run
             found.append(run)
             label = None
@@ -84,8 +84,9 @@ def runs(job: Job, view: View) -> tuple[Run, ...]:
 
 
 def _run(
-    launch: Launch | None, label: RunLabel | None, span: Span, at: tuple[str, int], end: int | None, view: View
+    named: tuple[Launch | None, RunLabel | None], span: Span, at: tuple[str, int], end: int | None, view: View
 ) -> Run:  # fmt: skip
+    launch, label = named
     source, begin = at
 
     def within(found: tuple[str, int] | None) -> bool:

@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.runs import runs, seen_trials
 
 _RELEASE = lazy_regex(r"(?P<what>[a-z]+)-(?P<release>\d+(?:\.\d+){0,2})")
+_SETTING = lazy_regex(r"[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:=.*)?")
 _WELL = frozenset({"works", "faster"})
 _ILL = frozenset({"fails", "slower"})
 _NO_HELP = frozenset({"unchanged", "other-error"})
@@ -32,7 +33,8 @@ def complains(job: Job, view: View) -> tuple[str, ...]:
 def cured_by(job: Job, view: View) -> tuple[str, ...]:
     """The changes with which the job works or is fast; for a variable with a value also its name.
 
-    A release that works is another one where the failing one is not shown. Runs in the input take precedence. A change that is reported both to help and not to help is left out.
+    A release that works is another one where the failing one is not shown. Runs in the input take precedence. A change
+    that is reported both to help and not to help is left out.
     """
     seen = [name for trial in seen_trials(job, view) for name in _names(trial.change)]
     told = _noted(job, view, _WELL, except_for=_NO_HELP | _ILL)
@@ -56,7 +58,7 @@ def _without(change: str) -> str:
         for one, other in ((less, more), (more, less)):
             if change.startswith(one):
                 return f"{other}{change.removeprefix(one)}"
-    return f"unset {change.partition('=')[0]}" if "_" in change and change.isupper() or "=" in change else ""
+    return f"unset {change.partition('=')[0]}" if _SETTING.fullmatch(change) else ""
 
 
 @derived

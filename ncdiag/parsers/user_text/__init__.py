@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
+from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
 from ncdiag.parsers.user_text import context, labels, measures, states, tables, titles, wants
-from ncdiag.parsers.user_text.changes import RELEASED
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
 from ncdiag.parsers.user_text.trials import Found, Reader
@@ -49,7 +49,8 @@ _ASSIGNED = lazy_regex(r"\b[A-Z][A-Z0-9_]{3,40}=\S+")
 _ITEM = lazy_regex(r"\s*(?:> ?)*\s*(?:[*+\u2022-]|\d{1,2}[.)])\s")
 _NCCL = lazy_regex(r"\b[nr]ccl\b", re.IGNORECASE)
 _OTHER_LIBRARY = lazy_regex(
-    r"torch|tensorflow|vllm|sglang|jax|horovod|megatron|deepspeed|paddle|plugin|\bmpi|ofed|\bucx|rocm\s\d", re.IGNORECASE
+    r"torch|tensorflow|vllm|sglang|jax|horovod|megatron|deepspeed|paddle|plugin|\bmpi|ofed|\bucx|rocm\s\d",
+    re.IGNORECASE,
 )
 _RELEASES = frozenset({"nccl-version", "driver-branch", "framework-version"})
 
@@ -89,8 +90,8 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     for row in tables.rows(written):
         reader = Reader(unit)
         for sentence in row.sentences:
-            found += [(trial, row.index) for trial in reader.read(sentence, is_item=True)]
-            measured += [(each, row.index) for each in reader.measures]
+            found += [(trial, row.at) for trial in reader.read(sentence, is_item=True)]
+            measured += [(each, row.at) for each in reader.measures]
     found += [(Found(change, outcome, 0), index) for change, outcome, index in measures.compared(measured)]
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
 
@@ -165,7 +166,11 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for k, v in context.read(sentence)
             if not (tried and k in _RELEASES)
         ),
-        *(observe(section, index, "Context", kind="state", value=s, text=text) for s in states.read(sentence) if not trials),
+        *(
+            observe(section, index, "Context", kind="state", value=s, text=text)
+            for s in states.read(sentence)
+            if not trials
+        ),
         *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
     ]
 

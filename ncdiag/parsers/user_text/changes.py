@@ -34,6 +34,9 @@ _FRAMEWORKS = (
     r"(?:(?:py)?torch|vllm|deepspeed|sglang|megatron(?:-lm)?|jax|tensorflow|transformers|accelerate|lightning|trl|ray"
     r"|nemo|horovod|paddle|tensorrt-llm|fairseq|mindspore)"
 )
+_SIZED = r"(?:messages?|sizes?|tensors?|payloads?|transfers?|ones|buffers?|packets?)"
+_CAPACITY = r"(?:[ahv]\d00|gpus?|memory|ram|cards?|boards?|vram|hbm|models?|dis[kc]|network|ethernet)"
+"""What has so many bytes, rather than moves them."""
 _VERSIONS = r"(?:versions?|releases?|builds?)"
 
 CHANGES = (
@@ -56,9 +59,9 @@ CHANGES = (
     Word("count", "container",
          rf"(?:(?:only|just|even)\s)?(?:a\s)?{_NUMBER}(?:\s|-)?(?:docker\s|podman\s)?(?:containers?|pods?)"
          r"|the\ssame\s(?:docker\s)?(?:container|pod)", f"{_CHINESE_NUMBER}\\s?个\\s?(?:容器|docker|pod)"),
-    Word("size", "", r"\d{1,5}(?:\.\d+)?\s?[kmgt]i?b(?:ytes)?(?!/s|ps|it)(?!\s(?:of\s|each\s)?(?:[ahv]\d00|gpus?|memory|ram|cards?|boards?|vram|hbm|models?|dis[kc]|network|ethernet))"),
-    Word("size", "small", r"(?:small(?:er)?|tiny)\s(?!batch)(?:\w+\s)?(?:messages?|sizes?|tensors?|payloads?|transfers?|ones|buffers?|packets?)"),
-    Word("size", "large", r"(?:large(?:r)?|big(?:ger)?|huge)\s(?!batch)(?:\w+\s)?(?:messages?|sizes?|tensors?|payloads?|transfers?|ones|buffers?|packets?)"),
+    Word("size", "", rf"\d{{1,5}}(?:\.\d+)?\s?[kmgt]i?b(?:ytes)?(?!/s|ps|it)(?!\s(?:of\s|each\s)?{_CAPACITY})"),
+    Word("size", "small", rf"(?:small(?:er)?|tiny)\s(?!batch)(?:\w+\s)?{_SIZED}"),
+    Word("size", "large", rf"(?:large(?:r)?|big(?:ger)?|huge)\s(?!batch)(?:\w+\s)?{_SIZED}"),
     Word("release", "plugin", rf"{_PLUGINS}\s{_RELEASE}"),
     Word("release", "nccl", rf"(?<!-)[nr]ccl\s?v?{_RELEASE}"),
     Word("release", "driver", r"\d{3}(?:\.\d+){0,2}\sdrivers?|drivers?\s(?:version\s"
@@ -67,7 +70,8 @@ CHANGES = (
     *(Word("release", name, rf"{name}\s{_RELEASE}") for name in _NAMED),
     Word("release", "mpi", rf"{_MPI}\s{_RELEASE}"),
     Word("release", "os", rf"{_OS}\s(?:{_RELEASE}|\d{{1,2}}(?![\w.]))"),
-    Word("release", "image", r"(?:[\w./-]{1,80}/)?[a-z][\w-]{1,40}:(?!\d+\.\d+\.\d+\.\d)v?\d{1,2}\.\d{1,2}(?:\.\d{1,2})?[\w.-]{0,20}"
+    Word("release", "image", r"(?:[\w./-]{1,80}/)?[a-z][\w-]{1,40}:(?!\d+\.\d+\.\d+\.\d)"
+         r"v?\d{1,2}\.\d{1,2}(?:\.\d{1,2})?[\w.-]{0,20}"
          rf"|(?:image|container)\s(?:tag\s|version\s)?{_VERSION}"),
     Word("release", "framework", rf"{_FRAMEWORKS}\s{_RELEASE}"),
     Word("release", "", rf"(?:from\s{_VERSION}\sto\s)?{_VERSION}(?!\s?(?:[kmgt]i?b|x|s|ms|us|sec\w*|min\w*|h|hours?"
@@ -154,7 +158,8 @@ CHANGES = (
     Word("act", "up", r"upgrad(?:e[sd]?|ing)|updat(?:e[sd]?|ing)|newer|(?:from\s)?(?:master|main|trunk"
         r"|head)(?=\s(?:fix|solv|help|work|branch))|(?:the\s)?(?:latest|newest)(?:\s(?:nightly"
          r"|version|release))?", "升级?(?:到|至|成|为)?|新版本?|最新版本?"),
-    Word("act", "down", rf"downgrad(?:e[sd]?|ing)|(?:earlier|prior)(?=\s(?:\w+\s){{0,2}}{_VERSIONS}\b)|older|revert(?:ed|ing)?|roll(?:ed|ing)?\sback|roll(?:ed"
+    Word("act", "down", rf"downgrad(?:e[sd]?|ing)|(?:earlier|prior)(?=\s(?:\w+\s){{0,2}}{_VERSIONS}\b)|older"
+        r"|revert(?:ed|ing)?|roll(?:ed|ing)?\sback|roll(?:ed"
         r"|ing)?(?=\s(?:the\s)?\w+\sback)|previous|(?:go|going"
         r"|went|move|moved|moving)\sback\sto(?!\snormal)",
          "降级?(?:到|至|成|为)?|旧版本?|老版本|回退"),

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ncdiag.parsers.user_text.changes import LESS_MORE, OTHER, RELEASED
+from ncdiag.facts.model.told import RELEASED
+from ncdiag.parsers.user_text.changes import LESS_MORE, OTHER
 from ncdiag.parsers.user_text.naming import Change
 from ncdiag.parsers.user_text.trials import Found
 
@@ -78,7 +79,7 @@ def _compared(found: Sequence[tuple[Found, int]], failing: frozenset[str]) -> It
                 yield Trial(_ONE[unit], "same", index)
 
 
-def _alone(
+def _alone(  # noqa: PLR0913, PLR0917  (both sides, and what is said of them)
     unit: str,
     works: Sequence[tuple[Change, int]],
     fails: Sequence[tuple[Change, int]],

@@ -1,4 +1,4 @@
-"""Lines that name the run whose output follows: ``With NCCL 2.18.5:``, ``### Good node``, ``Output before the update:``."""
+"""Lines that name the run whose output follows: ``With NCCL 2.18.5:``, ``Good node:``, ``Output before it:``."""
 
 from __future__ import annotations
 

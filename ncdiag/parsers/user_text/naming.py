@@ -7,8 +7,9 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.model.told import RELEASED
 from ncdiag.formats.shell import is_variable
-from ncdiag.parsers.user_text.changes import DONE, LESS_MORE, NUMBERS, RELEASED
+from ncdiag.parsers.user_text.changes import DONE, LESS_MORE, NUMBERS
 from ncdiag.parsers.user_text.words import HAN, Token
 
 _KINDS = {"launcher": "launcher", "tcp": "network", "ib": "network"}

@@ -53,6 +53,7 @@ _RATE = (
     r"(?:about\s|~)?\d+(?:\.\d+)?(?:\s?(?:[KMGT]i?B/s|[KMGT]bps|[KMGT]b/s|it/s|(?:tokens|samples|steps|images)/s(?:ec)?"
     r"|t?flops|ms|sec(?:onds)?|s))"
 )
+_MUCH = r"(?:(?:much|even|far|a\slot|significantly|slightly|considerably)\s)?"
 
 OUTCOMES = (
     Word(
@@ -152,8 +153,8 @@ OUTCOMES = (
         rf"|\d+\s?%)\s)?(?:of\s)?{_SPEED}",
         "更慢|变慢",
     ),
-    Word("out", "lower", r"(?:(?:much|even|far|a\slot|significantly|slightly|considerably)\s)?(?:lower|worse)(?=\sthan\b|\W+compared\b|\W*$)"),
-    Word("out", "higher", r"(?:(?:much|even|far|a\slot|significantly|slightly|considerably)\s)?(?:higher|better)(?=\sthan\b|\W+compared\b)"),
+    Word("out", "lower", rf"{_MUCH}(?:lower|worse)(?=\sthan\b|\W+compared\b|\W*$)"),
+    Word("out", "higher", rf"{_MUCH}(?:higher|better)(?=\sthan\b|\W+compared\b)"),
     Word("out", "rate", rf"(?:from\s)?{_RATE}?\s?(?:to|->|instead\sof)\s{_RATE}"),
     Word(
         "out", "faster",

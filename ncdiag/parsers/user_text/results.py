@@ -76,26 +76,42 @@ def _repeated(token: Token, base: str) -> str:
     return INVERSE.get(base, "") if base else "fails" if token.value == "not" and token.text[0] in "dD" else ""
 
 
+def _onset(before: list[Token], token: Token, text: str) -> str:
+    """That it fails since then; empty where that is denied: ``so this is not a ROCm 10 regression``."""
+    near = itertools.takewhile(lambda t: t.kind != "out", reversed(before))
+    denied = any(t.kind == "not" and text[t.end : token.start].count(" ") <= 2 * _FEW for t in near)
+    return "" if denied else "fails"
+
+
+_RELATIVE = frozenset({"rate", "lower", "higher", "onset"})
+"""Outcomes beside what was before, or than which something else is better or worse."""
+
+
+def _relative(before: list[Token], token: Token, text: str) -> str:
+    if token.value == "rate":
+        return _compared(token.text.lower())
+    if token.value == "onset":
+        return _onset(before, token, text)
+    return _measured(text[: token.start], more=token.value == "higher")
+
+
+def _says_nothing(tokens: list[Token], place: int, text: str) -> bool:
+    """True for a weak word that is a noun (``all runs hang``), or neither at the end nor beside another outcome."""
+    token = tokens[place]
+    others = any(other.kind in {"out", "ellipsis"} and other is not token for other in tokens)
+    following = tokens[place + 1] if place + 1 < len(tokens) else None
+    is_noun = following is not None and following.kind == "out" and following.start == token.end + 1
+    return is_noun or not (others or _END.match(text, token.end))
+
+
 def _outcome(tokens: list[Token], place: int, text: str) -> str:
     """What the word says where it stands; empty for nothing."""
     token = tokens[place]
     outcome = _PLAINLY.get(token.value, token.value)
-    if token.value == "rate":
-        return _compared(token.text.lower())
-    if token.value in {"lower", "higher"}:
-        return _measured(text[: token.start], more=token.value == "higher")
-    if token.value == "onset":
-        before = itertools.takewhile(lambda t: t.kind != "out", reversed(tokens[:place]))
-        denied = any(t.kind == "not" and text[t.end : token.start].count(" ") <= 2 * _FEW for t in before)
-        return "" if denied else "fails"
-    if token.value.startswith("weak"):
-        others = any(other.kind in {"out", "ellipsis"} and other is not token for other in tokens)
-        following = tokens[place + 1] if place + 1 < len(tokens) else None
-        is_noun = (
-            following is not None and following.kind == "out" and following.start == token.end + 1
-        )  # all runs hang
-        if is_noun or not (others or _END.match(text, token.end)):
-            return ""
+    if token.value in _RELATIVE:
+        return _relative(tokens[:place], token, text)
+    if token.value.startswith("weak") and _says_nothing(tokens, place, text):
+        return ""
     if any(t.value == "neither" for t in tokens[:place]):
         needed = any(t.value == "off" for t in tokens[place + 1 : place + 2])  # nothing works without it
         return "same" if outcome in {"cures", "works"} and not needed else INVERSE.get(outcome, "")

@@ -1,4 +1,4 @@
-"""States that people name: ``one NVLink is down``, ``GDR is not enabled``, ``IOMMU off in the BIOS``, ``SELinux disabled``.
+"""States that people name: ``one NVLink is down``, ``GDR is not enabled``, ``IOMMU off in the BIOS``.
 
 A state is a thing and what it is said to be: on, off, or down. What is asked, wished, tried or heard says nothing, and
 ``not`` turns it round.
@@ -32,7 +32,13 @@ _THINGS = (
     _Thing("acs", r"(?:pcie?\s)?acs|srcvalid", "on", "off"),
     _Thing("firewall", r"(?:the\s)?(?:firewall(?:d)?|iptables|ufw)", "on", "off"),
     _Thing("selinux", r"selinux", "on", "off"),
-    _Thing("peermem", r"nvidia[-_]peermem|nv_peer_mem(?:ory)?", "loaded", "missing", ("installed", "enabled", "used", "set up")),
+    _Thing(
+        "peermem",
+        r"nvidia[-_]peermem|nv_peer_mem(?:ory)?",
+        "loaded",
+        "missing",
+        ("installed", "enabled", "used", "set up"),
+    ),
     _Thing("fabric-manager", r"(?:the\s)?(?:nvidia[-\s])?fabric\s?-?manager", "on", "off"),
     _Thing("p2p", r"(?:gpu\s)?(?:p2p|peer[-\s]to[-\s]peer(?:\saccess)?)", "on", "off"),
     _Thing("mig", r"mig(?:\smode)?", "on", "off"),
@@ -41,8 +47,14 @@ _THINGS = (
     _Thing("pfc", r"pfc|priority\sflow\scontrol", "on", "off"),
     _Thing("numa-balancing", r"(?:automatic\s)?numa\sbalancing", "on", "off"),
 )
-_BE = r"(?:\s?[:=]\s?|\s(?:is|are|has\sbeen|have\sbeen|stays|shows\sas)\s(?:(?:already|now|still|currently|also|both|fully|indeed)\s)?|\s|\s?\()"
-_ON = r"(?:enabled|on(?!\s(?:page|the|an?|my|our|all|both|each|every|line|node|host|\w+\sside)\b)|active|running|loaded|installed|in\suse|up|used|set\sup|started|inserted)"
+_BE = (
+    r"(?:\s?[:=]\s?|\s(?:is|are|has\sbeen|have\sbeen|stays|shows\sas)"
+    r"\s(?:(?:already|now|still|currently|also|both|fully|indeed)\s)?|\s|\s?\()"
+)
+_ON = (
+    r"(?:enabled|on(?!\s(?:page|the|an?|my|our|all|both|each|every|line|node|host|\w+\sside)\b)|active|running|loaded"
+    r"|installed|in\suse|up|used|set\sup|started|inserted)"
+)
 _OFF = r"(?:disabled|off|inactive|stopped|unloaded|missing|down|broken|degraded|unavailable|absent|permissive)"
 _NOT = r"(?P<not>not\s(?:yet\s)?(?:been\s)?(?:get\s)?)?"
 _SAID = {
@@ -54,9 +66,13 @@ _SAID = {
     )
     for thing in _THINGS
 }
-_NEEDED = lazy_regex(r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid", re.IGNORECASE)
+_NEEDED = lazy_regex(
+    r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid",
+    re.IGNORECASE,
+)
 _NOT_SO = lazy_regex(
-    r"\b(?:if|unless|until|make\ssure|check|whether|should|must|can|could|would|need)\b(?:\W+\w+){0,4}\W*$", re.IGNORECASE
+    r"\b(?:if|unless|until|make\ssure|check|whether|should|must|can|could|would|need)\b(?:\W+\w+){0,4}\W*$",
+    re.IGNORECASE,
 )
 _TRIED = lazy_regex(
     r"\b(?:when(?:ever)?|after|with|without|even|tr(?:y|ied)|by|once)\b(?:\W+\w+){0,4}\W*$", re.IGNORECASE

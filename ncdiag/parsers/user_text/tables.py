@@ -24,9 +24,9 @@ _WORDS = re.compile(r"\s*(?:version|release)s?\s*$", re.IGNORECASE)
 
 
 class Row(NamedTuple):
-    """The sentences of a row or column, and the index of the line that they are told by."""
+    """The sentences of a row or column; ``at`` is the index of the line that tells them."""
 
-    index: int
+    at: int
     sentences: tuple[str, ...]
 
 
@@ -37,7 +37,7 @@ def rows(lines: Sequence[str]) -> Iterator[Row]:
         if "-" in lines[place] and "|" in lines[place] and _RULE.match(lines[place]) and _ROW.match(lines[place - 1]):
             head, begin = _cells(lines[place - 1]), place + 1
             place = begin
-            while place < len(lines) and place - begin < _MOST_ROWS and "|" in lines[place] and _ROW.match(lines[place]):
+            while place < min(len(lines), begin + _MOST_ROWS) and "|" in lines[place] and _ROW.match(lines[place]):
                 place += 1
             yield from _table(head, [(at, _cells(lines[at])) for at in range(begin, place)], begin - 2)
         else:

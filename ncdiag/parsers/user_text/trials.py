@@ -11,8 +11,9 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text import measures
-from ncdiag.parsers.user_text.changes import CHANGES, DONE, LESS_MORE, RELEASED, REMEDIES
+from ncdiag.facts.model.told import RELEASED
+from ncdiag.parsers.user_text import measures, releases
+from ncdiag.parsers.user_text.changes import CHANGES, DONE, LESS_MORE, REMEDIES
 from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes
 from ncdiag.parsers.user_text.naming import Change, Naming
 from ncdiag.parsers.user_text.outcomes import INVERSE, OUTCOMES
@@ -30,11 +31,6 @@ _THAN = lazy_regex(
     r"\b(?:than|compared\s(?:to|with)|versus|vs\.?)\s(?:(?:with|on|in|for|using|under|that\sof|the|previous|what\swe\sget)\s){0,3}$",
     re.IGNORECASE,
 )
-_OPPOSITE = {"faster": "slower", "slower": "faster", "works": "fails", "fails": "works"}
-_BROKE = lazy_regex(
-    r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE
-)
-"""Outcomes that say that it was not so before."""
 _ONLY = lazy_regex(r"\bonly\s$", re.IGNORECASE)
 _ONLY_WITH = lazy_regex(r"\bonly\s(?:when|with|if|on|in|for|under)\s(?:\w+\s){0,2}\W?$", re.IGNORECASE)
 _CONDITION = lazy_regex(r"[\s*_]*(?:only\s|just\s)?(?:when|if|unless|as\ssoon\sas|whenever)\b", re.IGNORECASE)
@@ -127,7 +123,7 @@ class Reader:
         bare = _COMMAND.sub(_size_alone, text) if "-" in text or "./" in text else text
         tokens = LEXER.tokens(bare)
         named = Naming(bare, tokens, self._unit, self._name, sentence)
-        changes = _dated(named.changes(), tokens)
+        changes = releases.dated(named.changes(), tokens)
         self._unit, self._name = named.unit, named.name
         thing, self._thing = self._thing, named.thing or self._thing
         if not holds(text):
@@ -148,16 +144,7 @@ class Reader:
         for place, (token, outcome) in enumerate(outcomes):
             until = outcomes[place + 1][0].start if place + 1 < len(outcomes) else len(bare)
             ahead = [(c, t) for i, (c, t) in enumerate(changes) if before <= t.start < token.start and i not in used]
-            behind: list[tuple[Change, Token]] = []
-            for i, (change, at) in enumerate(changes):
-                follows = token.end <= at.start < until
-                if follows and (
-                    bare[token.end : token.end + 1] == ":"
-                    or _linked(tokens, token, at, first=not behind, has=bool(ahead))
-                ):
-                    behind.append((change, at))
-                    if token.value != "onset" or _is_release(change):
-                        used.add(i)
+            behind = _following(changes, tokens, (token, until), bare, used, has=bool(ahead))
             before_this, before = before, token.end
             shared = _of_one_breath(ahead, bare)
             apart = _excepted(tokens, token)
@@ -170,10 +157,7 @@ class Reader:
                 own = self._spoken_of(back, changes, token, outcome, bare if place == 0 else "")
             if back is not None and back.value == "off" and not own and (label := DONE.get(thing, {}).get("off")):
                 own = [Change(label)]
-            if token.value == "onset":
-                own = [change for change in own if _is_release(change)]
-            if not own and token.value == "onset":  # the commit of a bisection, or a regression of what was spoken of
-                own = [Change(LESS_MORE[self._unit if self._unit in RELEASED else "release"][1])]
+            own = releases.of_onset(own, self._unit) if token.value == "onset" else own
             own, compared = _against(own, [change for change, _ in instead])
             result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
@@ -181,15 +165,13 @@ class Reader:
             tried = _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
             alone = {c for c, t in behind if _ONLY_WITH.search(bare, max(token.end, t.start - _NEAR), t.start)}
             result += [_alone(each) if each.change in alone else each for each in tried]
-            if outcome in {"faster", "slower"}:
-                units = {change.unit for change in own if change.unit} & {*RELEASED} or {*RELEASED}
-                result += [Found(c, _OPPOSITE[outcome], token.start) for c, _ in than if c.unit in units or c.label]
+            result += [Found(c, said, token.start) for c, said in releases.than(outcome, own, [c for c, _ in than])]
         is_open = bool(changes) and (not outcomes or any(token.kind == "tried" for token in tokens))
         if changes or outcomes:
             self._touched = True
             tries = any(token.kind == "tried" for token in tokens)
-            told = [change for change, _ in changes if change.label or tries]
-            self._pending = told if is_open and not result else []
+            open_to = [change for change, _ in changes if change.label or tries]
+            self._pending = open_to if is_open and not result else []
         return [found for found in map(_plain, result) if found is not None and found.outcome]
 
     def _spoken_of(
@@ -212,8 +194,21 @@ class Reader:
         return [c for c in self._pending if outcome != "fails" or c.label not in REMEDIES] if says else []
 
 
-def _is_release(change: Change) -> bool:
-    return change.unit in RELEASED or change.label.startswith(("older-", "newer-", "other-"))
+def _following(  # noqa: PLR0913  (what the words around an outcome are)
+    changes: list[tuple[Change, Token]], tokens: list[Token], outcome: tuple[Token, int], text: str, used: set[int], *,
+    has: bool,
+) -> list[tuple[Change, Token]]:  # fmt: skip
+    """The changes that follow an outcome and go with it, up to the next outcome; they are then ``used``."""
+    token, until = outcome
+    behind: list[tuple[Change, Token]] = []
+    for i, (change, at) in enumerate(changes):
+        if token.end <= at.start < until and (
+            text[token.end : token.end + 1] == ":" or _linked(tokens, token, at, first=not behind, has=has)
+        ):
+            behind.append((change, at))
+            if token.value != "onset" or releases.is_release(change):
+                used.add(i)
+    return behind
 
 
 def _back(tokens: list[Token], outcome: Token, within: tuple[int, int], *, alone: bool) -> Token | None:
@@ -285,8 +280,8 @@ def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *
     ):  # since the update, with X
         own = [change for change in own if not change.label.startswith(("newer-", "older-"))] or own
     regressed = _REGRESSED.get(outcome) in {t.kind for t in tokens}
-    broke = outcome == "fails" and _BROKE.search(token.text) is not None
-    newer = [new for each in own if (new := _as_newer(each, regressed=regressed, broke=broke)) is not None]
+    broke = outcome == "fails" and releases.BROKE.search(token.text) is not None
+    newer = [new for each in own if (new := releases.since(each, regressed=regressed, broke=broke)) is not None]
     if newer:
         return [Found(change, "fails!", token.start) for change in newer]
     if token.value == "onset" and outcome == "fails":  # it depends on which one it is
@@ -300,24 +295,6 @@ def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *
     return [
         Found(change, "fails!" if outcome == "fails" and change.against else outcome, token.start) for change in own
     ]
-
-
-def _as_newer(change: Change, *, regressed: bool, broke: bool) -> Change | None:
-    """The release since which it fails, as the newer one; None for any other change."""
-    if change.label.startswith("newer-"):
-        return change if regressed or broke else None
-    counts = change.unit in RELEASED and not change.without and ((regressed and change.since) or broke)
-    return Change(LESS_MORE[change.unit][1]) if counts else None
-
-
-def _dated(changes: list[tuple[Change, Token]], tokens: list[Token]) -> list[tuple[Change, Token]]:
-    """The changes; a release after ``since`` or ``before`` is marked."""
-    found: list[tuple[Change, Token]] = []
-    for change, token in changes:
-        earlier = [t for t in tokens if t.start < token.start and t.kind not in {"act", "thing", "tried"}]
-        since = bool(earlier) and earlier[-1].kind in {"since", "before"} and change.unit in RELEASED
-        found.append((msgspec.structs.replace(change, since=True) if since else change, token))
-    return found
 
 
 def _alone(found: Found) -> Found:
