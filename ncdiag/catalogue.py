@@ -162,7 +162,12 @@ def is_shipped(folder: Path) -> bool:
 def names() -> Names:
     """All names that rules may use: facts, variables, events and their fields, and the layers of the areas."""
     package = compiled.PACKAGE
-    sources = (compiled.files(package / "nccl", ".toml"), compiled.files(package / "cells", ".toml"), compiled.files(package / "fixes", ".py"), _definitions())
+    sources = (
+        compiled.files(package / "nccl", ".toml"),
+        compiled.files(package / "cells", ".toml"),
+        compiled.files(package / "fixes", ".py"),
+        _definitions(),
+    )
     return compiled.hold("names", itertools.chain(*sources), _names, Names)
 
 

@@ -22,9 +22,9 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 PAGE = PROJECT / "docs" / "architecture.md"
 ORDER = (
-    "base", "agent", "language", "cells", "facts", "nccl", "messages", "knowledge", "formats", "parsers", "text", "machine",
-    "engine", "suspects", "fixes", "checks", "catalogue", "report", "comparing", "diagnose", "__init__", "errors",
-    "apps", "commands", "cli", "__main__",
+    "base", "agent", "language", "cells", "facts", "nccl", "messages", "knowledge", "formats", "parsers",
+    "text", "machine", "engine", "suspects", "fixes", "checks", "catalogue", "report", "comparing", "diagnose",
+    "__init__", "errors", "apps", "commands", "cli", "__main__",
 )  # fmt: skip
 """The rooms from the bottom up: each may import those before it."""
 FACES = ("text", "apps.cluster", "apps.explaining", "apps.lint", "apps.mcp", "apps.redact", "apps.watching", "apps.web")

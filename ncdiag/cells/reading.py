@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -16,12 +16,15 @@ LONGEST = 1000
 """Maximum number of characters of a line that are read."""
 UNKNOWN = "unknown"
 """The reason of words that only say that something failed."""
-_BREAK = lazy_regex(r"[.,;:!?)\]][\s\"']|\s[-|]\s|[\u3002\uff0c\uff1b\uff1a]")
+_BREAK = lazy_regex(r"[.;:!?)\]][\s\"']|\s[-|]\s|[\u3002\uff1b\uff1a]")
 """Where a clause ends."""
+_COMMA = lazy_regex(r",\s|\uff0c")
+"""It ends a clause too, except in a list: ``no Xid, ECC or link errors``."""
 _DENIALS = frozenset("no not never without 0 zero nor neither don isn wasn didn doesn aren weren none ok".split())  # noqa: SIM905
-"""Words that may deny a reason before or after them."""
+"""Words that deny a reason that follows."""
 _LISTS = frozenset({"no", "without", "0", "zero", "never", "nor", "neither"})
 """Denials of all that follows in the clause: ``no Xid, ECC or link errors``."""
+_JOINING = frozenset({"or", "and", "nor"})
 _NEAR, _FAR = 2, 6
 """Maximum number of words between a denial and what it denies; `_FAR` for those in `_LISTS`."""
 _OPTION = lazy_regex(r"\s*-{1,2}[a-zA-Z][\w-]*(?:[ =,]|\Z)|\s*(?:usage|options?):", re.IGNORECASE)
@@ -64,8 +67,8 @@ def said(text: str, words: Vocabulary) -> Said:
     whys = _longest(each for each in found if each.spelling.reason)
     if not _DENIALS.isdisjoint(line):
         covered = {place for each in (*things, *whys) for place in range(each.begin, each.end)}
-        clauses = _clauses(text)
-        whys = [each for each in whys if not _is_denied(line, each, clauses, covered)]
+        clauses, commas = _numbers(text, _BREAK), _numbers(text, _COMMA)
+        whys = [each for each in whys if not _is_denied(line, each, clauses, commas, covered)]
     fixed = [each for each in whys if each.spelling.fixed and each.spelling.reason != UNKNOWN][-1:]
     chosen = fixed or [each for each in whys if each.spelling.reason != UNKNOWN] or whys
     return Said(
@@ -86,20 +89,23 @@ def _longest(named: Iterable[Found]) -> list[Found]:
     return sorted(kept, key=lambda each: each.begin)
 
 
-def _clauses(text: str) -> list[int]:
-    """The clause of each word, as a number that grows."""
-    ends = [each.start() for each in _BREAK.finditer(text)]
+def _numbers(text: str, breaks: re.Pattern[str]) -> list[int]:
+    """The number of breaks before each word."""
+    ends = [each.start() for each in breaks.finditer(text)]
     return [bisect_left(ends, word.start()) for word in TOKEN.finditer(text)]
 
 
-def _is_denied(line: Sequence[str], why: Found, clauses: Sequence[int], covered: set[int]) -> bool:
-    """True if words before deny the reason, or if its count follows and is 0."""
+def _is_denied(
+    line: Sequence[str], why: Found, clauses: Sequence[int], commas: Sequence[int], covered: Collection[int]
+) -> bool:
+    """True if words before deny the reason, or if its count follows and is 0; not by words of another spelling."""
     for place in range(max(0, why.begin - _FAR), why.begin):
         word = line[place]
         near = why.begin - place <= _NEAR
         if word not in _DENIALS or place in covered or not (near or word in _LISTS):
             continue
-        if clauses[place] == clauses[why.begin]:
+        is_list = word in _LISTS and not _JOINING.isdisjoint(line[place : why.begin])
+        if clauses[place] == clauses[why.begin] and (commas[place] == commas[why.begin] or is_list):
             return True
     after = why.end
     while after < len(line) and line[after] in _COUNTERS:

@@ -1,8 +1,8 @@
 """The words of cells: objects (parts and operations that lines name) and reasons (why something fails).
 
 A cell is an object with a reason: ``qp-modify invalid``. Rules list the cells of their cause, and a line that names an
-object and a reason lights that cell. ``objects.toml`` and ``reasons.toml`` have the spellings of both; a fixed string of
-a library means a reason, and sometimes an object.
+object and a reason lights that cell. ``objects.toml`` and ``reasons.toml`` have the spellings of both; a fixed string
+of a library means a reason, and sometimes an object.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ def _spellings(objects: Mapping[str, _Object], held: _Reasons, folder: Path) -> 
     for source in held.source:
         for row in source.says:
             if not 2 <= len(row) <= 3:  # noqa: PLR2004  (text, reason, object)
-                msg = f"{list(row)} is not [text, reason] or [text, reason, object]"
-                raise DefinitionError(msg, file=str(folder / REASONS), text=source.name)
+                flaw = f"{list(row)} is not [text, reason] or [text, reason, object]"
+                raise DefinitionError(flaw, file=str(folder / REASONS), text=source.name)
             text, reason, *more = row
             _check(reason, held.reason, "reason", folder / REASONS)
             for thing in more:
@@ -150,7 +150,8 @@ def _spellings(objects: Mapping[str, _Object], held: _Reasons, folder: Path) -> 
         if not flaw and seen.setdefault((kind, words), reason) != reason:
             flaw = f"it is a spelling of the reason {seen[kind, words]!r} too"
         if flaw:
-            raise DefinitionError(f"{text!r}: {flaw}", file=str(folder / file), text=text)
+            wrong = f"{text!r}: {flaw}"
+            raise DefinitionError(wrong, file=str(folder / file), text=text)
         yield Spelling(words, thing, reason, fixed)
 
 
@@ -164,7 +165,8 @@ def _flaw(words: tuple[str, ...]) -> str:
 def _check(word: str, known: Iterable[str], what: str, file: Path) -> None:
     names = list(known)
     if word not in names:
-        raise DefinitionError(f"there is no {what} {word!r}", file=str(file), text=word, hint=suggestion(word, names))
+        reason = f"there is no {what} {word!r}"
+        raise DefinitionError(reason, file=str(file), text=word, hint=suggestion(word, names))
 
 
 def _read(path: Path, kind: Any) -> Any:  # noqa: ANN401  (any type of msgspec)

@@ -70,12 +70,14 @@ def _check_cells(rule: Rule, names: Names) -> None:
     for thing, reason, weight in rule.cells:
         for word, known, what in ((thing, names.objects, "object"), (reason, names.failings, "reason")):
             if known and word not in known:
-                raise DefinitionError(f"cells have no {what} {word!r}", text=word, hint=suggestion(word, known))
+                flaw = f"cells have no {what} {word!r}"
+                raise DefinitionError(flaw, text=word, hint=suggestion(word, known))
         if weight not in range(1, MOST_WEIGHT + 1):
-            msg = f"the weight of a cell is a number from 1 to {MOST_WEIGHT}, not {weight}"
-            raise DefinitionError(msg, text=f'"{thing}", "{reason}", {weight}')
+            flaw = f"the weight of a cell is a number from 1 to {MOST_WEIGHT}, not {weight}"
+            raise DefinitionError(flaw, text=f'"{thing}", "{reason}", {weight}')
         if (thing, reason) in seen:
-            raise DefinitionError(f"the cell {thing} {reason} is listed twice", text=f'"{thing}", "{reason}"')
+            flaw = f"the cell {thing} {reason} is listed twice"
+            raise DefinitionError(flaw, text=f'"{thing}", "{reason}"')
         seen.add((thing, reason))
 
 

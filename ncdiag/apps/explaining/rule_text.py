@@ -55,6 +55,7 @@ def _page(rule: Rule) -> Iterator[str]:
     yield from ("  " + say("for each {name} of {path}", name=name, path=path) for name, path in rule.each.items())
     yield from _conditions(rule)
     yield from signs.listed(rule)
+    yield from _listed("cells", (f"{thing} {reason} ({weight})" for thing, reason, weight in rule.cells))
     for fix in rule.fixes:
         yield from _fix(fix)
     yield from _listed("explains", rule.explains)
