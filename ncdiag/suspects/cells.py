@@ -6,6 +6,7 @@ the input is about. Lines of tables and programs, and libraries that NCCL does w
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -22,6 +23,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.suspects.wording import Wording
 
+WEIGHT = 0.5
+"""Steps of log-odds for each natural logarithm of the summed weights."""
 FIELD = 0.5
 """Share of the weight of a cell whose object is a whole field, such as ``gpu``."""
 OTHER = 0.6
@@ -30,11 +33,11 @@ NAMED = 0.04
 """Share of the weight of an object that is named without a reason, for each step of its rarity."""
 _OFTEN = 2.0
 """Maximum factor of an object that many lines name."""
+_MOST_LINES = 2000
+"""Maximum number of lines that are read, failures first."""
 _OPTIONAL = lazy_regex(r"libnccl-(?:net|tuner|profiler|env)|NET/Plugin|libibverbs|librccl-net", re.IGNORECASE)
 """Libraries that NCCL looks for and does without."""
-_FORMAL = lazy_regex(
-    r'\s*(?:File "|\||\+[-=]|[\d.]+(?:\s+[\d.]+){3}|\w+ = |import |from |def |class |return )'
-)
+_FORMAL = lazy_regex(r'\s*(?:File "|\||\+[-=]|[\d.]+(?:\s+[\d.]+){3}|\w+ = |import |from |def |class |return )')
 """Lines of tracebacks, tables and programs."""
 
 
@@ -61,7 +64,7 @@ class Lit(msgspec.Struct, frozen=True):
         return f"the line says: {words.objects[thing].name}, {words.reasons[reason]}"
 
 
-class _Read(msgspec.Struct):
+class Read(msgspec.Struct):
     """The lit cells with their share of the weight, line, and whether it is a failure; how often objects are named."""
 
     lit: dict[tuple[str, str], tuple[float, Span, bool]]
@@ -73,7 +76,7 @@ def cells_of(view: View, wording: Wording, rules: Iterable[Rule]) -> dict[str, L
     words = vocabulary()
     held = [(rule.code, rule.cells) for rule in rules if rule.cells]
     spread = Counter(thing for _, cells in held for thing in {thing for thing, _, _ in cells})
-    read = _read(view, wording, words)
+    read = lit_in(view, wording)
     rarity = {
         thing: math.log(len(held) / spread[thing]) * min(1 + math.log(times), _OFTEN)
         for thing, times in read.named.items() if spread[thing]
@@ -85,7 +88,7 @@ def cells_of(view: View, wording: Wording, rules: Iterable[Rule]) -> dict[str, L
     return found
 
 
-def _lit(cells: tuple[tuple[str, str, int], ...], read: _Read, rarity: Mapping[str, float], words: Vocabulary) -> Lit:
+def _lit(cells: tuple[tuple[str, str, int], ...], read: Read, rarity: Mapping[str, float], words: Vocabulary) -> Lit:
     heaviest: dict[str, float] = {}
     lit: list[tuple[float, tuple[str, str], Span, bool]] = []
     for thing, reason, most in cells:
@@ -97,16 +100,18 @@ def _lit(cells: tuple[tuple[str, str, int], ...], read: _Read, rarity: Mapping[s
             lit.append((weight * share, (thing, reason), line, fails and not field))
     named = sorted((thing for thing in heaviest if thing in rarity), key=lambda thing: -rarity[thing])
     total = sum(each[0] for each in lit) + NAMED * sum(rarity[thing] * heaviest[thing] for thing in named)
-    score = math.log1p(total)
+    score = WEIGHT * math.log1p(total)
     if not lit:
         return Lit(score, tuple(named))
     _, cell, line, _ = max(lit, key=lambda each: each[0])
     return Lit(score, tuple(named), cell, line, any(each[3] for each in lit))
 
 
-def _read(view: View, wording: Wording, words: Vocabulary) -> _Read:
-    read = _Read({}, Counter())
-    for span, fails in _lines(view, wording):
+def lit_in(view: View, wording: Wording) -> Read:
+    """The cells that the lines of an input light; of equal lines the first, and a failure before other lines."""
+    words = vocabulary()
+    read = Read({}, Counter())
+    for span, fails in itertools.islice(_lines(view, wording), _MOST_LINES):
         found = said(span.text, words)
         read.named.update(found.objects)
         share = 1.0 if fails else OTHER
