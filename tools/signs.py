@@ -1,5 +1,5 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
-"""List signs that are true in healthy texts, and rules that fire for one support thread and nothing else.
+"""List signs that are true in healthy texts, rules that fire for one support thread, and cells without a rule.
 
 Usage: python tools/signs.py [--jobs N] [--wild N]     or     make signs
 
@@ -22,15 +22,19 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from ncdiag import catalogue, diagnose
+from ncdiag.cells.reading import UNKNOWN
+from ncdiag.cells.vocabulary import vocabulary
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.schema import Strength
 from ncdiag.machine.inputs import inputs
+from ncdiag.suspects.cells import lit_in
 
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")
 MOST = 0.03
 """The maximum share of healthy texts in which a sign that is stronger than weak may be true."""
+_SHOWN = 40
 Seen = tuple[str, list[tuple[str, Strength, str]], list[str], list[str]]
 """A text, its true signs (rule, strength, text), its findings above notes, and the suspects shown."""
 
@@ -43,6 +47,18 @@ def look(path: str) -> Seen:
 def fired(path: str) -> list[str]:
     """The findings above notes in one text."""
     return above_notes(diagnose.diagnosed(inputs([path])))
+
+
+def unowned(path: str) -> list[str]:
+    """The cells that a failure in one text lights and no rule lists, without whole fields and unknown reasons."""
+    found = diagnose.diagnosed(inputs([path]))
+    owned = {(thing, reason) for rule in catalogue.rules() for thing, reason, _ in rule.cells}
+    objects = vocabulary().objects
+    return [
+        f"{thing} {reason}"
+        for (thing, reason), (_, _, fails) in lit_in(found.view, diagnose.wording(found.case, found.view)).lit.items()
+        if fails and reason != UNKNOWN and not objects[thing].field and (thing, reason) not in owned
+    ]
 
 
 def above_notes(found: diagnose.Diagnosed) -> list[str]:
@@ -93,6 +109,7 @@ def main() -> int:
         threads = [str(path) for path in sorted((SHARED / "cases").glob("*/*.txt"))]
         others = [str(path) for path in sorted((SHARED / "corpus").rglob("*")) if path.is_file()]
         of_threads = Counter(name for names in pool.map(fired, threads, chunksize=4) for name in set(names))
+        without = Counter(cell for cells in pool.map(unowned, threads, chunksize=4) for cell in cells)
         elsewhere = {name for names in pool.map(fired, others, chunksize=4) for name in names}
     print(f"{len(seen)} healthy texts")
     print("with a suspect that is likely:")
@@ -106,6 +123,8 @@ def main() -> int:
         print(f"  {count / len(seen):4.0%}  {rule}: {text} ({strength})")
     once = sorted(name for name, count in of_threads.items() if count == 1 and name not in elsewhere)
     print(f"{len(once)} rules that fire in one thread and in nothing else: {', '.join(once)}")
+    print(f"{len(without)} cells that failures in threads light and no rule lists:")
+    print("  " + ", ".join(f"{cell} ({count})" for cell, count in without.most_common(_SHOWN)))
     return 1 if loud else 0
 
 

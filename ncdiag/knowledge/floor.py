@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ncdiag.cells.reading import UNKNOWN, said
+from ncdiag.cells.vocabulary import vocabulary
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
@@ -55,6 +57,8 @@ def next_step(event: Event, view: View) -> str | None:
 _TCP = frozenset({"tcp-connect", "tcp-listen", "tcp-transfer", "tcp-setup"})
 _SHOWN = 160
 """The largest number of characters of a line in a title."""
+_ANY_ERROR = frozenset({"error-line", "failure-words"})
+"""Categories of lines of which only the level, or a word, says that something failed."""
 _UNKNOWN = "A program reports a failure that is not in the catalogue"
 _LAST_WORD = "The last warning before the failure"
 _NOT_KNOWN = "The message is not in the catalogue; nothing is known about it but its text."
@@ -66,9 +70,21 @@ def report(event: Event, view: View) -> str:
     """The category of the failure with the words of the line: ``A TCP connection could not be established: ...``."""
     known = about.category(event.event)
     text = " ".join(event.text.split())
-    said = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4].rstrip()} ..."
+    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4].rstrip()} ..."
+    named = _named(event.text) if known is None or category(event, view) in _ANY_ERROR else ""
     other = _LAST_WORD if meaning(event, view) else _UNKNOWN
-    return f"{known.title if known is not None else other}: {said}"
+    return f"{named or (known.title if known is not None else other)}: {shown}"
+
+
+def _named(text: str) -> str:
+    """The operation or part that the line names, and why it failed: the innermost reason of a chain; else empty."""
+    words = vocabulary()
+    found = said(text, words)
+    parts = [*(thing for thing, _ in found.own), *found.objects]
+    thing = next((each for each in parts if not words.objects[each].field), "")
+    if not thing or not found.reasons or found.reasons[-1] == UNKNOWN:
+        return ""
+    return f"A program reports a failure: {words.objects[thing].name}, {words.reasons[found.reasons[-1]]}"
 
 
 @derived
