@@ -18,7 +18,8 @@ PLATFORMS = {
     "Kubernetes": r".*k8s.*|.*kube.*|pods?|eks|gke|aks|helm|openshift|svc|cluster_local|namespaces?|operator"
     r"|deployments?|containers?|docker.*|\u5bb9",
     "Slurm": r".*slurm.*|srun|sbatch|salloc|pyxis|enroot|gres|squeue",
-    "ssh": r"ssh.*|mpirun|mpiexec.*|.*horovod.*|orted?|prted?|deepspeed|pdsh|.*hostfile|plm.*",
+    "ssh": r"ssh.*|mpirun|mpiexec.*|.*horovod.*|orted?|prted?|deepspeed|pdsh|.*hostfile|plm.*"
+    r"|rsh|passwords?|publickey|authorized_keys|known_hosts|id_(?:rsa|ed25519)|.*mpi.*worker.*",
     "WSL": r"wsl.*|microsoft|windows",
     "Windows": r"windows.*|win\d+|.*libuv.*|msmpi",
     "MPI": r".*mpi.*|orte\w*|prte\w*|.*pmix.*|srun|.*horovod.*|ucx.*|hcoll.*|btl.*",
