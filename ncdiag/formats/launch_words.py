@@ -17,6 +17,7 @@ from ncdiag.formats.units import size_bytes
 
 _APPLICATION = lazy_regex(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
 _HOST = lazy_regex(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
+_IPV4 = r"(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,4})?"
 _PPR = lazy_regex(r"ppr:(\d{1,4}):node")
 _PIECE = lazy_regex(r"(?:[^,'\"]|'[^']*'|\"[^\"]*\")+")
 _JOINED = lazy_regex(r"-(?P<option>[a-zA-Z])(?P<value>\d{1,6})$")  # srun -N2
@@ -178,7 +179,7 @@ def _take(command: Command, target: str, value: str | None, words: list[str], po
         handler(command, value)
     else:
         _number(command, target, value)
-    return position
+    return _apart(command, words, position) if target == "hosts" else position
 
 
 def _number(command: Command, field: str, value: str) -> None:
@@ -239,6 +240,27 @@ def _hosts(command: Command, value: str) -> None:
                 command.hosts.append(entry)
             else:
                 same["slots"] = same.get("slots", 1) + entry.get("slots", 1)
+
+
+_MORE_HOSTS = lazy_regex(rf"(?:{_IPV4}|[A-Za-z0-9][\w.-]{{0,120}}:\d{{1,4}}),?$")
+"""A word after a list of hosts that can only be another host: an address, or a name with slots."""
+
+
+def _apart(command: Command, words: list[str], position: int) -> int:
+    """Record the hosts that a blank separates from the list, and which the launcher takes for what it starts.
+
+    Returns the index after them.
+    """
+    apart = command.fields.setdefault("hosts_apart", [])
+    while position < len(words) and len(apart) < MOST_HOSTS:
+        after_comma = words[position - 1].endswith(",") and _HOST.match(words[position].rstrip(","))
+        if not (_MORE_HOSTS.match(words[position]) or after_comma):
+            break
+        apart.append(words[position].rstrip(",")[:_LONGEST_NAME])
+        position += 1
+    if not apart:
+        del command.fields["hosts_apart"]
+    return position
 
 
 def _not_read(command: Command, text: str) -> None:

@@ -121,6 +121,23 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=tuple(observations), unread=unread)
 
 
+_SPAN = lazy_regex(r"`([^`]{8,1000})`")
+_ASKED = lazy_regex(r"(?i)\?|\b(?:should|could|would|instead of|such as|e\.g\.)\s|\uff1f")
+"""A sentence that asks about a command or proposes one."""
+
+
+def quoted(section: Section, index: int) -> list[Observation]:
+    """The launches of the commands that a person quotes in backticks; none of a line that asks or proposes."""
+    line = section.lines[index]
+    if "`" not in line or _ASKED.search(_SPAN.sub("", line)):
+        return []
+    found: list[Observation] = []
+    for text in _SPAN.findall(line):
+        if _BEGIN.match(text):
+            found += [o for c in _commands(text) for o in _observations(section, section.span(index), c, text)]
+    return found
+
+
 def _unbroken(lines: Sequence[str]) -> Iterator[str]:
     """The lines without the backslash at their end, and the ``> `` that a shell prints before the line after one."""
     goes_on = False

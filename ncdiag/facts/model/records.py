@@ -24,8 +24,9 @@ class Launch(Fact, frozen=True, kw_only=True):
     ``program`` is the launcher; ``hostfile`` stands for a list of hosts, ``kubernetes`` for a container of a manifest.
     ``env`` are the variables set for the ranks, ``prefix_env`` those set before the command (for the launcher itself),
     ``forwarded`` the names of those that the launcher passes on. ``hosts_unread`` are words in the list of hosts that
-    name no host, or too many. ``include`` and ``exclude`` are the hosts that DeepSpeed selects from its file, or leaves
-    out. ``gpus_per_node`` is the number requested from Slurm.
+    name no host, or too many, ``hosts_apart`` hosts that a blank separates from the list. ``include`` and ``exclude``
+    are the hosts that DeepSpeed selects from its file, or leaves out. ``gpus_per_node`` is the number requested from
+    Slurm.
 
     ``executable`` is the program that the innermost launcher starts, or the program that runs ``script``: an
     interpreter, or the launcher itself. ``workdir`` is the folder in which it starts, where the line names one.
@@ -47,6 +48,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     np: int | None = None
     hosts: tuple[LaunchHost, ...] = ()
     hosts_unread: tuple[str, ...] = ()
+    hosts_apart: tuple[str, ...] = ()
     env: Annotated[dict[str, str], WHOLE] = {}
     prefix_env: dict[str, str] = {}
     forwarded: tuple[str, ...] = ()

@@ -24,10 +24,13 @@ def slots(launch: Launch, view: View) -> int | None:
 @derived
 def miscount(job: Job, view: View) -> str | None:
     """A sentence about more or fewer ranks than slots or than other hosts expect; empty for none, None if unknown."""
-    told = next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
+    told = _without_slots(job)
     if told is not None:
         view.note(told)
-        return f"mpirun was asked for {told.fields.get('wanted_slots')} ranks, more than its hosts have slots for"
+        wanted = told.fields.get("wanted_slots")
+        if wanted is None:
+            return "More ranks are requested than the hosts have slots for"
+        return f"mpirun was asked for {wanted} ranks, more than its hosts have slots for"
     counted = [(launch, slots(launch, view)) for launch in job.launches]
     known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
     for launch, count in known:
@@ -42,6 +45,16 @@ def miscount(job: Job, view: View) -> str | None:
         view.note(refused)
         return f"A program is made for another number of ranks than it was started with: {told_miscount(refused, view)}"
     return "" if known or unequal is not None else None
+
+
+@derived
+def lacks_slots(job: Job, view: View) -> bool:
+    """Does a launcher say that it was asked for more processes than its hosts have slots?"""
+    return _without_slots(job) is not None
+
+
+def _without_slots(job: Job) -> Event | None:
+    return next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
 
 
 _PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"

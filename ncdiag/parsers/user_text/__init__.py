@@ -63,9 +63,10 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     measured: list[tuple[measures.Measure, int]] = []
     others: list[Observation] = []
     written = [_written(section, index) for section, index in lines]
+    others += _quoted(lines)
     chosen = _chosen(written)
     if not chosen:
-        return []
+        return others
     from ncdiag.parsers.user_text.rates import RateReader  # with its patterns, which no log of programs alone needs
 
     unit = _only_unit(chosen)
@@ -94,6 +95,16 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             measured += [(each, row.at) for each in reader.measures]
     found += [(Found(change, outcome, 0), index) for change, outcome, index in measures.compared(measured)]
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
+
+
+def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:
+    """The launch lines that people quote in backticks."""
+    spans = [(s, index) for s, index in lines[:NOTES] if s.kind == "text" and "`" in s.lines[index]]
+    if not spans:
+        return []
+    from ncdiag.parsers.launch import quoted
+
+    return [observation for section, index in spans for observation in quoted(section, index)]
 
 
 def _only_unit(chosen: Iterable[tuple[int, str, list[int], bool]]) -> str:
