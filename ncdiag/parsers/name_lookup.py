@@ -1,6 +1,6 @@
-"""``cat /etc/hosts`` and ``getent hosts NAME``: which address a machine finds for the name of a host.
+"""``cat /etc/hosts``, ``getent hosts NAME``, ``hostname -i``: the address that a machine finds for the name of a host.
 
-Sources of the formats: hosts(5), getent(1) (an address, blanks, names). Debian and Ubuntu write 127.0.1.1 and the own
+Sources of the formats: hosts(5), getent(1) (an address, blanks, names), hostname(1) (the addresses of its own name). Debian and Ubuntu write 127.0.1.1 and the own
 name of the machine into /etc/hosts (debian-policy, installer netcfg).
 """
 
@@ -13,7 +13,8 @@ from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "name_lookup"
 EVENTS = {"name-resolved": {"host_name": "str", "address": "str"}}
-COMMANDS: tuple[str, ...] = ("cat /etc/hosts", "getent hosts", "getent ahosts", "getent ahostsv4")
+_OWN = ("hostname -i", "hostname --ip-address")
+COMMANDS: tuple[str, ...] = ("cat /etc/hosts", "getent hosts", "getent ahosts", "getent ahostsv4", *_OWN)
 ANCHOR = r"127\.0\.(?:0|1)\.1[ \t]{1,40}[A-Za-z][\w.-]{0,80}(?:[ \t]{1,40}[A-Za-z][\w.-]{0,80}){0,6}[ \t]*$"
 
 _NAME = r"[A-Za-z0-9][\w.-]{0,252}"
@@ -39,6 +40,17 @@ def _entry(read: Reading, entry: re.Match[str]) -> bool:
     return True
 
 
+def _own(read: Reading, found: re.Match[str]) -> bool:
+    """An event for the first address of the machine's own name, after the command that asks for it."""
+    if not (read.section.command or "").startswith(_OWN) or not _is_address(found["own"]):
+        return False
+    read.observe(
+        "Event", event="name-resolved", origin="app", kind="fact", text=read.line[:400].strip(), count=1,
+        order=read.section.number(read.index), fields={"host_name": read.section.host or "", "address": found["own"]},
+    )  # fmt: skip
+    return True
+
+
 def _is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text.partition("%")[0])
@@ -50,6 +62,7 @@ def _is_address(text: str) -> bool:
 ROWS = Rows(
     Reading,
     Row(_ENTRY, _entry),
+    Row(r"(?P<own>[0-9a-f.:]{3,39})(?:\s+[0-9a-f.:]{3,39}){0,8}\s*$", _own),
     Row(r"\s*(?:#.*)?$", belongs=lambda lines, _: bool(lines)),
     most=_LIMIT,
 )

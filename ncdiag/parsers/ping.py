@@ -12,17 +12,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.facts.observe import Observation, Parsed, observe
 
 KIND = "ping"
-EVENTS = {"ping-tried": {"address": "str", "size": "int", "sent": "int", "received": "int", "path_mtu": "int"}}
+EVENTS = {
+    "ping-tried": {"address": "str", "size": "int", "sent": "int", "received": "int", "path_mtu": "int"},
+    "name-resolved": {"host_name": "str", "address": "str"},
+}
 """``size`` in bytes of data, 28 fewer than the packet has; ``path_mtu`` where a router on the way told it."""
 COMMANDS: tuple[str, ...] = ("ping", "ping6")
 ANCHOR = r"PING \S{1,255} ?\([0-9a-fA-F.:%\w]{2,60}\)[^\n]{0,80}?\d{1,5}(?:\(\d{1,5}\))? (?:data )?bytes"
 SIGNS = ("PING ",)
 
 _SIZE = r"(?P<size>\d{1,5})(?:\(\d{1,5}\))? (?:data )?bytes"
-_HEAD = re.compile(rf"PING \S{{1,255}} ?\((?P<address>[0-9a-fA-F.:%\w]{{2,60}})\).{{0,80}}?(?<!\d){_SIZE}")
+_HEAD = re.compile(rf"PING (?P<name>\S{{1,255}}?) ?\((?P<address>[0-9a-fA-F.:%\w]{{2,60}})\).{{0,80}}?(?<!\d){_SIZE}")
 _COUNT = re.compile(r"(?P<sent>\d{1,6}) packets transmitted, (?P<received>\d{1,6}) (?:packets )?received")
 _TOO_BIG = re.compile(
     r"From \S{1,255}.{0,60}(?:Frag needed and DF set|Packet too big)[ :(]{1,3}mtu ?= ?(?P<mtu>\d{2,5})"
@@ -31,6 +34,8 @@ _MORE = re.compile(
     r"\d{1,5} bytes from |From \S|--- .{1,255} ping statistics ---|rtt |round-trip |ping: |no answer yet"
     r"|\d{1,6} packets|Request timeout|pipe \d|\s*$"
 )
+_NUMBERS = re.compile(r"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:%\w]*|[\d.]+")
+"""An address in place of a name."""
 _MOST = 400
 
 
@@ -42,14 +47,17 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """One event for a run with head and summary."""
+    """One event for the name in the head, and one for a run with head and summary."""
     fields: dict[str, Any] = {}
+    named: list[Observation] = []
     at: int | None = None
     for index, line in enumerate(section.lines):
         head, count, big = _HEAD.match(line), _COUNT.match(line), _TOO_BIG.match(line)
         if head:
             fields = {"address": head["address"], "size": int(head["size"])}
             at = index
+            if not _NUMBERS.fullmatch(head["name"]):
+                named.append(_event(section, at, "name-resolved", host_name=head["name"], address=head["address"]))
         elif count:
             fields |= {"sent": int(count["sent"]), "received": int(count["received"])}
             at = index
@@ -57,10 +65,12 @@ def parse(section: Section) -> Parsed:
             fields["path_mtu"] = int(big["mtu"])
             at = index
     if at is None or "size" not in fields or not fields.keys() & {"sent", "path_mtu"}:
-        return Parsed()
-    text = section.lines[at][:200]
-    told = observe(
-        section, at, "Event", event="ping-tried", origin="app", kind="fact", text=text, count=1,
-        order=section.number(at), fields=fields,
+        return Parsed(observations=tuple(named))
+    return Parsed(observations=(*named, _event(section, at, "ping-tried", **fields)))
+
+
+def _event(section: Section, index: int, name: str, **fields: Any) -> Observation:
+    return observe(
+        section, index, "Event", event=name, origin="app", kind="fact", text=section.lines[index][:200], count=1,
+        order=section.number(index), fields=fields,
     )  # fmt: skip
-    return Parsed(observations=(told,))

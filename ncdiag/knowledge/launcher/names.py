@@ -23,6 +23,8 @@ _PRIVATE = r"(?i).*\.(?:local|localdomain|lan|internal|intranet|private|home|cor
 _BY_SSH, _FORGE = "ssh:", r"(?:^|\.)(?:github|gitlab|bitbucket|huggingface|hf)\."
 """What launchers reach by ssh is a host of the job; git reaches the others."""
 _ALWAYS = "localhost"
+_DEBIAN = "127.0.1."
+"""The network in which installers of Debian and Ubuntu put a host's own name."""
 _SHORTEST = 4
 """The least number of letters of a name that is compared with another one."""
 
@@ -240,3 +242,14 @@ def misleads(event: Event, view: View) -> bool:
             view.note(other)
             return True
     return any(s.name == "MASTER_ADDR" and (s.text or "").partition(".")[0] == short for s in view.job.settings)
+
+
+@derived_of("name-resolved")
+def is_own_loopback(event: Event, view: View) -> bool:
+    """Does a host find a loopback address, such as Debian's 127.0.1.1, for its own name, which programs announce?"""
+    address = ip_address(str(event.fields.get("address") or ""))
+    short = str(event.fields.get("host_name") or "").partition(".")[0]
+    if address is None or not address.is_loopback or short.startswith(("localhost", "ip6-")):
+        return False
+    own = {host.name.partition(".")[0] for host in view.job.hosts if event.host in {None, host.name}}
+    return short in own or short == "" or _DEBIAN in str(address)
