@@ -2,7 +2,7 @@
 
 Sources: Open MPI 3 to 5 mpirun(1), MPICH hydra mpiexec -help, Horovod horovod/runner/launch.py, PyTorch
 torch/distributed/run.py, Slurm srun(1), DeepSpeed launcher/runner.py, Hugging Face accelerate commands/launch.py,
-Docker ``docker run`` reference. Dashes are not distinguished: pastes turn ``--mca`` into ``-mca`` or a typographic
+PaddlePaddle distributed/launch/context/args_envs.py, MindSpore parallel/cluster/run.py, Docker ``docker run`` reference. Dashes are not distinguished: pastes turn ``--mca`` into ``-mca`` or a typographic
 dash.
 """
 
@@ -127,6 +127,24 @@ _DOCKER = Launcher(
     ),
     value_by_default=True,
 )  # fmt: skip
+_PADDLE = Launcher(
+    options={
+        "ips": "hosts", "cluster_node_ips": "hosts", "nnodes": "nnodes", "nproc_per_node": "nproc_per_node",
+        "rank": "node_rank", "master": "endpoint",
+    },
+    flags=_set("with_gloo"),
+    values=_set(
+        "gpus devices xpus npus log_dir log_level log_overwrite run_mode job_id host port started_port nic max_restart "
+        "elastic_level elastic_timeout node_ip selected_gpus servers workers server_num worker_num trainers trainer_num"
+    ),
+)  # fmt: skip
+_MINDSPORE = Launcher(
+    options={
+        "worker_num": "np", "local_worker_num": "nproc_per_node", "master_addr": "master_addr",
+        "master_port": "master_port", "node_rank": "node_rank",
+    },
+    values=_set("log_dir join cluster_time_out bind_core tail_worker_log rank_table_file worker_log_name"),
+)  # fmt: skip
 _NCCL_TESTS = Launcher(options={"g": "ignored", "ngpus": "ignored"}, value_by_default=True)
 
 NCCL_TESTS = (
@@ -139,6 +157,7 @@ _BY_NAME = {
     "horovodrun": _HOROVOD, "torchrun": _TORCH, "torch.distributed.run": _TORCH, "torch.distributed.launch": _TORCH,
     "torch.distributed.elastic": _TORCH, "srun": _SLURM, "salloc": _SLURM, "sbatch": _SLURM,
     "deepspeed": _DEEPSPEED, "accelerate launch": _ACCELERATE,
+    "paddle.distributed.launch": _PADDLE, "fleetrun": _PADDLE, "msrun": _MINDSPORE,
     **dict.fromkeys(("docker run", "podman run", "nvidia-docker run", "nerdctl run"), _DOCKER),
 }  # fmt: skip
 CONTAINERS = frozenset({"docker run", "podman run", "nvidia-docker run", "nerdctl run"})

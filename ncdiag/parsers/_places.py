@@ -10,11 +10,15 @@ from ncdiag.facts.scalars import ip_address
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
-EVENTS = {"meeting-place-odd": {"given": "str"}, "meeting-place-given": {"given": "str"}}
+EVENTS = {
+    "meeting-place-odd": {"given": "str"}, "meeting-place-given": {"given": "str"},
+    "meeting-place-asked": {"variable": "str", "asked": "str"},
+}  # fmt: skip
 """Events that are told by the form of a line, and the types of their fields."""
 _LOOKED_AT = 4096
 _SIGNS = Signs(
-    "master_addr", "master-addr", "main_process_ip", "rdzv", "init_method", "dist_url", "init_addr", "init-addr"
+    "master_addr", "master-addr", "main_process_ip", "rdzv", "init_method", "dist_url", "init_addr", "init-addr",
+    "hostname -i", "hostname --ip-address", "hostname --all-ip-addresses",
 )
 _NAMES = r"(?:master[_-]addr|main_process_ip|rdzv[_-]endpoint|dist[_-]init[_-]addr|init[_-]method|dist[_-]url)"
 _GIVEN = lazy_regex(rf"(?i){_NAMES}['\"]?\s?[=: ]\s?['\"]?(?:tcp://)?(?P<ip>\d{{1,3}}(?:\.\d{{1,3}}){{3}})\b")
@@ -22,15 +26,22 @@ _ODD = lazy_regex(
     r"(?i)(?<![\w.])-{1,2}(?:master[_-]addr|main_process_ip|dist[_-]init[_-]addr)[= ](?P<path>/\w\S{2,200})"
 )
 """A path in place of an address."""
+_ASKED = lazy_regex(
+    r"(?i)\s{0,40}(?:export\s)?(?P<variable>\w{0,40}(?:addr|ip|host|master|head|node)\w{0,40})=[\"']?(?:\$\(|`)[^\n]{0,400}?"
+    r"(?P<asked>\bhostname\s(?:-[iI]|--ip-address|--all-ip-addresses))\b"
+)
+"""A shell's variable for an address that a host is asked for by its own name."""
 
 
 def find(text: str) -> Found | None:
-    """The place where the ranks meet, or a path that is given for it; None for other lines."""
+    """The place where the ranks meet, a path that is given for it, or how it is asked for; None for other lines."""
     if not _SIGNS.stand_in(text):
         return None
     text = text[:_LOOKED_AT]
     if odd := _ODD.search(text):
         return Found("meeting-place-odd", "launcher", "fact", {"given": odd["path"]})
+    if asked := _ASKED.match(text):
+        return Found("meeting-place-asked", "launcher", "fact", asked.groupdict())
     given = _GIVEN.search(text)
     if given is None or ip_address(given["ip"]) is None:
         return None

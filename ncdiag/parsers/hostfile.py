@@ -18,7 +18,9 @@ from ncdiag.parsers._rows import Reading, Row, Rows, after_text
 KIND = "hostfile"
 COMMANDS: tuple[str, ...] = (
     "cat hostfile", "cat hosts", "cat machinefile", "cat hostfile.txt", "cat hosts.txt", "cat /etc/mpi/hostfile",
-    "hostfile", "machinefile",
+    "cat hostlist", "cat hostlist.txt", "cat host_list", "cat host_file", "cat my_hostfile", "cat myhostfile",
+    "cat mpi_hosts", "cat nodelist", "cat nodelist.txt", "cat nodefile", "cat nodes.txt", "cat machines",
+    "cat machines.txt", "cat machinefile.txt", "hostfile", "machinefile",
 )  # fmt: skip
 _USER = r"(?:[a-z_][\w.-]{0,31}@)?"
 _HOST = r"[A-Za-z0-9][\w.-]{0,80}"
@@ -37,6 +39,7 @@ _SLOTS = (
 )
 _COLON = rf"\s*{_USER}(?P<name>{_HOST})(?::(?P<slots>\d{{1,4}}))?\s*$"
 _ALONE = lazy_regex(rf"(?:{_BARE}|{_IP})\s*$")
+_ADDRESS = lazy_regex(_IP)
 _COMMENT = lazy_regex(r"\s*#")
 _ALIKE = 3
 _STEM = 2
@@ -67,9 +70,12 @@ class _Hosts(Reading):
 
 
 def _alike(names: Sequence[str]) -> bool:
-    """Several different names that share how they begin."""
+    """Several different names that share how they begin, or at least two in one domain."""
     if not all(_ALONE.match(name) for name in names):
         return False
+    domains = {name.partition(".")[2] for name in names if not _ADDRESS.fullmatch(name)}
+    if len(set(names)) == len(names) > 1 and len(domains) == 1 and "." in domains.pop():
+        return True
     stems = {name[:_STEM] for name in names}
     return len(names) >= _ALIKE and len(set(names)) == len(names) and len(stems) == 1
 

@@ -25,11 +25,11 @@ _MPI = (
     r"|(?:python[\d.]{0,5}|bash|sh|torchrun|singularity|apptainer)[ \t]"
     rf"|[\w./-]{{1,100}}\.(?:py|sh)\b|{NCCL_TESTS}\b)"
 )
-_TORCH = rf"(?:torchrun|deepspeed)[ \t]+(?:{_DASH}|\\|\$|\S{{1,200}}\.py\b)"
+_TORCH = rf"(?:torchrun|deepspeed|fleetrun|msrun)[ \t]+(?:{_DASH}|\\|\$|\S{{1,200}}\.py\b)"
 _FLAG = r"(?:-[A-Za-z]{1,3}[ \t]+)?"
 _MODULE = (
     r"(?:python[\d.]{0,5}|accelerate)[ \t]+"
-    rf"(?:launch[ \t]+\S|{_FLAG}{_FLAG}torch\.distributed\.(?:launch|run)\b)"
+    rf"(?:launch[ \t]+\S|{_FLAG}{_FLAG}(?:torch\.distributed\.(?:launch|run)|paddle\.distributed\.launch)\b)"
 )
 _DOCKER = r"(?:docker|podman|nvidia-docker|nerdctl)[ \t]+(?:container[ \t]+)?run[ \t]+(?:-|\\)"
 _TESTS = rf"{NCCL_TESTS}[ \t]+-[a-zA-Z]"

@@ -15,7 +15,7 @@ import msgspec
 
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _context, _program
+from ncdiag.parsers import _context, _program, coordination
 
 KIND = "traceback"
 COMMANDS: tuple[str, ...] = ()
@@ -31,6 +31,8 @@ _MORE = re.compile(
 _LAST_ERROR = re.compile(r"Last error:$")
 _INTERRUPTED = "KeyboardInterrupt"
 _FRAME = re.compile(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}), in (?P<function>\S{1,200})')
+_LISTS = re.compile(coordination.ANCHOR)
+"""An exception whose message is a list of tasks, which that parser reads."""
 _KEPT_FRAMES = 60
 _FRAME_INDENT = re.compile(r"[^\S\n]{2,}|\t")
 
@@ -51,6 +53,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
     was_indented, last_text = _body(last)
     if _HEADER.match(text):
         return _CHAIN.match(last_text) is not None
+    if not indented and _LISTS.match(text):
+        return False
     if indented or _CHAIN.match(text) or _MORE.match(text):
         return True
     return was_indented or _HEADER.match(last_text) is not None or _LAST_ERROR.match(last_text) is not None

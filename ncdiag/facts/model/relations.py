@@ -10,6 +10,7 @@ RelationKind = Literal[
     "alone", "more-than-gpus", "gpus-shared", "place-no-address", "place-is-path", "peer-elsewhere", "bus-id-twice",
     "ipc-across-hosts", "gids-start-late", "first-gid-link-local", "longer-than-limit", "at-resolver-interval",
     "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes", "silent-nccl",
+    "others-not-started", "one-side-started", "place-by-own-lookup",
 ]  # fmt: skip
 
 

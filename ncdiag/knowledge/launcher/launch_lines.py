@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from ncdiag.facts.derived import derived, derived_of
@@ -27,10 +28,11 @@ def miscount(job: Job, view: View) -> str | None:
     told = _without_slots(job)
     if told is not None:
         view.note(told)
+        cut = next((found for launch in job.launches if (found := cut_list(launch, view))), "")
         wanted = told.fields.get("wanted_slots")
-        if wanted is None:
-            return "More ranks are requested than the hosts have slots for"
-        return f"mpirun was asked for {wanted} ranks, more than its hosts have slots for"
+        if cut or wanted is None:
+            return f"The launcher was asked for more ranks than its hosts have slots for{cut}"
+        return f"The launcher was asked for {wanted} ranks, more than its hosts have slots for"
     counted = [(launch, slots(launch, view)) for launch in job.launches]
     known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
     for launch, count in known:
@@ -55,6 +57,17 @@ def lacks_slots(job: Job, view: View) -> bool:
 
 def _without_slots(job: Job) -> Event | None:
     return next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
+
+
+_HOST = re.compile(r",?(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,4})?|[A-Za-z][\w.-]{0,62}:\d{1,4}),?$")
+
+
+@derived
+def cut_list(launch: Launch, view: View) -> str:
+    """A clause about a list of hosts that ends at a blank, so that the next host is taken for the program; else empty."""
+    if not launch.hosts or not _HOST.match(launch.executable or ""):
+        return ""
+    return f": its list of hosts ends at the blank before {launch.executable}"
 
 
 _PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"

@@ -17,7 +17,7 @@ from ncdiag.facts.view import View
 
 _PROGRAMS = frozenset({
     "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch", "accelerate config",
-    "deepspeed",
+    "deepspeed", "paddle.distributed.launch", "fleetrun", "msrun",
 })  # fmt: skip
 """Launchers that are started on each host."""
 _NUMBERS_ITSELF = "c10d"

@@ -9,10 +9,11 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Relation, RelationKind
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import note_lines
-from ncdiag.knowledge.relations import addresses, launches, numbers, values
+from ncdiag.knowledge.relations import addresses, launches, meeting, numbers, values
 
 KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.alone, launches.more_than_gpus, launches.gpus_shared, launches.place_no_address, launches.silent,
+    meeting.alone_by_rank, meeting.others_not_started, meeting.one_side_started,
     addresses.peer_elsewhere,
     numbers.bus_id_twice, numbers.ipc_across_hosts, numbers.gids_start_late, numbers.first_gid_link_local,
     values.longer_than_limit, values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,

@@ -11,6 +11,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -27,6 +28,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 _PROMPT = re.compile(r"\s*(?:>>> ?|In \[\d{1,4}\]: )")
 _MORE = re.compile(r"\s*\.{3}(?::? |$)")
 _FRAME = re.compile(r'.{0,200}File "[^"\n]{1,400}", line \d+')
+_BEGINS = re.compile(r"\b(?:init_process_group|init_distributed|distributed\.initialize)\(")
 _PIECE = re.compile(r"\"\"\"|'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|#[^\n]*|[()\[\]{}]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _HEADER = re.compile(r"expected an indented block after .{1,80} on line (\d+)")
@@ -52,6 +54,14 @@ def scripts(lines: Sequence[tuple[int, str]]) -> list[Script]:
         if body:
             found.append(Script(body))
     return found
+
+
+def begun(lines: Sequence[tuple[int, str]]) -> list[Script]:
+    """The statements of tracebacks by which a job begins: those at which a program stopped, as it was written."""
+    found = [(number, line) for (_, frame), (number, line) in pairwise(lines[:_LINES]) if _FRAME.match(frame)]
+    chosen = [(number, line[:_LINE]) for number, line in found if _BEGINS.search(line)]
+    body = [each for at in chosen for each in _statements([at], [_ROOM])]
+    return [Script(body)] if body else []
 
 
 def _stretches(lines: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:

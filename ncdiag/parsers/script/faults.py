@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ncdiag.base.spans import span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers.script import starts
-from ncdiag.parsers.script.blocks import Script, scripts
+from ncdiag.parsers.script.blocks import Script, begun, scripts
 from ncdiag.parsers.script.collectives import Finder
 from ncdiag.parsers.script.devices import Devices
 from ncdiag.parsers.script.names import Names, written
@@ -33,7 +33,7 @@ def read(source: str, lines: Sequence[tuple[int, str]]) -> list[Observation]:
     """What is wrong with the programs in a paste, by its numbered lines."""
     text, held = "\n".join(line for _, line in lines), dict(lines)
     try:
-        faults = _Faults(text, scripts(lines))
+        faults = _Faults(text, scripts(lines), begun(lines))
         return [_observed(source, *fault, held, one_host=faults.one_host) for fault in faults.all()]
     except RecursionError:  # an expression within expressions, which nobody writes
         return []
@@ -60,8 +60,9 @@ def _observed(  # noqa: PLR0913  (what a fault is made of)
 class _Faults:
     """The faults of the programs of one paste; what the paste says beside them tells how they were started."""
 
-    def __init__(self, text: str, found: Sequence[Script]) -> None:
+    def __init__(self, text: str, found: Sequence[Script], stopped: Sequence[Script]) -> None:
         self._text = text
+        self._stopped = [Names(script) for script in stopped]
         self._scripts = [(script, Names(script)) for script in found]
         self._names = [names for _, names in self._scripts]
         self._devices = Devices(self._names)
@@ -104,7 +105,7 @@ class _Faults:
         return next(names for names in self._names if any(call is each for each in names.calls))
 
     def _of_numbers(self) -> Iterator[Fault]:
-        said = [(each, names) for names in self._names for each in starts.numbers(names)]
+        said = [(each, names) for names in (*self._names, *self._stopped) for each in starts.numbers(names)]
         ranks = {each.rank for each, _ in said} - {None}
         started = {count for _, count in self._started if count}
         several = _HOSTS.search(self._text) is not None
@@ -122,5 +123,7 @@ class _Faults:
         for script, names in self._scripts:
             if call := starts.unguarded(script, names):
                 yield "unguarded-spawn", call, names
+            if (call := starts.own_place(names)) and not self._started:
+                yield "own-place", call, names
             if call := starts.forked(script, names):
                 yield "cuda-before-fork", call, names

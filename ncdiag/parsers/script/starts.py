@@ -57,6 +57,38 @@ def local_as_rank(call: ast.Call, names: Names) -> bool:
     return str(told).lower() == "local_rank"
 
 
+_OWN_NAME = frozenset({"gethostname", "getfqdn", "gethostbyname", "node"})
+_BY_CHANCE = frozenset({"randint", "randrange", "choice", "random"})
+
+
+def own_place(names: Names) -> ast.Call | None:
+    """A call by which each process gets a place to meet of its own: a free or a random port, the name of its own host.
+
+    Where the program spawns its processes, they have what the first one found.
+    """
+    if any(spawned(names)):
+        return None
+    told = dict(names.variables)
+    for variable, ways in (("MASTER_PORT", _BY_CHANCE), ("MASTER_ADDR", _OWN_NAME)):
+        value = told.get(variable)
+        for call in () if value is None else (node for node in ast.walk(value) if isinstance(node, ast.Call)):
+            if last(call.func) in ways or (variable == "MASTER_PORT" and _binds_any(names.functions.get(last(call.func)))):
+                return call
+    return next((call for function in names.functions.values() if (call := _binds_any(function))), None)
+
+
+def _binds_any(function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> ast.Call | None:
+    """The call that binds a socket to any free port, in a function that returns its number."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)] if function is not None else []
+    if not any(last(call.func) == "getsockname" for call in calls):
+        return None
+    return next((call for call in calls if last(call.func) == "bind" and call.args and _any_port(call.args[0])), None)
+
+
+def _any_port(node: ast.expr) -> bool:
+    return isinstance(node, ast.Tuple) and len(node.elts) > 1 and constant(node.elts[1]) == 0
+
+
 def spawned(names: Names) -> Iterator[tuple[ast.Call, int]]:
     """The calls that start several processes, each with their number; 0 where it is not told."""
     for call in names.calls:

@@ -59,6 +59,14 @@ _ON_HOST = lazy_regex(
     re.IGNORECASE,
 )
 """``and gpu-n2:``, ``the same on n3:``: a hand-written phrase that names the machine whose outputs follow."""
+_RUN_ON = lazy_regex(
+    r"[\s#*_>`(-]{0,8}(?=.{0,80}(?:command|script|launch|start|run\b|ran\b|execut))(?:[a-z]{1,12}\s){0,8}?(?:on|at)\s(?:[a-z]{1,8}\s){0,2}"
+    rf"`?(?P<host>(?:\d{{1,3}}\.){{3}}\d{{1,3}}|{_NAMED_HOST})`?(?:\s[a-z]{{1,12}}){{0,4}}\s?:[*_`\s]{{0,4}}$"
+    r"|\s{0,8}\u5728\s?(?P<there>(?:\d{1,3}\.){3}\d{1,3}"
+    rf"|{_NAMED_HOST})\s?[\u4e00-\u9fff]{{0,6}}\u4e0a[\u4e00-\u9fff]{{0,12}}\s?[:\uff1a]\s*$",
+    re.IGNORECASE,
+)
+"""``The command that I run on 10.0.0.4:``, in Chinese as well: the machine on which the lines below were typed."""
 _NO_HOST = lazy_regex(
     r"(?:rank|step|epoch|stage|phase|part|test|case|run|option|attempt|try|layer|round|job|task|gpu|nic|port|rail|cuda|eth"
     r"|en[ops]\w*|ib|bond|mlx|nvme|device|channel|thread|process|line|page|fig\w*|item|point|question|q|v|h|utf|sha|md|x)"
@@ -252,6 +260,8 @@ def _labelled(line: str) -> str | None:
 
 def _said_host(line: str) -> str | None:
     """The host in a short phrase that ends in a colon; without a preposition, only a name with a dash."""
+    if ran := _RUN_ON.match(line):
+        return ran["host"] or ran["there"]
     found = _ON_HOST.match(line)
     if found is None or _NO_HOST.fullmatch(found["host"]) or not (found["words"] or "-" in found["host"]):
         return None

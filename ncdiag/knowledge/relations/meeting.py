@@ -1,0 +1,119 @@
+"""Who came to the place where the ranks meet: processes that are alone, others that nobody started, peers of one side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ncdiag.facts.model import Benchmark, Event, Fact, Job, Launch, Rank, Relation
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
+from ncdiag.facts.vocabulary.outcome import place, went_on
+from ncdiag.facts.vocabulary.probes import lines_of
+
+_ANNOUNCED, _UNANSWERED = "rank-announced", "rendezvous-unanswered"
+_WAITED = frozenset({"torch-store-timeout", "coordination-start-timeout"})
+_STARTS_SEVERAL = (*MPI_PROGRAMS, "srun")
+_EACH_ON_ITS_HOST = frozenset({
+    "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch", "paddle.distributed.launch",
+    "fleetrun", "msrun",
+})  # fmt: skip
+"""Launchers that have to be started on every host."""
+_LOCAL = re.compile(
+    r"(?:coordinator_address|init_method|address)\W{1,4}(?:\w{1,8}://)?(?:localhost|127\.\d|0\.0\.0\.0)", re.IGNORECASE
+)
+"""A local address as the place where the ranks meet, in the code of a program."""
+_SEVERAL = 2
+
+
+def alone_by_rank(job: Job, view: View) -> Iterator[Relation]:
+    """Several processes that ran together all call themselves the first of one."""
+    for found in (_listed_apart(job), _announced_apart(job)):
+        if found is not None:
+            facts, text = found
+            yield Relation(what="alone", text=text, provenance=lines_of(facts))
+
+
+def _listed_apart(job: Job) -> tuple[list[Fact], str] | None:
+    """Lists of devices of nccl-tests, line after line, of different processes, each of which begins at rank 0."""
+    group: list[Benchmark] = []
+    for before, run in pairwise(job.benchmarks):
+        if not (_is_list(before) and _is_list(run) and run.nthreads is None and _are_next(before, run)):
+            group = []
+            continue
+        group = [*(group or [before]), run]
+    if len(group) < _SEVERAL:
+        return None
+    first: list[Rank] = [rank for rank in job.ranks if rank.rank == 0]
+    owners = {(rank.host, rank.pid) for rank in first}
+    if len(owners) < len(group):
+        return None
+    return [*group, *first], f"{len(owners)} processes of one test each list their GPU as rank 0"
+
+
+def _is_list(run: Benchmark) -> bool:
+    return run.nranks is not None and not run.rows and not run.unreadable_rows
+
+
+def _are_next(before: Benchmark, run: Benchmark) -> bool:
+    """Is the list of the second in the line after the list of the first?"""
+    one, other = place(before), place(run)
+    if one is None or other is None or one[0] != other[0]:
+        return False
+    return other[1] - one[1] <= (before.nranks or 0)
+
+
+def _announced_apart(job: Job) -> tuple[list[Fact], str] | None:
+    """Processes of one launch line that each announce rank 0 of 1."""
+    alone = [e for e in job.events if e.event == _ANNOUNCED and e.fields.get("world_size") == 1]
+    line = next((la for la in job.launches if la.program.endswith(_STARTS_SEVERAL) and _count(la) >= _SEVERAL), None)
+    others = [e for e in job.events if e.event == _ANNOUNCED and e.fields.get("world_size") not in {1, None}]
+    if line is None or len(alone) < _SEVERAL or others:
+        return None
+    return [line, *alone], f"{line.program} starts {_count(line)} processes, and each says that it is the only one"
+
+
+def _count(launch: Launch) -> int:
+    return launch.np or (launch.nnodes or len(launch.hosts) or 1) * (launch.nproc_per_node or 1)
+
+
+def others_not_started(job: Job, view: View) -> Iterator[Relation]:
+    """The ranks meet on the host itself, so that no network can keep them apart, and the others did not come."""
+    waits = [e for e in job.events if e.event in _WAITED and not went_on(e, view) and _others_lack(e)]
+    if not waits or any(rank.nranks for rank in job.ranks):
+        return
+    local: list[Fact] = [f for f in job.script_faults if f.kind in {"fixed-rank", "world-size"} and _LOCAL.search(f.text)]
+    local += [s for s in job.settings if s.name == "MASTER_ADDR" and (s.text or "") in {"localhost", "127.0.0.1"}]
+    if local:
+        text = f"the ranks meet on this host, where {_missing(waits[0])}"
+        yield Relation(what="others-not-started", text=text, provenance=lines_of([waits[0], local[0]]))
+
+
+def _others_lack(event: Event) -> bool:
+    joined, expected = event.fields.get("joined"), event.fields.get("expected", event.fields.get("world_size"))
+    if isinstance(joined, int) and isinstance(expected, int):
+        return joined < expected
+    return bool(event.fields.get("tasks"))
+
+
+def _missing(event: Event) -> str:
+    fields = event.fields
+    if fields.get("joined") is not None:
+        return f"{fields['joined']} of {fields.get('expected', fields.get('world_size'))} came"
+    return f"the tasks {fields['tasks']} did not come"
+
+
+def one_side_started(job: Job, view: View) -> Iterator[Relation]:
+    """A launcher that every host needs is shown on some hosts only, and exactly the processes of the others are waited for."""
+    waits = [e for e in job.events if e.event == _UNANSWERED and not went_on(e, view) and e.fields.get("peer_host")]
+    lines = [la for la in job.launches if la.program in _EACH_ON_ITS_HOST and la.host is not None and la.hosts]
+    if not waits or not lines or any(rank.nranks for rank in job.ranks):
+        return
+    started = {line.host for line in lines}
+    lacking = {str(e.fields["peer_host"]) for e in waits}
+    listed = {host.name for line in lines for host in line.hosts}
+    if started <= listed and lacking and lacking <= listed - started:
+        text = f"{lines[0].program} is shown on {', '.join(sorted(map(str, started)))}, and the processes on"
+        text += f" {', '.join(sorted(lacking))} do not listen"
+        yield Relation(what="one-side-started", text=text, provenance=lines_of([lines[0], waits[0]]))
