@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.products import efa_machines, products
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Interface, Job, Launch
@@ -93,9 +94,21 @@ def verbs_failure(host: Host, view: View) -> str:
     return failed.text if failed else ""
 
 
+_OPENED = ("ib-query-gid-failed", "ib-query-port-failed", "ib-create-qp-failed", "ib-reg-mr-failed")
+"""Events of a device that a program has opened: it asks for a port or GID, or creates a queue or a memory region."""
+_DEVICE = lazy_regex(r"\b[a-z]+\w*_\w+\b")
+
+
 def _closed(host: Host, view: View) -> Event | None:
-    """An open of a device that failed for another reason than a lack of resources of the card or process."""
-    return next((e for e in view.events_on(host.name, OPEN_FAILURES) if not is_used_up(e, view)), None)
+    """An open of a device that failed for another reason than a lack of resources of the card or process.
+
+    Programs report a device that they opened and cannot use (it has no suitable GID) in the same words.
+    """
+    failed = [e for e in view.events_on(host.name, OPEN_FAILURES) if not is_used_up(e, view)]
+    if not failed:
+        return None
+    opened = {name for e in view.events_on(host.name, _OPENED) for name in _DEVICE.findall(e.text)}
+    return next((e for e in failed if opened.isdisjoint(_DEVICE.findall(e.text))), None)
 
 
 _SHM_EVENTS = frozenset({"shm-extend-failed", "shm-segment-failed", "container-shm-small", "shared-memory-full"})

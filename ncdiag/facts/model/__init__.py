@@ -79,7 +79,7 @@ from ncdiag.facts.model.relations import Relation, RelationKind
 from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump, StackFrame, StackThread
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
-from ncdiag.facts.model.told import Context, RunLabel, ToldRate, Trial, Want
+from ncdiag.facts.model.told import Access, Context, RunLabel, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import (
     GraphChannel,
     GraphDump,
@@ -107,6 +107,7 @@ from ncdiag.facts.model.troubles import (
 from ncdiag.facts.model.wiring import Ring, Wire, Wiring
 
 __all__ = [
+    "Access",
     "FAILING",
     "FAILURES",
     "PHASES",

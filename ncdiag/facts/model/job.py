@@ -41,7 +41,7 @@ from ncdiag.facts.model.records import (
 from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
-from ncdiag.facts.model.told import Context, RunLabel, ToldRate, Trial, Want
+from ncdiag.facts.model.told import Access, Context, RunLabel, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
 
@@ -291,6 +291,7 @@ class Job(Fact, frozen=True, kw_only=True):
     trials: Open[Trial] = ()
     run_labels: Open[RunLabel] = ()
     contexts: Open[Context] = ()
+    accesses: Open[Access] = ()
     wishes: Open[Want] = ()
     told_rates: Open[ToldRate] = ()
     cluster_nodes: Open[ClusterNode] = ()

@@ -59,6 +59,20 @@ class Context(Fact, frozen=True, kw_only=True):
     text: str = ""
 
 
+class Access(Fact, frozen=True, kw_only=True):
+    """Whether a tool reached the GPUs or RDMA devices, as a person says it or a pasted command shows it.
+
+    ``tool``: a ``-smi`` only queries the driver; ``cuda``, ``rocm`` and ``npu`` use the GPU; a ``program`` may use any.
+    ``place`` is where it ran, or as whom; empty where nothing says it.
+    """
+
+    tool: Literal["nvidia-smi", "cuda", "rocm-smi", "rocm", "npu-smi", "npu", "rdma", "program"]
+    place: Literal["host", "container", "job", "root", "user", ""]
+    works: bool
+    told: bool = True
+    text: str = ""
+
+
 class Want(Fact, frozen=True, kw_only=True):
     """What a person wants NCCL to do, as a label: ``use-sockets``, ``choose-interface``."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ncdiag.base.patterns import lazy_regex
@@ -15,7 +15,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import context, labels, measures, states, tables, titles, wants
+from ncdiag.parsers.user_text import access, context, labels, measures, states, tables, titles, wants
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
 from ncdiag.parsers.user_text.trials import Found, Reader
@@ -71,6 +71,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
 
     unit = _only_unit(chosen)
     reader, rates = Reader(unit), RateReader()
+    said: dict[int, list[str]] = {}
     for first, line, offsets, is_sentence in chosen:
         section, index = lines[first]
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
@@ -82,6 +83,8 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
             measured += [(each, first + bisect.bisect(offsets, at + each.at) - 1) for each in reader.measures]
             others += _others(sentence, section, index, trials) if spoken else []
+            if spoken:
+                said.setdefault(first + bisect.bisect(offsets, at) - 1, []).append(sentence)
     listing = states.Listing()
     for line, (section, index) in zip(written, lines, strict=True):
         others += _labels(line, section, index)
@@ -94,6 +97,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             found += [(trial, row.at) for trial in reader.read(sentence, is_item=True)]
             measured += [(each, row.at) for each in reader.measures]
     found += [(Found(change, outcome, 0), index) for change, outcome, index in measures.compared(measured)]
+    others += _accesses(written, said, lines)
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
 
 
@@ -199,6 +203,19 @@ def _complaints(said: str, section: Section, index: int) -> list[Observation]:
 def _rates(found: Iterable[Rate], section: Section, index: int) -> list[Observation]:
     text = section.lines[index][:_KEPT]
     return [observe(section, index, "ToldRate", of=r.of, gbps=r.gbps, count=r.links, text=text) for r in found]
+
+
+def _accesses(
+    written: Sequence[str], said: Mapping[int, Sequence[str]], lines: Sequence[tuple[Section, int]]
+) -> Iterator[Observation]:
+    """What reaches the GPUs and RDMA devices, in the order of the lines."""
+    reader = access.AccessReader()
+    for number, line in enumerate(written):
+        seen = reader.line(line)
+        found = [*([] if seen is None else [seen]), *(each for text in said.get(number, ()) for each in reader.prose(text))]
+        for each in dict.fromkeys(found):
+            section, index = lines[number]
+            yield observe(section, index, "Access", tool=each.tool, place=each.place, works=each.works, text=line[:_KEPT])
 
 
 def _labels(line: str, section: Section, index: int) -> list[Observation]:

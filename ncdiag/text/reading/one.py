@@ -24,7 +24,7 @@ from ncdiag.text.sources.model import Text
 
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events for lines that nobody recognises: text around a line may create them by accident."""
-_TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate", "RunLabel"})
+_TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate", "RunLabel", "Access"})
 """Statements of people, which count whatever surrounds them."""
 _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
 """Fields that describe the line or how it was read, not its content."""
