@@ -10,16 +10,17 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.base.products import Product, product_of
+from ncdiag.base.products import Product, product_of, products
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Complaint, Context, Job
+from ncdiag.facts.model import Complaint, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.facts.vocabulary.gpus import has_nvlink, has_nvswitch
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.told import broken_by, cured_by
 
 _LATE_PHASES = frozenset({"later", "end", "rendezvous"})
-_LATE_FORMS = frozenset({"epoch-end", "validating", "saving", "pauses", "falls-off"})
+_LATE_FORMS = frozenset({"epoch-end", "validating", "saving", "pauses", "falls-off", "second-step", "on-one-rank"})
 _IDLE = frozenset({"gpus-idle", "pauses"})
 _STARTING = frozenset({"cannot-start", "fails-at-init"})
 _SEVERAL_GPUS = frozenset({"one-gpu", "fewer-gpus"})
@@ -90,7 +91,7 @@ def platform(job: Job, view: View) -> tuple[str, ...]:
     ``amd``, ``amd-cards``; ``virtual``; ``small-bar``: GPUs with a BAR1
     of 256 MiB; and the words that people use for it: ``workstation``, ``riser``, ``roce``, ``gigabit``, ``slurm``.
     """
-    found = [*_of_gpus(job, view), *_of_hosts(job, view)]
+    found = [*_of_gpus(job, view), *_of_hosts(job, view), *_of_cloud(job, view)]
     if any(host.virtual_machine for host in job.hosts) or _said(job, view, "vm", "passthrough"):
         found.append("virtual")
     if "workstation" in (said := _values(job, view, _KINDS)) and "board" not in found:
@@ -99,23 +100,23 @@ def platform(job: Job, view: View) -> tuple[str, ...]:
 
 
 def _of_gpus(job: Job, view: View) -> Iterator[str]:
-    gpus = [gpu for host in job.hosts for gpu in host.gpus if gpu.model]
-    told = [context for context in job.contexts if context.kind == "gpu-model"]
-    models = [(gpu.model or "", gpu) for gpu in gpus] + [(as_printed(c.value), c) for c in told]
-    products = [(product_of(model), entity) for model, entity in models]
-    for _, entity in products[:1]:
-        view.note(entity)
-    if any(_AMD.search(model) for model, _ in models):
+    named = named_gpus(job, view)
+    products_of = [product_of(as_printed(name)) for name in named]
+    for gpu in [gpu for host in job.hosts for gpu in host.gpus if gpu.model][:1]:
+        view.note(gpu, "model")
+    for context in [context for context in job.contexts if context.kind in {"gpu-model", "instance-type"}][:1]:
+        view.note(context)
+    if any(_AMD.search(name) for name in named):
         yield "amd"
-        if any(_AMD_CARD.search(model) for model, _ in models):
+        if any(_AMD_CARD.search(name) for name in named):
             yield "amd-cards"
-    if _are_cards(job, view, [product for product, _ in products]):
+    if _are_cards(job, view, products_of):
         yield "cards"
-    if any(product is not None and product.form != "card" for product, _ in products):
+    if any(product is not None and product.form != "card" for product in products_of):
         yield "board"
-    if products and all(product is not None and product.bar1 for product, _ in products):
+    if products_of and all(product is not None and product.bar1 for product in products_of):
         yield "small-bar"
-    if len(gpus) > 1 or len(job.ranks) > 1 or _counts(told, job) or _needs_several(job, view):
+    if sum(len(host.gpus) for host in job.hosts) > 1 or len(job.ranks) > 1 or _counts(job) or _needs_several(job, view):
         yield "several-gpus"
 
 
@@ -129,7 +130,7 @@ def _are_cards(job: Job, view: View, products: Iterable[Product | None]) -> bool
     return bool(known) and all(product is not None and product.form == "card" for product in known)
 
 
-def _counts(told: Iterable[Context], job: Job) -> bool:
+def _counts(job: Job) -> bool:
     """True if people speak of several GPUs."""
     numbers = (re.match(r"\d+", context.value) for context in job.contexts if context.kind == "gpu-count")
     return any(number and int(number[0]) > 1 for number in numbers)
@@ -147,6 +148,15 @@ def _of_hosts(job: Job, view: View) -> Iterator[str]:
     written = (fact.text for facts in (job.complaints, job.contexts, job.trials) for fact in facts)
     if several or (several is None and (told or any(_HOSTS.search(text) for text in written))):
         yield "several-hosts"
+
+
+def _of_cloud(job: Job, view: View) -> Iterator[str]:
+    """The network of the machine type that tools or people name."""
+    types = {host.instance_type for host in job.hosts} | {c.value for c in job.contexts if c.kind == "instance-type"}
+    names = {name.lower().removeprefix("standard_") for name in types if name}
+    for row in products().machine:
+        if names & {row.name.lower(), row.name.lower().removeprefix("standard_")}:
+            yield "efa" if row.layer == "EFA" else f"{row.cloud}-network"
 
 
 def _said(job: Job, view: View, *kinds: str) -> bool:

@@ -54,11 +54,13 @@ LEXER = Lexer(
              "(?:[2-9两三四八]|\\d{2,4})\\s?台(?=[\\w\\s]{0,12}(?:机器|服务器|节点|主机|机))"),
         Word("machine", "workstation", r"workstations?|desktops?|(?:gaming\s|home\s|my\s)pc|(?:mining|gpu)\srigs?|tower"),
         Word("machine", "board", r"hgx|dgx(?!\sspark)"),
+        Word("machine", "ascend", r"ascend|atlas|npus?|910[abc]\d?", "昇腾"),
         Word("slot", "riser", r"(?:usb\s)?risers?(?:\s(?:cards?|cables?))?|mining\s(?:boards?|motherboards?)"),
         Word("slot", "narrow-slot", r"x[14]\s(?:pci-?e?\s)?(?:slots?|pci-?e?|lanes?)|pci-?e?\sx[14]\b|chipset\s(?:slots?|lanes?)"),
         Word("network", "infiniband", r"infiniband|ib\s(?:cluster|fabric|network|cards?|switch\w*)"),
         Word("network", "roce", r"roce(?:v[12])?"),
         Word("network", "gigabit", r"gigabit(?:\sethernet)?|1\s?gbe|1\s?g(?:bit)?(?:\sethernet|/s\sethernet)|1000\s?mbit\S*"),
+        Word("network", "bond", r"mlx5_bond_\d|bond(?:ed|ing)\s(?:ports?|interfaces?|nics?)|lacp"),
         Word("network", "wireless", r"wi-?fi|wlan|wireless"),
         Word("network", "internet", r"(?:over|across)\sthe\sinternet|behind\s(?:a\s)?(?:nat|router)|different\sproviders|at\shome"),
         Word("networks", "several-networks", r"(?:two|2|several|multiple|three|different)\snetworks|(?:two|2|several|multiple)\s(?:nics|network\s(?:cards|interfaces|adapters))(?=\s(?:each|per))"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers._prose import is_said
+from ncdiag.parsers.user_text import numbers
 
 _NEAR = 90
 """The greatest number of characters between the subject and what is said of it."""
@@ -45,7 +46,7 @@ FORMS = (
         "gpus-idle", "slow",
         r"(?:gpus?|cards?)(?:'s)?\s(?:\w+\s)?(?:util\w*|usage|load|capacity|activity)|gpu-?util\w*|utili[sz]ation|all\s(?:\w+\s)?gpus|gpus?(?=\s(?:are|sit|go|stay|wait|drop|starv))",
         r"(?:drop|fall|go|dip|sink)\w*\s(?:\w+\s){0,2}(?:to\s)?(?:around\s|about\s|near\s|nearly\s)?(?:0|zero)\b|(?:is|at|only|stays|sits)\s(?:\w+\s){0,2}(?:0\s?%?\s(?:for|most|between)|idle|very\slow|low\b)"
-        r"|idl(?:e|es|ing)|fluctuat\w*|oscillat\w*|up\sand\sdown|jump\w*\s(?:\w+\s){0,2}between|wait\w*\sfor\s(?:the\s)?(?:data|input|next\sbatch)|starv\w*|in\sbursts",
+        r"|idl(?:e|es|ing)|fluctuat\w*|oscillat\w*|up\sand\sdown|jump\w*\s(?:\w+\s){0,2}between|wait\w*\sfor\s(?:the\s)?(?:data|input|next\sbatch)|starv\w*|in\sbursts|nothing\shappens",
         of=("slow", "hangs"),
     ),
     Form(
@@ -72,15 +73,15 @@ FORMS = (
     Form(
         "elsewhere", "slow",
         r"slow\w*|times\sas\slong|longer|takes?\s(?:\w+\s){0,3}(?:\d|minutes|seconds|hours)|(?:batch\w*|steps|iterations|images|samples|files)\s?(?:per|/)\s?(?:sec\w*|s\b|min\w*)|throughput",
-        r"(?:than|compared\s(?:to|with)|as|where|but|while|whereas)\s(?:\w+\s){0,6}?(?:by\shand|interactiv\w*|(?:my|our|another|an\sother|the\sother|the\sold|home|local)\s(?:\w+\s){0,2}(?:cluster|machine|server|system|laptop|workstation|site)|without\s(?:the\s)?(?:scheduler|slurm)|outside\s(?:of\s)?slurm|start\sit\sby\shand)"
+        r"(?:than|compared\s(?:to|with)|as|where|but|while|whereas)\s(?:\w+\s){0,12}?(?:by\shand|interactiv\w*|(?:my|our|another|an\sother|the\sother|the\sold|home|local)\s(?:\w+\s){0,2}(?:cluster|machine|server|system|laptop|workstation|site)|without\s(?:the\s)?(?:scheduler|slurm)|outside\s(?:of\s)?slurm|start\sit\sby\shand)"
         r"|(?:two|both|different|other)\sclusters",
         unless=r"nccl-?tests|all_?reduce|bandwidth|bus\sbw|busbw",
         of=("slow",),
     ),
     Form(
         "reading", "slow",
-        r"(?:read|load)(?:s|ing)?\s(?:\w+\s){0,4}?(?:data\w*|files?|images?|batch\w*|samples?|shards?|tars?)|data-?\s?load\w*|\b(?:i/o|io)\b(?:\sperformance)?|input\s(?:pipeline|data)|(?:data|dataset)\s(?:is|are)\sread",
-        r"slow\w*|bottleneck|takes?\s(?:\w+\s){0,3}(?:long|minutes|seconds|most|hours)|low\s(?:throughput|performance)|issues?|(?:per|/)\s?sec\w*|starv\w*",
+        r"(?:read|load)(?:s|ing)?\s(?:\w+\s){0,4}?(?:data\w*|files?|images?|batch\w*|samples?|shards?|tars?)|data-?\s?load\w*|\b(?:i/o|io)\b(?:\sperformance)?|input\s(?:pipeline|data)|(?:data|dataset)\s(?:is|are)\sread|(?:synthetic|dummy|fake|random|cached)\sdata",
+        r"slow\w*|bottleneck|takes?\s(?:\w+\s){0,3}(?:long|minutes|seconds|most|hours)|low\s(?:throughput|performance)|issues?|(?:per|/)\s?sec\w*|starv\w*|(?:with|on|for)\s(?:the\s)?(?:real|actual|own)\s(?:data|dataset|images)",
         unless=r"checkpoint|weights|safetensors|\bmodels?\sload|load\w*\s(?:the\s|a\s)?model",
         of=("slow",),
     ),
@@ -89,6 +90,12 @@ FORMS = (
         r"start(?:s|up|-up|ing)?|init\w*|first\s(?:run|call|use|cuda\scall|launch|step)|launch\w*|cuda\s(?:context|init\w*)|cudamalloc|cudafree|nccl-init|loading\scuda",
         r"(?:takes?|took|need\w*|last\w*)\s(?:\w+\s){0,3}(?:\d+\s?(?:s\b|sec\w*|min\w*)|minutes?|several\sminutes|long(?:er)?|ages|forever)|(?:very|extremely|really|so)\sslow|slow\w*",
         unless=r"training\s(?:is|step|speed)|throughput|bandwidth|per\ssecond|slower\sthan\s(?:one|a\ssingle)",
+        of=("slow",),
+    ),
+    Form(
+        "one-slow-gpu", "slow",
+        r"(?:one|a\ssingle|1)\s(?:of\s(?:the\s|our\s|my\s)?(?:\w+\s)?)?(?:gpus?|cards?|ranks?)\b|gpu\s\d\b",
+        r"(?:slower|lags?|behind|longer)\s(?:\w+\s){0,4}?(?:than\s(?:all\s|any\s|the\s){0,2}(?:others?|rest)|behind\sthe\sothers)",
         of=("slow",),
     ),
     Form(
@@ -129,7 +136,7 @@ FORMS = (
     ),
     Form(
         "wrong-with-several", "wrong-results", _SEVERAL_CARDS,
-        r"\bnans?\b|garbage|(?:loss|accuracy|gradients?|results?|outputs?|weights|predictions?)\s(?:\w+\s){0,4}?(?:nan|wrong|random|chance|garbage|zeros?|not\s(?:decreas|converg|improv)\w*|diverge\w*|explod\w*|worse|bad|incorrect|corrupt\w*|differs?|different)|(?:not|n't|never)\sconverge\w*|wrong\s(?:results?|values?|output|data)|corrupt\w*",
+        r"\bnans?\b|garbage|(?:loss|accuracy|gradients?|results?|outputs?|weights|predictions?)\s(?:\w+\s){0,7}?(?:nan|wrong|random|chance|garbage|zeros?|not\s(?:decreas|converg|improv)\w*|diverge\w*|explod\w*|worse|bad|incorrect|corrupt\w*|differs?|different)|(?:not|n't|never)\sconverge\w*|wrong\s(?:results?|values?|output|data)|corrupt\w*",
         unless=rf"{_SEVERAL}\s{_HOSTS}|multi-?\s?nodes?|nccl_\w+",
         of=("wrong-results", "fails"),
     ),
@@ -159,6 +166,19 @@ FORMS = (
         of=("hangs", "crashes", "fails"),
     ),
     Form(
+        "second-step", "hangs",
+        r"second\s(?:\w+\s)?(?:iteration|step|batch|backward|forward|pass)",
+        r"hang\w*|stuck|freez\w*|froze|stall\w*|deadlock\w*|block\w*|stops?|time\w*\s?out",
+        of=("hangs",),
+    ),
+    Form(
+        "on-one-rank", "hangs",
+        r"(?:on|by|for|in)\s(?:the\s)?(?:rank\s?(?:0|zero)|(?:main|master|first)\s(?:process|rank))|rank_zero_only|is_main_process|rank\s?==\s?0|only\s(?:one|the\sfirst)\srank",
+        r"hang\w*|stuck|freez\w*|froze|stall\w*|deadlock\w*|block\w*|wait\w*|time\w*\s?out",
+        unless=r"connect\w*|listen\w*|\bbind|port\b|killed|died|crash\w*|segfault|address",
+        of=("hangs",),
+    ),
+    Form(
         "at-random", "hangs",
         r"random(?:ly)?|sporadic\w*|intermittent\w*|occasional\w*|sometimes|now\sand\sthen|once\s(?:a|in\sa)\s(?:day|while|week)|after\s(?:a\s(?:few|while)|some|several|many|\d+|about|an)\s?(?:\w+\s)?(?:hours?|days?|steps|iterations|epochs|while|h\b)",
         r"hang\w*|stuck|freez\w*|froze|stall\w*|deadlock\w*|block\w*|stops?|time\w*\s?out",
@@ -171,7 +191,6 @@ _CHINESE = (
     ("gpu-lost", "crashes", lazy_regex("掉卡|(?:显卡|GPU).{0,6}(?:掉了|丢失|消失|不见)", re.IGNORECASE)),
     ("wrong-with-several", "wrong-results", lazy_regex("(?:多卡|双卡).{0,16}(?:nan|不收敛|结果不对|结果错误)", re.IGNORECASE)),
 )  # fmt: skip
-_DENIES = lazy_regex(r"\b(?:no\slonger|not\sany\s?more|never|does\snot|doesn'?t|don'?t|no\smore)\s(?:\w+\s)?$", re.IGNORECASE)
 
 
 @functools.cache
@@ -187,9 +206,17 @@ def _patterns() -> tuple[tuple[Form, re.Pattern[str], re.Pattern[str], re.Patter
     )
 
 
+_MORE_GPUS = next(form for form in FORMS if form.name == "with-more-gpus")
+_LESS = Form("less-than-elsewhere", "slow", "", "", of=("slow",))
+
+
 def read(sentence: str) -> Iterator[Form]:
     """The forms that the sentence names, most specific first."""
     sentence = sentence.replace("\u2019", "'")
+    if numbers.slower_with_more(sentence):
+        yield _MORE_GPUS
+    elif numbers.differ(sentence):
+        yield _LESS
     for form, subject, said, unless in _patterns():
         if not is_said(said, sentence) or (unless is not None and unless.search(sentence)):
             continue

@@ -1,0 +1,59 @@
+"""What two speeds or durations of one sentence say: several GPUs are slower than one, or it is far less than elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.base.patterns import lazy_regex
+
+_RATE = lazy_regex(
+    r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[GM]i?B/s|[GM]bit/s|[GM]bps|seconds?|secs?|s|minutes?|mins?|hours?|ms"
+    r"|(?:samples|images|tokens|steps|batch(?:es)?|iterations)\s?(?:/|per\s)\s?(?:second|sec|s))\b",
+    re.IGNORECASE,
+)
+_COUNT = lazy_regex(
+    r"\b(?P<number>one|a\ssingle|single|two|three|four|six|eight|\d{1,2})(?:x|\sx)?\s(?:gpus?|cards?)\b"
+    r"|\b(?:n_?gpus?|num_gpus|gpus?)\s?=\s?(?P<set>\d{1,2})\b"
+    r"|\b(?:with|on|using)\s(?P<bare>one|two|three|four|six|eight|\d)(?=[,.;:]|\s(?:it|this|the|takes|only|i|we|about)\b)",
+    re.IGNORECASE,
+)
+_CONTRAST = lazy_regex(
+    r"\b(?:but|only|whereas|while|where|instead\sof|compared|others?|bare\smetal|should|expect\w*|on\s(?:one|a\ssingle|the)\s\w+)\b",
+    re.IGNORECASE,
+)
+_NUMBERS = {"one": 1, "a single": 1, "single": 1, "two": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
+_PER_SECOND = lazy_regex(r"/|per|bps", re.IGNORECASE)
+_FAR = 2.0
+"""The ratio of two numbers of one unit from which somebody complains of the worse one."""
+_GAIN = 1.1
+"""What a speed must rise by with more GPUs, or a duration fall, so that nobody complains."""
+_PAIR = 2
+
+
+def differ(sentence: str) -> bool:
+    """True if the sentence contrasts two speeds or durations of one unit that are far from each other."""
+    rates = _rates(sentence)
+    values = [value for _, value in rates]
+    return len(rates) == _PAIR and max(values) >= _FAR * min(values) > 0 and _CONTRAST.search(sentence) is not None
+
+
+def slower_with_more(sentence: str) -> bool:
+    """True if the sentence gives a speed or duration for one GPU and for several, and the several gain nothing."""
+    rates, counts = _rates(sentence), list(_counts(sentence))
+    if not len(rates) == len(counts) == _PAIR or min(counts) != 1 or max(counts) == 1:
+        return False
+    alone, together = (value for _, (_, value) in sorted(zip(counts, rates, strict=True)))
+    return together < alone * _GAIN if _PER_SECOND.search(rates[0][0]) else together * _GAIN > alone
+
+
+def _rates(sentence: str) -> list[tuple[str, float]]:
+    """Unit and value of the two numbers with a unit, if there are two and they have the same."""
+    found = [(match["unit"].lower().rstrip("s") or "s", float(match["number"])) for match in _RATE.finditer(sentence)]
+    return found if len(found) == _PAIR and found[0][0] == found[1][0] else []
+
+
+def _counts(sentence: str) -> Iterator[int]:
+    for match in _COUNT.finditer(sentence):
+        text = (match["number"] or match["set"] or match["bare"]).lower()
+        yield _NUMBERS.get(" ".join(text.split())) or int(text)
