@@ -19,6 +19,7 @@ from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Context, Job, Moment, Trial, Want
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import told_conflicts
+from ncdiag.facts.vocabulary.runs import seen_trials
 from ncdiag.facts.vocabulary.told import told_trials
 from ncdiag.fixes.values import Values
 from ncdiag.messages.vocabulary.ruled_out import ruled_out
@@ -116,7 +117,12 @@ def _told(job: Job, view: View) -> tuple[model.Told, ...]:
         *(("wants", want.what, want) for want in job.wishes),
     ]
     first = {(kind, label): fact for kind, label, fact in reversed(said)}
-    return tuple(
+    shown = (
+        model.Told("decides" if trial.change.startswith('"') else trial.outcome, trial.change, trial.spans[0].text,
+                   evidence(list(trial.spans)))
+        for trial in seen_trials(job, view) if (trial.outcome, trial.change) not in first
+    )  # fmt: skip
+    return *shown, *(
         model.Told(kind, label, fact.text, evidence([span] if (span := fact.provenance.get("")) else []))
         for (kind, label), fact in reversed(first.items())
     )

@@ -111,7 +111,8 @@ class Complaint(Part, frozen=True):
 class Told(Part, frozen=True):
     """A statement of a person: ``text`` is the line.
 
-    ``kind`` is the result of a trial (``works``, ``unchanged`` ...) and ``label`` the change that was tried; or
+    ``kind`` is the result of a trial (``works``, ``unchanged`` ...) and ``label`` the change that was tried, or
+    ``decides`` where the words in which a person names the better run are all that is known of it; or
     ``kind`` is ``wants`` and ``label`` the wish; or ``kind`` is a property of the environment (``cloud``) and ``label``
     its name.
     """

@@ -23,6 +23,7 @@ STEPS = {
 OUTCOMES = {
     "works": "works with", "fails": "fails with", "unchanged": "not helped by", "other-error": "different error with",
     "slower": "slower with", "faster": "faster with",
+    "decides": "what decides is",
 }  # fmt: skip
 
 TOLD_PHASES = {

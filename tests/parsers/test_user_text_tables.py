@@ -41,6 +41,11 @@ def trials(text: str) -> set[str]:
             "| setting | busbw GB/s |\n|---|---|\n| NCCL_NVLS_ENABLE=0 | 410 |\n| NCCL_NVLS_ENABLE=1 | 90 |\n",
             {"faster:NCCL_NVLS_ENABLE=0", "slower:NCCL_NVLS_ENABLE=1"},
         ),
+        (
+            "| start method | result |\n|---|---|\n| fork | hangs |\n| spawn | ok |\n",
+            {'fails:"fork"', 'works:"spawn"'},
+        ),
+        ("| start method | result |\n|---|---|\n| fork | hangs |\n| spawn | hangs |\n", set()),
         ("| Component | Version |\n|---|---|\n| NCCL | 2.21.5 |\n| Driver | 550.54 |\n", set()),
         ("| Driver | busbw (GB/s) |\n|---|---|\n| 535.161.08 | 182.4 |\n| 550.54.15 | 181.3 |\n", set()),
     ],

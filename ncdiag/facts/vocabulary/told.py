@@ -165,7 +165,7 @@ def _noted(job: Job, view: View, outcomes: frozenset[str], *, except_for: frozen
 def _names(change: str) -> Iterator[str]:
     yield change
     name, sign, _ = change.partition("=")
-    if sign:
+    if sign and not change.startswith('"'):
         yield name
 
 

@@ -6,6 +6,7 @@ A small grammar over words that it knows, in English and Chinese. Whatever it ca
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +19,8 @@ from ncdiag.parsers._prose import is_prose
 from ncdiag.parsers.user_text import access, context, labels, measures, states, tables, titles, wants
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
-from ncdiag.parsers.user_text.trials import Found, Reader
+from ncdiag.parsers.user_text.naming import Change
+from ncdiag.parsers.user_text.trials import Found, Reader, outcome_of
 
 if TYPE_CHECKING:
     from ncdiag.parsers.user_text.rates import Rate
@@ -91,11 +93,9 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         others += [
             observe(section, index, "Context", kind="state", value=s, text=line[:_KEPT]) for s in listing.read(line)
         ]
-    for row in tables.rows(written):
-        reader = Reader(unit)
-        for sentence in row.sentences:
-            found += [(trial, row.at) for trial in reader.read(sentence, is_item=True)]
-            measured += [(each, row.at) for each in reader.measures]
+    told, rated = _of_tables(tables.rows(written), unit)
+    found += told
+    measured += rated
     found += [(Found(change, outcome, 0), index) for change, outcome, index in measures.compared(measured)]
     others += _accesses(written, said, lines)
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
@@ -109,6 +109,30 @@ def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:
     from ncdiag.parsers.launch import quoted
 
     return [observation for section, index in spans for observation in quoted(section, index)]
+
+
+def _of_tables(
+    rows: Iterable[tables.Row], unit: str
+) -> tuple[list[tuple[Found, int]], list[tuple[measures.Measure, int]]]:  # fmt: skip
+    """The trials and the rates of tables; of one without a known change, its conditions in their own words."""
+    found: list[tuple[Found, int]] = []
+    measured: list[tuple[measures.Measure, int]] = []
+    for _, table in itertools.groupby(rows, key=lambda row: row.table):
+        told: list[tuple[Found, int]] = []
+        unknown: list[tuple[Found, int]] = []
+        for row in table:
+            reader = Reader(unit)
+            for sentence in row.sentences:
+                told += [(trial, row.at) for trial in reader.read(sentence, is_item=True)]
+                measured += [(each, row.at) for each in reader.measures]
+            outcomes = {outcome_of(sentence[len(row.name) :]) for sentence in row.sentences} - {""}
+            if len(outcomes) == 1:
+                change = Change(f'"{row.name}"')
+                unknown += [(Found(change, outcome, 0), row.at) for outcome in outcomes]
+        if not told and {each.outcome for each, _ in unknown} == {"works", "fails"}:
+            told = unknown
+        found += told
+    return found, measured
 
 
 def _only_unit(chosen: Iterable[tuple[int, str, list[int], bool]]) -> str:

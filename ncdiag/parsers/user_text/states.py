@@ -78,6 +78,8 @@ _TRIED = lazy_regex(
     r"\b(?:when(?:ever)?|after|with|without|even|tr(?:y|ied)|by|once)\b(?:\W+\w+){0,4}\W*$", re.IGNORECASE
 )
 """What says that a thing was turned on or off for a trial; nobody takes a link down for one."""
+_THEN = lazy_regex(r"\b(?:and|now|then|so|fix\w*|help\w*|solve\w*|gone|since)\b", re.IGNORECASE)
+"""What may follow an act whose result is told: it is a trial then."""
 _NONE = lazy_regex(r"\b(?:no|none\sof\sthe|neither)\s(?:\w+\s)?[\"'`]?$", re.IGNORECASE)
 _UNDER = lazy_regex(r"\b(?P<off>disabled|off)\b[^:]{0,40}:\W*$|\b(?P<on>enabled|on)\b[^:]{0,40}:\W*$", re.IGNORECASE)
 """The heading of a list of things in one state: ``These are disabled in the BIOS:``."""
@@ -105,7 +107,7 @@ def _state(thing: _Thing, text: str) -> str:
         if match["plus"]:
             is_on = match["plus"] == "+"
         elif match["made"] or match["unmade"]:
-            if (match["made"] or "").lower() in thing.less:
+            if (match["made"] or "").lower() in thing.less or _THEN.search(text, match.end()):
                 continue
             is_on = bool(match["made"])
         else:

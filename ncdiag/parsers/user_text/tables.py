@@ -17,6 +17,7 @@ _RULE = lazy_regex(r"\s*(?:>\s?)*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*){0,12}\|
 _MOST_ROWS = 60
 _MARKS = lazy_regex(r"\*\*|`|<br\s?/?>")
 _NUMBERED = lazy_regex(r"\W*v?\d")
+_BARE = lazy_regex(r"\W*v?\d[\w.+-]*(?:\s\([^)]*\))?\W*")
 _HEADED = lazy_regex(r"[A-Za-z][\w./-]*(?:\s[\w./-]+){0,3}\W*v?\d")
 _UNIT = lazy_regex(r"\(?((?:[KMGT]i?B/s|[KMGT]bps|[KMGT]b/s|it/s|tokens/s|samples/s|ms))\)?", re.IGNORECASE)
 _PLAIN_NUMBER = lazy_regex(r"[~<>]?\s?\d+(?:\.\d+)?")
@@ -24,8 +25,13 @@ _WORDS = re.compile(r"\s*(?:version|release)s?\s*$", re.IGNORECASE)
 
 
 class Row(NamedTuple):
-    """The sentences of a row or column; ``at`` is the index of the line that tells them."""
+    """The sentences of a row or column; ``at`` is the index of the line that tells them.
 
+    ``name`` is the condition that it begins with, ``table`` the index of the header.
+    """
+
+    table: int
+    name: str
     at: int
     sentences: tuple[str, ...]
 
@@ -57,13 +63,13 @@ def _table(head: list[str], body: list[tuple[int, list[str]]], at: int) -> Itera
         for place in range(1, len(head)):
             name = _named(of, head[place])
             said = [_said(name, _measured(cells[0], cells[place])) for _, cells in body if place < len(cells)]
-            yield Row(at, tuple(said))
+            yield Row(at, name, at, tuple(said))
         return
     for index, cells in body:
         if len(cells) == len(head) > 1:
             name = _named(head[0], cells[0])
             results = [_measured(title, cell) for title, cell in zip(head[1:], cells[1:], strict=True) if cell]
-            yield Row(index, tuple(_said(name, result) for result in results))
+            yield Row(at, name, index, tuple(_said(name, result) for result in results))
 
 
 def _letters(text: str) -> bool:
@@ -72,7 +78,7 @@ def _letters(text: str) -> bool:
 
 def _named(header: str, cell: str) -> str:
     """The change that a cell names: a bare release with the name in its header."""
-    return f"{_WORDS.sub('', header)} {cell}".strip() if _NUMBERED.match(cell) else cell
+    return f"{_WORDS.sub('', header)} {cell}".strip() if _BARE.fullmatch(cell) else cell
 
 
 def _measured(header: str, cell: str) -> str:

@@ -71,6 +71,12 @@ class Found(msgspec.Struct, frozen=True):
     at: int
 
 
+def outcome_of(text: str) -> str:
+    """The first outcome that a few words tell: ``works`` or ``fails``; empty for none."""
+    outcomes, _ = outcomes_of(LEXER.tokens(text), text, "", "")
+    return next((said for _, said in outcomes if said in {"works", "fails"}), "")
+
+
 class Reader:
     """Reads sentences in their order and remembers which change was spoken of last."""
 
