@@ -18,8 +18,8 @@ from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
 from ncdiag.parsers.user_text import access, context, labels, measures, states, tables, titles, wants
 from ncdiag.parsers.user_text.contrast import Trial, settled
-from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
 from ncdiag.parsers.user_text.naming import Change
+from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
 from ncdiag.parsers.user_text.trials import Found, Reader, outcome_of
 
 if TYPE_CHECKING:
