@@ -28,6 +28,8 @@ _CHAIN = re.compile(r"During handling of the above exception|The above exception
 _MORE = re.compile(
     r"nccl\w{1,40}: |Last error:|CUDA kernel errors might be|For debugging consider passing|Compile with `TORCH_USE_"
 )
+_TASKS = re.compile(r"Barrier timed out\. (?:Barrier_i|I)d: \S")
+"""An exception that goes on with the tasks that did not come, which has a parser."""
 _LAST_ERROR = re.compile(r"Last error:$")
 _INTERRUPTED = "KeyboardInterrupt"
 _FRAME = re.compile(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}), in (?P<function>\S{1,200})')
@@ -50,6 +52,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if not line.strip():
         return bool(lines[-1].strip())
     indented, text = _body(line)
+    if _TASKS.search(text):
+        return False
     was_indented, last_text = _body(last)
     if _HEADER.match(text):
         return _CHAIN.match(last_text) is not None

@@ -32,6 +32,18 @@ def misnumbered(job: Job, view: View) -> tuple[Event, ...]:
     return tuple(found)
 
 
+@derived
+def unannounced(job: Job, view: View) -> str:
+    """The ranks that never announced themselves, where others of the job did: ``4-7 of 8``; empty for none."""
+    for size, events in _by_size(job).items():
+        came = {event.rank for event in events}
+        never = sorted(set(range(size)) - came)
+        if never and came and not view.job.ranks and not any(went_on(event, view) for event in events):
+            view.note(events[0])
+            return f"{fold_ranks(never)} of {size}"
+    return ""
+
+
 def _by_size(job: Job) -> dict[int, list[Event]]:
     """The announcements by the number of ranks, taken from another line where their own does not have it."""
     sizes = {size for event in job.events if isinstance(size := event.fields.get("world_size"), int)}

@@ -46,7 +46,22 @@ def miscount(job: Job, view: View) -> str | None:
     if refused is not None:
         view.note(refused)
         return f"A program is made for another number of ranks than it was started with: {told_miscount(refused, view)}"
-    return "" if known or unequal is not None else None
+    fixed = _fixed_rank(job, view)
+    return fixed or ("" if known or unequal is not None else None)
+
+
+_UNMET = ("coordination-start-timeout", "torch-store-timeout", "c10d-connect-timeout")
+
+
+def _fixed_rank(job: Job, view: View) -> str:
+    """The program gives each process the same number, and the others did not come; empty if not."""
+    fault = next((fault for fault in job.script_faults if fault.kind == "fixed-rank"), None)
+    unmet = next((event for event in job.events if event.event in _UNMET), None)
+    if fault is None or unmet is None:
+        return ""
+    view.note(fault)
+    view.note(unmet)
+    return f"The program has its rank and their number as constants ({fault.call}), and the other ranks did not come"
 
 
 @derived
