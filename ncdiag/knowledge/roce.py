@@ -271,6 +271,16 @@ def misses_ipv6_gid(port: Port, view: View) -> bool | None:
 
 
 @derived
+def ports_without_ipv4(job: Job, view: View) -> str:
+    """The RoCE ports whose shown GIDs are all IPv6 or link-local, ``mlx5_0 of n1``; empty for none."""
+    ports = [port for host in job.hosts for hca in host.hcas for port in hca.ports if port.gids]
+    found = [p for p in ports if p.link_layer != "InfiniBand" and all(g.ip is None and g.address for g in p.gids)]
+    for port in found:
+        view.note(port)
+    return ", ".join(f"{port.hca} of {port.host}" for port in found)
+
+
+@derived
 def chosen_gid_text(port: Port, view: View) -> str:
     """The GID entry in use, as text: ``a link-local RoCE v2 address (fe80::1)``."""
     choice = _choice(port, view)

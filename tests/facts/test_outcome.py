@@ -52,6 +52,23 @@ def test_what_became_of_it(text: str, outcome: str) -> None:
     assert of(text, "outcome") == outcome
 
 
+HELLO = "".join(f"Hello, world, I am {rank} of 2\n" for rank in range(2))
+REFUSED = "srun: error: n1: task 1: Exited with exit code 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (REFUSED + HELLO, "finished"),
+        (HELLO + REFUSED, "failed"),  # it greets first
+        ("It hangs after the greeting.\n\n" + REFUSED + HELLO, "failed"),
+        (READY + WARN + HELLO, "failed"),  # a job of NCCL
+    ],
+)
+def test_a_greeting_of_all_ranks_shows_that_mpi_works(text: str, outcome: str) -> None:
+    assert of(text, "outcome") == outcome
+
+
 def test_steps_and_bars_are_counted_in_the_order_of_the_input() -> None:
     bars = "".join(f"Epoch 1:  {n}0%|###| {n}/9 [00:0{n}<00:09,  1.0it/s]\n" for n in range(1, 7))
     assert of(READY + STEPS + WARN + bars, "outcome") == "running"

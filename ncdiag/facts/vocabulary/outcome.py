@@ -26,6 +26,8 @@ _WARNS = frozenset({"WARN", "ERROR", "ATTN", "DIAG", "ABORT"})
 _RETURN, _IN_PROGRESS = "error-return", 7
 """NCCL's trace of a return code; ncclInProgress does not count as a failure."""
 _FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
+_GREETS = "program-greets"
+_AFTER_START = frozenset({"hangs", "crashes", "slow", "wrong-results"})
 _STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
 _EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
 _STEPS_NEEDED = 3
@@ -257,6 +259,7 @@ def marks(job: Job, view: View) -> Marks:
         if run.average_busbw is not None and not run.out_of_bounds:
             told.append((found.finished, place(run, "average_busbw")))
     told += [(found.started, place(launch)) for launch in job.launches]
+    told += [(found.finished, at) for at in _greetings(job)]
     for lines, at in told:
         if at is not None:
             lines.setdefault(at[0], []).append(at[1])
@@ -264,6 +267,19 @@ def marks(job: Job, view: View) -> Marks:
         for numbers in kind.values():
             numbers.sort()
     return found
+
+
+def _greetings(job: Job) -> list[Place | None]:
+    """The places of the greetings of a test program of MPI, after which nothing fails; none of a job of NCCL.
+
+    A job that hangs or crashes for those who describe it may do so after the greeting.
+    """
+    greetings = [event for event in job.events if event.event == _GREETS]
+    if not greetings or job.ranks or any(complaint.what in _AFTER_START for complaint in job.complaints):
+        return []
+    last = max(event.order for event in greetings)
+    failed = any(event.kind in FAILURES and event.order > last for event in job.events)
+    return [] if failed else [place(event) for event in greetings]
 
 
 @derived
