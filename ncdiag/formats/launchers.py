@@ -2,8 +2,8 @@
 
 Sources: Open MPI 3 to 5 mpirun(1), MPICH hydra mpiexec -help, Horovod horovod/runner/launch.py, PyTorch
 torch/distributed/run.py, Slurm srun(1), DeepSpeed launcher/runner.py, Hugging Face accelerate commands/launch.py,
-PaddlePaddle distributed/launch/context/args_envs.py, MindSpore parallel/cluster/run.py, Docker ``docker run`` reference. Dashes are not distinguished: pastes turn ``--mca`` into ``-mca`` or a typographic
-dash.
+PaddlePaddle distributed/launch/context/args_envs.py, MindSpore parallel/cluster/run.py, Docker ``docker run``
+reference. Dashes are not distinguished: pastes turn ``--mca`` into ``-mca`` or a typographic dash.
 """
 
 from __future__ import annotations

@@ -17,8 +17,17 @@ EVENTS = {
 """Events that are told by the form of a line, and the types of their fields."""
 _LOOKED_AT = 4096
 _SIGNS = Signs(
-    "master_addr", "master-addr", "main_process_ip", "rdzv", "init_method", "dist_url", "init_addr", "init-addr",
-    "hostname -i", "hostname --ip-address", "hostname --all-ip-addresses",
+    "master_addr",
+    "master-addr",
+    "main_process_ip",
+    "rdzv",
+    "init_method",
+    "dist_url",
+    "init_addr",
+    "init-addr",
+    "hostname -i",
+    "hostname --ip-address",
+    "hostname --all-ip-addresses",
 )
 _NAMES = r"(?:master[_-]addr|main_process_ip|rdzv[_-]endpoint|dist[_-]init[_-]addr|init[_-]method|dist[_-]url)"
 _GIVEN = lazy_regex(rf"(?i){_NAMES}['\"]?\s?[=: ]\s?['\"]?(?:tcp://)?(?P<ip>\d{{1,3}}(?:\.\d{{1,3}}){{3}})\b")

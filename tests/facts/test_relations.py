@@ -38,6 +38,19 @@ OLD = "NCCL version 2.4.8+cuda10.2\nn1:4:5 [0] NCCL INFO nranks 2\n"
 CAPABILITY = "n1:4:5 [0] NCCL INFO Using 256 threads, Min Comp Cap 8, Trees disabled\n"
 NVCC = "Cuda compilation tools, release 12.1, V12.1.105\n"
 TEST = "$ mpirun -np 2 -H n1,{0} ./all_reduce_perf -g 8\n"
+DEVICES = "#  Rank  0 Group  0 Pid {0:>6} on {1} device  0 [0x0f] NVIDIA A100-SXM4-40GB\n"
+HELLO = "Hello world from processor n1, rank {} out of {} processors\n"
+GREETS = "Hello, World! I am process {} of {} on n1.\n"
+STOPPED = 'Traceback (most recent call last):\n  File "/w/t.py", line 4, in <module>\n    {}\n'
+JAX = 'jax.distributed.initialize(coordinator_address="{}", num_processes=4, process_id=0)'
+TORCH = 'dist.init_process_group("nccl", init_method="tcp://{}:2345", world_size=4, rank=0)'
+NOT_THERE = (
+    "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. "
+    "Timed out task names:\n/job:jax_worker/replica:0/task:1\n/job:jax_worker/replica:0/task:3\n"
+)
+JOINED = "RuntimeError: Timed out after 1801 seconds waiting for clients. 1/4 clients joined.\n"
+UNREADY = "It cannot start.\n\nnot ready endpoints:['{0}:6070', '{0}:6071']\n"
+PADDLE = 'python3 -m paddle.distributed.launch --ips="10.6.0.7,10.6.0.8" --gpus 0,1 train.py\n'
 BROKEN = "wc->status == IBV_WC_SUCCESS. 12 vs 0. Send for slot 0: transport retry counter exceeded\n"
 
 
@@ -73,6 +86,16 @@ def found(text: str) -> set[str]:
         ("n1: cd /w; python -m deepspeed.launcher.launch --node_rank=0 --master_addr=/etc/motd t.py", "place-is-path"),
         ("$ accelerate launch --num_machines 2 --machine_rank 1 --main_process_ip /tmp/ip t.py", "place-is-path"),
         ("It hangs at once.\n\n$ mpirun -np 2 -H n1,n2 -x NCCL_DEBUG=INFO ./all_reduce_perf -g 8\n", "silent-nccl"),
+        # who meets: lists of devices, hello programs under three launchers, tasks that did not come, one side of two
+        (f"{DEVICES.format(41, 'n1')}{DEVICES.format(42, 'n1')}{DEVICES.format(77, 'n2')}", "alone"),
+        (f"$ mpirun -np 2 -H n1,n2 ./hello\n{HELLO.format(0, 1) * 2}", "says-alone"),
+        (f"$ mpiexec -n 2 python -m mpi4py.bench helloworld\n{GREETS.format(0, 1) * 2}", "says-alone"),
+        ("$ srun -n 2 python t.py\n" + "initializing ddp: GLOBAL_RANK: 0, MEMBER: 1/1\n" * 2, "says-alone"),
+        (STOPPED.format(JAX.format("localhost:1234")) + NOT_THERE, "others-not-started"),
+        (STOPPED.format(TORCH.format("localhost")) + JOINED, "others-not-started"),
+        (f"$ export MASTER_ADDR=localhost\n{JOINED}", "others-not-started"),
+        (f"{UNREADY.format('10.6.0.8')}The command that I run on 10.6.0.7:\n{PADDLE}", "one-side-started"),
+        (f"{UNREADY.format('10.6.0.8')}在 10.6.0.7 上执行的命令：\n{PADDLE}", "one-side-started"),
         # addresses
         (f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.12.78')}", "peer-elsewhere"),
         (f"$ mpirun -np 2 -H 10.40.8.72,10.40.8.73 ./a.out\n{REFUSED.format('172.30.0.4')}", "peer-elsewhere"),
@@ -112,6 +135,14 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         "$ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr=<ip of node 0> t.py",
         "$ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr=fd00::7 t.py",
         f"It hangs.\n\n$ mpirun -np 2 -H n1,n2 -x NCCL_DEBUG=INFO ./all_reduce_perf\n{init(0)}{init(1, bus='2b000')}",
+        f"{DEVICES.format(41, 'n1')}{RESULT}{DEVICES.format(42, 'n1')}{RESULT}",
+        f"{DEVICES.format(41, 'n1')}{HEAD}{ROW.format('4.85', '0.00')}{DEVICES.format(42, 'n1')}",
+        f"$ mpirun -np 2 -H n1,n2 ./hello\n{HELLO.format(0, 2)}{HELLO.format(1, 2)}",
+        f"$ ./hello\n{HELLO.format(0, 1)}$ ./hello\n{HELLO.format(0, 1)}",
+        STOPPED.format(JAX.format("n1:1234")) + NOT_THERE,
+        STOPPED.format(TORCH.format("10.40.8.72")) + JOINED,
+        f"{UNREADY.format('10.6.0.7')}The command that I run on 10.6.0.7:\n{PADDLE}",
+        f"{UNREADY.format('10.6.0.8')}{PADDLE}",
         f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.9.78')}",
         init(0) + init(1, host="n2"),
         init(0) + init(1, bus="2b000"),

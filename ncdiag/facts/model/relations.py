@@ -10,7 +10,7 @@ RelationKind = Literal[
     "alone", "more-than-gpus", "gpus-shared", "place-no-address", "place-is-path", "peer-elsewhere", "bus-id-twice",
     "ipc-across-hosts", "gids-start-late", "first-gid-link-local", "longer-than-limit", "at-resolver-interval",
     "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes", "silent-nccl",
-    "others-not-started", "one-side-started", "place-by-own-lookup",
+    "says-alone", "others-not-started", "one-side-started",
 ]  # fmt: skip
 
 
@@ -22,6 +22,10 @@ class Relation(Fact, frozen=True, kw_only=True):
     the same time may use the same GPU), ``place-no-address`` (the place where the ranks meet cannot be an address),
     ``place-is-path`` (the same for a path, as a start-up file of the shell prints one), ``silent-nccl`` (NCCL's log is
     on, and the output of a job that hangs has no line of it).
+
+    About who meets: ``says-alone`` (each process of one command announces rank 0 of 1), ``others-not-started`` (the
+    ranks meet on the host itself, and others did not come), ``one-side-started`` (the launcher is shown on some hosts
+    of its list, and only processes of the others do not listen).
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
     network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),

@@ -79,7 +79,7 @@ _HOST = re.compile(r",?(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,4})?|[A-Za-z][\w.-]{0,
 
 @derived
 def cut_list(launch: Launch, view: View) -> str:
-    """A clause about a list of hosts that ends at a blank, so that the next host is taken for the program; else empty."""
+    """A clause about a list of hosts that ends at a blank, so that the next is taken for the program; else empty."""
     if not launch.hosts or not _HOST.match(launch.executable or ""):
         return ""
     return f": its list of hosts ends at the blank before {launch.executable}"

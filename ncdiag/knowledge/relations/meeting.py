@@ -1,4 +1,4 @@
-"""Who came to the place where the ranks meet: processes that are alone, others that nobody started, peers of one side."""
+"""Who came to the place where the ranks meet: processes that are alone, others that nobody started, one side."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _SEVERAL = 2
 
 def alone_by_rank(job: Job, view: View) -> Iterator[Relation]:
     """Several processes that ran together all call themselves the first of one."""
-    for found in (_listed_apart(job), _announced_apart(job)):
-        if found is not None:
-            facts, text = found
-            yield Relation(what="alone", text=text, provenance=lines_of(facts))
+    if listed := _listed_apart(job):
+        yield Relation(what="alone", text=listed[1], provenance=lines_of(listed[0]))
+    if announced := _announced_apart(job):
+        yield Relation(what="says-alone", text=announced[1], provenance=lines_of(announced[0]))
 
 
 def _listed_apart(job: Job) -> tuple[list[Fact], str] | None:
@@ -83,7 +83,9 @@ def others_not_started(job: Job, view: View) -> Iterator[Relation]:
     waits = [e for e in job.events if e.event in _WAITED and not went_on(e, view) and _others_lack(e)]
     if not waits or any(rank.nranks for rank in job.ranks):
         return
-    local: list[Fact] = [f for f in job.script_faults if f.kind in {"fixed-rank", "world-size"} and _LOCAL.search(f.text)]
+    local: list[Fact] = [
+        f for f in job.script_faults if f.kind in {"fixed-rank", "world-size"} and _LOCAL.search(f.text)
+    ]
     local += [s for s in job.settings if s.name == "MASTER_ADDR" and (s.text or "") in {"localhost", "127.0.0.1"}]
     if local:
         text = f"the ranks meet on this host, where {_missing(waits[0])}"
@@ -105,7 +107,7 @@ def _missing(event: Event) -> str:
 
 
 def one_side_started(job: Job, view: View) -> Iterator[Relation]:
-    """A launcher that every host needs is shown on some hosts only, and exactly the processes of the others are waited for."""
+    """A launcher that every host needs is shown on some hosts only, and processes of the others are waited for."""
     waits = [e for e in job.events if e.event == _UNANSWERED and not went_on(e, view) and e.fields.get("peer_host")]
     lines = [la for la in job.launches if la.program in _EACH_ON_ITS_HOST and la.host is not None and la.hosts]
     if not waits or not lines or any(rank.nranks for rank in job.ranks):

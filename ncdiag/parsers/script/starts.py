@@ -72,7 +72,9 @@ def own_place(names: Names) -> ast.Call | None:
     for variable, ways in (("MASTER_PORT", _BY_CHANCE), ("MASTER_ADDR", _OWN_NAME)):
         value = told.get(variable)
         for call in () if value is None else (node for node in ast.walk(value) if isinstance(node, ast.Call)):
-            if last(call.func) in ways or (variable == "MASTER_PORT" and _binds_any(names.functions.get(last(call.func)))):
+            if last(call.func) in ways or (
+                variable == "MASTER_PORT" and _binds_any(names.functions.get(last(call.func)))
+            ):
                 return call
     return next((call for function in names.functions.values() if (call := _binds_any(function))), None)
 

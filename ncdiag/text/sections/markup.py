@@ -30,9 +30,9 @@ _WRITTEN = lazy_regex(r"\\([\"'\\])|\\t")
 _NAMED_ADDRESS = lazy_regex(r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>")
 _LINK = lazy_regex(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)")
 _COMMAND = lazy_regex(
-    r"(?<!`)`(?P<command>(?:[A-Z_]\w{0,60}=\S{1,200} ){0,8}(?:\S{0,100}/)?(?:mpirun|mpiexec\S{0,8}|orterun|prterun|horovodrun|srun"
-    r"|sbatch|torchrun|deepspeed|fleetrun|accelerate launch|python[\d.]{0,5} -m \S{0,40}distributed\.\S{0,20}(?:launch|run)"
-    r"|(?:docker|podman|nvidia-docker) run) -[^`\n]{4,2000})`(?!`)"
+    r"(?<!`)`(?P<command>(?:[A-Z_]\w{0,60}=\S{1,200} ){0,8}(?:\S{0,100}/)?(?:mpirun|mpiexec\S{0,8}|orterun|prterun"
+    r"|horovodrun|srun|sbatch|torchrun|deepspeed|fleetrun|accelerate launch|(?:docker|podman|nvidia-docker) run"
+    r"|python[\d.]{0,5} -m \S{0,40}distributed\.\S{0,20}(?:launch|run)) -[^`\n]{4,2000})`(?!`)"
 )
 """A command that starts a job, in backticks within a line."""
 _ADDRESS_BEHIND = lazy_regex(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>")
