@@ -26,7 +26,7 @@ _USUAL_SIGNS = 1.0
 
 GUESS = -0.3
 _STEP = 0.1
-_PROOFS: Mapping[Confidence, float] = {"certain": 1.8, "likely": 1.3, "possible": 0.5}
+_PROOFS: Mapping[Confidence, float] = {"certain": 1.8, "likely": 1.3, "possible": 1.2}
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ def _role(of: Candidate, _: Basis) -> float:
         return 0.0
     if of.finding.severity == "info":
         return -2.0
-    return {"cause": 2.0, "symptom": 1.8, "risk": 0.6}[of.finding.role]
+    return {"cause": 3.0, "symptom": 1.8, "risk": 0.6}[of.finding.role]
 
 
 def _warning(of: Candidate, _: Basis) -> float:
