@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from ncdiag.facts.derived import derived, derived_of
@@ -10,6 +9,7 @@ from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.knowledge.launcher.counts import told_miscount
+from ncdiag.knowledge.launcher.host_lists import hosts_out_of_list
 from ncdiag.knowledge.launcher.starts import unequal_counts
 from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
@@ -74,15 +74,11 @@ def _without_slots(job: Job) -> Event | None:
     return next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
 
 
-_HOST = re.compile(r",?(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,4})?|[A-Za-z][\w.-]{0,62}:\d{1,4}),?$")
-
-
 @derived
 def cut_list(launch: Launch, view: View) -> str:
-    """A clause about a list of hosts that ends at a blank, so that the next is taken for the program; else empty."""
-    if not launch.hosts or not _HOST.match(launch.executable or ""):
-        return ""
-    return f": its list of hosts ends at the blank before {launch.executable}"
+    """A clause about a list of hosts that ends at a blank, so that the next host is the program; else empty."""
+    apart = hosts_out_of_list(launch, view)
+    return f": its list of hosts ends at the blank before {apart}" if apart else ""
 
 
 _PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"
