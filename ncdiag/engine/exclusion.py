@@ -20,7 +20,7 @@ from ncdiag.facts.model import Complaint, Fact, SeenComplaint, What
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import capabilities, named_gpus
 from ncdiag.facts.vocabulary.outcome import open_failures
-from ncdiag.facts.vocabulary.told import not_cured_by
+from ncdiag.facts.vocabulary.told import cured_by, not_cured_by
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.messages.vocabulary.seen import seen_complaints
 
@@ -31,6 +31,11 @@ _INSIDE = frozenset({"p2p", "shm", "nvlink"})
 """Areas of rules about the paths between the GPUs of a host."""
 _FAULTS = frozenset({"SIGKILL", "SIGBUS", "SIGSEGV", "SIGILL", "SIGFPE"})
 """Signals of the kernel; SIGTERM and SIGINT come from launchers, and a program sends SIGABRT to itself."""
+_SWITCHES = {
+    "_DISABLE": ("1",), "_ENABLE": ("0",), "_LEVEL": ("0", "LOC"), "NCCL_NET": ("Socket",), "NCCL_PROTO": ("Simple",),
+    "_ASYNC_ERROR_HANDLING": ("0",), "_BLOCKING_WAIT": ("1",),
+}  # fmt: skip
+"""The values that switch something off, by the ends of the names of variables."""
 _LINES = 3
 
 
@@ -92,6 +97,11 @@ class Scene:
         """The labels of changes that did not help; a ``..._DISABLE`` without a value counts as set."""
         return with_values(not_cured_by(self.view.job, self.view))
 
+    @functools.cached_property
+    def cured(self) -> frozenset[str]:
+        """The labels of changes with which the job works; a ``..._DISABLE`` without a value counts as set."""
+        return with_values(cured_by(self.view.job, self.view))
+
     def shows(self, platform: str) -> bool:
         """Whether a word of the platform is in the input; True if the words of the input are not known."""
         if self._has_word is None:
@@ -143,6 +153,23 @@ def fails_without(rule: Rule, scene: Scene) -> Reason | None:
     return None
 
 
+def cures(rule: Rule, scene: Scene) -> Reason | None:
+    """It blames a switch with which the job works: what cures is not the cause."""
+    if not scene.troubles.isdisjoint(NO_FAILURE):
+        return None
+    for label in _blamed(rule):
+        if label in scene.cured:
+            return Reason(f"the job works with {label}", tuple(_of_trial(label, scene.view))[:_LINES])
+    return None
+
+
+def _blamed(rule: Rule) -> frozenset[str]:
+    """The switches that the fixes of a rule unset, each with the value that it blames: ``NCCL_P2P_DISABLE=1``."""
+    names = {name for fix in rule.fixes for name in fix.unset}
+    values = ((name, value) for name in names for end, off in _SWITCHES.items() if name.endswith(end) for value in off)
+    return frozenset(f"{name}={value}" for name, value in values)
+
+
 def one_gpu(rule: Rule, scene: Scene) -> Reason | None:
     """All runs have one GPU, so that nothing is between GPUs."""
     runs, ranks = scene.view.job.benchmarks, scene.view.job.ranks
@@ -178,8 +205,10 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
     return Reason(f"{' and '.join(names)} cannot do {CAPABILITIES[lacks[0]]}", lines[:_LINES])
 
 
-OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble,)
-OF_SUSPECTS: tuple[Mechanism, ...] = (other_trouble, works, fails_without, one_gpu, other_signal, absent, incapable)
+OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
+OF_SUSPECTS: tuple[Mechanism, ...] = (
+    other_trouble, cures, works, fails_without, one_gpu, other_signal, absent, incapable,
+)  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 
 

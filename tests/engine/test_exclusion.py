@@ -7,7 +7,7 @@ import pytest
 from ncdiag import catalogue
 from ncdiag.base import errors
 from ncdiag.diagnose import diagnose, look
-from ncdiag.engine.exclusion import OF_FINDINGS, Scene, excluded
+from ncdiag.engine.exclusion import OF_FINDINGS, Scene, cures, excluded
 from ncdiag.engine.load import load_text
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.traces import PLATFORMS, needed
@@ -99,6 +99,24 @@ def test_a_cause_of_other_trouble_is_excluded(told: str, complaints: tuple[str, 
 )
 def test_a_part_without_which_it_fails_is_excluded(told: str, area: str, is_excluded: bool) -> None:
     assert bool(because(told, rule(area))) is is_excluded
+
+
+@pytest.mark.parametrize(
+    ("told", "name", "is_excluded"),
+    [
+        ("With NCCL_IB_DISABLE=1 it works, without it hangs.", "env-ib-disable", True),
+        ("NCCL_IB_DISABLE=1: works. NCCL_IB_DISABLE=0: hangs.", "env-ib-disable", True),
+        ("With NCCL_IB_DISABLE=1 it hangs.", "env-ib-disable", False),
+        ("With NCCL_IB_DISABLE=0 it works, it hangs with NCCL_IB_DISABLE=1.", "env-ib-disable", False),
+        ("With NCCL_IB_DISABLE=1 it works. It is very slow.", "env-ib-disable", False),  # the switch makes it slow
+        ("With NCCL_SHM_DISABLE=1 it works, without it crashes.", "env-shm-disable", True),
+        ("With NCCL_SHM_DISABLE=1 it works, without it crashes.", "env-ib-disable", False),
+    ],
+)
+def test_a_switch_with_which_it_works_is_not_the_cause(told: str, name: str, is_excluded: bool) -> None:
+    (blamed,) = (each for each in catalogue.rules() if each.name == name)
+    view, _ = look(told)
+    assert (excluded(blamed, Scene(view), [cures]) is not None) is is_excluded
 
 
 @pytest.mark.parametrize(
