@@ -28,10 +28,9 @@ def miscount(job: Job, view: View) -> str | None:
     told = _without_slots(job)
     if told is not None:
         view.note(told)
-        cut = next((found for launch in job.launches if (found := cut_list(launch, view))), "")
         wanted = told.fields.get("wanted_slots")
-        if cut or wanted is None:
-            return f"The launcher was asked for more ranks than its hosts have slots for{cut}"
+        if wanted is None:
+            return "The launcher was asked for more ranks than its hosts have slots for"
         return f"The launcher was asked for {wanted} ranks, more than its hosts have slots for"
     counted = [(launch, slots(launch, view)) for launch in job.launches]
     known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
@@ -72,13 +71,6 @@ def lacks_slots(job: Job, view: View) -> bool:
 
 def _without_slots(job: Job) -> Event | None:
     return next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
-
-
-@derived
-def cut_list(launch: Launch, view: View) -> str:
-    """A clause about a list of hosts that ends at a blank, so that the next host is the program; else empty."""
-    apart = hosts_out_of_list(launch, view)
-    return f": its list of hosts ends at the blank before {apart}" if apart else ""
 
 
 _PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ncdiag.facts.model import Benchmark, Event, Fact, Job, Launch, Rank, Relation
+from ncdiag.facts.model import Benchmark, Event, Fact, Job, Launch, Rank, Relation, Timeout
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.outcome import place, went_on
@@ -25,6 +25,9 @@ _LOCAL = re.compile(
 )
 """A local address as the place where the ranks meet, in the code of a program."""
 _SEVERAL = 2
+_FINISHED, _DIED = "program-finished", frozenset({"oom-kill", "torch-ranks-missing", "python-exception"})
+_FEW = 8
+"""The largest number of elements of a barrier, a flag or a count."""
 
 
 def alone_by_rank(job: Job, view: View) -> Iterator[Relation]:
@@ -119,3 +122,20 @@ def one_side_started(job: Job, view: View) -> Iterator[Relation]:
         text = f"{lines[0].program} is shown on {', '.join(sorted(map(str, started)))}, and the processes on"
         text += f" {', '.join(sorted(lacking))} do not listen"
         yield Relation(what="one-side-started", text=text, provenance=lines_of([lines[0], waits[0]]))
+
+
+def first_waits_alone(job: Job, view: View) -> Iterator[Relation]:
+    """After the work was done, the first rank alone waits in a collective of a few elements: the others had left."""
+    gave_up = [t for t in job.timeouts if t.given_up]
+    small = [t for t in gave_up if (t.numel_in or 0) <= _FEW]
+    if not small or {t.rank for t in gave_up} != {0} or any(event.event in _DIED for event in job.events):
+        return
+    end = next((e for e in job.events if e.event == _FINISHED and _is_before(e, small[0])), None)
+    if end is not None:
+        text = "the work was done, and rank 0 alone waited in a collective"
+        yield Relation(what="first-waits-alone", text=text, provenance=lines_of([end, small[0]]))
+
+
+def _is_before(event: Event, timeout: Timeout) -> bool:
+    one, other = place(event), place(timeout)
+    return one is not None and other is not None and one[0] == other[0] and one[1] < other[1]
