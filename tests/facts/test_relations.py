@@ -51,6 +51,11 @@ NOT_THERE = (
 JOINED = "RuntimeError: Timed out after 1801 seconds waiting for clients. 1/4 clients joined.\n"
 UNREADY = "It cannot start.\n\nnot ready endpoints:['{0}:6070', '{0}:6071']\n"
 PADDLE = 'python3 -m paddle.distributed.launch --ips="10.6.0.7,10.6.0.8" --gpus 0,1 train.py\n'
+ENDED = "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
+ALONE = (
+    "[E ProcessGroupNCCL.cpp:616] [Rank {}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, "
+    "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600074 milliseconds before timing out.\n"
+)
 BROKEN = "wc->status == IBV_WC_SUCCESS. 12 vs 0. Send for slot 0: transport retry counter exceeded\n"
 
 
@@ -96,6 +101,8 @@ def found(text: str) -> set[str]:
         (f"$ export MASTER_ADDR=localhost\n{JOINED}", "others-not-started"),
         (f"{UNREADY.format('10.6.0.8')}The command that I run on 10.6.0.7:\n{PADDLE}", "one-side-started"),
         (f"{UNREADY.format('10.6.0.8')}在 10.6.0.7 上执行的命令：\n{PADDLE}", "one-side-started"),
+        (ENDED + ALONE.format(0), "first-waits-alone"),
+        ("Training completed. Do not forget to share your model on huggingface.co/models =)\n" + ALONE.format(0), "first-waits-alone"),
         # addresses
         (f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.12.78')}", "peer-elsewhere"),
         (f"$ mpirun -np 2 -H 10.40.8.72,10.40.8.73 ./a.out\n{REFUSED.format('172.30.0.4')}", "peer-elsewhere"),
@@ -140,6 +147,9 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         f"$ mpirun -np 2 -H n1,n2 ./hello\n{HELLO.format(0, 2)}{HELLO.format(1, 2)}",
         f"$ ./hello\n{HELLO.format(0, 1)}$ ./hello\n{HELLO.format(0, 1)}",
         STOPPED.format(JAX.format("n1:1234")) + NOT_THERE,
+        ENDED + ALONE.format(0) + ALONE.format(1),
+        ENDED + ALONE.format(1),
+        ALONE.format(0) + ENDED,
         STOPPED.format(TORCH.format("10.40.8.72")) + JOINED,
         f"{UNREADY.format('10.6.0.7')}The command that I run on 10.6.0.7:\n{PADDLE}",
         f"{UNREADY.format('10.6.0.8')}{PADDLE}",

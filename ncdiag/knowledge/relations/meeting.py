@@ -12,7 +12,7 @@ from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.outcome import place, went_on
 from ncdiag.facts.vocabulary.probes import lines_of
 
-_ANNOUNCED, _UNANSWERED = "rank-announced", "rendezvous-unanswered"
+_ANNOUNCED, _UNANSWERED = frozenset({"rank-announced", "program-greets"}), "rendezvous-unanswered"
 _WAITED = frozenset({"torch-store-timeout", "coordination-start-timeout"})
 _STARTS_SEVERAL = (*MPI_PROGRAMS, "srun")
 _EACH_ON_ITS_HOST = frozenset({
@@ -69,10 +69,11 @@ def _are_next(before: Benchmark, run: Benchmark) -> bool:
 
 def _announced_apart(job: Job) -> tuple[list[Fact], str] | None:
     """Processes of one launch line that each announce rank 0 of 1."""
-    alone = [e for e in job.events if e.event == _ANNOUNCED and e.fields.get("world_size") == 1]
+    said = [e for e in job.events if e.event in _ANNOUNCED]
+    alone = [e for e in said if e.fields.get("world_size") == 1]
     line = next((la for la in job.launches if la.program.endswith(_STARTS_SEVERAL) and _count(la) >= _SEVERAL), None)
-    others = [e for e in job.events if e.event == _ANNOUNCED and e.fields.get("world_size") not in {1, None}]
-    if line is None or len(alone) < _SEVERAL or others:
+    others = [e for e in said if e.fields.get("world_size") not in {1, None}]
+    if line is None or sum(event.count for event in alone) < _SEVERAL or others:
         return None
     return [line, *alone], f"{line.program} starts {_count(line)} processes, and each says that it is the only one"
 
