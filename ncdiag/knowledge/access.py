@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Access, Job, Setting
+from ncdiag.facts.model import Access, Host, Job, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import listed
 from ncdiag.facts.vocabulary.launches import is_container
+from ncdiag.messages.vocabulary.cuda_errors import UNAVAILABLE, is_cuda_unavailable
 
 _NVIDIA, _AMD, _NPU = ("nvidia-smi", "cuda"), ("rocm-smi", "rocm"), ("npu-smi", "npu")
 _BOXES = frozenset({"docker", "podman", "enroot", "pyxis", "apptainer", "singularity", "kubernetes"})
@@ -25,6 +26,17 @@ def nvidia_closed_to(job: Job, view: View) -> tuple[str, ...]:
     job. `user`: as root. Empty if nothing says so.
     """
     return tuple(_closed(job, view, *_NVIDIA))
+
+
+@derived
+def nvidia_open_to(job: Job, view: View) -> tuple[str, ...]:
+    """The places in which nvidia-smi works, and nothing says that it fails there: `host`, `container`, `job`, `user`."""
+    mine = [access for access in job.accesses if access.tool == "nvidia-smi"]
+    shut = {access.place for access in mine if not access.works}
+    found = {access.place: access for access in mine if access.works and access.place and access.place not in shut}
+    for access in found.values():
+        view.note(access)
+    return tuple(found)
 
 
 @derived
@@ -43,6 +55,16 @@ def npu_closed_to(job: Job, view: View) -> tuple[str, ...]:
 def rdma_closed_to(job: Job, view: View) -> tuple[str, ...]:
     """Who cannot use the RDMA devices although others can: `container`, `job` or `user`."""
     return tuple(who for who in _closed(job, view, "rdma", "rdma") if who not in {"programs", "host"})
+
+
+@derived
+def gpus_not_reached(job: Job, view: View) -> bool:
+    """Do people say that the GPUs are not reached, and nothing of RDMA: does the job fail before its network matters?"""
+    shut = next((a for a in job.accesses if not a.works and a.tool not in {"rdma", "program"}), None)
+    if shut is None or any(a.tool == "rdma" for a in job.accesses):
+        return False
+    view.note(shut)
+    return True
 
 
 @derived
@@ -127,6 +149,19 @@ def slurm_without_gpus(job: Job, view: View) -> str | None:
         return ""
     view.note(mine[0])
     return mine[0].text[:80]
+
+
+@derived
+def finds_no_gpu(host: Host, view: View) -> bool | None:
+    """Does nvidia-smi list no GPU, or CUDA find none, on this host?"""
+    event = next((e for e in view.events_on(host.name, UNAVAILABLE) if is_cuda_unavailable(e, view)), None)
+    if event is not None:
+        view.note(event)
+        return True
+    if host.gpus_attached is not None:
+        view.note(host, "gpus_attached")
+        return host.gpus_attached == 0
+    return False if host.gpus else None
 
 
 @derived

@@ -47,7 +47,7 @@ _PLACES = lazy_regex(
         |are|is)\b | ^\W*(?:in|inside)?\s?(?:the\s|my\s)?(?:containers?|docker|pods?)\s?: | 容器|docker\s?(?:内|里|中))
     | (?P<host>\b(?:on|from|at|in)\s(?:the\s|my\s|our\s|both\s|all\s|a\s|its\s|each\s)?(?:\S+\s){{0,2}}?(?:hosts?|servers?|bare[\s-]?metal|host[\s-]?machines?
         |physical\smachines?|(?:gpu\s|worker\s|compute\s)?nodes?|machines?|host\ssystem)\b | \boutside\b | \bbare[\s-]?metal\b | \bhost\s(?:itself|side)\b
-        | \bhost\s(?:can|sees?|has|shows?|lists?)\b | ^\W*(?:on\s)?(?:the\s)?host\s?: | \bdirectly\b(?!\sfrom) | 宿主机|物理机|主机|裸机)
+        | \bhost\s(?:can|sees?|has|shows?|lists?)\b | ^\W*(?:on\s)?(?:the\s)?host\s?: | \bdirectly\b(?!\sfrom) | \bssh\b | 宿主机|物理机|主机|裸机)
     | (?P<root>\b(?:as|by)\s(?:the\s)?root\b | \b(?:with|using|under|needs?)\ssudo\b | ^\W*sudo\s | \broot\suser\b | root\s?用户)
     | (?P<user>\bas\s(?:an?\s|the\s|my\s)?(?:\S+\s){{0,2}}?users?\b | \bwithout\s(?:sudo|root)\b | \bnon-?root\b | \b(?:normal|regular|ordinary|unprivileged
         |other)\susers?\b | 普通用户)
@@ -63,7 +63,7 @@ _ILL = lazy_regex(
 )
 _WELL = lazy_regex(
     r"""\b(?:work(?:s|ed|ing)?|fine|ok(?:ay)?|success\w*|succeed\w*|normal(?:ly)?|correct(?:ly)?|shows?|shown|lists?|listed|sees?|seen|see
-      |detect(?:s|ed)?|finds?|found|displays?|displayed|visible|recogni[sz]e[sd]?|true|outputs?|runs?|usable|available|reports?
+      |detect(?:s|ed)?|finds?|found|displays?|displayed|visible|recogni[sz]e[sd]?|true|outputs?|usable|available|runs?\s(?=fine|ok|well|there|too|normally|inside|outside|on|in|as|with)
       |access(?:es|ible)?|good|perfect\w*|passe[sd])\b | (?:正常|可以|能|成功|没问题|能看到)""",
     _FLAGS,
 )
@@ -80,13 +80,19 @@ _OTHERWISE = lazy_regex(
 """Trouble of a program that has its GPUs."""
 _IT = lazy_regex(r"\b(?:it|this|that|the\s(?:same|command|tool|output))\b|^\W*(?:not\b|works?\b|fails?\b)|\bsame\b", re.IGNORECASE)
 _REACHES = lazy_regex(r"\b(?:see|sees|detect\w*|find|found|access\w*|recogni\w+|available|is_available|visible|use|uses|using|no)\b|[看找用]", re.IGNORECASE)
-_SOMETIMES = lazy_regex(r"\b(?:if|unless|until|when(?:ever)?\s(?:you|one)|after|before|once|afterwards?|later|first|then|sometimes|while)\b", re.IGNORECASE)
+_SOMETIMES = lazy_regex(r"\b(?:if|unless|until|when(?:ever)?\s(?:you|one)|upon|after|before|once|afterwards?|later|first|then|sometimes|while)\b", re.IGNORECASE)
 """Words that make a success or failure one of a time, which other facts cover."""
 _CHEAP = lazy_regex(
     r"smi|cuda|nvml|torch|gpu|rocm|hip|npu|ibv|ibstat|rdma|infiniband|\bib|tensorflow|available|jax|query|docker|container|pod|host|slurm|root|sudo"
     r"|true|false|显卡|容器|work|fail|\bnot\b",
     re.IGNORECASE,
 )
+_QUOTED = lazy_regex(r"[\"“`][^\"”`]{0,200}\b(?:error|fail(?:ed|s)?|no|not|cannot|denied|unable|couldn't)\b[^\"”`]{0,200}[\"”`]", re.IGNORECASE)
+"""A message of a failure that somebody quotes."""
+_PHRASE = lazy_regex(r"(?:Failed to (?:initialize|start) (?:NVML|nvml with error): )?could not load NVML library\S*|Failed to initialize NVML: \w+ \w+", re.IGNORECASE)
+"""Messages that are events of their own."""
+_MESSAGE = lazy_regex(r"^\W*\d{4}[-/]\d\d[-/]\d\d|^\W*[EWIF]\d{4} |^\W*(?:time=|level=|\[\s?(?:info|warn|error))", re.IGNORECASE)
+"""What programs print; it happened where it says, not where people were before."""
 _NEAR = 4
 """Lines over which a tool and a place hold."""
 _RUN = lazy_regex(
@@ -125,7 +131,8 @@ class AccessReader:
         """What the sentence of a person says."""
         if not _CHEAP.search(sentence):
             return
-        said, asked = split_question(without_quotes(sentence))
+        whole = re.sub(r"\s+", " ", sentence)
+        said, asked = split_question(without_quotes(_QUOTED.sub(" an error ", _PHRASE.sub("; ", whole))))
         if asked:
             return
         said = re.sub(r"[\"'`“”]", " ", said).strip() if said.count("'") != 1 else said
@@ -136,6 +143,8 @@ class AccessReader:
 
     def _part(self, part: str) -> Iterator[Access]:
         tools = _tools(part)
+        if _MESSAGE.search(part):
+            self._place = ""
         places = list(dict.fromkeys(m.lastgroup or "" for m in _PLACES.finditer(part)))
         if tools:
             self._tool, self._age = tools[0], 0
