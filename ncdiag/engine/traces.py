@@ -55,10 +55,14 @@ _BY_NAME = frozenset({"nvls", "mig"})
 _IS_LACK = frozenset({"unsupported", "unavailable", "supported", "needed"})
 """Words of names of rules about what a GPU cannot do."""
 
+_BETWEEN_GPUS = "p2p-"
+"""The beginning of names of rules about copies between GPUs, which ACS and the IOMMU redirect without GPUDirect RDMA."""
+
 
 def capabilities_needed(rule: Rule) -> Iterator[str]:
     """What the GPUs must be able to do, by its name and its area, for the rule to be the cause."""
     words = frozenset(rule.name.split("-"))
     if words & _IS_LACK:
         return
-    yield from (what for what in CAPABILITIES if what == rule.area or what in words & _BY_NAME)
+    alone = not any(name.startswith(_BETWEEN_GPUS) for name in rule.explains)
+    yield from (what for what in CAPABILITIES if (what == rule.area and alone) or what in words & _BY_NAME)

@@ -28,8 +28,8 @@ _AMD = lazy_regex(r"\b(?:mi\d{2,3}x?|(?:radeon|rx)\s?\w+|w[67][89]00x?|amd)\b", 
 _AMD_CARD = lazy_regex(r"\b(?:radeon|rx|w[67][89]00)", re.IGNORECASE)
 _ONE_DEVICE = lazy_regex(r"(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES=\d")
 _HOSTS = lazy_regex(
-    r"\b(?:two|three|four|eight|both|several|multiple|all|[2-9]|\d{2,4})\s(?:\w+\s)?"
-    r"(?:nodes|hosts|machines|servers|instances|workstations|desktops|pods|vms|boxes)\b"
+    r"\b(?:two|three|four|eight|both|several|multiple|all|[2-9]|\d{2,4})\s(?:[\w.-]+\s)?"
+    r"(?:nodes|hosts|machines|servers|instances|workstations|desktops|pcs|computers|pods|vms|boxes|(?:dgx\s)?sparks?)\b"
     r"|\b(?:multi-?\s?node|(?:across|between|over)\s(?:the\s)?(?:nodes|hosts|machines|servers)"
     r"|each\s(?:node|host|machine|server)|(?:master|worker|second|other)\s(?:node|host))\b"
     r"|[多双两跨](?:机|节点|台)",

@@ -54,6 +54,8 @@ LEXER = Lexer(
              "(?:[2-9两三四八]|\\d{2,4})\\s?台(?=[\\w\\s]{0,12}(?:机器|服务器|节点|主机|机))"),
         Word("machine", "workstation", r"workstations?|desktops?|(?:gaming\s|home\s|my\s)pc|(?:mining|gpu)\srigs?|tower"),
         Word("machine", "board", r"hgx|dgx(?!\sspark)"),
+        Word("machine", "spark", r"dgx\sspark|gb10"),
+        Word("machine", "amd", r"amd\s(?:\w+\s)?(?:gpus?|cards?)|(?:gpus?|cards?)\samd|rocm(?:-smi)?|radeon|instinct|rocminfo|vega"),
         Word("machine", "ascend", r"ascend|atlas|npus?|910[abc]\d?", "昇腾"),
         Word("slot", "riser", r"(?:usb\s)?risers?(?:\s(?:cards?|cables?))?|mining\s(?:boards?|motherboards?)"),
         Word("slot", "narrow-slot", r"x[14]\s(?:pci-?e?\s)?(?:slots?|pci-?e?|lanes?)|pci-?e?\sx[14]\b|chipset\s(?:slots?|lanes?)"),

@@ -46,15 +46,15 @@ FORMS = (
         "gpus-idle", "slow",
         r"(?:gpus?|cards?)(?:'s)?\s(?:\w+\s)?(?:util\w*|usage|load|capacity|activity)|gpu-?util\w*|utili[sz]ation|all\s(?:\w+\s)?gpus|gpus?(?=\s(?:are|sit|go|stay|wait|drop|starv))",
         r"(?:drop|fall|go|dip|sink)\w*\s(?:\w+\s){0,2}(?:to\s)?(?:around\s|about\s|near\s|nearly\s)?(?:0|zero)\b|(?:is|at|only|stays|sits)\s(?:\w+\s){0,2}(?:0\s?%?\s(?:for|most|between)|idle|very\slow|low\b)"
-        r"|idl(?:e|es|ing)|fluctuat\w*|oscillat\w*|up\sand\sdown|jump\w*\s(?:\w+\s){0,2}between|wait\w*\sfor\s(?:the\s)?(?:data|input|next\sbatch)|starv\w*|in\sbursts|nothing\shappens",
+        r"|idl(?:e|es|ing)|like\sa\ssaw\w*|saw-?tooth|fluctuat\w*|oscillat\w*|up\sand\sdown|jump\w*\s(?:\w+\s){0,2}between|wait\w*\sfor\s(?:the\s)?(?:data|input|next\sbatch)|starv\w*|in\sbursts|nothing\shappens",
         of=("slow", "hangs"),
     ),
     Form(
         "pauses", "slow",
-        r"train\w*|job|process\w*|steps?|iterations?|batch\w*|epochs?|speed|throughput|images?|samples?|run|it",
+        r"train\w*|job|process\w*|(?:few\s|\d+\s)?steps?|iterations?|batch\w*|epochs?|speed|throughput|images?|samples?|run|it",
         rf"(?:stall|paus|stop|hang|freez|halt|stunned|stuck|wait|block|slow)\w*\s(?:\w+\s){{0,4}}?(?:again\sand\sagain|every\s(?:{_FEW}\s|other\s)?(?:few\s)?(?:steps?|iterations?|batch\w*|seconds?|minutes?)|periodically|regularly|between\s(?:the\s)?(?:steps|batch\w*|iterations|epochs))"
         r"|(?:stall|paus|stop|hang|freez|halt|stunned|stuck|wait|block)\w*\s(?:\w+\s){0,3}for\s[^.;]{2,40}?\b(?:and\sthen|then|before\sit|and)\s(?:it\s|the\s\w+\s)?(?:continu|resum|goes\son|recover|runs?\s|is\sfast)\w*"
-        r"|in\sbursts|long\spauses|with\spauses|then\sit\sgoes\son",
+        r"|in\sbursts|long\spauses|with\spauses|then\sit\sgoes\son|(?:there\sis|comes|makes|takes)\sa\s(?:\w+\s)?(?:pause|break)",
         of=("hangs", "slow"),
     ),
     Form(
@@ -66,7 +66,7 @@ FORMS = (
     ),
     Form(
         "with-more-gpus", "slow", _SEVERAL_CARDS,
-        r"slower|no\sfaster|not\s(?:any\s|much\s|really\s)?faster|hardly\s(?:any\s)?faster|no\s(?:\w+\s)?speed-?\s?up|slows?\sdown|(?:twice|\w+\stimes|just|exactly)\sas\s(?:long|slow)|same\s(?:speed|time)|takes?\s(?:\w+\s){0,2}(?:longer|more\stime)|(?:doesn'?t|does\snot|don'?t|do\snot|not)\s(?:\w+\s)?scal\w*|scales?\s(?:\w+\s)?(?:badly|poorly)|less\sthan\s(?:one|a\ssingle)",
+        r"slower|no\sfaster|not\s(?:any\s|much\s|really\s)?faster|hardly\s(?:any\s)?faster|no\s(?:\w+\s)?speed-?\s?up|slows?\sdown|(?:twice|\w+\stimes|just|exactly)\sas\s(?:long|slow)|same\s(?:speed|time)|takes?\s(?:\w+\s){0,2}(?:longer|more\stime)|(?:doesn'?t|does\snot|don'?t|do\snot|not)\s(?:\w+\s)?scal\w*|scales?\s(?:\w+\s)?(?:badly|poorly)|less\sthan\s(?:one|a\ssingle)|only\sas\sfast",
         unless=rf"\b(?:{_HOSTS}\sis|across\s|multi-?\s?nodes?|{_SEVERAL}\s{_HOSTS}|between\s(?:the\s)?{_HOSTS}|wait\w*\sfor|than\s(?:the|all)\sothers?|older|previous|v\d)\b",
         of=("slow",),
     ),
@@ -120,6 +120,13 @@ FORMS = (
         of=("not-used", "fails"),
     ),
     Form(
+        "rdma-unseen", "not-used",
+        r"ibv_devinfo|ibv_devices|ibstat(?:us)?|ibdev2netdev|rdma\slink|/dev/infiniband|(?:ib|rdma|infiniband|verbs)\s(?:devices?|cards?)|hcas?",
+        r"(?:finds?|shows?|lists?|sees?|prints?|reports?|returns?)\s(?:\w+\s)?(?:nothing|no\b|none)|(?:not|isn't|aren't)\s(?:\w+\s)?(?:visible|seen|found|listed|detected|available)|is\sempty|missing",
+        unless=r"errors?\b|firewall",
+        of=("not-used", "fails"),
+    ),
+    Form(
         "above-a-size", "fails",
         r"regist\w+|reg_?mr|ibv_reg\w*|pinn?(?:ed|ing|s)?\b|nvidia_peermem|nv_peer_mem\w*|gpudirect|gdr\w*",
         r"(?:above|over|beyond|more\sthan|larger\sthan|bigger\sthan|greater\sthan|exceed\w*|up\sto|limit\w*)\s(?:\w+\s){0,3}?(?:about\s|~\s?)?\d+\s?[kmg]i?b\b"
@@ -130,7 +137,7 @@ FORMS = (
     Form(
         "unsteady", "slow",
         r"bandwidth|busbw|throughput|speed|performance|\brate\b|roce|network|training|traffic",
-        r"hiccups?|collaps\w*|(?:jump|fluctuat|oscillat|var(?:y|ies|ying))\w*\s(?:\w+\s){0,2}(?:between|wildly|a\slot|strongly|from\srun)|going\sdown\sto|(?:drops?|falls?|goes\sdown|breaks?\sdown)\s(?:\w+\s){0,3}(?:to\s(?:\w+\s)?(?:0\.|zero|nothing|nearly|almost|a\sfraction)|sharply|dramatically|when\s(?:many|all|several))|unstable|not\sstable|nearly\snothing",
+        r"hiccups?|collaps\w*|(?:jump|fluctuat|oscillat|var(?:y|ies|ying)|chang)\w*\s(?:\w+\s){0,2}(?:between|wildly|a\slot|strongly|from\srun)|going\sdown\sto|(?:drops?|falls?|goes\sdown|breaks?\sdown)\s(?:\w+\s){0,3}(?:to\s(?:\w+\s)?(?:[01][. ]|zero|nothing|nearly|almost|a\sfraction)|sharply|dramatically|when\s(?:many|all|several))|unstable|not\sstable|nearly\snothing|(?:terrible|bad|poor|low|slow\w*)\swith\s(?:many|more|\d+)(?!\s?gpus?)",
         unless=r"gpu-?\s?util\w*|utili[sz]ation|loss\b|than\s(?:one|a\ssingle)",
         of=("slow", "hangs"),
     ),
@@ -221,14 +228,13 @@ def read(sentence: str) -> Iterator[Form]:
         if not is_said(said, sentence) or (unless is not None and unless.search(sentence)):
             continue
         ends = [(found.start(), found.end()) for found in said.finditer(sentence)]
-        if any(_apart((found.start(), found.end()), end) for found in subject.finditer(sentence) for end in ends):
+        if any(_near((found.start(), found.end()), end) for found in subject.finditer(sentence) for end in ends):
             yield form
     for name, what, pattern in _CHINESE:
         if pattern.search(sentence):
             yield Form(name, what, "", "", of=(what, "fails"))
 
 
-def _apart(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """True if the two places do not overlap and are near each other."""
-    between = max(one[0], other[0]) - min(one[1], other[1])
-    return 0 <= between <= _NEAR
+def _near(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """True if the two places are not the same and are near each other; one may be within the other."""
+    return one != other and max(one[0], other[0]) - min(one[1], other[1]) <= _NEAR

@@ -9,7 +9,7 @@ from ncdiag.base.patterns import lazy_regex
 
 _RATE = lazy_regex(
     r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[GM]i?B/s|[GM]bit/s|[GM]bps|seconds?|secs?|s|minutes?|mins?|hours?|ms"
-    r"|(?:samples|images|tokens|steps|batch(?:es)?|iterations)\s?(?:/|per\s)\s?(?:second|sec|s))\b",
+    r"|(?:samples|images|imgs?|tokens|steps|batch(?:es)?|iterations|it)\s?(?:/|per\s)\s?(?:second|sec|s))\b",
     re.IGNORECASE,
 )
 _COUNT = lazy_regex(
@@ -19,7 +19,7 @@ _COUNT = lazy_regex(
     re.IGNORECASE,
 )
 _CONTRAST = lazy_regex(
-    r"\b(?:but|only|whereas|while|where|instead\sof|compared|others?|bare\smetal|should|expect\w*|on\s(?:one|a\ssingle|the)\s\w+)\b",
+    r"\b(?:but|only|whereas|while|where|between|although|same|instead\sof|compared|others?|bare\smetal|should|expect\w*|on\s(?:one|a\ssingle|the)\s\w+)\b",
     re.IGNORECASE,
 )
 _NUMBERS = {"one": 1, "a single": 1, "single": 1, "two": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
