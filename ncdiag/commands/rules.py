@@ -87,7 +87,7 @@ def run_examples(
     book = catalogue.rules(folders)  # raises if a name is taken
     wanted = {rule_text.find(word, book).name for word in words}
     chosen = [rule for rule in loaded if not wanted or rule.name in wanted]
-    found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look, book)]
+    found = [*problems(chosen, facts_of, view_of, book), *signs.problems(chosen, look)]
     found += _translation_problems(chosen, folders or [catalogue.rules_dir()])
     examples, count = sum(len(rule.examples) for rule in chosen), sum(len(rule.signs) for rule in chosen)
     signs_too = f", {count} signs" if count else ""

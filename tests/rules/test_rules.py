@@ -43,7 +43,7 @@ def names() -> Names:
 def test_rule_proves_itself(path: pathlib.Path, names: Names) -> None:
     rule, book = load_file(path, names), catalogue.rules()
     assert problems([rule], facts_of, view_of, book) == []
-    assert signs.problems([rule], look, book) == []
+    assert signs.problems([rule], look) == []
 
 
 def test_codes_and_names_are_unique() -> None:
