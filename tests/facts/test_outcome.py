@@ -52,7 +52,7 @@ def test_what_became_of_it(text: str, outcome: str) -> None:
     assert of(text, "outcome") == outcome
 
 
-HELLO = "".join(f"Hello, world, I am {rank} of 2\n" for rank in range(2))
+HELLO = "".join(f"Hello, world, I am {rank} of 2, (Open MPI v4.1.5, package: Open MPI)\n" for rank in range(2))
 REFUSED = "srun: error: n1: task 1: Exited with exit code 1\n"
 
 

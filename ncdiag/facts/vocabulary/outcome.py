@@ -26,7 +26,7 @@ _WARNS = frozenset({"WARN", "ERROR", "ATTN", "DIAG", "ABORT"})
 _RETURN, _IN_PROGRESS = "error-return", 7
 """NCCL's trace of a return code; ncclInProgress does not count as a failure."""
 _FINISHED, _STARTED, _SERVES = "program-finished", "program-started", "program-serves"
-_GREETS = "program-greets"
+_GREETINGS = frozenset({"program-greets", "rank-announced"})
 _AFTER_START = frozenset({"hangs", "crashes", "slow", "wrong-results"})
 _STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
 _EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
@@ -274,7 +274,8 @@ def _greetings(job: Job) -> list[Place | None]:
 
     A job that hangs or crashes for those who describe it may do so after the greeting.
     """
-    greetings = [event for event in job.events if event.event == _GREETS]
+    spoken = [event for event in job.events if event.event in _GREETINGS]
+    greetings = [event for event in spoken if event.text.lstrip().lower().startswith(("hello", "node"))]
     if not greetings or job.ranks or any(complaint.what in _AFTER_START for complaint in job.complaints):
         return []
     last = max(event.order for event in greetings)

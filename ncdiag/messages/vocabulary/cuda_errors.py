@@ -20,7 +20,7 @@ _BAD_KERNEL = frozenset({
 })  # fmt: skip
 _NO_GPU = (
     "cuda-no-device", "cuda-driver-unreachable", "gpu-driver-absent", "container-toolkit-missing",
-    "container-gpu-setup-failed",
+    "container-gpu-setup-failed", "container-gpu-unknown",
     "cuda-library-missing", "nvml-library-missing",
 )  # fmt: skip
 _NO_DEVICE = frozenset({
