@@ -243,3 +243,19 @@ def is_provider_missing(event: Event, view: View) -> bool:
 def publishes_ports(launch: Launch, view: View) -> bool:
     """Does the line map individual ports of a container to its host?"""
     return is_container(launch, view) and re.search(r"\s(?:-p|--publish)[= ]?[\d.:]{1,40}:\d", launch.text) is not None
+
+
+_NOT_STARTED = {
+    "k8s-kind-unknown": "The cluster does not know the kind {object_kind}: its operator is not installed",
+    "k8s-object-refused": "Kubernetes refuses an object of the job",
+    "k8s-image-not-pulled": "A node cannot fetch the image {image}",
+    "k8s-volume-not-mounted": "A volume of a pod cannot be mounted",
+}
+
+
+@derived
+def pod_trouble(event: Event, view: View) -> str:
+    """Why a pod is not started, as a sentence: ``A node cannot fetch the image train:1``."""
+    text = _NOT_STARTED.get(event.event, "")
+    names = {name: str(event.fields.get(name, "")) for name in ("object_kind", "image")}
+    return " ".join(text.format(**names).split())
