@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
@@ -30,7 +29,7 @@ def nvidia_closed_to(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def nvidia_open_to(job: Job, view: View) -> tuple[str, ...]:
-    """The places in which nvidia-smi works, and nothing says that it fails there: `host`, `container`, `job`, `user`."""
+    """The places in which nvidia-smi works, and nothing says that it fails there: `host`, `container`, ..."""
     mine = [access for access in job.accesses if access.tool == "nvidia-smi"]
     shut = {access.place for access in mine if not access.works}
     found = {access.place: access for access in mine if access.works and access.place and access.place not in shut}
@@ -59,7 +58,7 @@ def rdma_closed_to(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def gpus_not_reached(job: Job, view: View) -> bool:
-    """Do people say that the GPUs are not reached, and nothing of RDMA: does the job fail before its network matters?"""
+    """Are the GPUs not reached, as people say, who say nothing of RDMA: does it fail before its network matters?"""
     shut = next((a for a in job.accesses if not a.works and a.tool not in {"rdma", "program"}), None)
     if shut is None or any(a.tool == "rdma" for a in job.accesses):
         return False
@@ -132,16 +131,16 @@ def _on_host(asked: list[Access]) -> bool:
 _SLURM = frozenset({"sbatch", "srun", "salloc"})
 _ASKS = lazy_regex(r"\s(?:--(?:gres|gpus|tres|exclusive)|-G)|gpu:|--gpu", re.IGNORECASE)
 _VISIBLE = frozenset({
-    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES",
-    "ASCEND_RT_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+    "ASCEND_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
 })  # fmt: skip
 _NONE = frozenset({"", "-1", "nodevfiles", "none", "void", "null"})
-"""Values that mean no GPU: CUDA ends at the first number that is no device, Slurm writes NoDevFiles, the runtimes void."""
+"""Values that mean no GPU: CUDA ends at the first number that is not a device, Slurm and the runtimes have words."""
 
 
 @derived
 def slurm_without_gpus(job: Job, view: View) -> str | None:
-    """The Slurm line that asks for no GPU, if no other line of the job does; empty if one does, None without such lines."""
+    """The Slurm line that asks for no GPU, if no other line of the job does; empty if one does, None without lines."""
     mine = [launch for launch in job.launches if launch.program in _SLURM]
     if not mine:
         return None

@@ -236,10 +236,10 @@ def _accesses(
     reader = access.AccessReader()
     for number, line in enumerate(written):
         seen = reader.line(line)
-        found = [*([] if seen is None else [seen]), *(each for text in said.get(number, ()) for each in reader.prose(text))]
+        found = [] if seen is None else [seen]
+        found += [each for text in said.get(number, ()) for each in reader.prose(text)]
         for each in dict.fromkeys(found):
-            section, index = lines[number]
-            yield observe(section, index, "Access", tool=each.tool, place=each.place, works=each.works, text=line[:_KEPT])
+            yield observe(*lines[number], "Access", **each._asdict(), text=line[:_KEPT])
 
 
 def _labels(line: str, section: Section, index: int) -> list[Observation]:
