@@ -87,7 +87,7 @@ FORMS = (
     ),
     Form(
         "start", "slow",
-        r"start(?:s|up|-up|ing)?|init\w*|first\s(?:run|call|use|cuda\scall|launch|step)|launch\w*|cuda\s(?:context|init\w*)|cudamalloc|cudafree|nccl-init|loading\scuda",
+        r"start(?:s|up|-up|ing)?|init\w*|first\s(?:run|call|use|cuda\scall|launch)|launch\w*|cuda\s(?:context|init\w*)|cudamalloc|cudafree|nccl-init|loading\scuda",
         r"(?:takes?|took|need\w*|last\w*)\s(?:\w+\s){0,3}(?:\d+\s?(?:s\b|sec\w*|min\w*)|minutes?|several\sminutes|long(?:er)?|ages|forever)|(?:very|extremely|really|so)\sslow|slow\w*",
         unless=r"training\s(?:is|step|speed)|throughput|bandwidth|per\ssecond|slower\sthan\s(?:one|a\ssingle)",
         of=("slow",),
@@ -144,7 +144,7 @@ FORMS = (
     Form(
         "wrong-with-several", "wrong-results", _SEVERAL_CARDS,
         r"\bnans?\b|garbage|(?:loss|accuracy|gradients?|results?|outputs?|weights|predictions?)\s(?:\w+\s){0,7}?(?:nan|wrong|random|chance|garbage|zeros?|not\s(?:decreas|converg|improv)\w*|diverge\w*|explod\w*|worse|bad|incorrect|corrupt\w*|differs?|different)|(?:not|n't|never)\sconverge\w*|wrong\s(?:results?|values?|output|data)|corrupt\w*",
-        unless=rf"{_SEVERAL}\s{_HOSTS}|multi-?\s?nodes?|nccl_\w+",
+        unless=rf"{_SEVERAL}\s{_HOSTS}|multi-?\s?nodes?|nccl_\w+|\b(?:not|never)\s(?:\w+\s)?nan",
         of=("wrong-results", "fails"),
     ),
     Form(

@@ -22,6 +22,7 @@ _CONTRAST = lazy_regex(
     r"\b(?:but|only|whereas|while|where|between|although|same|instead\sof|compared|others?|bare\smetal|should|expect\w*|on\s(?:one|a\ssingle|the)\s\w+)\b",
     re.IGNORECASE,
 )
+_AS_EXPECTED = lazy_regex(r"\bas\s(?:we\s|i\s)?expect\w*", re.IGNORECASE)
 _NUMBERS = {"one": 1, "a single": 1, "single": 1, "two": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
 _PER_SECOND = lazy_regex(r"/|per|bps", re.IGNORECASE)
 _FAR = 2.0
@@ -35,7 +36,8 @@ def differ(sentence: str) -> bool:
     """True if the sentence contrasts two speeds or durations of one unit that are far from each other."""
     rates = _rates(sentence)
     values = [value for _, value in rates]
-    return len(rates) == _PAIR and max(values) >= _FAR * min(values) > 0 and _CONTRAST.search(sentence) is not None
+    far = len(rates) == _PAIR and max(values) >= _FAR * min(values) > 0
+    return far and _CONTRAST.search(sentence) is not None and _AS_EXPECTED.search(sentence) is None
 
 
 def slower_with_more(sentence: str) -> bool:
