@@ -29,12 +29,6 @@ _WRITTEN_END = lazy_regex(r"(?:\\r)?\\n")
 _WRITTEN = lazy_regex(r"\\([\"'\\])|\\t")
 _NAMED_ADDRESS = lazy_regex(r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>")
 _LINK = lazy_regex(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)")
-_COMMAND = lazy_regex(
-    r"(?<!`)`(?P<command>(?:[A-Z_]\w{0,60}=\S{1,200} ){0,8}(?:\S{0,100}/)?(?:mpirun|mpiexec\S{0,8}|orterun|prterun"
-    r"|horovodrun|srun|sbatch|torchrun|deepspeed|fleetrun|accelerate launch|(?:docker|podman|nvidia-docker) run"
-    r"|python[\d.]{0,5} -m \S{0,40}distributed\.\S{0,20}(?:launch|run)) -[^`\n]{4,2000})`(?!`)"
-)
-"""A command that starts a job, in backticks within a line."""
 _ADDRESS_BEHIND = lazy_regex(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>")
 
 
@@ -92,20 +86,12 @@ def _without_links(text: str) -> list[str]:
     return [_ADDRESS_BEHIND.sub("", _LINK.sub(r"\1", _NAMED_ADDRESS.sub(r"\1", text)))]
 
 
-def _with_commands(text: str) -> list[str]:
-    """The commands on lines of their own, after the sentence that they are part of."""
-    found = [each["command"] for each in _COMMAND.finditer(text)]
-    rest = _COMMAND.sub("", text).strip(" \t.,:;*>-")
-    return [_COMMAND.sub(r"``\g<command>``", text), *found] if rest else found
-
-
 MARKUP = (
     Markup("<", _ELEMENT, _without_elements),
     Markup("&", _ENTITY, lambda text: [_without_entities(text)]),
     Markup("<", _NAMED_ADDRESS, _without_links),
     Markup("](", _LINK, _without_links),
     Markup("<", _ADDRESS_BEHIND, _without_links),
-    Markup("`", _COMMAND, _with_commands),
     Markup("\\n", _WRITTEN_END, _split),
     Markup("\\", _ESCAPED, _unescaped),
 )
