@@ -52,6 +52,7 @@ JOINED = "RuntimeError: Timed out after 1801 seconds waiting for clients. 1/4 cl
 UNREADY = "It cannot start.\n\nnot ready endpoints:['{0}:6070', '{0}:6071']\n"
 PADDLE = 'python3 -m paddle.distributed.launch --ips="10.6.0.7,10.6.0.8" --gpus 0,1 train.py\n'
 ENDED = "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
+DONE = "Training completed. Do not forget to share your model on huggingface.co/models =)\n"
 ALONE = (
     "[E ProcessGroupNCCL.cpp:616] [Rank {}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, "
     "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600074 milliseconds before timing out.\n"
@@ -102,7 +103,8 @@ def found(text: str) -> set[str]:
         (f"{UNREADY.format('10.6.0.8')}The command that I run on 10.6.0.7:\n{PADDLE}", "one-side-started"),
         (f"{UNREADY.format('10.6.0.8')}在 10.6.0.7 上执行的命令：\n{PADDLE}", "one-side-started"),
         (ENDED + ALONE.format(0), "first-waits-alone"),
-        ("Training completed. Do not forget to share your model on huggingface.co/models =)\n" + ALONE.format(0), "first-waits-alone"),
+        (DONE + ALONE.format(0), "first-waits-alone"),
+        (f"{PADDLE}\n{PADDLE.replace('10.6.0.7,10.6.0.8', '10.6.0.8,10.6.0.7')}", "lists-differ"),
         # addresses
         (f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.12.78')}", "peer-elsewhere"),
         (f"$ mpirun -np 2 -H 10.40.8.72,10.40.8.73 ./a.out\n{REFUSED.format('172.30.0.4')}", "peer-elsewhere"),
@@ -153,6 +155,7 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         STOPPED.format(TORCH.format("10.40.8.72")) + JOINED,
         f"{UNREADY.format('10.6.0.7')}The command that I run on 10.6.0.7:\n{PADDLE}",
         f"{UNREADY.format('10.6.0.8')}{PADDLE}",
+        f"{PADDLE}\n{PADDLE}",
         f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.9.78')}",
         init(0) + init(1, host="n2"),
         init(0) + init(1, bus="2b000"),

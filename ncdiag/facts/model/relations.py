@@ -10,7 +10,7 @@ RelationKind = Literal[
     "alone", "more-than-gpus", "gpus-shared", "place-no-address", "place-is-path", "peer-elsewhere", "bus-id-twice",
     "ipc-across-hosts", "gids-start-late", "first-gid-link-local", "longer-than-limit", "at-resolver-interval",
     "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes", "silent-nccl",
-    "says-alone", "others-not-started", "one-side-started", "first-waits-alone",
+    "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
 ]  # fmt: skip
 
 
@@ -26,7 +26,7 @@ class Relation(Fact, frozen=True, kw_only=True):
     About who meets: ``says-alone`` (each process of one command announces rank 0 of 1), ``others-not-started`` (the
     ranks meet on the host itself, and others did not come), ``one-side-started`` (the launcher is shown on some hosts
     of its list, and only processes of the others do not listen), ``first-waits-alone`` (after the work was done, rank 0
-    alone waits in a collective).
+    alone waits in a collective), ``lists-differ`` (the lines of two hosts list the same hosts in another order).
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
     network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),

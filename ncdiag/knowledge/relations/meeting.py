@@ -125,6 +125,16 @@ def one_side_started(job: Job, view: View) -> Iterator[Relation]:
         yield Relation(what="one-side-started", text=text, provenance=lines_of([lines[0], waits[0]]))
 
 
+def lists_differ(job: Job, view: View) -> Iterator[Relation]:
+    """Two lines of a launcher that every host needs list the same hosts in another order, which numbers the ranks."""
+    lines = [la for la in job.launches if la.program in _EACH_ON_ITS_HOST and len(la.hosts) >= _SEVERAL]
+    for one, other in pairwise(lines):
+        first, second = [host.name for host in one.hosts], [host.name for host in other.hosts]
+        if one.program == other.program and first != second and sorted(first) == sorted(second):
+            text = f"one {one.program} begins its list of hosts with {first[0]}, another one with {second[0]}"
+            yield Relation(what="lists-differ", text=text, provenance=lines_of([one, other]))
+
+
 def first_waits_alone(job: Job, view: View) -> Iterator[Relation]:
     """After the work was done, the first rank alone waits in a collective of a few elements: the others had left."""
     gave_up = [t for t in job.timeouts if t.given_up]

@@ -14,6 +14,7 @@ from ncdiag.knowledge.relations import addresses, launches, meeting, numbers, va
 KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.alone, launches.more_than_gpus, launches.gpus_shared, launches.place_no_address, launches.silent,
     meeting.alone_by_rank, meeting.others_not_started, meeting.one_side_started, meeting.first_waits_alone,
+    meeting.lists_differ,
     addresses.peer_elsewhere,
     numbers.bus_id_twice, numbers.ipc_across_hosts, numbers.gids_start_late, numbers.first_gid_link_local,
     values.longer_than_limit, values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,

@@ -76,7 +76,7 @@ def own_place(names: Names) -> ast.Call | None:
                 variable == "MASTER_PORT" and _binds_any(names.functions.get(last(call.func)))
             ):
                 return call
-    return next((call for function in names.functions.values() if (call := _binds_any(function))), None)
+    return next((found for function in names.functions.values() if (found := _binds_any(function))), None)
 
 
 def _binds_any(function: ast.FunctionDef | ast.AsyncFunctionDef | None) -> ast.Call | None:
