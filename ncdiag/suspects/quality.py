@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-import msgspec
-
-from ncdiag.engine.compiling import program_of
 from ncdiag.engine.schema import Rule, Sign
 from ncdiag.facts.view import View
 from ncdiag.suspects.weigh import Scales
@@ -39,8 +36,8 @@ def _of_sign(rule: Rule, number: int, look: Look) -> Iterator[str]:
     scales = Scales(*look(sign.example), ())
     if not _is_true(rule, sign, scales):
         yield "is not true in its example"
-    elif not _changes(rule, number, scales):
-        yield "changes nothing in its example: the score is the same without it"
+    elif not any(judged.sign is sign and judged.counts for judged in scales.one(rule).signs):
+        yield "changes nothing in its example: a stronger sign shows the same on the same lines"
     if sign.unlike and _is_true(rule, sign, Scales(*look(sign.unlike), ())):
         yield "is true in `unlike`, too"
     if not sign.unlike and sign.strength in _NEEDS_A_TWIN:
@@ -51,19 +48,3 @@ def _of_sign(rule: Rule, number: int, look: Look) -> Iterator[str]:
 
 def _is_true(rule: Rule, sign: Sign, scales: Scales) -> bool:
     return any(judged.sign is sign and judged.truth for judged in scales.one(rule).signs)
-
-
-def _changes(rule: Rule, number: int, scales: Scales) -> bool:
-    """True if the score differs without the sign: no other sign of its group or on its lines shows the same."""
-    whole, less = scales.one(rule), scales.one(_without(rule, number))
-    return whole.score != less.score or bool(whole.supporting) != bool(less.supporting)
-
-
-def _without(rule: Rule, number: int) -> Rule:
-    program = program_of(rule)
-    less = msgspec.structs.replace(
-        program,
-        sign_when=program.sign_when[:number] + program.sign_when[number + 1 :],
-        sign_says=program.sign_says[:number] + program.sign_says[number + 1 :],
-    )
-    return msgspec.structs.replace(rule, signs=rule.signs[:number] + rule.signs[number + 1 :], program=less)
