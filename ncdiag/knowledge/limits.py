@@ -242,3 +242,17 @@ def multiplies_sockets(job: Job, view: View) -> bool:
     """Is NCCL configured to use more than one socket to each peer?"""
     found = (view.setting(job, name) for name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"))
     return any(setting is not None and (setting.number or 0) > 1 for setting in found)
+
+
+_STORAGE = {
+    "storage-full": "A file system is full, or its quota is used up",
+    "storage-read-only": "A file system is read-only",
+}
+
+
+@derived
+def storage_trouble(event: Event, view: View) -> str:
+    """What keeps a file from being written, with its path: ``A file system is read-only: /root/.cache``."""
+    path = str(event.fields.get("full_path") or "").strip()
+    text = _STORAGE.get(event.event, "A file cannot be written")
+    return f"{text}: {path}" if path else text
