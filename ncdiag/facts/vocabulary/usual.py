@@ -26,6 +26,8 @@ _STARTING = frozenset({"cannot-start", "fails-at-init"})
 _SEVERAL_GPUS = frozenset({"one-gpu", "fewer-gpus"})
 _AMD = lazy_regex(r"\b(?:mi\d{2,3}x?|(?:radeon|rx)\s?\w+|w[67][89]00x?|amd)\b", re.IGNORECASE)
 _AMD_CARD = lazy_regex(r"\b(?:radeon|rx|w[67][89]00)", re.IGNORECASE)
+_AZURE_IB = lazy_regex(r"nd\d+\w*r\w*_v\d|hb\d+\w*r")
+"""Machine types of Azure with RDMA, which have an r in their name."""
 _ONE_DEVICE = lazy_regex(r"(?:CUDA|HIP|ROCR)_VISIBLE_DEVICES=\d")
 _HOSTS = lazy_regex(
     r"\b(?:two|three|four|eight|both|several|multiple|all|[2-9]|\d{2,4})\s(?:[\w.-]+\s)?"
@@ -139,7 +141,7 @@ def _counts(job: Job) -> bool:
 def as_printed(model: str) -> str:
     """The name of a GPU as tools print it, from a person's: ``RTX A6000`` for ``a6000``."""
     name = model.upper()
-    return f"RTX {name}" if re.fullmatch(r"A[456]000", name) else name
+    return f"RTX {name}" if re.fullmatch(r"A[456][05]00", name) else name
 
 
 def _of_hosts(job: Job, view: View) -> Iterator[str]:
@@ -155,8 +157,10 @@ def _of_cloud(job: Job, view: View) -> Iterator[str]:
     types = {host.instance_type for host in job.hosts} | {c.value for c in job.contexts if c.kind == "instance-type"}
     names = {name.lower().removeprefix("standard_") for name in types if name}
     for row in products().machine:
-        if names & {row.name.lower(), row.name.lower().removeprefix("standard_")}:
+        if row.name.lower().rpartition(" ")[2] in names:
             yield "efa" if row.layer == "EFA" else f"{row.cloud}-network"
+    if any(_AZURE_IB.match(name) for name in names):
+        yield "azure-network"
 
 
 def _said(job: Job, view: View, *kinds: str) -> bool:

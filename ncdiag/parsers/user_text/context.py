@@ -12,7 +12,7 @@ from ncdiag.parsers.user_text.words import Lexer, Token, Word
 _COUNT = r"(?:\d{1,3}|one|two|four|eight|pair\sof)"
 _MODEL = (
     r"(?:a10g?|a16|a30|a40|a100|a800|h20|h100|h200|h800|gh200|b100|b200|b300|gb200|gb300|l4|l20|l40s?|v100(?:-pcie)?"
-    r"|p100|p40|p4|t4|m40|k80|mi\d{2,3}x?|(?:rtx\s?)?(?:a[4-6]000|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?(?:d|super))?"
+    r"|p100|p40|p4|t4|m40|k80|mi\d{2,3}x?|(?:rtx\s?)?(?:a[4-6][05]00|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?(?:d|super))?"
     r"|(?:quadro\s)?rtx\s(?:pro\s)?[4-8]000(?:\sada)?|quadro\s[a-z]{1,3}\d{4}|gtx\s?(?:9[6-8]0|10[5-8]0|16[5-6]0)(?:\s?ti)?"
     r"|(?:10[78]0\s?ti)|titan\s?(?:rtx|xp?|v)|(?:radeon\s)?rx\s?\d{3,4}(?:\s?xtx?)?|radeon\s(?:pro\s)?(?:vii|w\d{4})|w[67][89]00x?)"
 )
@@ -35,7 +35,7 @@ LEXER = Lexer(
         *(Word("cloud", name, name) for name in ("runpod", "coreweave", r"lambda\slabs", "vast.ai")),
         Word("instance-type", "",
              r"[a-z]{1,3}\d[a-z]{0,3}\.(?:\d{1,3}xlarge|xlarge|metal)|a[23]-(?:high|mega|ultra)gpu-\d{1,2}g"
-             r"|(?:standard_)?n[dcv]\d{1,3}\w{0,8}_v\d|bm\.gpu[\w.]{0,20}"),
+             r"|(?:standard_)?n[dcv]\d{1,3}\w{0,12}_v\d|bm\.gpu[\w.]{0,20}"),
         Word("vm", "vm", r"vms?|virtual\smachines?|guest", "虚拟机"),
         Word("vm", "proxmox", "proxmox"),
         Word("vm", "esxi", r"esxi|vmware"),
@@ -150,7 +150,7 @@ def _values(token: Token) -> Iterator[tuple[str, str]]:
     text = token.text.lower()
     if token.kind == "gpu-model":
         model = re.sub(r"^(?:(?:nvidia|geforce|tesla|amd)\s)+|(?<=[\da-z])s$(?<!l40s)", "", text)
-        model = re.sub(r"^(?:rtx\s?)(?=a[4-6]000)|(?<=^rtx)(?=\d)", lambda found: " " if not found[0] else "", model)
+        model = re.sub(r"^(?:rtx\s?)(?=a[4-6][05]00)|(?<=^rtx)(?=\d)", lambda found: " " if not found[0] else "", model)
         yield token.kind, f"rtx {model}" if re.match(r"[2-5]0[6-9]0", model) else model.replace("-", " ")
     elif token.kind == "instance-type":
         yield token.kind, text.removeprefix("standard_")
