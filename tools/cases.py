@@ -33,7 +33,7 @@ from ncdiag.text import read_all
 
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 WORDS = ("certain cause", "likely cause", "possible cause", "very likely", "likely", "possible")
-COLUMNS = ("round", "thread", "name", "word", "score", "lead", "place", "right")
+COLUMNS = ("round", "thread", "healthy", "name", "word", "score", "lead", "place", "right")
 _Z = 1.645
 """Half the width of a 90% interval, in standard deviations."""
 
@@ -167,13 +167,14 @@ def judged(answers: Iterable[Answer]) -> Iterator[tuple[str, bool]]:
 
 def table(name: str, answers: Iterable[Answer]) -> Iterator[tuple[object, ...]]:
     """The rows of the table for a round: one for each answer with a word, and one for a thread without any."""
-    for held in answers:
+    for number, held in enumerate(answers, 1):
+        head = name, number, int(held.is_healthy)
         rows = [
-            (name, held.thread, min(held.wanted & each.names, default=min(each.names)), each.word or "none",
+            (*head, min(held.wanted & each.names, default=min(each.names)), each.word or "none",
              f"{each.score:.2f}", f"{each.lead:.2f}", place, int(right))
             for place, (each, right) in enumerate(zip(held.shown, held.right, strict=True), 1)
         ]  # fmt: skip
-        yield from rows or [(name, held.thread, "", "silent", "0.00", "0.00", 0, int(held.is_healthy))]
+        yield from rows or [(*head, "", "silent", "0.00", "0.00", 0, int(held.is_healthy))]
 
 
 def main() -> None:
