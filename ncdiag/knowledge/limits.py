@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Limit
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_files, is_used_up
 from ncdiag.messages.vocabulary.reasons import reason
@@ -244,15 +247,31 @@ def multiplies_sockets(job: Job, view: View) -> bool:
     return any(setting is not None and (setting.number or 0) > 1 for setting in found)
 
 
+_FULL, _READ_ONLY, _EXCEPTION = "storage-full", "storage-read-only", "python-exception"
 _STORAGE = {
-    "storage-full": "A file system is full, or its quota is used up",
-    "storage-read-only": "A file system is read-only",
+    _FULL: "A file system is full, or its quota is used up",
+    _READ_ONLY: "A file system is read-only",
 }
+_SAID = re.compile(
+    r"\[Errno (?:28|122)\][^:]{0,40}(?:: ?['\"](?!/dev/shm)(?P<path>[^'\"]{1,400}))|\[Errno 122\]|\bStorageFull\b"
+    r"|\[Errno (?P<read_only>30)\][^:]{0,40}(?:: ?['\"](?P<other>[^'\"]{1,400}))?"
+)
+"""The words of Python and Rust for ENOSPC with a file, EDQUOT and EROFS; without a file it may be shared memory."""
+
+
+@derived_of(_FULL, _READ_ONLY, _EXCEPTION)
+def is_storage_failure(event: Event, view: View) -> bool:
+    """Could a program not write a file because its file system is full, over its quota, or read-only?"""
+    said = event.event != _EXCEPTION or _SAID.search(str(event.fields.get("error", ""))) is not None
+    return said and is_open_failure(event, view)
 
 
 @derived
 def storage_trouble(event: Event, view: View) -> str:
     """What keeps a file from being written, with its path: ``A file system is read-only: /root/.cache``."""
-    path = str(event.fields.get("full_path") or "").strip()
-    text = _STORAGE.get(event.event, "A file cannot be written")
+    path, kind = str(event.fields.get("full_path") or "").strip(), event.event
+    said = _SAID.search(str(event.fields.get("error", ""))) if kind == _EXCEPTION else None
+    if said is not None:
+        path, kind = said["path"] or said["other"] or "", _READ_ONLY if said["read_only"] else _FULL
+    text = _STORAGE.get(kind, "A file cannot be written")
     return f"{text}: {path}" if path else text
