@@ -1,12 +1,14 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
 """Measure how often the answer to a real support thread is right, and how often each word for its certainty is.
 
-Usage: python tools/cases.py [--threads FOLDER ...] [--misses] [--csv FILE --round NAME] [--jobs N]     or     make cases
+Usage: python tools/cases.py [--threads FOLDER ...] [--misses] [--csv FILE --round NAME] [--jobs N]   or   make cases
+       python tools/cases.py --table tests/suspects/rounds.csv
 
 A folder of threads has one or more ``index*.json`` and a text for each thread. Without ``--threads``, the threads next
 to the project are scored (NCDIAG_SHARED, default ../shared, folders ``cases/*``). The rules were written with these in
-view, so that the result is too good: it is marked as fitted. docs/reports.md quotes only threads that were collected and
-labelled before anybody saw an answer to them, scored once. ``--csv`` appends such a scoring to a table.
+view, so that the result is too good: it is marked as fitted. docs/reports.md quotes only threads that were collected
+and labelled before anybody saw an answer to them, scored once. ``--csv`` appends such a scoring to a table, and
+``--table`` prints how many were right in each round of it.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ from ncdiag.text import read_all
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 WORDS = ("certain cause", "likely cause", "possible cause", "very likely", "likely", "possible")
 COLUMNS = ("round", "thread", "healthy", "name", "word", "score", "lead", "place", "right")
+MOST = 3
+"""Number of answers that people read."""
 _Z = 1.645
 """Half the width of a 90% interval, in standard deviations."""
 
@@ -147,7 +151,7 @@ def _is_claim(each: Shown) -> bool:
 
 
 def words(rows: Iterable[tuple[str, bool]]) -> Iterator[str]:
-    """For each word, how often it was right, with the 90% interval; ``rows``: pairs of word and whether it was right."""
+    """For each word, how often it was right, with the 90% interval; ``rows``: a word, and whether it was right."""
     said: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for word, is_right in rows:
@@ -177,6 +181,20 @@ def table(name: str, answers: Iterable[Answer]) -> Iterator[tuple[object, ...]]:
         yield from rows or [(*head, "", "silent", "0.00", "0.00", 0, int(held.is_healthy))]
 
 
+def rounds(file: Path) -> Iterator[str]:
+    """One line for each round of a table: how many threads with a fault are right first, and within three."""
+    places: dict[tuple[str, str], list[int]] = {}
+    with file.open(encoding="utf-8", newline="") as held:
+        for row in csv.DictReader(held):
+            if row["healthy"] == "0":
+                found = places.setdefault((row["round"], row["thread"]), [])
+                found += [int(row["place"])] if row["right"] == "1" else []
+    for name in dict.fromkeys(name for name, _ in places):
+        best = [min(right, default=0) for (of, _), right in places.items() if of == name]
+        first, three = sum(place == 1 for place in best), sum(1 <= place <= MOST for place in best)
+        yield f"round {name}: {len(best)} faulty threads: first {first}, within three {three}"
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -185,7 +203,11 @@ def main() -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="append the answers to this table")
     parser.add_argument("--round", default="", help="name of the scoring in the table")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--table", type=Path, metavar="FILE", help="print the rounds of this table, and nothing else")
     args = parser.parse_args()
+    if args.table:
+        print(*rounds(args.table), sep="\n")
+        return
     chosen = list(threads(args.threads or sorted((SHARED / "cases").glob("*/"))))
     if not chosen:
         print(f"no threads in {args.threads or SHARED / 'cases'}")
