@@ -60,7 +60,8 @@ _HANGS = rf"""
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
   | (?:training|job|run|program|process(?:es)?)\s(?:to\s)?(?:stops?|stopped) | (?:not|n't)\sproceeding
-  | stays?\s(?:at|in)\s(?:the\s)?(?:init\w*|start\w*|step|epoch)\b | lock(?:s|ed)?\sup(?!\s(?:memory|to)) | timing\sout | timeouts? | sits\s(?:there
+  | stays?\s(?:at|in)\s(?:the\s)?(?:init\w*|start\w*|step|epoch)\b
+  | lock(?:s|ed)?\sup(?!\s(?:memory|to)) | timing\sout | timeouts? | sits\s(?:there
   |idle) | just\ssits
   | (?:been|is|are|keeps?|just)\ssitting | st(?:ands?|anding|ood)\sstill | (?:gets?|got|goes|went|comes)\sno\sfurther
   | (?:not|n't|never)\s(?:\w+\s)?(?:(?:get|go|come|move)(?:s|ting|ing)?\s(?:any\s)?further
@@ -85,7 +86,9 @@ _WRONG = r"""
   | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
 """
 _SLOW = rf"""
-    slow(?:er|ly|down|s)? | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?%\s(?:slower|lower|worse|less)
+    slow(?:er|ly|down|s)? | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
+  | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
+  | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?%\s(?:slower|lower|worse|less)
   | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
   | (?:go(?:es|ing)?|went|drop(?:s|ped|ping)?)\s(?:down\s)?to\s{_PER_SECOND}
   | unexpected(?:ly\slow)?\s(?:\w+\s){{0,3}}(?:performance|bandwidth|throughput)
@@ -93,7 +96,8 @@ _SLOW = rf"""
     |(?:stuck|capped|limited|tops\sout|peaks|maxes\sout)\s(?:at|to|around|below)) \s(?:{_PER_SECOND})
   | (?:{_PER_SECOND})\s(?:\w+\s){{0,2}}(?:instead\sof|where|out\sof)\s(?:about\s|around\s|~)?\d[\d.]*
   | no\s(?:real\s|noticeable\s)?speed-?\s?up | no\sfaster | (?:does|do)(?:n't|\snot)\s(?:\w+\s)?scale
-  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s(?:the\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput|expected
+  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s(?:the\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
+  |expected
   |performance)
   | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}

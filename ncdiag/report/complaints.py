@@ -21,7 +21,8 @@ SHOWN = 20
 
 def told(job: Job) -> Iterator[model.Complaint]:
     """The complaints of a person."""
-    for found in job.complaints[:SHOWN]:
+    once = {(found.what, found.text): found for found in reversed(job.complaints)}
+    for found in list(reversed(once.values()))[:SHOWN]:
         yield model.Complaint(found.what, found.text, lines_of(found), phase=found.phase, scope=found.scope)
 
 

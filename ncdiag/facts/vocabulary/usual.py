@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.capabilities import capabilities_of
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.products import Product, product_of, products
 from ncdiag.facts.derived import derived
@@ -38,6 +39,8 @@ _HOSTS = lazy_regex(
     re.IGNORECASE,
 )
 """Words for several hosts."""
+_BEFORE = r"\b(?:both|two|three|four|six|eight|several|[2-9]|\d{2})\s?x?\s(?:\w+\s){0,3}?"
+"""A number before the name of a GPU."""
 _KINDS = frozenset({"machine", "slot", "network", "networks", "storage", "orchestrator", "container", "wsl"})
 
 
@@ -114,7 +117,8 @@ def _of_gpus(job: Job, view: View) -> Iterator[str]:
             yield "amd-cards"
     if _are_cards(job, view, products_of):
         yield "cards"
-    if any(product is not None and product.form != "card" for product in products_of):
+    joined = bool(named) and all("nvlink" in capabilities_of(name) for name in named)
+    if joined or any(product is not None and product.form != "card" for product in products_of):
         yield "board"
     if products_of and all(product is not None and product.bar1 for product in products_of):
         yield "small-bar"
@@ -135,7 +139,10 @@ def _are_cards(job: Job, view: View, products: Iterable[Product | None]) -> bool
 def _counts(job: Job) -> bool:
     """True if people speak of several GPUs."""
     numbers = (re.match(r"\d+", context.value) for context in job.contexts if context.kind == "gpu-count")
-    return any(number and int(number[0]) > 1 for number in numbers)
+    if any(number and int(number[0]) > 1 for number in numbers):
+        return True
+    models = (context for context in job.contexts if context.kind == "gpu-model")
+    return any(re.search(_BEFORE + re.escape(c.value.split()[-1]), c.text, re.IGNORECASE) for c in models)
 
 
 def as_printed(model: str) -> str:

@@ -124,7 +124,8 @@ CHANGES = (
     Word("thing", "interface", r"(?:network\s)?interfaces?|nics?"),
     Word("thing", "cable", r"cables?|transceivers?"),
     Word("thing", "hosts", rf"clusters?|{_HOSTS}|(?:\w+-)?(?:node|host|worker|server|machine)[-_\s]?\d{{1,4}}"),
-    Word("thing", "gpus", r"(?:(?:the|a|every|each|all(?:\sthe)?|both)\s)?(?:gpus?|(?:graphics|video)\scards?)(?:\s\d{1,2})?"
+    Word("thing", "gpus",
+         r"(?:(?:the|a|every|each|all(?:\sthe)?|both)\s)?(?:gpus?|(?:graphics|video)\scards?)(?:\s\d{1,2})?"
          r"(?!\s(?:nodes?|servers?|machines?|hosts?|cluster|instances?))"),
     Word("thing", "gloo", r"(?:the\s)?gloo(?:\sbackend)?", "gloo"),
     Word("thing", "launcher", r"(?:mpirun|torchrun|srun|horovodrun)(?!\serrors?)"),

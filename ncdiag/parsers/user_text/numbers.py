@@ -1,4 +1,4 @@
-"""What two speeds or durations of one sentence say: several GPUs are slower than one, or it is far less than elsewhere."""
+"""What two speeds or durations of a sentence say: several GPUs slower than one, or far less than elsewhere."""
 
 from __future__ import annotations
 

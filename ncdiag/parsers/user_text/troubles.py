@@ -44,7 +44,8 @@ _PHASES = (
           |several|many|one|two|a)\s?
             (?:hundred\s|thousand\s|dozen\s)?            (?:steps|iterations|epochs?|hours?|minutes|mins?|days?|h\b)
           | \b(?:randomly|sporadic\w*|intermittent\w*|occasional\w*|sometimes|once\sin\sa\swhile)\b
-          | \bsecond\s(?:\w+\s)?(?:iteration|step|batch|backward) | \bmid(?:dle\sof\s(?:the\s)?|-)training | \bat\srandom\b
+          | \bsecond\s(?:\w+\s)?(?:iteration|step|batch|backward)
+          | \bmid(?:dle\sof\s(?:the\s)?|-)training | \bat\srandom\b
           | 随机 | 偶尔 | 偶发 | 第\d{2,}\s?(?:步|个?(?:step|iter)) | 到一半 | 一半时 | 一段时间 | 若干步 | 几步""",
     ),
 )
