@@ -56,7 +56,7 @@ _IS_LACK = frozenset({"unsupported", "unavailable", "supported", "needed"})
 """Words of names of rules about what a GPU cannot do."""
 
 _BETWEEN_GPUS = "p2p-"
-"""The beginning of names of rules about copies between GPUs, which ACS and the IOMMU redirect without GPUDirect RDMA."""
+"""How names of rules about copies between GPUs begin, which ACS and the IOMMU redirect without GPUDirect RDMA."""
 
 
 def capabilities_needed(rule: Rule) -> Iterator[str]:

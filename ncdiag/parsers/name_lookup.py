@@ -1,7 +1,7 @@
 """``cat /etc/hosts``, ``getent hosts NAME``, ``hostname -i``: the address that a machine finds for the name of a host.
 
-Sources of the formats: hosts(5), getent(1) (an address, blanks, names), hostname(1) (the addresses of its own name). Debian and Ubuntu write 127.0.1.1 and the own
-name of the machine into /etc/hosts (debian-policy, installer netcfg).
+Sources of the formats: hosts(5), getent(1) (an address, blanks, names), hostname(1) (the addresses of its own name).
+Debian and Ubuntu write 127.0.1.1 and the own name of the machine into /etc/hosts (debian-policy, installer netcfg).
 """
 
 from __future__ import annotations

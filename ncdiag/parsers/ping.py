@@ -69,7 +69,7 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=(*named, _event(section, at, "ping-tried", **fields)))
 
 
-def _event(section: Section, index: int, name: str, **fields: Any) -> Observation:
+def _event(section: Section, index: int, name: str, **fields: Any) -> Observation:  # noqa: ANN401
     return observe(
         section, index, "Event", event=name, origin="app", kind="fact", text=section.lines[index][:200], count=1,
         order=section.number(index), fields=fields,

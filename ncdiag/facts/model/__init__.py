@@ -107,11 +107,11 @@ from ncdiag.facts.model.troubles import (
 from ncdiag.facts.model.wiring import Ring, Wire, Wiring
 
 __all__ = [
-    "Access",
     "FAILING",
     "FAILURES",
     "PHASES",
     "SET_UP",
+    "Access",
     "Address",
     "Advertised",
     "Benchmark",

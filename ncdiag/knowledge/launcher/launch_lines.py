@@ -9,7 +9,6 @@ from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.knowledge.launcher.counts import told_miscount
-from ncdiag.knowledge.launcher.host_lists import hosts_out_of_list
 from ncdiag.knowledge.launcher.starts import unequal_counts
 from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
