@@ -10,6 +10,7 @@ from ncdiag.base.products import efa_machines, products
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Interface, Job, Launch
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.access import closed
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_space, is_used_up
@@ -259,3 +260,36 @@ def pod_trouble(event: Event, view: View) -> str:
     text = _NOT_STARTED.get(event.event, "")
     names = {name: str(event.fields.get(name, "")) for name in ("object_kind", "image")}
     return " ".join(text.format(**names).split())
+
+
+@derived
+def nvidia_open_to(job: Job, view: View) -> tuple[str, ...]:
+    """The places in which nvidia-smi works, and nothing says that it fails there: `host`, `container`, ..."""
+    mine = [access for access in job.accesses if access.tool == "nvidia-smi"]
+    shut = {access.place for access in mine if not access.works}
+    found = {access.place: access for access in mine if access.works and access.place and access.place not in shut}
+    for access in found.values():
+        view.note(access)
+    return tuple(found)
+
+
+@derived
+def amd_closed_to(job: Job, view: View) -> tuple[str, ...]:
+    """Who cannot use the AMD GPUs although others can, in the words of ``nvidia_closed_to``."""
+    return tuple(closed(job, view, "rocm-smi", "rocm"))
+
+
+@derived
+def rdma_closed_to(job: Job, view: View) -> tuple[str, ...]:
+    """Who cannot use the RDMA devices although others can: `container`, `job` or `user`."""
+    return tuple(who for who in closed(job, view, "rdma", "rdma") if who not in {"programs", "host"})
+
+
+@derived
+def gpus_not_reached(job: Job, view: View) -> bool:
+    """Are the GPUs not reached, as people say, who say nothing of RDMA: does it fail before its network matters?"""
+    shut = next((a for a in job.accesses if not a.works and a.tool not in {"rdma", "program"}), None)
+    if shut is None or any(a.tool == "rdma" for a in job.accesses):
+        return False
+    view.note(shut)
+    return True

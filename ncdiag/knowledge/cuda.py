@@ -1,12 +1,13 @@
-"""GPUs that failed or were repaired, by their Xids."""
+"""GPUs that failed or were repaired, by their Xids; programs that see none of them."""
 
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, Host, Job
+from ncdiag.facts.model import Event, Gpu, Host, Job, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
+from ncdiag.facts.vocabulary.launches import is_container
 from ncdiag.messages.vocabulary.cuda_errors import (
     PRINTED,
     UNAVAILABLE,
@@ -175,3 +176,32 @@ def is_lost_gpu(event: Event, view: View) -> bool:
 
 
 _NAMES = {"pci", "gpu_minor"}
+_BOXES = frozenset({"docker", "podman", "enroot", "pyxis", "apptainer", "singularity", "kubernetes"})
+"""Containers and orchestrators of which people say that a job runs in them."""
+
+
+@derived
+def in_container(job: Job, view: View) -> bool:
+    """Does the job, or the program that fails, run in a container or pod, as far as anything says so?"""
+    if any(is_container(launch, view) or launch.program == "kubernetes" for launch in job.launches):
+        return True
+    if any(host.in_container for host in job.hosts) or any(a.place == "container" for a in job.accesses):
+        return True
+    return any(c.kind in {"container", "orchestrator"} and c.value in _BOXES for c in job.contexts)
+
+
+_VISIBLE = frozenset({
+    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+    "ASCEND_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+})  # fmt: skip
+_NONE = frozenset({"", "-1", "nodevfiles", "none", "void", "null"})
+"""Values that mean no GPU: CUDA ends at the first number that is not a device, Slurm and the runtimes have words."""
+
+
+@derived
+def hides_all_gpus(setting: Setting, view: View) -> bool:
+    """Does the variable hide all GPUs from the program?"""
+    hit = setting.name in _VISIBLE and setting.text is not None and setting.text.strip("\"' ").lower() in _NONE
+    if hit:
+        view.note(setting)
+    return hit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.diagnose import look
-from ncdiag.knowledge.relations.table import relations
+from ncdiag.nccl.vocabulary.relations.table import relations
 
 _HALF = "time   algbw   busbw #wrong     "
 HEAD = f"#       size         count      type   redop    root     {_HALF}{_HALF}\n"

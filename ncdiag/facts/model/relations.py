@@ -15,7 +15,7 @@ RelationKind = Literal[
 
 
 class Relation(Fact, frozen=True, kw_only=True):
-    """A relation between read facts (derived, `ncdiag.knowledge.relations`); ``text`` says it with names and numbers.
+    """A relation between read facts (`ncdiag.nccl.vocabulary.relations`); ``text`` says it with names and numbers.
 
     ``what``, about the launch: ``alone`` (each process of one command printed a result, so each ran alone),
     ``more-than-gpus`` (more processes on a host than GPUs that they may use), ``gpus-shared`` (two programs that run at

@@ -1,1 +1,1 @@
-"""Huawei's HCCL: its errors, rank tables and host network."""
+"""Huawei's HCCL: its errors, rank tables and host network, and the way to the NPUs."""

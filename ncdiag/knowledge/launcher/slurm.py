@@ -1,12 +1,14 @@
-"""Daemons of Slurm that do not answer or trust each other."""
+"""Daemons of Slurm that do not answer or trust each other, and jobs that get no GPU from it."""
 
 from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View
+from ncdiag.messages.vocabulary.cuda_errors import UNAVAILABLE, is_cuda_unavailable
 
 _OTHER_TIME = r"(?i)\b(?:expired|rewound)\b"
 _CONTROLLER = "controller"
@@ -27,3 +29,32 @@ def unanswered_text(event: Event, view: View) -> str:
     if _CONTROLLER in event.text:
         return "slurmctld does not answer"
     return "A daemon of Slurm does not answer"
+
+
+_SLURM = frozenset({"sbatch", "srun", "salloc"})
+_ASKS = lazy_regex(r"\s(?:--(?:gres|gpus|tres|exclusive)|-G)|gpu:|--gpu", re.IGNORECASE)
+
+
+@derived
+def slurm_without_gpus(job: Job, view: View) -> str | None:
+    """The Slurm line that asks for no GPU, if no other line of the job does; empty if one does, None without lines."""
+    mine = [launch for launch in job.launches if launch.program in _SLURM]
+    if not mine:
+        return None
+    if any(_ASKS.search(launch.text) for launch in mine):
+        return ""
+    view.note(mine[0])
+    return mine[0].text[:80]
+
+
+@derived
+def finds_no_gpu(host: Host, view: View) -> bool | None:
+    """Does nvidia-smi list no GPU, or CUDA find none, on this host?"""
+    event = next((e for e in view.events_on(host.name, UNAVAILABLE) if is_cuda_unavailable(e, view)), None)
+    if event is not None:
+        view.note(event)
+        return True
+    if host.gpus_attached is not None:
+        view.note(host, "gpus_attached")
+        return host.gpus_attached == 0
+    return False if host.gpus else None

@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Relation, RelationKind
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import note_lines
-from ncdiag.knowledge.relations import addresses, launches, meeting, numbers, values
+from ncdiag.nccl.vocabulary.relations import addresses, launches, meeting, numbers, values
 
 KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.alone, launches.more_than_gpus, launches.gpus_shared, launches.place_no_address, launches.silent,
