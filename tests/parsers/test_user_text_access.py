@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ncdiag import knowledge
 from ncdiag.facts.view import View
-from ncdiag.knowledge import access
+from ncdiag.knowledge.launcher.slurm import slurm_without_gpus
 from ncdiag.text.reading.job import facts_of
 
 LINES = (Path(__file__).parent / "user_text" / "access.txt").read_text(encoding="utf-8").splitlines()
@@ -48,7 +49,7 @@ def test_each_line_tells_what_is_reached() -> None:
 )
 def test_what_works_beside_what_fails_names_the_layer(name: str, text: str, expected: object) -> None:
     job = facts_of({"text": [f"{text}\n"]})
-    assert getattr(access, name)(job, View(job)) == expected
+    assert knowledge.registry()["Job", name].function(job, View(job)) == expected
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_what_works_beside_what_fails_names_the_layer(name: str, text: str, expe
 )
 def test_a_slurm_job_that_asks_for_no_gpu(*, options: str, expected: bool) -> None:
     job = facts_of({"slurm_script": [f"#SBATCH {options}\n"]})
-    assert bool(access.slurm_without_gpus(job, View(job))) is expected
+    assert bool(slurm_without_gpus(job, View(job))) is expected
 
 
 def test_an_opened_device_is_not_a_missing_one() -> None:
