@@ -103,7 +103,7 @@ _SLOW = rf"""
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}
     (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
   | takes?\s(?:\w+\s){{0,3}}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
-  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|at)\s(?:\w+\s){{0,2}}\d[\d.,]*\s?\w*
+  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|shows?|gives?|at)\s(?:\w+\s){{0,2}}\d[\d.,]*\s?\w*
   | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){{0,2}}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
   | only\s(?:about\s)?(?:an?\s)?(?:half|third|quarter|tenth|fraction|\d+\s?%)\s(?:of|as)
   | (?:i'd|would|should|we|i)\s(?:have\s)?expect\w*\s(?:about\s|around\s|~)?\d[\d.]*

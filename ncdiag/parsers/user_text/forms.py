@@ -77,7 +77,7 @@ FORMS = (
     Form(
         "falls-off", "slow",
         r"at\sfirst|at\sthe\sbeginning|in\sthe\sbeginning|initially|suddenly|gradually|over\stime"
-        r"|after\s(?:a\s(?:few|while)|some|several|ten|\d+|about|around)\b|first\s\d+\s\w+",
+        r"|after\s(?:a\s(?:few|while)|some|several|ten|\d+|about|around)\b|first\s\d+\s\w+|the\slonger",
         r"(?:slow(?:s\sdown|er\sand\sslower|er|s)?|drops?|fall(?:s|ing)?\s(?:off|down)|decreas\w+|degrad\w+"
         r"|(?:goes|going)\sdown)\b",
         unless=r"\bthan\s(?:one|a\ssingle|v?\d)|released?|upgrad\w+|updat\w+|warm-?up",
@@ -162,10 +162,10 @@ FORMS = (
     ),
     Form(
         "rdma-unseen", "not-used",
-        r"ibv_devinfo|ibv_devices|ibstat(?:us)?|ibdev2netdev|rdma\slink|/dev/infiniband|(?:ib|rdma|infiniband"
+        r"ibv_devinfo|mlx[45]\w*|ibv_devices|ibstat(?:us)?|ibdev2netdev|rdma\slink|/dev/infiniband|(?:ib|rdma|infiniband"
         r"|verbs)\s(?:devices?|cards?)|hcas?",
         r"(?:finds?|shows?|lists?|sees?|prints?|reports?|returns?)\s(?:\w+\s)?(?:nothing|no\b|none)|(?:not|isn't"
-        r"|aren't)\s(?:\w+\s)?(?:visible|seen|found|listed|detected|available)|is\sempty|missing",
+        r"|aren't)\s(?:\w+\s)?(?:visible|seen|found|listed|detected|available)|no\s(?:\w+\s){1,3}?(?:visible|seen|found|listed)|is\sempty|missing",
         unless=r"errors?\b|firewall",
         of=("not-used", "fails"),
     ),
