@@ -24,7 +24,7 @@ _MOST_SIGNS, _OF_FINDING = 6.0, 0.5
 _USUAL_SIGNS = 1.0
 """The score of a finding whose rule has no signs: that of a usual finding."""
 
-GUESS = -0.3
+GUESS = -0.8
 _STEP = 0.1
 _PROOFS: Mapping[Confidence, float] = {"certain": 1.8, "likely": 1.3, "possible": 1.2}
 
