@@ -193,7 +193,7 @@ def found(confidence: Confidence, *, floor: bool = False) -> Finding:
     ("finding", "score", "names"),
     [
         (found("certain"), 3.4, ["found", "other"]),
-        (found("certain"), 6.4, ["other", "found"]),
+        (found("certain"), 7.4, ["other", "found"]),
         (found("certain"), 1.0, ["found"]),
         (found("certain", floor=True), 3.4, ["other", "found"]),
     ],
