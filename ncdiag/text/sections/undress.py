@@ -92,8 +92,8 @@ def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
 
 def undressed(text: str, measure: Measure) -> list[Line]:
     """The lines of a paste without what was put around them."""
-    lines = rejoined(lines_of(tidied(text)))
-    return _Undresser(measure, typical(lines)).best(lines)
+    lines = lines_of(tidied(text))
+    return _Undresser(measure, typical(lines)).best_of_lists(lines)
 
 
 def typical(lines: Sequence[Line]) -> frozenset[int]:
@@ -133,6 +133,17 @@ class _Undresser:
         few = [line for line in lines if line.number in self._typical]
         own = () if few else typical(lines)
         return few or [line for line in lines if line.number in own]
+
+    def best_of_lists(self, lines: list[Line]) -> list[Line]:
+        """The best lines; with the lists of NCCL on one line each where they say more so.
+
+        A width that broke the text may also have broken it at an entry, and is then seen only in the lines as they are.
+        """
+        found, whole = self.best(lines), rejoined(lines)
+        if len(whole) == len(lines):
+            return found
+        other = self.best(whole)
+        return other if self._is_better(other, found, doubtful=False, sure=False) else found
 
     def best(self, lines: list[Line], *, doubtful: bool = False, depth: int = 0, broken: bool = True) -> list[Line]:
         """The lines without the layers without which they say most.
