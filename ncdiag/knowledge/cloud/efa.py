@@ -179,13 +179,14 @@ _FRONTEND = ("mlx5_an", "mana_")
 def missing_efa(host: Host, view: View) -> str | None:
     """The EFA devices of the host, of those of its instance type, ``0 of 4``; empty where there are any.
 
-    None where its type, or all of its RDMA devices, were not shown.
+    Also empty where it has InfiniBand ports, which no instance of AWS has. None where its type, or all of its RDMA
+    devices, were not shown.
     """
     machine = efa_machines().get(host.instance_type or "")
     if machine is None or not machine.ports:
         return "" if host.instance_type is not None else None
     found = [hca for hca in host.hcas if is_efa(hca, view) or hca.driver == "efa" or hca.name.startswith(_BY_CUSTOM)]
-    if found:
+    if found or any(port.link_layer == "InfiniBand" for hca in host.hcas for port in hca.ports):
         return ""
     if not is_closed(host, "hcas"):
         return None
