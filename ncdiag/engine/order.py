@@ -18,7 +18,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import open_failures
 
-_MOST_SIGNS, _OF_FINDING = 6.0, 0.5
+_MOST_SIGNS, _OF_FINDING = 4.0, 0.5
 """Maximum score of a finding's signs, and the share that counts: what conditions prove needs few further signs."""
 
 _USUAL_SIGNS = 1.0
@@ -122,7 +122,7 @@ def _floor(of: Candidate, _: Basis) -> float:
 
 def _echo(of: Candidate, _: Basis) -> float:
     """It only shows that another process or an earlier call failed."""
-    return -1.2 if of.finding is not None and of.rule.echo else 0.0
+    return -1.2 if of.finding is not None and of.rule.echo and not of.finding.vague else 0.0
 
 
 def _vague(of: Candidate, _: Basis) -> float:

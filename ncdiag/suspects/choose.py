@@ -135,10 +135,11 @@ def eligible(rules: Iterable[Rule], findings: Sequence[Finding]) -> Iterable[Rul
 
 
 def is_troubled(findings: Sequence[Finding], view: View) -> bool:
-    """True if something failed or somebody complains. If not, suspects are at most possible."""
-    return bool(view.job.complaints or open_failures(view.job, view)) or any(
-        found.role == "symptom" and found.severity != "info" for found in findings
-    )
+    """True if something failed or somebody complains. If not, suspects are at most possible.
+
+    A failing line that a rule judged to be a note is no failure.
+    """
+    return bool(view.job.complaints) or any(found.role != "risk" and found.severity != "info" for found in findings)
 
 
 def lines_of_symptoms(findings: Iterable[Finding]) -> frozenset[Span]:
