@@ -119,7 +119,9 @@ def candidate(rule: Rule, findings: Sequence[Finding], scales: Scales) -> Candid
 
 def _candidate(weighed: Weighed) -> Candidate:
     lines = tuple(span for judged in weighed.supporting for span in judged.evidence)
-    return Candidate(rule=weighed.rule, score=weighed.score, evidence=lines, is_guess=weighed.only_resembles or weighed.only_usual)
+    return Candidate(
+        rule=weighed.rule, score=weighed.score, evidence=lines, is_guess=weighed.only_resembles or weighed.only_usual
+    )
 
 
 def goes_well_throughout(view: View) -> bool:

@@ -45,7 +45,9 @@ def wanted(xid: xids.Xid) -> str:
 def test_every_xid_is_answered_by_its_class(wording: str) -> None:
     taken = tenth(xids.xids().values(), lambda xid: f"{WORDINGS.index(wording)}/{xid.number}")
     lines = {xid: wording.format(number=xid.number) for xid in taken}
-    wrong = {xid.number: answers for xid, line in lines.items() if (answers := judged(line).answers[:1]) != (wanted(xid),)}
+    wrong = {
+        xid.number: answers for xid, line in lines.items() if (answers := judged(line).answers[:1]) != (wanted(xid),)
+    }
     assert not wrong
 
 
