@@ -18,6 +18,7 @@ from ncdiag import triage
 from ncdiag.apps.redact import cleaned, report_cleaned
 from ncdiag.diagnose import diagnose
 from ncdiag.report import renderer
+from ncdiag.report.model import Report
 from ncdiag.text.reading.job import job_of
 from ncdiag.text.reading.one import read_source
 from ncdiag.text.sources.files import TextSource, open_sources
@@ -83,6 +84,12 @@ def test_what_is_healthy_stays_so(folder: pathlib.Path) -> None:
     assert gist(diagnose(made)) == gist(triage(files))
 
 
+def unordered(report: Report) -> tuple[str, list[str], list[str]]:
+    """The verdict, the findings and what is asked for, in any order: words that are replaced move nearly equal sums."""
+    verdict, _, found, asked, _ = gist(report)
+    return verdict, sorted(map(repr, found)), sorted(map(repr, asked))
+
+
 @THREADS
 def test_the_diagnosis_of_real_cases_stays(shared: pathlib.Path) -> None:
     texts = threads(shared)
@@ -90,7 +97,7 @@ def test_the_diagnosis_of_real_cases_stays(shared: pathlib.Path) -> None:
     changed = []
     for path in texts:
         made, _ = cleaned([TextSource.of_bytes(path.name, path.read_bytes())], KEY)
-        if gist(diagnose(made))[:4] != gist(answer(path).report)[:4]:
+        if unordered(diagnose(made)) != unordered(answer(path).report):
             changed.append(path.name)
     assert changed == []
 

@@ -33,6 +33,8 @@ _DEVICE = re.compile(
 _NUMBERED = re.compile(r"(?P<series>.*?)(?P<number>000[0-9A-Z]{3}|\d*)\Z", re.DOTALL)
 """A name and the number at its end, which scale sets of a cloud write in base 36 with six digits."""
 _CLOUD = re.compile(r"ip-\d{1,3}(?:-\d{1,3}){3}\Z")
+_CONTAINER = re.compile(r"[0-9a-f]{12}")
+"""The name that Docker gives a container: random digits, which say nothing of the site and show that it is one."""
 _LONG_NUMBER = 5
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = frozenset({"lo", "ib", "em", "en", "no", "of", "in", "is", "it", "or", "on", "to", "if", "id", "io", "ip"})
@@ -99,6 +101,8 @@ class Names:
 
     def _is_host(self, short: str) -> bool:
         if short.lower() in _KEPT_HOSTS | _WORDS or not re.match(r"[A-Za-z0-9]", short) or short in self._hosts:
+            return False
+        if _CONTAINER.fullmatch(short):
             return False
         if short.isdecimal() or len(short) < 2 or _DEVICE.match(short) or _CLOUD.match(short):  # noqa: PLR2004  (addresses, single letters)
             return _DEVICE.match(short) is not None and re.match(r"(?:gpu|node|rank|cpu)\d{2,}\Z", short) is not None
