@@ -45,11 +45,12 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 class Basis(msgspec.Struct, frozen=True):
     """What the terms compare a candidate with.
 
-    ``first``: source and line of the first failure that counts; ``explained``: names of the rules that a finding's rule
-    explains, wherever.
+    ``first``: source and line of the first failure that counts; ``is_first_found``: a finding that is no echo rests on
+    it; ``explained``: names of the rules that a finding's rule explains, wherever.
     """
 
     first: tuple[str, int] | None = None
+    is_first_found: bool = False
     explained: frozenset[str] = frozenset()
 
 
@@ -63,7 +64,12 @@ def basis(findings: Iterable[Finding], view: View) -> Basis:
         current[name] for found in held for name in found.rule.explains
         if current.get(name, found.rule.name) != found.rule.name
     }  # fmt: skip
-    return Basis(first, frozenset(explained))
+    is_first_found = any(not found.rule.echo and _rests_on(first, found.evidence) for found in held)
+    return Basis(first, is_first_found, frozenset(explained))
+
+
+def _rests_on(place: tuple[str, int] | None, evidence: Iterable[Span]) -> bool:
+    return place is not None and any((span.source, span.line) == place for span in evidence)
 
 
 def _signs(of: Candidate, _: Basis) -> float:
@@ -98,7 +104,7 @@ def _warning(of: Candidate, _: Basis) -> float:
 
 def _first(of: Candidate, basis: Basis) -> float:
     """It rests on the first line that reports a failure."""
-    return 0.4 if basis.first and any((span.source, span.line) == basis.first for span in of.evidence) else 0.0
+    return 0.4 if _rests_on(basis.first, of.evidence) else 0.0
 
 
 def _explains(of: Candidate, _: Basis) -> float:
@@ -120,14 +126,16 @@ def _floor(of: Candidate, _: Basis) -> float:
     return -2.0 if of.finding is not None and of.rule.floor else 0.0
 
 
-def _echo(of: Candidate, _: Basis) -> float:
-    """It only shows that another process or an earlier call failed."""
-    return -1.2 if of.finding is not None and of.rule.echo and not of.finding.vague else 0.0
+def _echo(of: Candidate, basis: Basis) -> float:
+    """It only shows that another process or an earlier call failed; less if a finding names that failure."""
+    if of.finding is None or not of.rule.echo:
+        return 0.0
+    return -4.2 if basis.is_first_found and not _rests_on(basis.first, of.evidence) else -1.8
 
 
 def _vague(of: Candidate, _: Basis) -> float:
-    """Its line says that something failed, not what."""
-    return -1.8 if of.finding is not None and of.finding.vague else 0.0
+    """Its line says that something failed, not what; an echo has its own term."""
+    return -1.8 if of.finding is not None and of.finding.vague and not of.rule.echo else 0.0
 
 
 def _guess(of: Candidate, _: Basis) -> float:

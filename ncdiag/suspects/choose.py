@@ -77,8 +77,8 @@ def decided(rules: Iterable[Rule], findings: Sequence[Finding], scales: Scales, 
     scores = {found.rule.code: scales.one(found.rule).score for found in findings if found.rule.suspect}
     weighed = [] if goes_well_throughout(view) else scales.weigh(eligible(rules, findings))
     troubled = is_troubled(findings, view)
-    if not troubled and not scales.asked:
-        # a page that explains procedures contains the words of every fault of its field
+    if not (scales.is_written if troubled else scales.asked):
+        # programs print the words of many faults, and a page that explains procedures has those of its whole field
         weighed = [each for each in weighed if not each.only_resembles]
     return chosen(candidates(findings, scores), weighed, basis(findings, view), troubled=troubled)
 
@@ -87,7 +87,8 @@ def chosen(found: Sequence[Candidate], weighed: Sequence[Weighed], on: Basis, *,
     """The order of findings and scored suspects; ``troubled``: something failed, or somebody complains."""
     suspected = [_candidate(each) for each in weighed]
     order = ranked([*found, *suspected], on)
-    held = {each.rule.code: each for each in weighed}
+    settled = _settled([each.finding for each, _ in order if each.finding is not None])
+    held = {each.rule.code: each for each in weighed if not each.places or not each.places <= settled}
     cited = lines_of_symptoms(each.finding for each, _ in order if each.finding is not None)
     shown = list(_shown(order, held, cited, troubled=troubled))
     codes = {each.rule.code for each in shown}
@@ -147,6 +148,16 @@ def is_troubled(findings: Sequence[Finding], view: View) -> bool:
 def lines_of_symptoms(findings: Iterable[Finding]) -> frozenset[Span]:
     """The evidence of the symptoms that say where it fails."""
     return frozenset(span for found in findings if is_telling(found) for span in found.evidence)
+
+
+def _settled(findings: Sequence[Finding]) -> frozenset[tuple[str, int]]:
+    """The lines of the first finding, if it is a certain cause, and of its consequences: a suspect needs others."""
+    first = findings[0] if findings else None
+    if first is None or (first.role, first.confidence) != ("cause", "certain"):
+        return frozenset()
+    names = {first.rule.name, *first.consequences}
+    spans = (span for found in findings if found.rule.name in names for span in found.evidence)
+    return frozenset((span.source, span.line) for span in spans)
 
 
 def noted(findings: Iterable[Finding]) -> list[Event]:

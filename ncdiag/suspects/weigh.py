@@ -76,6 +76,11 @@ class Weighed(msgspec.Struct, frozen=True):
         return tuple(sorted((judged for judged in self.signs if judged.counts > 0), key=lambda j: -j.counts))
 
     @property
+    def places(self) -> frozenset[tuple[str, int]]:
+        """Source and number of the lines that count for it."""
+        return frozenset((span.source, span.line) for judged in self.supporting for span in judged.evidence)
+
+    @property
     def firm(self) -> float:
         """The part of the score that does not rest on words or objects that the input shares with the rule."""
         return self.score - sum(each.counts for each in self.signs if each.sign.group in {_WORDS, _CELLS})
@@ -154,6 +159,11 @@ class Scales:
     def asked(self) -> bool:
         """True if somebody asks a question in the input, or writes in the first person."""
         return self._wording.asks()
+
+    @property
+    def is_written(self) -> bool:
+        """True if a person wrote a part of the input."""
+        return self._wording.is_written()
 
     def weigh(self, rules: Iterable[Rule]) -> list[Weighed]:
         """The suspects with evidence for them, most likely first; `excluded` then has those that a fact excludes."""

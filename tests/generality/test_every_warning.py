@@ -83,4 +83,4 @@ def test_every_warning_is_answered_by_what_it_says(
         print(f"\n[{len(asked)} warnings of all releases: {dict(became)}]")  # noqa: T201
     assert len(warnings) > 1000
     assert unanswered == []
-    assert became["first"] >= 0.9 * len(asked)  # a suspect with signs may come before a warning without a rule
+    assert became["first"] >= 0.95 * len(asked)

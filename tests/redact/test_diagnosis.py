@@ -85,7 +85,7 @@ def test_what_is_healthy_stays_so(folder: pathlib.Path) -> None:
 
 
 def unordered(report: Report) -> tuple[str, list[str], list[str]]:
-    """The verdict, the findings and what is asked for, in any order: words that are replaced move nearly equal sums."""
+    """The verdict, the findings and what is asked for, in any order."""
     verdict, _, found, asked, _ = gist(report)
     return verdict, sorted(map(repr, found)), sorted(map(repr, asked))
 
@@ -94,12 +94,16 @@ def unordered(report: Report) -> tuple[str, list[str], list[str]]:
 def test_the_diagnosis_of_real_cases_stays(shared: pathlib.Path) -> None:
     texts = threads(shared)
     assert texts
-    changed = []
+    changed, moved = [], []
     for path in texts:
         made, _ = cleaned([TextSource.of_bytes(path.name, path.read_bytes())], KEY)
-        if unordered(diagnose(made)) != unordered(answer(path).report):
+        report, plain = diagnose(made), answer(path).report
+        if unordered(report) != unordered(plain):
             changed.append(path.name)
+        elif gist(report)[:4] != gist(plain)[:4]:
+            moved.append(path.name)
     assert changed == []
+    assert len(moved) <= len(texts) // 200, "only answers with nearly equal sums may change places"
 
 
 def test_a_report_is_cleaned_with_the_same_structure() -> None:
