@@ -41,18 +41,11 @@ def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> R
     if second or len(first) > LIMIT:
         return _read_buffers(source, itertools.chain([first, second], buffers))
     text = first.decode("utf-8", "replace")
-    whole: dict[int, tuple[Sequence[Line], Reading]] = {}
 
     def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)
-        reading = _read_lines(source, lines)
-        whole[lines[-1].number] = lines, reading
-        return _told(reading, doubtful=doubtful)
+        return _told(_read_lines(source, lines, measured=True), doubtful=doubtful)
 
-    lines, count = undressed(text, measure), text.count("\n")
-    held = whole.get(lines[-1].number)
-    if held is not None and held[0] == lines:
-        return msgspec.structs.replace(held[1], lines=count)
-    return _read_lines(source, lines, count)
+    return _read_lines(source, undressed(text, measure), text.count("\n"))
 
 
 def _ticked(buffers: Iterable[bytes], tick: Callable[[int], None]) -> Iterator[bytes]:
@@ -98,8 +91,11 @@ def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, str(content)
 
 
-def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
-    """Parse the lines of a paste, with their original numbers; ``count`` is the number of lines of the paste."""
+def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, measured: bool = False) -> Reading:
+    """Parse the lines of a paste, with their original numbers; ``count`` is the number of lines of the paste.
+
+    ``measured``: without what people say, and without their programs: neither depends on what surrounds a line.
+    """
     scanner = Scanner(source.name)
     cutters: dict[str, Cutter] = {}
     order = sorted(range(len(lines)), key=lambda index: lines[index].number)  # NCCL's lines name their processes
@@ -115,7 +111,9 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0) -> Reading:
     cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
     sections = [placed(section, lines, hosts) for section in cut]
     skipped = sum(cutter.skipped_lines for cutter in cutters.values())
-    reading = put_together(source.name, scanned, sections, skipped, count, source.notes)
+    reading = put_together(source.name, scanned, sections, skipped, count, source.notes, statements=not measured)
+    if measured:
+        return reading
     announcing = {index - 1: text for cutter in cutters.values() for index, text in cutter.announcing.items()}
     written, announced = _words(source.name, lines, announcing)
     programs = programs_in(source.name, [(lines[index].number, lines[index].text) for index in order])

@@ -25,12 +25,13 @@ UNREAD_KEPT = 1000
 
 def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     name: str, scanned: Parsed, sections: Iterable[Section], skipped: int, lines: int, notes: Iterable[str],
-    dropped: Dropped | None = None, stop: Stop | None = None,
+    dropped: Dropped | None = None, stop: Stop | None = None, *, statements: bool = True,
 ) -> Reading:  # fmt: skip
     """The reading of a source: the facts of its NCCL lines, and those that the parsers find in its sections.
 
     ``skipped`` lines of other text were only counted; those in ``dropped`` carry no information. ``stop``: if a stop is
-    requested, the result has the sections parsed so far; what was read before it is parsed.
+    requested, the result has the sections parsed so far; what was read before it is parsed. Unless ``statements``, what
+    people say in the sections is not read.
     """
     faults: list[str] = []
     stop = None if stop is None or stop.happened else stop
@@ -53,7 +54,8 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
         parsed += _parse(dropped.sections(name), faults)[0]  # the lines not understood are counted as dropped
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
-    found = [o for p in [scanned, *parsed] for o in p.observations] + _told(sections, faults)
+    found = [o for p in [scanned, *parsed] for o in p.observations]
+    found += _told(sections, faults) if statements else []
     faults += not_declared(found)
     return Reading(name, lines, count, tuple(pieces), tuple(notes), tuple(found), tuple(shown), tuple(faults))
 
