@@ -55,7 +55,7 @@ _QUOTES = lazy_regex(
 )
 """A sentence of a person that quotes what a program printed."""
 _MEANING = lazy_regex(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
-_LOOKED_AT, _REMEMBERED = 1000, 2048
+_LOOKED_AT, _REMEMBERED = 1000, 1 << 14
 _LAST_ERROR = "Last error:"
 _TAGGED = 120
 """Characters of ``Last error:`` with a tag of the launcher (``worker-1: ``) before it."""

@@ -14,7 +14,7 @@ from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
 
 _LONGEST = 2000
-_REMEMBERED = 512
+_REMEMBERED = 1 << 14
 """Lines whose answer is kept: several ask of one line, one after the other."""
 _WORD = lazy_regex(r"[(\"']{0,2}[^\W\d_](?:[^\W\d_]|['\u2019-])*[.,;:!?)\"']{0,3}")
 _SIGNS_NEEDED = 4

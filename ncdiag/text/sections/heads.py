@@ -11,6 +11,8 @@ Ray's and SkyPilot's ``(name pid=1, ip=10.0.0.1)``; pdsh, clush and fabric.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
@@ -75,12 +77,13 @@ class Head(msgspec.Struct, frozen=True):
             return []
         share = _NEARLY_ALL if self.doubtful else _MOST
         blocks = block_ends(lines, [each is not None for each in found], share)
+        around = _Around(lines) if self.alone and blocks else None
         return [
             (start, end)
             for start, end in blocks
             if (not self.again or _come_again([each["label"] for each in found[start:end] if each]))
             and (not self.proven or any(each and _is_proven(each) for each in found[start:end]))
-            and (not self.alone or _is_alone(lines, start, end))
+            and (around is None or around.is_alone(start, end))
         ]
 
     def is_on_any(self, lines: Iterable[Line]) -> bool:
@@ -121,15 +124,22 @@ def _come_again(labels: Sequence[str]) -> bool:
     return 2 * len(set(labels)) <= len(labels)
 
 
-def _is_alone(lines: Sequence[Line], start: int, end: int) -> bool:
-    """True if nearly all lines of the text, or of the surrounding Markdown code block, are in the block."""
-    others = 0
-    for side in (reversed(lines[:start]), lines[end:]):
-        for line in side:
-            if line.is_fence:
-                break
-            others += bool(line.text.strip())
-    return others * _NEARLY_ALL <= sum(bool(line.text.strip()) for line in lines[start:end])
+class _Around:
+    """The lines of a text, for the question of how many surround a block; linear in the text, whatever is asked."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._filled = [0, *itertools.accumulate(bool(line.text.strip()) for line in lines)]
+        self._fences = [-1, *(index for index, line in enumerate(lines) if line.is_fence), len(lines)]
+
+    def is_alone(self, start: int, end: int) -> bool:
+        """True if nearly all lines of the text, or of the surrounding Markdown code block, are in the block."""
+        first = self._fences[bisect.bisect_left(self._fences, start) - 1] + 1
+        last = self._fences[bisect.bisect_left(self._fences, end)]
+        others = self._count(first, start) + self._count(end, last)
+        return others * _NEARLY_ALL <= self._count(start, end)
+
+    def _count(self, start: int, end: int) -> int:
+        return self._filled[end] - self._filled[start]
 
 
 def _kept(groups: dict[str, Any]) -> str:
