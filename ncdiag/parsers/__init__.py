@@ -77,6 +77,13 @@ def silent(line: str, *, notes: bool) -> Silence | None:
     return _silent.silent(line, notes=notes)
 
 
+def is_eventless(line: str) -> bool:
+    """True if no program reports an event or progress with the line, whatever people may say in it."""
+    from ncdiag.parsers import _silent
+
+    return _silent.is_eventless(line)
+
+
 def with_other_numbers(line: str) -> list[str]:
     """A line of a program's text with other numbers, which it may have where it says something."""
     from ncdiag.parsers import _silent

@@ -40,6 +40,14 @@ def silent(line: str, *, notes: bool) -> Silence | None:
     return "chatter" if known else "unread"
 
 
+def is_eventless(line: str) -> bool:
+    """True if no program reports an event or progress with the line, whatever people may say in it."""
+    context, text = _context.split(line)
+    return not text or not (
+        _program.is_led(text) or _progress.counts(text) or _bare_nccl.is_bare(line) or _program.of_line(text, context)
+    )
+
+
 def with_other_numbers(line: str) -> Iterator[str]:
     """The line with other numbers behind its times and tags, which a line that says something may have.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
@@ -36,8 +38,38 @@ def ends_the_job(event: Event, view: View) -> bool | None:
 
     None if something failed and it is not known whether that came before, as in the log of a rank without times.
     """
-    before = {is_before(e, event, view) for e in view.job.events if e is not event and e.kind in _FAILURES}
+    before: set[bool | None] = set()
+    for place, first in first_failures(view.job, view).items():
+        if place == source(event):
+            before.add(first.order < event.order)
+        else:
+            at = shared_time(event, view)
+            before.add(None if at is None or first.time is None else first.time < at)
+            before.add(None if at is None or not first.has_times else False)
     return False if True in before else None if None in before else True
+
+
+class First(NamedTuple):
+    """The first failure of a source: its line, and the least known time; ``has_times``: each failure has one."""
+
+    order: int
+    time: float | None
+    has_times: bool
+
+
+@derived
+def first_failures(job: Job, view: View) -> Mapping[str, First]:
+    """The first failure of each source."""
+    failures: dict[str, list[Event]] = defaultdict(list)
+    for event in job.events:
+        if event.kind in _FAILURES:
+            failures[source(event)].append(event)
+    found = {}
+    for place, events in failures.items():
+        times = [shared_time(event, view) for event in events]
+        known = [time for time in times if time is not None]
+        found[place] = First(min(e.order for e in events), min(known, default=None), len(known) == len(times))
+    return found
 
 
 @derived

@@ -8,6 +8,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,9 @@ _WRITTEN, NOTES = 400, 2000
 _LETTERS = 200
 """Characters of a line that a person writes, on average."""
 _KEPT = 400
+_ALIKE, _ALIKE_NOTES = 16, 32
+"""Sentences that differ in digits alone, and notes that differ in words alone, from which on a program prints them."""
+_DIGITS, _WORDS = re.compile(r"\d+"), re.compile(r"\w+")
 _CHEAP = lazy_regex(
     r"work|help|fix|solv|hang|stuck|connect|complet|finish|train|start|broke|slow|rid of|avoid|reproduc|surviv|fine"
     r"|same|still|fail|crash|tried|try|\bno\b|ok|error|differ|gone|away|disappear"
@@ -148,10 +152,15 @@ def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:
     """
     chosen: list[tuple[int, str, list[int], bool]] = []
     expected, prose, notes, letters = Expected(), 0, 0, 0
+    alike: Counter[str] = Counter()
     for first, line, offsets in joined(lines):
         if len(line) > _LONGEST or expected.holds(line):
             continue
         is_sentence = is_prose(line)
+        form = (_DIGITS if is_sentence else _WORDS).sub("0", line)
+        alike[form] += 1
+        if alike[form] > (_ALIKE if is_sentence else _ALIKE_NOTES):
+            continue
         if is_sentence:
             prose, letters = prose + len(offsets), letters + len(line)
             if prose > _WRITTEN or letters > _WRITTEN * _LETTERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ncdiag.messages.match import default_matcher
-from ncdiag.parsers import discover, silent, user_text, with_other_numbers
+from ncdiag.parsers import discover, is_eventless, silent, user_text, with_other_numbers
 from ncdiag.text.sections import prompt
 from ncdiag.text.sections.cut import Cutter
 from ncdiag.text.sections.kinds import kinds_of
@@ -30,6 +30,11 @@ class Judge:
         if alone == "text":
             return silent(line, notes=self._notes > 0)
         return "chatter" if alone == "nothing" else None
+
+    def is_eventless(self, line: str) -> bool:
+        """True if the line begins no section and reports no event, whatever people may say in it."""
+        alone = self._probe.alone(line)
+        return alone == "nothing" or (alone == "text" and is_eventless(line))
 
     def depends_on_numbers(self, line: str, silence: Silence) -> bool:
         """True if a line that differs from this uninformative one only in its numbers may carry information."""

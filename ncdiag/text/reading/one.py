@@ -10,8 +10,9 @@ import msgspec
 
 from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation
-from ncdiag.parsers import discover
+from ncdiag.parsers import discover, leads
 from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.text.reading.judge import Judge
 from ncdiag.text.reading.model import Reading
 from ncdiag.text.reading.parse import collection_paused, programs_in, put_together
 from ncdiag.text.reading.stop import Stoppable
@@ -40,10 +41,10 @@ def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> R
     first, second = next(buffers, b""), next(buffers, b"")
     if second or len(first) > LIMIT:
         return _read_buffers(source, itertools.chain([first, second], buffers))
-    text = first.decode("utf-8", "replace")
+    text, quiet = first.decode("utf-8", "replace"), _Quiet()
 
     def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)
-        return _told(_read_lines(source, lines, measured=True), doubtful=doubtful)
+        return _told(_read_lines(source, lines, quiet=quiet), doubtful=doubtful)
 
     return _read_lines(source, undressed(text, measure), text.count("\n"))
 
@@ -91,10 +92,11 @@ def _values(content: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, str(content)
 
 
-def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, measured: bool = False) -> Reading:
+def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _Quiet | None = None) -> Reading:
     """Parse the lines of a paste, with their original numbers; ``count`` is the number of lines of the paste.
 
-    ``measured``: without what people say, and without their programs: neither depends on what surrounds a line.
+    ``quiet``: only to compare how the lines read with and without what surrounds them. Then what people say and their
+    programs are not read, as neither depends on that, and lines outside sections that say nothing are left out.
     """
     scanner = Scanner(source.name)
     cutters: dict[str, Cutter] = {}
@@ -105,14 +107,16 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, measured
             index = order[place - 1]
             line = lines[index]
             cutter = cutters.get(line.stream) or cutters.setdefault(line.stream, Cutter(source.name, discover()))
-            cutter.feed([(index + 1, content.decode("utf-8", "replace").removeprefix(line.head))])
+            text = content.decode("utf-8", "replace").removeprefix(line.head)
+            if quiet is None or not quiet.passes_over(cutter, line.head, text):
+                cutter.feed([(index + 1, text)])
     scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
     hosts = hosts_of(lines, *_named(scanned.observations))
     cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
     sections = [placed(section, lines, hosts) for section in cut]
     skipped = sum(cutter.skipped_lines for cutter in cutters.values())
-    reading = put_together(source.name, scanned, sections, skipped, count, source.notes, statements=not measured)
-    if measured:
+    reading = put_together(source.name, scanned, sections, skipped, count, source.notes, statements=quiet is None)
+    if quiet is not None:
         return reading
     announcing = {index - 1: text for cutter in cutters.values() for index, text in cutter.announcing.items()}
     written, announced = _words(source.name, lines, announcing)
@@ -121,6 +125,28 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, measured
     return msgspec.structs.replace(
         reading, written=written, announcing=announced, observations=observations, faults=faults
     )
+
+
+class _Quiet:
+    """Remembers which lines say nothing, so that a line that is read many times is judged once."""
+
+    def __init__(self) -> None:
+        self._judge = Judge()
+        self._known: dict[str, bool] = {}
+        self._led = False
+
+    def passes_over(self, cutter: Cutter, head: str, text: str) -> bool:
+        """True if the cutter need not read the line, whose times and levels are ``head``."""
+        led, self._led = self._led, leads(text)
+        if led or self._led or cutter.is_open:
+            return False
+        return self._says_nothing(text) and ("[" not in head or self._says_nothing(head + text))
+
+    def _says_nothing(self, line: str) -> bool:
+        known = self._known.get(line)
+        if known is None:
+            known = self._known[line] = self._judge.is_eventless(line)
+        return known
 
 
 def _words(
