@@ -50,9 +50,10 @@ _PLAINLY = 3
 _EVENT, _LAUNCH = "Event", "Launch"
 _MANY = 200
 """Lines of which all are read to find out what they say."""
-_ALIKE, _SHAPE = 4, 240
-"""Of more, so many that differ in digits alone, within so many characters."""
-_DIGITS = re.compile(r"\d+")
+_ALIKE, _OF_FORM, _SHAPE = 4, 24, 240
+"""Of more: of lines that differ in words with digits alone, and in words alone, so many each; within so many
+characters."""
+_NUMBERED, _WORD = re.compile(r"\w*\d\w*"), re.compile(r"\w+")
 GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step", "process-exit"})
 """Events of which the form of a line or a few words tell, which any part of a line may hold."""
 
@@ -97,13 +98,17 @@ def undressed(text: str, measure: Measure) -> list[Line]:
 
 
 def typical(lines: Sequence[Line]) -> frozenset[int]:
-    """The numbers of lines that stand for all: of those that differ in digits alone, the first few."""
+    """The numbers of lines that represent all: the first few of those that are alike."""
     seen: Counter[str] = Counter()
     numbers = []
     for line in lines:
-        shape = _DIGITS.sub("0", line.text[:_SHAPE])
+        shape = _NUMBERED.sub("0", line.text[:_SHAPE])
         seen[shape] += 1
-        if seen[shape] <= _ALIKE:
+        if seen[shape] > _ALIKE:
+            continue
+        form = _WORD.sub("a", shape)
+        seen[form] += 1
+        if seen[form] <= _OF_FORM:
             numbers.append(line.number)
     return frozenset(numbers)
 
