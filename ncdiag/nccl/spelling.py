@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 
 def distance(left: str, right: str, limit: int) -> int | None:
     """Return the number of edits between two names (insert, delete, replace, swap of neighbours); None above ``limit``.
@@ -10,6 +12,9 @@ def distance(left: str, right: str, limit: int) -> int | None:
     """
     if abs(len(left) - len(right)) > limit:
         return None
+    ours, others = _letters(left), _letters(right)
+    if len(ours - others) > limit or len(others - ours) > limit:
+        return None  # an edit brings in or removes at most one letter
     before: list[int] = []
     above = list(range(len(right) + 1))
     for row, one in enumerate(left, start=1):
@@ -23,3 +28,8 @@ def distance(left: str, right: str, limit: int) -> int | None:
             return None
         before, above = above, current
     return above[-1] if above[-1] <= limit else None
+
+
+@functools.lru_cache(4096)
+def _letters(name: str) -> frozenset[str]:
+    return frozenset(name)

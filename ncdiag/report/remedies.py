@@ -11,8 +11,9 @@ from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.engine.three_valued import Truth
-from ncdiag.facts.model import Job, Launch
+from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
@@ -74,7 +75,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     proof = prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
     if proof is not None and proof.state == "refuted":
         return say("{label}: {text}", label=_change(settled, unset), text=_refuted(proof))
-    wanted = preferred(_programs(view.job, {*env, *unset}), _tags(view.job))
+    wanted = preferred(_programs(view, {*env, *unset}), _tags(view.job))
     change = Change(env=settled, unset=unset, passed=_passed(view.job, unset))
     commands = render_launchers(change, wanted) if settled or unset else {}
     shell = [fill(command) for command in rule_fix.commands if known(command)]
@@ -108,18 +109,19 @@ def _assignments(text: str) -> dict[str, str | None]:
     return {name: value for name, _, value in pairs}
 
 
-def _programs(job: Job, names: Collection[str]) -> Iterable[str]:
+def _programs(view: View, names: Collection[str]) -> Iterable[str]:
     """The programs of the launches: first those that set one of the variables, then those that set any of NCCL's."""
+    setters = programs_by_variable(view.job, view)
+    first = [found for name in names for found in setters.get(name, {}).items()]
+    for found in (first, setters[ANY_OF_NCCL].items()):
+        yield from (program for program, _ in sorted(found, key=lambda each: each[1]))
+    yield from dict.fromkeys(launch.program for launch in view.job.launches)
 
-    def distance(launch: Launch) -> int:
-        held = {*launch.env, *launch.prefix_env}
-        return 0 if not held.isdisjoint(names) else 1 if any(name.startswith("NCCL_") for name in held) else 2
 
-    return (launch.program for launch in sorted(job.launches, key=distance))
-
-
-def _passed(job: Job, names: Iterable[str]) -> dict[str, str]:
+def _passed(job: Job, names: Collection[str]) -> dict[str, str]:
     """The variables with these names that a launcher's own options set, with the first value."""
+    if not names:
+        return {}
     given = {name: text for launch in reversed(job.launches) for name, text in launch.env.items()}
     return {name: text for name in names if (text := given.get(name)) is not None}
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Launch
+from ncdiag.facts.model import Job, Launch
 from ncdiag.facts.view import View
 
 POD = "kubernetes"
@@ -22,6 +24,20 @@ def asks_rdma(launch: Launch, view: View) -> bool | None:
 CONTAINER_PROGRAMS = ("docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose")
 CONTAINER_SHM = 64 << 20
 """Shared memory of a container without --shm-size and --ipc=host, in bytes (Docker reference, docker run)."""
+
+
+ANY_OF_NCCL = "NCCL_*"
+
+
+@derived
+def programs_by_variable(job: Job, view: View) -> Mapping[str, Mapping[str, int]]:
+    """The programs of the launches that set a variable (`ANY_OF_NCCL`: one of NCCL's), with the first such launch."""
+    found: dict[str, dict[str, int]] = {ANY_OF_NCCL: {}}
+    for number, launch in enumerate(job.launches):
+        held = {*launch.env, *launch.prefix_env}
+        for name in (*held, *([ANY_OF_NCCL] if any(name.startswith("NCCL_") for name in held) else [])):
+            found.setdefault(name, {}).setdefault(launch.program, number)
+    return found
 
 
 @derived

@@ -46,8 +46,7 @@ def is_missing_command(event: Event, view: View) -> bool | None:
     was to start it reports it. None for a user's own program where no launch line was shown.
     """
     if event.event in _EXITS:
-        told = {other.event for other in view.job.events}
-        fits = event.fields.get("exit_code") in _STATUS and not told & _TOLD
+        fits = event.fields.get("exit_code") in _STATUS and _TOLD.isdisjoint(view.event_names())
         return fits and bool(is_open_failure(event, view))
     if event.event == EXCEPTION:
         return bool(is_own_exception(event, view)) and missing_command(event, view) != ""

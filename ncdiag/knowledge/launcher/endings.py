@@ -11,7 +11,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.clocks import is_before, shared_time, source
+from ncdiag.facts.vocabulary.clocks import shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
 from ncdiag.facts.vocabulary.outcome import is_elsewhere
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_own_exception, is_pythons

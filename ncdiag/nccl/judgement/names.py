@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Mapping, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version, VersionRange
@@ -64,7 +66,8 @@ def suggest(name: str) -> tuple[str, ...]:
         return (upper,) if upper in table.variables and upper.startswith(_PREFIX) else ()
     if name.startswith(_PREFIX):
         allowed = 1 if len(name) < LONG else NEAR
-        same = [other for other, variable in table.variables.items() if variable.owner == OURS]
+        lengths = range(len(name) - allowed, len(name) + allowed + 1)
+        same = itertools.chain.from_iterable(_ours().get(length, ()) for length in lengths)
         near = [(edits, other) for other in same if (edits := distance(name, other, allowed)) is not None]
         return tuple(other for _, other in sorted(near))
     like = _LIKE_NCCL.match(name)
@@ -72,6 +75,16 @@ def suggest(name: str) -> tuple[str, ...]:
         return _nearest(name, _PREFIX)
     family = next((prefix for prefix in _FAMILIES if name.startswith(prefix)), None)
     return _nearest(name, family) if family else ()
+
+
+@functools.cache
+def _ours() -> Mapping[int, Sequence[str]]:
+    """The variables of NCCL by the lengths of their names."""
+    found: dict[int, list[str]] = {}
+    for name, variable in book.table().variables.items():
+        if variable.owner == OURS:
+            found.setdefault(len(name), []).append(name)
+    return found
 
 
 def _nearest(name: str, prefix: str) -> tuple[str, ...]:

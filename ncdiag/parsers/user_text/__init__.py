@@ -157,7 +157,7 @@ def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:
         if len(line) > _LONGEST or expected.holds(line):
             continue
         is_sentence = is_prose(line)
-        form = (_DIGITS if is_sentence else _WORDS).sub("0", line)
+        form = (_DIGITS if is_sentence else _WORDS).sub("0", " ".join(line.split()))
         alike[form] += 1
         if alike[form] > (_ALIKE if is_sentence else _ALIKE_NOTES):
             continue

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Benchmark, Event, Fact, Job, Launch, Relation, RelationKind
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
@@ -43,12 +46,14 @@ def alone(job: Job, view: View) -> Iterator[Relation]:
         yield Relation(what="alone", text=text, provenance=lines_of([run]))
     lines = [launch for launch in job.launches if launch.program.endswith((*MPI_PROGRAMS, "srun"))]
     places = sorted(at for launch in lines if (at := place(launch)))
+    results = [event for event in job.events if _is_result(event)]
     for launch in lines:
         at = place(launch)
         if at is None or launch.np is None or launch.np <= 1:
             continue
-        end = next((other[1] for other in places if other[0] == at[0] and other[1] > at[1]), None)
-        shown = [event for event in job.events if _is_result(event) and _is_within(event, at, end)]
+        later = places[bisect.bisect_right(places, at) :][:1]
+        end = later[0][1] if later and later[0][0] == at[0] else None
+        shown = [event for event in results if _is_within(event, at, end)]
         rates = [float(rate) for event in shown if isinstance(rate := event.fields.get("average_busbw"), int | float)]
         told = len(places) == 1 or all(event.count == 1 for event in shown)  # equal results are one event, at one place
         if (
@@ -143,7 +148,7 @@ def _given(launch: Launch, job: Job, view: View) -> tuple[int, str] | None:
     if listed := visible(launch):
         name, numbers = listed
         return len(numbers), f"{name} lists {len(numbers)} GPUs"
-    if boxed := _boxed(launch, job):
+    if boxed := _boxed(launch, view):
         return boxed, f"its container gets {boxed} GPUs"
     if launch.program not in _GPU_LAUNCHERS and not _TEST.search(launch.text):
         return None
@@ -155,9 +160,19 @@ def _given(launch: Launch, job: Job, view: View) -> tuple[int, str] | None:
     return len(host.gpus), f"{host.name} has {len(host.gpus)} GPUs"
 
 
-def _boxed(launch: Launch, job: Job) -> int | None:
+@derived
+def with_gpus(job: Job, view: View) -> Mapping[str, Sequence[Launch]]:
+    """The launches that ask for GPUs, by their line."""
+    found: dict[str, list[Launch]] = defaultdict(list)
+    for launch in job.launches:
+        if launch.gpus:
+            found[launch.text].append(launch)
+    return found
+
+
+def _boxed(launch: Launch, view: View) -> int | None:
     """The GPUs of the container that the same line starts (``--gpus '"device=0,1"'``, ``--gpus 2``)."""
-    given = next((la.gpus for la in job.launches if la.gpus and la.text == launch.text and la is not launch), None)
+    given = next((la.gpus for la in with_gpus(view.job, view).get(launch.text, ()) if la is not launch), None)
     listed = re.search(r"device=(\d+(?:,\d+)*)", given or "")
     return len(listed[1].split(",")) if listed else int(given) if given and given.isdecimal() else None
 
