@@ -157,10 +157,6 @@ def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:
         if len(line) > _LONGEST or expected.holds(line):
             continue
         is_sentence = is_prose(line)
-        form = (_DIGITS if is_sentence else _WORDS).sub("0", " ".join(line.split()))
-        alike[form] += 1
-        if alike[form] > (_ALIKE if is_sentence else _ALIKE_NOTES):
-            continue
         if is_sentence:
             prose, letters = prose + len(offsets), letters + len(line)
             if prose > _WRITTEN or letters > _WRITTEN * _LETTERS:
@@ -168,6 +164,10 @@ def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:
         elif notes < NOTES and _is_note(line):
             notes += 1
         else:
+            continue
+        form = (_DIGITS if is_sentence else _WORDS).sub("0", " ".join(line.split()))
+        alike[form] += 1
+        if alike[form] > (_ALIKE if is_sentence else _ALIKE_NOTES):
             continue
         chosen.append((first, line, offsets, is_sentence))
     return chosen
