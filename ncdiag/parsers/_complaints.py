@@ -155,6 +155,8 @@ _WORDS = {
 }
 
 
+_LONGEST_SENTENCE = 600
+"""Characters of a sentence over several lines, from which on the next line begins another."""
 _STATUS = lazy_regex(r"[:=]\s?(?:FAIL(?:ED)?|ERROR)\b")
 """What a tool says of itself, where somebody reports it."""
 _STATES = frozenset({"wrong-results", "slow", "memory-grows"})
@@ -222,8 +224,11 @@ class Complaints:
         if self._expected.holds(text[:_LOOKED_AT]) or self._sentences > _WRITTEN or len(text) < len(line.strip()):
             return False
         text = text[:_LOOKED_AT]
-        before = self._open if self._open and self._open.index == index - 1 and runs_on(self._open.line, text) else None
-        self._open = None
+        before, self._open = self._open, None
+        if before and (
+            before.index != index - 1 or len(before.sentence) > _LONGEST_SENTENCE or not runs_on(before.line, text)
+        ):
+            before = None
         if before is None and not is_sentence(line, text):
             return False
         self._sentences += 1

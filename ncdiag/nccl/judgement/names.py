@@ -49,7 +49,7 @@ def is_foreign(name: str) -> bool:
     return name in table.foreign_names or name.startswith(tuple(table.foreign_prefixes)) or not name.startswith("NCCL")
 
 
-@functools.lru_cache(4096)
+@functools.lru_cache(1 << 15)
 def suggest(name: str) -> tuple[str, ...]:
     """Return the names that a misspelt variable was probably intended to be, best first; empty when none is near.
 
