@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -44,6 +45,14 @@ def seconds(command: Sequence[str]) -> float:
     with started(command) as child:
         child.wait()
         return perf_counter() - begin
+
+
+def cpu_seconds(command: Sequence[str]) -> float:
+    """CPU seconds of the whole process and of those that it started."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds(command)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def side_by_side(commands: Sequence[Sequence[str]], rounds: int) -> list[float]:

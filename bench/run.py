@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,11 +19,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from measure import peak, side_by_side
+from measure import cpu_seconds, peak, side_by_side
 
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "tests"))
 from generate.healthy import write_info_log  # noqa: E402  (the tests' folder is no package)
+from generate.kinds import KINDS, text  # noqa: E402
 from generate.output import write as write_output  # noqa: E402
 from generate.paste import paste  # noqa: E402
 
@@ -41,6 +43,8 @@ OUTPUT_SHARES = {"output": 4, "hashes": 80, "prose": 400}
 LOOP = "import sys\nfor line in open(sys.argv[1], 'rb'): pass"
 LONGER = 40
 """How much longer the second of two logs of one job is."""
+KIND_SIZES = 0.2, 0.8
+"""Megabytes of the texts of each kind."""
 PASTED = 1000
 """Lines of a paste."""
 PEER = "xcl-lens"
@@ -133,6 +137,26 @@ class Bench:
         for label, seconds, memory in zip(commands, taken, peaks, strict=True):
             row(label, f"{seconds:.2f}", rate(size, seconds), f"{seconds / taken[0]:.2f}", f"{memory:.0f}")
 
+    def kinds(self) -> None:
+        """CPU seconds a megabyte of `triage` for kinds of text without a job, less those of a text of one line."""
+        self.log.write_text("hello\n", encoding="ascii")
+        nothing = min(cpu_seconds([*NCDIAG, "triage", str(self.log)]) for _ in range(self.given.long_rounds))
+        row("CPU s a MB", *(f"{size} MB" for size in KIND_SIZES), "slope", "grep")
+        found = []
+        for kind in KINDS:
+            taken = []
+            for size in KIND_SIZES:
+                written = text(kind, int(size * 1e6 / len(text(kind, 100)) * 100))
+                self.log.write_text(written, encoding="utf-8")
+                taken.append((len(written) / 1e6, cpu_seconds([*NCDIAG, "triage", str(self.log)]) - nothing))
+            grep = cpu_seconds(["grep", "-c", "NCCL INFO", str(self.log)])
+            (small, least), (large, most) = taken
+            costs = (least / small, most / large, (most - least) / (large - small))
+            found.append(costs)
+            row(kind, *(f"{cost:.2f}" for cost in costs), f"{grep / large:.3f}")
+        for what, of in (("median", statistics.median), ("largest", max)):
+            row(what, *(f"{of(costs):.2f}" for costs in zip(*found, strict=True)))
+
     def redact(self) -> None:
         """A job's output cleaned to be shared."""
         write_output(self.log, "output", self.given.megabytes / OUTPUT_SHARES["output"])
@@ -196,7 +220,7 @@ class Bench:
 
 TABLES: dict[str, Callable[[Bench], None]] = {
     "start": Bench.start, "short": Bench.short, "long": Bench.long, "output": Bench.output, "redact": Bench.redact,
-    "memory": Bench.memory,
+    "kinds": Bench.kinds, "memory": Bench.memory,
     "large": Bench.large, "peer": Bench.peer,
 }  # fmt: skip
 
