@@ -70,6 +70,8 @@ _NEEDED = lazy_regex(
     r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid",
     re.IGNORECASE,
 )
+_NAMED = lazy_regex("|".join(f"(?P<{thing.value.replace('-', '_')}>{thing.names})" for thing in _THINGS), re.IGNORECASE)
+"""Asked before the patterns of the things, which are long: most sentences name none."""
 _NOT_SO = lazy_regex(
     r"\b(?:if|unless|until|make\ssure|check|whether|should|must|can|could|would|need)\b(?:\W+\w+){0,4}\W*$",
     re.IGNORECASE,
@@ -89,13 +91,17 @@ def read(sentence: str) -> list[str]:
     """The states that the sentence states, each once."""
     if not _NEEDED.search(sentence):
         return []
+    named = {found.lastgroup for found in _NAMED.finditer(sentence)}
+    things = [thing for thing in _THINGS if thing.value.replace("-", "_") in named]
+    if not things:
+        return []
     said, asked = split_question(without_quotes(sentence))
     if asked:
         return []
     found: list[str] = []
     for _, part in segments(said):
         if holds(part):
-            found += [state for thing in _THINGS if (state := _state(thing, part))]
+            found += [state for thing in things if (state := _state(thing, part))]
     return list(dict.fromkeys(found))
 
 

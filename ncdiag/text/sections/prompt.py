@@ -260,6 +260,8 @@ def _labelled(line: str) -> str | None:
 
 def _said_host(line: str) -> str | None:
     """The host in a short phrase that ends in a colon; without a preposition, only a name with a dash."""
+    if not line.rstrip("*_` \t").endswith((":", "\uff1a")):
+        return None
     if ran := _RUN_ON.match(line):
         return ran["host"] or ran["there"]
     found = _ON_HOST.match(line)
