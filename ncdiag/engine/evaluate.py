@@ -18,8 +18,10 @@ from ncdiag.engine.three_valued import Truth
 from ncdiag.engine.tree import Slot
 from ncdiag.engine.walk import Context, Found, Frame
 from ncdiag.engine.where import Where, label, spans
+from ncdiag.facts.classes import classes_of
 from ncdiag.facts.model import Host, Rank
 from ncdiag.facts.scalars import VersionRange
+from ncdiag.facts.stand_in import Refusal
 from ncdiag.facts.view import View
 
 _MAX_FINDINGS = 100
@@ -136,10 +138,8 @@ def _version(context: Context, names: Mapping[str, Any]) -> VersionRange | None:
     own: VersionRange | None = getattr(subject, "nccl_version", None)
     if own is not None:
         return own
-    key = "version", subject.name if isinstance(subject, Host) else getattr(subject, "host", None)
-    if key not in context.memo:
-        context.memo[key] = context.view.version(context.view.host(key[1]))
-    return cast("VersionRange | None", context.memo[key])
+    view = context.view
+    return view.version(subject if isinstance(subject, Host) else view.host(getattr(subject, "host", None)))
 
 
 class _Hole(msgspec.Struct):
@@ -226,6 +226,7 @@ class _Judge:
         self.missing: dict[str, set[str]] = {}
         self.omitted = 0
         self.judged = self.inapplicable = False
+        self.asks_stand_in = False
 
     def verdict(self) -> Verdict:
         self._descend(0, Frame(self.context, {}), (None,), admitted=True)
@@ -276,6 +277,18 @@ class _Judge:
             self.judged = True
         names.pop(name, None)
 
+    def _settles(self, element: Any, admitted: Truth) -> bool:  # noqa: ANN401
+        """Judge the stand-in of an element: true if its verdict is that of each member of the class."""
+        self.asks_stand_in = True
+        stand_in = classes_of(self.context.view).stand_in(element)
+        try:
+            self._descend(1, Frame(self.context, {}), [stand_in], admitted=admitted)
+        except (Refusal, Exception):  # noqa: BLE001  (whatever it raises, a member raises it again)
+            return False
+        finally:
+            self.asks_stand_in = False
+        return True
+
     def _go_on(self, level: int, frame: Frame, admitted: Truth) -> None:
         """No condition is false so far: bind the next name to the elements of its path."""
         program = self.program
@@ -290,7 +303,11 @@ class _Judge:
                 self.held |= {i for i in self._judged_before(level) if self.when[i]} & self.program.specific
         self.judged = self.judged or not found.items
         if found.items:
-            self._descend(level + 1, frame, found.items, admitted=admitted)
+            elements: Iterable[Any] = found.items
+            groups = None if level or self.asks_stand_in else self.context.alike(found.items)
+            if groups is not None:
+                elements = groups.unsettled(lambda element: self._settles(element, admitted))
+            self._descend(level + 1, frame, elements, admitted=admitted)
 
     def _bound(self, frame: Frame) -> _NAMES:
         """The bound names of the rule."""
@@ -306,6 +323,8 @@ class _Judge:
         if None in self.when:
             self.unknown.add(tuple(self.when))
             return
+        if self.asks_stand_in:  # the finding names its members
+            raise Refusal
         names = self._bound(frame)
         pieces = self.texts.pieces(self.rule.group or self._case(names).text, names)
         key = tuple(p if isinstance(p, str) else "" if p.slot.who else show(p.value) for p in pieces)

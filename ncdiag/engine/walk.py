@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
+from ncdiag.engine.alike import Groups
 from ncdiag.engine.fields import derived_field
 from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import Path, Step
@@ -25,6 +26,7 @@ class Context:
         self.view = view
         self.memo: dict[object, Any] = {}
         self._events: dict[str, list[Event]] | None = None
+        self._groups: dict[int, tuple[Sequence[Any], Groups | None]] = {}
 
     def events(self, names: Iterable[str]) -> list[Event]:
         """The job's events of these names, in the order of the input."""
@@ -35,6 +37,12 @@ class Context:
     def has_any(self, names: Iterable[str]) -> bool:
         """True if the job has an event of one of these names."""
         return not self._by_name().keys().isdisjoint(names)
+
+    def alike(self, items: Sequence[Any]) -> Groups | None:
+        """The elements of a path in groups of which one stand-in is asked; None if each is to be judged by itself."""
+        if id(items) not in self._groups:  # rules share the elements of a path
+            self._groups[id(items)] = items, Groups.of(items, self.view)
+        return self._groups[id(items)][1]
 
     def _by_name(self) -> dict[str, list[Event]]:
         if self._events is None:

@@ -14,6 +14,7 @@ from ncdiag.base.spans import Span
 from ncdiag.facts.model import Event, Host, Job, Rank, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import VersionRange
+from ncdiag.facts.stand_in import Nameless, Refusal
 
 T = TypeVar("T")
 
@@ -83,7 +84,11 @@ class View:
         Derived functions call it. ``field`` is ``""`` for the fact as a whole.
         """
         if self._noting:
-            span = entity.provenance.get(field) or entity.provenance.get("")
+            try:
+                provenance = entity.provenance
+            except Refusal:  # nothing rests on a stand-in
+                return
+            span = provenance.get(field) or provenance.get("")
             if span is not None:
                 self._add(span)
 
@@ -138,6 +143,8 @@ class View:
 
     def host(self, name: str | None) -> Host | None:
         """Return the host of that name; None when there is none."""
+        if type(name) is Nameless:
+            return name.host
         return self.hosts.get(name) if name is not None else None
 
     def version(self, entity: Any = None) -> VersionRange | None:  # noqa: ANN401
@@ -152,6 +159,8 @@ class View:
         if host is not None and host.nccl_version is not None:
             return host.nccl_version
         name = host.name if host is not None else None
+        if type(name) is Nameless:
+            return name.version
         if name not in self._versions:
             if name is not None:
                 own = _span_of(r.nccl_version for r in self.ranks_on(name)) or self.version()
@@ -171,8 +180,10 @@ class View:
     def events_on(self, host: str | None, names: Iterable[str]) -> list[Event]:
         """Return the events of these names that the host printed or that name no host, in the order of the input."""
         by_name = self._events_by_name()
-        places = dict.fromkeys((host, None))
-        found = [by_name[name].get(place, ()) for name in dict.fromkeys(names) if name in by_name for place in places]
+        known = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
+        if not known:
+            return []
+        found = [events.get(place, ()) for events in known for place in dict.fromkeys((host, None))]
         return sorted(itertools.chain.from_iterable(found), key=lambda event: event.order)
 
     def event_names(self) -> Iterable[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ncdiag.facts.model.base import Fact, HostName
-from ncdiag.facts.model.marks import BY_NAME, LEAST
+from ncdiag.facts.model.marks import BY_NAME, FACE, LEAST
 
 
 class Gpu(Fact, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class Gpu(Fact, frozen=True, kw_only=True):
     host: HostName
     index: int | None = None
     bus_id: str | None = None
-    uuid: str | None = None
+    uuid: Annotated[str | None, FACE] = None
     model: str | None = None
     driver: str | None = None
     cuda: str | None = None

@@ -11,7 +11,7 @@ from ncdiag.facts.model.base import Fact, HostName, InterfaceKind
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
-from ncdiag.facts.model.marks import BY_NAME, GREATEST, READ, UNION, Open, closed_by
+from ncdiag.facts.model.marks import BY_NAME, FACE, GREATEST, READ, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
 from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
 from ncdiag.facts.model.probes import (
@@ -169,7 +169,7 @@ class Host(Fact, frozen=True, kw_only=True):
     nvml_error: str | None = None
     frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
     looked_at: bool | None = None
-    called: str | None = None
+    called: Annotated[str | None, FACE] = None
 
 
 class Conflict(msgspec.Struct, frozen=True):

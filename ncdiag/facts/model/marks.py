@@ -97,11 +97,15 @@ Open = Annotated[tuple[T, ...], Closing(lambda owner, field: field in owner.comp
 
 
 class Mark(enum.Enum):
-    """A mark on a field: WHOLE and IF_UNSET say what a missing value means, OF_HOST what the value refers to."""
+    """A mark on a field: WHOLE and IF_UNSET say what a missing value means, OF_HOST what the value refers to.
+
+    FACE says that the field identifies the entity among those that are otherwise equal.
+    """
 
     WHOLE = "a key that is not in the table is known to be absent"
     IF_UNSET = "where the variable is known to be unset, no value is known to be absent"
     OF_HOST = "entities of the host, each of which becomes the one that the host has, of which more is known"
+    FACE = "differs between entities that are otherwise equal: a number, an address, a time"
 
 
-WHOLE, IF_UNSET, OF_HOST = Mark
+WHOLE, IF_UNSET, OF_HOST, FACE = Mark

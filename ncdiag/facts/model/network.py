@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, LinkLayer, PortState
-from ncdiag.facts.model.marks import BY_NAME, LATEST, UNION, closed_if, closed_if_seen
+from ncdiag.facts.model.marks import BY_NAME, FACE, LATEST, UNION, closed_if, closed_if_seen
 
 
 class Address(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -40,8 +40,8 @@ class Interface(Fact, frozen=True, kw_only=True):
     mtu: int | None = None
     speed_mbps: int | None = None
     speed_untold: bool | None = None
-    mac: str | None = None
-    addresses: Annotated[tuple[Address, ...] | None, UNION] = None
+    mac: Annotated[str | None, FACE] = None
+    addresses: Annotated[tuple[Address, ...] | None, UNION, FACE] = None
     master: str | None = None
     slaves: Annotated[tuple[str, ...] | None, UNION] = None
     hca: str | None = None
@@ -96,9 +96,9 @@ class Gid(Fact, frozen=True, kw_only=True):
     hca: str
     port: int
     index: int
-    address: str | None = None
+    address: Annotated[str | None, FACE] = None
     type: GidType | None = None
-    ip: str | None = None
+    ip: Annotated[str | None, FACE] = None
     netdev: str | None = None
 
 
@@ -125,7 +125,7 @@ class Port(Fact, frozen=True, kw_only=True):
     rate_text: str | None = None
     active_width: str | None = None
     active_speed: str | None = None
-    lid: int | None = None
+    lid: Annotated[int | None, FACE] = None
     sm_lid: int | None = None
     active_mtu: int | None = None
     max_mtu: int | None = None
@@ -163,6 +163,6 @@ class Hca(Fact, frozen=True, kw_only=True):
     part_id: str | None = None
     nports: int | None = None
     reads_per_qp: int | None = None
-    node_guid: str | None = None
+    node_guid: Annotated[str | None, FACE] = None
     resources: dict[str, int] | None = None
     driver: str | None = None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, Level, Origin
-from ncdiag.facts.model.marks import COUNTS, IF_UNSET, LEAST, OF_HOST, SUM, UNION, WHOLE, Merge, furthest
+from ncdiag.facts.model.marks import COUNTS, FACE, IF_UNSET, LEAST, OF_HOST, SUM, UNION, WHOLE, Merge, furthest
 from ncdiag.facts.model.network import Interface
 from ncdiag.facts.scalars import VersionRange
 
@@ -27,8 +27,8 @@ class Setting(Fact, frozen=True, kw_only=True):
 
     name: str
     host: HostName | None = None
-    rank: int | None = None
-    pid: int | None = None
+    rank: Annotated[int | None, FACE] = None
+    pid: Annotated[int | None, FACE] = None
     is_set: bool | None = None
     text: Annotated[str | None, IF_UNSET] = None
     number: Annotated[int | None, IF_UNSET] = None
@@ -71,12 +71,12 @@ class Event(Fact, frozen=True, kw_only=True):
     level: Level | None = None
     kind: Literal["cause", "echo", "harmless", "fact", "symptom"] | None = None
     text: str = ""
-    time: float | None = None
-    order: int = 0
-    rank: int | None = None
+    time: Annotated[float | None, FACE] = None
+    order: Annotated[int, FACE] = 0
+    rank: Annotated[int | None, FACE] = None
     host: HostName | None = None
-    pid: int | None = None
-    peer: str | None = None
+    pid: Annotated[int | None, FACE] = None
+    peer: Annotated[str | None, FACE] = None
     file: str | None = None
     line: int | None = None
     count: int = 1
@@ -102,8 +102,8 @@ class GidUse(Fact, frozen=True, kw_only=True):
     hca: str | None = None
     port: int | None = None
     index: int | None = None
-    local_gid: str | None = None
-    remote_gid: str | None = None
+    local_gid: Annotated[str | None, FACE] = None
+    remote_gid: Annotated[str | None, FACE] = None
 
 
 class GdrVerdict(Fact, frozen=True, kw_only=True):
@@ -247,8 +247,8 @@ class Rank(Fact, frozen=True, kw_only=True):
     KEY = ("pid", "cuda_dev")
 
     host: HostName
-    rank: int | None = None
-    pid: int | None = None
+    rank: Annotated[int | None, FACE] = None
+    pid: Annotated[int | None, FACE] = None
     nranks: int | None = None
     communicator: str | None = None
     cuda_dev: int | None = None
@@ -275,10 +275,10 @@ class Rank(Fact, frozen=True, kw_only=True):
     settings: dict[str, Setting] = {}
     link_layers: tuple[str, ...] | None = None
     last_ops: Annotated[tuple[LastOp, ...], FURTHER_CALLS] = ()
-    connections: Annotated[tuple[Connection, ...], CONNECTED] = ()
-    rings: Annotated[tuple[RingOrder, ...], UNION] = ()
-    ring_places: Annotated[tuple[RingPlace, ...], UNION] = ()
-    line_tag: Annotated[str | None, LEAST] = None
+    connections: Annotated[tuple[Connection, ...], CONNECTED, FACE] = ()
+    rings: Annotated[tuple[RingOrder, ...], UNION, FACE] = ()
+    ring_places: Annotated[tuple[RingPlace, ...], UNION, FACE] = ()
+    line_tag: Annotated[str | None, LEAST, FACE] = None
 
 
 class Communicator(Fact, frozen=True, kw_only=True):
