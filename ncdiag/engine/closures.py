@@ -17,12 +17,14 @@ from ncdiag.engine.three_valued import (
     version_equal,
 )
 from ncdiag.engine.tree import Compare, Const, Items, Junction, Not, Path, Quantifier, Tree
-from ncdiag.engine.walk import Found, Frame, fan_out, single
+from ncdiag.engine.walk import Found, Frame, Walk, fan_out, shared, single
 from ncdiag.facts.scalars import Version, VersionRange
 
 Run = Callable[[Frame], Any]
 Test = Callable[[Frame], Truth]
 
+_DECISIVE = {"any": True, "none": True, "all": False}
+"""The value of one element that decides a quantifier."""
 _KEEP_READS = 40
 """Maximum number of reads that ``all``, ``count`` and ``distinct`` keep as evidence."""
 
@@ -143,54 +145,105 @@ def _remembered(run: Run) -> Run:
     return remembered
 
 
+Judged = tuple[Truth, Truth, Any, int]
+"""Of an element, or of several that are alike: condition, item, measured value, and how many there are."""
+Each = Callable[[Frame], tuple[list[Judged], bool]]
+
+
 def _quantifier(tree: Quantifier) -> Run:
-    walk, name = _elements(tree), tree.name
+    each = _one_by_one(tree, _elements(tree), _judging(tree))
+    if tree.path.start == "job":
+        each = _by_class(tree, _elements(tree), _judging(tree), each)
+    return _SUMMARIES[tree.word](each)
+
+
+def _judging(tree: Quantifier) -> Callable[[Frame, Any, int], Judged]:
+    """The function that judges an element, which stands for so many."""
+    name = tree.name
     item = test(tree.item) if tree.item is not None and tree.word != "distinct" else None
     condition = test(tree.condition) if tree.condition is not None else None
     measure = value(tree.item) if tree.item is not None and tree.word == "distinct" else None
-    decisive = {"any": True, "none": True, "all": False}.get(tree.word)  # one element with this value decides
 
-    def each(frame: Frame) -> tuple[list[tuple[Truth, Truth, Any]], bool]:
-        """(condition, item, measured value) of each element; reads of elements that do not match are dropped."""
-        found, results = walk(frame), []
+    def judged(frame: Frame, element: Any, times: int) -> Judged:  # noqa: ANN401
+        frame.names[name] = element
+        wanted = condition(frame) if condition else True
+        held = None if wanted is False or item is None else item(frame)
+        measured = measure(frame) if measure and wanted is not False else None
+        return wanted, held if item else wanted, measured, times
+
+    return judged
+
+
+def _one_by_one(tree: Quantifier, walk: Walk, judged: Callable[[Frame, Any, int], Judged]) -> Each:
+    """The results of the elements; reads of elements that do not match, and of too many, are dropped."""
+    name, decisive = tree.name, _DECISIVE.get(tree.word)
+
+    def each(frame: Frame) -> tuple[list[Judged], bool]:
+        found, reads = walk(frame), frame.reads
+        results: list[Judged] = []
         for element in found.items:
-            frame.names[name] = element
+            if frame.reads is not None and len(frame.reads) >= _KEEP_READS:
+                frame.reads = None  # until the end
             mark = len(frame.reads) if frame.reads is not None else 0
-            wanted = condition(frame) if condition else True
-            held = None if wanted is False or item is None else item(frame)
-            measured = measure(frame) if measure and wanted is not False else None
-            held = held if item else wanted
-            results.append((wanted, held, measured))
+            wanted, held, *_ = result = judged(frame, element, 1)
+            results.append(result)
             if frame.reads is not None and (both(wanted, held) is not True or len(frame.reads) > _KEEP_READS):
                 del frame.reads[mark:]
             elif frame.reads is None and held is decisive and wanted is True:
                 break
         frame.names.pop(name, None)
+        frame.reads = reads
         return results, found.open
 
-    return _SUMMARIES[tree.word](each)
+    return each
 
 
-def _elements(tree: Quantifier) -> Callable[[Frame], Found]:
+def _by_class(tree: Quantifier, walk: Walk, judged: Callable[[Frame, Any, int], Judged], one_by_one: Each) -> Each:
+    """The same without evidence, where those elements that are alike are judged once, by a stand-in."""
+    name, decisive = tree.name, _DECISIVE.get(tree.word)
+
+    def each(frame: Frame) -> tuple[list[Judged], bool]:
+        found = walk(frame) if frame.reads is None else None
+        groups = frame.context.alike(found.items) if found is not None else None
+        if found is None or groups is None:
+            return one_by_one(frame)
+        results: list[Judged] = []
+
+        def settles(stand_in: Any, size: int) -> bool:  # noqa: ANN401
+            result = judged(frame, stand_in, size)
+            hash(_hashable(result[2]))  # the name of a host refuses
+            results.append(result)
+            return True
+
+        def is_decided() -> bool:
+            wanted, held, *_ = results[-1]
+            return held is decisive and wanted is True
+
+        for element in groups.unsettled(settles, is_decided):
+            results.append(judged(frame, element, 1))  # noqa: PERF401  (so do the two above, in between)
+        frame.names.pop(name, None)
+        return results, found.open
+
+    return each
+
+
+def _elements(tree: Quantifier) -> Walk:
     walk, events = fan_out(tree.path), tree.events
     if events is None:
-        return walk
+        return shared(tree.path, walk)
 
     def confined(frame: Frame) -> Found:
         job = frame.context.view.job
         return Found(list(frame.context.events(events)), "events" not in job.complete)
 
-    return confined
-
-
-Each = Callable[[Frame], tuple[list[tuple[Truth, Truth, Any]], bool]]
+    return shared(tree.path, confined, events)
 
 
 def _any(each: Each) -> Test:
     def run(frame: Frame) -> Truth:
         results, is_open = each(frame)
         found: Truth = None if is_open else False
-        for wanted, held, _ in results:
+        for wanted, held, *_ in results:
             found = either(found, both(wanted, held))
         return found
 
@@ -206,7 +259,7 @@ def _all(each: Each) -> Test:
     def run(frame: Frame) -> Truth:
         results, is_open = each(frame)
         found: Truth = None if is_open else True
-        for wanted, held, _ in results:
+        for wanted, held, *_ in results:
             found = both(found, either(negate(wanted), held))
         return found
 
@@ -216,9 +269,12 @@ def _all(each: Each) -> Test:
 def _count(each: Each) -> Callable[[Frame], Interval]:
     def run(frame: Frame) -> Interval:
         results, is_open = each(frame)
-        judged = [both(wanted, held) for wanted, held, _ in results]
-        low = judged.count(True)
-        return Interval(low, None if is_open else low + judged.count(None))
+        low = perhaps = 0
+        for wanted, held, _, times in results:
+            counts = both(wanted, held)
+            low += times if counts is True else 0
+            perhaps += times if counts is None else 0
+        return Interval(low, None if is_open else low + perhaps)
 
     return run
 
@@ -231,13 +287,13 @@ def _distinct(each: Each) -> Callable[[Frame], Interval]:
         sure: set[Any] = set()
         perhaps: set[Any] = set()
         unknown = some = 0
-        for wanted, _, measured in results:
+        for wanted, _, measured, times in results:
             if wanted is False:
                 continue
             some += wanted is True
             known = _hashable(measured)
             if known is None:
-                unknown += 1
+                unknown += times
             else:
                 (sure if wanted else perhaps).add(known)
         low = max(len(sure), min(some, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -16,9 +16,8 @@ from ncdiag.engine.schema import Case, Fix, Rule
 from ncdiag.engine.templates import Values, fold, show
 from ncdiag.engine.three_valued import Truth
 from ncdiag.engine.tree import Slot
-from ncdiag.engine.walk import Context, Found, Frame
+from ncdiag.engine.walk import Context, Frame
 from ncdiag.engine.where import Where, label, spans
-from ncdiag.facts.classes import classes_of
 from ncdiag.facts.model import Host, Rank
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.stand_in import Refusal
@@ -56,7 +55,7 @@ def _without_instance(rule: Rule, context: Context) -> Verdict | None:
     bound = program.each[0]
     if bound.events is not None:
         return None if context.has_any(bound.events) else Verdict(rule=rule, outcome="clear")
-    found = _opening(program, context)
+    found = program.walks[0](Frame(context, {}))
     if found.items:
         return None
     if not found.missing:
@@ -64,16 +63,6 @@ def _without_instance(rule: Rule, context: Context) -> Verdict | None:
     path = rule.each[bound.name]
     closers = {path: tuple(sorted(found.closers))} if found.closers else {}
     return Verdict(rule=rule, outcome="unknown", missing=(path,), closers=closers)
-
-
-def _opening(program: Program, context: Context) -> Found:
-    """The elements of the first path; computed once for all rules that begin with the same path."""
-    key = program.opening
-    if not key:
-        return program.walks[0](Frame(context, {}))
-    if key not in context.memo:
-        context.memo[key] = program.walks[0](Frame(context, {}))
-    return cast("Found", context.memo[key])
 
 
 def applicable_fixes(finding: Finding, view: View) -> list[tuple[Fix, Truth]]:
@@ -277,14 +266,11 @@ class _Judge:
             self.judged = True
         names.pop(name, None)
 
-    def _settles(self, element: Any, admitted: Truth) -> bool:  # noqa: ANN401
-        """Judge the stand-in of an element: true if its verdict is that of each member of the class."""
+    def _settles(self, stand_in: Any, admitted: Truth) -> bool:  # noqa: ANN401
+        """Judge a stand-in; where it fires, its members have to be judged."""
         self.asks_stand_in = True
-        stand_in = classes_of(self.context.view).stand_in(element)
         try:
             self._descend(1, Frame(self.context, {}), [stand_in], admitted=admitted)
-        except (Refusal, Exception):  # noqa: BLE001  (whatever it raises, a member raises it again)
-            return False
         finally:
             self.asks_stand_in = False
         return True
@@ -295,7 +281,7 @@ class _Judge:
         if level == len(program.each):
             self._instance(frame, admitted)
             return
-        found = program.walks[level](frame) if level else _opening(program, self.context)
+        found = program.walks[level](frame)
         if found.missing:
             path = self.rule.each[program.each[level].name]
             self.missing.setdefault(path, set()).update(found.closers)
@@ -306,7 +292,7 @@ class _Judge:
             elements: Iterable[Any] = found.items
             groups = None if level or self.asks_stand_in else self.context.alike(found.items)
             if groups is not None:
-                elements = groups.unsettled(lambda element: self._settles(element, admitted))
+                elements = groups.unsettled(lambda stand_in, _: self._settles(stand_in, admitted))
             self._descend(level + 1, frame, elements, admitted=admitted)
 
     def _bound(self, frame: Frame) -> _NAMES:

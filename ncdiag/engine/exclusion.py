@@ -246,6 +246,10 @@ def in_words(label: str) -> str:
 
 def _gdr_is_on(view: View) -> tuple[Span, ...]:
     """The lines that show GPUDirect RDMA in use; empty if any shows a card or a connection without it."""
+    return view.remembered(("gdr is on",), lambda: _lines_of_gdr(view))
+
+
+def _lines_of_gdr(view: View) -> tuple[Span, ...]:
     ranks = view.job.ranks
     ways = {name for rank in ranks for name in rank.transports or () if name.startswith("NET/")}
     if not all(verdict.enabled for rank in ranks for verdict in rank.gdr) or not all("GDRDMA" in way for way in ways):

@@ -16,7 +16,7 @@ from ncdiag.engine.confine import confined
 from ncdiag.engine.phrases import Heads, Phrase, heads
 from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import EVENTS, Path, Quantifier, Template, Tree, conjuncts, event_names, names_read
-from ncdiag.engine.walk import Found, Frame, fan_out, single
+from ncdiag.engine.walk import Found, Frame, fan_out, shared, single
 from ncdiag.facts.scalars import Constraint
 
 
@@ -95,12 +95,6 @@ class Program(msgspec.Struct, frozen=True, dict=True):
         return bool(self.each) and self.levels[0] == ((), ()) and not self.nccl.parts
 
     @functools.cached_property
-    def opening(self) -> str:
-        """The path of the first name, as a key; empty if the rule is restricted to some of its events."""
-        first = self.each[0]
-        return "" if first.events is not None else ".".join(f"{step.kind} {step.name}" for step in first.path.steps)
-
-    @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:
         """The functions that find the elements of each name."""
         return tuple(map(_walk, self.each))
@@ -147,7 +141,7 @@ def _walk(bound: Bound) -> Callable[[Frame], Found]:
             found: Any = read(frame)
             return Found([] if found is None or found is ABSENT else [found], open=found is None, missing=found is None)
 
-        return one
+        return shared(path, one)
     if events is not None:
-        return lambda frame: Found(list(frame.context.events(events)), open=False)
-    return fan_out(path)
+        return shared(path, lambda frame: Found(list(frame.context.events(events)), open=False), events)
+    return shared(path, fan_out(path))

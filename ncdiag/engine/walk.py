@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -151,7 +151,10 @@ def single(path: Path) -> Callable[[Frame], Any]:
     return run
 
 
-def fan_out(path: Path) -> Callable[[Frame], Found]:
+Walk = Callable[[Frame], Found]
+
+
+def fan_out(path: Path) -> Walk:
     """A path with fan-out: all its elements. A host that is reached several times is included once."""
     start = path.start
     moves = tuple((take(step), step) for step in path.steps)
@@ -177,5 +180,22 @@ def fan_out(path: Path) -> Callable[[Frame], Found]:
                     reached.append(value)
             items = list({id(host): host for host in reached}.values()) if step.kind == "host" else reached
         return Found(items, is_open, missing, closers)
+
+    return run
+
+
+def shared(path: Path, walk: Walk, events: Iterable[str] | None = None) -> Walk:
+    """The same for a path that begins at the job, computed once; of the job's events only those named ``events``."""
+    if path.start != "job":
+        return walk
+    key = path, None if events is None else tuple(events)
+
+    def run(frame: Frame) -> Found:
+        if frame.reads is not None:
+            return walk(frame)
+        memo = frame.context.memo
+        if key not in memo:
+            memo[key] = walk(frame)
+        return cast("Found", memo[key])
 
     return run

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from ncdiag.base.errors import contained
 from ncdiag.base.spans import Span
 from ncdiag.engine import exclusion
+from ncdiag.engine.closures import Test
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.resemblance import Index, resemblances
 from ncdiag.engine.results import Reason, Verdict
 from ncdiag.engine.schema import Rule, Sign, Strength
-from ncdiag.engine.three_valued import Truth
+from ncdiag.engine.three_valued import Truth, both
 from ncdiag.engine.walk import Context, Frame
 from ncdiag.engine.where import spans
 from ncdiag.facts.view import View
@@ -202,10 +204,10 @@ class Scales:
         """Guards of the rule on the whole job that are true (it runs on one host): they count against it."""
         program = program_of(rule)
         for number in program.levels[0][1] if rule.unless else ():
-            frame = Frame(self._context, {}, [])
-            if program.guards[number](frame) is True:
+            truth, lines = self._holds((program.guards[number],))
+            if truth:
                 sign = Sign(text=_GUARDED, strength="strong", against=True)
-                yield Judged(sign, truth=True, evidence=tuple(spans((), frame.reads or (), self._view)))
+                yield Judged(sign, truth=True, evidence=tuple(lines))
 
     def _of_phase(self, rule: Rule) -> Iterable[Judged]:
         """Counts against a suspect in the data transport if the ranks failed to meet: it connects afterwards."""
@@ -280,14 +282,23 @@ class Scales:
                 if not lines:
                     return False, ()
                 said += lines
+        truth, lines = self._holds(program.sign_tests[number])
+        return truth, tuple(dict.fromkeys([*said, *lines])) if truth else ()
+
+    def _holds(self, tests: Sequence[Test]) -> tuple[Truth, list[Span]]:
+        """Whether all conditions on the job hold; if so, the lines that they rest on.
+
+        They are evaluated without collecting evidence first, because few hold.
+        """
         truth: Truth = True
-        frame = Frame(self._context, {}, [])
-        for test in program.sign_tests[number]:
-            found = test(frame)
-            if found is False:
-                return False, ()
-            truth = None if found is None else truth
-        return truth, tuple(dict.fromkeys([*said, *spans((), frame.reads or (), self._view)]))
+        for test in tests:
+            truth = both(truth, test(Frame(self._context, {})))
+            if truth is False:
+                return False, []
+        reads: list[tuple[Any, str]] = []
+        for test in tests if truth else ():
+            test(Frame(self._context, {}, reads))
+        return truth, spans((), reads, self._view)
 
 
 def _tried(view: View) -> dict[str, tuple[Span, ...]]:

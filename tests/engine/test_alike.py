@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from ncdiag.engine.results import Verdict
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.classes import classes_of
 from ncdiag.facts.model import Fact, Host, Job, Rank
-from ncdiag.facts.stand_in import Nameless, Refusal
+from ncdiag.facts.stand_in import Nameless, Refusal, has_faces
 from ncdiag.facts.view import View
 from ncdiag.text.reading.job import facts_of
 from ncdiag.text.reading.many import read_all
@@ -98,7 +99,11 @@ def test_few_ranks_are_judged_one_by_one() -> None:
     [
         SLOW, "r.rank == 5", 'r.rank > 9 and r.net == "Socket"', "r.host.name == 'n3'".replace("'", '"'),
         'r.net_plugin == "x"', "r.nranks == 64", 'r.net == "Socket" or r.pid == 117', "count(g for g in r.gdr) == 0",
-        'any(o.net == "Socket" for o in job.ranks)', "r.host.cloud == 'aws'".replace("'", '"'),
+        'any(o.net == "Socket" for o in job.ranks)', 'all(o.net == "Socket" for o in job.ranks)',
+        'count(o for o in job.ranks if o.net == "Socket") > 9', "distinct(o.net for o in job.ranks) == 2",
+        "distinct(o.rank for o in job.ranks) == 64", "distinct(o.host.name for o in job.ranks) == 8",
+        'none(o.rank == 5 and o.net == "Socket" for o in job.ranks)', "distinct(o.nranks for o in job.ranks) == 64",
+        "r.host.cloud == 'aws'".replace("'", '"'),
     ],
 )  # fmt: skip
 def test_the_verdict_is_that_of_judging_each_by_itself(
@@ -156,11 +161,12 @@ def view_of_log(text: bytes) -> View:
 
 def everywhere(items: Sequence[Any], view: View) -> Groups | None:
     """Groups of which a stand-in is asked even for a single element."""
-    if not items or not isinstance(items[0], Fact):
+    if not items or not has_faces(type(items[0])):
         return None
-    numbers = list(map(classes_of(view).number, items))
+    classes = classes_of(view)
+    numbers = list(map(classes.number, items))
     firsts = {number: numbers.index(number) for number in dict.fromkeys(numbers)}
-    return Groups(items, numbers, firsts, dict.fromkeys(firsts, 2))
+    return Groups(classes, items, numbers, firsts, Counter(numbers))
 
 
 def assert_same(view: View, judged: Sequence[Rule], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,6 +176,7 @@ def assert_same(view: View, judged: Sequence[Rule], monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(Groups, "of", of)
         return judge(judged, view_of(view.job))
 
+    monkeypatch.setattr(alike, "LEAST", 1)
     usual = Groups.of
     alone = found(lambda *_: None)
     for of in (usual, everywhere):
