@@ -46,6 +46,11 @@ def separated(text: bytes, numbers: Sequence[int]) -> tuple[bytes, Sequence[int]
     return (b"\n" + b"\n".join(lines), theirs) if len(lines) > len(numbers) else None
 
 
+def holds_two(lines: Iterable[bytes]) -> bool:
+    """True if one of these lines holds two messages of NCCL."""
+    return any(_TWO.search(line) is not None for line in lines)
+
+
 def breaks_a_row(lines: Iterable[bytes]) -> bool:
     """True if a row of a table of nccl-tests goes on in a line of NCCL."""
     return any(_ROW.match(line) is not None and _NEXT.search(line) is not None for line in lines)

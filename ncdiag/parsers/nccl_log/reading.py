@@ -189,19 +189,17 @@ def _gid_text(high: str, low: str) -> str | None:
 
 def _comm(found: re.Match[str]) -> Reading:
     text = found.string
-    comm, parent = re.search(r" commId (0x[\w.]+)", text), re.search(r" parent (0x[\w.]+)", text)
-    device, bus = re.search(r" cudaDev (\d{1,4})", text), re.search(r" busId ([0-9a-f]{1,12})\b", text)
-    nodes, state = re.search(r" nNodes (\d{1,6})", text), None
+    named, state = dict(reversed(_OF_COMM.findall(text))), None  # the first of each name
     if text.endswith("Init START"):
         state = "started"
     elif text.endswith(("Init COMPLETE", "- COMPLETE")):
         state = "ready"  # its end says only that it was: a failure may lie between
-    elif "cudaDev" not in text and nodes is None:
+    elif "cudaDev" not in text and "nNodes" not in named:
         state = "started"  # 2.3: the line itself is the start
     init = Init(
-        int(found["rank"]), int(found["nranks"]), found["pointer"], comm[1] if comm else None,
-        int(device[1]) if device else None, nccl_bus_id(int(bus[1], 16)) if bus else None,
-        parent[1] if parent else None, int(nodes[1]) if nodes else None, state,
+        int(found["rank"]), int(found["nranks"]), found["pointer"], named.get("commId"),
+        _int(named.get("cudaDev")), nccl_bus_id(int(named["busId"], 16)) if "busId" in named else None,
+        named.get("parent"), _int(named.get("nNodes")), state,
     )  # fmt: skip
     told = _told(text, "INFO")[0] if not text.endswith(("Init START", "Init COMPLETE")) else None
     return Reading(init=init, told=told, versions=_init_versions(found["api"], text))
@@ -271,12 +269,8 @@ def _returned(found: re.Match[str]) -> Reading:
     fields = {"code": int(found["code"]), "source_file": short_path(found["file"]), "source_line": int(found["line"])}
     function = found["file"].rsplit("/", 1)[-1].split(".")[0]
     at_top = found["thread"] is not None or function in {"init", "group", "enqueue"}
-    told = Told("error-return", "nccl", "echo", fields)
-    return Reading(
-        told=told,
-        fails=at_top and found["code"] not in {"0", IN_PROGRESS},
-        versions=">=2.30.7" if found["function"] else "",
-    )
+    told, fails = Told("error-return", "nccl", "echo", fields), at_top and found["code"] not in {"0", IN_PROGRESS}
+    return Reading(told=told, fails=fails, versions=">=2.30.7" if found["function"] else "")
 
 
 def _ring_order(found: re.Match[str]) -> Reading:
@@ -334,6 +328,10 @@ _GDR_PAIR = re.compile(
 _COMM = re.compile(
     r"(?:\[Rank \d+\] )?(?:(?P<api>nccl\w+) )?comm (?P<pointer>0x[\w.]*) "
     r"rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9})"
+)
+_OF_COMM = re.compile(
+    r" (commId|parent|cudaDev|busId|nNodes) (?=((?:(?<= commId )|(?<= parent ))0x[\w.]+"
+    r"|(?<= cudaDev )\d{1,4}|(?<= busId )[0-9a-f]{1,12}\b|(?<= nNodes )\d{1,6}))"
 )
 _SETTING = re.compile(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
 _VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+\.\d+[\w.+-]*)")

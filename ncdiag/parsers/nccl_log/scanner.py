@@ -24,7 +24,7 @@ from ncdiag.parsers.nccl_log.calls import SIGN, Calls
 from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
 from ncdiag.parsers.nccl_log.dialect import contradictions, folded
 from ncdiag.parsers.nccl_log.events import Events
-from ncdiag.parsers.nccl_log.glued import breaks_a_row, separated
+from ncdiag.parsers.nccl_log.glued import breaks_a_row, holds_two, separated
 from ncdiag.parsers.nccl_log.lines import SIGNS, Line, interesting, is_nccl_line, without_blanks
 from ncdiag.parsers.nccl_log.outcome import Outcome, renumbered
 from ncdiag.parsers.nccl_log.packed import packed, unpacked
@@ -148,7 +148,9 @@ class Scanner:
         found, keys, strange = self._taken_apart(text, lines)
         inside = [lines[index].count(b"NCCL ") for index in strange]
         in_line = text.count(b"NCCL ") == len(lines) - len(strange) + sum(inside)
-        if max(inside, default=0) > 1 or not in_line or breaks_a_row(lines[index] for index in strange):
+        several = [lines[index] for index, count in zip(strange, inside, strict=True) if count > 1]
+        rows = lines if several and self._words else (lines[index] for index in strange)
+        if not in_line or holds_two(several) or breaks_a_row(rows):
             apart = separated(text, numbers)
             if apart is not None:  # its lines come in parts
                 text, numbers, learn = *apart, False
