@@ -26,7 +26,8 @@ class Classes:
         self._numbers: dict[Any, int] = {}
         self._of: dict[int, int] = {}
         self._parts: dict[int, int] = {}
-        self._held: list[Any] = []
+        self._shared: dict[int, int] = {}  # parts that name no host: many ranks share them
+        self._held: list[Any] = []  # what is numbered by its id has to stay alive
         self._stand_ins: dict[int, Any] = {}
 
     def number(self, entity: Any) -> int:  # noqa: ANN401
@@ -39,6 +40,7 @@ class Classes:
             else:
                 place, name = self._view.version(host) if host is entity else self.number(host), host.name
             found = self._of[id(entity)] = self._numbered((place, self._part(entity, name)))
+            self._held.append(entity)
         return found
 
     def stand_in(self, entity: Any) -> Any:  # noqa: ANN401
@@ -57,7 +59,7 @@ class Classes:
         return entity if isinstance(entity, Host) else self._view.host(getattr(entity, "host", None))
 
     def _numbered(self, key: Any) -> int:  # noqa: ANN401
-        return self._numbers.setdefault(key, len(self._numbers))
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def _part(self, entity: Any, host: str | None) -> int:  # noqa: ANN401
         """The number of the entities that are equal in all but their faces, and have values in the same faces.
@@ -68,7 +70,8 @@ class Classes:
         kind = kind_of(cls)
         if kind.host is not None and getattr(entity, kind.host) != host:
             return self._numbered(id(entity))
-        found = self._parts.get(id(entity))  # ranks share equal parts
+        known = self._parts if kind.host else self._shared
+        found = known.get(id(entity))
         if found is None:
             faces = [value if is_empty(value) else HIDDEN for value in kind.faces(entity)]
             rest = [v if v.__class__ in _ATOMS else self._plain(v, host) for v in kind.rest(entity)]
@@ -76,14 +79,17 @@ class Classes:
                 found = self._numbered((cls, *faces, *rest))
             except TypeError:
                 found = self._numbered(id(entity))
-            self._parts[id(entity)] = found
-            self._held.append(entity)  # keeps the entity alive, so that its id is not reused
+            known[id(entity)] = found
+            self._held.append(entity)
         return found
 
     def _plain(self, value: Any, host: str | None) -> Any:  # noqa: ANN401
         """The value without the faces in it."""
         if value.__class__ is tuple:
-            return value if not value or value[0].__class__ in _ATOMS else tuple([self._plain(v, host) for v in value])
+            if not value or value[0].__class__ in _ATOMS:
+                return value
+            shared = self._shared
+            return tuple([shared.get(id(v)) or self._plain(v, host) for v in value])
         if value.__class__ is dict:
             return tuple([(key, v if v.__class__ in _ATOMS else self._plain(v, host)) for key, v in value.items()])
         return self._part(value, host) if isinstance(value, Fact) else value

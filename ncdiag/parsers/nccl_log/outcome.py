@@ -161,15 +161,16 @@ def _tell_state(told: Told, members: list[Record]) -> None:
 def _lists(told: Told, members: list[Record]) -> None:
     """Lists are told where their first entry stood; GIDs get the name of their device."""
     names = {item["index"]: item["name"] for r in members for item in r.fields.get("net_devices", ([], r.span))[0]}
-    merged: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
+    merged: dict[str, tuple[list[Any], Span]] = {}
     for record in members:
-        for name, items in record.lists.items():
-            merged[name] += [pair for pair in items if all(pair[0] != old for old, _ in merged[name])]
-    for name, items in merged.items():
-        values = [_with_device(value, names) if name == "gids_used" else value for value, _ in items]
-        told[name] = values, items[0][1]
+        for name, (items, span) in record.lists.items():
+            held, _ = merged.setdefault(name, ([], span))
+            held += [item for item in items if item not in held]
+    for name, (items, span) in merged.items():
+        values = [_with_device(value, names) if name == "gids_used" else value for value in items]
+        told[name] = values, span
         if name == "socket_interfaces":
-            told.setdefault("bootstrap_interface", (values[0], items[0][1]))
+            told.setdefault("bootstrap_interface", (values[0], span))
 
 
 def _with_device(use: dict[str, Any], names: dict[int, str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ and one process may drive several GPUs: `ncdiag.parsers.nccl_log.outcome` puts t
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 from ncdiag.base.spans import Span
@@ -25,7 +25,9 @@ Key = tuple[str | None, int | None, int | None]
 
 
 class Record:
-    """What the lines of one (host, pid, device) told. ``fields`` holds values with the span of the line.
+    """What the lines of one (host, pid, device) told.
+
+    ``fields`` holds values with the span of the line, ``lists`` entries with the span of the line of the first one.
 
     Records of two parts of a log merge to the record of both: what is first stays first, what is last stays last.
     """
@@ -34,7 +36,7 @@ class Record:
         """Start empty; ``span`` is the first line seen."""
         self.key, self.span = key, span
         self.fields: dict[str, tuple[Any, Span]] = {}
-        self.lists: dict[str, list[tuple[Any, Span]]] = defaultdict(list)
+        self.lists: dict[str, tuple[list[Any], Span]] = {}
         self.settings: dict[str, tuple[str, Span]] = {}
         self.lives = Lives()
         self.net: tuple[int, str, Span] | None = None
@@ -93,8 +95,8 @@ class Record:
         """Add what a later part of the log told of the same process."""
         for name, told in later.fields.items():
             self.fields.setdefault(name, told)
-        for name, items in later.lists.items():
-            for item, span in items:
+        for name, (items, span) in later.lists.items():
+            for item in items:
                 self._add(name, item, span)
         for name, setting in later.settings.items():
             self.settings.setdefault(name, setting)
@@ -114,9 +116,9 @@ class Record:
         self.wiring.merge(later.wiring)
 
     def _add(self, name: str, item: Any, span: Span) -> None:  # noqa: ANN401
-        held = self.lists[name]
-        if len(held) < LIST_LIMIT and all(item != old for old, _ in held):
-            held.append((item, span))
+        held, _ = self.lists.setdefault(name, ([], span))
+        if len(held) < LIST_LIMIT and item not in held:
+            held.append(item)
 
     def _take_net(self, net: tuple[int, str, Span]) -> None:
         if self.net is None or net[0] > self.net[0]:
