@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import Version, VersionRange
-from ncdiag.parsers.nccl_log import Scanner, is_nccl_line, warn_text
+from ncdiag.parsers.nccl_log import Scanner, is_nccl_line, scanner, warn_text
+from ncdiag.parsers.nccl_log.glued import separated
 from ncdiag.text.reading.one import read_source
 from ncdiag.text.sources.files import TextSource
 
@@ -109,6 +111,24 @@ def test_an_unknown_warning_is_counted_as_unread() -> None:
 def test_a_line_glued_behind_another_is_read() -> None:
     (connected,) = events(scan(SAMPLE), "connected-rings")
     assert connected.host == "node1"
+
+
+def test_a_log_without_glued_lines_is_not_searched_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line with NCCL's version names NCCL twice, and most processes print one."""
+    searched: list[bytes] = []
+
+    def noted(text: bytes, numbers: Sequence[int]) -> tuple[bytes, Sequence[int]] | None:
+        searched.append(text)
+        return separated(text, numbers)
+
+    monkeypatch.setattr(scanner, "separated", noted)
+    job = healthy.Job("2.27.7", "roce")
+    lines = [line.encode() for rank in range(job.nranks) for line in healthy.rank_lines(job, rank)]
+    assert any(line.count(b"NCCL ") > 1 for line in lines)
+    Scanner("job.log").feed(b"\n".join(lines) + b"\n")
+    assert searched == []
+    Scanner("job.log").feed(b"\n".join([lines[0] + lines[1], *lines[2:]]) + b"\n")
+    assert searched
 
 
 def test_any_division_into_buffers_gives_the_same() -> None:
