@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ncdiag.apps.watching import ENDED, Job, Outputs, Progress, Session, launch, place, settings, torch
+from ncdiag.apps.watching import End, Job, Outputs, Progress, Session, launch, place, settings, torch
 from ncdiag.base.errors import NcdiagError, contained
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
@@ -42,6 +42,7 @@ class Runner:
         self._diagnoses = Diagnoses(options, sys.stderr, self._not_seen)
         self._environment = _own_environment()
         self._fault, self._stops = "", 0
+        self._stopped_after: float | None = None
         self._start(argv, logs)
 
     def _not_seen(self) -> list[str]:
@@ -129,6 +130,7 @@ class Runner:
             if answer.is_understood and answer.cause != self._diagnoses.shown:
                 self._diagnoses.show_quietly(answer)
         if self._grace is not None:
+            self._stopped_after = self._progress.silent_for
             self._job.end(self._grace)
 
     def _finish(self) -> None:
@@ -139,8 +141,9 @@ class Runner:
         if self._fault:
             return
         code = self._job.code or 0
+        end = End(code, self._job.pid, self._stopped_after)
         try:
-            answer = self._diagnoses.judged(self._session.items(self._environment, code=code))
+            answer = self._diagnoses.judged(self._session.items(self._environment, end=end))
         except KeyboardInterrupt:
             say("interrupted; the job had already ended")
             return
@@ -150,7 +153,7 @@ class Runner:
         except Exception as error:  # noqa: BLE001  (the exit code is that of the job all the same)
             say(f"internal error: {contained(error, 'the job could not be diagnosed')}")
             return
-        how = ENDED.format(code=code) if code >= 0 else f"the job was ended by signal {-code}"
+        how = end.text
         is_news = answer.cause != (self._diagnoses.shown or "") or self._diagnoses.shown is None
         is_interrupted = bool(code) and time.monotonic() - self._job.interrupted < _INTERRUPTED
         is_fault = answer.is_known if is_interrupted else answer.is_worth  # KeyboardInterrupt is not a fault

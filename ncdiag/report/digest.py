@@ -72,7 +72,8 @@ def complained(report: Report) -> list[str]:
         return [say("You wrote: {text}", text=cut(found.text, LIST_LIMIT)) for found in shown[:SHOWN_ASKS]]
     if verdict != "failed-cause-not-here":
         return []
-    return [trouble(found) for found in report.complaints if not found.told][:SHOWN_ASKS]
+    titles = {finding.title for finding in report.findings}
+    return [trouble(found) for found in report.complaints if not found.told and found.text not in titles][:SHOWN_ASKS]
 
 
 def trouble(found: Complaint) -> str:

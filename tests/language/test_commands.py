@@ -26,7 +26,7 @@ QUOTED = re.compile(
 )
 """Quotes of messages, sources in parentheses, other names."""
 PASTED = re.compile(r"^ {4,}\S.*$|^\s*写为：.*$", re.MULTILINE)
-"""Lines to paste."""
+"""Lines to paste, and lines of the input that an answer quotes."""
 WIDE = re.compile(r"[\u3400-\u9fff]")
 FOUND = re.compile(r"(:\d+:\d+: \w+ NC[DL]\d+ [\w-]+):")
 """The place, severity, code and name of a finding."""

@@ -14,7 +14,7 @@ import pytest
 from processes import until
 
 from ncdiag.apps.watching import dumps, job, outputs, place
-from ncdiag.apps.watching.session import Session
+from ncdiag.apps.watching.session import End, Session
 from ncdiag.apps.watching.settings import Settings
 from ncdiag.cli import main
 from ncdiag.commands import _options, _run, _watch, _watching
@@ -192,7 +192,7 @@ def test_an_error_in_the_words_of_a_command_is_none_that_happened() -> None:
     said: dict[str, set[str]] = {}
     for argv in (["grep", words], ["sh", "-c", f"x\n{words}\n"], ["mpirun", "-x", "NCCL_IB_HCA=mlx5_0", "./x"]):
         found = Session(argv, outputs.Outputs(), Settings({}), place.Place("/x/"))
-        item, *_ = found.items({}, code=0)
+        item, *_ = found.items({}, end=End(0, 1))
         assert isinstance(item, Reading)
         said[argv[0]] = {each.entity for each in item.observations}
         found.outputs.close()

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ncdiag.apps.watching.judging import Judging
     from ncdiag.apps.watching.outputs import Outputs
     from ncdiag.apps.watching.progress import Progress
-    from ncdiag.apps.watching.session import ENDED, Session
+    from ncdiag.apps.watching.session import End, Session
 
 __all__ = [
-    "ENDED",
     "PIECE",
+    "End",
     "Files",
     "Job",
     "Judging",
@@ -39,6 +39,6 @@ __getattr__ = exported(
         "judging": ("Judging",),
         "outputs": ("Outputs",),
         "progress": ("Progress",),
-        "session": ("ENDED", "Session"),
+        "session": ("End", "Session"),
     },
 )

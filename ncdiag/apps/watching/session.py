@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import msgspec
 
 from ncdiag.apps.watching import dumps
 from ncdiag.apps.watching.follow import Files
+from ncdiag.apps.watching.kernel import Kernel
 from ncdiag.apps.watching.outputs import Outputs
 from ncdiag.apps.watching.place import Place
 from ncdiag.apps.watching.settings import Settings
@@ -18,11 +20,39 @@ from ncdiag.base.errors import InputError
 from ncdiag.machine.inputs import inputs
 from ncdiag.text import Growing, Item, TextSource, Unreadable, read_source
 
-ENDED = "the job ended with {code}"
-"""The last line of `ncdiag run`; the catalogue has it as ``run-ended``."""
+ENDED, KILLED = "the job ended with {code}", "the job was ended by signal {number} ({name})"
+"""The last line of `ncdiag run`; the catalogue has both as ``run-ended``."""
+_STOPPED = "ncdiag stopped the job after {seconds:.0f} s without output"
 _CLOCKS = 2.0
 """Seconds by which the clock of a file system may be late."""
 _SHOWN = 3
+
+
+class End(msgspec.Struct, frozen=True):
+    """How the job ended: its exit code, or the negative number of a signal, and its process id.
+
+    ``silence``: seconds without output after which ncdiag stopped it; None if it ended without that.
+    """
+
+    code: int
+    pid: int
+    silence: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The end as a sentence, without a full stop."""
+        if self.silence is not None:
+            return _STOPPED.format(seconds=self.silence)
+        if self.code >= 0:
+            return ENDED.format(code=self.code)
+        return KILLED.format(number=-self.code, name=_signal(-self.code))
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 class Session:
@@ -34,6 +64,7 @@ class Session:
         """``argv`` is the command as given, ``report`` the file to which ncdiag writes."""
         self._argv, self.outputs, self._settings, self._place = argv, outputs, settings, place
         self._since = time.time() - _CLOCKS
+        self._kernel, self._has_failed = Kernel(), False
         but = [str(report)] if report is not None else []
         self.files = Files(settings.logs, self._name_of, but=but, since=self._since)
 
@@ -66,15 +97,19 @@ class Session:
         """(output of the job, NCCL's logs)."""
         return self.outputs.sources, self.files.sources
 
-    def items(self, environment: Mapping[str, str], *, code: int | None = None) -> Iterator[Item]:
-        """The input of a diagnosis. ``code``: the exit code, or below 0 a signal; None while the job runs."""
+    def items(self, environment: Mapping[str, str], *, end: End | None = None) -> Iterator[Item]:
+        """The input of a diagnosis. ``end``: how the job ended; None while it runs."""
+        self._has_failed = end is not None and end.code != 0
+        return self._items(environment, end)
+
+    def _items(self, environment: Mapping[str, str], end: End | None) -> Iterator[Item]:
         command = read_source(
             TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
         )
         # an error message in the words of a command (of ``grep``, in a script) did not happen
         said = tuple(each for each in command.observations if each.entity != "Event")
         yield msgspec.structs.replace(command, observations=said)
-        if code is None:
+        if end is None:
             dumps.ask_for_dumps(self._settings.pipes, self._settings.dumps)
         yield from (source.reading() for source in self.sources())
         for path in dumps.written(self._settings.dumps, self._since):
@@ -82,15 +117,18 @@ class Session:
                 yield from inputs([path])
             except InputError as error:  # noqa: PERF203  (one bad dump does not stop the others)
                 yield Unreadable(path, str(error).removeprefix(f"cannot read {path}: "))
-        if code is not None and code >= 0:
-            yield TextSource.of_bytes("the exit code", f"{ENDED.format(code=code)};\n".encode())
-        answer = dumps.ras(environment) if code is None else None
+        if end is not None:
+            yield TextSource.of_bytes("ncdiag run", f"{end.text}; its process was {end.pid}\n".encode())
+        if self._has_failed:
+            yield from self._kernel.texts()
+        answer = dumps.ras(environment) if end is None else None
         if answer is not None:
             yield answer
 
     def not_seen(self) -> list[str]:
         """Phrases on what could not be read."""
-        found = [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
+        found = [self._kernel.not_seen] if self._has_failed and self._kernel.not_seen else []
+        found += [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
         refused = [f"NCCL's log {self._name_of(path)} ({why})" for path, why in self.files.refused.items()]
         found += refused[:_SHOWN]
         if len(refused) > _SHOWN:

@@ -195,7 +195,8 @@ def ended_with_0(job: Job, view: View) -> bool:
     names = view.event_names()
     if _RUN_ENDED not in names or not (_EXITS | CRASHES).isdisjoint(names):
         return False
-    return not any(event.fields.get("exit_code") for event in job.events if event.event == _RUN_ENDED)
+    ends = [event.fields for event in job.events if event.event == _RUN_ENDED]
+    return not any(fields.get("exit_code") or "signal" in fields for fields in ends)
 
 
 def _recovered(event: Event, view: View) -> bool:

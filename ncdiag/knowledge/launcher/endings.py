@@ -86,25 +86,43 @@ def end_of_job(event: Event, view: View) -> str:
 @derived
 def way_it_ended(event: Event, view: View) -> str:
     """The signal that ended the process, ``signal 11, SIGSEGV``; else its exit code, else the event in words."""
-    events = list(same_process(event, view))
-    for told in events:
-        number = told.fields.get("signal")
-        if isinstance(number, int):
-            return _signal(number)
-    for told in events:
-        printed = _EXIT_CODE.search(told.text)
-        code = told.fields.get("exit_code", int(printed[1]) if printed else None)
-        if isinstance(code, int) and code:
-            number = -code if code < 0 else code - SHELL_STATUS if code > SHELL_STATUS else 0
-            return _signal(number) if code < 0 else f"exit code {code}" + (f": {_signal(number)}" if number else "")
+    number, code = status(same_process(event, view))
+    if code is not None:
+        return f"exit code {code}" + (f": {_signal(number)}" if number else "")
+    if number is not None:
+        return _signal(number)
     return exception_text(event) if "exception" in event.fields else _ENDS.get(event.event, event.event)
 
 
+def status(events: Iterable[Event]) -> tuple[int | None, int | None]:
+    """(signal, exit code) of the process that these events are about; None for what no line shows.
+
+    An exit code above 128 is given together with its signal. A negative one, as Python reports it, is a signal alone.
+    """
+    told = list(events)
+    for event in told:
+        number = event.fields.get("signal")
+        if isinstance(number, int):
+            return number, None
+    for event in told:
+        printed = _EXIT_CODE.search(event.text)
+        code = event.fields.get("exit_code", int(printed[1]) if printed else None)
+        if isinstance(code, int) and code:
+            return (-code, None) if code < 0 else (code - SHELL_STATUS if code > SHELL_STATUS else None, code)
+    return None, None
+
+
 def _signal(number: int) -> str:
+    name = signal_name(number)
+    return f"signal {number}, {name}" if name else f"signal {number}"
+
+
+def signal_name(number: int) -> str:
+    """``SIGSEGV``; empty for a number that is not a signal of this system."""
     try:
-        return f"signal {number}, {signal.Signals(number).name}"
+        return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return ""
 
 
 _WATCHDOG = frozenset({"torch-watchdog-timeout", "torch-heartbeat-stuck", "torch-tear-down"})
