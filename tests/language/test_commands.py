@@ -25,7 +25,7 @@ QUOTED = re.compile(
     r"'[^']*'|\"[^\"]*\"|“[^“”]*”|`[^`]*`|\([^()]*\)|\{[^{}]*\}|（[^（）\u3400-\u9fff]*）|(?:在消息中|别名)：.*"
 )
 """Quotes of messages, sources in parentheses, other names."""
-PASTED = re.compile(r"^ {4,}\S.*$|^\s*写为：.*$", re.MULTILINE)
+PASTED = re.compile(r"^ {4,}\S.*$|^\s*(?:写为：|\| ).*$", re.MULTILINE)
 """Lines to paste, and lines of the input that an answer quotes."""
 WIDE = re.compile(r"[\u3400-\u9fff]")
 FOUND = re.compile(r"(:\d+:\d+: \w+ NC[DL]\d+ [\w-]+):")
