@@ -100,7 +100,7 @@ def diagnosed(
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
     """The facts of a case, and the report on it."""
     view = view_of(case.job(), options.nccl)
-    values = Values(view)
+    values = Values(view, rules)
     looked = [_looked(look) for look in case.looks]
     understood = any(each.has_facts for each in looked) or any(reading.observations for reading in case.readings)
     verdicts = judge_all(rules, view, values)

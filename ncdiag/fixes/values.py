@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -65,9 +65,9 @@ def registry() -> Mapping[str, Compute]:
 class Values:
     """The values for one job, each computed once for the same bound facts: fills ``{best.NAME}``."""
 
-    def __init__(self, view: View) -> None:
-        """Store the job's view."""
-        self.view = view
+    def __init__(self, view: View, rules: Sequence[Any] = ()) -> None:
+        """Store the job's view, and the rules that may object to a fix (`ncdiag.report.objections`)."""
+        self.view, self.rules = view, rules
         self._cache: dict[tuple[str, tuple[int, ...]], tuple[tuple[Any, ...], Value]] = {}
 
     def __call__(self, name: str, bindings: Bindings) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ncdiag.base.errors import contained
@@ -25,6 +25,7 @@ from ncdiag.report.texts import spoken
 
 if TYPE_CHECKING:
     from ncdiag.fixes.proofs.outcome import Proof
+    from ncdiag.report.objections import Objection
 
 EVERY = "*"
 """The name in a fix's ``env`` whose value is a list of assignments (``best.left_behind``)."""
@@ -59,12 +60,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     def known(text: str) -> bool:
         return not holes_unknown(found, text, view, values)
 
-    env: dict[str, str | None] = {}
-    for name, value in rule_fix.env.items():
-        if name == EVERY:
-            env |= _assignments(fill(value)) if known(value) else {}
-        else:
-            env[name] = fill(value) if known(value) else None
+    env = _environment(rule_fix, {text: fill(text) if known(text) else None for text in rule_fix.env.values()})
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
     if settled and not unset and len(settled) == len(env) and all(is_in_force(n, v, view) for n, v in settled.items()):
@@ -75,6 +71,12 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     proof = prove(view, settled, unset) if rule_fix.kind in {"env", "unset"} and (settled or unset) else None
     if proof is not None and proof.state == "refuted":
         return say("{label}: {text}", label=_change(settled, unset), text=_refuted(proof))
+    objection = _objection(rule_fix, settled, unset, view, values)
+    if objection is not None:
+        if unset or len(settled) < len(env):
+            return say("{label}: {text}", label=_change(settled, unset), text=phrase(objection.title))
+        settled, env, proof = {}, dict.fromkeys(env), None
+        text = say(" ").join([text, *_instead(env, objection.title)])
     wanted = preferred(_programs(view, {*env, *unset}), _tags(view.job))
     change = Change(env=settled, unset=unset, passed=_passed(view.job, unset))
     commands = render_launchers(change, wanted) if settled or unset else {}
@@ -98,9 +100,48 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     )
 
 
+def _objection(
+    rule_fix: RuleFix, env: Mapping[str, str], unset: Sequence[str], view: View, values: Values
+) -> Objection | None:
+    """The first cause that the rules find with the fix applied; None if there is none.
+
+    What follows from a value that the rule itself names, or from a workaround, is a known price of it.
+    """
+    if rule_fix.kind not in {"env", "unset"} or not (env or unset):
+        return None
+    from ncdiag.fixes.proofs.outcome import Change as Changed
+    from ncdiag.report.objections import objections
+
+    priced = rule_fix.workaround or not any("{" in text for text in (*rule_fix.env.values(), *rule_fix.unset))
+    found = objections(view, values.rules, Changed(dict(env), tuple(unset)))
+    return next((each for each in found if not (priced and each.by_value)), None)
+
+
+def _instead(names: Collection[str], title: str) -> Iterable[str]:
+    """Why the value that follows from the input is not offered, and what to paste."""
+    from ncdiag.fixes.applied import asks_for
+
+    yield say("With what was seen, the fault would remain: {text}.", text=phrase(title))
+    asks = asks_for(names)
+    if asks:
+        yield say("Paste {outputs}.", outputs=asked(asks, ", "))
+
+
 def is_in_force(name: str, value: str, view: View) -> bool:
     """True if everything known about a variable gives it this value already."""
     return values_told(view.job, view).get(name, frozenset()) == frozenset[str | None]({value})
+
+
+def _environment(rule_fix: RuleFix, filled: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The variables that the fix sets; None for a value that cannot be computed. ``filled``: the values by template."""
+    env: dict[str, str | None] = {}
+    for name, template in rule_fix.env.items():
+        value = filled[template]
+        if name == EVERY:
+            env |= _assignments(value) if value is not None else {}
+        else:
+            env[name] = value
+    return env
 
 
 def _assignments(text: str) -> dict[str, str | None]:

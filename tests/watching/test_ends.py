@@ -112,6 +112,7 @@ def memory_group() -> Iterator[Path]:
     pytest.skip("no control group with a limit of memory can be made here")
 
 
+@pytest.mark.long  # it leaves lines in the log of the kernel of this machine
 def test_a_kill_for_lack_of_memory_is_the_cause(ncdiag_process: Run, tmp_path: Path, memory_group: Path) -> None:
     script = f"echo $$ > {memory_group}/cgroup.procs && exec {sys.executable} -c 'bytearray(300_000_000)'"
     report = tmp_path / "report.json"

@@ -57,10 +57,21 @@ def is_virtual(interface: Interface, view: View) -> bool | None:
     """
     kind = likely_kind(interface, view)
     if kind == "bridge":
-        return True if _OWN_BRIDGES.match(interface.name) or _joins_nothing(interface, view) else None
+        return True if is_own_bridge(interface, view) else None
     if kind in {"veth", "virtual"} and (_by_name(interface) in _WIRED or _OF_PODS.match(interface.name)):
         return False
     return None if kind is None else kind in {"veth", "tunnel", "virtual"}
+
+
+@derived
+def is_own_bridge(interface: Interface, view: View) -> bool:
+    """Is it the bridge of containers or virtual machines on this host, such as docker0 or cni0?
+
+    It is on the host itself, never in a pod, so it leads to no other host even if it is the only interface.
+    """
+    if likely_kind(interface, view) != "bridge":
+        return False
+    return _OWN_BRIDGES.match(interface.name) is not None or _joins_nothing(interface, view)
 
 
 def _joins_nothing(bridge: Interface, view: View) -> bool:

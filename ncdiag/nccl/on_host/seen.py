@@ -11,7 +11,7 @@ from ncdiag.facts.model import Address, Host, Interface
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.interfaces import ip, is_link_local, is_loopback, is_virtual
+from ncdiag.facts.vocabulary.interfaces import ip, is_link_local, is_loopback, is_own_bridge, is_virtual
 from ncdiag.facts.vocabulary.interfaces import ip as ip_of
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.nccl import versions
@@ -81,7 +81,8 @@ def _announced(interface: Interface) -> Interface:
 def suits(interface: Interface, view: View, others: tuple[Interface, ...]) -> bool | None:
     """Could the interface carry traffic to other hosts? None when its kind or address is not known.
 
-    A virtual interface does if it is the only one besides loopback: inside a pod there is no other.
+    A virtual interface does if all interfaces of the host were seen and it is the only one besides loopback: inside a
+    pod there is no other. A log does not show that, and the host's own bridge (docker0, cni0) is in no pod.
     """
     if is_loopback(interface, view) or interface.up is False or interface.running is False:
         return False
@@ -89,6 +90,9 @@ def suits(interface: Interface, view: View, others: tuple[Interface, ...]) -> bo
         return False
     virtual = is_virtual(interface, view)
     if virtual:
+        host = view.host(interface.host)
+        if host is None or not is_closed(host, "interfaces") or is_own_bridge(interface, view):
+            return False
         rivals = [i for i in others if i.name != interface.name and i.addresses != ()]
         return all(is_loopback(rival, view) for rival in rivals)
     known = virtual is False and ip(interface, view) is not None
