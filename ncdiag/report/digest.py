@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from ncdiag import language
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.language import cells, phrase, say
 from ncdiag.report.model import (
     EVIDENCE_LIMIT,
@@ -139,9 +140,9 @@ def job_read(report: Report) -> str:
     known = report.summary
     if known.verdict == "nothing-understood":
         return ""
-    hosts = counted(known.nhosts, "host") if known.nhosts else known.hosts
+    hosts = counted(known.nhosts, "host") if known.nhosts else named(known.hosts)
     if known.nhosts and known.hosts:
-        hosts = say("{text} ({note})", text=hosts, note=known.hosts)
+        hosts = say("{text} ({note})", text=hosts, note=named(known.hosts))
     ranks = counted(known.nranks, "rank") if known.nranks else ""
     version = phrase(f"NCCL {known.nccl_version}") if known.nccl_version else say("NCCL version unknown")
     return say(", ").join(filter(None, [hosts, ranks, version]))
@@ -215,8 +216,13 @@ def where(finding: Finding) -> str:
     ranks = (
         say("rank {ranks}" if finding.nranks == 1 else "ranks {ranks}", ranks=finding.ranks) if finding.ranks else ""
     )
-    parts = [(finding.hosts, finding.nhosts), (ranks, finding.nranks)]
+    parts = [(named(finding.hosts), finding.nhosts), (ranks, finding.nranks)]
     return say(", ").join(_counted(text, number) for text, number in parts if text)
+
+
+def named(hosts: str) -> str:
+    """Folded host names, ``this host`` for one that no line names."""
+    return hosts.replace(UNNAMED, say("this host"))
 
 
 def _counted(text: str, number: int) -> str:

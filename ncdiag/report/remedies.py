@@ -11,6 +11,7 @@ from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.engine.three_valued import Truth
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 EVERY = "*"
 """The name in a fix's ``env`` whose value is a list of assignments (``best.left_behind``)."""
+_UNKNOWN, _CONCERNED = "host unknown", "the host concerned"
+"""A scope whose host is not known, and what it says instead."""
 _REFUTED = 3
 """Maximum number of hosts named in the reason of a refuted fix."""
 
@@ -86,7 +89,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     return model.Fix(
         kind=rule_fix.kind,
         text=text,
-        scope=phrase(fill(rule_fix.scope) or "all hosts"),
+        scope=_scope(fill(rule_fix.scope) or "all hosts"),
         risk="low" if rule_fix.risk == "none" else rule_fix.risk,
         workaround=rule_fix.workaround,
         env=env,
@@ -125,6 +128,13 @@ def _instead(names: Collection[str], title: str) -> Iterable[str]:
     asks = asks_for(names)
     if asks:
         yield say("Paste {outputs}.", outputs=asked(asks, ", "))
+
+
+def _scope(text: str) -> str:
+    """Where the fix belongs; a host without a name is ``this host``, one that no line shows the one concerned."""
+    for placeholder, instead in ((f"host {UNNAMED}", "this host"), (UNNAMED, "this host"), (_UNKNOWN, _CONCERNED)):
+        text = text.replace(placeholder, instead)
+    return phrase(text)
 
 
 def is_in_force(name: str, value: str, view: View) -> bool:

@@ -29,6 +29,8 @@ OF_MANY = ((10, 2), (6, 5), (4, 7), (2, 7))
 """(differences between many hosts, level of shortness of the answer that they may cause), see `_Layout`."""
 USUAL = 80
 """Narrower pages get more rows for evidence, so that its content is not lost."""
+OTHERS = 3
+"""Maximum number of further findings whose titles are shown."""
 NOTES = 2
 """Maximum number of notes shown if there is nothing else."""
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])|(?<=[。！？])")
@@ -193,9 +195,8 @@ class _Layout:
         """One line for each other thing of interest."""
         self._blank()
         told = self.report.findings[:NOTES] if lead is None and not worth_showing(self.report) else (lead,)
-        others = [f for f in digest.roots(self.report) if f not in told]
-        if others:
-            self._list([*dict.fromkeys(f.name for f in others)], say("Also found"))
+        shown = {found.name for found in told if found is not None}
+        self._others([f for f in digest.roots(self.report) if f not in told and f.name not in shown])
         self._list(self.report.expired, say("No longer ignored"))
         for fault in self.report.faults[:1]:
             self.page.line(digest.failed(fault), first=lead_in("NCDIAG FAILED"))
@@ -207,6 +208,17 @@ class _Layout:
         fitting = next((each for each in references if len(each) + cells.width(see) <= self.page.width), None)
         if references:
             self.page.line(fitting or counted(len(references), "reference"), first=see)
+
+    def _others(self, others: Sequence[Finding]) -> None:
+        """The titles of further findings, a line each, and the number of the rest after the last."""
+        titles = [*dict.fromkeys(one_line(found.title) for found in others)]
+        shown = titles[: 1 if self.level >= self.ONE_EVIDENCE else OTHERS]
+        rest = say("{names} and {n} more", names="", n=len(titles) - len(shown)) if len(titles) > len(shown) else ""
+        label = f"{say('Also found')}{say(': ')}"
+        for number, title in enumerate(shown, 1):
+            more = rest if number == len(shown) else ""
+            text = digest.cut(title, self.page.width - cells.width(label) - cells.width(more) - 4)
+            self.page.line(text + more, first=label if number == 1 else " " * cells.width(label))
 
     def _list(self, names: Sequence[str], label: str) -> None:
         """As many of the names as fit on a line, and the number of the rest; nothing if there are none."""

@@ -18,7 +18,8 @@ _SPOKEN = (
     (" on unknown", ""),
     (f" on {UNNAMED}", ""),
     (f" of {UNNAMED}", ""),
-    (UNNAMED, "the host"),
+    (f"host {UNNAMED}", "this host"),
+    (UNNAMED, "this host"),
 )
 _BEGINNINGS = tuple(instead for _, instead in _SPOKEN if instead)
 """Inserted words, which are capitalised at the start of a sentence."""

@@ -72,7 +72,7 @@ def _head(title: str) -> Element:
 def _subject(report: Report) -> str:
     """The subject of the report: the hosts, else the inputs."""
     sources = ", ".join(item.source for item in report.inputs)
-    return digest.cut(report.summary.hosts or sources or say("no input"), digest.LIST_LIMIT)
+    return digest.cut(digest.named(report.summary.hosts) or sources or say("no input"), digest.LIST_LIMIT)
 
 
 def _top(heading: str, subject: str, content: Element) -> Element:

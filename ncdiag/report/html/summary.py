@@ -34,7 +34,7 @@ def _fact(label: str, text: str) -> Element:
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
     known = report.summary
     if known.verdict != "nothing-understood":
-        hosts = digest.cut(known.hosts, digest.LIST_LIMIT)
+        hosts = digest.cut(digest.named(known.hosts), digest.LIST_LIMIT)
         if known.nhosts and hosts:
             yield say("Hosts"), say("{label}: {text}", label=known.nhosts, text=hosts)
         elif known.nhosts or hosts:
