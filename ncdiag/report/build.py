@@ -129,9 +129,13 @@ def _told(job: Job, view: View) -> tuple[model.Told, ...]:
 
 
 def _named(job: Job) -> list[str]:
-    """The hosts; the placeholder for lines without a host is left out if others have names."""
+    """The hosts that were read; the placeholder for lines without a host is left out if others have names.
+
+    So are hosts that were asked and did not answer.
+    """
+    silent = {event.host for event in job.events if event.event == "host-unanswered"}
     names = [host.name for host in job.hosts]
-    return [name for name in names if name != UNNAMED] or names
+    return [name for name in names if name != UNNAMED and name not in silent] or names
 
 
 def not_looked_at(read: Read) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from ncdiag.language import cells, counted, say
 from ncdiag.report.differences import FINDING, NOT_FOUND, Beside, Change, Comparison, Share
 from ncdiag.report.model import Report
 from ncdiag.report.page import Page
+from ncdiag.report.table import silent
 
 STYLES: dict[Weight, str] = {"high": "bold red", "medium": "yellow", "low": "dim"}
 _HEADING = "{hosts} compared: {things} equal, {n} differ"
@@ -24,7 +25,8 @@ def heading(report: Report) -> str:
     """``12 hosts compared: 268 things alike, 10 differ``; empty if nothing was compared."""
     if not report.comparison and not report.alike:
         return ""
-    hosts, differ = counted(report.summary.nhosts or _hosts(report), "host"), len(report.comparison)
+    number = (report.summary.nhosts or _hosts(report)) - len(silent(report))
+    hosts, differ = counted(number, "host"), len(report.comparison)
     template = "{hosts} compared: {things} equal, {n} differs" if differ == 1 else _HEADING
     return say(template, hosts=hosts, things=counted(report.alike, "thing"), n=differ)
 

@@ -25,8 +25,10 @@ FEW = 3
 """Maximum number of hosts whose whole table is shown above the answer."""
 SHOWN = 10
 """Maximum number of differences between few hosts shown above the answer."""
-OF_MANY = ((10, 2), (6, 5), (4, 7), (2, 7))
-"""(differences between many hosts, level of shortness of the answer that they may cause), see `_Layout`."""
+OF_MANY = ((10, 8, 2), (6, 6, 5), (4, 4, 7), (2, 3, 7), (2, 2, 7), (1, 1, 7))
+"""(differences between many hosts, failed checks, shortness of the answer that they may cause), see `_Layout`."""
+SILENT = 3
+"""Maximum number of reasons shown why hosts did not answer."""
 USUAL = 80
 """Narrower pages get more rows for evidence, so that its content is not lost."""
 OTHERS = 3
@@ -51,15 +53,20 @@ def lay_out(page: Page, report: Report) -> None:
 
     For many hosts the table does not fit: a few lines say what is wrong, and in what they differ.
     """
-    many = max((look.nhosts for look in report.looks), default=0) > FEW
-    for most, levels in OF_MANY if many else ((0, _Layout.LAST),):
-        above = _of_many(page.width, report, most) if many else _looks(page.width, report)
+    many = _are_many(report)
+    for most, failed, levels in OF_MANY if many else ((0, 0, _Layout.LAST),):
+        above = _of_many(page.width, report, most, failed) if many else _looks(page.width, report)
         for level in range(levels + 1):
             made = Page(page.width)
             _Layout(made, report, level).put()
             page.lines = [*above.lines, *made.lines]
             if made.rows + (above.rows if many else 0) <= ROWS:
                 return
+
+
+def _are_many(report: Report) -> bool:
+    """True if the table of checks is of too many hosts to be shown."""
+    return max((look.nhosts for look in report.looks), default=0) > FEW
 
 
 def _looks(width: int, report: Report) -> Page:
@@ -74,12 +81,23 @@ def _looks(width: int, report: Report) -> Page:
     return page
 
 
-def _of_many(width: int, report: Report, most: int) -> Page:
-    """How many of many hosts have which result in a check, and how they differ, in at most ``most`` lines."""
+def _of_many(width: int, report: Report, most: int, failed: int) -> Page:
+    """Which of many hosts did not answer, failed a check, or differ: at most ``failed`` checks and ``most`` lines."""
     from ncdiag.report import compared, table
 
     page = Page(width)
     page.line(table.counts(report), first=lead_in("Checks"))
+    reasons = table.unanswered(report)
+    for hosts, why in reasons[:SILENT]:
+        page.line(say("{label}: {text}", label=hosts, text=one_line(why)), "bold red", first=lead_in("No answer"))
+    if len(reasons) > SILENT:
+        page.line(say("{n} more, with -v", n=len(reasons) - SILENT), first=lead_in("No answer"))
+    rows = table.failed(report)
+    for row in rows[:failed]:
+        text = say("{label}: {text}", label=row.what, text=row.text)
+        page.line(digest.cut(one_line(text), width - 12), table.STYLES[row.status], first=f"  {row.status}  ")
+    if len(rows) > failed:
+        page.line(say("{n} more, with -v", n=len(rows) - failed), first="        ")
     compared.write_short(page, report, most)
     page.blank()
     return page
@@ -196,6 +214,10 @@ class _Layout:
         self._blank()
         told = self.report.findings[:NOTES] if lead is None and not worth_showing(self.report) else (lead,)
         shown = {found.name for found in told if found is not None}
+        if _are_many(self.report):
+            from ncdiag.report.table import UNANSWERED
+
+            shown.add(UNANSWERED)  # each is named above
         self._others([f for f in digest.roots(self.report) if f not in told and f.name not in shown])
         self._list(self.report.expired, say("No longer ignored"))
         for fault in self.report.faults[:1]:

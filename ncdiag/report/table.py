@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
 from ncdiag.checks.book import book, launch_book
+from ncdiag.facts.fold import fold_hosts, unfold_hosts
 from ncdiag.language import say
 from ncdiag.report.model import Look, Report, Status
 
 STYLES: dict[Status, str] = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red", "SKIP": "dim"}
+_TWICE = re.compile(r"^(\w+) failed: (?=\1: )")
+"""``ssh failed: ssh: ...``: the program says its name itself."""
+HOSTS = 30
+"""Maximum length of a set of hosts in characters."""
 SEEN_LIMIT = 160
 """Maximum length of a value in characters."""
+UNANSWERED = "host-unanswered"
+"""The name of the rule for hosts that did not answer."""
 VALUES = 3
 """Maximum number of values of one check on several hosts."""
 
@@ -49,6 +57,28 @@ def counts(report: Report) -> str:
     return ", ".join(f"{found.count(status)} {status}" for status in STYLES if status in found)
 
 
+def failed(report: Report) -> list[Row]:
+    """The lines that are FAIL or WARN, the former first, without those on hosts that did not answer."""
+    no_answer = UNANSWERED.replace("-", " ")
+    rows = [row for _, each in areas(report) for row in each if not row.what.startswith(no_answer)]
+    return [row for status in ("FAIL", "WARN") for row in rows if row.status == status]
+
+
+def unanswered(report: Report) -> list[tuple[str, str]]:
+    """(hosts, why) of the hosts that were asked and did not answer; hosts with the same reason are one entry."""
+    found: dict[str, dict[str, str]] = {}
+    for finding in report.findings:
+        for host in unfold_hosts(finding.hosts) if finding.name == UNANSWERED else ():
+            why = _TWICE.sub("", finding.title.partition(say(": "))[2] or finding.title)
+            found.setdefault(why.replace(host, "<host>"), {})[host] = why
+    return [(fold_hosts(of), next(iter(of.values())) if len(of) == 1 else why) for why, of in found.items()]
+
+
+def silent(report: Report) -> set[str]:
+    """The hosts that did not answer."""
+    return {host for each in report.findings if each.name == UNANSWERED for host in unfold_hosts(each.hosts)}
+
+
 def write(page: Page, report: Report) -> None:
     """The table below the findings."""
     page.blank()
@@ -71,13 +101,21 @@ def _rows(looks: Sequence[Look], *, several: bool) -> Iterator[Row]:
         alike.setdefault((look.what, look.status), []).append(look)
     for (what, status), found in alike.items():
         if several and len(found) > VALUES:
-            hosts = sum(look.nhosts for look in found)
-            label = say("{what} on {n} hosts", what=what, n=hosts)
+            label = _on(what, found)
             yield Row(status, label, say("{text}; {n} other values", text=_text(found[0]), n=len(found) - 1))
             continue
         for look in found:
             label = say("{what} on {host}", what=what, host=look.host) if several and look.host else what
             yield Row(status, label, _text(look))
+
+
+def _on(what: str, looks: Sequence[Look]) -> str:
+    """The check with its hosts folded; their number if they are too long for a line."""
+    names = {host for look in looks for host in unfold_hosts(look.host.replace(" ", ""))}
+    folded = fold_hosts(names)
+    if len(folded) <= HOSTS:
+        return say("{what} on {host}", what=what, host=folded)
+    return say("{what} on {n} hosts", what=what, n=len(names))
 
 
 def _text(look: Look) -> str:

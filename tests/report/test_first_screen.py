@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ncdiag.diagnose import diagnose
 from ncdiag.report import model, renderer
 from ncdiag.text import TextSource
@@ -11,7 +13,7 @@ $ cat /proc/cmdline
 BOOT_IMAGE=/vmlinuz-6.8 root=/dev/sda1 intel_iommu=on
 $ dmesg
 [  101.500000] DMAR: DRHD: handling fault status reg 3
-[  101.500100] DMAR: [DMA Write NO_PASID] Request device [3b:00.0] fault addr 0xfe000000 [fault reason 0x05] PTE Write access is not set
+[  101.500100] DMAR: [DMA Write] Request device [3b:00.0] fault addr 0xfe000000 [fault reason 05] PTE Write
 $ nvidia-smi
 Unable to determine the device handle for GPU 0000:3B:00.0: Unknown Error
 """
@@ -44,3 +46,52 @@ def test_a_host_that_no_line_names_is_this_host() -> None:
         assert "unnamed-host" not in shown
         assert "Read: this host, " in shown
     assert not any("unnamed-host" in fix.scope for each in found.findings for fix in each.fixes)
+
+
+HOSTS = ("n3", "n4", "n5")
+SILENT = """
+ncdiag: n3 gave no answer to the sweep by ssh: ssh failed: ssh: connect to host n3 port 22: Connection refused
+ncdiag: n4 gave no answer to the sweep by ssh: ssh failed: ssh: connect to host n4 port 22: Connection refused
+ncdiag: n5 gave no answer to the sweep by ssh: it did not answer within 8 s
+"""
+
+
+def swept() -> model.Report:
+    """A report of a sweep in which n3, n4 and n5 did not answer."""
+    found = diagnose([TextSource.of_bytes("sweep", SILENT.encode())])
+    named = [msgspec.structs.replace(each, hosts=host) for each, host in zip(found.findings, HOSTS, strict=True)]
+    assert {each.name for each in named} == {"host-unanswered"}
+    return msgspec.structs.replace(found, findings=tuple(named))
+
+
+def look(status: model.Status, what: str, host: str, nhosts: int, why: str) -> model.Look:
+    return model.Look(area="limits", what=what, status=status, host=host, nhosts=nhosts, why=why, seen="64 KiB")
+
+
+def test_of_many_hosts_those_that_fail_and_those_that_did_not_answer_are_named() -> None:
+    found = swept()
+    looks = (
+        look("PASS", "open files", "n[1-2,6-17]", 14, ""),
+        look("WARN", "clock", "n[1-2]", 2, "not synchronised"),
+        look("FAIL", "locked memory", "n[6-16]", 11, "too little for RDMA"),
+        look("FAIL", "locked memory", "n17", 1, "nothing at all"),
+    )
+    shown = renderer("text")(msgspec.structs.replace(found, looks=looks), width=80, detail="screen").splitlines()
+    assert [line for line in shown if line.startswith("No answer: ")] == [
+        "No answer: n[3-4]: ssh: connect to host <host> port 22: Connection refused",
+        "No answer: n5: it did not answer within 8 s",
+    ]
+    failed = [line.strip() for line in shown if line.startswith(("  FAIL", "  WARN"))]
+    assert failed == [
+        "FAIL  locked memory on n[6-16]: too little for RDMA; seen 64 KiB",
+        "FAIL  locked memory on n17: nothing at all; seen 64 KiB",
+        "WARN  clock on n[1-2]: not synchronised; seen 64 KiB",
+    ]
+    assert not any(line.startswith("Also found: A host that was asked") for line in shown)
+    assert len(shown) <= 23
+
+
+def test_many_values_of_a_check_are_one_line_with_its_hosts() -> None:
+    looks = tuple(look("FAIL", "locked memory", f"n{n}", 1, f"only {n} pages") for n in range(6, 18))
+    shown = renderer("text")(msgspec.structs.replace(swept(), looks=looks), width=80, detail="screen")
+    assert "FAIL  locked memory on n[6-17]: only 6 pages; seen 64 KiB; 11 other values" in shown
