@@ -20,6 +20,8 @@ ROWS = 23
 """Rows of a 24-row terminal that are left above the prompt."""
 PASTED = 3
 """Maximum number of lines to paste of one fix."""
+FIX_ROWS = 8
+"""Maximum number of rows of a fix: it is not cut to make room for less important lines."""
 SUSPECTS = 3
 FEW = 3
 """Maximum number of hosts whose whole table is shown above the answer."""
@@ -182,11 +184,12 @@ class _Layout:
         proof = digest.proof_label(fix, suspected=suspected)
         notes = [say("on {scope}", scope=fix.scope)] if fix.scope else []
         notes += [say(proof.lower())] if proof in digest.TRIED else []
-        notes += [say("a workaround that hides the fault")] if fix.workaround else []
+        if fix.workaround:  # first, so that nothing comes before the warning
+            label = say("{text} ({note})", text=label, note=say("a workaround that hides the fault"))
         text = fix.text.removesuffix(".").removesuffix("。")
         for note in notes:
             text = say("{text} ({note})", text=text, note=note)
-        self._sentence(text, 1 if self.level >= self.SHORT_FIX else 3, first=f"{label}{say(': ')}")
+        self._sentence(text, FIX_ROWS, first=f"{label}{say(': ')}")
         for line in _to_paste(fix):
             self.page.verbatim(line, "green", first="    ")
 

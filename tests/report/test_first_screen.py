@@ -81,12 +81,15 @@ def test_of_many_hosts_those_that_fail_and_those_that_did_not_answer_are_named()
         "No answer: n[3-4]: ssh: connect to host <host> port 22: Connection refused",
         "No answer: n5: it did not answer within 8 s",
     ]
-    failed = [line.strip() for line in shown if line.startswith(("  FAIL", "  WARN"))]
-    assert failed == [
+    rows = [
         "FAIL  locked memory on n[6-16]: too little for RDMA; seen 64 KiB",
         "FAIL  locked memory on n17: nothing at all; seen 64 KiB",
         "WARN  clock on n[1-2]: not synchronised; seen 64 KiB",
     ]
+    failed = [line.strip() for line in shown if line.startswith(("  FAIL", "  WARN"))]
+    assert failed
+    assert failed == rows[: len(failed)]
+    assert len(failed) == len(rows) or f"        {len(rows) - len(failed)} more, with -v" in shown
     assert not any(line.startswith("Also found: A host that was asked") for line in shown)
     assert len(shown) <= 23
 
@@ -95,3 +98,18 @@ def test_many_values_of_a_check_are_one_line_with_its_hosts() -> None:
     looks = tuple(look("FAIL", "locked memory", f"n{n}", 1, f"only {n} pages") for n in range(6, 18))
     shown = renderer("text")(msgspec.structs.replace(swept(), looks=looks), width=80, detail="screen")
     assert "FAIL  locked memory on n[6-17]: only 6 pages; seen 64 KiB; 11 other values" in shown
+
+
+def test_a_fix_is_not_cut() -> None:
+    shown, found = screen(MEMLOCK)
+    first = " ".join(shown[shown.index("Fix: ") :].split("\n    ")[0].split())
+    assert found.findings[0].fixes[0].text.removesuffix(".") in first
+
+
+def test_the_warning_of_a_workaround_comes_before_its_text() -> None:
+    _, found = screen(MEMLOCK)
+    lead = found.findings[0]
+    fix = msgspec.structs.replace(lead.fixes[0], workaround=True)
+    lead = msgspec.structs.replace(lead, fixes=(fix,))
+    shown = renderer("text")(msgspec.structs.replace(found, findings=(lead,)), width=80, detail="screen")
+    assert "Fix (a workaround that hides the fault): Lift the limit" in shown
