@@ -249,7 +249,7 @@ def test_ctrl_c_ends_both_as_it_ends_the_job_and_is_no_fault(program: list[str],
     said, ended = in_terminal([*program, "run", "--", *python(code, ready)], typed)
     assert ended == -signal.SIGINT
     assert b"KeyboardInterrupt" in said
-    assert b"ncdiag: the job was interrupted and was ended by signal 2; no fault found; read " in said
+    assert b"ncdiag: the job was interrupted and was ended by signal 2 (SIGINT); no fault found; read " in said
     assert b"NCD" not in said
 
 

@@ -61,12 +61,6 @@ class Kernel:
                 at = datetime.fromtimestamp(booted + int(head.split(",")[2]) / 1e6, timezone.utc)
                 yield f"{at.isoformat(timespec='microseconds').replace('.', ',')} {rest.partition(chr(10))[0]}"
 
-    def close(self) -> None:
-        """Release the kernel's log."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
-
 
 def _kills() -> int:
     """The largest count of kills that a readable file shows; 0 if none can be read."""
