@@ -118,6 +118,7 @@ lab: $(VENV)/.installed-dev
 	  NCDIAG_NCCL_VERSION=$$version NCDIAG_LAB_CASES=$(LAB_CASES) NCDIAG_REQUIRE=nccl \
 	    $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
 	done
+	@echo "== a kill for lack of memory"; NCDIAG_OOM=1 $(BIN)/python -m pytest tests/watching/test_ends.py
 	@echo "== 100 hosts"; NCDIAG_HOSTS=100 $(BIN)/python -m pytest tests/cluster
 	@echo "== 200 analyses of ten users"; NCDIAG_LOAD=20 $(BIN)/python -m pytest --timeout 1200 tests/serve/test_load.py
 	@echo "== coverage"; $(MAKE) coverage

@@ -112,7 +112,9 @@ def memory_group() -> Iterator[Path]:
     pytest.skip("no control group with a limit of memory can be made here")
 
 
-@pytest.mark.long  # it leaves lines in the log of the kernel of this machine
+@pytest.mark.skipif(
+    not os.environ.get("NCDIAG_OOM"), reason="leaves lines in the kernel's log of this machine: NCDIAG_OOM=1 (make lab)"
+)
 def test_a_kill_for_lack_of_memory_is_the_cause(ncdiag_process: Run, tmp_path: Path, memory_group: Path) -> None:
     script = f"echo $$ > {memory_group}/cgroup.procs && exec {sys.executable} -c 'bytearray(300_000_000)'"
     report = tmp_path / "report.json"
