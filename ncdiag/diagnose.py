@@ -28,6 +28,7 @@ from ncdiag.nccl import environment
 from ncdiag.report import build, model
 from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
+from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected, decided, is_troubled, noted, set_aside
 from ncdiag.suspects.weigh import Scales
 from ncdiag.suspects.wording import Wording
@@ -106,11 +107,12 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     verdicts = judge_all(rules, view, values)
     diagnosis = conclude(verdicts, view, understood=understood)
     suspected: tuple[Suspected, ...] = ()
+    lit: Mapping[str, Lit] = {}
     # a pasted text suggests a problem; the inspection of a machine does not
     if case.texts or is_troubled(diagnosis.findings, view):
         scales = scales_of(case, view, diagnosis.findings, verdicts, options.answers)
         found = decided(rules, diagnosis.findings, scales, view)
-        suspected = found.suspected
+        suspected, lit = found.suspected, scales.lit
         diagnosis = msgspec.structs.replace(
             diagnosis, findings=found.findings, answers=found.answers,
             excluded=(*diagnosis.excluded, *set_aside(scales)), faults=(*diagnosis.faults, *scales.faults),
@@ -118,7 +120,8 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
             root_cause=None if found.is_suspected else root_cause(found.findings),
         )  # fmt: skip
     diagnosis = msgspec.structs.replace(diagnosis, faults=(*diagnosis.faults, *view.faults))
-    report = build.report(diagnosis, suspected, view, values, _read(case, looked, view.job, options))
+    read = msgspec.structs.replace(_read(case, looked, view.job, options), lit=lit)
+    report = build.report(diagnosis, suspected, view, values, read)
     report = msgspec.structs.replace(report, expired=options.expired)
     if not (options.table or options.launch):
         return view, report

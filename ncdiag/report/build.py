@@ -5,7 +5,7 @@ Fills in texts, computes and proves fixes, and adds what was read and what was n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import starmap
 
 import msgspec
@@ -26,11 +26,13 @@ from ncdiag.messages.vocabulary.ruled_out import ruled_out
 from ncdiag.messages.vocabulary.timeline import timeline
 from ncdiag.report import model
 from ncdiag.report.complaints import seen, told
+from ncdiag.report.isolating import with_tests
 from ncdiag.report.next_steps import next_steps
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
 from ncdiag.report.wanted import wanted
+from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected
 
 LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
@@ -55,7 +57,8 @@ def _never(_: str) -> bool:
 class Read(msgspec.Struct, frozen=True):
     """What the report says about the input besides the facts; ``answered`` are questions that a person answered.
 
-    ``is_given``: says whether the outputs that a rule asks for (``ip addr; ip route``) are in the input.
+    ``is_given``: says whether the outputs that a rule asks for (``ip addr; ip route``) are in the input. ``lit``: what
+    the lines of the input say of each rule, by code.
     """
 
     inputs: tuple[model.Input, ...]
@@ -64,6 +67,7 @@ class Read(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
     is_given: Callable[[str], bool] = _never
+    lit: Mapping[str, Lit] = {}
 
 
 def report(
@@ -89,6 +93,9 @@ def report(
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=diagnosis.answers,
     )  # fmt: skip
+    named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
+    rules = {rule.code: rule for rule in named}
+    made = with_tests(made, rules, read.lit, view)
     return msgspec.structs.replace(made, next_steps=next_steps(made))
 
 

@@ -15,6 +15,7 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
+from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
@@ -80,9 +81,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
             return say("{label}: {text}", label=_change(settled, unset), text=phrase(objection.title))
         settled, env, proof = {}, dict.fromkeys(env), None
         text = say(" ").join([text, *_instead(env, objection.title)])
-    wanted = preferred(_programs(view, {*env, *unset}), _tags(view.job))
-    change = Change(env=settled, unset=unset, passed=_passed(view.job, unset))
-    commands = render_launchers(change, wanted) if settled or unset else {}
+    commands = launcher_lines(view, settled, unset)
     shell = [fill(command) for command in rule_fix.commands if known(command)]
     if shell:
         commands["shell"] = "\n".join(shell)
@@ -137,9 +136,22 @@ def _scope(text: str) -> str:
     return phrase(text)
 
 
+def launcher_lines(view: View, env: Mapping[str, str], unset: Collection[str]) -> dict[str, str]:
+    """The change as the line to paste for each launcher, that of the input first; empty without a change."""
+    if not (env or unset):
+        return {}
+    wanted = preferred(_programs(view, {*env, *unset}), _tags(view.job))
+    change = Change(env=env, unset=tuple(unset), passed=_passed(view.job, unset))
+    return render_launchers(change, wanted)
+
+
 def is_in_force(name: str, value: str, view: View) -> bool:
-    """True if everything known about a variable gives it this value already."""
-    return values_told(view.job, view).get(name, frozenset()) == frozenset[str | None]({value})
+    """True if everything known about a variable gives it this value already, and the job failed with it.
+
+    What the run that worked has is still to be set for the others.
+    """
+    held = values_told(view.job, view).get(name, frozenset())
+    return held == frozenset[str | None]({value}) and f"{name}={value}" not in cured_by(view.job, view)
 
 
 def _environment(rule_fix: RuleFix, filled: Mapping[str, str | None]) -> dict[str, str | None]:

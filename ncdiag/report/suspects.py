@@ -10,6 +10,7 @@ from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.where import Where
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.fixes.values import Values
 from ncdiag.language import phrase
 from ncdiag.report import model
@@ -65,10 +66,15 @@ def _suspect(suspected: Suspected, view: View, values: Values, faults: list[str]
 
 
 def _is_set(fix: model.Fix, view: View) -> bool:
-    """True if the input already sets everything that the fix would set."""
+    """True if the input already sets everything that the fix would set, and does not show that it helps."""
     held = {(setting.name, setting.text) for setting in view.job.settings}
     held |= {pair for launch in view.job.launches for pair in (*launch.env.items(), *launch.prefix_env.items())}
-    return bool(fix.env) and held.issuperset(fix.env.items())
+    helped = {*cured_by(view.job, view)}
+    return (
+        bool(fix.env)
+        and held.issuperset(fix.env.items())
+        and not any(f"{name}={value}" in helped for name, value in fix.env.items())
+    )
 
 
 def _sign(judged: Judged) -> model.Sign:

@@ -29,13 +29,18 @@ _MANY = 5
 """Minimum number of suspects with the same fix for which the fix is evidence on their class, not on each of them."""
 
 
+def is_only_output(name: str) -> bool:
+    """True for a variable that only prints more."""
+    return _PRINTS.search(name) is not None
+
+
 def variables(fix: Fix) -> Iterator[str]:
     """Labels of a run with the fix: ``NCCL_P2P_DISABLE=1``, or only the name if the value is computed.
 
     A variable that only prints more is not a trial.
     """
     for name, value in fix.env.items():
-        if name != "*" and not _PRINTS.search(name):
+        if name != "*" and not is_only_output(name):
             yield name if "{" in value or not value else f"{name}={value}"
     yield from (f"unset {name}" for name in fix.unset if "{" not in name)
 

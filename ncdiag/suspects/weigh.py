@@ -143,7 +143,7 @@ class Scales:
         self._scene = exclusion.Scene(view, wording.has_word)
         self.excluded: list[tuple[Weighed, Reason]] = []
         self.faults: list[str] = []
-        self._cells = self._lit()
+        self.lit = self._lit()
 
     def _lit(self) -> Mapping[str, Lit]:
         """The lit cells by code of the rule; none if they cannot be read because of a bug of ncdiag."""
@@ -231,7 +231,7 @@ class Scales:
 
         Not counted if a question about the suspect was answered with no: then these lines are about that.
         """
-        lit = self._cells.get(rule.code)
+        lit = self.lit.get(rule.code)
         if lit is None or self._is_denied(rule):
             return
         strength = next((name for name, least in STRENGTHS.items() if lit.score >= least), _LEAST)

@@ -1,0 +1,188 @@
+"""Fixes that follow from the input and not from the rule of an answer: what worked, and what would isolate the fault.
+
+A setting with which the job worked in the input is kept until the cause is repaired. An answer of which no fix sets a
+variable gets the test of an expert: run once without the part that its lines name, and without the job's own settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from ncdiag.base.errors import contained
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.engine.schema import Rule
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.told import cured_by, not_cured_by
+from ncdiag.fixes import switches
+from ncdiag.fixes.prove import prove
+from ncdiag.fixes.switches import Switch
+from ncdiag.language import phrase, say
+from ncdiag.nccl import environment
+from ncdiag.nccl.vocabulary.launches import values_told
+from ncdiag.report import model
+from ncdiag.report.remedies import is_in_force, launcher_lines
+from ncdiag.suspects.cells import Lit
+from ncdiag.suspects.trials import is_only_output
+
+_MOST = 2
+"""Maximum number of parts to switch off for one answer."""
+_CORE = 2
+"""Minimum weight of a cell of which the object is what the rule is about."""
+_PARTLESS = frozenset({"crash", "collective", "communicator", "cuda-kernel", "cuda-call", "nccl-version"})
+"""Objects of a failure that do not say in which part of NCCL the fault is."""
+_NOT_IN_USE = frozenset({"not-found", "unsupported", "denied", "mismatch", "stale", "slow"})
+"""Reasons with which a part is not in use, or fails nothing: to switch it off would show nothing."""
+_SETTLED = frozenset({"certain", "likely"})
+_TOLERABLE = frozenset({"slow", "not-used", "memory-grows"})
+_CHOOSES = lazy_regex(
+    r"NCCL_(?:SOCKET_|OOB_|COMM_ID|HOSTID|CONF_FILE|NET$|NET_PLUGIN|IB_(?:HCA|GID|TC|FIFO_TC|SL|ADDR|PKEY|ROCE|TIMEOUT))"
+)
+"""Names of variables that a job may need on its network."""
+_SET = lazy_regex(r"(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)=(?P<value>.+)")
+_UNSET = lazy_regex(r"unset (?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)")
+
+_Answer = TypeVar("_Answer", model.Finding, model.Suspect)
+
+
+def with_tests(report: model.Report, rules: Mapping[str, Rule], lit: Mapping[str, Lit], view: View) -> model.Report:
+    """The report with these fixes; ``rules`` and ``lit``, what the input says of each, are by code.
+
+    If they cannot be computed because of a bug of ncdiag, they are left out, and ``faults`` says so.
+    """
+    try:
+        tests = _Tests(report, rules, lit, view)
+        return msgspec.structs.replace(
+            report,
+            findings=tuple(tests.extended(each) if _is_loud(each) else each for each in report.findings),
+            suspects=tuple(map(tests.extended, report.suspects)),
+        )
+    except Exception as error:  # noqa: BLE001  (whatever a derived field or a proof raises)
+        fault = contained(error, "the tests that isolate the fault could not be computed")
+        return msgspec.structs.replace(report, faults=(*report.faults, fault))
+
+
+def _is_loud(found: model.Finding) -> bool:
+    return found.severity != "info" and found.role in {"cause", "symptom"}
+
+
+def _sets(fix: model.Fix) -> bool:
+    """True if the fix changes a variable that does more than print."""
+    return any(not is_only_output(name) for name in (*fix.env, *fix.unset))
+
+
+def _does_not_help(name: str) -> bool:
+    """True for a variable that only prints more, or only makes the job smaller."""
+    return is_only_output(name) or name.endswith("_VISIBLE_DEVICES")
+
+
+def _is_at_work(cell: tuple[str, str, int]) -> bool:
+    _, reason, weight = cell
+    return weight >= _CORE and reason not in _NOT_IN_USE
+
+
+def _is_partless(rule: Rule) -> bool:
+    """True if the rule is about a failure that may be in any part of NCCL."""
+    top = max((weight for _, _, weight in rule.cells), default=0)
+    return rule.floor or any(
+        cell[0] in _PARTLESS and cell[2] == top and cell[1] not in _NOT_IN_USE for cell in rule.cells
+    )
+
+
+class _Tests:
+    """The fixes of one report."""
+
+    def __init__(self, report: model.Report, rules: Mapping[str, Rule], lit: Mapping[str, Lit], view: View) -> None:
+        self._rules, self._lit, self._view = rules, lit, view
+        self._first = next(iter(report.answers), "")
+        told = {complaint.what for complaint in report.complaints}
+        self._is_slow = bool(told) and told <= _TOLERABLE
+        self._in_vain = frozenset(not_cured_by(view.job, view))
+        self._failing = tuple(dict.fromkeys(each.cell[0] for each in lit.values() if each.fails and each.cell))
+
+    def extended(self, answer: _Answer) -> _Answer:
+        """The answer with the fixes that are added to its own."""
+        rule = self._rules[answer.code]
+        is_partless = _is_partless(rule) and not (
+            isinstance(answer, model.Finding) and answer.role == "cause" and answer.confidence in _SETTLED
+        )
+        added: list[model.Fix] = []
+        if answer.name == self._first or (is_partless and not rule.floor):
+            added += self._worked(answer.fixes)
+        if not any(map(_sets, (*answer.fixes, *added))) and (answer.name == self._first or not rule.floor):
+            added += self._isolating(rule, is_partless=is_partless)
+        return msgspec.structs.replace(answer, fixes=(*answer.fixes, *added)) if added else answer
+
+    def _worked(self, fixes: Sequence[model.Fix]) -> Iterator[model.Fix]:
+        """The settings with which the job worked, those that the fixes do not have."""
+        known = {name for fix in fixes for name in (*fix.env, *fix.unset)}
+        text = say("It worked with this change in the input: keep it until the cause is repaired.")
+        for label in cured_by(self._view.job, self._view):
+            made, removed = _SET.fullmatch(label), _UNSET.fullmatch(label)
+            found = made or removed
+            if found is None or found["name"] in known or _does_not_help(found["name"]):
+                continue
+            known.add(found["name"])
+            env = {found["name"]: found["value"]} if made else {}
+            yield from self._fix(text, env, [found["name"]] if removed else [])
+
+    def _isolating(self, rule: Rule, *, is_partless: bool) -> Iterator[model.Fix]:
+        """The tests without a part of NCCL, and for a rule that knows no part, without the settings of the job."""
+        for switch in self._switches(rule, is_partless=is_partless):
+            text = say(
+                "Test: run once without {part} ({instead} instead). If the failure goes away, the fault is in that"
+                " part: keep the setting until it is repaired.",
+                part=phrase(switch.part), instead=phrase(switch.instead),
+            )  # fmt: skip
+            yield from self._fix(text, switches.change(switch, self._view), [])
+        if is_partless and (names := self._own_settings()):
+            text = say(
+                "Test: run once without these settings of the job. If the failure goes away, put them back one by one"
+                " to find the one that causes it."
+            )
+            yield from self._fix(text, {}, names)
+
+    def _switches(self, rule: Rule, *, is_partless: bool) -> Sequence[Switch]:
+        """Those for what the rule is about, if the input names it; else, if the rule knows no part, for what fails."""
+        core = sorted((cell for cell in rule.cells if _is_at_work(cell)), key=lambda cell: -cell[2])
+        own = [thing for thing, _, _ in core if switches.switch_of(thing)]
+        said = self._lit.get(rule.code)
+        named = {*said.named, *([said.cell[0]] if said.cell else [])} if said is not None else set[str]()
+        things = self._failing if is_partless else [thing for thing in own if thing in named]
+        found = [switch for thing in things if (switch := switches.switch_of(thing)) is not None]
+        useful = {switch.part: switch for switch in found if not (self._is_slow and switch.slows)}
+        return list(useful.values())[:_MOST]
+
+    def _own_settings(self) -> list[str]:
+        """The variables of NCCL that the job sets, except those that choose the network or only print.
+
+        One that switches a part off is the test of somebody already.
+        """
+        known = environment.variables()
+        told = values_told(self._view.job, self._view)
+        held = [name for name in told if name in known]
+        tests = {
+            name for each in switches.SWITCHES for name, value in each.env.items()
+            if told.get(name) == frozenset[str | None]({value})
+        }  # fmt: skip
+        return [
+            name for name in held
+            if known[name].owner == environment.OURS and not _CHOOSES.match(name) and not is_only_output(name)
+            and name not in tests
+        ]  # fmt: skip
+
+    def _fix(self, text: str, env: Mapping[str, str], unset: Collection[str]) -> Iterator[model.Fix]:
+        """The fix; none if it changes nothing, was tried in vain, or NCCL's simulated choice refutes it."""
+        if not (env or unset) or any(f"{name}={value}" in self._in_vain for name, value in env.items()):
+            return
+        if env and all(is_in_force(name, value, self._view) for name, value in env.items()):
+            return
+        proof = prove(self._view, env, tuple(unset))
+        if proof.state != "refuted":
+            yield model.Fix(
+                kind="env" if env else "unset", text=text, workaround=bool(env), env=dict(env), unset=tuple(unset),
+                commands=launcher_lines(self._view, env, unset), confirm=say("the failure is gone"),
+                proof=model.Proof(proof.state, phrase(proof.text)),
+            )  # fmt: skip
