@@ -93,6 +93,12 @@ SWITCHES = (
     ),
 )  # fmt: skip
 
+PROTOCOLS = Switch(
+    part="the protocols LL and LL128", objects=frozenset(), env={"NCCL_PROTO": "Simple"},
+    instead="the simple protocol", slows=True,
+)  # fmt: skip
+"""What most defects of releases in collectives need: kernels that wait for flags within the data."""
+
 
 @functools.lru_cache(maxsize=1)
 def _by_object() -> Mapping[str, Switch]:

@@ -103,14 +103,34 @@ def release_defect(host: Host, view: View) -> str | None:
 
     Empty for none, None if unknown.
     """
+    found, is_known = _defect(host, view)
+    if found is None:
+        return "" if is_known else None
+    return f"NCCL {view.version(host)} {found.what} (fixed in {found.fixed})"
+
+
+@derived
+def avoids_defect(host: Host, view: View) -> str:
+    """The assignments with which the release does not meet its known defect, ``NCCL_PROTO=^LL128``; empty for none."""
+    found, _ = _defect(host, view)
+    return " ".join(f"{name}={value}" for name, value in found.avoided_by) if found is not None else ""
+
+
+@derived
+def defect_setting(host: Host, view: View) -> str:
+    """The variable with which the release meets its known defect; empty if it needs none."""
+    found, _ = _defect(host, view)
+    return found.setting[0] if found is not None and found.setting is not None else ""
+
+
+def _defect(host: Host, view: View) -> tuple[Defect | None, bool]:
+    """The first known defect that applies, and whether all are known to apply or not."""
     version = view.version(host)
     if version is None or version.less(Version(2, 0, 1)):
-        return None
+        return None, False
     verdicts = [(defect, _hits(defect, host, version, view)) for defect in DEFECTS]
-    for defect, applies in verdicts:
-        if applies:
-            return f"NCCL {version} {defect.what} (fixed in {defect.fixed})"
-    return None if any(applies is None for _, applies in verdicts) else ""
+    found = next((defect for defect, applies in verdicts if applies), None)
+    return found, all(applies is not None for _, applies in verdicts)
 
 
 def _hits(defect: Defect, host: Host, version: VersionRange, view: View) -> bool | None:

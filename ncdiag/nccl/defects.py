@@ -20,6 +20,7 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True):
     On certain GPU models or with a setting.
 
     ``events``: one of them must have been seen; without a condition on GPU, setting or link, only they show the defect.
+    ``avoided_by``: variables with which the release does not meet the defect.
     """
 
     since: Version
@@ -29,6 +30,7 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True):
     setting: tuple[str, str] | None = None
     links_down: bool = False
     events: frozenset[str] = frozenset()
+    avoided_by: tuple[tuple[str, str], ...] = ()
     source: str
 
 
@@ -55,12 +57,12 @@ DEFECTS = (
     ),
     Defect(
         since=Version(2, 0, 0), fixed=Version(2, 12, 7), links_down=True,
-        what="may corrupt data while some NVLinks are down",
+        what="may corrupt data while some NVLinks are down", avoided_by=(("NCCL_PROTO", "^LL128"),),
         source="NVIDIA/nccl v2.12.7-1 release notes",
     ),
     Defect(
         since=Version(2, 0, 0), fixed=Version(2, 15, 5), gpus=HOPPER, events=frozenset({"torch-watchdog-timeout"}),
-        what="may hang on two of these GPUs with Ring and LL128",
+        what="may hang on two of these GPUs with Ring and LL128", avoided_by=(("NCCL_PROTO", "^LL128"),),
         source="NVIDIA/nccl v2.15.5-1 release notes",
     ),
 )  # fmt: skip

@@ -36,6 +36,9 @@ _PARTLESS = frozenset({"crash", "collective", "communicator", "cuda-kernel", "cu
 _NOT_IN_USE = frozenset({"not-found", "unsupported", "denied", "mismatch", "stale", "slow"})
 """Reasons with which a part is not in use, or fails nothing: to switch it off would show nothing."""
 _SETTLED = frozenset({"certain", "likely"})
+_RELEASE = "nccl-version"
+_COLLECTIVE = frozenset({"hangs", "wrong-results", "crashes"})
+"""Complaints about collectives that run, in users' words."""
 _TOLERABLE = frozenset({"slow", "not-used", "memory-grows"})
 _CHOOSES = lazy_regex(
     r"NCCL_(?:SOCKET_|OOB_|COMM_ID|HOSTID|CONF_FILE|NET$|NET_PLUGIN|IB_(?:HCA|GID|TC|FIFO_TC|SL|ADDR|PKEY|ROCE|TIMEOUT))"
@@ -99,6 +102,7 @@ class _Tests:
         self._first = next(iter(report.answers), "")
         told = {complaint.what for complaint in report.complaints}
         self._is_slow = bool(told) and told <= _TOLERABLE
+        self._is_of_collectives = bool(told & _COLLECTIVE)
         self._in_vain = frozenset(not_cured_by(view.job, view))
         self._failing = tuple(dict.fromkeys(each.cell[0] for each in lit.values() if each.fails and each.cell))
 
@@ -130,14 +134,18 @@ class _Tests:
 
     def _isolating(self, rule: Rule, *, is_partless: bool) -> Iterator[model.Fix]:
         """The tests without a part of NCCL, and for a rule that knows no part, without the settings of the job."""
-        for switch in self._switches(rule, is_partless=is_partless):
+        names = self._own_settings() if is_partless else []
+        found = self._switches(rule, is_partless=is_partless)
+        if not (found or names) and self._is_of_collectives and any(cell[0] == _RELEASE for cell in rule.cells):
+            found = [switches.PROTOCOLS] if is_partless else []
+        for switch in found:
             text = say(
                 "Test: run once without {part} ({instead} instead). If the failure goes away, the fault is in that"
                 " part: keep the setting until it is repaired.",
                 part=phrase(switch.part), instead=phrase(switch.instead),
             )  # fmt: skip
             yield from self._fix(text, switches.change(switch, self._view), [])
-        if is_partless and (names := self._own_settings()):
+        if names:
             text = say(
                 "Test: run once without these settings of the job. If the failure goes away, put them back one by one"
                 " to find the one that causes it."

@@ -15,13 +15,17 @@ from ncdiag.language import say
 _KEYS = frozenset({"name", "index", "number", "id"})
 """Fields that only number or name a thing: the kind of the thing is the better word."""
 _CONCERNED = "what is affected"
+OPEN = "\0"
+"""The value of a variable that only a finding could compute."""
+EVERY = "*"
+"""The name in a fix's ``env`` whose value is a list of assignments (``best.left_behind``)."""
 
 
 def unbound(rule: Rule) -> Rule:
     """The rule with fixes that depend only on the job: ``mlxlink -d <hca> -p <port>``.
 
-    Variables whose name or value depends on a finding are left out; the sentence stays. Conditions on names bound by a
-    finding are unknown, and exclude no fix; fixes that need no finding come first.
+    A variable whose name depends on a finding is left out, and one whose value does has the value `OPEN`; the sentence
+    stays. Conditions on names bound by a finding are unknown and exclude no fix; fixes that need no finding come first.
     """
     program = program_of(rule)
     order = sorted(range(len(rule.fixes)), key=lambda number: not _is_general(rule, number))
@@ -52,7 +56,10 @@ def _is_of_job(tree: Tree | None) -> bool:
 
 def _fix(rule: Rule, fix: Fix) -> Fix:
     return msgspec.structs.replace(
-        fix, env={name: value for name, value in fix.env.items() if is_plain(rule, value)},
+        fix, env={
+            name: value if is_plain(rule, value) else OPEN for name, value in fix.env.items()
+            if name != EVERY or is_plain(rule, value)
+        },
         unset=tuple(name for name in fix.unset if is_plain(rule, name)),
         scope=fix.scope if is_plain(rule, fix.scope) else say(_CONCERNED),
     )  # fmt: skip

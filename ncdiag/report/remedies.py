@@ -23,14 +23,13 @@ from ncdiag.language import phrase, say
 from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.digest import asked
+from ncdiag.report.placeholders import EVERY, OPEN
 from ncdiag.report.texts import spoken
 
 if TYPE_CHECKING:
     from ncdiag.fixes.proofs.outcome import Proof
     from ncdiag.report.objections import Objection
 
-EVERY = "*"
-"""The name in a fix's ``env`` whose value is a list of assignments (``best.left_behind``)."""
 _UNKNOWN, _CONCERNED = "host unknown", "the host concerned"
 """A scope whose host is not known, and what it says instead."""
 _REFUTED = 3
@@ -64,7 +63,8 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     def known(text: str) -> bool:
         return not holes_unknown(found, text, view, values)
 
-    env = _environment(rule_fix, {text: fill(text) if known(text) else None for text in rule_fix.env.values()})
+    filled = {text: fill(text) if text != OPEN and known(text) else None for text in rule_fix.env.values()}
+    env = _environment(rule_fix, filled)
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
     if settled and not unset and len(settled) == len(env) and all(is_in_force(n, v, view) for n, v in settled.items()):
@@ -214,6 +214,8 @@ def _not_simulated(rule_fix: RuleFix) -> str:
 
 def _missing(rule_fix: RuleFix, found: results.Finding, values: Values) -> Iterable[str]:
     """Why a value could not be computed, and the commands whose output would settle it."""
+    if OPEN in rule_fix.env.values() and (outputs := [wanted.ask_for for wanted in found.rule.asks]):
+        yield say("Paste {outputs}.", outputs=asked(outputs, ", "))
     for text in rule_fix.env.values():
         for name in _best_names(text):
             value = values.compute(name, found.instances[0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from ncdiag.base.spans import Span
 from ncdiag.facts.model import Gid, Host, Port, Setting
 from ncdiag.facts.scalars import Version
@@ -100,6 +102,17 @@ def hca_list(view: View, bindings: Bindings) -> Value:
     text = next(iter(texts.values()))
     reason = f"the active RDMA ports{speed} on {', '.join(sorted(lists)[:4])}"
     return Value(text=text, reason=reason, spans=spans, ask_for=blind)
+
+
+@best
+def ucx_devices(view: View, bindings: Bindings) -> Value:
+    """A value for UCX_NET_DEVICES: the devices of `hca_list` with their port, ``mlx5_0:1,mlx5_1:1``."""
+    found = hca_list(view, bindings)
+    if found.text is None:
+        return found
+    named = found.text.removeprefix("=").split(",")
+    ports = {port.hca: port.number for host in view.job.hosts for port in active_ports(host, view) or ()}
+    return msgspec.structs.replace(found, text=",".join(f"{name}:{ports.get(name, 1)}" for name in named))
 
 
 def _fastest(host: Host, view: View) -> list[Port]:

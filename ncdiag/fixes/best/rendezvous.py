@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import Event, Launch
+from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
@@ -40,3 +41,15 @@ def master_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
             return Value(text=address.ip, reason=reason, spans=(found,) if found else ())
     reason = f"no address of {first.host}, the host of rank 0, was seen that other hosts can reach"
     return Value(reason=reason, ask_for=(f"ip addr (on {first.host})",))
+
+
+@best
+def bare_master_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """MASTER_ADDR as it is set, without the brackets of a URL: ``fd00::1`` for ``[fd00::1]``."""
+    setting = view.setting(view.job, "MASTER_ADDR")
+    launches: list[Launch] = [one for one in view.job.launches if one.master_addr]
+    text = (setting.text if setting is not None else None) or next((one.master_addr for one in launches), None) or ""
+    bare = text.removeprefix("[").removesuffix("]")
+    if bare == text or ip_address(bare) is None:
+        return Value(reason="no address in brackets was seen", ask_for=("env (inside the job)",))
+    return Value(text=bare, reason="the address that is set, without brackets")

@@ -35,11 +35,7 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     and IPoIB interfaces come before others, then those that reach a known peer, that have the default route, the
     fastest. If one host has such an interface, no virtual one is proposed for any host.
     """
-    names = seen.hosts(view)
-    found = {name: _candidates(seen.interfaces(name, view), view) for name in names}
-    if any(one.physical for some in found.values() for one in some):
-        found = {name: tuple(one for one in some if one.physical) for name, some in found.items()}
-    found = _connecting(found, view)
+    found = _found(view)
     blind = tuple(f"ip addr (on {name})" for name, some in found.items() if not some)
     if seen.unseen(view):
         blind += ("ip addr (on the other hosts of the job)",)
@@ -59,6 +55,21 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     if text is None:
         return Value(reason=problem, spans=spans, ask_for=blind)
     return Value(text=text, reason=reason, spans=spans, ask_for=blind)
+
+
+def _found(view: View) -> dict[str, tuple[_Candidate, ...]]:
+    """The candidates of each host: virtual ones only if no host has another, and those that connected, if tried."""
+    found = {name: _candidates(seen.interfaces(name, view), view) for name in seen.hosts(view)}
+    if any(one.physical for some in found.values() for one in some):
+        found = {name: tuple(one for one in some if one.physical) for name, some in found.items()}
+    return _connecting(found, view)
+
+
+def chosen_interfaces(view: View) -> dict[str, tuple[str, str]]:
+    """For each host with a candidate: the name and address of the interface that it should use."""
+    with_some = {name: some for name, some in _found(view).items() if some}
+    chosen = _choose(with_some, view)[0] if with_some else {}
+    return {name: (one.interface.name, one.address.ip) for name, one in chosen.items()}
 
 
 def _connecting(found: dict[str, tuple[_Candidate, ...]], view: View) -> dict[str, tuple[_Candidate, ...]]:
