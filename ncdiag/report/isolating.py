@@ -72,8 +72,9 @@ def _is_loud(found: model.Finding) -> bool:
 
 
 def _sets(fix: model.Fix) -> bool:
-    """True if the fix changes a variable that does more than print."""
-    return any(not is_only_output(name) for name in (*fix.env, *fix.unset))
+    """True if the fix changes a variable that does more than print, and its value is known."""
+    changed = [*(name for name, value in fix.env.items() if value is not None), *fix.unset]
+    return any(not is_only_output(name) for name in changed)
 
 
 def _does_not_help(name: str) -> bool:

@@ -15,7 +15,7 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
-from ncdiag.facts.vocabulary.told import cured_by
+from ncdiag.facts.vocabulary.told import cured_by, told_context
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _UNKNOWN, _CONCERNED = "host unknown", "the host concerned"
 """A scope whose host is not known, and what it says instead."""
+_NCCLS, _GLOOS = "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"
+_WITH_GLOO = frozenset({"vllm", "sglang", "horovod"})
+"""Frameworks that connect their processes by Gloo, too."""
 _REFUTED = 3
 """Maximum number of hosts named in the reason of a refuted fix."""
 
@@ -81,6 +84,9 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
             return say("{label}: {text}", label=_change(settled, unset), text=phrase(objection.title))
         settled, env, proof = {}, dict.fromkeys(env), None
         text = say(" ").join([text, *_instead(env, objection.title)])
+    beside = _for_gloo(env, view)
+    env |= beside
+    settled |= {name: value for name, value in beside.items() if value is not None}
     commands = launcher_lines(view, settled, unset)
     shell = [fill(command) for command in rule_fix.commands if known(command)]
     if shell:
@@ -134,6 +140,20 @@ def _scope(text: str) -> str:
     for placeholder, instead in ((f"host {UNNAMED}", "this host"), (UNNAMED, "this host"), (_UNKNOWN, _CONCERNED)):
         text = text.replace(placeholder, instead)
     return phrase(text)
+
+
+def _for_gloo(env: Mapping[str, str | None], view: View) -> dict[str, str | None]:
+    """The same interface for Gloo, where the job uses both libraries; Gloo knows plain names and no exclusions."""
+    if _NCCLS not in env or _GLOOS in env or not _uses_gloo(view):
+        return {}
+    value = env[_NCCLS]
+    return {} if value is not None and value.startswith("^") else {_GLOOS: value.lstrip("=") if value else None}
+
+
+def _uses_gloo(view: View) -> bool:
+    """True if the input shows that Gloo connects processes of the job, too."""
+    shown = any(event.event.startswith("gloo-") for event in view.job.events)
+    return shown or not _WITH_GLOO.isdisjoint(told_context(view.job, view))
 
 
 def launcher_lines(view: View, env: Mapping[str, str], unset: Collection[str]) -> dict[str, str]:

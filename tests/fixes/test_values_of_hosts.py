@@ -32,6 +32,17 @@ def host(name: str, *addresses: str, **fields: Any) -> Host:  # noqa: ANN401
     return Host(name=name, interfaces=interfaces, complete=frozenset({"interfaces"}))
 
 
+def cabled(name: str, **addresses: str) -> Host:
+    """A host with one active port for each device, whose interface has the address."""
+    interfaces = tuple(
+        Interface(host=name, name=f"eth{number}", hca=device, up=True, running=True, addresses=(Address(ip, 24),))
+        for number, (device, ip) in enumerate(addresses.items())
+    )
+    ports = {device: Port(host=name, hca=device, number=1, state="active", rate_gbps=200.0) for device in addresses}
+    hcas = tuple(Hca(host=name, name=device, ports=(port,)) for device, port in ports.items())
+    return Host(name=name, interfaces=interfaces, hcas=hcas, complete=frozenset({"interfaces"}))
+
+
 class TestTrafficClass:
     LOSSLESS = {"trust": "dscp", "pfc": (3,), "dscp_default": True}  # noqa: RUF012
 
@@ -84,6 +95,28 @@ class TestDevices:
         assert (found.text, found.ask_for) == (None, ("ibstat (on every host)",))
 
 
+class TestConnectedDevices:
+    """Two machines that are cabled directly: one card of each pair is in a network that the other host lacks."""
+
+    def test_only_the_devices_in_networks_of_all_hosts(self) -> None:
+        one = cabled("n1", mlx5_0="10.0.0.1", mlx5_1="10.0.1.1", mlx5_2="10.0.2.1")
+        other = cabled("n2", mlx5_0="10.0.0.2", mlx5_1="10.0.9.2", mlx5_2="10.0.2.2")
+        found = value("connected_devices", one, other)
+        assert (found.text, found.ask_for) == ("=mlx5_0,mlx5_2", ())
+        assert "(mlx5_1 left out)" in found.reason
+
+    def test_other_names_are_set_on_each_host(self) -> None:
+        found = value("connected_devices", cabled("n1", mlx5_0="10.0.0.1"), cabled("n2", mlx5_1="10.0.0.2"))
+        assert found.text is None
+        assert "n1: =mlx5_0, n2: =mlx5_1" in found.reason
+
+    def test_no_value_without_a_network_of_both_or_their_addresses(self) -> None:
+        one = cabled("n1", mlx5_0="10.0.0.1")
+        assert value("connected_devices", one, cabled("n2", mlx5_0="10.0.1.2")).text is None
+        assert value("connected_devices", one, cabled("n2", mlx5_0="169.254.0.2")).text is None
+        assert value("connected_devices", one).ask_for == ("show_gids; ip -br addr (on every host)",)
+
+
 class TestSizesOfHccl:
     def test_the_largest_size_that_an_operator_asks_for(self) -> None:
         events = tuple(
@@ -110,6 +143,24 @@ def test_a_suspect_names_the_variable_whose_value_only_a_finding_has() -> None:
     fixes = [fix for fix in offered(text, "socket-exclude-drops-builtin") if fix.kind == "env"]
     assert [fix.env for fix in fixes] == [{"NCCL_SOCKET_IFNAME": None}]
     assert all("Paste " in fix.text and "\0" not in fix.text and not fix.commands for fix in fixes)
+
+
+CHOSEN = """\
+n{host}:71:71 [0] NCCL INFO Bootstrap : Using {name}:{ip}<0>
+n{host}:71:90 [0] NCCL INFO NET/Socket : Using [0]{name}:{ip}<0> [1]bond0:10.4.0.{host}<0>
+"""
+REFUSED = "n1:71:90 [0] NCCL WARN socketStartConnect: Connect to 10.9.0.2<39151> failed : No route to host\n"
+
+
+@pytest.mark.parametrize(("told", "gloo"), [("vLLM over two hosts does not start.\n\n", True), ("", False)])
+def test_gloo_gets_the_same_interface_where_it_is_in_use(told: str, gloo: bool) -> None:
+    log = CHOSEN.format(host=1, name="eno1", ip="10.7.0.1") + CHOSEN.format(host=2, name="eno1", ip="10.8.0.2")
+    fixes = offered(told + log + REFUSED, "socket-nodes-different-subnet")
+    named = [fix.env for fix in fixes if "NCCL_SOCKET_IFNAME" in fix.env]
+    assert named
+    assert all(("GLOO_SOCKET_IFNAME" in env) is gloo for env in named)
+    plain = [str(env["NCCL_SOCKET_IFNAME"]).lstrip("=") for env in named]
+    assert not gloo or [str(env["GLOO_SOCKET_IFNAME"]) for env in named] == plain
 
 
 def test_a_known_defect_is_avoided_by_its_setting() -> None:

@@ -42,6 +42,12 @@ def is_multi_host(job: Job, view: View) -> bool | None:
     return False if False in launched or _tests_one_host(job, view) else None
 
 
+@derived
+def is_shown_on_one_host(job: Job, view: View) -> bool:
+    """Does the input show that the job runs on one host? Never unknown, for fixes that harm a job on several hosts."""
+    return is_multi_host(job, view) is False
+
+
 def _tests_one_host(job: Job, view: View) -> bool:
     """Is the only run a benchmark on one host, and does no complaint mention several? Its table lists all processes."""
     sizes = {communicator.nranks for communicator in job.communicators} | {rank.nranks for rank in job.ranks}

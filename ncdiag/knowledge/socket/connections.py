@@ -86,9 +86,3 @@ def is_too_large_for_path(event: Event, view: View) -> bool | None:
             view.note(other)
             return bool(other.fields.get("received"))
     return None
-
-
-@derived
-def is_shown_on_one_host(job: Job, view: View) -> bool:
-    """Does the input show that the job runs on one host? Never unknown, for fixes that harm a job on several hosts."""
-    return is_multi_host(job, view) is False
