@@ -15,7 +15,7 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
-from ncdiag.facts.vocabulary.told import cured_by, told_context
+from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, told_context
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
 from ncdiag.fixes.values import Values
@@ -70,8 +70,8 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     env = _environment(rule_fix, filled)
     unset = tuple(fill(name) for name in rule_fix.unset)
     settled = {name: value for name, value in env.items() if value is not None}
-    if settled and not unset and len(settled) == len(env) and all(is_in_force(n, v, view) for n, v in settled.items()):
-        return say("{label}: {text}", label=_change(settled, unset), text=say("it is already set"))
+    if settled and not unset and len(settled) == len(env) and (reason := _spent(settled, view)):
+        return say("{label}: {text}", label=_change(settled, unset), text=reason)
     text = spoken(fill(rule_fix.text))
     if len(settled) < len(env):
         text = say(" ").join([text, *_missing(rule_fix, found, values)])
@@ -140,6 +140,14 @@ def _scope(text: str) -> str:
     for placeholder, instead in ((f"host {UNNAMED}", "this host"), (UNNAMED, "this host"), (_UNKNOWN, _CONCERNED)):
         text = text.replace(placeholder, instead)
     return phrase(text)
+
+
+def _spent(env: Mapping[str, str], view: View) -> str:
+    """Why these values would change nothing: they are set, or the job failed in the same way with them; else empty."""
+    if all(is_in_force(name, value, view) for name, value in env.items()):
+        return say("it is already set")
+    in_vain = {f"{name}={value}" for name, value in env.items()} <= {*not_cured_by(view.job, view)}
+    return say("it was tried and did not help") if in_vain else ""
 
 
 def _for_gloo(env: Mapping[str, str | None], view: View) -> dict[str, str | None]:

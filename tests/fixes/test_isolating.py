@@ -72,6 +72,14 @@ class TestWhatWorked:
         )
         assert not added(text, "p2p-hang-after-init", "Test: run once without peer access")
 
+    @pytest.mark.parametrize(
+        ("told", "expected"), [("does not help", []), ("was not tried", [{"NCCL_P2P_DISABLE": "1"}])]
+    )
+    def test_what_was_tried_in_vain_is_not_offered(self, told: str, expected: list[dict[str, str]]) -> None:
+        text = f"Copies between two RTX 4090 hang: ACS is enabled on the PCIe switch. NCCL_P2P_DISABLE=1 {told}.\n"
+        fixes = added(text, "pci-acs-enabled", "Until then, or as a test: disable peer access")
+        assert [fix.env for fix in fixes] == expected
+
 
 class TestWithoutAPart:
     def test_the_part_of_the_failing_line_is_left_out_once(self) -> None:
