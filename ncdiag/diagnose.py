@@ -11,7 +11,7 @@ import msgspec
 
 from ncdiag import catalogue
 from ncdiag.base.errors import UsageError
-from ncdiag.engine.causes import conclude, overall, root_cause
+from ncdiag.engine.causes import conclude, overall, root_cause, without_mentioned
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Rule
@@ -103,9 +103,10 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     view = view_of(case.job(), options.nccl)
     values = Values(view, rules)
     looked = [_looked(look) for look in case.looks]
-    understood = any(each.has_facts for each in looked) or any(reading.observations for reading in case.readings)
+    understood = any(each.has_facts for each in looked)
+    understood = understood or any(reading.observations or reading.mentioned for reading in case.readings)
     verdicts = judge_all(rules, view, values)
-    diagnosis = conclude(verdicts, view, understood=understood)
+    diagnosis = without_mentioned(conclude(verdicts, view, understood=understood), case.mentioned)
     suspected: tuple[Suspected, ...] = ()
     lit: Mapping[str, Lit] = {}
     # a pasted text suggests a problem; the inspection of a machine does not
@@ -207,7 +208,8 @@ def wording(case: Case, view: View, findings: Iterable[Finding] = ()) -> Wording
     passing = [event for event in view.job.events if event.kind == "harmless" or is_past(event, view)]
     passing += noted(findings)
     words.leave_out(event.provenance[""] for event in passing if "" in event.provenance)
-    words.leave_out(span for span in case.written() if is_mention(span.text))
+    mentioned = case.mentioned if view.job.events or view.job.ranks else ()
+    words.leave_out(span for span in case.written() if (span.source, span.line) in mentioned or is_mention(span.text))
     return words
 
 

@@ -9,7 +9,7 @@ cause that costs a part of the bandwidth does not explain a benchmark that lost 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -59,6 +59,21 @@ def conclude(verdicts: Iterable[Verdict], view: View, *, understood: bool = True
         excluded=excluded_findings(findings, view),
         faults=tuple(verdict.fault for verdict in held if verdict.fault),
     )
+
+
+def without_mentioned(diagnosis: Diagnosis, places: Collection[tuple[str, int]]) -> Diagnosis:
+    """The diagnosis without causes and symptoms whose whole evidence is in lines that only mention what they name."""
+    if not places:
+        return diagnosis
+
+    def is_claimed(found: Finding) -> bool:
+        if found.role == "risk" or found.severity == "info" or not found.evidence:
+            return True
+        return any((span.source, span.line) not in places for span in found.evidence)
+
+    findings = tuple(filter(is_claimed, diagnosis.findings))
+    answers = tuple(dict.fromkeys(found.rule.name for found in findings))
+    return msgspec.structs.replace(diagnosis, findings=findings, root_cause=root_cause(findings), answers=answers)
 
 
 def root_cause(findings: Sequence[Finding]) -> str | None:

@@ -1,6 +1,7 @@
 """The kind of a line (log, command, prose, table, code, quoted), and what in it are names and not words.
 
-Both depend on the form of the line alone. Whatever has no form of a program, a table or a quotation is prose.
+Both depend on the form of the line alone. Whatever has no form of a program, a table or a quotation is prose. Kinds of
+blocks and texts (`ncdiag.formats.blocks.kinds`) are made of the kinds of their lines.
 """
 
 from __future__ import annotations
@@ -36,6 +37,17 @@ _CODE = lazy_regex(
     r"|\"[\w./-]+\": |//|/\*|\w+\s?[+*/-]?=\s?\w+\()"
 )
 _QUOTED = lazy_regex(r"\s*>{1,3} ")
+_SENTENCE = lazy_regex(r"(?:[^\W\d_]+[',;:]? ){4}[^\W\d_]|[\u3400-\u9fff]{6}")
+"""Five words in a row, or six Chinese characters."""
+_ITEM = lazy_regex(r"\s{0,8}(?:[-*+\u2022]|\d{1,2}[.)])\s+\S")
+_TITLE = lazy_regex(r"#{1,6} \S|\d{1,2}(?:\.\d{1,2}){1,3} [^\d\s].{0,40}$|[A-Z\u3400-\u9fff][^.?!;={}<>|]{2,70}:?$")
+_PROCESS = lazy_regex(
+    r"(?:\[[^\]\s]{1,40}\]:?\s?(?:<std(?:out|err)>:)?)?(?P<host>[\w.-]{1,80}):(?P<pid>\d+):\d+ \[\S{1,4}\] "
+    r"|(?:\[[EWIF]\d{0,4} [^\]\s]{1,60}\] |\S*)\[(?P<rank>[Rr]ank ?\d+)\]"
+    r"|(?P<time>(?:\S+ )?\[?(?:\d{4}[-/.]\d\d[-/.]\d\d|[A-Z][a-z]{2} [ \d]\d)[T ,]"
+    r"\d\d:\d\d:\d\d)|(?P<kernel>\[ {0,8}\d+\.\d{6}\])|(?P<glog>[EWIF]\d{4} )|\((?P<actor>\w+ pid=\d+)"
+)
+_QUOTATION = lazy_regex(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|\u201c[^\u201d]{0,400}\u201d|\u300c[^\u300d]{0,400}\u300d")
 _NAMES = lazy_regex(
     r"\b(?:https?|ftp)://\S+|^(?:\[[^\]\s]{0,40}\]\s?(?:<std(?:out|err)>:)?)?[\w.-]{1,80}:\d+:\d+ (?=\[\d+\])"
     r"|(?<![\w.-])[\w.-]{1,64}@[\w.-]{1,64}:\S{0,200}[$#]"
@@ -61,3 +73,41 @@ def kind_of(line: str) -> Kind:
 def without_names(line: str) -> str:
     """The line with blanks for what in it is only a name: a host ``ib-vm-43`` is not a virtual machine."""
     return _NAMES.sub(" ", line)
+
+
+def without_quotations(line: str) -> str:
+    """The line with blanks for what it quotes, between quotation marks or backticks."""
+    return _QUOTATION.sub(" ", line[:_LONGEST])
+
+
+def is_printed(line: str) -> bool:
+    """True if the line begins as one that a program printed; a sentence may name such a line further on."""
+    return _LOG.match(line[:_LONGEST]) is not None
+
+
+def is_sentence(line: str) -> bool:
+    """True if a person wrote the line, as far as its form says: prose or a quotation, with five words in a row."""
+    return kind_of(line) in {"prose", "quoted"} and _SENTENCE.search(line[:_LONGEST]) is not None
+
+
+def is_item(line: str) -> bool:
+    """True if the line is an item of a list: it begins with a bullet or a number."""
+    return _ITEM.match(line) is not None
+
+
+def is_title(line: str) -> bool:
+    """True if the line may be a heading: one of Markdown, or a few words that begin with a capital, without a stop."""
+    return kind_of(line) == "prose" and _TITLE.match(line) is not None
+
+
+def printed_by(line: str) -> tuple[str, str] | None:
+    """Who printed a line of a log, as its prefix says: the sort of prefix, and the process in it if it names one.
+
+    None if the line has no such prefix.
+    """
+    found = _PROCESS.match(line.lstrip()[:_LONGEST])
+    if found is None:
+        return None
+    if found["pid"]:
+        return "process", f"{found['host']}:{found['pid']}"
+    return found.lastgroup or "process", ""

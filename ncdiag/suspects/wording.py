@@ -13,14 +13,12 @@ from typing import NamedTuple
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
-from ncdiag.formats.line_kinds import kind_of, without_names
+from ncdiag.formats.line_kinds import is_sentence, kind_of, without_names
 
 _LONGEST = 4000
 """Maximum number of characters of a line that are searched."""
 _INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that are ignored."""
-_SENTENCE = lazy_regex(r"(?:[^\W\d_]+[',;:]? ){4}[^\W\d_]|[\u3400-\u9fff]{6}")
-"""Five words in a row, or six Chinese characters."""
 _SHORTEST = 3
 """Minimum number of letters of a word with inflected forms."""
 _ASKS = lazy_regex(
@@ -106,7 +104,7 @@ class Wording:
     def is_written(self) -> bool:
         """True if a line that is not ignored is a sentence of a person and not the output of a program."""
         looked_at = (span.text for number, span in enumerate(self._spans) if number not in self._left_out)
-        return any(kind_of(text) in _SPOKEN and _SENTENCE.search(text[:_LONGEST]) for text in looked_at)
+        return any(map(is_sentence, looked_at))
 
     def find(self, phrases: Iterable[Phrase], most: int = 3) -> list[Span]:
         """The first ``most`` lines that contain one of the phrases without negating it."""

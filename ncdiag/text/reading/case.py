@@ -41,6 +41,11 @@ class Case(msgspec.Struct, frozen=True):
                 yield from (found.span for found in reading.observations if found.entity == "Event")
                 yield from reading.unread
 
+    @property
+    def mentioned(self) -> frozenset[tuple[str, int]]:
+        """The places (source and number) of lines that report nothing: they only mention what they name."""
+        return frozenset((reading.source, line) for reading in self.readings for line in reading.mentioned)
+
     def lines(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """The lines at these places (source and number), as far as they were kept: all of a paste.
 

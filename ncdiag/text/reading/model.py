@@ -30,6 +30,7 @@ class Reading(msgspec.Struct, frozen=True):
     ``faults``: sections not parsed because of a fault of ncdiag. ``written``: the lines of a paste, for signs that
     search for words; empty for a long source. ``announcing``: lines that only name a command, at a prompt or in a
     heading, whose words are no complaint. ``read_on``: the host on which it was read, if it was read elsewhere.
+    ``mentioned``: the numbers of lines that report nothing (`ncdiag.formats.blocks.kinds`).
     """
 
     source: str
@@ -43,6 +44,7 @@ class Reading(msgspec.Struct, frozen=True):
     written: tuple[Span, ...] = ()
     announcing: tuple[Span, ...] = ()
     read_on: str = ""
+    mentioned: tuple[int, ...] = ()
 
     def renamed(self, name: str) -> Reading:
         """The same reading with another name of its source."""

@@ -13,6 +13,7 @@ from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover, leads
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.text.reading.judge import Judge
+from ncdiag.text.reading.mentions import without_mentions, without_other_systems
 from ncdiag.text.reading.model import Reading
 from ncdiag.text.reading.parse import collection_paused, programs_in, put_together
 from ncdiag.text.reading.stop import Stoppable
@@ -51,7 +52,8 @@ def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> R
     def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)
         return _told(_read_lines(source, lines, quiet=quiet), doubtful=doubtful)
 
-    return _read_lines(source, undressed(text, measure), text.count("\n"))
+    reading = _read_lines(source, undressed(text, measure), text.count("\n"))
+    return without_mentions(reading, text.split("\n"))
 
 
 def _ticked(buffers: Iterable[bytes], tick: Callable[[int], None]) -> Iterator[bytes]:
@@ -215,4 +217,5 @@ def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
             sieve.feed(buffer)
     scanned, sections, lines = scanner.finish(), cutter.finish(), scanner.next_line - 1
     skipped, stop = cutter.skipped_lines, source.stop if isinstance(source, Stoppable) else None
-    return put_together(source.name, scanned, sections, skipped, lines, source.notes, sieve.dropped, stop)
+    reading = put_together(source.name, scanned, sections, skipped, lines, source.notes, sieve.dropped, stop)
+    return without_other_systems(reading)

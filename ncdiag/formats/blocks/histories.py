@@ -1,0 +1,103 @@
+"""Histories of a program or a system: messages of commits, changelogs, lists of closed tickets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.stretches import stretches
+from ncdiag.formats.line_kinds import is_item, is_title
+
+_LONGEST = 2000
+
+_COMMIT = lazy_regex(r"commit [0-9a-f]{7,40}\b")
+_PATCH = lazy_regex(r"From [0-9a-f]{40} \w{3} \w{3} ")
+_OF_COMMIT = lazy_regex(
+    r"(?:Author|AuthorDate|Commit|CommitDate|Date|Merge|Refs|Reviewed-by|Signed-off-by):\s| {4}|\t|\s*$"
+)
+_ONE_LINE = lazy_regex(
+    r"(?:\* )?(?=[0-9a-f]{0,11}\d)(?=[0-9a-f]{0,11}[a-f])[0-9a-f]{7,12} (?:\([^)]*\) )?[A-Z\"]\w*"
+    r"|(?:\* )?[0-9a-f]{7,12} [A-Z][a-z]+ "
+)
+_ONE_LINES, _TICKETS, _PATCH_LINES = 3, 2, 400
+"""Minimum numbers of commits and tickets one a line; maximum number of lines of the message of a patch."""
+_VERSION = lazy_regex(
+    r"(?:#{1,4} )?(?:(?:version|release|v) ?)?\[?v?\d+\.\d+[\w.-]*\]?(?:\s*(?:$|[-(\u2013:]\s?\(?(?:\d{4}\b"
+    r"|\d{1,2}[ ./]|unreleased).*))"
+    r"|#{1,4} \[?(?:unreleased|next)\]?\s*$|(?:subject: )?.{0,40}\b(?:version"
+    r"|release) v?\d+\.\d+[\w.-]*\.? (?:is|changes|released|has)\b.*"
+    r"|[a-z][\w.+-]+ \(\d[\w.:~+-]*\) [\w-]+; urgency=",
+    re.IGNORECASE,
+)
+_CHANGES = lazy_regex(
+    r"\W*(?:.{0,60}\bchanges (?:since|in) .{1,20}|change ?log|release notes|what'?s new|(?:bug )?fixe?[sd]?"
+    r"|added|changed|removed|deprecated|security|improvements|news?|features)\W*$",
+    re.IGNORECASE,
+)
+_UNDERLINE = lazy_regex(r"\s*([=~^*-])\1{2,}\s*$")
+_SIGNED = lazy_regex(r" -- .*<\S+@\S+>")
+_TICKET = lazy_regex(
+    r"\W*(?:[A-Z]{2,10}-\d+|#\d+|(?:[Tt]icket|[Cc]ase|[Ii]ncident) ?#?\d+)\b.*\b(?i:closed|resolved|solved"
+    r"|done|fixed)\b"
+)
+
+
+def commits(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Messages of commits: ``git log``, one of them a line, and patches sent by mail."""
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        end = index
+        if _COMMIT.match(line) and any(each.startswith(("Author:", "Merge:")) for each in lines[index + 1 : index + 4]):
+            end = _while(lines, index + 1, lambda each: _OF_COMMIT.match(each) or _COMMIT.match(each))
+        elif _PATCH.match(line):
+            end = next(
+                (at for at in range(index, min(len(lines), index + _PATCH_LINES)) if lines[at].rstrip() == "---"), index
+            )
+        elif _ONE_LINE.match(line):
+            end = _while(lines, index + 1, _ONE_LINE.match)
+            if end - index + 1 < _ONE_LINES:
+                end = index
+        if end > index:
+            yield index, end
+        index = end + 1
+
+
+def _while(lines: Sequence[str], index: int, belongs: Callable[[str], object]) -> int:
+    """The index of the last line with text that belongs to a block, whose first line is before the index."""
+    last = index - 1
+    while index < len(lines) and belongs(lines[index]):
+        if lines[index].strip():
+            last = index
+        index += 1
+    return last
+
+
+def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Changes by release: headings that are versions, with lists below."""
+
+    def belongs(line: str) -> bool:
+        return (
+            not line.strip()
+            or any(form.match(line) for form in (_VERSION, _CHANGES, _UNDERLINE, _SIGNED))
+            or is_item(line) or line[:1] in {" ", "\t"} or line.startswith("#") or is_title(line)
+        )  # fmt: skip
+
+    index = 0
+    while index < len(lines):
+        end = index
+        if _VERSION.match(lines[index]) or _CHANGES.match(lines[index]):
+            end = _while(lines, index, belongs)
+            block = lines[index : end + 1]
+            versions, items = sum(_VERSION.match(line) is not None for line in block), sum(map(is_item, block))
+            if versions and items > 1 and (versions > 1 or any(map(_CHANGES.match, block))):
+                yield index, end
+        index = max(end, index) + 1
+
+
+def tickets(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Lists of tickets that are closed, one a line."""
+    closed = [index for index, line in enumerate(lines) if _TICKET.match(line[:_LONGEST])]
+    if len(closed) >= _TICKETS:
+        yield from stretches(closed)

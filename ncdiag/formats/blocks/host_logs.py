@@ -1,0 +1,46 @@
+"""Logs of hosts without a trace of a job: no GPU, RDMA, MPI or training in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+
+_LEAST = 5
+_SHARE = 0.9
+_LINE = lazy_regex(
+    r"(?:- \d{9,10} \d{4}\.\d\d\.\d\d \S+ )?(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d"
+    r"|\d{4}-\d\d-\d\dT[\d:.+Z-]+) "
+    r"(?P<host>[\w.@/#-]{1,80}) (?P<text>.*)"
+)
+_TRACE = lazy_regex(
+    r"gpu|nvidia|nvrm|\bxid\b|cuda|nccl|rdma|\bmlx|infiniband|\bib\d|\bib_(?!sm)|\bmpi|\bopal|\borte|torch"
+    r"|\btrain|slurm|srun|python|\brank\b"
+    r"|amdgpu|rocm|\bhccl|\bucx|roce\b|\bgdr|peermem|deepspeed|horovod|jax|tensorflow|vllm|\bray\b|kubelet"
+    r"|docker|containerd|pcieport"
+    r"|\baer\b|mce:|edac|iommu|hugepage",
+    re.IGNORECASE,
+)
+"""Words of machines that train, and of what may be their fault."""
+
+
+def host_log(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The stretches of a text that are a log of a host, if it is not one of the hosts of the rest, nor has a trace."""
+    found = [_LINE.match(line[:2000]) for line in lines]
+    written = sum(bool(line.strip()) for line in lines)
+    logged = sum(each is not None for each in found)
+    if logged < _LEAST:
+        return
+    traced = any(each is not None and _TRACE.search(each["text"]) for each in found)
+    hosts = {each["host"] for each in found if each is not None}
+    rest = [line for line, each in zip(lines, found, strict=True) if each is None]
+    if traced or (logged < _SHARE * written and any(host in line for host in hosts for line in rest)):
+        return
+    begin = -1
+    for index, each in enumerate([*found, None]):
+        if each is not None and begin < 0:
+            begin = index
+        elif each is None and begin >= 0:
+            yield begin, index - 1
+            begin = -1

@@ -1,0 +1,91 @@
+"""What in a text is only mentioned: blocks of it that are no output of a job, by their form.
+
+Source code, documents, questions with answers, changelogs, commits, chats about the past, logs of tests that passed,
+logs of other systems and quotations of other people name messages of faults, and report none. The log of a run in
+such a block counts, and all does if somebody reports a trouble of their own (`ncdiag.formats.blocks.own_trouble`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ncdiag.formats.blocks import histories, programs, talks
+from ncdiag.formats.blocks.documents import documents
+from ncdiag.formats.blocks.host_logs import host_log
+from ncdiag.formats.blocks.own_trouble import is_mended, is_reported
+from ncdiag.formats.blocks.runs import of_run
+from ncdiag.formats.blocks.test_logs import tests
+from ncdiag.formats.line_kinds import is_printed
+
+_BLOCKS = {
+    "the log of tests that passed": tests,
+    "source code": programs.sources,
+    "messages of commits": histories.commits,
+    "a changelog": histories.changelogs,
+    "questions and answers": talks.questions,
+    "a chat about the past": talks.chats,
+    "quotations of others": talks.quotations,
+    "a list of closed tickets": histories.tickets,
+}
+"""Kinds of blocks, in the order in which they are searched."""
+PROGRAMS = frozenset({"source code"})
+"""Kinds whose settings and faults are those of a program, whether or not it runs."""
+_CAPTURED = frozenset({"the log of tests that passed"})
+"""Kinds whose logs of runs are mentioned, too: the tests made these runs."""
+
+
+class Mentioned(NamedTuple):
+    """Lines that only mention what they name: the indexes of the first and last, and the kind of text."""
+
+    first: int
+    last: int
+    kind: str
+
+    @property
+    def lines(self) -> range:
+        """The numbers from the first to the last."""
+        return range(self.first, self.last + 1)
+
+
+def mentioned(lines: Sequence[str]) -> list[Mentioned]:
+    """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own."""
+    runs = of_run(lines)
+    kinds = _by_form(lines, runs)
+    rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
+    if is_reported(itertools.compress(lines, rest)):
+        return []
+    for first, last in documents(lines, [not each for each in rest]):
+        _mark(kinds, first, last, "a document", runs)
+    for index, line in enumerate(lines):
+        if not is_printed(line) and is_mended(line):
+            _mark(kinds, index, index, "a sentence about what is over", runs)
+    for first, last in host_log(lines):
+        kinds[first : last + 1] = ["the log of another system"] * (last + 1 - first)
+    return list(_stretches(kinds))
+
+
+def _by_form(lines: Sequence[str], runs: Sequence[bool]) -> list[str]:
+    """The kind of the block that each line is in, as far as its form says so; empty for others."""
+    kinds = [""] * len(lines)
+    for kind, find in _BLOCKS.items():
+        for first, last in find(lines):
+            _mark(kinds, first, last, kind, () if kind in _CAPTURED else runs)
+    return kinds
+
+
+def _mark(kinds: list[str], first: int, last: int, kind: str, runs: Sequence[bool]) -> None:
+    """Give the lines a kind that have none, and are not of a run."""
+    for index in range(first, last + 1):
+        if not (kinds[index] or (runs and runs[index])):
+            kinds[index] = kind
+
+
+def _stretches(kinds: Sequence[str]) -> Iterator[Mentioned]:
+    begin = 0
+    for index in range(1, len(kinds) + 1):
+        if index == len(kinds) or kinds[index] != kinds[begin]:
+            if kinds[begin]:
+                yield Mentioned(begin, index - 1, kinds[begin])
+            begin = index

@@ -1,0 +1,170 @@
+"""Does somebody report a trouble of their own: a complaint in the first person, a question, a form for bugs?
+
+Documents, changelogs and chats about the past name the same messages, and nobody there has a trouble now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.line_kinds import is_item, is_printed, kind_of, without_quotations
+
+_LONGEST = 2000
+_I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])|\b(?i:my|mine|me)(?=[\s,?])")
+_WE = lazy_regex(
+    r"\b(?:we|we're|we've|our|us)\s(?:[\w'-]+\s){0,5}?(?:see|saw|seen|seeing|get|got|getting|ran|running|tried|trying"
+    r"|observe\w*|notice\w*|encounter\w*|found|face|facing|experienc\w*|hit|errors?|fail\w*|hang\w*|hung"
+    r"|stuck|crash\w*"
+    r"|slow\w*|cannot|can't|unable|issues?|problems?)\b",
+    re.IGNORECASE,
+)
+_ELLIPTIC = lazy_regex(
+    r"\bour\s(?:\w+\s){0,2}(?:clusters?|nodes?|setups?|environments?|servers?|jobs?|training|code|systems?"
+    r"|machines?|gpus?|runs?|hosts?)\b"
+    r"|^\W*(?:when|while|after)\s(?:trying|attempting)\b|^\W*(?:(?:started|keeps?|kept|just)\s)?getting\b"
+    r"|^\W*(?:it|this|training|the\s(?:job|training|program|script|run))\s(?:will\s|always\s|then\s|just\s"
+    r"|sometimes\s)?(?:fails?|failed|hangs?|hung"
+    r"|crashes|crashed|freezes|froze|dies|died|gets\sstuck|got\sstuck)\b|^\W*this\sresults\sin\b|\bsome\sruns\b"
+    r"|\b(?:hangs?|fails?|crashes|freezes|stalls|wedges|dies)\s(?:after|at|during|once|with)\s(?:~"
+    r"|about\s)?(?:\d|an?\s(?:nccl|cuda)\b|nccl\b)|^\W*error\sreceived\b"
+    r"|\blast\slog\sline\sis\b|\blogs?\s(?:is|are)\s(?:as\sfollows|below|here)\b|\bthe\ssymptom\sis\b"
+    r"|^\W*issues?\swith\b",
+    re.IGNORECASE,
+)
+"""Reports of people who leave themselves out."""
+_ELSEWHERE = lazy_regex(
+    r"\b(?:ich|mein\w*|wir|unser\w*|j'ai|mon|nous|notre|estoy|tengo|nuestr\w+|estou|minha)\b"
+    r"|\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
+    r"|\u4e0d[\u4e86\u80fd]|\u65e0\u6cd5|\u9047\u5230)"
+    r"|\u8bf7\u95ee|\u53cd\u9988|\u62a5\u8fd9\u4e2a\u9519|\u8bad\u7ec3\u62a5\u9519|\u62a5\u9519\W*$"
+    r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3)"
+    r"|[\u3040-\u30ff\uac00-\ud7a3\u0400-\u04ff]",
+    re.IGNORECASE,
+)
+"""The same in other languages; texts in a script that few words are known of count as reports."""
+_HELP = lazy_regex(
+    r"\b(?:any(?:one|body)\s(?:has|have|had|knows?|seen|else|encounter\w*|who|help|experienc\w*|got|met)"
+    r"|any\s(?:ideas?|help|suggestions?|advice|hints?|clues?|pointers?|thoughts)|please\shelp|help\sme"
+    r"|thanks\sin\sadvance|thank\syou\sin\sadvance|how\s(?:can|do|should)\s(?:i|we)|how\sto\s(?:fix|solve"
+    r"|debug)\b.*\?|is\sthis\s(?:a|the|expected"
+    r"|normal)|is\sit\s(?:a\sbug|normal|expected|possible)|not\ssure|no\sidea)\b",
+    re.IGNORECASE,
+)
+_STILL = lazy_regex(r"\bstill\s(?:happens?|fails?|hangs?|get|getting|see|seeing|the\ssame)\b", re.IGNORECASE)
+_QUESTION = lazy_regex(
+    r"(?:(?:^|[.,;:]\s|\b(?:and|but|so)\s)(?:why|how|what|where|which|anyone|is|are|does|do"
+    r"|did(?!\syou\smean)|can|could"
+    r"|should)\b.*|.*(?:\u4e3a\u4ec0\u4e48|\u5417|\u600e\u4e48).*)[?\uff1f]\s*$",
+    re.IGNORECASE,
+)
+_ASKING_TITLE = lazy_regex(r"#{1,6} .*[?\uff1f]\s*$")
+_NUMBERED = lazy_regex(r"#|\d{1,2}[.)\u3001]\s*[^\d\s]")
+"""The begin of a heading, or of an item with a number."""
+_FORM = lazy_regex(
+    r"\W*(?:\d+[.)]\s*)?(?:describe the (?:bug|issue|problem)|bug(?: description| report)?|issue description"
+    r"|problem description"
+    r"|(?:steps to )?repro(?:duce|duction)?(?: steps| script| code)?|to reproduce|how to reproduce.{0,30}"
+    r"|(?:expected|actual|current|observed)"
+    r" (?:behaviou?r|results?)|what happened|what (?:did you|i) (?:do|expect|try|tried)|your (?:question"
+    r"|current environment|environment)"
+    r"|who can help|problem statement|error received|relevant log output|\u95ee\u9898\u63cf\u8ff0"
+    r"|\u9519\u8bef\u4fe1\u606f)\W{0,20}$"
+    r"|.{0,40}\[(?:bug|issue|question|help)\]|.{0,8}\U0001f41b",
+    re.IGNORECASE,
+)
+"""A heading of the forms that projects have for bugs and questions, or their mark in a title."""
+_WEAK_FORM = lazy_regex(
+    r"\W*(?:\d+[.)]\s*)?(?:system info(?:rmation)?|environment(?: info(?:rmation)?)?|question|issue type"
+    r"|(?:issue )?summary|evidence|impact|symptoms?"
+    r"|affected area|(?:proposed|suggested|possible) (?:fix|solution)|error (?:messages?|logs?)"
+    r"|additional (?:context|information)"
+    r"|\u73af\u5883\u4fe1\u606f)\b[^a-z]{0,20}$"
+    r"|[\s*-]*(?:os|operating system|platform|python|pytorch|torch|tensorflow|cuda|nccl|driver|gpus?"
+    r"|transformers|deepspeed|vllm|accelerate"
+    r"|mofed|mlnx_ofed|ofed|kernel|kubernetes|image|nic|env|network operator"
+    r"|opensm)\b[^:=\n]{0,30}[:=\uff1a]+.{0,8}\s?\S",
+    re.IGNORECASE,
+)
+"""Headings that a document may have as well, and items of a list of versions: two of them are a report."""
+_WEAK = 2
+_DONE = lazy_regex(
+    r"\b(?:(?:is|was|were|been|are)\s(?:\w+\s)?(?:fixed|solved|resolved|closed|replaced|repaired|understood"
+    r"|explained|plugged)"
+    r"|(?:fixed|solved|resolved)\s(?:by|on|with|it)|confirmed\sthat\sit\sworks|solved|resolved|closed|fixed"
+    r"|post-?mortem|we\sraised"
+    r"|(?:not|n't|never)\s(?:\w+\s)?(?:come|came)\sback|no\smore\sof\sit|all\sis\s(?:fine|well|good)"
+    r"|in\sthe\smeantime"
+    r"|(?:runs?|running|ran)\s(?:\w+\s)?(?:fine|since|well|without)|all\sgreen)\b"
+    r"|\u89e3\u51b3\u4e86|\u4fee\u597d|\u5df2(?:\u7ecf)?(?:\u4fee\u590d|\u89e3\u51b3|\u6062\u590d)"
+    r"|\u4e00\u76f4\u6b63\u5e38|\u6ca1\u6709?(?:\u518d|\u95ee\u9898)",
+    re.IGNORECASE,
+)
+"""Words about a trouble that is over."""
+_PAST = lazy_regex(
+    r"\b(?:last\s(?:week|month|year|night|time|friday|monday)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
+    r"|week\sbefore|back\sthen|since\sthen|remember"
+    r"|in\sthe\send)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
+    re.IGNORECASE,
+)
+_YET = lazy_regex(
+    r"\b(?:but|however|still|again|yet|although|though|except|unless|only|not\s(?:fixed|solved|resolved)"
+    r"|(?:is|was|does|did)n't|does\snot)\b"
+    r"|[?\uff1f]\s*$",
+    re.IGNORECASE,
+)
+"""Words by which a sentence about what is over goes on about what is not."""
+_NOW = lazy_regex(
+    r"\b(?:still|again|now|today|since\s(?:yesterday|today|this\s\w+|monday|then)|every\stime|always"
+    r"|keeps?)\b.*\b(?:error\w*|fail\w*|hang\w*|hung|stuck"
+    r"|crash\w*|dies|died|aborts?|slow|times?\sout|stops?|happens?|broken|dead)\b",
+    re.IGNORECASE,
+)
+_ELSE = lazy_regex(r"\b(?:no|not|without|never|nothing|(?:other|some)?\s?people|others|forum)\b|n't\b", re.IGNORECASE)
+"""Words by which it does not go wrong, or not here."""
+
+
+def is_over(text: str) -> bool:
+    """True if the line says of a trouble that it is over."""
+    return _DONE.search(text) is not None and _YET.search(text) is None
+
+
+def is_mended(text: str) -> bool:
+    """True if the line is about a trouble of another time, and says that it is over."""
+    return _PAST.search(text) is not None and is_over(without_quotations(text))
+
+
+def is_past(text: str) -> bool:
+    """True if the line is about another time, or about a trouble that is over."""
+    return _PAST.search(text) is not None or _DONE.search(text) is not None
+
+
+def is_present(text: str) -> bool:
+    """True if the line says that something goes wrong now, or asks for help."""
+    text = without_quotations(text)
+    is_now = _NOW.search(text) is not None or _STILL.search(text) is not None
+    return _HELP.search(text) is not None or (is_now and _ELSE.search(text) is None)
+
+
+def is_reported(lines: Iterable[str]) -> bool:
+    """True if one of the lines reports a trouble of its writer, or asks about it; in a form for bugs, two headings."""
+    marks = 0
+    for line in lines:
+        text = line[:_LONGEST].strip().replace("\u2019", "'")
+        if not text or is_printed(text):
+            continue
+        marks += _WEAK_FORM.match(text) is not None
+        if marks >= _WEAK or _FORM.match(text):
+            return True
+        if kind_of(without_quotations(text)) not in {"command", "code"} and _reports(without_quotations(text)):
+            return True
+    return False
+
+
+def _reports(text: str) -> bool:
+    if is_over(text) or _ASKING_TITLE.match(text):
+        return False
+    if is_present(text) or any(form.search(text) for form in (_I, _WE, _ELLIPTIC, _ELSEWHERE, _STILL)):
+        return True
+    return _QUESTION.search(text) is not None and not (_NUMBERED.match(text) or is_item(text))

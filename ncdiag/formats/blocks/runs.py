@@ -1,0 +1,77 @@
+"""Which lines of a text are the log of one run: several with the prefix of a process, and ids, times, ranks that agree.
+
+An example in a document has one such line or two; the log of a run is a run's log wherever it is pasted. So is what MPI
+explains between two rules of dashes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.line_kinds import kind_of, printed_by
+
+FENCE = lazy_regex(r"\s*(?:```|~~~)")
+"""The line that begins or ends a code block of Markdown."""
+_NEEDED, _ALONE = 3, 2
+"""Minimum number of lines of a run in an example (indented, or between fences), and in a paragraph of its own."""
+_APART, _HELP = 2, 40
+"""Maximum number of other lines between two lines of a run, and below a rule."""
+_RULE = lazy_regex(r"\s*(?:\S{1,40}: )?-{60,}\s*$")
+_EXPLAINS = lazy_regex(r".*\b(?:ORTE|PRTE|MPI\w*|mpirun|mpiexec|prterun|orted)\b")
+_ADDED = lazy_regex(r"[+-](?![+-]{2} )")
+_RULED = "rule", ""
+
+Sign = tuple[str, str]
+"""The sort of prefix that a line of a log has, and the process that it names, if any."""
+
+
+def of_run(lines: Sequence[str]) -> list[bool]:
+    """For each line: does it belong to the log of a run, or to a fenced block with one?
+
+    Lines of a diff are read without their first sign.
+    """
+    signs = [_sign(_ADDED.sub("", line, count=1)) for line in lines]
+    fences = [index for index, line in enumerate(lines) if FENCE.match(line)]
+    found = [False] * len(lines)
+    for group in _groups(lines, signs, frozenset(fences)):
+        if _is_run(group, lines, signs):
+            found[group[0] : group[-1] + 1] = [True] * (group[-1] + 1 - group[0])
+    for first, last in zip(fences[::2], fences[1::2], strict=False):
+        if any(found[first:last]):
+            found[first:last] = [True] * (last - first)
+    rules = [index for index, sign in enumerate(signs) if sign == _RULED]
+    if rules and not found[rules[-1]] and any(map(_EXPLAINS.match, lines[rules[-1] : rules[-1] + _APART + 2])):
+        end = min(len(lines), rules[-1] + _HELP)  # cut off before the rule that ends it
+        found[rules[-1] : end] = [True] * (end - rules[-1])
+    return found
+
+
+def _sign(line: str) -> Sign | None:
+    return _RULED if _RULE.match(line) else printed_by(line)
+
+
+def _groups(lines: Sequence[str], signs: Sequence[Sign | None], fences: frozenset[int]) -> Iterator[list[int]]:
+    """The indexes of lines of logs that are close to each other; a fence is between none."""
+    group: list[int] = []
+    for index, line in enumerate(lines):
+        if index in fences or (group and index - group[-1] > (_HELP if signs[group[-1]] == _RULED else _APART) + 1):
+            yield group
+            group = []
+        if signs[index] is not None or (group and index == group[-1] + 1 and kind_of(line) == "log"):
+            group.append(index)
+    yield group
+
+
+def _is_run(group: Sequence[int], lines: Sequence[str], signs: Sequence[Sign | None]) -> bool:
+    if not group:
+        return False
+    known = [sign for index in group if (sign := signs[index]) is not None]
+    sorts, processes = Counter(sort for sort, _ in known), Counter(process for _, process in known if process)
+    if sorts[_RULED[0]] >= _ALONE:
+        return True
+    is_example = lines[group[0]][:1] in {" ", "\t"} or (group[0] > 0 and FENCE.match(lines[group[0] - 1]) is not None)
+    needed = _NEEDED if is_example else _ALONE
+    agrees = processes.total() < needed or max(processes.values()) >= _ALONE
+    return agrees and max(sorts.values()) >= needed

@@ -1,0 +1,89 @@
+"""Talk: questions with answers, chats about the past, mails that quote the troubles of others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.own_trouble import is_over, is_past, is_present, is_reported
+from ncdiag.formats.blocks.stretches import stretches
+from ncdiag.formats.line_kinds import is_item, is_sentence
+
+_Q = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:Q|Question|\u95ee)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
+_A = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:A|Answer|\u7b54)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
+_ASKED = lazy_regex(r"(?:#{1,6} |\d{1,2}[.)] |\*\*)\S.*[?\uff1f](?:\*\*)?\s*$")
+_PAIRS = 2
+_SPEAKER = lazy_regex(
+    r"(?:\[?\d{1,2}:\d\d(?::\d\d)?\]?\s<[\w .-]{1,30}>\s"
+    r"|[\w.-]{1,30}(?: [\w.-]{1,30})?[, \u2014\u2013-]{1,3}\[?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},? )?\d{1,2}:"
+    r"\d\d(?::\d\d)?(?: ?[AP]M)?\]?(?:\s*$|: ))"
+)
+_SPEAKERS, _PAST_LINES = 3, 2
+"""Minimum number of lines that begin with a speaker, and of those about another time."""
+_WROTE = lazy_regex(
+    r"(?:On .{4,100}wrote:|-+ ?(?:Forwarded|Original) [Mm]essage|.{0,20}\b(?:[Tt]icket|[Cc]ase|[Dd]igest"
+    r"|[Tt]hread|[Cc]ustomer)s?\b|Subject: .*\b(?:tickets?|cases?|digest|threads?)\b)"
+)
+_QUOTED = lazy_regex(r"\s*>")
+_HEADER = lazy_regex(r"(?:From|To|Cc|Date|Sent|Subject|Reply-To): ")
+_LEAST_QUOTED = 2
+_NOT_OURS = lazy_regex(
+    r"\b(?:fyi|for\s(?:your\sinformation|the\srecord)|no\saction|(?:does\snot|doesn't)\sconcern"
+    r"|another\s(?:group|customer|team|user)"
+    r"|other\s(?:people|users|customers))\b",
+    re.IGNORECASE,
+)
+
+
+def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Questions with their answers: marked as such, or headings that ask."""
+    marked = [index for index, line in enumerate(lines) if _Q.match(line)]
+    answered = sum(_A.match(line) is not None for line in lines)
+    asked = [index for index, line in enumerate(lines[:-1]) if _ASKED.match(line)]
+    begins = marked if len(marked) >= _PAIRS <= answered else asked if len(asked) >= _PAIRS else []
+    if begins:
+        yield begins[0], _end_of_paragraph(lines, begins[-1], gap=1)
+
+
+def _end_of_paragraph(lines: Sequence[str], index: int, gap: int) -> int:
+    """The last line of the paragraph of a line; empty lines up to ``gap`` of them do not end it."""
+    last = index
+    for at in range(index + 1, len(lines)):
+        if lines[at].strip():
+            last = at
+        elif gap and at == index + 1:
+            gap -= 1
+        else:
+            break
+    return last
+
+
+def chats(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Talk about a trouble that is over: nobody in it asks for help or reports one."""
+    spoken = [index for index, line in enumerate(lines) if _SPEAKER.match(line)]
+    if len(spoken) < _SPEAKERS:
+        return
+    block = spoken[0], _end_of_paragraph(lines, spoken[-1], gap=0)
+    said = lines[block[0] : block[1] + 1]
+    if sum(map(is_past, said)) >= _PAST_LINES and not any(map(is_present, said)):
+        yield block
+
+
+def quotations(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """What a mail quotes of others, if its writer says that it is over, or of no concern."""
+    own = [line for line in lines if not _QUOTED.match(line)]
+    if (
+        len(own) > len(lines) - _LEAST_QUOTED
+        or not any(map(_WROTE.match, own))
+        or not any(is_over(line) or _NOT_OURS.search(line) for line in own)
+    ):
+        return
+    if is_reported(own):
+        return
+    yield from stretches(index for index, line in enumerate(lines) if _QUOTED.match(line) or _of_mail(line))
+
+
+def _of_mail(line: str) -> bool:
+    """True if the line is one of a mail: a header, or what its writer says."""
+    return _HEADER.match(line) is not None or is_sentence(line) or is_item(line)

@@ -1,0 +1,70 @@
+"""Take from a reading what its text only mentions: a changelog, a document or a chat about the past reports nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+import msgspec
+
+from ncdiag.formats.blocks.host_logs import host_log
+from ncdiag.formats.blocks.kinds import PROGRAMS, Mentioned, mentioned
+from ncdiag.text.reading.model import Reading
+
+_SAID = frozenset({"Event", "Complaint", "Trial", "Rank", "Communicator", "Connection", "RunLabel", "Timeout"})
+"""What happened, as a line reports it. Settings, launch lines and outputs in a document are still checked for risks."""
+_JOB = frozenset({"Event", "Rank", "Communicator"})
+"""What shows that a job ran: beside it, nothing that a document says is a fact of that job."""
+_SHOWN = 4
+"""Maximum number of blocks that a note lists, of each kind."""
+
+
+def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
+    """The reading of a short source without what its lines (all, in order) only mention, and with a note on it."""
+    if not any(found.entity in _SAID for found in reading.observations):
+        return reading
+    return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in mentioned(lines)])
+
+
+def without_other_systems(reading: Reading) -> Reading:
+    """The reading of a long source without its events, if all informative lines are those of a host without a job."""
+    events = {found.span.line: found.span.text for found in reading.observations if found.entity == "Event"}
+    if not events:
+        return reading
+    spans = events | {span.line: span.text for span in reading.unread}
+    numbers = sorted(spans)
+    blocks = list(host_log([spans[number] for number in numbers]))
+    kind = "the log of another system"
+    return _without(reading, [Mentioned(numbers[first], numbers[last], kind) for first, last in blocks])
+
+
+def _without(reading: Reading, blocks: Sequence[Mentioned]) -> Reading:
+    if not blocks:
+        return reading
+    places = {number for block in blocks for number in block.lines}
+    left_out = {found.span.line for found in reading.observations if found.entity in _SAID} & places
+    # what a program does, or a rule says, is a fact beside a run, too
+    apart = {number for block in blocks if block.kind not in PROGRAMS for number in block.lines}
+    ran = any(found.entity in _JOB and found.span.line not in places for found in reading.observations)
+    held = (
+        found
+        for found in reading.observations
+        if not ((found.span.line in places and found.entity in _SAID) or (ran and found.span.line in apart))
+    )
+    return msgspec.structs.replace(
+        reading,
+        observations=tuple(held),
+        notes=(*reading.notes, *_notes(blocks, left_out)),
+        mentioned=tuple(sorted(apart | left_out)),
+    )
+
+
+def _notes(blocks: Iterable[Mentioned], left_out: AbstractSet[int]) -> Iterator[str]:
+    """A sentence for each kind of block that names a failure: which lines, and why nothing in them counts."""
+    found: dict[str, list[str]] = {}
+    for block in blocks:
+        if not left_out.isdisjoint(block.lines):
+            lines = f"{block.first}" if block.first == block.last else f"{block.first}-{block.last}"
+            found.setdefault(block.kind, []).append(lines)
+    for kind, numbers in found.items():
+        yield f"lines {','.join(numbers[:_SHOWN])}: only mentioned in {kind}, not counted as failures"

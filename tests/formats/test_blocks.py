@@ -1,0 +1,112 @@
+"""Which blocks of a text only mention what they name, which are the log of a run, and who reports a trouble."""
+
+from __future__ import annotations
+
+import pytest
+from linear import assert_linear_time
+
+from ncdiag.formats.blocks.kinds import mentioned
+from ncdiag.formats.blocks.own_trouble import is_reported
+from ncdiag.formats.blocks.runs import of_run
+
+RUN = [f"n1:100:{tid} [0] NCCL INFO line {tid}" for tid in (101, 102, 103)]
+RULE = "-" * 74
+HELP = [RULE, "ORTE was unable to reliably start one or more daemons.", "* not finding the required libraries.", RULE]
+
+
+@pytest.mark.parametrize(
+    ("lines", "of_a_run"),
+    [
+        (RUN, 3),
+        (["Set it:", "", "```", *RUN, "```"], 4),
+        (["Set it:", "", "```", *RUN[:2], "```"], 0),
+        (["Set it:", "", *(f"    {line}" for line in RUN[:2])], 0),
+        (RUN[:2], 2),
+        (["n1:100:101 [0] NCCL INFO a", "n2:200:201 [0] NCCL INFO b"], 0),
+        (RUN[:1], 0),
+        ([f"+{line}" for line in RUN], 3),
+        (HELP, 4),
+        (HELP[:-1], 3),
+        (["[rank0]: it failed", "[rank0]: and ended"], 2),
+        (["[rank 0] it failed", "[rank 1] it failed"], 2),
+    ],
+)
+def test_the_log_of_a_run_is_several_lines_that_agree(lines: list[str], of_a_run: int) -> None:
+    assert sum(of_run(lines)) == of_a_run
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "My job hangs after an hour.",
+        "We are seeing NCCL WARN Call to ibv_reg_mr failed on two hosts",
+        "Why does it stop there?",
+        "Any idea what this is?",
+        "Training on our cluster ends with an error",
+        "### Steps to reproduce",
+        "[Bug] all_reduce never returns",
+        "It runs fine on one node, but on two nodes my job hangs",
+        "Since yesterday my job dies",
+        "训练报错",
+        "请问这是什么问题",
+    ],
+)
+def test_a_trouble_of_the_writer_is_a_report(line: str) -> None:
+    assert is_reported([line])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "If the job hangs, look at the other ranks.",
+        "## Why does my job hang?",
+        "In this tutorial we use two nodes.",
+        "Last month our node 3 lost a GPU, it was replaced and all is fine",
+        "ncdiag my.log",
+        '"Why does my job hang?" is asked every day.',
+        "n1:1:2 [0] NCCL WARN my job failed",
+        "通常，运行时会各种报错，原因很简单。",
+    ],
+)
+def test_others_are_none(line: str) -> None:
+    assert not is_reported([line])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["It was fixed by opening the ports."],
+        [
+            "RuntimeError: NCCL error: unhandled system error",
+            "Please try one of these:",
+            "1. export A=1",
+            "2. raise it",
+        ],
+        HELP,
+        ["collected 2 items", *RUN, "========= 1 failed, 1 passed in 1.0s ========="],
+        ["Connection closed by remote host"],
+        ["dana 9:12", "it was fixed last week", "eli 9:13", "great", "dana 9:14", "now it hangs again"],
+    ],
+)
+def test_what_failed_is_not_only_mentioned(lines: list[str]) -> None:
+    assert not mentioned(lines)
+
+
+def test_a_host_of_the_job_is_not_another_system() -> None:
+    log = [f"Mar  3 04:0{n}:00 web2 sshd[{n}]: error: Bind to port 22 failed" for n in range(6)]
+    assert mentioned(log)
+    assert mentioned([*RUN, *log])
+    assert not mentioned([*RUN, "the launcher started a rank on web2", *log])
+    assert not mentioned([*log, "Mar  3 04:07:00 web2 kernel: nvidia: loading"])
+
+
+PIECES = (
+    "# Title\n\nIf you see it, set A.\n\n", "Q: why?\nA: so.\n\n", "## 1.2.3\n- fix a\n", "commit 1234567\nAuthor: a\n",
+    'x = f("""a', "> quoted\n", f"{RULE}\n", "```\n", "n1:1:2 [0] NCCL INFO a\n", "-" * 500, "#1 " * 50,
+    "10:00 <a> b\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_the_time_is_linear(piece: str) -> None:
+    assert_linear_time(mentioned, lambda size: (piece * size).split("\n"), 100)

@@ -1,0 +1,79 @@
+"""Texts in which no job failed name the messages of failures: ``fixtures/mentioned/<kind>/*``, written for this test.
+
+Nothing in them is claimed, while the log of a real run is judged as if it were alone, wherever it is pasted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+
+import msgspec
+import pytest
+
+from ncdiag.diagnose import DEFAULTS, diagnose
+from ncdiag.formats.blocks.kinds import mentioned
+from ncdiag.report.model import Report
+from ncdiag.text import TextSource
+
+FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
+TEXTS = sorted((FIXTURES / "mentioned").glob("*/*"))
+KINDS = {
+    "source": "source code", "document": "a document", "faq": "questions and answers", "changelog": "a changelog",
+    "commits": "messages of commits", "chat": "a chat about the past", "tests": "the log of tests that passed",
+    "host": "the log of another system", "quoted": "quotations of others",
+}  # fmt: skip
+LOGS = [
+    FIXTURES / "cases" / "veth" / "nccl.log",
+    *(FIXTURES / "cases" / name / "paste.txt" for name in ("memlock-64k", "ib-port-init", "roce-gid-3-old", "shm-64m")),
+]
+RUNS = {
+    "below": "{text}\n\n{log}",
+    "above": "{log}\n\n{text}",
+    "in a code block below": "{text}\n\n```\n{log}\n```\n",
+}
+
+
+def judged(text: str, language: str = "en") -> Report:
+    return diagnose([TextSource.of_bytes("paste", text.encode())], msgspec.structs.replace(DEFAULTS, language=language))
+
+
+def claims(report: Report) -> list[str]:
+    """The names of the failures and causes that a report claims."""
+    found = [found.name for found in report.findings if found.severity == "error" or found.role != "risk"]
+    return found + [suspect.name for suspect in report.suspects if suspect.likelihood != "possible"]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_text_without_a_job_claims_nothing(path: pathlib.Path) -> None:
+    report = judged(path.read_text())
+    assert not claims(report)
+    assert report.summary.verdict in {"healthy-as-far-as-seen", "risk-only"}
+    notes = [note for item in report.inputs for note in item.notes]
+    assert any(f"only mentioned in {KINDS[path.parent.name]}" in note for note in notes), notes
+
+
+@pytest.mark.parametrize(
+    ("path", "log", "form"),
+    [
+        (path, log, form)
+        for (path, form), log in zip(itertools.product(TEXTS, RUNS), itertools.cycle(LOGS), strict=False)
+    ],
+    ids=lambda value: value if isinstance(value, str) else f"{value.parent.name}-{value.stem}",
+)
+def test_a_run_beside_such_a_text_is_judged_as_if_alone(path: pathlib.Path, log: pathlib.Path, form: str) -> None:
+    run = log.read_text().rstrip("\n")
+    together = judged(RUNS[form].format(text=path.read_text(), log=run))
+    assert together.answers[:1] == judged(run).answers[:1] != ()
+
+
+@pytest.mark.parametrize("path", [path for path in TEXTS if path.parent.name not in {"tests", "host"}], ids=str)
+def test_nothing_is_only_mentioned_where_somebody_reports_a_trouble(path: pathlib.Path) -> None:
+    report = "Since yesterday my own job stops with this as well, and I do not know why."
+    assert mentioned(path.read_text().split("\n"))
+    assert not mentioned([*path.read_text().split("\n"), "", report])
+
+
+def test_the_note_is_translated() -> None:
+    report = judged((FIXTURES / "mentioned" / "changelog" / "news.rst").read_text(), "zh")
+    assert [note for item in report.inputs for note in item.notes] == ["第 1-15 行：只在变更日志中提及，不计为故障"]
