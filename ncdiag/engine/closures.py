@@ -236,7 +236,7 @@ def _elements(tree: Quantifier) -> Walk:
         job = frame.context.view.job
         return Found(list(frame.context.events(events)), "events" not in job.complete)
 
-    return shared(tree.path, confined, events)
+    return shared(tree.path, confined, ("perhaps", *events))
 
 
 def _any(each: Each) -> Test:

@@ -141,7 +141,7 @@ def _walk(bound: Bound) -> Callable[[Frame], Found]:
             found: Any = read(frame)
             return Found([] if found is None or found is ABSENT else [found], open=found is None, missing=found is None)
 
-        return shared(path, one)
+        return shared(path, one, "one")
     if events is not None:
-        return shared(path, lambda frame: Found(list(frame.context.events(events)), open=False), events)
+        return shared(path, lambda frame: Found(list(frame.context.events(events)), open=False), ("all", *events))
     return shared(path, fan_out(path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -184,11 +184,11 @@ def fan_out(path: Path) -> Walk:
     return run
 
 
-def shared(path: Path, walk: Walk, events: Iterable[str] | None = None) -> Walk:
-    """The same for a path that begins at the job, computed once; of the job's events only those named ``events``."""
+def shared(path: Path, walk: Walk, what: Hashable = None) -> Walk:
+    """The same for a path that begins at the job, computed once; ``what`` names a walk that differs from `fan_out`."""
     if path.start != "job":
         return walk
-    key = path, None if events is None else tuple(events)
+    key = path, what
 
     def run(frame: Frame) -> Found:
         if frame.reads is not None:

@@ -23,7 +23,7 @@ from ncdiag.engine.load import load_text
 from ncdiag.engine.results import Verdict
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.classes import classes_of
-from ncdiag.facts.model import Fact, Host, Job, Rank
+from ncdiag.facts.model import Event, Fact, Host, Job, Rank
 from ncdiag.facts.stand_in import Nameless, Refusal, has_faces
 from ncdiag.facts.view import View
 from ncdiag.text.reading.job import facts_of
@@ -114,6 +114,17 @@ def test_the_verdict_is_that_of_judging_each_by_itself(
     together = judge([given], view)
     monkeypatch.setattr(alike, "FEW", 1000)
     assert judge([given], view) == together
+
+
+def test_the_elements_of_a_rule_and_of_a_quantifier_are_apart() -> None:
+    """Of the events that a rule walks over none is missing; of those that a condition counts there may be more."""
+    text = RULE.format('e.event == "x"').replace("{ r =", "{ e =").replace("job.ranks", "job.events")
+    walking = load_text(text.replace("{r.rank} of {r.host} uses {r.net}", "1"))
+    guard = """unless = ['any(o.event == "x" and o.text == "y" for o in job.events)']\n"""
+    guarded = load_text(text.replace("{r.rank} of {r.host} uses {r.net}", "1") + guard)
+    view = View(Job(events=(Event(event="x", origin="nccl"),)))
+    confidences = [verdict.findings[0].confidence for verdict in judge([walking, guarded], view)]
+    assert confidences == ["likely", "possible"]
 
 
 def _dropped(pattern: str) -> Callable[[Lines], Lines]:
