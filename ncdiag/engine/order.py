@@ -45,8 +45,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 class Basis(msgspec.Struct, frozen=True):
     """What the terms compare a candidate with.
 
-    ``first``: source and line of the first failure that counts; ``is_first_found``: a finding that is no echo rests on
-    it; ``explained``: names of the rules that a finding's rule explains, wherever.
+    ``first``: source and line of the first failure that counts; ``is_first_found``: a finding that names a failure, and
+    is no echo, rests on it; ``explained``: names of the rules that a finding's rule explains, wherever.
     """
 
     first: tuple[str, int] | None = None
@@ -64,7 +64,9 @@ def basis(findings: Iterable[Finding], view: View) -> Basis:
         current[name] for found in held for name in found.rule.explains
         if current.get(name, found.rule.name) != found.rule.name
     }  # fmt: skip
-    is_first_found = any(not found.rule.echo and _rests_on(first, found.evidence) for found in held)
+    is_first_found = any(
+        not (found.rule.echo or found.rule.floor) and _rests_on(first, found.evidence) for found in held
+    )
     return Basis(first, is_first_found, frozenset(explained))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from types import NoneType
 from typing import Any
 
@@ -22,7 +23,7 @@ class Classes:
 
     def __init__(self, view: View) -> None:
         """Start without classes."""
-        self._view = view
+        self._view = weakref.proxy(view)  # the view remembers this object: no cycle, as memory is not searched for any
         self._numbers: dict[Any, int] = {}
         self._of: dict[int, int] = {}
         self._parts: dict[int, int] = {}

@@ -202,6 +202,7 @@ def test_a_fault_is_found_as_if_each_rank_was_judged(fault: str, where: str, mon
     assert_same(view_of_log(log(4, fault, where)), catalogue.rules(), monkeypatch)
 
 
+@pytest.mark.sweep
 def test_the_examples_of_rules_are_judged_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
     for each in swept():

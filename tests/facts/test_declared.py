@@ -31,6 +31,7 @@ CLOSED = {name for found in observed().values() for name in found.closings}
 LISTS = {
     "text/reading/one.py": "which of them people write down without having done it",
     "machine/bundle.py": "which of them a tool without a text may answer with",
+    "text/reading/mentions.py": "which of them say what happened, and a document only mentions",
     "text/sections/undress.py": "names of two of them",
     "apps/explaining/conditions.py": "where a step of a condition leads",
 }

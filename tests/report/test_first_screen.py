@@ -56,7 +56,7 @@ ncdiag: n5 gave no answer to the sweep by ssh: it did not answer within 8 s
 """
 
 
-def swept() -> model.Report:
+def folded() -> model.Report:
     """A report of a sweep in which n3, n4 and n5 did not answer."""
     found = diagnose([TextSource.of_bytes("sweep", SILENT.encode())])
     named = [msgspec.structs.replace(each, hosts=host) for each, host in zip(found.findings, HOSTS, strict=True)]
@@ -69,7 +69,7 @@ def look(status: model.Status, what: str, host: str, nhosts: int, why: str) -> m
 
 
 def test_of_many_hosts_those_that_fail_and_those_that_did_not_answer_are_named() -> None:
-    found = swept()
+    found = folded()
     looks = (
         look("PASS", "open files", "n[1-2,6-17]", 14, ""),
         look("WARN", "clock", "n[1-2]", 2, "not synchronised"),
@@ -96,7 +96,7 @@ def test_of_many_hosts_those_that_fail_and_those_that_did_not_answer_are_named()
 
 def test_many_values_of_a_check_are_one_line_with_its_hosts() -> None:
     looks = tuple(look("FAIL", "locked memory", f"n{n}", 1, f"only {n} pages") for n in range(6, 18))
-    shown = renderer("text")(msgspec.structs.replace(swept(), looks=looks), width=80, detail="screen")
+    shown = renderer("text")(msgspec.structs.replace(folded(), looks=looks), width=80, detail="screen")
     assert "FAIL  locked memory on n[6-17]: only 6 pages; seen 64 KiB; 11 other values" in shown
 
 

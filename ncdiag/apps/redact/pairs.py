@@ -53,6 +53,9 @@ _LINE_START = re.compile(
     r"|\[[^\]]{0,60}\]\s)?[\"']?$"
 )
 
+_VERDICT = re.compile(r"^\s*(?:---|===)\s$")
+"""What Go's tests print before ``PASS: TestName``."""
+
 
 def value_at(line: str, start: int, limit: int = _LIMIT) -> Span:
     """The span of the value that begins at ``start``, without quotes; unquoted values are limited in length."""
@@ -104,7 +107,8 @@ def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limi
     """The secret after a name; None if the value is not one."""
     if head["gap"]:
         return _after_blanks(line, head, promised)
-    if head["tag"] and line[head.start() - 1 : head.start()] not in {"<", ":"}:
+    is_attribute = head["tag"] and line[head.start() - 1 : head.start()] not in {"<", ":"}
+    if is_attribute or (name == "PASS" and _VERDICT.search(line[: head.start("name")])):
         return None
     if head["listed"]:
         promised = (

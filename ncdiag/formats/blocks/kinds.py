@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ncdiag.formats.blocks import histories, programs, talks
 from ncdiag.formats.blocks.documents import documents
 from ncdiag.formats.blocks.host_logs import host_log
-from ncdiag.formats.blocks.own_trouble import is_mended, is_reported
+from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.runs import of_run
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed
@@ -54,7 +54,7 @@ def mentioned(lines: Sequence[str]) -> list[Mentioned]:
     runs = of_run(lines)
     kinds = _by_form(lines, runs)
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
-    if is_reported(itertools.compress(lines, rest)):
+    if any(map(is_form, lines)) or is_reported(itertools.compress(lines, rest)):
         return []
     for first, last in documents(lines, [not each for each in rest]):
         _mark(kinds, first, last, "a document", runs)

@@ -39,7 +39,7 @@ _ELSEWHERE = lazy_regex(
     r"|\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
     r"|\u4e0d[\u4e86\u80fd]|\u65e0\u6cd5|\u9047\u5230)"
     r"|\u8bf7\u95ee|\u53cd\u9988|\u62a5\u8fd9\u4e2a\u9519|\u8bad\u7ec3\u62a5\u9519|\u62a5\u9519\W*$"
-    r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3)"
+    r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)"
     r"|[\u3040-\u30ff\uac00-\ud7a3\u0400-\u04ff]",
     re.IGNORECASE,
 )
@@ -63,9 +63,11 @@ _ASKING_TITLE = lazy_regex(r"#{1,6} .*[?\uff1f]\s*$")
 _NUMBERED = lazy_regex(r"#|\d{1,2}[.)\u3001]\s*[^\d\s]")
 """The begin of a heading, or of an item with a number."""
 _FORM = lazy_regex(
-    r"\W*(?:\d+[.)]\s*)?(?:describe the (?:bug|issue|problem)|bug(?: description| report)?|issue description"
+    r"\W*(?:\d+[.)]\s*)?(?:describe the (?:bug|issue|problem)|bug(?: description| report)?"
+    r"|issue (?:or feature )?description"
     r"|problem description"
-    r"|(?:steps to )?repro(?:duce|duction)?(?: steps| script| code)?|to reproduce|how to reproduce.{0,30}"
+    r"|(?:steps to )?repro(?:duce|duction)?(?: steps| script| code| (?:the|this) \w{2,12})?"
+    r"|to reproduce|how to reproduce.{0,30}"
     r"|(?:expected|actual|current|observed)"
     r" (?:behaviou?r|results?)|what happened|what (?:did you|i) (?:do|expect|try|tried)|your (?:question"
     r"|current environment|environment)"
@@ -132,7 +134,8 @@ def is_over(text: str) -> bool:
 
 def is_mended(text: str) -> bool:
     """True if the line is about a trouble of another time, and says that it is over."""
-    return _PAST.search(text) is not None and is_over(without_quotations(text))
+    bare = without_quotations(text)
+    return _PAST.search(text) is not None and is_over(bare) and not is_present(bare)
 
 
 def is_past(text: str) -> bool:
@@ -147,6 +150,11 @@ def is_present(text: str) -> bool:
     return _HELP.search(text) is not None or (is_now and _ELSE.search(text) is None)
 
 
+def is_form(text: str) -> bool:
+    """True for a heading of a form for bugs and questions, which no document has."""
+    return _FORM.match(text.strip()) is not None
+
+
 def is_reported(lines: Iterable[str]) -> bool:
     """True if one of the lines reports a trouble of its writer, or asks about it; in a form for bugs, two headings."""
     marks = 0
@@ -155,7 +163,7 @@ def is_reported(lines: Iterable[str]) -> bool:
         if not text or is_printed(text):
             continue
         marks += _WEAK_FORM.match(text) is not None
-        if marks >= _WEAK or _FORM.match(text):
+        if marks >= _WEAK or is_form(text):
             return True
         if kind_of(without_quotations(text)) not in {"command", "code"} and _reports(without_quotations(text)):
             return True

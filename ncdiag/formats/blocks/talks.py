@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -40,7 +41,10 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Questions with their answers: marked as such, or headings that ask."""
     marked = [index for index, line in enumerate(lines) if _Q.match(line)]
     answered = sum(_A.match(line) is not None for line in lines)
-    asked = [index for index, line in enumerate(lines[:-1]) if _ASKED.match(line)]
+    written = [index for index, line in enumerate(lines) if line.strip()]
+    asked = [
+        at for at, answer in itertools.pairwise(written) if _ASKED.match(lines[at]) and not _ASKED.match(lines[answer])
+    ]
     begins = marked if len(marked) >= _PAIRS <= answered else asked if len(asked) >= _PAIRS else []
     if begins:
         yield begins[0], _end_of_paragraph(lines, begins[-1], gap=1)
