@@ -148,7 +148,23 @@ def test_without_the_token_there_is_nothing(served: Served, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[::1", "localhost@evil"]
+    "host",
+    [
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1.evil.example",
+        "",
+        "[::1",
+        "localhost@evil",
+        "evil@localhost",
+        "localhost.",
+        "localhost:",
+        "localhost:80x",
+        "::1",
+        "[10.1.2.3]",
+        "127.1",
+        "localhost/x",
+    ],
 )
 def test_another_name_for_the_host_is_refused(served: Served, host: str) -> None:
     assert served.ask(headers={"Host": host}).status in {400, 421}
@@ -164,12 +180,17 @@ def test_addresses_and_own_names_are_answered(served: Served, host: str) -> None
     [
         {"Origin": "http://evil.example"},
         {"Origin": "http://[::1"},
+        {"Origin": "evil://{host}"},
+        {"Origin": "http://{host}/"},
+        {"Origin": "http://evil@{host}"},
+        {"Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "null"},
     ],
 )
 def test_a_form_of_another_page_is_refused(served: Served, veth: str, headers: dict[str, str]) -> None:
-    answer = served.send(veth, headers=headers)
+    host = urlsplit(served.url).netloc
+    answer = served.send(veth, headers={name: value.replace("{host}", host) for name, value in headers.items()})
     assert (answer.status, answer.text) == (403, "This form was sent from another site.\n")
 
 
@@ -190,6 +211,8 @@ def test_a_form_of_a_browser_that_hides_its_origin_needs_the_token(
     assert bare.send(veth, headers={"Origin": "null"}).status == 403
     assert bare.send(veth, headers={"Origin": "null", "Sec-Fetch-Site": "same-origin"}).status == 200
     assert bare.send(veth, headers={"Origin": bare.url.rstrip("/")}).status == 200
+    secure = bare.url.rstrip("/").replace("http:", "https:")
+    assert bare.send(veth, headers={"Origin": secure, "Sec-Fetch-Site": "same-origin"}).status == 200
 
 
 def test_every_answer_forbids_what_a_browser_need_not_do(served: Served) -> None:

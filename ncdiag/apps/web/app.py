@@ -23,6 +23,7 @@ from ncdiag.apps.web.guard import Guard
 from ncdiag.apps.web.line import Line
 from ncdiag.apps.web.page import Page, said, statics
 from ncdiag.apps.web.settings import Settings
+from ncdiag.apps.web.unfinished import Unfinished
 from ncdiag.apps.web.words import LANGUAGES, accepted
 from ncdiag.apps.web.worker import INPUT, Outcome, Work
 from ncdiag.language import ENGLISH
@@ -54,7 +55,7 @@ class _Site:
     def __init__(self, settings: Settings, note: Callable[[str], None]) -> None:
         self.settings, self.note = settings, note
         self.line = Line(settings.limits.at_once)
-        self.busy = 0
+        self.unfinished = Unfinished(settings.limits.unfinished, settings.limits.unfinished_each)
         self.folder = ""
         self._statics = statics()
 
@@ -98,20 +99,30 @@ class _Judge:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        limits = self._settings.limits
-        if self._site.busy >= limits.at_once + limits.waiting:
+        if uploads.is_too_large(request, self._settings.limits.upload):
+            await self._refuse_unread(request, self._refusal(request, 413, "too_large"), send)
+            return
+        if self._is_full():
             await self._refusal(request, 503, "busy")(scope, receive, send)
             return
-        self._site.busy += 1
-        try:
-            made = self._folder()
-            if made is None:
-                await self._refusal(request, 507, "no_room")(scope, receive, send)
-                return
-            with made as folder:
-                await self._answer(request, Path(folder), send)
-        finally:
-            self._site.busy -= 1
+        made = self._folder()
+        if made is None:
+            await self._refusal(request, 507, "no_room")(scope, receive, send)
+            return
+        with made as folder:
+            await self._answer(request, Path(folder), send)
+
+    def _is_full(self) -> bool:
+        """True if as many analyses run and wait as may."""
+        return len(self._site.line) >= self._settings.limits.at_once + self._settings.limits.waiting
+
+    async def _refuse_unread(self, request: Request, refusal: Response, send: Send) -> None:
+        """Send the refusal before the upload is read; then drop the upload, so that a browser shows the refusal."""
+        await send({"type": "http.response.start", "status": refusal.status_code, "headers": refusal.raw_headers})
+        await send({"type": "http.response.body", "body": refusal.body, "more_body": True})
+        with self._site.unfinished.place(_address(request)) as upload:
+            await uploads.drop(request, self._settings.limits.upload, upload.heard)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _folder(self) -> tempfile.TemporaryDirectory[str] | None:
         """A folder for uploads; None, with a note to the operator, if it cannot be created."""
@@ -124,16 +135,17 @@ class _Judge:
         return made
 
     async def _answer(self, request: Request, folder: Path, send: Send) -> None:
-        sent = folder / INPUT
         try:
-            received = await uploads.receive(request, sent, self._settings.limits.upload)
+            received = await self._received(request, folder / INPUT)
         except uploads.UploadError as error:
             await self._refusal(request, error.status, error.word)(request.scope, request.receive, send)
             return
         async with _while_there(request):
             wants = received.fields.get("format", "")
             response: Response
-            if not received.names:
+            if self._is_full():
+                response = self._refusal(request, 503, "busy")
+            elif not received.names:
                 response = self._refusal(request, 400, "nothing")
             elif wants and wants not in formats():
                 response = self._refusal(request, 400, "no_format")
@@ -142,6 +154,12 @@ class _Judge:
             else:
                 response = self._streamed(request, folder, self._work(request, folder, received))
             await response(request.scope, request.receive, send)
+
+    async def _received(self, request: Request, folder: Path) -> uploads.Received:
+        """The upload, in a place for unfinished ones. Raises UploadError."""
+        with self._site.unfinished.place(_address(request)) as upload:
+            return await uploads.receive(request, folder, self._settings.limits.upload, upload.heard)
+        raise uploads.UploadError(503, "given_up")
 
     def _work(self, request: Request, folder: Path, received: uploads.Received) -> Work:
         limits, wants = self._settings.limits, received.fields.get("format", "")
@@ -224,6 +242,11 @@ class _Judge:
         if "text/html" in request.headers.get("accept", ""):
             return HTMLResponse(page.whole(result=page.failure(sentence)), status, headers)
         return PlainTextResponse(f"{sentence}\n", status, headers)
+
+
+def _address(request: Request) -> str:
+    """The address from which the request came."""
+    return request.client.host if request.client else ""
 
 
 def _wants_events(headers: Headers) -> bool:

@@ -6,9 +6,8 @@ It also adds headers to every answer that keep a browser from loading, running o
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
-from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -29,6 +28,8 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
+
+_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9_.-]{1,253}))(?::[0-9]{1,5})?")
 
 
 class Guard:
@@ -66,30 +67,35 @@ class Guard:
             await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, with_headers)
 
     def _is_name_of_ours(self, host: str) -> bool:
-        """True for an IP address or a known name, which exclude other sites' names for this address (DNS rebinding)."""
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
-        except ValueError:
-            return False
-        return name in self._settings.names or _is_address(name)
+        """True for an IP address or a known name, which exclude other sites' names for this address (DNS rebinding).
 
-    def _is_from_here(self, headers: Mapping[str, str]) -> bool:
+        Nothing but a port may follow it, of any number: tunnels and proxies listen on others.
+        """
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        if found["six"]:
+            return _is_address(found["six"], 6)
+        name = found["name"].lower()
+        return name in self._settings.names or _is_address(name, 4)
+
+    def _is_from_here(self, headers: Headers) -> bool:
         """True if the request comes from this page, or from a program. Browsers may hide the origin of a form.
 
         They then report whether it is their own (`Sec-Fetch-Site`), but only to addresses that they trust: others need
-        the token, which no other page knows.
+        the token, which no other page knows. An origin that they name is that of the page: its host and port, by https
+        if a proxy encrypts.
         """
-        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-        if site is not None:
-            return site in {"same-origin", "none"}
-        if origin in {None, "null"}:
-            return origin is None or bool(self._settings.token)
-        return origin.partition("://")[2] == headers.get("host")
+        sites, origins, host = headers.getlist("sec-fetch-site"), headers.getlist("origin"), headers.get("host")
+        if sites not in ([], ["same-origin"], ["none"]):
+            return False
+        if origins == ["null"]:
+            return bool(sites or self._settings.token)
+        return origins in ([], [f"http://{host}"], [f"https://{host}"])
 
 
-def _is_address(name: str) -> bool:
+def _is_address(text: str, version: int) -> bool:
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(text).version == version
     except ValueError:
         return False
-    return True

@@ -38,6 +38,10 @@ class Line:
         self._tickets.append(ticket)
         return ticket
 
+    def __len__(self) -> int:
+        """The number of tickets that have not left."""
+        return len(self._tickets)
+
     def before(self, ticket: Ticket) -> int:
         """See `Ticket.before`."""
         return max(0, self._tickets.index(ticket) - self._places + 1)

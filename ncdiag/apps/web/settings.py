@@ -14,7 +14,8 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits per user: bytes of an ``upload``, ``seconds`` and bytes of ``memory`` of an analysis.
 
-    ``at_once`` analyses run in parallel, and ``waiting`` more may wait or upload; further users are rejected.
+    ``at_once`` analyses run in parallel, and ``waiting`` more may wait; further users are rejected. ``unfinished``
+    uploads may be in progress, ``unfinished_each`` of them from one address.
     """
 
     upload: int = 256 << 20
@@ -22,6 +23,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     memory: int = 4 << 30
     at_once: int = 2
     waiting: int = 64
+    unfinished: int = 64
+    unfinished_each: int = 32
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,6 +25,10 @@ PASTE = "paste.txt"
 FILES_LIMIT = 500
 SILENCE = 60.0
 """Seconds without data after which an upload is cancelled."""
+TOTAL = 60.0
+"""Seconds that an upload of any length may take."""
+RATE = 16 << 10
+"""Bytes for which an upload may take a further second."""
 _FILE = "file"
 """The form field for files."""
 _FIELDS = frozenset({"format", "redact"})
@@ -53,16 +57,29 @@ class UploadError(Exception):
         super().__init__(word)
 
 
-async def receive(request: Request, folder: Path, limit: int) -> Received:
+def is_too_large(request: Request, limit: int) -> bool:
+    """True if the request says that its body has more than ``limit`` bytes."""
+    declared = request.headers.get("content-length", "")
+    return declared.isascii() and declared.isdigit() and int(declared) > limit
+
+
+async def drop(request: Request, limit: int, heard: Callable[[], None] = lambda: None) -> None:
+    """Read a body that is not needed, as long as one of ``limit`` bytes could take (`receive`)."""
+    with contextlib.suppress(UploadError):
+        await _take(request, None, limit, heard)
+
+
+async def receive(request: Request, folder: Path, limit: int, heard: Callable[[], None] = lambda: None) -> Received:
     """Receive a form (``multipart/form-data``) or a plain text into the folder, at most ``limit`` bytes.
 
-    Raises UploadError. Data beyond the limit is read and dropped up to three times that size, because a browser
-    shows no answer before it has sent everything.
+    Calls ``heard`` whenever data arrives. Raises UploadError, also for an upload that is silent for `SILENCE` seconds,
+    or that takes more than `TOTAL` seconds and one for each `RATE` bytes that have arrived. Data beyond the limit is
+    read and dropped up to three times that size, because a browser shows no answer before it has sent everything.
     """
     received = Received(fields=dict(request.query_params))
     with _Writer(folder, received) as writer:
         try:
-            await _take(request, _taking(request, writer), limit)
+            await _take(request, _taking(request, writer), limit, heard)
         except FormParserError:
             raise UploadError(400, "broken_upload") from None
     return received
@@ -77,26 +94,28 @@ def _taking(request: Request, writer: _Writer) -> _Form | _Bare:
     raise UploadError(415, "wrong_kind")
 
 
-async def _take(request: Request, taking: _Form | _Bare, limit: int) -> None:
+async def _take(request: Request, taking: _Form | _Bare | None, limit: int, heard: Callable[[], None]) -> None:
+    """Read the body; ``taking`` None drops it."""
     size = 0
     pieces = request.stream()
-    declared = request.headers.get("content-length", "")
-    too_large = declared.isascii() and declared.isdigit() and int(declared) > limit
+    began = anyio.current_time()
+    too_large = taking is None
     try:
         while True:
-            with anyio.fail_after(SILENCE):
+            with anyio.fail_after(min(SILENCE, began + TOTAL + size / RATE - anyio.current_time())):
                 piece = await anext(pieces, b"")
             if not piece:
                 break
+            heard()
             size += len(piece)
             too_large = too_large or size > limit
             if size > 3 * limit:
                 break
-            if not too_large:
+            if taking is not None and not too_large:
                 taking.feed(piece)
                 if taking.writer.waiting >= _PIECE:
                     await anyio.to_thread.run_sync(taking.writer.flush)
-        if too_large:
+        if taking is None or too_large:
             raise UploadError(413, "too_large")
         taking.end()
     except ClientDisconnect:
