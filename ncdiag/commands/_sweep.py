@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ncdiag.base.errors import UsageError
 from ncdiag.commands._output import say
 
 if TYPE_CHECKING:
     from ncdiag.machine.host import Seen
+
+_MANY = 200
+"""Number of hosts that are contacted without a question."""
 
 
 class Via(str, enum.Enum):
@@ -39,23 +43,43 @@ Timeout = Annotated[
     float, typer.Option("--host-timeout", metavar="SECONDS", min=1, help="Seconds to wait for each host.")
 ]
 Fanout = Annotated[int, typer.Option(metavar="N", min=1, help="Number of hosts to query in parallel.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Contact more than 200 hosts without asking.")]
 CarrierOptions = Annotated[
     str, typer.Option("--ssh-options", metavar="TEXT", help="Extra options for ssh (or srun, mpirun, kubectl).")
 ]
 
 
 def swept(
-    nodes: str, via: Via, *, push: bool, seconds: float, fanout: int, options: str, quiet: bool
+    nodes: str, via: Via, *, push: bool, seconds: float, fanout: int, options: str, quiet: bool, yes: bool
 ) -> list[Seen]:  # fmt: skip
     """The inspected machines; the number of answers is reported on stderr."""
     from ncdiag.apps.cluster import Wish, sweep_hosts
 
-    wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=_teller(quiet=quiet))
+    wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=_teller(quiet=quiet), begin=beginning(yes=yes))
     found = sweep_hosts(nodes, None if via is Via.auto else via.value, wish, push=push)
     if not quiet:
         asked = [machine for machine in found if machine.host]
         say(f"{sum(not machine.is_silent for machine in asked)} of {len(asked)} hosts answered")
     return found
+
+
+def beginning(*, yes: bool) -> Callable[[int], None]:
+    """A function that reports the number of hosts before the first of many is contacted, and asks on a terminal.
+
+    It raises UsageError unless the answer is yes. ``yes``: it does nothing.
+    """
+
+    def begin(count: int) -> None:
+        if yes or count <= _MANY:
+            return
+        say(f"{count} hosts will be contacted (--yes does not ask)")
+        if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+            say("Continue? [y/N]")
+            if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+                msg = "no host was contacted"
+                raise UsageError(msg)
+
+    return begin
 
 
 def _teller(*, quiet: bool) -> Callable[[int], None]:

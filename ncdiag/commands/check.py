@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, application, shared
-from ncdiag.commands._sweep import Carrier, CarrierOptions, Fanout, Nodes, Push, Timeout, Via, swept
+from ncdiag.commands._sweep import Carrier, CarrierOptions, Fanout, Nodes, Push, Timeout, Via, Yes, swept
 
 if TYPE_CHECKING:
     from ncdiag.diagnose import Diagnosed
@@ -50,6 +50,7 @@ def check(
     host_timeout: Timeout = 60,
     fanout: Fanout = 64,
     push: Push = False,
+    yes: Yes = False,
     ask_nccl: AskNccl = None,
     deltas: Deltas = False,
     baseline: Annotated[
@@ -92,7 +93,8 @@ def check(
     def machines() -> list[Seen]:
         if nodes is not None:
             return swept(
-                nodes, via, push=push, seconds=host_timeout, fanout=fanout, options=ssh_options, quiet=options.quiet
+                nodes, via, push=push, seconds=host_timeout, fanout=fanout, options=ssh_options, quiet=options.quiet,
+                yes=yes,
             )  # fmt: skip
         from ncdiag.machine.host import DELTA_SECONDS, apart, look, machines_in
 

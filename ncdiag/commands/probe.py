@@ -15,7 +15,7 @@ import typer
 
 from ncdiag.base.errors import UsageError
 from ncdiag.commands._options import Options, application, shared
-from ncdiag.commands._sweep import Carrier, CarrierOptions, Via
+from ncdiag.commands._sweep import Carrier, CarrierOptions, Via, Yes, beginning
 
 if TYPE_CHECKING:
     from ncdiag.text import Case, Item
@@ -49,6 +49,7 @@ def probe(
     ] = None,
     via: Carrier = Via.auto,
     ssh_options: CarrierOptions = "",
+    yes: Yes = False,
     seconds: Annotated[
         float, typer.Option(metavar="N", min=1, max=3600, help="Time limit of the connection tests, in seconds.")
     ] = 60,
@@ -122,7 +123,7 @@ def probe(
         bandwidth=bandwidth_seconds if bandwidth else 0.0,
         nccl_tests=nccl_tests,
     )
-    wish, means = Wish(options=ssh_options), None if via is Via.auto else via.value
+    wish, means = Wish(options=ssh_options, begin=beginning(yes=yes)), None if via is Via.auto else via.value
     read: tuple[Item, ...] = ()
     if launch is not None:
         from ncdiag.apps.cluster import launching

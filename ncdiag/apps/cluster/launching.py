@@ -175,6 +175,7 @@ def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     The lines of ssh follow the head of the text.
     """
     plan = found.plan
+    wish.begin(len(plan.hosts))
     needs = {"programs": _programs(plan), "paths": _paths(plan)}
     here = frozenset(name for name in plan.hosts if is_here(name, resolved(name)))
     by_ssh = _logs_in(plan)
@@ -183,7 +184,7 @@ def tried(found: Asked, via: Via | None, trial: Trial, wish: Wish) -> Tried:
     own_way = ways(plan.ssh or () if by_ssh or means == "ssh" else ())
     options = wish.options or (shlex.join(own_way.options) if means == "ssh" else "")
     whole = msgspec.structs.replace(trial, needs=needs, ssh=by_ssh and own_way.port is None)
-    carried = msgspec.structs.replace(wish, options=options, here=here)
+    carried = msgspec.structs.replace(wish, options=options, here=here, begin=lambda _: None)
     own = next(iter(sorted(here)), socket.gethostname())
     peers = [name for name in plan.hosts if name not in here]
     with ThreadPoolExecutor(1) as pool:

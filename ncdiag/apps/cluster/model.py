@@ -31,11 +31,13 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """Parameters of a request. ``seconds`` is the timeout per host, ``fanout`` the number of hosts in parallel.
 
     ``options`` are passed to ssh, or to srun, mpirun or kubectl if one of these is used. ``tell`` is called with the
-    number of hosts that have answered. ``here`` are names of this host, which needs no ssh.
+    number of hosts that have answered, ``begin`` with the number of hosts before the first is contacted; it raises an
+    error to prevent that. ``here`` are names of this host, which needs no ssh.
     """
 
     seconds: float = 60.0
     fanout: int = 64
     options: str = ""
     tell: Callable[[int], None] = lambda _: None
+    begin: Callable[[int], None] = lambda _: None
     here: frozenset[str] = frozenset()

@@ -38,7 +38,9 @@ def asked(nodes: str, means: Via, command: str, wish: Wish, talk: Talk | None = 
     if means == "kubectl":
         answers = _pods(nodes, command, wish, talk)
     else:
-        answers = _hosts(targets(nodes), means, command, wish, talk)
+        hosts = targets(nodes)
+        wish.begin(len(hosts))
+        answers = _hosts(hosts, means, command, wish, talk)
     return [msgspec.structs.replace(answer, by=means) for answer in answers]
 
 
@@ -94,6 +96,7 @@ def _pods(selector: str, command: str, wish: Wish, talk: Talk | None) -> list[An
         msg = f"no pod has the labels {selector}"
         raise UsageError(msg)
     running = [name for name, phase in phases.items() if phase == "Running"]
+    wish.begin(len(running))
     line = shlex.join(["kubectl", *options, "exec", "-i"]) + " %h -- sh -c " + shlex.quote(command)
     local = line.replace("%", "%%").replace("%%h --", "%h --", 1)
     answers = _by_shells(running, local, wish, talk, local=True) if running else []
