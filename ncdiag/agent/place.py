@@ -5,17 +5,24 @@ behind if the program is killed. Otherwise, and to replace an existing file, a h
 """
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
 from typing import Iterable, Optional
 
+_LINKS = 40
+"""Maximum number of links that lead to a file, as in Linux."""
+
 
 def place(pieces: Iterable[bytes], path: str, mode: int = 0o600) -> None:
-    """Create or replace the file ``path`` atomically; devices and pipes are written in place. Raises OSError."""
-    path = os.path.realpath(path)
+    """Create or replace the file ``path`` atomically; devices and pipes are written in place.
+
+    Raises OSError, also for a link that another user owns, who would choose the file.
+    """
+    path = _resolved(path)
     with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        if not stat.S_ISREG(os.lstat(path).st_mode):
             with open(path, "wb") as device:
                 device.writelines(pieces)
             return
@@ -28,6 +35,23 @@ def place(pieces: Iterable[bytes], path: str, mode: int = 0o600) -> None:
         if not _linked(target.fileno(), path):
             target.seek(0)
             _named(iter(lambda: target.read(1 << 20), b""), path, mode)
+
+
+def _resolved(path: str) -> str:
+    """The path of the file to which links of this user and of root lead; it may not exist. Raises OSError."""
+    for _ in range(_LINKS):
+        folder, name = os.path.split(path.rstrip(os.sep) or path)
+        path = os.path.join(os.path.realpath(folder), name)
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return path
+        if not stat.S_ISLNK(found.st_mode):
+            return path
+        if hasattr(os, "geteuid") and found.st_uid not in (0, os.geteuid()):
+            raise PermissionError(errno.EPERM, "it is a link that another user owns")
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
 def _nameless(folder: str) -> Optional[int]:

@@ -331,3 +331,34 @@ def test_two_at_once(project: Path, tmp_path: Path) -> None:
         writer.join()
     assert bundle.read(path).recorded.host == packed_once.recorded.host
     assert [p.name for p in tmp_path.iterdir()] == ["x.tar.gz"]
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_of_another_user_is_not_written_through(tmp_path: Path, *, exists: bool) -> None:
+    """Whoever made the link would choose the file: a bundle of root could replace any."""
+    target, own, foreign = tmp_path / "target", tmp_path / "own.tar.gz", tmp_path / "foreign.tar.gz"
+    if exists:
+        target.write_text("kept")
+    foreign.symlink_to("target")
+    os.lchown(foreign, 12345, -1)
+    own.symlink_to(foreign)
+    for path in (foreign, own):
+        with pytest.raises(PermissionError, match="it is a link that another user owns"):
+            place_module.place([b"written"], str(path))
+    assert target.exists() == exists
+    assert not exists or target.read_text() == "kept"
+    assert foreign.is_symlink()
+
+
+def test_links_of_this_user_lead_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a").symlink_to("folder/b")
+    (tmp_path / "folder" / "b").symlink_to("c")
+    (tmp_path / "loop").symlink_to("loop")
+    for text in (b"first", b"second"):
+        place_module.place([text], str(tmp_path / "a"))
+        assert (tmp_path / "folder" / "c").read_bytes() == text
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        place_module.place([b"nothing"], str(tmp_path / "loop"))
+    assert sorted(path.name for path in (tmp_path / "folder").iterdir()) == ["b", "c"]
