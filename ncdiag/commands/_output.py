@@ -93,10 +93,14 @@ def write(text: str, path: Path | None, *, encoding: str | None = None) -> None:
 
 
 def pour(pieces: Iterable[bytes], path: Path | None) -> None:
-    """Write pieces as they come; otherwise like `write`."""
+    """Write pieces of text from the input as they come; otherwise like `write`.
+
+    A terminal gets them sanitised. A file or a pipe gets every character: a later diagnosis reads the same text.
+    """
     if path is None or str(path) == "-":
+        shown = clean if sys.stdout is not None and sys.stdout.isatty() else str
         for piece in pieces:
-            _to_stdout(piece.decode("utf-8", "replace"), "utf-8")
+            _to_stdout(shown(piece.decode("utf-8", "replace")), "utf-8")
     else:
         to_file(pieces, path)
 
