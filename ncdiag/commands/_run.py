@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ncdiag.apps.watching import End, Job, Outputs, Progress, Session, launch, place, settings, torch
+from ncdiag.apps.watching import End, Hang, Job, Outputs, Progress, Session, launch, place, settings, torch
 from ncdiag.base.errors import NcdiagError, contained
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
@@ -114,7 +114,8 @@ class Runner:
         if self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
-            self._diagnoses.begin(lambda: self._session.items(self._environment))
+            hang = Hang(self._job.pid, self._progress.silent_for)
+            self._diagnoses.begin(lambda: self._session.items(self._environment, hang=hang))
 
     def _take(self, answer: Answer | None) -> None:
         """Show the diagnosis of a job that hangs, unless it repeats the last one, and end the job if requested.

@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from ncdiag.apps.watching import PIECE, Files, Progress
+from ncdiag.apps.watching import PIECE, Files, Progress, standing
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
-from ncdiag.text import Growing, Item, Stop
+from ncdiag.text import Growing, Item, Stop, TextSource
 
 _TICK = 0.5
 _SETTLED = 1.0
@@ -95,7 +95,11 @@ class Watcher:
         return [source for source in (*own, *self._files.sources) if source.size]
 
     def _items(self) -> Iterator[Item]:
-        return (source.reading() for source in self._sources())
+        sources = self._sources()
+        yield from (source.reading() for source in sources)
+        if self._progress.is_told and any(source.has_nccl for source in sources):
+            text = standing.silence(standing.LOGS_SILENT, self._progress.silent_for)
+            yield TextSource.of_bytes("ncdiag watch", f"{text}\n".encode())
 
     def _look(self, now: float) -> None:
         """Start a diagnosis if something was printed and the log pauses, or if nothing was printed for long."""

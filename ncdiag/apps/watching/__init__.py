@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from ncdiag.base.faces import exported
 
 if TYPE_CHECKING:
-    from ncdiag.apps.watching import launch, place, settings, torch
+    from ncdiag.apps.watching import launch, place, settings, standing, torch
     from ncdiag.apps.watching.follow import PIECE, Files
     from ncdiag.apps.watching.job import Job, die_of
     from ncdiag.apps.watching.judging import Judging
     from ncdiag.apps.watching.outputs import Outputs
     from ncdiag.apps.watching.progress import Progress
-    from ncdiag.apps.watching.session import End, Session
+    from ncdiag.apps.watching.session import End, Hang, Session
 
 __all__ = [
     "PIECE",
     "End",
     "Files",
+    "Hang",
     "Job",
     "Judging",
     "Outputs",
@@ -28,17 +29,18 @@ __all__ = [
     "launch",
     "place",
     "settings",
+    "standing",
     "torch",
 ]  # fmt: skip
 __getattr__ = exported(
     __name__,
     {
-        "": ("launch", "place", "settings", "torch"),
+        "": ("launch", "place", "settings", "standing", "torch"),
         "follow": ("Files", "PIECE"),
         "job": ("Job", "die_of"),
         "judging": ("Judging",),
         "outputs": ("Outputs",),
         "progress": ("Progress",),
-        "session": ("End", "Session"),
+        "session": ("End", "Hang", "Session"),
     },
 )

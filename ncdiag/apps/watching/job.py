@@ -134,11 +134,11 @@ class Job:
 
     def end(self, grace: float) -> None:
         """End the job and all its descendants: SIGTERM, and SIGKILL ``grace`` seconds later."""
-        started = [self.pid, *_descendants(self.pid)]
+        started = [self.pid, *descendants(self.pid)]
         for number in (signal.SIGTERM, signal.SIGCONT):
             _kill(started, number)
         if not self.wait(grace):
-            _kill(started := [*started, *_descendants(self.pid)], signal.SIGKILL)
+            _kill(started := [*started, *descendants(self.pid)], signal.SIGKILL)
             self.wait(grace)
         else:
             _kill(started[1:], signal.SIGKILL)
@@ -179,7 +179,7 @@ def _kill(pids: Sequence[int], number: int) -> None:
             os.kill(pid, number)
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
     """All descendants of a process."""
     parents: dict[int, list[int]] = {}
     for child, parent in _parents():

@@ -16,6 +16,7 @@ from ncdiag.apps.watching.kernel import Kernel
 from ncdiag.apps.watching.outputs import Outputs
 from ncdiag.apps.watching.place import Place
 from ncdiag.apps.watching.settings import Settings
+from ncdiag.apps.watching.standing import SILENT, silence, standing
 from ncdiag.base.errors import InputError
 from ncdiag.machine.inputs import inputs
 from ncdiag.text import Growing, Item, TextSource, Unreadable, read_source
@@ -53,6 +54,18 @@ def _signal(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:  # a real-time signal
         return f"signal {number}"
+
+
+class Hang(msgspec.Struct, frozen=True):
+    """A job that has printed nothing for ``silence`` seconds, and the id of its first process."""
+
+    pid: int
+    silence: float
+
+    @property
+    def text(self) -> str:
+        """The silence, and the state of each process of the job on this host, one line each."""
+        return "".join(f"{line}\n" for line in (silence(SILENT, self.silence), *standing(self.pid)))
 
 
 class Session:
@@ -97,12 +110,14 @@ class Session:
         """(output of the job, NCCL's logs)."""
         return self.outputs.sources, self.files.sources
 
-    def items(self, environment: Mapping[str, str], *, end: End | None = None) -> Iterator[Item]:
-        """The input of a diagnosis. ``end``: how the job ended; None while it runs."""
+    def items(
+        self, environment: Mapping[str, str], *, end: End | None = None, hang: Hang | None = None
+    ) -> Iterator[Item]:
+        """The input of a diagnosis. ``end``: how the job ended; None while it runs. ``hang``: how it hangs, if so."""
         self._has_failed = end is not None and end.code != 0
-        return self._items(environment, end)
+        return self._items(environment, end, hang)
 
-    def _items(self, environment: Mapping[str, str], end: End | None) -> Iterator[Item]:
+    def _items(self, environment: Mapping[str, str], end: End | None, hang: Hang | None) -> Iterator[Item]:
         command = read_source(
             TextSource.of_bytes("the command", f"$ {shlex.join(self._argv)}\n".encode("utf-8", "replace"))
         )
@@ -117,6 +132,8 @@ class Session:
                 yield from inputs([path])
             except InputError as error:  # noqa: PERF203  (one bad dump does not stop the others)
                 yield Unreadable(path, str(error).removeprefix(f"cannot read {path}: "))
+        if hang is not None:
+            yield TextSource.of_bytes("ncdiag run", hang.text.encode("utf-8", "replace"))
         if end is not None:
             yield TextSource.of_bytes("ncdiag run", f"{end.text}; its process was {end.pid}\n".encode())
         if self._has_failed:

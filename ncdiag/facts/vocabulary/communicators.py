@@ -9,6 +9,9 @@ from ncdiag.facts.model import Communicator, Job, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.stacks import stands
 
+_SILENT = "run-silent"
+"""The event of `ncdiag run` and `ncdiag watch` for a job that prints nothing any more."""
+
 
 @derived
 def ranks_by_communicator(job: Job, view: View) -> dict[str, tuple[Rank, ...]]:
@@ -30,14 +33,16 @@ def members(communicator: Communicator, view: View) -> tuple[Rank, ...]:
 def is_stuck(communicator: Communicator, view: View) -> bool | None:
     """Did ranks begin to set up this communicator, wait for others, and not complete it?
 
-    True if a failure was reported, if a person says that it hangs, if a stack shows a process waiting in the set-up, or
-    if the files of several ranks all end at the same step: other ranks are missing, and none completed. None where a
-    single log may just have been cut off or have lost lines. An NCCL warning counts as a separate failure.
+    True if a failure was reported, if a person or ncdiag run says that it hangs, if a stack shows a process waiting in
+    the set-up, or if the files of several ranks all end at the same step: other ranks are missing, and none completed.
+    None where a single log may just have been cut off or have lost lines. An NCCL warning counts as a separate failure.
     """
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
     if started <= ready or _went_on(view.job) or _warned(view.job):
         return False if started else None
     if any(told.what == "hangs" for told in view.job.complaints):
+        return True
+    if any(event.event == _SILENT for event in view.job.events):
         return True
     if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
         return True

@@ -52,7 +52,7 @@ def end_heading(event: Event, view: View) -> str:
             return f"{ended(event, view)} ended ({way_it_ended(event, view)})"
         told = f"{name} (exit code {code})" if name and code is not None else name or _code(code)
         how = f"{_VERBS[end_kind(event, view)]}: {told} in {_process(event, view, code)}{_library(event)}"
-    return ", ".join(filter(None, (how, _moment(event, view))))
+    return ", ".join(filter(None, (how, moment(event, view))))
 
 
 @derived
@@ -99,7 +99,7 @@ def _worded(text: str) -> str:
 
 def _process(event: Event, view: View, code: int | None) -> str:
     """``rank 3 on n2 (PID 4711)``, as far as known."""
-    pid, rank = _pid(event, view), _rank(event, view)
+    pid, rank = _pid(event, view), rank_of(event, view)
     if rank is not None:
         name = f"rank {rank.rank}" + (f" on {rank.host}" if rank.host else "")
     elif event.event == RUN_ENDED:
@@ -116,7 +116,7 @@ def _pid(event: Event, view: View) -> int | None:
     return next((e.pid for e in same_process(event, view) if e.pid is not None), None)
 
 
-def _rank(event: Event, view: View) -> Rank | None:
+def rank_of(event: Event, view: View) -> Rank | None:
     """The rank of the process: by its number, else by its process id on the same host."""
     pid, host = _pid(event, view), event.host or event.fields.get("on_host")
     for rank in view.job.ranks:
@@ -126,9 +126,9 @@ def _rank(event: Event, view: View) -> Rank | None:
     return None
 
 
-def _moment(event: Event, view: View) -> str:
+def moment(event: Event, view: View) -> str:
     """How far the process, else the job, had come; empty if unknown."""
-    rank = _rank(event, view)
+    rank = rank_of(event, view)
     reached: Phase | None = came_to(rank, view) if rank is not None else None
     of_job: Phase | None = phase(view.job, view)
     if of_job == "later" or reached is None:

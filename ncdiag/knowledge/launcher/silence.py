@@ -1,0 +1,119 @@
+"""A job that prints nothing any more: how far it came, who did not arrive, and what its processes do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.communicators import is_stuck
+from ncdiag.facts.vocabulary.outcome import outcome
+from ncdiag.knowledge.launcher.ends import RUN_ENDED, RUN_STOPPED, moment, rank_of
+from ncdiag.knowledge.launcher.progress import progress
+from ncdiag.messages.vocabulary.phases import phase
+
+RUN_SILENT, PROCESS_STATE = "run-silent", "process-state"
+_STATES = {
+    "T": "is stopped", "t": "is held by a debugger", "D": "cannot be interrupted", "Z": "has ended and is a zombie",
+    "R": "runs", "S": "sleeps", "I": "sleeps",
+}  # fmt: skip
+"""What the letters of proc_pid_stat(5) say."""
+_DECIDE = "TtD"
+"""States in which a process cannot go on by itself, in the order of what decides."""
+_NAMED = 3
+"""The most processes that a title names one by one."""
+
+
+@derived_of(RUN_SILENT)
+def is_silent_job(event: Event, view: View) -> bool:
+    """Does the job hang as far as is known: it printed nothing for long, and did not end?
+
+    The growth of logs alone shows no hang of a job that did not start, or that failed or finished before the silence.
+    """
+    job = view.job
+    if any(other.event in {RUN_ENDED, RUN_STOPPED} for other in job.events):
+        return False
+    is_watched = event.fields.get("of_logs") is None
+    return is_watched or (phase(job, view) is not None and outcome(job, view) not in {"failed", "finished"})
+
+
+@derived
+def hang_heading(event: Event, view: View) -> str:
+    """Since when there is no output, how far the job came, and which ranks did not arrive, as a title."""
+    fields = event.fields
+    how = f"HANGS: no output for {fields.get('silent_seconds')} s (since {fields.get('since')})"
+    reached = moment(event, view) or "before NCCL printed a line"
+    return "; ".join([f"{how}, {reached}", *_set_ups(view.job, view), *_processes(view.job, view)])
+
+
+@derived_of(PROCESS_STATE)
+def holds_the_job(event: Event, view: View) -> bool:
+    """Can this process of a silent job not go on by itself? The first of those in the same state at the same place."""
+    if _letter(event) not in _DECIDE or not any(
+        is_silent_job(e, view) for e in view.job.events if e.event == RUN_SILENT
+    ):
+        return False
+    return _alike(event, view.job)[0] is event
+
+
+@derived
+def held_text(event: Event, view: View) -> str:
+    """The process, and others like it, with its state: ``rank 3 (PID 4711) is stopped (T: do_signal_stop)``."""
+    alike = _alike(event, view.job)
+    for each in alike:
+        view.note(each)
+    return f"{_names(alike, view)} {_state_text(_letter(event), str(event.fields.get('wchan')))}"
+
+
+@derived
+def held_pids(event: Event, view: View) -> str:
+    """The ids of the processes that are held like this one, for a command line."""
+    return " ".join(str(each.pid) for each in _alike(event, view.job))
+
+
+def _alike(event: Event, job: Job) -> list[Event]:
+    """The processes in the same state at the same place."""
+    place = _letter(event), event.fields.get("wchan")
+    return [each for each in _states(job) if (_letter(each), each.fields.get("wchan")) == place]
+
+
+def _set_ups(job: Job, view: View) -> list[str]:
+    """The communicators whose set-up waits for ranks, with the ranks that came and that did not."""
+    return [f"communicator {c.id}: {progress(c, view)}" for c in job.communicators if is_stuck(c, view)][:1]
+
+
+def _states(job: Job) -> list[Event]:
+    return [event for event in job.events if event.event == PROCESS_STATE]
+
+
+def _letter(event: Event) -> str:
+    return str(event.fields.get("state"))
+
+
+def _processes(job: Job, view: View) -> list[str]:
+    """What the processes do: those that cannot go on first, else all of them, alike ones together."""
+    states = _states(job)
+    for event in states:
+        view.note(event)
+    deciding = [event for letter in _DECIDE for event in states if _letter(event) == letter]
+    groups: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in deciding or states:
+        groups[_letter(event), str(event.fields.get("wchan"))].append(event)
+    return [f"{_names(events, view)} {_state_text(*place)}" for place, events in groups.items()][:_NAMED]
+
+
+def _names(events: list[Event], view: View) -> str:
+    """``rank 3 (PID 4711)``, ``python (PID 4711)``; several alike: ``8 processes (ranks 0-7)``."""
+    found = [rank_of(event, view) for event in events]
+    ranks = [rank.rank for rank in found if rank is not None and rank.rank is not None]
+    if len(events) == 1:
+        name = f"rank {ranks[0]}" if ranks else events[0].fields.get("name")
+        return f"{name} (PID {events[0].pid})"
+    return f"{len(events)} processes" + (f" (ranks {fold_ranks(ranks)})" if ranks else "")
+
+
+def _state_text(letter: str, wchan: str) -> str:
+    """The state in words, with the function of the kernel in which the process waits: ``sleeps (S: do_wait)``."""
+    return f"{_STATES.get(letter, 'is')} ({letter}{'' if wchan == '-' else f': {wchan}'})"
