@@ -24,6 +24,8 @@ _MOST_SIGNS, _OF_FINDING = 4.0, 0.5
 _USUAL_SIGNS = 1.0
 """The score of a finding whose rule has no signs: that of a usual finding."""
 
+_OF_A_MESSAGE = 1
+"""Lines after the first failing one that may be of the same message (perftest prints the status below it)."""
 GUESS = -0.8
 _STEP = 0.1
 _PROOFS: Mapping[Confidence, float] = {"certain": 1.8, "likely": 1.3, "possible": 1.2}
@@ -45,8 +47,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 class Basis(msgspec.Struct, frozen=True):
     """What the terms compare a candidate with.
 
-    ``first``: source and line of the first failure that counts; ``is_first_found``: a finding that names a failure, and
-    is no echo, rests on it; ``explained``: names of the rules that a finding's rule explains, wherever.
+    ``first``: source and line of the first failure that counts; ``is_first_found``: a finding that is no echo rests on
+    it; ``explained``: names of the rules that a finding's rule explains, wherever.
     """
 
     first: tuple[str, int] | None = None
@@ -64,9 +66,7 @@ def basis(findings: Iterable[Finding], view: View) -> Basis:
         current[name] for found in held for name in found.rule.explains
         if current.get(name, found.rule.name) != found.rule.name
     }  # fmt: skip
-    is_first_found = any(
-        not (found.rule.echo or found.rule.floor) and _rests_on(first, found.evidence) for found in held
-    )
+    is_first_found = any(not found.rule.echo and _rests_on(first, found.evidence) for found in held)
     return Basis(first, is_first_found, frozenset(explained))
 
 
@@ -132,7 +132,9 @@ def _echo(of: Candidate, basis: Basis) -> float:
     """It only shows that another process or an earlier call failed; less if a finding names that failure."""
     if of.finding is None or not of.rule.echo:
         return 0.0
-    return -4.2 if basis.is_first_found and not _rests_on(basis.first, of.evidence) else -1.8
+    first = basis.first
+    at_first = first and all(e.source == first[0] and 0 <= e.line - first[1] <= _OF_A_MESSAGE for e in of.evidence)
+    return -4.2 if basis.is_first_found and not (at_first or _rests_on(first, of.evidence)) else -1.8
 
 
 def _vague(of: Candidate, _: Basis) -> float:
