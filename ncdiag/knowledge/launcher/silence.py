@@ -55,7 +55,7 @@ def holds_the_job(event: Event, view: View) -> bool:
         is_silent_job(e, view) for e in view.job.events if e.event == RUN_SILENT
     ):
         return False
-    return _alike(event, view.job)[0] is event
+    return _alike(event, view.job)[0].order == event.order
 
 
 @derived
