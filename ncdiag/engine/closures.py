@@ -158,7 +158,7 @@ def _quantifier(tree: Quantifier) -> Run:
 
 
 def _judging(tree: Quantifier) -> Callable[[Frame, Any, int], Judged]:
-    """The function that judges an element, which stands for so many."""
+    """Return a function that judges one element; ``times`` is the number of elements for which the result holds."""
     name = tree.name
     item = test(tree.item) if tree.item is not None and tree.word != "distinct" else None
     condition = test(tree.condition) if tree.condition is not None else None

@@ -47,8 +47,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 class Basis(msgspec.Struct, frozen=True):
     """What the terms compare a candidate with.
 
-    ``first``: source and line of the first failure that counts; ``is_first_found``: a finding that is no echo rests on
-    it; ``explained``: names of the rules that a finding's rule explains, wherever.
+    ``first``: source and line of the first failure that counts; ``is_first_found``: True if a finding that is not an
+    echo has it as evidence; ``explained``: names of the rules that a finding's rule explains, wherever.
     """
 
     first: tuple[str, int] | None = None
@@ -129,7 +129,7 @@ def _floor(of: Candidate, _: Basis) -> float:
 
 
 def _echo(of: Candidate, basis: Basis) -> float:
-    """It only shows that another process or an earlier call failed; less if a finding names that failure."""
+    """It only shows that another process or an earlier call failed. Less if a finding reports that failure."""
     if of.finding is None or not of.rule.echo:
         return 0.0
     first = basis.first

@@ -1,8 +1,8 @@
 """The facts of a job after a fix: its settings changed, and what they decide simulated where that is possible.
 
-What the failed run printed about a quantity that the fix changes (its interface, its GID entry, its path) is no longer
-true. NCCL's choice replaces it where it can be simulated; everything else about that quantity is unknown. Lines that
-report a failure belong to the failed run, and are left out.
+The failed run printed its interface, GID entry or path. A fix that changes one of these makes the printed value wrong:
+NCCL's choice replaces it where it can be simulated, otherwise it is unknown. Lines that report a failure are left out,
+because they belong to the failed run.
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ _QUOTES = lazy_regex(
 )
 """A sentence of a person that quotes what a program printed."""
 _MEANING = lazy_regex(r"\bwhat\s(?:does|do|is|are)\s(?:\S+\s){0,12}mean|\bthe\smeaning\sof\b|什么意思", re.IGNORECASE)
-_LOOKED_AT, _REMEMBERED = 1000, 1 << 14
+_LOOKED_AT, _REMEMBERED, _SHORT = 1000, 1 << 14, 2000
+"""Characters in which a question is looked for, number of lines whose answer is kept, and the longest of these."""
 _LAST_ERROR = "Last error:"
 _TAGGED = 120
 """Characters of ``Last error:`` with a tag of the launcher (``worker-1: ``) before it."""
@@ -73,7 +74,8 @@ Form = Callable[[str, _context.Context], "_events.Found | None"]
 
 def form_of_program(text: str, context: _context.Context) -> _events.Found | None:
     """The last line of a Python traceback, an end or an error by its form, a failure by its words."""
-    return _by_form(text, context.level)
+    known = _by_form if len(text) <= _SHORT else _by_form.__wrapped__
+    return known(text, context.level)
 
 
 @functools.lru_cache(_REMEMBERED)
@@ -153,7 +155,7 @@ def of_line(
     """The events of a line without its prefixes; ``told``: it is NCCL's own text."""
     if told:
         return _events.last_error(text.removeprefix(_LAST_ERROR).lstrip())
-    found = list(_by_catalogue(text))
+    found = list((_by_catalogue if len(text) <= _SHORT else _by_catalogue.__wrapped__)(text))
     if found or _asks_meaning(text):
         return found
     other = form(text, context)

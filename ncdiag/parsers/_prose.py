@@ -105,10 +105,13 @@ def is_curt(text: str) -> bool:
     return len(words) == len(tokens) > _SMALL_NEEDED and any(word in _SMALL or word in _PERSON for word in words)
 
 
-@functools.lru_cache(_REMEMBERED)
 def is_prose(text: str) -> bool:
     """True if the line, without its prefixes, reads like a sentence of a person."""
-    text = text.strip()[:_LONGEST]
+    return _is_prose(text.strip()[:_LONGEST])
+
+
+@functools.lru_cache(_REMEMBERED)
+def _is_prose(text: str) -> bool:
     if not text.isascii() and len(SCRIPT.findall(text)) >= _SIGNS_NEEDED:
         return _PROGRAM.match(text) is None
     if _PROGRAM.match(text):

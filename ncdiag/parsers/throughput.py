@@ -39,8 +39,8 @@ _HOROVOD = (
 )
 _CELLS = tuple(rf"(?=(?:.{{0,300}}?{_EDGE})?(?i:{name})[ ]{{0,60}}(?:[|,\t]|  |[ ]?$))" for name in (_COUNT, _RATE))
 _BETWEEN_BARS = tuple(rf"(?=(?:.{{0,300}}?\|)?[ ]{{0,60}}(?i:{name})[ ]{{0,60}}(?:\||$))" for name in (_PLACES, _SPEED))
-_HAS_RATE = r"(?=.{0,400}?(?i:(?:/|per)[ ]?s|throughput))"
-"""Checked first, because to look for each column costs more."""
+_HAS_RATE = r"(?=.{0,600}?(?i:(?:/|per)[ ]?s|throughput))"
+"""Checked first, because to look for each column costs more; it reaches further than the columns may be."""
 ANCHOR = f"(?:{_HAS_RATE}{''.join(_CELLS)}|(?=.{{0,300}}\\|){''.join(_BETWEEN_BARS)}|{_HOROVOD})"
 SIGNS = ("speed", "time", "latency", "速度", "耗时", "性能")
 FREQUENT = {"time": "the heading of a column of times, beside one of hosts, which are in more lines still"}

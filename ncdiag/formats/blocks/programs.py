@@ -36,7 +36,7 @@ _OF_DIFF = lazy_regex(r"[ +@\\-]|diff |index [0-9a-f]|(?:new|deleted) file|simil
 
 
 def sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Programs, rules and alerts, and diffs. A traceback is no program."""
+    """Programs, rules and alerts, and diffs. A traceback is not a program."""
     yield from _diffs(lines)
     begin = last = quoted = -1
     strong = defines = others = 0

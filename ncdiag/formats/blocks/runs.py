@@ -15,7 +15,7 @@ from ncdiag.formats.line_kinds import kind_of, printed_by
 FENCE = lazy_regex(r"\s*(?:```|~~~)")
 """The line that begins or ends a code block of Markdown."""
 _NEEDED, _ALONE = 3, 2
-"""Minimum number of lines of a run in an example (indented, or between fences), and in a paragraph of its own."""
+"""Minimum number of log lines of a run: in an example (indented or in a code block), and in a separate paragraph."""
 _APART, _HELP = 2, 40
 """Maximum number of other lines between two lines of a run, and below a rule."""
 _RULE = lazy_regex(r"\s*(?:\S{1,40}: )?-{60,}\s*$")

@@ -99,12 +99,12 @@ def status(events: Iterable[Event]) -> tuple[int | None, int | None]:
 
     An exit code above 128 is given together with its signal. A negative one, as Python reports it, is a signal alone.
     """
-    told = list(events)
-    for event in told:
+    held = list(events)
+    for event in held:
         number = event.fields.get("signal")
         if isinstance(number, int):
             return number, None
-    for event in told:
+    for event in held:
         printed = _EXIT_CODE.search(event.text)
         code = event.fields.get("exit_code", int(printed[1]) if printed else None)
         if isinstance(code, int) and code:

@@ -50,8 +50,8 @@ def end_heading(event: Event, view: View) -> str:
         name, code = _way(event, view)
         if not name and code is None:
             return f"{ended(event, view)} ended ({way_it_ended(event, view)})"
-        told = f"{name} (exit code {code})" if name and code is not None else name or _code(code)
-        how = f"{_VERBS[end_kind(event, view)]}: {told} in {_process(event, view, code)}{_library(event)}"
+        status_text = f"{name} (exit code {code})" if name and code is not None else name or _code(code)
+        how = f"{_VERBS[end_kind(event, view)]}: {status_text} in {_process(event, view, code)}{_library(event)}"
     return ", ".join(filter(None, (how, moment(event, view))))
 
 

@@ -70,7 +70,7 @@ _NEEDED = lazy_regex(
     r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid",
     re.IGNORECASE,
 )
-_NAMED = lazy_regex("|".join(f"(?P<{thing.value.replace('-', '_')}>{thing.names})" for thing in _THINGS), re.IGNORECASE)
+_NAMED = lazy_regex("|".join(f"(?P<t{number}>{thing.names})" for number, thing in enumerate(_THINGS)), re.IGNORECASE)
 """Asked before the patterns of the things, which are long: most sentences name none."""
 _NOT_SO = lazy_regex(
     r"\b(?:if|unless|until|make\ssure|check|whether|should|must|can|could|would|need)\b(?:\W+\w+){0,4}\W*$",
@@ -92,7 +92,7 @@ def read(sentence: str) -> list[str]:
     if not _NEEDED.search(sentence):
         return []
     named = {found.lastgroup for found in _NAMED.finditer(sentence)}
-    things = [thing for thing in _THINGS if thing.value.replace("-", "_") in named]
+    things = [thing for number, thing in enumerate(_THINGS) if f"t{number}" in named]
     if not things:
         return []
     said, asked = split_question(without_quotes(sentence))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ncdiag.formats.blocks.host_logs import host_log
-from ncdiag.formats.blocks.kinds import PROGRAMS, Mentioned, mentioned
 from ncdiag.text.reading.model import Reading
+
+if TYPE_CHECKING:
+    from ncdiag.formats.blocks.kinds import Mentioned
 
 _SAID = frozenset({"Event", "Complaint", "Trial", "Rank", "Communicator", "Connection", "RunLabel", "Timeout"})
 """What happened, as a line reports it. Settings, launch lines and outputs in a document are still checked for risks."""
@@ -23,6 +25,8 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     """The reading of a short source without what its lines (all, in order) only mention, and with a note on it."""
     if not any(found.entity in _SAID for found in reading.observations):
         return reading
+    from ncdiag.formats.blocks.kinds import mentioned  # with its patterns, which only a text with events needs
+
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in mentioned(lines)])
 
 
@@ -31,6 +35,9 @@ def without_other_systems(reading: Reading) -> Reading:
     events = {found.span.line: found.span.text for found in reading.observations if found.entity == "Event"}
     if not events:
         return reading
+    from ncdiag.formats.blocks.host_logs import host_log
+    from ncdiag.formats.blocks.kinds import Mentioned
+
     spans = events | {span.line: span.text for span in reading.unread}
     numbers = sorted(spans)
     blocks = list(host_log([spans[number] for number in numbers]))
@@ -41,6 +48,8 @@ def without_other_systems(reading: Reading) -> Reading:
 def _without(reading: Reading, blocks: Sequence[Mentioned]) -> Reading:
     if not blocks:
         return reading
+    from ncdiag.formats.blocks.kinds import PROGRAMS
+
     places = {number for block in blocks for number in block.lines}
     left_out = {found.span.line for found in reading.observations if found.entity in _SAID} & places
     # what a program does, or a rule says, is a fact beside a run, too

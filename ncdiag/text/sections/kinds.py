@@ -141,7 +141,7 @@ def kinds_of(parsers: tuple[Parser, ...]) -> Kinds:
 
 
 _DIGITS = lazy_regex(
-    r"\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
+    r"(?P<width>\\d\{\d*,?\d*\})|\\u\w{4}|\\x\w\w|\\.|\{\d*,?\d*\}|\(\?P<\w+>"
     r"|(?P<set>\[(?!\^)(?:\\.|[^\]\\])*)\]|\[\^(?:\\.|[^\]\\])*\]|(?P<number>\d+)"
 )
 """The parts of a pattern that contain a digit or could be mistaken for one."""
@@ -163,7 +163,7 @@ def _numbers_open(anchor: str) -> str | None:
 
 
 def _any_number(found: re.Match[str]) -> str:
-    if found["number"]:
+    if found["number"] or found["width"]:
         return r"(?:\d+)"
     held = found["set"]
     if not held or not re.search(r"(?<!\\)\d", _ESCAPED.sub("", held.replace("0-9", ""))):

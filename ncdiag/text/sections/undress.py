@@ -51,8 +51,8 @@ _EVENT, _LAUNCH = "Event", "Launch"
 _MANY = 200
 """Lines of which all are read to find out what they say."""
 _ALIKE, _OF_FORM, _SHAPE = 4, 24, 240
-"""Of more: of lines that differ in words with digits alone, and in words alone, so many each; within so many
-characters."""
+"""Maximum number of lines read in a longer block: of lines that differ only in words with digits, and of lines that
+differ only in words; and the number of characters of a line that are compared."""
 _NUMBERED, _WORD = re.compile(r"\w*\d\w*"), re.compile(r"\w+")
 GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step", "process-exit"})
 """Events of which the form of a line or a few words tell, which any part of a line may hold."""
