@@ -65,7 +65,7 @@ def cached(name: str, sources: Iterable[str | Path], build: Callable[[], T], kin
     ``kind`` is the type that msgspec decodes; ``sources`` are all files on which the result depends. Raises only what
     ``build`` raises.
     """
-    path = _cache_file(name, sources)
+    path = cache_file(name, sources)
     found: T | None = None if path is None else read(path, path.stem, kind)
     if found is None:
         found = build()
@@ -132,8 +132,8 @@ def write(path: Path, stamp: str, content: Any) -> None:  # noqa: ANN401
         raise
 
 
-def _cache_file(name: str, sources: Iterable[str | Path]) -> Path | None:
-    """The cache file for these sources; None if one of them cannot be read or the user has no home folder."""
+def cache_file(name: str, sources: Iterable[str | Path]) -> Path | None:
+    """The cache file of this name and these sources; None if one cannot be read or the user has no home folder."""
     seen = [f"{__version__} {sys.version_info[:2]}"]
     try:
         seen += [_own(path) if path.startswith(_FOLDER) else _state(path) for path in map(str, sources)]

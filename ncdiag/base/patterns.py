@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+from ncdiag.base.programs import compile_once
+
 
 class _Lazy:
     """A pattern that is compiled when one of its methods is first used; later calls of the method cost no more."""
@@ -16,7 +18,7 @@ class _Lazy:
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (called only for what is not kept yet)
-        found = getattr(re.compile(self.pattern, self._flags), name)
+        found = getattr(compile_once(self.pattern, self._flags), name)
         setattr(self, name, found)
         return found
 

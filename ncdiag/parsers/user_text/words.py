@@ -10,6 +10,7 @@ import msgspec
 
 from ncdiag.base import compiled
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.programs import compile_once
 from ncdiag.formats import literals
 from ncdiag.formats.literals import Literals, beginnings, folded, needed
 
@@ -120,7 +121,7 @@ class Lexer:
 
 @functools.cache
 def _compiled(english: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w/.])(?:{english})(?![A-Za-z0-9_/]|\.\w)", re.IGNORECASE)
+    return compile_once(rf"(?<![\w/.])(?:{english})(?![A-Za-z0-9_/]|\.\w)", re.IGNORECASE)
 
 
 def _token(word: Word, match: re.Match[str]) -> Token:
