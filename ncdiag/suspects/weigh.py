@@ -79,8 +79,9 @@ class Weighed(msgspec.Struct, frozen=True):
 
     @property
     def places(self) -> frozenset[tuple[str, int]]:
-        """Source and number of the lines that count for it."""
-        return frozenset((span.source, span.line) for judged in self.supporting for span in judged.evidence)
+        """Source and number of the lines that count for it, except one that only shares words with the rule."""
+        counting = (judged for judged in self.supporting if judged.sign.group != _WORDS)
+        return frozenset((span.source, span.line) for judged in counting for span in judged.evidence)
 
     @property
     def firm(self) -> float:
@@ -223,8 +224,12 @@ class Scales:
         if found is None or self._is_denied(rule):
             return
         strength = next((name for name, least in STRENGTHS.items() if found.counts >= least), _LEAST)
-        text = f"the input has rare words of this cause: {', '.join(found.words)}"
-        yield Judged(Sign(text=text, strength=strength, group=_WORDS), truth=True, counts=found.counts)
+        text = f"the input mentions {', '.join(found.words)}"
+        line = self._wording.most_of(found.words)
+        evidence = (line,) if line else ()
+        yield Judged(
+            Sign(text=text, strength=strength, group=_WORDS), truth=True, evidence=evidence, counts=found.counts
+        )
 
     def _of_cells(self, rule: Rule) -> Iterable[Judged]:
         """The cells of the rule that the input lights; their weight is a matter of degree.

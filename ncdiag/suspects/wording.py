@@ -6,7 +6,7 @@ import itertools
 import operator
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -110,6 +110,13 @@ class Wording:
         """The first ``most`` lines that contain one of the phrases without negating it."""
         first = (itertools.islice(self._matches(phrase), most) for phrase in phrases)
         return [self._spans[number] for number in sorted({*itertools.chain.from_iterable(first)})[:most]]
+
+    def most_of(self, words: Iterable[str]) -> Span | None:
+        """The first line with the largest number of these words; None if no line has one."""
+        counts = Counter(
+            number for word in words for number in self._index.get(word, ()) if number not in self._left_out
+        )
+        return self._spans[min(counts, key=lambda number: (-counts[number], number))] if counts else None
 
     def _matches(self, phrase: Phrase) -> Iterator[int]:
         """The indexes of the lines that contain the phrase."""
