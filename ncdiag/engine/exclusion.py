@@ -36,6 +36,7 @@ _SWITCHES = {
     "_ASYNC_ERROR_HANDLING": ("0",), "_BLOCKING_WAIT": ("1",),
 }  # fmt: skip
 """The values that switch something off, by the ends of the names of variables."""
+_ONE_HOST = "one-host"
 _LINES = 3
 
 
@@ -51,7 +52,7 @@ _RDMA = Part("RDMA", frozenset({"ib", "roce"}))
 PARTS = {
     "NCCL_IB_DISABLE=1": _RDMA,
     "NCCL_NET=Socket": _RDMA,
-    "one-host": Part("the network between hosts", _RDMA.areas | {"socket", "cloud"}),
+    _ONE_HOST: Part("the network between hosts", _RDMA.areas | {"socket", "cloud"}),
     "one-gpu": Part("everything between GPUs", _RDMA.areas | {"p2p", "shm", "nvlink"}, for_it=False),
     "no-container": Part("the container", frozenset({"container"})),
     "gloo": Part("NCCL", _RDMA.areas | {"gdr", "nvlink", "p2p", "plugin", "shm"}, for_it=False),
@@ -94,8 +95,18 @@ class Scene:
 
     @functools.cached_property
     def in_vain(self) -> frozenset[str]:
-        """The labels of changes that did not help; a ``..._DISABLE`` without a value counts as set."""
-        return with_values(not_cured_by(self.view.job, self.view))
+        """The labels of changes that did not help; a ``..._DISABLE`` without a value counts as set.
+
+        A failure that somebody describes for one host alone is the change ``one-host`` without success.
+        """
+        told = with_values(not_cured_by(self.view.job, self.view))
+        return told | {_ONE_HOST} if self.on_one_host else told
+
+    @functools.cached_property
+    def on_one_host(self) -> tuple[Complaint, ...]:
+        """The failures that somebody describes for one host alone."""
+        told = (each for each in self.view.job.complaints if each.what not in NO_FAILURE)
+        return tuple(each for each in told if each.scope == _ONE_HOST)
 
     @functools.cached_property
     def cured(self) -> frozenset[str]:
@@ -149,7 +160,8 @@ def fails_without(rule: Rule, scene: Scene) -> Reason | None:
     for label, part in PARTS.items():
         if rule.area in part.areas and label in scene.in_vain:
             text = f"it also fails with {in_words(label)}, which excludes {part.name}"
-            return Reason(text, tuple(_of_trial(label, scene.view))[:_LINES])
+            lines = tuple(_of_trial(label, scene.view))[:_LINES]
+            return Reason(text, lines or (_lines(scene.on_one_host) if label == _ONE_HOST else ()))
     return None
 
 

@@ -212,3 +212,18 @@ def test_a_bug_in_one_mechanism_costs_only_that_mechanism(monkeypatch: pytest.Mo
     scene = Scene(view, words.has_word)
     assert excluded(slow, scene, (broken, *OF_FINDINGS)) == excluded(slow, scene, OF_FINDINGS) is not None
     assert [fault.partition(" (")[0] for fault in view.faults] == ["SITE100 could not be excluded by 'broken'"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_excluded"),
+    [
+        ("all_reduce_perf over the 8 GPUs of one node hangs on gpu-01, the same command on gpu-02 works.", True),
+        ("It crashes within a single node already.", True),
+        ("It works on one node and hangs with two nodes.", False),
+        ("The job on one node is slow.", False),
+    ],
+)
+def test_a_failure_on_one_host_excludes_the_network_between_hosts(text: str, is_excluded: bool) -> None:
+    reason = because(text, rule(area="ib"))
+    assert ("excludes the network between hosts" in reason) is is_excluded
+    assert not because(text, rule(area="p2p"))
