@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ncdiag.engine.evaluate import judge
+from ncdiag.engine.results import Finding
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.view import View
 from ncdiag.fixes.applied import applied, decides, only_set, undecided
@@ -41,22 +42,22 @@ def objections(view: View, rules: Sequence[Rule], change: Change) -> tuple[Objec
 def _objections(view: View, rules: Sequence[Rule], change: Change) -> tuple[Objection, ...]:
     asked = [rule for rule in rules if not rule.floor and rule.role != "symptom" and rule.severity in _SEVERITIES]
     after = [found for verdict in judge(asked, applied(view, change)) for found in verdict.findings]
-    if not after:
-        return ()
-    asked = [found.rule for found in after]
-    anyway, by_value, before = (
-        _titles(asked, state) for state in (undecided(view, change), only_set(view, change), view)
-    )
-    return tuple(
-        Objection(found.rule.name, found.title, (found.rule.name, found.title) in by_value)
-        for found in after if (found.rule.name, found.title) not in anyway
-        and ((found.rule.name, found.title) not in before or _is_cured_by(found.rule, change))
-    )  # fmt: skip
+    before = _titles(after, view)
+    new = [found for found in after if _title(found) not in before or _is_cured_by(found.rule, change)]
+    anyway = _titles(new, undecided(view, change)) if new else frozenset()
+    new = [found for found in new if _title(found) not in anyway]
+    by_value = _titles(new, only_set(view, change)) if new else frozenset()
+    return tuple(Objection(*_title(found), _title(found) in by_value) for found in new)
 
 
-def _titles(rules: Sequence[Rule], view: View) -> set[tuple[str, str]]:
-    """(rule, title) of all findings."""
-    return {(found.rule.name, found.title) for verdict in judge(rules, view) for found in verdict.findings}
+def _titles(found: Sequence[Finding], view: View) -> frozenset[tuple[str, str]]:
+    """(rule, title) of all findings of the rules that found these."""
+    rules = {each.rule.name: each.rule for each in found}
+    return frozenset(_title(each) for verdict in judge(rules.values(), view) for each in verdict.findings)
+
+
+def _title(found: Finding) -> tuple[str, str]:
+    return found.rule.name, found.title
 
 
 def _is_cured_by(rule: Rule, change: Change) -> bool:

@@ -29,6 +29,11 @@ def p2p_setting(setting: Setting, view: View) -> Setting | None:
     version = view.version(setting)
     if setting.origin != _ECHO or setting.name == P2P_DISABLE or (version is not None and version.low >= _ECHOED_APART):
         return setting
+    return view.remembered(("peer access, set by the user",), lambda: _set_by_user(view))
+
+
+def _set_by_user(view: View) -> Setting | None:
+    """The first setting of the user that switches peer access off."""
     return next((s for s in view.job.settings if s.origin != _ECHO and p2p_is_disabled(s, view)), None)
 
 

@@ -6,7 +6,7 @@ source. The tag tells the process where a launcher put one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from ncdiag.base.spans import Span
 from ncdiag.parsers.nccl_log.ranks import Record
@@ -19,16 +19,23 @@ def give(bare: Bare, records: Iterable[Record]) -> None:
     """Give each version to the processes with its tag; one without any tag to rank 0, where it is the only one."""
     waiting = [record for record in records if record.exact is None]
     untagged = {version: span for (before, version), span in bare.items() if not before}
+    tags = {record.fields["line_tag"][0] for record in waiting if "line_tag" in record.fields} - {""}
+    of_tag = _by_tag(bare, tags)
     for record in waiting:
         tag = record.fields["line_tag"][0] if "line_tag" in record.fields else None
-        tagged = [(version, span) for (before, version), span in bare.items() if tag and _ends(before, tag)]
-        if tagged:
-            record.exact = tagged[0]
+        if tag in of_tag:
+            record.exact = of_tag[tag]
         elif record.rank == 0 and len(untagged) == 1:
             record.exact = next(iter(untagged.items()))
 
 
-def _ends(before: str, tag: str) -> bool:
-    """Is the tag the last word of what stood before the line? A time may be in front of it."""
-    rest = before.removesuffix(tag)
-    return rest != before and not rest[-1:].isalnum()
+def _by_tag(bare: Bare, tags: Collection[str]) -> dict[str, tuple[str, Span]]:
+    """The first version that each tag was the last word in front of; a time may be in front of the tag."""
+    found: dict[str, tuple[str, Span]] = {}
+    lengths = {len(tag) for tag in tags}
+    for (before, version), span in bare.items():
+        for length in lengths:
+            tag, rest = before[-length:], before[:-length]
+            if tag in tags and not rest[-1:].isalnum():
+                found.setdefault(tag, (version, span))
+    return found

@@ -31,6 +31,7 @@ _TIMES = (
 _HOSTS = ("_HOSTNAME", "hostname", "host", "pod", "podName", "pod_name")
 _PROGRAMS, _PROCESSES = ("SYSLOG_IDENTIFIER", "_COMM", "container", "containerName", "container_name"), ("_PID", "pid")
 _BEGIN = re.compile(rb'\n\{\s?"(?:[^\n]{0,4000}?")?(?:' + "|".join(_TEXTS).encode() + rb')"\s?:\s?"')
+_RECORD = re.compile(rb"\n(\{[^\n]*)")
 _PRINTED = tuple(f'"{name}":'.encode() for name in _TEXTS)
 _FIELD = re.compile(
     rb'^[ \t]+"(?:' + "|".join(_TEXTS).encode() + rb')":[ ]?("(?:[^"\\\n]|\\[^\n])*"),?\r?$', re.MULTILINE
@@ -74,7 +75,7 @@ def unpacked(buffer: bytes) -> bytes:
     if _BEGIN.search(b"\n" + buffer) is None:  # a pattern with a literal start is searched fast
         is_printed = any(name in buffer for name in _PRINTED) and _TIMED.search(buffer) is not None
         return _FIELD.sub(_text, buffer) if is_printed else buffer
-    return b"\n".join([_line(line) if line.startswith(b"{") else line for line in buffer.split(b"\n")])
+    return _RECORD.sub(lambda found: b"\n" + _line(found[1]), b"\n" + buffer)[1:]
 
 
 def _text(field: re.Match[bytes]) -> bytes:
