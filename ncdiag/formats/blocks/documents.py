@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.runs import FENCE
+from ncdiag.formats.guarded import Guarded
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 
 _LONGEST = 2000
@@ -28,9 +29,12 @@ _INSTRUCTS = lazy_regex(
     r"|\u5982\u679c|\u9700\u8981|\u8bf7\u5148|\u53ef\u4ee5|\u6267\u884c|\u8bbe\u7f6e|\u8fd0\u884c|\u6ce8\u610f|\u901a\u5e38|\u5e38\u89c1|\u5f80\u5f80|\u4e0b\u9762|\u603b\u7ed3|\u6709\u65f6|\u89e3\u51b3\u65b9\u5f0f",
     re.IGNORECASE,
 )
+_GUARDED = Guarded(_INSTRUCTS)
 _UNDERLINE = lazy_regex(r"^\s*([=~^\"*-])\1{3,}\s*$")
 _MARKDOWN = lazy_regex(r"\|?(?:\s?:?-{3,}:?\s?\|)+")
 _NOTHING = (0, 0, 0, 0)
+_INSTRUCTING = frozenset({"prose", "code", "command"})
+"""Kinds of lines whose instructions count."""
 _LIST, _ROWS, _BARS = 2, 2, 2
 """Minimum number of items of a list; of rows of a table, and of bars in each."""
 _PRINTED = lazy_regex(r"[\w.@-]{1,60}\[\d+\]: ")
@@ -51,6 +55,8 @@ class _Paragraph:
 
 def documents(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """The documents in a text, without the lines that are ``other`` blocks: first and last line of each."""
+    if not _GUARDED.are_in(map(without_quotations, lines)):
+        return  # each document instructs
     held: list[_Paragraph] = []
     gap = 0
     for paragraph in [*_paragraphs(lines, other), None]:
@@ -133,12 +139,15 @@ def _judged(lines: Sequence[str], first: int, last: int) -> _Paragraph:
     indented = all(line[:1] in {" ", "\t"} and not is_item(line) for line in block)
     if (indented and 2 * sum(map(is_sentence, block)) < len(block)) or _is_table(block):
         return _Paragraph(first, last, "example", _NOTHING)
-    titles = sum(line.startswith("#") or line.isupper() for line in block if is_title(line))
-    titles += any(map(_UNDERLINE.match, block)) or (len(block) == 1 and is_title(block[0]))
-    sentences = sum(map(is_sentence, block))
-    items = sum(map(is_item, block))
-    instructions = sum(len(_INSTRUCTS.findall(line)) for line in block if kind_of(line) in {"prose", "code", "command"})
-    written = sum(map(_is_written, block))
+    kinds = list(map(kind_of, block))
+    sentence, item, title = list(map(is_sentence, block)), list(map(is_item, block)), list(map(is_title, block))
+    line_below = [_UNDERLINE.match(line) is not None for line in block]
+    found = [len(_INSTRUCTS.findall(line)) for line in block]
+    titles = sum(each and (line.startswith("#") or line.isupper()) for line, each in zip(block, title, strict=True))
+    titles += any(line_below) or (len(block) == 1 and title[0])
+    sentences, items = sum(sentence), sum(item)
+    instructions = sum(number for kind, number in zip(kinds, found, strict=True) if kind in _INSTRUCTING)
+    written = sum(map(any, zip(sentence, item, title, line_below, found, strict=True)))
     instructs = instructions if sentences or items or titles else 0
     sort = "written" if 2 * written >= len(block) else "other"
     if any(is_printed(line) or _PRINTED.match(line) for line in block if line[:1] not in _INDENT):

@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import Guarded
 from ncdiag.formats.line_kinds import is_item, is_printed, kind_of, without_quotations
 
 _LONGEST = 2000
-_I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])|\b(?i:my|mine|me)(?=[\s,?])")
+_I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])")
+_MY = lazy_regex(r"\b(?:my|mine|me)(?=[\s,?])", re.IGNORECASE)
 _WE = lazy_regex(
     r"\b(?:we|we're|we've|our|us)\s(?:[\w'-]+\s){0,5}?(?:see|saw|seen|seeing|get|got|getting|ran|running|tried|trying"
     r"|observe\w*|notice\w*|encounter\w*|found|face|facing|experienc\w*|hit|errors?|fail\w*|hang\w*|hung"
@@ -35,15 +37,18 @@ _ELLIPTIC = lazy_regex(
 )
 """Reports of people who leave themselves out."""
 _ELSEWHERE = lazy_regex(
-    r"\b(?:ich|mein\w*|wir|unser\w*|j'ai|mon|nous|notre|estoy|tengo|nuestr\w+|estou|minha)\b"
-    r"|\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
+    r"\b(?:ich|mein\w*|wir|unser\w*|j'ai|mon|nous|notre|estoy|tengo|nuestr\w+|estou|minha)\b", re.IGNORECASE
+)
+"""The same in other languages."""
+_NOT_LATIN = lazy_regex(
+    r"\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
     r"|\u4e0d[\u4e86\u80fd]|\u65e0\u6cd5|\u9047\u5230)"
     r"|\u8bf7\u95ee|\u53cd\u9988|\u62a5\u8fd9\u4e2a\u9519|\u8bad\u7ec3\u62a5\u9519|\u62a5\u9519\W*$"
     r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)"
     r"|[\u3040-\u30ff\uac00-\ud7a3\u0400-\u04ff]",
     re.IGNORECASE,
 )
-"""The same in other languages; texts in a script that few words are known of count as reports."""
+"""The same in Chinese; texts in a script that few words are known of count as reports."""
 _HELP = lazy_regex(
     r"\b(?:any(?:one|body)\s(?:has|have|had|knows?|seen|else|encounter\w*|who|help|experienc\w*|got|met)"
     r"|any\s(?:ideas?|help|suggestions?|advice|hints?|clues?|pointers?|thoughts)|please\shelp|help\sme"
@@ -125,6 +130,9 @@ _NOW = lazy_regex(
 )
 _ELSE = lazy_regex(r"\b(?:no|not|without|never|nothing|(?:other|some)?\s?people|others|forum)\b|n't\b", re.IGNORECASE)
 """Words by which it does not go wrong, or not here."""
+_REPORTS, _PRESENT = (_MY, _WE, _ELLIPTIC, _ELSEWHERE, _STILL), (_HELP, _NOW, _STILL)
+_GUARDED = Guarded(_WE, _ELLIPTIC, _ELSEWHERE, _STILL, _HELP, _NOW, known={_MY: ("my", "mine", "me")})
+"""Patterns of reports, and of what goes wrong now (`is_present`)."""
 
 
 def is_over(text: str) -> bool:
@@ -157,22 +165,28 @@ def is_form(text: str) -> bool:
 
 def is_reported(lines: Iterable[str]) -> bool:
     """True if one of the lines reports a trouble of its writer, or asks about it; in a form for bugs, two headings."""
-    marks = 0
-    for line in lines:
-        text = line[:_LONGEST].strip().replace("\u2019", "'")
-        if not text or is_printed(text):
-            continue
-        marks += _WEAK_FORM.match(text) is not None
-        if marks >= _WEAK or is_form(text):
-            return True
-        if kind_of(without_quotations(text)) not in {"command", "code"} and _reports(without_quotations(text)):
-            return True
-    return False
-
-
-def _reports(text: str) -> bool:
-    if is_over(text) or _ASKING_TITLE.match(text):
-        return False
-    if is_present(text) or any(form.search(text) for form in (_I, _WE, _ELLIPTIC, _ELSEWHERE, _STILL)):
+    texts = (line[:_LONGEST].strip().replace("\u2019", "'") for line in lines)
+    written = [text for text in texts if text and not is_printed(text)]
+    if any(map(is_form, written)) or sum(_WEAK_FORM.match(text) is not None for text in written) >= _WEAK:
         return True
+    bare = list(map(without_quotations, written))
+    return any(
+        _reports(text, may) and kind_of(text) not in {"command", "code"} for text, may in _GUARDED.of_lines(bare)
+    )
+
+
+def _reports(text: str, may: frozenset[re.Pattern[str]]) -> bool:
+    """True if the text reports or asks. Of the patterns that need a literal, it matches at most those in ``may``."""
+    return (
+        any(form in may and form.search(text) for form in _REPORTS)
+        or (not may.isdisjoint(_PRESENT) and is_present(text))
+        or ("I" in text and _I.search(text) is not None)
+        or (not text.isascii() and _NOT_LATIN.search(text) is not None)
+        or _asks(text)
+    ) and not (is_over(text) or _ASKING_TITLE.match(text))
+
+
+def _asks(text: str) -> bool:
+    if not text.rstrip().endswith(("?", "\uff1f")):
+        return False
     return _QUESTION.search(text) is not None and not (_NUMBERED.match(text) or is_item(text))
