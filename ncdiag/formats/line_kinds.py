@@ -53,6 +53,8 @@ _NAMES = lazy_regex(
     r"|(?<![\w.-])[\w.-]{1,64}@[\w.-]{1,64}:\S{0,200}[$#]"
 )
 """Addresses of pages, the host and the process in front of a line, and a prompt."""
+_OF_NAMES = ("://", " [", "@")
+"""One of these is in each of them."""
 
 
 @functools.lru_cache(_REMEMBERED)
@@ -72,7 +74,7 @@ def kind_of(line: str) -> Kind:
 
 def without_names(line: str) -> str:
     """The line with blanks for what in it is only a name: a host ``ib-vm-43`` is not a virtual machine."""
-    return _NAMES.sub(" ", line)
+    return _NAMES.sub(" ", line) if any(map(line.__contains__, _OF_NAMES)) else line
 
 
 def without_quotations(line: str) -> str:

@@ -34,6 +34,7 @@ _WORTHWHILE, _TOGETHER = 1 << 13, 1 << 20
 _ZEROS = str.maketrans("123456789", "000000000")
 
 T = TypeVar("T")
+_NOBODY: frozenset[Any] = frozenset()
 
 
 class Sign(NamedTuple):
@@ -212,8 +213,10 @@ class Literals(Generic[T]):
         held, may_be = self._of_word, set[tuple[str, T]]()
         for word in set(text.split()):
             here = held.get(word)
-            may_be.update(self._here(word) if here is None else here)
-        return frozenset(owner for literal, owner in may_be if literal in text)
+            here = self._here(word) if here is None else here
+            if here:
+                may_be.update(here)
+        return frozenset(owner for literal, owner in may_be if literal in text) if may_be else _NOBODY
 
     def _here(self, word: str) -> tuple[tuple[str, T], ...]:
         """The literals to which the word may belong: it contains their longest word."""
@@ -248,5 +251,4 @@ def _found(search: Search, owners: Sequence[frozenset[T]], lines: Sequence[str])
         line = bisect.bisect_right(ends, start)
         held = found.get(line)
         found[line] = owners[literal] if held is None else held | owners[literal]
-    nothing = frozenset[T]()
-    return [found.get(line, nothing) for line in range(len(lines))]
+    return [found.get(line, _NOBODY) for line in range(len(lines))]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from ncdiag.messages.match import default_matcher
 from ncdiag.parsers import _bare_nccl, _complaints, _context, _program, _progress, _signs, user_text
 
 Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
@@ -52,14 +53,18 @@ def with_other_numbers(line: str) -> Iterator[str]:
     """The line with other numbers behind its times and tags, which a line that says something may have.
 
     Where failures are counted, zero of them is none; of codes, one is known and the next is not; of long numbers, a
-    shorter one may be told.
+    shorter one may be told. A line that has the words of no message, and no sign of a failure, has neither with any
+    numbers.
     """
     text = _context.split(line)[1]
     begin = line.rfind(text) if text else len(line)
     if not _NUMBER.search(text):
         return
-    if _signs.are_in(text):
+    signed = _signs.are_in(text)
+    if signed:
         yield from (line[:begin] + _NUMBER.sub(code, line[begin:]) for code in _CODES)
+    if not signed and not default_matcher().can_match(text):
+        return  # no number makes a message of it
     alone = _ALONE.findall(line)
     for width, sample in _WIDTHS.items():
         if not all(number.isdecimal() and len(number) in width for number in alone):

@@ -24,19 +24,39 @@ _WRAPPER = lazy_regex(
     r"|[A-Z_][A-Z0-9_]*=\S*\s+)"
 )
 """Programs that run another command, which determines the output."""
+_NOTHING = r"(?!)"
+_SIGN = 3
+"""Minimum number of characters of a sign, blanks and numbers not counted."""
 
 
 class _Some(NamedTuple):
-    """Indexes of some of the parsers with anchors, those with signs (``signed``) and without (``unsigned``).
+    """Indexes of the parsers whose anchors may match lines with one first letter.
 
-    ``any_unsigned`` matches the anchors of the unsigned, ``numbers_open`` all anchors that contain numbers, with any
-    number in their place.
+    ``signed`` have signs, ``structured`` are found by the letter; ``any_structured`` matches the anchors of these. The
+    same of anchors with any number in place of their numbers: ``opened``, and ``any_opened`` for those without signs.
     """
 
     signed: frozenset[int]
-    unsigned: frozenset[int]
-    any_unsigned: re.Pattern[str]
-    numbers_open: re.Pattern[str]
+    structured: frozenset[int]
+    any_structured: re.Pattern[str]
+    opened: frozenset[int]
+    any_opened: re.Pattern[str]
+
+
+class _Signs:
+    """Indexes of the parsers of whose signs one is in a line."""
+
+    def __init__(self, signs: Iterable[tuple[int, Iterable[str]]]) -> None:
+        self._literals = Literals[int]()
+        self._seen: tuple[str, frozenset[int]] = "", frozenset()
+        for place, literals in signs:
+            self._literals.add(place, literals)
+
+    def of(self, line: str) -> frozenset[int]:
+        """The parsers that may begin in the line, or in its end: for an end of the last line the answer is the same."""
+        if not self._seen[0].endswith(line):
+            self._seen = line, self._literals.owners(line)
+        return self._seen[1]
 
 
 class Kinds:
@@ -47,12 +67,16 @@ class Kinds:
         held = tuple(parsers)
         self._anchored = tuple(parser for parser in held if parser.anchor)
         self._patterns = tuple(lazy_regex(parser.anchor) for parser in self._anchored)
+        self._opened = tuple(map(lazy_regex, (_numbers_open(parser.anchor) or _NOTHING for parser in self._anchored)))
         self._letters = frozenset[str]().union(*(parser.beginnings for parser in self._anchored))
         self._by_letter: dict[str, _Some] = {}
-        self._signs = Literals[int]()
-        for place, parser in enumerate(self._anchored):
-            self._signs.add(place, parser.signs)
-        self._seen: tuple[str, frozenset[int]] = "", frozenset()
+        signs = [[folded(sign.literal) for sign in parser.found_by.signs] for parser in self._anchored]
+        self._signs = _Signs(enumerate(signs))
+        without_numbers = [[max(sign.split("0"), key=_weight) for sign in each] for each in signs]
+        self._signed = frozenset(
+            place for place, each in enumerate(without_numbers) if each and min(map(_weight, each)) >= _SIGN
+        )
+        self._signs_without_numbers = _Signs((place, without_numbers[place]) for place in self._signed)
         self._commands = {command: parser.kind for parser in held for command in parser.commands}
         self._programs = {command.split(" ", 1)[0] for command in self._commands}
         self._plain: set[str] = set()
@@ -60,14 +84,16 @@ class Kinds:
     def of_line(self, line: str) -> str | None:
         """The kind of section that begins with this line, or None."""
         some = self._beginning_as(line)
-        places = some.signed & self._signed(line)
-        if some.any_unsigned.match(line):
-            places |= some.unsigned
+        places = some.signed & self._signs.of(line)
+        if some.any_structured.match(line):
+            places |= some.structured
         return next((self._anchored[place].kind for place in sorted(places) if self._patterns[place].match(line)), None)
 
     def may_depend_on_numbers(self, line: str) -> bool:
         """True if a section may begin with a line that differs from this one only in its numbers."""
-        return self._beginning_as(line).numbers_open.match(line) is not None
+        some = self._beginning_as(line)
+        places = some.opened & self._signs_without_numbers.of(line)
+        return some.any_opened.match(line) is not None or any(self._opened[place].match(line) for place in places)
 
     def _beginning_as(self, line: str) -> _Some:
         """The parsers whose anchors may match a line with this first letter; letters in no anchor are equivalent."""
@@ -75,20 +101,19 @@ class Kinds:
         letter = letter if letter in self._letters else ""
         found = self._by_letter.get(letter)
         if found is None:
-            places = [n for n, parser in enumerate(self._anchored) if letter in (parser.beginnings or {letter})]
-            signed = frozenset(place for place in places if self._anchored[place].signs)
-            unsigned = [place for place in places if place not in signed]
-            opened = filter(None, (_numbers_open(self._anchored[place].anchor) for place in places))
+            parsers = self._anchored
+            places = {n for n, parser in enumerate(parsers) if letter in (parser.beginnings or {letter})}
+            structured = sorted(n for n in places if letter in parsers[n].found_by.first)
+            signed = frozenset(n for n in places if parsers[n].found_by.signs)
+            unsigned = {n for n in places - self._signed if parsers[n].found_by.signs}.union(structured)
             found = self._by_letter[letter] = _Some(
-                signed, frozenset(unsigned), _any(self._anchored[place].anchor for place in unsigned), _any(opened)
+                signed,
+                frozenset(structured),
+                _any(parsers[n].anchor for n in structured),
+                frozenset(places & self._signed),
+                _any(self._opened[n].pattern for n in sorted(unsigned)),
             )
         return found
-
-    def _signed(self, line: str) -> frozenset[int]:
-        """Indexes of the parsers whose signs the line may contain; the end of a line reuses the result of the line."""
-        if not self._seen[0].endswith(line):
-            self._seen = line, self._signs.owners(line)
-        return self._seen[1]
 
     def is_plain(self, line: str) -> bool:
         """True if the line is known to begin neither a section nor a heading nor an echoed command."""
@@ -152,7 +177,12 @@ _ESCAPED = lazy_regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
 
 
 def _any(anchors: Iterable[str]) -> re.Pattern[str]:
-    return lazy_regex("|".join(anchors) or r"(?!)")
+    return lazy_regex("|".join(anchors) or _NOTHING)
+
+
+def _weight(text: str) -> int:
+    """The number of characters of the longest word."""
+    return max(map(len, text.split()), default=0)
 
 
 @functools.cache
