@@ -212,6 +212,8 @@ class Complaints:
 
     def see(self, index: int, line: str, text: str) -> bool:
         """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
+        if not self._section.spoken:
+            return False
         said = self._said(index, line, text)
         if self._section.number(index) <= titles.LAST and (title := titles.title_of(line.strip()[:_LOOKED_AT])):
             told = self._of_sentence(index, title)

@@ -36,7 +36,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     faults: list[str] = []
     stop = None if stop is None or stop.happened else stop
     left_out = dropped.lines if dropped is not None else 0
-    sections = [msgspec.structs.replace(section, left_out=left_out) for section in sections]
+    sections = [msgspec.structs.replace(section, left_out=left_out, spoken=statements) for section in sections]
     parsed, pieces, unread = _parse(sections, faults, stop)
     if scanned.observations:
         numbers = [o.span.line for o in scanned.observations]
