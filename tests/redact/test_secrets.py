@@ -13,7 +13,7 @@ from planted import planted
 from tenth import at_least, tenth
 
 from ncdiag.apps.redact import Redactor, cleaned
-from ncdiag.apps.redact.secret import Secrets
+from ncdiag.formats.secrets.remover import Secrets
 from ncdiag.text.sources.files import TextSource
 
 SECRETS = (

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ncdiag.apps.redact.bundles import bundle_cleaned
-from ncdiag.apps.redact.secret import WithoutSecrets
+from ncdiag.apps.redact.reading import WithoutSecrets
 from ncdiag.apps.redact.spool import Spooled
 from ncdiag.apps.redact.stand_ins import Redactor
 from ncdiag.facts.fold import unfold_hosts

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.apps.redact.addresses import Addresses
-from ncdiag.apps.redact.chance import doubtful
 from ncdiag.apps.redact.hosts import HINTS, found_in
 from ncdiag.apps.redact.name_stand_ins import Names
-from ncdiag.apps.redact.secret import Secrets
-from ncdiag.apps.redact.shapes import ADDRESS, NAME, REVIEW, Shapes
+from ncdiag.formats.secrets.chance import doubtful
+from ncdiag.formats.secrets.remover import Secrets
+from ncdiag.formats.secrets.shapes import ADDRESS, NAME, REVIEW, Shapes
 
 _WORD = re.compile(r"[A-Za-z0-9+/_=-]{20,400}")
 _REVIEWED = 1000

@@ -7,8 +7,8 @@ import math
 import re
 from collections import Counter
 
-from ncdiag.apps.redact.pairs import Span
-from ncdiag.apps.redact.tokens import SHAPES_OF_TOKENS, TOKENS
+from ncdiag.formats.secrets.pairs import Span
+from ncdiag.formats.secrets.tokens import SHAPES_OF_TOKENS, TOKENS
 
 __all__ = ["doubtful", "in_run", "may_hold_token"]
 

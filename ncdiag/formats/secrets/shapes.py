@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import overload
 
-from ncdiag.apps.redact.chance import doubtful, may_hold_token
+from ncdiag.formats.secrets.chance import doubtful, may_hold_token
 
 __all__ = ["ADDRESS", "LONG", "NAME", "REVIEW", "SECRET", "ZEROS", "Lines", "Shapes"]
 

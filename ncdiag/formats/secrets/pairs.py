@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from ncdiag.apps.redact.names import Promise, is_value, promise
+from ncdiag.formats.secrets.names import Promise, is_value, promise
 
 __all__ = ["Span", "named_apart", "pairs", "value_at"]
 

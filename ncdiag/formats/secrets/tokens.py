@@ -2,7 +2,7 @@
 
 The prefixes are those that vendors publish for their tokens; the list follows the rules of gitleaks
 (github.com/gitleaks/gitleaks, config/gitleaks.toml, MIT), rewritten as one expression with lengths that also match cut
-and future tokens. Its rules that search for a vendor's name next to a value are not used: `ncdiag.apps.redact.names`
+and future tokens. Its rules that search for a name of a vendor near a value are not used: `ncdiag.formats.secrets.names`
 treats names of all vendors alike. Neither gitleaks (Go) nor detect-secrets (which tries dozens of patterns on each
 line) could be used directly: a log must be redacted at the speed at which it is read.
 """

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.agent.hide import HIDDEN
-from ncdiag.apps.redact.names import Promise, is_value, looks_random, promise
-from ncdiag.apps.redact.pairs import value_at
+from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
+from ncdiag.formats.secrets.pairs import value_at
 
 __all__ = ["PRIVATE_KEY", "Block", "opened"]
 

@@ -1,7 +1,7 @@
 """Secrets in the arguments of programs, without a name that suggests a secret.
 
 The options are from the manuals of the programs; ``--password x`` and similar options of all programs are recognised in
-`ncdiag.apps.redact.pairs`.
+`ncdiag.formats.secrets.pairs`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ncdiag.apps.redact.names import Promise, is_value, looks_random
-from ncdiag.apps.redact.pairs import Span, value_at
+from ncdiag.formats.secrets.names import Promise, is_value, looks_random
+from ncdiag.formats.secrets.pairs import Span, value_at
 
 __all__ = ["commands"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ncdiag.apps.redact.names import Promise, is_value, looks_random
-from ncdiag.apps.redact.pairs import Span
+from ncdiag.formats.secrets.names import Promise, is_value, looks_random
+from ncdiag.formats.secrets.pairs import Span
 
 __all__ = ["prose"]
 

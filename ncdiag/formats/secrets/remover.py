@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ncdiag.agent.hide import HIDDEN
-from ncdiag.apps.redact.blocks import Block, opened
-from ncdiag.apps.redact.chance import in_run
-from ncdiag.apps.redact.commands import commands
-from ncdiag.apps.redact.hosts import HINTS
-from ncdiag.apps.redact.names import Promise, looks_random
-from ncdiag.apps.redact.pairs import Span, named_apart, pairs, value_at
-from ncdiag.apps.redact.prose import prose
-from ncdiag.apps.redact.shapes import LONG, NAME, SECRET, Lines, Shapes
-from ncdiag.apps.redact.urls import schemes, urls
-from ncdiag.text import Text
+from ncdiag.formats.secrets.blocks import Block, opened
+from ncdiag.formats.secrets.chance import in_run
+from ncdiag.formats.secrets.commands import commands
+from ncdiag.formats.secrets.names import Promise, looks_random
+from ncdiag.formats.secrets.pairs import Span, named_apart, pairs, value_at
+from ncdiag.formats.secrets.prose import prose
+from ncdiag.formats.secrets.shapes import LONG, SECRET, Lines
+from ncdiag.formats.secrets.urls import schemes, urls
 
-__all__ = ["Secrets", "WithoutSecrets"]
+__all__ = ["Secrets"]
 
 LONGEST = 1 << 18
 """Maximum length of a piece of a line that is searched at once."""
@@ -34,12 +32,10 @@ _OBJECT_VALUE = re.compile(r":\s?\"(?P<value>[^\"]{1,20000})\"")
 _VALUE = re.compile(r"\s{0,80}-?\s{0,20}\{?[\"']?value[\"']?\s?:\s{0,20}")
 _SAFE_TO_SPREAD = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s/:]{10,200}\Z")
 _KNOWN_LIMIT = 500
-_SHORT = 2 << 20
-"""Maximum size in bytes of a text that is read completely to find names that only parsers recognise."""
-_ALIKE, _FEW, _SHAPES = 64, 16, 1 << 16
+_SHAPES = 1 << 16
+"""Maximum number of shapes that are remembered."""
 _QUIET, _NEVER = 16, -(1 << 60)
 """Number of lines of one shape without a secret after which further ones are skipped, and a count for never."""
-_HEAD = re.compile(r"[\w.-]{1,80}(?=:\d+:\d+ \[|: )|\[[\w.-]{1,80}:")
 
 
 class Secrets:
@@ -179,59 +175,3 @@ def _others(line: str) -> Iterator[Span]:
         for body in _OBJECT_DATA.finditer(line):
             for value in _OBJECT_VALUE.finditer(line, *body.span("body")):
                 yield value.span("value")
-
-
-class WithoutSecrets(Text):
-    """A source without its secrets, so that none of them is taken for a name.
-
-    Of a long source, only some of the lines that differ only in digits are returned: it is read for names, not events.
-    """
-
-    def __init__(
-        self, source: Text, secrets: Secrets | None = None, learn: Callable[[str], None] = lambda _: None
-    ) -> None:
-        """``source`` may be read again later, with its secrets. ``learn`` receives the lines that may contain names."""
-        self.name, self.notes = source.name, source.notes
-        self._source, self._secrets, self._learn = source, secrets or Secrets(), learn
-        self._heads: set[str] = set()
-        self._times: dict[bytes, int] = {}
-        self._seen: dict[bytes, int] = {}
-
-    def buffers(self) -> Iterator[bytes]:
-        """The buffers of the source without secrets."""
-        shapes = Shapes(lambda shape: HINTS.search(shape) is not None)
-        size = 0
-        for buffer in self._source.buffers():
-            size += len(buffer)
-            lines, likes, flags = shapes.flags(buffer)
-            found = self._secrets.changed(lines, likes, flags)
-            for index, flag in flags:
-                if flag & NAME:
-                    self._look(likes[index], found.get(index) or lines[index])
-            whole = lines.joined(found) if found else buffer
-            yield whole if size < _SHORT else self._few(whole.split(b"\n") if found else lines.raw, likes)
-
-    def _look(self, shape: bytes, line: str) -> None:
-        """Learn the names in a line; of similar lines only in the first ones, and their senders."""
-        count = self._times.get(shape, 0)
-        if count <= _ALIKE:
-            self._times[shape] = count + 1
-            self._learn(line)
-        elif (head := _HEAD.match(line)) and head[0] not in self._heads:
-            self._heads.add(head[0])
-            self._learn(line)
-        if len(self._times) > _SHAPES:
-            self._times.clear()
-
-    def _few(self, lines: list[bytes], shapes: list[bytes]) -> bytes:
-        """The lines of a buffer without those whose shape was seen often."""
-        kept = []
-        seen = self._seen.get
-        for line, shape in zip(lines, shapes, strict=True):
-            count = seen(shape, 0)
-            if count < _FEW:
-                self._seen[shape] = count + 1
-                kept.append(line)
-        if len(self._seen) > _SHAPES:
-            self._seen.clear()
-        return b"\n".join(kept) + (b"\n" if kept else b"")
