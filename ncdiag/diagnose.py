@@ -23,9 +23,11 @@ from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.facts.vocabulary.probes import gaps
 from ncdiag.fixes.values import Values
 from ncdiag.formats.mentions import is_mention
+from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.language import ENGLISH, speaking
 from ncdiag.nccl import environment
 from ncdiag.report import build, model
+from ncdiag.report.hidden import hidden
 from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
 from ncdiag.suspects.cells import Lit
@@ -49,7 +51,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     for the report on rules ignored by the configuration, ``expired`` sentences on exceptions that have ended.
     ``table``: report every observation of the machines, and compare them; ``launch``: report the steps of a launch
     instead. ``baseline``: a state to compare with. ``language``: of the texts of the report
-    (`ncdiag.language.LANGUAGES`).
+    (`ncdiag.language.LANGUAGES`). ``show_secrets``: quote lines of the input with the secrets in them.
     """
 
     select: tuple[str, ...] = ()
@@ -63,6 +65,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     expired: tuple[str, ...] = ()
     baseline: Baseline | None = None
     language: str = ENGLISH
+    show_secrets: bool = False
 
 
 DEFAULTS = Options()
@@ -95,7 +98,18 @@ def diagnosed(
         rules = rules_for(options)
         case = read_all(items, progress=progress, stop=stop)
         view, report = judged(case, rules, options)
-        return Diagnosed(localised(report), case, view)
+        return Diagnosed(written(report, case, options), case, view)
+
+
+def written(report: model.Report, case: Case, options: Options) -> model.Report:
+    """The report on a case as it may be written: in the language of the answer, without the secrets of the input."""
+    report = localised(report)
+    return report if options.show_secrets else hidden(report, hiding_of(case))
+
+
+def hiding_of(*cases: Case) -> Hiding:
+    """What hides the secrets of cases."""
+    return Hiding(span.text for case in cases for span in case.written())
 
 
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
@@ -155,7 +169,8 @@ def difference(before: tuple[str, Case], after: tuple[str, Case], options: Optio
 
     rules = rules_for(options)
     (old, was), (new, now) = (judged(case, rules, options) for _, case in (before, after))
-    return beside.difference(beside.Judged(before[0], old, was), beside.Judged(after[0], new, now))
+    found = beside.difference(beside.Judged(before[0], old, was), beside.Judged(after[0], new, now))
+    return found if options.show_secrets else hidden(found, hiding_of(before[1], after[1]))
 
 
 class _Looked(NamedTuple):

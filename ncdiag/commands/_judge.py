@@ -108,10 +108,14 @@ def public(found: Report | Diagnosed, options: Options) -> tuple[Report, dict[st
 
             report = report_cleaned(report)
         return report, {}
+    from ncdiag.diagnose import hiding_of
+    from ncdiag.report.hidden import hidden_lines
     from ncdiag.report.html.evidence import around
 
     report, case, view = found
     lines = case.lines(around(report))
+    if not options.show_secrets:
+        lines = hidden_lines(lines, hiding_of(case))
     if options.redact:
         from ncdiag.apps.redact import judged_cleaned
         from ncdiag.diagnose import view_of

@@ -107,7 +107,10 @@ class Options:
         ),
     ] = None
     redact: Annotated[
-        bool, typer.Option("--redact", help="Replace names and addresses with placeholders and remove secrets.")
+        bool, typer.Option("--redact", help="Replace names, addresses and serial numbers with placeholders.")
+    ] = False
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Quote lines with the passwords, keys and tokens in them.")
     ] = False
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print the whole report instead of one screen.")] = (
         False
@@ -155,6 +158,7 @@ class Options:
             rules=(*site.packs(), *(self.rules or ())),
             expired=site.expired(today),
             language=self.language,
+            show_secrets=self.show_secrets,
         )
 
     def good_state(self) -> Path | None:

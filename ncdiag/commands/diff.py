@@ -31,6 +31,9 @@ def diff(
         str | None, typer.Option(metavar="VERSION", help="NCCL version, if the inputs do not show it.")
     ] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Replace names and addresses with placeholders.")] = False,
+    show_secrets: Annotated[
+        bool, typer.Option("--show-secrets", help="Show passwords, keys and tokens of the inputs.")
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Print all differences instead of one screen.")
     ] = False,
@@ -50,7 +53,9 @@ def diff(
     render = changes.renderer(form)
     speak(language := language_of(lang or (Language.en if form == "json" else None)))
     cases = [case_of(path) for path in (before, after)]
-    found = difference((before, cases[0]), (after, cases[1]), Options(nccl=nccl, language=language))
+    found = difference(
+        (before, cases[0]), (after, cases[1]), Options(nccl=nccl, language=language, show_secrets=show_secrets)
+    )
     if redact:
         from ncdiag.apps.redact import difference_cleaned
 

@@ -170,13 +170,14 @@ def _traced(rule: Rule, files: Sequence[str], nccl: str | None, output: Path | N
     """The trace of the rule on the facts of the files."""
     from ncdiag.apps.explaining import rule_text, signs
     from ncdiag.engine.evaluate import trace
+    from ncdiag.formats.secrets.hiding import Hiding
 
     judged = _judged([rule], files, nccl, quiet=quiet)
     verdict = next(verdict for verdict in judged.verdicts if verdict.rule is rule)
     text = rule_text.judged(verdict, trace(rule, judged.view))
     if rule.suspect is not None:
         text += signs.summed(judged.scales.one(rule))
-    for_people(text, output)
+    for_people(Hiding().text(text), output)
     return 0
 
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from ncdiag.base.severity import Severity
 from ncdiag.engine.schema import Rule
+from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.report import digest
 from ncdiag.report.in_short import told
 from ncdiag.report.model import Evidence, Finding, Report, Suspect
@@ -95,7 +96,7 @@ def _result(report: Report, finding: Finding, index: Mapping[str, int]) -> dict[
         "level": _LEVELS[finding.severity],
         "message": {"text": _message(finding.title, digest.where(finding), told(report, finding))},
         "locations": _locations(report, finding.evidence, finding.hosts),
-        "partialFingerprints": {FINGERPRINT: _hash(finding.name, finding.hosts, finding.title)},
+        "partialFingerprints": {FINGERPRINT: _hash(finding.name, finding.hosts, _title(finding.title))},
         "properties": {
             "confidence": finding.confidence, "role": finding.role, "hosts": finding.hosts, "ranks": finding.ranks,
             "explainedBy": list(finding.explained_by),
@@ -114,13 +115,18 @@ def _review(report: Report, suspect: Suspect, index: Mapping[str, int]) -> dict[
         "level": "none",
         "message": {"text": _message(text, "", [suspect.why, *map(digest.question, suspect.decide[:1])])},
         "locations": _locations(report, evidence, ""),
-        "partialFingerprints": {FINGERPRINT: _hash(suspect.name, "", suspect.title)},
+        "partialFingerprints": {FINGERPRINT: _hash(suspect.name, "", _title(suspect.title))},
         "properties": {"likelihood": suspect.likelihood},
     }
 
 
 def _message(title: str, place: str, lines: Sequence[str] | Iterator[str]) -> str:
     return "\n".join(filter(None, [f"{title}{f' ({place})' if place else ''}", *lines]))
+
+
+def _title(text: str) -> str:
+    """The title of which a fingerprint is made: the same with and without the secrets of the input."""
+    return Hiding().text(text)
 
 
 def _hash(*words: str) -> str:

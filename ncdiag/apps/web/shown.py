@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
+from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.report.html.element import Child, Element, element, write
 from ncdiag.report.model import Evidence, Report
 from ncdiag.text import Source, Text
@@ -90,6 +91,7 @@ class Shown:
                 count += 1
                 if count <= WHOLE or count in near:
                     kept[count] = line.decode("utf-8", "replace")
+        kept = dict(zip(kept, Hiding().lines(list(kept.values())), strict=True))
         whole = count <= WHOLE
         self._counts[source.name] = count
         for number, text in kept.items():

@@ -26,7 +26,6 @@ from ncdiag.report.html.answer import built
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import element, write
 from ncdiag.report.html.pictures import pictures
-from ncdiag.report.localised import localised
 from ncdiag.report.model import Report
 from ncdiag.text import Item, open_sources, read_all
 
@@ -123,8 +122,9 @@ def _found(work: Work) -> Outcome:
 
 def judged(items: Iterable[Item], options: diagnose.Options) -> tuple[View, Report]:
     """The facts and the report; everything is read in this process, which must not start others."""
-    view, report = diagnose.judged(read_all(items, processes=1), diagnose.rules_for(options), options)
-    return view, localised(report)
+    case = read_all(items, processes=1)
+    view, report = diagnose.judged(case, diagnose.rules_for(options), options)
+    return view, diagnose.written(report, case, options)
 
 
 def _rendered(name: str, report: Report, view: View, shown: Shown) -> str:

@@ -6,32 +6,33 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.agent.hide import HIDDEN
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
 from ncdiag.formats.secrets.pairs import value_at
 
 __all__ = ["PRIVATE_KEY", "Block", "opened"]
 
-PRIVATE_KEY = re.compile(r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END[A-Z0-9 ]{0,40}KEY(?: BLOCK)?-----")
+PRIVATE_KEY = lazy_regex(r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END = lazy_regex(r"-----END[A-Z0-9 ]{0,40}KEY(?: BLOCK)?-----")
 _AHEAD = 400
 """Number of lines that are searched for the end of a private key, or the kind of an object."""
-_BODY = re.compile(
+_BODY = lazy_regex(
     r"(?:.{0,80}[\s>|\"'+])?[A-Za-z0-9+/]{10,}={0,2}(?:\\n|[\"',\s])*$|[\s>|]*(?:Proc-Type|DEK-Info"
     r"|Comment|Version|Hash|Charset):|[\s>|]*[A-Za-z0-9+/]{1,12}={1,2}[\"',\s]*$|[\s>|]*$"
 )
-_PUTTY = re.compile(r"Private-Lines: (?P<lines>\d{1,3})\s*$")
-_FIELD = re.compile(r"(?P<indent>[\s>|]*(?:- )?)[\"']?(?P<name>[\w./-]{1,120})[\"']?\s?:(?P<rest>\s.*)?$")
-_SCALAR = re.compile(r"\s*(?:!!?\w+\s+)?(?:[|>][+-]?\d?[+-]?)?\s*(?:#.*)?$")
-_DATA = re.compile(r"(?P<indent>[\s>]*)[\"']?(?P<name>data|stringData)[\"']?\s?:\s*\{?\s*$")
-_KIND = re.compile(r"[\s>{,]*[\"']?kind[\"']?\s?:\s?[\"']?(?P<kind>\w+)")
-_DOCUMENT = re.compile(r"[\s>]*---\s*$")
-_VALUE = re.compile(
+_PUTTY = lazy_regex(r"Private-Lines: (?P<lines>\d{1,3})\s*$")
+_FIELD = lazy_regex(r"(?P<indent>[\s>|]*(?:- )?)[\"']?(?P<name>[\w./-]{1,120})[\"']?\s?:(?P<rest>\s.*)?$")
+_SCALAR = lazy_regex(r"\s*(?:!!?\w+\s+)?(?:[|>][+-]?\d?[+-]?)?\s*(?:#.*)?$")
+_DATA = lazy_regex(r"(?P<indent>[\s>]*)[\"']?(?P<name>data|stringData)[\"']?\s?:\s*\{?\s*$")
+_KIND = lazy_regex(r"[\s>{,]*[\"']?kind[\"']?\s?:\s?[\"']?(?P<kind>\w+)")
+_DOCUMENT = lazy_regex(r"[\s>]*---\s*$")
+_VALUE = lazy_regex(
     r"(?:.{0,80}[\s{,<]|^)[\"']?(?:value|val|content|data"
     r"|default)[\"']?\s?(?:[:=>])\s*(?=\S)",
     re.IGNORECASE,
 )
-_ALONE = re.compile(r"(?:.{0,300}[\s\"'\[(]|^)--?(?P<name>[A-Za-z][\w-]{1,60})[\"']?\s?,?\s*\\?\s*$")
-_SHOWS = re.compile(
+_ALONE = lazy_regex(r"(?:.{0,300}[\s\"'\[(]|^)--?(?P<name>[A-Za-z][\w-]{1,60})[\"']?\s?,?\s*\\?\s*$")
+_SHOWS = lazy_regex(
     r"(?:^|[$#%>]\s+|\+\s)(?:sudo\s+)?(?:(?:cat|head|tail|base64|more|less|xxd"
     r"|type)\s+(?:-\w+\s+){0,3}\S{0,200}?(?:token|secret|passw|passwd|credential|api[_-]?key|\.key|/key|munge"
     r"|\.pw)\S{0,80}|(?:echo|printenv|print)\s+\"?\$?\{?(?P<name>[A-Za-z_]\w{1,80})\}?\"?"
@@ -41,12 +42,12 @@ _SHOWS = re.compile(
     r"|kubeadm token (?:create|list)|docker swarm join-token|mungekey|create-munge-key"
     r"|head -c \d+ /dev/u?random)\b.*)\s*(?:[|].{0,100})?$"
 )
-_ASKED = re.compile(
+_ASKED = lazy_regex(
     r"(?:.{0,200}\b)?(?:pass(?:word|phrase|code)|token|secret|api[ -]?key|access[ -]?key|otp|pin"
     r"|credential)s?(?:\s\[[^\]]{0,60}\]|\sfor\s\S{1,60}|\s\([^)]{0,60}\)|\s(?:is|was))?\s?[:?]\s*$",
     re.IGNORECASE,
 )
-_LIST_ITEM = re.compile(r"(?P<lead>[\s>]*-\s+)(?P<item>[^\s:#][^:]*)$")
+_LIST_ITEM = lazy_regex(r"(?P<lead>[\s>]*-\s+)(?P<item>[^\s:#][^:]*)$")
 
 
 class Block:

@@ -7,31 +7,31 @@ import math
 import re
 from collections import Counter
 
-from ncdiag.formats.secrets.pairs import Span
-from ncdiag.formats.secrets.tokens import SHAPES_OF_TOKENS, TOKENS
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.secrets.tokens import SHAPES_OF_TOKENS, TOKENS, Span
 
 __all__ = ["doubtful", "in_run", "may_hold_token"]
 
-_CLASSES = re.compile(r"[A-Z]+|[a-z]+|\d+")
-_LONG = re.compile(r"[A-Za-z\d+/_=-]{20,4000}")
-_NO_CHANCE = re.compile(
+_CLASSES = lazy_regex(r"[A-Z]+|[a-z]+|\d+")
+_LONG = lazy_regex(r"[A-Za-z\d+/_=-]{20,4000}")
+_NO_CHANCE = lazy_regex(
     r"_Z|ncclDev|cutlass|ampere|sm\d|.*(?:site-packages|/lib/|/usr/|/opt/|/home/|/proc/|/sys/|/dev/|\.py|\.cc|\.so"
     r"|::)|[0-9a-f]+\Z|[0-9A-F]+\Z"
     r"|SHA256[:=]|sha\d|[A-Z\d_]+\Z|[a-z\d_/-]+\Z|[\d.,:+-]+\Z"
 )
-_NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NAME_PARTS = lazy_regex(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _ALTERNATES, _NAMES_ALTERNATE = 0.5, 0.4
 """Runs of lower case letters, upper case letters and digits per character: 0.62 at random, below 0.5 in names; the same
 with a capital and the following lower case letters as one run: 0.45 at random, below 0.36 in names.
 """
 _MIXED, _LONG_WORD, _LETTERS, _DOUBTFUL = 3, 20, 18, 0.3
-_ONE_CASE = re.compile(r"[a-z\d]{24,}\Z|[0-9a-f]{32,}\Z")
+_ONE_CASE = lazy_regex(r"[a-z\d]{24,}\Z|[0-9a-f]{32,}\Z")
 _BITS = 3.6
 _NO_HEX = 0.25
 """Minimum share of letters that do not occur in hexadecimal numbers; at random it is 0.6."""
-_JOINTS = re.compile(r"[/=_-]")
+_JOINTS = lazy_regex(r"[/=_-]")
 _BEYOND_HEX = frozenset("ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ")
-_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
+_UUID = lazy_regex(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-")
 
 
 @functools.lru_cache(maxsize=1 << 15)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random
-from ncdiag.formats.secrets.pairs import Span, value_at
+from ncdiag.formats.secrets.pairs import value_at
+from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["commands"]
 
@@ -35,31 +37,31 @@ _FLAGS: dict[str, str] = {
 }  # fmt: skip
 """Programs and the letters of options whose value is a secret; ``=``: only if it is joined to the letter."""
 _LETTERS = {name: flags for names, flags in _FLAGS.items() for name in names.split("|") if flags}
-_PROGRAM = re.compile(r"(?:^|(?<=[\s/|;&(\"'`\[$+,]))(?P<program>[a-z][\w-]{1,24})(?=[\s\"',])")
-_PAIR_OPTIONS = re.compile(
+_PROGRAM = lazy_regex(r"(?:^|(?<=[\s/|;&(\"'`\[$+,]))(?P<program>[a-z][\w-]{1,24})(?=[\s\"',])")
+_PAIR_OPTIONS = lazy_regex(
     r"(?<![\w-])(?:-u|--user|-U|--proxy-user|-a|--auth|--creds|--src-creds|--dest-creds|--credentials|--http-user"
     r"|--basic-auth|--userpass|-user)"
     r"(?:[ \t=]{1,4}|[\"'],\s?)?[\"']?(?P<user>[^\s:\"'%/=]{0,80})[:%](?P<secret>[^\s\"'|;]{2,400})"
 )
 """``curl -u kim:x``, ``smbclient -U kim%x``, ``skopeo --creds kim:x``."""
-_PAIRED = re.compile(
+_PAIRED = lazy_regex(
     r"\b(?:curl|wget|https?|xh|smbclient|rpcclient|skopeo|podman|buildah|rclone|hey|ab|siege|lftp"
     r"|crane|ffuf|restic|minio|artifactory|mcli|podman-remote|rpcclient|aria2c|rest|hurl|httpie|elasticdump|es)\b"
     r"|--\w*(?:creds|credentials|auth|userpass)\b"
 )
-_SAID = re.compile(
+_SAID = lazy_regex(
     r"\b(?:login|logon|authtoken|add-authtoken|set-token|set_token|setToken|auth:token|token:set|set-api-key"
     r"|api-key|apikey|api_key|authkey|configure|init|key|activate"
     r"|with-token|--with-token|auth|redeem|register|unlock|unseal|join|--key|-key|-token|secret-key"
     r"|account)[ \t]{1,4}(?:--relogin[ \t]|set[ \t]|add[ \t]|-\w[ \t])?[\"']?(?P<secret>[\w.+/=~:-]{16,2000})"
 )
 """``wandb login x``, ``ngrok authtoken x``, ``vault operator unseal x``: followed by a random word."""
-_LOGIN = re.compile(
+_LOGIN = lazy_regex(
     r"\b(?:(?:wandb|vault|comet|swanlab|neptune|clearml|ngc|pulumi|fly|hf"
     r"|huggingface-cli)[ \t]+login|authtoken|add-authtoken|set[ \t]api-key|api-key[ \t]set"
     r"|apikey[ \t]set)[ \t]{1,4}(?:--?\w[\w-]*[ \t]){0,3}[\"']?(?P<secret>[^\s\"'-][^\s\"']{4,400})"
 )
-_PLACES = re.compile(
+_PLACES = lazy_regex(
     r"\b(?:requirepass|masterauth|rabbitmqctl[ \t]+(?:add_user|change_password|authenticate_user)[ \t]+\S{1,80}"
     r"|(?:mc|mcli)[ \t]+(?:alias[ \t]+set|config[ \t]+host[ \t]+add)[ \t]+\S{1,80}[ \t]+\S{1,200}(?:[ \t]+\S{1,200})?"
     r"|htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*(?:[ \t]+(?!-)\S{1,200}){1,2}|wpa_passphrase[ \t]+\S{1,80}"
@@ -88,28 +90,28 @@ _PLACES = re.compile(
     r"|nmcli.{0,200}[ \t]password|/pass|/password|/pw)[ \t:]{1,4}(?:s:)?"
 )
 """Text before a secret that only its position identifies: commands, SQL and configurations of switches."""
-_LITERALS = re.compile(
+_LITERALS = lazy_regex(
     r"(?<![\w-])(?:-b|--cookie)[ =][\"']?[\w.-]{1,60}=|--from-literal[= ][\"']?[\w.-]{1,80}="
     r"|\bvault[ \t]+(?:kv[ \t]+)?(?:put|write|patch)[ \t]+\S{1,200}(?:[ \t]+[\w.-]{1,60}=)"
     r"|\bpass(?=:[^\s/])(?<=[ =\"']pass):|--env-secret[= ]\w+=|--set(?:-string)?[= ][\w.]{0,60}(?:[Pp]ass|[Tt]oken"
     r"|[Ss]ecret|[Kk]ey)\w*=|set-password[ \t]+\S+[ \t]+|/p:|\bsend(?:[ \t]+--)?[ \t]+(?=\"[^\"]+\\[rn])"
     r"|--passphrase[ =]|otpauth://\S{0,100}secret="
 )
-_MORE = re.compile(r"(?<=[ \t])[\w.-]{1,60}=")
-_WRITERS = re.compile(
+_MORE = lazy_regex(r"(?<=[ \t])[\w.-]{1,60}=")
+_WRITERS = lazy_regex(
     r"\b(?:echo|printf|print|write-output"
     r"|Write-Host)\b(?P<args>[^|<>;]{1,4000})(?P<to>[|<>]{1,2})(?P<rest>.{0,200})",
     re.IGNORECASE,
 )
-_TAKERS = re.compile(
+_TAKERS = lazy_regex(
     r"stdin|--with-token|\bsudo\b.{0,40}-\w*S|\bpasswd\b|chpasswd|smbpasswd|\bgpg\b|openssl|\bkinit\b|cryptsetup"
     r"|\blogin\b|token|secret|passw|cred|netrc|pgpass|htpasswd|\.key\b|/key\b|munge|api.?key|vncpasswd|ssh-add"
     r"|--batch|registry|\bauth\b",
     re.IGNORECASE,
 )
-_HERE = re.compile(r"(?P<before>.{0,200})<<<[ \t]{0,4}(?=\S)")
-_WORD = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\"']+")
-_SUDO = re.compile(
+_HERE = lazy_regex(r"(?P<before>.{0,200})<<<[ \t]{0,4}(?=\S)")
+_WORD = lazy_regex(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\"']+")
+_SUDO = lazy_regex(
     r"\bsudo\b|\bkinit\b|passw|login|token|secret|\bgpg\b|cryptsetup|--with|stdin|\bsu\b"
     r"|auth",
     re.IGNORECASE,
@@ -144,9 +146,9 @@ def _logins(line: str) -> Iterator[Span]:
             yield found.span("secret")
 
 
-_ADDRESS = re.compile(r"[\w.-]+/[\w./:-]+$|[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:/|$)|\w+://")
-_SERVER = re.compile(r"\w+://|[a-z0-9-]+(?:\.[a-z0-9-]+){2,}$")
-_BOTH_QUOTED = re.compile(
+_ADDRESS = lazy_regex(r"[\w.-]+/[\w./:-]+$|[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:/|$)|\w+://")
+_SERVER = lazy_regex(r"\w+://|[a-z0-9-]+(?:\.[a-z0-9-]+){2,}$")
+_BOTH_QUOTED = lazy_regex(
     r"(?i:auth|login|credentials?|creds|basicauth|connect|userpass)\w{0,20}[\"']?\s?(?:[=:(]"
     r"|=>)\s?[(\[]?\s?[\"'][^\"']{0,80}[\"']\s?,\s?[\"'](?P<secret>[^\"']{3,400})[\"']\s?[)\]]"
 )

@@ -7,6 +7,8 @@ import itertools
 import re
 from enum import IntEnum
 
+from ncdiag.base.patterns import lazy_regex
+
 __all__ = ["Promise", "is_value", "looks_random", "promise"]
 
 
@@ -24,7 +26,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\x00-\x7f\W\d_]+")
+_WORD = lazy_regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\x00-\x7f\W\d_]+")
 _PASSWORD = _words(
     """
     password passwords passwd passphrase passcode pwd passwort kennwort senha contrasena contraseña пароль 密码 密碼
@@ -40,7 +42,7 @@ _SECRET = _words(
     xsrf csrf dockerconfigjson dockercfg
     """
 )
-_GLUED = re.compile(
+_GLUED = lazy_regex(
     r"(?:password|passwd|passphrase|passwort|secret|(?:secret|api|access|private|auth|master|account|shared|signing"
     r"|sas"
     r"|ssh|license|encryption|app|user|client)keys?|(?:auth|access|api|refresh|id|bearer|session|user|bot|sas|hf"
@@ -92,7 +94,7 @@ _PASSES = _words(
     forward backward first second one two single num multi n by prefill
     """
 )
-_OFTEN_NAMES = re.compile(
+_OFTEN_NAMES = lazy_regex(
     r"(?:pwd|oldpwd|keyerror|.*key(?:word|board|frame|point|note|pad)s?|.*token(?:iz|is).*|.*compass|.*bypass"
     r"|.*monkey"
     r"|passthrough|passive|passed|passing|passes|nccl_ib_pkey|.*pkeys?|.*[rl]key|.*mkey|secretkeyref|secretref"
@@ -100,7 +102,7 @@ _OFTEN_NAMES = re.compile(
     r"|imagepullsecrets|configmapkeyref|fi_mr_.*|.*_mr_key_size|authorized_keys|known_hosts|ssh_auth_sock|xauthority"
     r"|gpg_agent_info|cookiejar|passengers?|.*_key_value.*|.*num_key.*|public_?key|pubkey|ecdsa.*|ed25519.*)\Z"
 )
-_NOTHING = re.compile(
+_NOTHING = lazy_regex(
     r"(?:[*•x.…#_-]{3,}|<[^<>]{0,80}>|\[[A-Za-z_ ]{0,40}\]|\$\{[^}]{0,200}\}?|\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+"
     r"|\([^)]{0,200}\)?)"
     r"|\{\{.{0,200}\}\}|%[A-Za-z_]+%|%\(.{0,60}|%s|\{[a-z_.]{0,60}\}|@[\w./-]+|\(?(?:hidden|redacted|masked|removed"
@@ -123,16 +125,16 @@ _WORDS = _words(
     so
     """
 )
-_PATH = re.compile(
+_PATH = lazy_regex(
     r"(?:~|\.{1,2})?/[\w.@{}$-]+(?:/[\w.@{}$-]+)+/?\Z|(?:~|\.{1,2})/[\w.-]+\Z|[A-Za-z]:[\\/].+\Z"
     r"|/[a-z]+[\w-]*\.[a-z]{1,5}\Z|file://.+\Z"
 )
-_NUMBER = re.compile(
+_NUMBER = lazy_regex(
     r"-?(?:\d{1,9}(?:\.\d+)?|0[xX][0-9a-fA-F]{1,8}|\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KMGTkmgt]i?[bB]?"
     r"|%|ms|s))\Z"
 )
-_NUMBERED_WORDS = re.compile(r"[A-Za-z]+\d{0,4}(?:[-_.:/ ](?:[A-Za-z]+\d{0,4}|\d{1,5}))*\Z")
-_PLAIN = re.compile(r"[A-Za-z][a-z]*(?:[-_./ ][A-Za-z]?[a-z]*){0,12}\Z")
+_NUMBERED_WORDS = lazy_regex(r"[A-Za-z]+\d{0,4}(?:[-_.:/ ](?:[A-Za-z]+\d{0,4}|\d{1,5}))*\Z")
+_PLAIN = lazy_regex(r"[A-Za-z][a-z]*(?:[-_./ ][A-Za-z]?[a-z]*){0,12}\Z")
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -6,54 +6,54 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, promise
+from ncdiag.formats.secrets.tokens import Span
 
-__all__ = ["Span", "named_apart", "pairs", "value_at"]
+__all__ = ["named_apart", "pairs", "value_at"]
 
-Span = tuple[int, int]
-"""Start and end of a secret in a line."""
 
 _LIMIT = 4000
 _LOOKS, _FEW = 30, 64
 """How often a character may be scanned as part of a value, and the maximum length of values after that."""
-_HEAD = re.compile(
+_HEAD = lazy_regex(
     r"(?<![\w.-])(?P<dash>--?|/)?(?P<name>\.?[^\W\d](?:[\w.]|-(?!-))*)"
     r"(?:(?P<close>\\{0,3}[\"'`]\]?|&quot;|&#34;|%22|\]|\*\*)?"
     r"(?P<sep>[ \t]{0,20}(?:=>|:=|\?=|\+=|={1,3}|::?(?![:/]/)|%3[DdAa]|→|->|~>)[ \t]{0,20}"
     r"|(?P<listed>,[ \t]{0,4}(?=b?\\{0,3}[\"']))|(?P<tag>>)|(?P<call>\(\s?(?=[\"'])))|(?P<gap>[ \t]{1,20})(?=\S))"
 )
 """A name and its separator from the value. ``listed``: elements of a list; ``gap``: the separator is blanks."""
-_OPEN = re.compile(
+_OPEN = lazy_regex(
     r"(?:[bruf]|SecretStr\(|os\.environ\.setdefault\()?(?P<q>\\{0,3}[\"'`]|&quot;|&#34;|%22"
     r"|\*\*)",
     re.IGNORECASE,
 )
-_BARE = re.compile(r"[^\s\"'`<>]{1,4000}")
-_NEXT = re.compile(
+_BARE = lazy_regex(r"[^\s\"'`<>]{1,4000}")
+_NEXT = lazy_regex(
     r"[,;&](?=\s?[\w.-]{1,60}[=:])|\\[nrt\"']|[,;)\]}]+(?:$|(?=[,;)\]}]))|[,;]$|%26|%22|&quot;|&#34;"
     r"|[|](?=\w)|\)\.|[})\],](?=\s|$)"
 )
 _SENTENCE = 120
-_REST = re.compile(
+_REST = lazy_regex(
     r"[\"'<>]|\s[\w.-]{1,60}\s?[=:]|\s--?\w|\s[|;&#]|[,;]\s|\s(?:for|user|host|at|on|and|but|from|with|does"
     r"|did|is|was|not)\s|\. "
 )
-_WHOLE = re.compile(
+_WHOLE = lazy_regex(
     r"authorization|proxy-?authorization|(?:set-?)?cookie2?|http_cookie|http_authorization"
     r"|x-amz-security-token",
     re.IGNORECASE,
 )
 """Headers with values of several words."""
-_DECLARES = re.compile(
+_DECLARES = lazy_regex(
     r"(?:^|[\s;&|])(?:ENV|ARG|setenv|set|SET|export|setx|declare|typeset|env|add-env|putenv"
     r"|config|configure|-S|put|secret|variable)(?:\s+(?:set|-\w+|--\w+))*\s+$"
 )
-_LINE_START = re.compile(
+_LINE_START = lazy_regex(
     r"[\s>+|*#-]{0,40}(?:export\s|declare -x\s|set\s|[\d:.TZ -]{0,40}"
     r"|\[[^\]]{0,60}\]\s)?[\"']?$"
 )
 
-_VERDICT = re.compile(r"^\s*(?:---|===)\s$")
+_VERDICT = lazy_regex(r"^\s*(?:---|===)\s$")
 """What Go's tests print before ``PASS: TestName``."""
 
 
@@ -170,13 +170,13 @@ def _after_blanks(line: str, head: re.Match[str], promised: Promise) -> Span | N
     return None
 
 
-_NAMED = re.compile(
+_NAMED = lazy_regex(
     r"(?:\b|@)(?:name|key|variable|var|header|field|property|param|parameter|id|k|option|setting|title|label"
     r"|envname)(?:\\{0,3}[\"'`]|&quot;)?"
     r"[ \t]{0,10}(?:[:=>]|=>)[ \t]{0,10}b?(?:\\{0,3}[\"'`]|&quot;)?(?P<dash>--?)?(?P<name>[A-Za-z_][\w.-]{0,100})",
     re.IGNORECASE,
 )
-_VALUE = re.compile(
+_VALUE = lazy_regex(
     r"\b(?:value|val|content|data|default|v|secret_?value|string_?value|plaintext|newvalue|current)(?:\\{0,3}[\"'`]"
     r"|&quot;)?[ \t]{0,10}(?:[:=>]|=>)[ \t]{0,10}(?=\S)",
     re.IGNORECASE,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random
-from ncdiag.formats.secrets.pairs import Span
+from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["prose"]
 
@@ -30,23 +31,23 @@ _AS = (
     r"|as follows|this|to|=|:)\s{0,3}:?\s{1,3}){0,3}"
 )
 _OPEN = r"[\"'`\u201c\u2018\u00ab\u201e*_(<\[]{0,3}"
-_SAID = re.compile(
+_SAID = lazy_regex(
     rf"(?<![\w-]){_WHAT}(?:\s\(\S{{1,40}}\)"
     rf")?{_OF}{_IS}{_AS}{_OPEN}(?P<value>[^\s\"'`\u201d\u2019\u00bb]{{3,400}})",
     re.IGNORECASE,
 )
-_USED = re.compile(
+_USED = lazy_regex(
     rf"\b(?:use|using|with|try|enter|typed?|the|my|our|your|new|old|default|root|admin|temporary|shared|user"
     rf"|account|and|set|sent|paste|pasted)\s{{1,3}}(?:[a-z]{{2,12}}\s)?{_WHAT}\s{{1,3}}(?:(?:to"
     rf"|as)\s{{1,3}})?{_OPEN}(?P<value>[^\s\"'`\u201d\u2019\u00bb]{{4,400}})",
     re.IGNORECASE,
 )
-_NETRC = re.compile(
+_NETRC = lazy_regex(
     r"\b(?:login|machine|account|default|user"
     r"|username)\s{1,8}\S{1,200}(?:\s{1,8}\S{1,200}){0,4}?\s{1,8}(?:password|passwd|pass)\s{1,8}(?P<value>\S{1,400})"
 )
-_NETRC_LINE = re.compile(r"\s{0,40}(?:password|passwd|account)[ \t]{1,8}(?P<value>\S{1,400})\s*$")
-_BOTH = re.compile(
+_NETRC_LINE = lazy_regex(r"\s{0,40}(?:password|passwd|account)[ \t]{1,8}(?P<value>\S{1,400})\s*$")
+_BOTH = lazy_regex(
     r"\b(?:cred(?:ential)?s?|log ?-?in|log(?:ged)? in|sign in|user(?:name)?\s?/\s?(?:pass(?:word)?|pw|pwd)"
     r"|user:pass(?:word)?|account|user and password|auth|authenticate)\b"
     r"(?:\s{1,3}(?:is|are|was|were|with|as|using|details|info|data|for|to|on|the|credentials|creds|user|bmc|host"
@@ -55,8 +56,8 @@ _BOTH = re.compile(
     r"|with(?: password)?)\s{0,2}[\"'`]?(?P<value>[^\s\"'`]{4,200})",
     re.IGNORECASE,
 )
-_STRONG = re.compile(r"(?=\S{8})(?=\S*\d)(?=\S*[a-z])(?=\S*(?:[A-Z]|[!@#$%^&*+?~]))")
-_BESIDE = re.compile(
+_STRONG = lazy_regex(r"(?=\S{8})(?=\S*\d)(?=\S*[a-z])(?=\S*(?:[A-Z]|[!@#$%^&*+?~]))")
+_BESIDE = lazy_regex(
     r"(?<![\w-])(?:pass[ -]?words?|passwd|pass[ -]?phrases?|pwd|pw|pass|secrets?|tokens?|cred(?:ential)?s?"
     r"|[a-z]{2,12}[ -]keys?)[ \t]{1,3}"
     r"[\"'`(<]?(?P<value>[^\s\"'`]{8,400})|(?:=\w{1,40}|\b(?:bind|as|user"
@@ -64,7 +65,7 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """A word next to a word for a secret; it counts if it mixes lower and upper case letters, digits and signs."""
-_SHORT = re.compile(
+_SHORT = lazy_regex(
     r"\b(?:use|using|used|with|typed?|enter|entered|have|set|put|send|sent"
     r"|gave)\s{1,3}[\"'`]?(?P<as>[^\s\"'`]{5,200})[\"'`]?\s{1,3}(?:as|for)\s(?:the\s|my\s|a\s|your\s|our\s"
     r"|its\s)?(?:[a-z]{1,12}\s)?(?:pass|pw|token|secret|api[ -]?key|key)\w{0,6}\b|"
@@ -76,17 +77,17 @@ _SHORT = re.compile(
     r"|[^\s:]*(?-i:[A-Z]))(?!\S*\.{3})[^\s:/@<>\[\](),=]{8,80})$",
     re.IGNORECASE,
 )
-_END = re.compile(r"(?:[.,;:!?)\]>*_\u201d\u2019\u00bb\"'`]|\.{3})+$")
-_PASSES = re.compile(
+_END = lazy_regex(r"(?:[.,;:!?)\]>*_\u201d\u2019\u00bb\"'`]|\.{3})+$")
+_PASSES = lazy_regex(
     r"(?:pass$|pass[ -]?w|passwd|pass[ -]?phr|pwd|pw$|passwort|kennwort|contrase|mot de|senha|wachtw|pin"
     r"|otp|\w+[ -](?:code|pin)|\W)",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(r"[A-Za-z]?[a-z]+(?:[-'/][a-z]+)*\Z")
-_MADE = re.compile(r"(?=.{12})\S*[a-z]\d+[a-z]")
-_NO_KEY = re.compile(r"[/:]{2}|^[\w-]+\.[\w.]+$")
+_PLAIN = lazy_regex(r"[A-Za-z]?[a-z]+(?:[-'/][a-z]+)*\Z")
+_MADE = lazy_regex(r"(?=.{12})\S*[a-z]\d+[a-z]")
+_NO_KEY = lazy_regex(r"[/:]{2}|^[\w-]+\.[\w.]+$")
 _FEW = 5
-_GRAMMAR = re.compile(r"[a-z]+(?:ed|ing|able|ible)\Z|(?:un|in)[a-z]{5,}\Z|[a-z]+ly\Z")
+_GRAMMAR = lazy_regex(r"[a-z]+(?:ed|ing|able|ible)\Z|(?:un|in)[a-z]{5,}\Z|[a-z]+ly\Z")
 
 
 def prose(line: str) -> Iterator[Span]:

@@ -7,30 +7,32 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ncdiag.agent.hide import HIDDEN
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.blocks import Block, opened
 from ncdiag.formats.secrets.chance import in_run
 from ncdiag.formats.secrets.commands import commands
 from ncdiag.formats.secrets.names import Promise, looks_random
-from ncdiag.formats.secrets.pairs import Span, named_apart, pairs, value_at
+from ncdiag.formats.secrets.pairs import named_apart, pairs, value_at
 from ncdiag.formats.secrets.prose import prose
 from ncdiag.formats.secrets.shapes import LONG, SECRET, Lines
+from ncdiag.formats.secrets.tokens import Span
 from ncdiag.formats.secrets.urls import schemes, urls
 
 __all__ = ["Secrets"]
 
 LONGEST = 1 << 18
 """Maximum length of a piece of a line that is searched at once."""
-_RUN = re.compile(r"[^\s\"'`,;<>()|&]{12,4000}")
-_ONE_LINE_KEY = re.compile(
+_RUN = lazy_regex(r"[^\s\"'`,;<>()|&]{12,4000}")
+_ONE_LINE_KEY = lazy_regex(
     r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK"
     r")?-----.{0,20000}?-----END[A-Z0-9 ]{0,40}KEY(?: BLOCK)?-----"
 )
-_PGPASS = re.compile(r"\s{0,8}[^\s:]{1,100}:(?:\d{4,5}|\*):[^\s:]{1,60}:[^\s:]{1,60}:(?P<value>[^\s:]{2,200})\s*$")
-_SECRET_OBJECT = re.compile(r"\"?kind\"?\s?:\s?\"?Secret\b")
-_OBJECT_DATA = re.compile(r"\"(?:data|stringData)\"\s?:\s?\{(?P<body>[^{}]{1,20000})\}")
-_OBJECT_VALUE = re.compile(r":\s?\"(?P<value>[^\"]{1,20000})\"")
-_VALUE = re.compile(r"\s{0,80}-?\s{0,20}\{?[\"']?value[\"']?\s?:\s{0,20}")
-_SAFE_TO_SPREAD = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[^\s/:]{10,200}\Z")
+_PGPASS = lazy_regex(r"\s{0,8}[^\s:]{1,100}:(?:\d{4,5}|\*):[^\s:]{1,60}:[^\s:]{1,60}:(?P<value>[^\s:]{2,200})\s*$")
+_SECRET_OBJECT = lazy_regex(r"\"?kind\"?\s?:\s?\"?Secret\b")
+_OBJECT_DATA = lazy_regex(r"\"(?:data|stringData)\"\s?:\s?\{(?P<body>[^{}]{1,20000})\}")
+_OBJECT_VALUE = lazy_regex(r":\s?\"(?P<value>[^\"]{1,20000})\"")
+_VALUE = lazy_regex(r"\s{0,80}-?\s{0,20}\{?[\"']?value[\"']?\s?:\s{0,20}")
+_SAFE_TO_SPREAD = lazy_regex(r"(?=.*\d)(?=.*[A-Za-z])[^\s/:]{10,200}\Z")
 _KNOWN_LIMIT = 500
 _SHAPES = 1 << 16
 """Maximum number of shapes that are remembered."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import overload
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.chance import doubtful, may_hold_token
 
 __all__ = ["ADDRESS", "LONG", "NAME", "REVIEW", "SECRET", "ZEROS", "Lines", "Shapes"]
@@ -13,7 +14,7 @@ __all__ = ["ADDRESS", "LONG", "NAME", "REVIEW", "SECRET", "ZEROS", "Lines", "Sha
 SECRET, NAME, ADDRESS, LONG, REVIEW = 1, 2, 4, 8, 16
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _REMEMBERED = 1 << 16
-_SECRET = re.compile(
+_SECRET = lazy_regex(
     r"pass|pwd|\baccount\b|\bu(?:se?r)?\s?[:=]|\bid\s?[:=]|\buse\s|(?:\dfa|mfa|recovery|backup|verification"
     r"|one-time|security|activation|invite|access)[ -]?code|code\s?[:=]\s?0000|^[a-z_][\w.-]{1,40}:\S{8,80}$"
     r"|docker(?:config|cfg)|\bpw|pw\b|secret|token|key|cred|cookie|auth|jwt|bearer|basic|psk|\bpin\b|_pin|otp|pat\b"
@@ -32,9 +33,9 @@ _SECRET = re.compile(
     r"|ftp|lftp|evil-winrm|helm|influx|pssh)\b",
     re.IGNORECASE,
 )
-_RUN = re.compile(r"[^\s\"'`,;<>()|&]{12,4000}")
-_WORD = re.compile(r"[A-Za-z0-9+/_=-]{20,400}")
-_ADDRESS = re.compile(
+_RUN = lazy_regex(r"[^\s\"'`,;<>()|&]{12,4000}")
+_WORD = lazy_regex(r"[A-Za-z0-9+/_=-]{20,400}")
+_ADDRESS = lazy_regex(
     r"0\.0{1,3}\.0{1,3}\.0|::|(?:[0-9a-f]{1,4}:){5}|[0-9a-f]{16}|(?:[0-9a-f]{4}:){3}[0-9a-f]{4}"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9a-f]{2}-){5}"
     r"|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}|serial|\bs/?n\b|ip-0|GID: ",

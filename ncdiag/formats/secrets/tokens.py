@@ -2,16 +2,19 @@
 
 The prefixes are those that vendors publish for their tokens; the list follows the rules of gitleaks
 (github.com/gitleaks/gitleaks, config/gitleaks.toml, MIT), rewritten as one expression with lengths that also match cut
-and future tokens. Its rules that search for a name of a vendor near a value are not used: `ncdiag.formats.secrets.names`
+and future tokens. Its rules that search for the name of a vendor near a value are not used: the module `names`
 treats names of all vendors alike. Neither gitleaks (Go) nor detect-secrets (which tries dozens of patterns on each
 line) could be used directly: a log must be redacted at the speed at which it is read.
 """
 
 from __future__ import annotations
 
-import re
+from ncdiag.base.patterns import lazy_regex
 
-__all__ = ["SHAPES_OF_TOKENS", "TOKENS"]
+__all__ = ["SHAPES_OF_TOKENS", "TOKENS", "Span"]
+
+Span = tuple[int, int]
+"""Start and end of a secret in a line."""
 
 _FORMS = r"""
     (?:A3T[A-Z\d]|AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA)[A-Z\d]{12,} ABSK[A-Za-z\d+/]{40,}={0,2}
@@ -50,8 +53,8 @@ _CRYPT = (
 _PATTERN = rf"(?P<crypt>{_CRYPT})|(?<![A-Za-z0-9])(?<![A-Za-z0-9][_-])(?P<token>{'|'.join(_FORMS.split())})".replace(
     ",}", ",4000}"
 )
-TOKENS = re.compile(_PATTERN)
+TOKENS = lazy_regex(_PATTERN)
 """A token of a vendor, a signed token, a hash of a password."""
-_DIGIT = re.compile(r"(?P<kept>\{[\d,]+\}|\\.|0-9)|(?P<class>\d-\d)|\d")
-SHAPES_OF_TOKENS = re.compile(_DIGIT.sub(lambda found: found["kept"] or "0", _PATTERN))
+_DIGIT = lazy_regex(r"(?P<kept>\{[\d,]+\}|\\.|0-9)|(?P<class>\d-\d)|\d")
+SHAPES_OF_TOKENS = lazy_regex(_DIGIT.sub(lambda found: found["kept"] or "0", _PATTERN))
 """The same for a text whose digits are all replaced by 0."""
