@@ -30,7 +30,7 @@ def mcp(
     ] = None,
     no_redact: Annotated[
         bool,
-        typer.Option("--no-redact", help="Keep names and addresses of the input in the answers (secrets stay hidden)."),
+        typer.Option("--no-redact", help="Keep names and addresses in the answers; secrets stay hidden."),
     ] = False,
     seconds: Annotated[float, typer.Option(metavar="N", min=1, help="Time limit of one call, in seconds.")] = 60,
     max_input: Annotated[

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.secrets.cells import Header, alone, header
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
 from ncdiag.formats.secrets.pairs import value_at
 
@@ -21,6 +22,7 @@ _BODY = lazy_regex(
     r"|Comment|Version|Hash|Charset):|[\s>|]*[A-Za-z0-9+/]{1,12}={1,2}[\"',\s]*$|[\s>|]*$"
 )
 _PUTTY = lazy_regex(r"Private-Lines: (?P<lines>\d{1,3})\s*$")
+_CELL = lazy_regex(r"\s*(?:<[^<>]{1,200}>\s*)+(?P<value>[^<>\s]{2,4000})\s*</")
 _FIELD = lazy_regex(r"(?P<indent>[\s>|]*(?:- )?)[\"']?(?P<name>[\w./-]{1,120})[\"']?\s?:(?P<rest>\s.*)?$")
 _SCALAR = lazy_regex(r"\s*(?:!!?\w+\s+)?(?:[|>][+-]?\d?[+-]?)?\s*(?:#.*)?$")
 _DATA = lazy_regex(r"(?P<indent>[\s>]*)[\"']?(?P<name>data|stringData)[\"']?\s?:\s*\{?\s*$")
@@ -28,7 +30,7 @@ _KIND = lazy_regex(r"[\s>{,]*[\"']?kind[\"']?\s?:\s?[\"']?(?P<kind>\w+)")
 _DOCUMENT = lazy_regex(r"[\s>]*---\s*$")
 _VALUE = lazy_regex(
     r"(?:.{0,80}[\s{,<]|^)[\"']?(?:value|val|content|data"
-    r"|default)[\"']?\s?(?:[:=>])\s*(?=\S)",
+    r"|default)[\"']?\s{0,20}(?:[:=>|])\s*(?=\S)",
     re.IGNORECASE,
 )
 _ALONE = lazy_regex(r"(?:.{0,300}[\s\"'\[(]|^)--?(?P<name>[A-Za-z][\w-]{1,60})[\"']?\s?,?\s*\\?\s*$")
@@ -162,6 +164,31 @@ class _Next(Block):
         return line[:begin] + HIDDEN + line[begin + len(text) :], None
 
 
+class _Columns(Block):
+    """Rows of a table, in columns of which there are secrets."""
+
+    def __init__(self, head: Header) -> None:
+        self._head = head
+
+    def removed(self, line: str) -> tuple[str | None, Block | None]:
+        spans = self._head.values(line)
+        if spans is None:
+            return None, None
+        for begin, end in sorted(spans, reverse=True):
+            line = line[:begin] + HIDDEN + line[end:]
+        return line, self
+
+
+class _CellBelow(Block):
+    """A cell of HTML on a line of its own, after one with the name of a secret."""
+
+    def removed(self, line: str) -> tuple[str | None, Block | None]:
+        inner = _CELL.match(line)
+        if inner is None or not is_value(inner["value"], Promise.LIKELY):
+            return None, None
+        return line[: inner.start("value")] + HIDDEN + line[inner.end("value") :], None
+
+
 def _hidden(rest: str) -> str:
     begin = len(rest) - len(rest.lstrip())
     text = rest.strip()
@@ -187,13 +214,13 @@ def opened(lines: Sequence[str], index: int, promised: Promise) -> Block | None:
         block = _Key(int(putty["lines"]))
         block.begins_here = False
         return block
-    if promised:
+    if promised and not alone(line):
         return _Value(promised)
     if (data := _DATA.match(line)) and (
         data["name"] == "stringData" or _kind(lines, index) in {"Secret", "SealedSecret"}
     ):
         return _Deeper(_depth(line), mapping=True)
-    return _of_field(line, lines[index + 1] if index + 1 < len(lines) else "") or _of_next(line)
+    return _of_table(line) or _of_field(line, lines[index + 1] if index + 1 < len(lines) else "") or _of_next(line)
 
 
 def _of_field(line: str, below: str) -> Block | None:
@@ -209,6 +236,14 @@ def _of_field(line: str, below: str) -> Block | None:
         if named >= Promise.LIKELY and _depth(below) > _depth(line) and not _FIELD.match(below):
             return _Next(named, indent=_depth(line))
     return None
+
+
+def _of_table(line: str) -> Block | None:
+    """What follows a cell with the name of a secret on a line of its own, or a header with columns of secrets."""
+    if alone(line):
+        return _CellBelow()
+    head = header(line)
+    return _Columns(head) if head else None
 
 
 def _of_next(line: str) -> Block | None:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.secrets.layers import as_text
 from ncdiag.formats.secrets.tokens import SHAPES_OF_TOKENS, TOKENS, Span
 
 __all__ = ["doubtful", "in_run", "may_hold_token"]
@@ -15,11 +16,13 @@ __all__ = ["doubtful", "in_run", "may_hold_token"]
 _CLASSES = lazy_regex(r"[A-Z]+|[a-z]+|\d+")
 _LONG = lazy_regex(r"[A-Za-z\d+/_=-]{20,4000}")
 _NO_CHANCE = lazy_regex(
-    r"_Z|ncclDev|cutlass|ampere|sm\d|.*(?:site-packages|/lib/|/usr/|/opt/|/home/|/proc/|/sys/|/dev/|\.py|\.cc|\.so"
+    r"iZ[a-z\d]{8,}Z?\Z|_Z|ncclDev|cutlass|ampere|sm\d|.*(?:site-packages|/lib/|/usr/|/opt/|/home/|/proc/|/sys/|/dev/|\.py|\.cc|\.so"
     r"|::)|[0-9a-f]+\Z|[0-9A-F]+\Z"
     r"|SHA256[:=]|sha\d|[A-Z\d_]+\Z|[a-z\d_/-]+\Z|[\d.,:+-]+\Z"
 )
 _NAME_PARTS = lazy_regex(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_WRITTEN = lazy_regex(r"[A-Z][a-z]{2,}")
+"""Words as in names: they are a quarter of a random text."""
 _ALTERNATES, _NAMES_ALTERNATE = 0.5, 0.4
 """Runs of lower case letters, upper case letters and digits per character: 0.62 at random, below 0.5 in names; the same
 with a capital and the following lower case letters as one run: 0.45 at random, below 0.36 in names.
@@ -43,6 +46,7 @@ def in_run(run: str) -> tuple[Span, ...]:
         if (
             not any(a < found.end() and found.start() < b for a, b in spans)
             and _by_chance(found[0])
+            and not as_text(found[0])
             and _bits(found[0]) >= _BITS
             and not _named_hash(run, found.start())
         ):
@@ -76,6 +80,8 @@ def _alternates(part: str) -> bool:
     parts = _CLASSES.findall(part)
     kinds = {(one[0].islower(), one[0].isdigit()) for one in parts}
     letters = sum(map(len, parts))
+    if sum(map(len, _WRITTEN.findall(part))) >= _ALTERNATES * letters:
+        return False
     if sum(letter in _BEYOND_HEX for letter in part) < _NO_HEX * letters or _UUID.search(part):
         return False
     names = len(_NAME_PARTS.findall(part))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.chance import in_run
+from ncdiag.formats.secrets.layers import as_text
 
 __all__ = ["Hiding"]
 
@@ -85,4 +86,4 @@ def _may_hold(line: str) -> bool:
     low = line.lower()
     if any(word in low for word in _WORDS) or ("@" in low and _USER.search(low)):
         return True
-    return any(map(in_run, _RUN.findall(line)))
+    return any(in_run(run) or ((text := as_text(run)) and _may_hold(text)) for run in _RUN.findall(line))

@@ -72,7 +72,7 @@ _KEPT_BEFORE_TOKEN = _words(
 )
 _KEPT_BEFORE_KEY = _words(
     """
-    cache sort primary foreign public pub partition query map dict hot group row object bucket routing index
+    dispatch cache sort primary foreign public pub partition query map dict hot group row object bucket routing index
     config tmp lookup mr ib p r l env rank q store barrier register hash host state sorting join unique missing
     unexpected key param option label attribute shortcut keyboard metric tensor weight layer for module topology
     memory remote local kv mkey dataset of any no the a this tag toleration match node path trust gpg graph
@@ -95,7 +95,7 @@ _PASSES = _words(
     """
 )
 _OFTEN_NAMES = lazy_regex(
-    r"(?:pwd|oldpwd|keyerror|.*key(?:word|board|frame|point|note|pad)s?|.*token(?:iz|is).*|.*compass|.*bypass"
+    r"(?:.*\.(?:py|cc|cpp|cu|h|sh|go|rs|js|md|txt|log|so)|pwd|oldpwd|keyerror|.*key(?:word|board|frame|point|note|pad)s?|.*token(?:iz|is).*|.*compass|.*bypass"
     r"|.*monkey"
     r"|passthrough|passive|passed|passing|passes|nccl_ib_pkey|.*pkeys?|.*[rl]key|.*mkey|secretkeyref|secretref"
     r"|secrets?name"
@@ -130,11 +130,11 @@ _PATH = lazy_regex(
     r"|/[a-z]+[\w-]*\.[a-z]{1,5}\Z|file://.+\Z"
 )
 _NUMBER = lazy_regex(
-    r"-?(?:\d{1,9}(?:\.\d+)?|0[xX][0-9a-fA-F]{1,8}|\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KMGTkmgt]i?[bB]?"
+    r"-?(?:\d{1,9}(?:\.\d+){0,3}|0[xX][0-9a-fA-F]{1,8}|\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KMGTkmgt]i?[bB]?"
     r"|%|ms|s))\Z"
 )
 _NUMBERED_WORDS = lazy_regex(r"[A-Za-z]+\d{0,4}(?:[-_.:/ ](?:[A-Za-z]+\d{0,4}|\d{1,5}))*\Z")
-_PLAIN = lazy_regex(r"[A-Za-z][a-z]*(?:[-_./ ][A-Za-z]?[a-z]*){0,12}\Z")
+_PLAIN = lazy_regex(r"(?:[A-Za-z][a-z]*|[A-Z]{2,18})(?:[-_./ ][A-Za-z]?[a-z]*){0,12}\Z")
 
 
 @functools.lru_cache(maxsize=1 << 14)

@@ -33,6 +33,10 @@ _NEXT = lazy_regex(
     r"[,;&](?=\s?[\w.-]{1,60}[=:])|\\[nrt\"']|[,;)\]}]+(?:$|(?=[,;)\]}]))|[,;]$|%26|%22|&quot;|&#34;"
     r"|[|](?=\w)|\)\.|[})\],](?=\s|$)"
 )
+_KEY = lazy_regex(r"\\{0,3}[\"']\s?:")
+"""What follows the name of another pair."""
+_MEMBER = lazy_regex(r"::[A-Za-z_]+\b|>[\"'`]")
+"""What follows a name that has no value: a member in C++, the end of a placeholder in quotes."""
 _SENTENCE = 120
 _REST = lazy_regex(
     r"[\"'<>]|\s[\w.-]{1,60}\s?[=:]|\s--?\w|\s[|;&#]|[,;]\s|\s(?:for|user|host|at|on|and|but|from|with|does"
@@ -108,7 +112,8 @@ def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limi
     if head["gap"]:
         return _after_blanks(line, head, promised)
     is_attribute = head["tag"] and line[head.start() - 1 : head.start()] not in {"<", ":"}
-    if is_attribute or (name == "PASS" and _VERDICT.search(line[: head.start("name")])):
+    is_verdict = name == "PASS" and _VERDICT.search(line[: head.start("name")])
+    if is_attribute or is_verdict or _MEMBER.match(line, head.end("name")):
         return None
     if head["listed"]:
         promised = (
@@ -118,7 +123,7 @@ def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limi
             if promised is not Promise.PASSWORD and name.islower()
             else promised
         )
-        if head["close"] is None:
+        if head["close"] is None or _KEY.match(line, value_at(line, head.end())[1]):
             return None
     if head["call"]:
         promised = min(promised, Promise.LIKELY)
@@ -173,7 +178,8 @@ def _after_blanks(line: str, head: re.Match[str], promised: Promise) -> Span | N
 _NAMED = lazy_regex(
     r"(?:\b|@)(?:name|key|variable|var|header|field|property|param|parameter|id|k|option|setting|title|label"
     r"|envname)(?:\\{0,3}[\"'`]|&quot;)?"
-    r"[ \t]{0,10}(?:[:=>]|=>)[ \t]{0,10}b?(?:\\{0,3}[\"'`]|&quot;)?(?P<dash>--?)?(?P<name>[A-Za-z_][\w.-]{0,100})",
+    r"(?:[ \t]{0,10}(?:[:=>]|=>)|(?<=name)[ \t]{0,20}\|)"
+    r"[ \t]{0,10}b?(?:\\{0,3}[\"'`]|&quot;)?(?P<dash>--?)?(?P<name>[A-Za-z_][\w.-]{0,100})",
     re.IGNORECASE,
 )
 _VALUE = lazy_regex(

@@ -87,13 +87,16 @@ _PLAIN = lazy_regex(r"[A-Za-z]?[a-z]+(?:[-'/][a-z]+)*\Z")
 _MADE = lazy_regex(r"(?=.{12})\S*[a-z]\d+[a-z]")
 _NO_KEY = lazy_regex(r"[/:]{2}|^[\w-]+\.[\w.]+$")
 _FEW = 5
+_SETTING = lazy_regex(r"\s=\s")
+"""What follows the name of a setting, which a program prints after a prompt."""
 _GRAMMAR = lazy_regex(r"[a-z]+(?:ed|ing|able|ible)\Z|(?:un|in)[a-z]{5,}\Z|[a-z]+ly\Z")
 
 
 def prose(line: str) -> Iterator[Span]:
     """The spans of secrets in sentences."""
     for found in _SAID.finditer(line):
-        yield from _checked(found, said=True)
+        if not _SETTING.match(line, found.end()):
+            yield from _checked(found, said=True)
     for found in _USED.finditer(line):
         yield from _checked(found, said=False)
     for form in (_NETRC, _NETRC_LINE):

@@ -9,14 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.blocks import Block, opened
+from ncdiag.formats.secrets.cells import beside
 from ncdiag.formats.secrets.chance import in_run
 from ncdiag.formats.secrets.commands import commands
+from ncdiag.formats.secrets.layers import as_text, views
 from ncdiag.formats.secrets.names import Promise, looks_random
 from ncdiag.formats.secrets.pairs import named_apart, pairs, value_at
+from ncdiag.formats.secrets.phrases import phrases
 from ncdiag.formats.secrets.prose import prose
 from ncdiag.formats.secrets.shapes import LONG, SECRET, Lines
 from ncdiag.formats.secrets.tokens import Span
 from ncdiag.formats.secrets.urls import schemes, urls
+from ncdiag.formats.secrets.wraps import across
 
 __all__ = ["Secrets"]
 
@@ -51,6 +55,7 @@ class Secrets:
         self.counts: Counter[str] = Counter() if counts is None else counts
         self.known: set[str] = set() if known is None else known
         self._block: Block | None = None
+        self._below: dict[int, list[Span]] = {}
         self._quiet: dict[bytes, int] = {}
         self._promising: set[int] = set()
         """Lines of this part that announce a secret on another line, or are in a block that may contain one."""
@@ -73,6 +78,10 @@ class Secrets:
             if done < index < len(lines):
                 done = index
                 self._look(lines, done, made)
+        for index, spans in self._below.items():
+            if index not in made:
+                made[index] = self._without(lines[index], spans)
+        self._below.clear()
         return made
 
     def changed(self, lines: Lines, shapes: Sequence[bytes], flags: Sequence[tuple[int, int]]) -> dict[int, str]:
@@ -99,15 +108,12 @@ class Secrets:
 
     def _look(self, lines: Sequence[str], index: int, made: dict[int, str]) -> None:
         line = lines[index]
-        if self._block is not None:
-            new, self._block = self._block.removed(line)
-            if new is not None:
-                if new != line:
-                    self._count(line)
-                    made[index] = new
-                if self._block is not None or new != line:
-                    return
-        hidden, promised, valued = self._one(line)
+        if self._in_block(line, index, made):
+            return
+        spans, promised, valued = self._one(line)
+        for place, more in across(lines, index).items():
+            self._below.setdefault(place, []).extend(more)
+        hidden = self._without(line, [*spans, *self._below.pop(index, ())])
         if hidden != line:
             made[index] = hidden
         if promised and not valued:
@@ -120,6 +126,18 @@ class Secrets:
             made[index] = self._block.first(hidden)
             self._count(line)
 
+    def _in_block(self, line: str, index: int, made: dict[int, str]) -> bool:
+        """True if the line was judged as a part of the block, and by nothing else."""
+        if self._block is None:
+            return False
+        new, self._block = self._block.removed(line)
+        if new is None:
+            return False
+        if new != line:
+            self._count(line)
+            made[index] = new
+        return self._block is not None or new != line
+
     def _value_above(self, lines: Sequence[str], index: int, promised: Promise, made: dict[int, str]) -> None:
         """Handle ``- value: x`` with ``name: TOKEN`` on the following line."""
         above = lines[index - 1] if index else ""
@@ -129,22 +147,27 @@ class Secrets:
                 made[index - 1] = above[:begin] + HIDDEN + above[end:]
                 self._count(above[begin:end])
 
-    def _one(self, line: str) -> tuple[str, Promise, bool]:
-        """(line without secrets that it shows itself, what a name in it announces, whether the value is present)."""
+    def _one(self, line: str) -> tuple[list[Span], Promise, bool]:
+        """(secrets that a line shows itself, what a name in it announces, whether the value is present)."""
         if len(line) > LONGEST:
-            pieces = [self._one(line[place : place + LONGEST])[0] for place in range(0, len(line), LONGEST)]
-            return "".join(pieces), Promise.NONE, True
+            starts = range(0, len(line), LONGEST)
+            pieces = [(start, self._one(line[start : start + LONGEST])[0]) for start in starts]
+            return [(start + a, start + b) for start, spans in pieces for a, b in spans], Promise.NONE, True
         apart, promised, valued = named_apart(line)
-        sure = [*pairs(line), *apart]
+        sure = [*apart, *named(line)]
+        self._know(line[begin:end] for begin, end in sure)
         spans = [*sure, *urls(line), *schemes(line), *commands(line), *prose(line), *_others(line)]
-        for begin, end in sure:
-            if (
-                len(self.known) < _KNOWN_LIMIT
-                and _SAFE_TO_SPREAD.match(line[begin:end])
-                and looks_random(line[begin:end] + "x" * 6)
-            ):
-                self.known.add(line[begin:end])
-        return self._without(line, spans), promised, valued
+        for view in views(line):
+            sure = [*named_apart(view.text)[0], *named(view.text)]
+            self._know(view.text[begin:end] for begin, end in sure)
+            spans += map(view.span, (*sure, *urls(view.text), *schemes(view.text), *_others(view.text)))
+        return spans, promised, valued
+
+    def _know(self, values: Iterable[str]) -> None:
+        """Remember values that are long and mixed enough to be removed wherever they occur."""
+        for value in values:
+            if len(self.known) < _KNOWN_LIMIT and _SAFE_TO_SPREAD.match(value) and looks_random(value + "x" * 6):
+                self.known.add(value)
 
     def _without(self, line: str, spans: list[Span]) -> str:
         spans = sorted(span for span in spans if span[0] < span[1])
@@ -163,10 +186,25 @@ class Secrets:
         self.counts["secret"] += bool(what.strip())
 
 
+def _shows_secret(text: str) -> bool:
+    """True if a text of some lines, such as one that was encoded, shows a secret."""
+    lines = filter(None, text.split("\n"))
+    return any(next(named(line), None) or next(urls(line), None) or in_run(line) for line in lines)
+
+
+def named(line: str) -> Iterator[Span]:
+    """The spans of values that names or the words around them announce."""
+    yield from pairs(line)
+    yield from beside(line)
+    yield from phrases(line)
+
+
 def _others(line: str) -> Iterator[Span]:
     for run in _RUN.finditer(line):
         for begin, end in in_run(run[0]):
             yield run.start() + begin, run.start() + end
+        if _shows_secret(as_text(run[0])):
+            yield run.span()
     if "PRIVATE KEY" in line and "-----END" in line:
         for found in _ONE_LINE_KEY.finditer(line):
             yield found.span()

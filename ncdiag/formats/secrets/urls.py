@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.secrets.names import Promise, is_value, promise
+from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
 from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["schemes", "urls"]
@@ -60,6 +60,8 @@ _LONG_PART = lazy_regex(r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{12,}|[\w-]{20,}")
 _HOST_AND_PATH = lazy_regex(r"[\w.-]+:\d{2,5}/|[\w.-]+\.[a-z]{2,6}/")
 _NAMING_SCHEMES = frozenset({"ssh", "sftp", "git+ssh", "rsync", "svn+ssh"})
 """Schemes in whose URLs a user without a password is a name, not a token."""
+_WEB = frozenset({"http", "https", "git", "git+https"})
+"""Schemes in whose URLs a user without a password may be a token."""
 _NO_USER = lazy_regex(r"git|hg|svn|user|username|[A-Z_]+|\$\{?\w+\}?")
 _TAG = lazy_regex(r"\d{1,5}$|v?\d+[.\d]*|latest")
 _BEFORE_PARAMETER = lazy_regex(r"(?:[?&;#]|%3[Ff]|%26)$")
@@ -89,7 +91,8 @@ def _users(line: str) -> Iterator[Span]:
             user = user[:at]
         slash = user.find("/")
         path = (slash >= 0 and ":" not in user[:slash]) or _HOST_AND_PATH.match(user)
-        by_name = ":" not in user and (found["scheme"] or "").lower() in _NAMING_SCHEMES
+        scheme = (found["scheme"] or "").lower()
+        by_name = ":" not in user and (scheme in _NAMING_SCHEMES or (scheme not in _WEB and not looks_random(user)))
         if not path and not by_name and not _NO_USER.fullmatch(user):
             yield found.start("user"), found.start("user") + len(user)
     for found in _BARE_USER.finditer(line):

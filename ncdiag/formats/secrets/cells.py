@@ -1,0 +1,117 @@
+"""Secrets beside their names in the cells of tables (CSV, Markdown, HTML, databases), and below them in a column."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.secrets.layers import views
+from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
+from ncdiag.formats.secrets.tokens import Span
+
+__all__ = ["Header", "alone", "beside", "header"]
+
+_MARKS = "\t|\u2502\u2503\u2551;,"
+_LIMIT, _CELLS = 20_000, 200
+"""Maximum length of a row, and maximum number of its cells."""
+_NAME = lazy_regex(r"[\"'`*]{0,3}(?P<name>[A-Za-z_][\w.-]{0,80}(?: [A-Za-z][\w-]{1,20}){0,2}):?[\"'`*]{0,3}\Z")
+_PHRASE = lazy_regex(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}\Z")
+_RULE = lazy_regex(r"[\s:|+=\u2500-\u257f-]*\Z")
+_QUOTES = "\"'`*"
+
+
+def _row(text: str, mark: str) -> list[Span]:
+    """The spans of the texts of the cells of a line without quotes; ``mark`` is between them."""
+    cells: list[Span] = []
+    place = 0
+    for part in text.split(mark):
+        inner = part.strip()
+        begin = place + len(part) - len(part.lstrip())
+        lead = len(inner) - len(inner.lstrip(_QUOTES))
+        bare = inner.strip(_QUOTES)
+        cells.append((begin + lead, begin + lead + len(bare)))
+        place += len(part) + len(mark)
+    return cells
+
+
+def _rows(text: str) -> Iterator[tuple[str, list[Span]]]:
+    """The ways to cut a line into cells, each with the mark between them."""
+    if len(text) <= _LIMIT:
+        for mark in _MARKS:
+            if 0 < text.count(mark) < _CELLS:
+                yield mark, _row(text, mark)
+
+
+def _named(text: str, mark: str) -> Promise:
+    """What a cell announces if it is a name; with a comma, which sentences have too, only a name of a program."""
+    found = _NAME.match(text)
+    if not found:
+        return Promise.NONE
+    name = found["name"]
+    if " " in name and (mark in ",;" or not _PHRASE.match(name)):
+        return Promise.NONE
+    announced = promise(name.replace(" ", "_"))
+    return announced if announced >= Promise.LIKELY else Promise.NONE
+
+
+def beside(text: str) -> Iterator[Span]:
+    """The spans of values in cells after cells with the names of secrets."""
+    for mark, cells in _rows(text):
+        for (a, b), (begin, end) in itertools.pairwise(cells):
+            announced = _named(text[a:b], mark)
+            if announced and _is_secret(text[begin:end], announced, mark):
+                yield begin, end
+
+
+def _is_secret(value: str, announced: Promise, mark: str) -> bool:
+    if not value or " " in value or (_named(value, mark) and not looks_random(value)):
+        return False
+    if announced < Promise.KEY:
+        return looks_random(value)
+    return is_value(value, Promise.LIKELY)
+
+
+class Header(NamedTuple):
+    """The columns with secrets of a table, by number, with what their names announce; ``count`` of all columns."""
+
+    mark: str
+    columns: dict[int, Promise]
+    count: int
+
+    def values(self, line: str) -> list[Span] | None:
+        """The spans of the secrets in a row, none for a rule between rows; None where the table has ended."""
+        if _RULE.match(line):
+            return [] if line.strip() else None
+        for text, back in ((line, None), *((view.text, view) for view in views(line))):
+            cells = _row(text, self.mark)
+            if len(cells) == self.count:
+                spans = [
+                    cells[number] for number, announced in self.columns.items()
+                    if _is_secret(text[slice(*cells[number])], announced, self.mark)
+                ]  # fmt: skip
+                return spans if back is None else [back.span(span) for span in spans]
+        return None
+
+
+def header(line: str) -> Header | None:
+    """The header of a table with columns of secrets: a row of names only."""
+    for text in (line, *(view.text for view in views(line))):
+        for mark, cells in _rows(text):
+            names = [text[slice(*cell)] for cell in cells]
+            inner = [name for name in names if name]
+            if len(inner) > 1 and all(map(_NAME.match, inner)):
+                columns = {number: _named(name, mark) for number, name in enumerate(names)}
+                held = {number: announced for number, announced in columns.items() if announced}
+                if held and len(held) < len(inner):
+                    return Header(mark, held, len(cells))
+    return None
+
+
+def alone(line: str) -> Promise:
+    """What a line announces that is a cell of HTML with a name, and nothing else."""
+    if "</t" not in line:
+        return Promise.NONE
+    text = next((view.text for view in views(line) if "<" not in view.text), "").strip()
+    return _named(text, "\t")

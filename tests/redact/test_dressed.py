@@ -1,0 +1,35 @@
+"""Secrets in other clothes are found in all of them, and harmless values in none."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cleaning import clean
+from dressed import CLOTHES, KINDS, left, secrets, twins
+
+from ncdiag.formats.secrets.hiding import Hiding
+
+ALLOWED = 0.01
+"""The share of secrets that may be left."""
+
+
+def hide(text: str) -> str:
+    """As reports do it."""
+    return "\n".join(Hiding().lines(text.split("\n")))
+
+
+def test_at_most_one_secret_of_a_hundred_is_left() -> None:
+    assert len(CLOTHES) >= 24
+    assert len(KINDS.split("\n")) >= 30
+    texts = list(secrets())
+    for cleaned in (clean, hide):
+        found = Counter(
+            (secret.clothes, secret.name) for secret in texts if left(cleaned(f"first\n{secret.text}\nlast"), secret)
+        )
+        assert found.total() <= ALLOWED * len(texts), found
+
+
+def test_harmless_values_stay_in_the_same_clothes() -> None:
+    texts = list(twins())
+    assert len(texts) > 700
+    assert [(twin.clothes, twin.text, made) for twin in texts if (made := hide(twin.text)) != twin.text] == []
