@@ -23,6 +23,7 @@ _PORT = lazy_regex(r"\s(?:-p|--port)[ =]{0,4}(?P<port>\d{1,3})(?=\s|$)")
 _COUNTERS = {"Link Down Counter": "link_downed", "Link Error Recovery Counter": "link_error_recovery"}
 _FINE = frozenset({"No issue was observed", "N/A", ""})
 _PHYSICAL = {"Disable": "Disabled", "Disabled": "Disabled", "Polling": "Polling", "LinkUp": "LinkUp"}
+_WIDTH = lazy_regex(r"\d{1,2}x$")
 _LIMIT = 600
 
 
@@ -67,6 +68,8 @@ def _fields(values: dict[str, str]) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "physical_state": _PHYSICAL.get(values.get("Physical state", "")),
         "state": "down" if values.get("State") in {"Polling", "Disable", "Down"} else None,
+        "link_layer": "InfiniBand" if values.get("Speed", "").startswith("IB-") else None,
+        "active_width": width.upper() if _WIDTH.match(width := values.get("Width", "")) else None,
     }
     advice = values.get("Recommendation")
     if advice is not None and advice != "N/A":

@@ -6,6 +6,7 @@ import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Difference, Event, Host, Job, LinkTest, Port, Setting
 from ncdiag.facts.scalars import ip_address
@@ -70,6 +71,52 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
         return False
     view.note(port)
     return all(port.rate_gbps <= (rate or 0) for rate in rates)
+
+
+_LANES = lazy_regex(r"\b(\d{1,2})X\b")
+_USUAL_LANES = 4
+
+
+@derived
+def lanes(port: Port, view: View) -> int | None:
+    """The number of lanes that the port's link runs with; None where no tool printed it."""
+    found = _LANES.search(port.active_width or port.rate_text or "")
+    if found is None:
+        return None
+    view.note(port)
+    return int(found[1])
+
+
+@derived
+def lacks_lanes(port: Port, view: View) -> bool | None:
+    """Is this an InfiniBand port with a link that runs with fewer lanes than it should?
+
+    One lane of four is always a fault. Two lanes are how HDR100 and NDR200 work: they are a fault where another port of
+    the same lane speed has four. Ethernet ports have one or two lanes by design.
+    """
+    count = lanes(port, view)
+    if port.link_layer == "Ethernet" or port.state not in {"active", None} or (count or 0) >= _USUAL_LANES:
+        return False
+    if count is None or port.link_layer is None:
+        return None
+    kind = (port.link_layer, _generation(port))
+    return count == 1 or any(
+        lanes(other, view) == _USUAL_LANES and (other.link_layer, _generation(other)) == kind
+        for host in view.job.hosts
+        for other in active_ports(host, view)
+    )
+
+
+def _generation(port: Port) -> str:
+    """The speed of one lane as its tool printed it: ``HDR`` of ``100 Gb/sec (2X HDR)``."""
+    return port.active_speed or (port.rate_text or "").rpartition(" ")[2]
+
+
+@derived
+def rate_of_all_lanes(port: Port, view: View) -> str:
+    """The rate of the link with all four lanes, ``200``; empty where the rate was not shown."""
+    count = lanes(port, view)
+    return f"{port.rate_gbps / count * _USUAL_LANES:g}" if port.rate_gbps and count else ""
 
 
 @derived_of("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Host, Job, Port, Rank, Setting
+from ncdiag.facts.model import Hca, Host, Job, Port, Rank, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.nccl.selection.names import NameList
@@ -24,8 +24,9 @@ def hca_list(host: Host, view: View) -> NameList | None:
 def should_be_used(port: Port, view: View) -> bool | None:
     """Does the job intend to use the port?
 
-    True if NCCL_IB_HCA names it, if it is like ports that are active, or if no port is active. Where no rates are
-    known, the only inactive port of several counts as like them.
+    True if NCCL_IB_HCA names it, if it is like ports that are active (of one model or one rate), or if no port is
+    active; False for the second port of a card whose other port is active. Where no rates are known, the only inactive
+    port of several counts as like them. The model decides before the rate: a port without a link shows a default rate.
     """
     host = view.host(port.host)
     if host is None:
@@ -35,15 +36,44 @@ def should_be_used(port: Port, view: View) -> bool | None:
         return wanted.admits(port.hca, port.number)
     others = [p for d in host.hcas for p in d.ports if (p.hca, p.number) != (port.hca, port.number)]
     active = [p for p in others if p.state == "active"]
-    if any(p.hca == port.hca for p in active):
+    card = {hca.name: hca for hca in host.hcas}
+    if any(_on_one_card(card[p.hca], card[port.hca]) for p in active):
         return False  # the other port of the same card has the link
     if not active:
         return None if any(p.state is None for p in others) else True
     alike = [p for p in active if p.link_layer == port.link_layer]
-    odd = len(alike) == len(others) > 1 and not any(p.rate_gbps for p in (port, *alike))
-    if odd or any(p.rate_gbps == port.rate_gbps for p in alike if p.rate_gbps):
+    if any(_of_one_model(card[p.hca], card[port.hca]) for p in alike):
+        return True
+    odd = len(alike) == len(others) > 1
+    return _fits_rates(port, alike, odd=odd)
+
+
+def _fits_rates(port: Port, alike: list[Port], *, odd: bool) -> bool | None:
+    """Has an active port of its layer the rate of this one? ``odd``: the port is the only inactive one of several."""
+    if odd and not any(p.rate_gbps for p in (port, *alike)):
+        return True
+    if any(p.rate_gbps == port.rate_gbps for p in alike if p.rate_gbps):
         return True
     return None if any(None in {p.rate_gbps, port.rate_gbps} for p in alike) else False
+
+
+_GUIDS_OF_A_CARD = 8
+"""A card of two ports that shows each as a device numbers them one after the other."""
+
+
+def _on_one_card(one: Hca, other: Hca) -> bool:
+    """Are the two devices ports of one card: the same device, functions of one PCI slot, or neighbours by GUID?"""
+    if one.name == other.name or (one.bus_id and other.bus_id and one.bus_id[:-1] == other.bus_id[:-1]):
+        return True
+    if not one.node_guid or not other.node_guid:
+        return False
+    first, second = (int(guid.replace(":", ""), 16) for guid in (one.node_guid, other.node_guid))
+    return 0 < abs(first - second) < _GUIDS_OF_A_CARD
+
+
+def _of_one_model(one: Hca, other: Hca) -> bool:
+    """Are both of one model, as ibstat or ibv_devinfo names it?"""
+    return any(name and name == again for name, again in ((one.board_id, other.board_id), (one.board, other.board)))
 
 
 _NEWEST = Version(2, 30, 7)
