@@ -16,7 +16,11 @@ Bare = dict[tuple[str, str], Span]
 
 
 def give(bare: Bare, records: Iterable[Record]) -> None:
-    """Give each version to the processes with its tag; one without any tag to rank 0, where it is the only one."""
+    """Give each version to the processes with its tag; one without any tag to rank 0, where it is the only one.
+
+    Where no process says which rank it is, it belongs to the only host of which no process printed a version.
+    """
+    records = list(records)
     waiting = [record for record in records if record.exact is None]
     untagged = {version: span for (before, version), span in bare.items() if not before}
     tags = {record.fields["line_tag"][0] for record in waiting if "line_tag" in record.fields} - {""}
@@ -27,6 +31,12 @@ def give(bare: Bare, records: Iterable[Record]) -> None:
             record.exact = of_tag[tag]
         elif record.rank == 0 and len(untagged) == 1:
             record.exact = next(iter(untagged.items()))
+    telling = {record.key[0] for record in records if record not in waiting}
+    silent = {record.key[0] for record in waiting} - telling
+    if len(untagged) == len(silent) == 1 and telling and all(record.rank is None for record in records):
+        for record in waiting:
+            if record.key[0] in silent:
+                record.exact = next(iter(untagged.items()))
 
 
 def _by_tag(bare: Bare, tags: Collection[str]) -> dict[str, tuple[str, Span]]:
