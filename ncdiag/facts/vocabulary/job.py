@@ -43,6 +43,15 @@ def is_multi_host(job: Job, view: View) -> bool | None:
 
 
 @derived
+def has_ready_rank(job: Job, view: View) -> bool:
+    """Did a rank that was seen finish its setup? Never unknown: no rank was seen is no."""
+    ready = next((rank for rank in job.ranks if rank.state == "ready"), None)
+    if ready is not None:
+        view.note(ready)
+    return ready is not None
+
+
+@derived
 def is_shown_on_one_host(job: Job, view: View) -> bool:
     """Does the input show that the job runs on one host? Never unknown, for fixes that harm a job on several hosts."""
     return is_multi_host(job, view) is False
