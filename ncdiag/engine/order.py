@@ -7,6 +7,7 @@ by time, layer and code.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
@@ -176,17 +177,32 @@ def candidates(findings: Sequence[Finding], scores: Mapping[str, float] | None =
 def ranked(held: Iterable[Candidate], basis: Basis) -> list[tuple[Candidate, float]]:
     """The candidates with their sums, the most likely answer first; equal ones keep their order.
 
-    A finding never comes before all those that explain it.
+    A finding never comes before all those that explain it, nor a suspect before a cause that was found and whose rule
+    explains that of the suspect.
     """
+    held = list(held)
     summed = [(each, total(each, basis)) for each in held]
     best: dict[str, float] = {}
     for each, value in summed:
         if each.finding is not None:
             best[each.rule.name] = max(value, best.get(each.rule.name, value))
-    return sorted(((each, _below_its_cause(each, value, best)) for each, value in summed), key=lambda pair: -pair[1])
+    makes: dict[str, list[str]] = defaultdict(list)
+    for each in held:
+        if each.finding is not None and each.finding.role == "cause" and each.finding.severity != "info":
+            for name in each.rule.explains:
+                makes[name].append(each.rule.name)
+    return sorted(
+        ((each, _below_its_cause(each, value, best, makes)) for each, value in summed), key=lambda pair: -pair[1]
+    )
 
 
-def _below_its_cause(of: Candidate, value: float, best: Mapping[str, float]) -> float:
-    """The sum, at most a little less than the highest of the findings that explain it."""
-    causes = [best[name] for name in (of.finding.explained_by if of.finding is not None else ()) if name in best]
+def _below_its_cause(
+    of: Candidate, value: float, best: Mapping[str, float], makes: Mapping[str, Sequence[str]]
+) -> float:
+    """The sum, at most a little less than the highest of the findings that explain it.
+
+    ``makes``: by the name of a rule, those of the causes found whose rules explain it.
+    """
+    names = of.finding.explained_by if of.finding is not None else makes.get(of.rule.name, ())
+    causes = [best[name] for name in names if name in best]
     return min(value, max(causes) - _STEP) if causes else value

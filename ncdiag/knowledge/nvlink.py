@@ -128,6 +128,7 @@ def nvls_refused(host: Host, view: View) -> bool | None:
 _REFUSED = ("mnnvl-not-working", "mnnvl-degraded")
 """NCCL's messages when GPUs of several hosts should share memory, and the attempt failed."""
 _UP = "UP"
+_IMEX = "nvidia-imex"
 _SHOWN = 3
 
 
@@ -142,6 +143,31 @@ def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | No
         view.note(host, "imex_channels")
         return "channels"
     return "" if host.imex_domain == _UP or not refused else None
+
+
+_SHARES = ("mnnvl-state", *_REFUSED)
+"""Lines of ranks whose GPUs are in one NVLink domain with those of other hosts."""
+
+
+@derived
+def imex_stop(host: Host, view: View) -> str | None:
+    """Why programs on the host cannot share GPU memory with other hosts, as a phrase; empty if they can.
+
+    A host without a daemon or channels is at fault only where its ranks print that their NVLink spans hosts. None where
+    neither the domain nor such lines were seen.
+    """
+    if host.imex_domain == "DOWN":
+        view.note(host, "imex_domain")
+        return "is DOWN"
+    spans = view.events_on(host.name, _SHARES)
+    service = next((s for s in host.services if s.name == _IMEX and s.active is False), None)
+    if spans and service is not None:
+        view.note(service)
+        return "has no daemon: nvidia-imex does not run"
+    if spans and host.imex_channels is not None and not host.imex_channels:
+        view.note(host, "imex_channels")
+        return "cannot be used: programs see no channel"
+    return None if host.imex_domain is None and spans else ""
 
 
 @derived
