@@ -31,6 +31,20 @@ _GSP_XIDS = frozenset({119, 120})
 """Xids after which the driver also prints its last calls (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 
 _UVM = "nvidia_uvm"
+_VISIBLE = frozenset({"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"})
+_INSTANCES = ("MIG-", "nvidia.com/mig-")
+"""How a MIG instance is named by its UUID, and as a resource of Kubernetes."""
+
+
+@derived_of("duplicate-gpu")
+def is_between_mig_instances(event: Event, view: View) -> bool:
+    """Does NCCL find one GPU twice where programs are given MIG instances of a GPU?"""
+    given = [s for s in view.job.settings if s.name in _VISIBLE and (s.text or "").lstrip("'\"").startswith("MIG-")]
+    given += [launch for launch in view.job.launches if any(word in launch.text for word in _INSTANCES)]
+    given += [gpu for host in view.job.hosts for gpu in host.gpus if gpu.mig and event.host in {host.name, None}]
+    for fact in given:
+        view.note(fact)
+    return bool(given)
 
 
 @derived
