@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.products import efa_machines
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Hca, Host, Job, Rank
@@ -15,6 +16,8 @@ _PCI_NAME = "Elastic Fabric Adapter"
 _INSTALLED = "/opt/amazon/"
 _MOST_GPUS = 8
 _BY_CUSTOM = ("rdmap", "efa_")
+_UDEV_NAME = lazy_regex(r"rdmap\d{1,4}s\d{1,3}$")
+"""How rdma-core names a device that is neither InfiniBand, RoCE, iWARP nor Omni-Path (kernel-boot/rdma_rename.c)."""
 
 
 def _events(host: Host, view: View) -> list[Event]:
@@ -26,10 +29,11 @@ def _events(host: Host, view: View) -> list[Event]:
 def has_efa(host: Host, view: View) -> bool | None:
     """Does the machine have an Elastic Fabric Adapter?
 
-    By its PCI vendor or name, by its driver, because the OFI plugin knows the instance type (its table holds only types
-    with EFA: aws-ofi-nccl, platform-aws), or because the known or reported instance type has one. False where the PCI
-    devices were listed, where the machine has RDMA devices of another vendor, or in another cloud. None where the
-    devices were not shown, or where only the name of an RDMA device or the plugin itself suggests it.
+    By its PCI vendor or name, by its driver, by the name that udev gives to devices of no other kind, because the OFI
+    plugin knows the instance type (its table holds only types with EFA: aws-ofi-nccl, platform-aws), or because the
+    known or reported instance type has one. False where the PCI devices were listed, where the machine has RDMA devices
+    of another vendor, or in another cloud. None where the devices were not shown, or where only another name of an RDMA
+    device or the plugin itself suggests it.
     """
     for hca in host.hcas:
         if is_efa(hca, view) or hca.driver == "efa":
@@ -46,7 +50,12 @@ def has_efa(host: Host, view: View) -> bool | None:
             return True
     if (events and _has_efa_software(view)) or (_is_efa_type(host, view) and not _shows_devices(host, view)):
         return True
-    named = any(h.name.startswith(_BY_CUSTOM) and is_efa(h, view) is None for h in host.hcas)
+    named = [h for h in host.hcas if _UDEV_NAME.match(h.name) and is_efa(h, view) is None]
+    if named and provider(host, view) in {None, "aws"}:
+        for hca in named:
+            view.note(hca)
+        return True
+    named = [h for h in host.hcas if h.name.startswith(_BY_CUSTOM) and is_efa(h, view) is None]
     return None if named or events or not _shows_devices(host, view) else False
 
 
@@ -86,9 +95,12 @@ def efa_unused(host: Host, view: View) -> bool | None:
         if event.event in {"ofi-no-provider", "ofi-init-failed"}:
             view.note(event)
             return True
-    for rank in ranks_of(host, view):
+    told = view.events_on(host.name, ["plugin-not-found"])
+    for rank in ranks_of(host, view) or view.job.ranks:  # a host that shows its devices alone is one of the job's
         if rank.net is not None:
             view.note(rank, "net")
+            if rank.net == "Socket" and told:
+                view.note(told[0])
             return rank.net == "Socket"
     if (host.libfabric_providers or {}).get("efa") is False:  # the search fails whatever the job does
         view.note(host, "libfabric_providers")
@@ -98,7 +110,12 @@ def efa_unused(host: Host, view: View) -> bool | None:
 
 @derived
 def spans_efa_machines(job: Job, view: View) -> bool | None:
-    """Does the job span several machines? No instance type with EFA has more GPUs than eight."""
+    """Does the job span several machines? No instance type with EFA has more GPUs than eight.
+
+    A complaint that compares with one host says so as well.
+    """
+    if any(told.against == "one host" or told.scope == "multi-host" for told in job.complaints):
+        return True
     if is_multi_host(job, view) is None and (job.nranks or 0) > _MOST_GPUS:
         return True
     found: bool | None = is_multi_host(job, view)
