@@ -20,13 +20,25 @@ _FAMILY = "NCCL_SOCKET_FAMILY"
 
 @derived
 def family_leaves_nothing(host: Host, view: View) -> bool | None:
-    """Does NCCL_SOCKET_FAMILY exclude every address, where without it there is a usable one?"""
+    """Does NCCL_SOCKET_FAMILY exclude every address, where without it there is a usable one?
+
+    Also where a rank was left with loopback, and the addresses that were shown are of the other family.
+    """
     setting = view.setting(host, _FAMILY)
     if setting is None or not isinstance(setting.effective, str):
         return None if setting is None else False
     for event in view.events_on(host.name, ["no-socket-interface"]):
         view.note(event)
         view.note(setting)
+        return True
+    chosen_lo = next((rank for rank in ranks_of(host, view) if _is_on_loopback(rank.bootstrap_interface)), None)
+    if (
+        chosen_lo is not None
+        and view.setting(host, "NCCL_SOCKET_IFNAME") is None
+        and _others_have_family(setting, view)
+    ):
+        view.note(setting)
+        view.note(chosen_lo, "bootstrap_interface")
         return True
     if not is_closed(host, "interfaces"):
         return None
@@ -40,6 +52,31 @@ def family_leaves_nothing(host: Host, view: View) -> bool | None:
     for interface in host.interfaces:
         view.note(interface)
     return free.error is None and not _is_local(free) and (chosen.error is not None or _is_local(chosen))
+
+
+_FAMILIES = {"AF_INET": 4, "AF_INET6": 6}
+
+
+def _is_on_loopback(interface: Interface | None) -> bool:
+    addresses = [ip_address(a.ip) for a in interface.addresses or ()] if interface is not None else []
+    return any(address is not None and address.is_loopback for address in addresses)
+
+
+def _others_have_family(setting: Setting, view: View) -> bool:
+    """Do the hosts have addresses that others can reach, all of another family than this one?
+
+    Without a list of interfaces NCCL takes loopback only where no other interface has an address of the family.
+    """
+    wanted = _FAMILIES.get(setting.text or "")
+    versions = set()
+    for host in view.job.hosts:
+        for interface in host.interfaces:
+            for address in interface.addresses or ():
+                ip = ip_address(address.ip)
+                if ip is not None and not (ip.is_loopback or ip.is_link_local):
+                    versions.add(ip.version)
+                    view.note(interface)
+    return wanted is not None and bool(versions) and wanted not in versions
 
 
 def _is_local(choice: sockets.Choice) -> bool:
