@@ -32,7 +32,7 @@ _TOO_BIG = re.compile(
 )
 _MORE = re.compile(
     r"\d{1,5} bytes from |From \S|--- .{1,255} ping statistics ---|rtt |round-trip |ping: |no answer yet"
-    r"|\d{1,6} packets|Request timeout|pipe \d|\s*$"
+    r"|\d{1,6} packets|Request timeout|pipe \d|(?:\^C)?\s*$|\^C---"
 )
 _NUMBERS = re.compile(r"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:%\w]*|[\d.]+")
 """An address in place of a name."""

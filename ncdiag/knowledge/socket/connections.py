@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.model import Difference, Event, Host, Job
 from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import peer_ip
@@ -36,6 +36,12 @@ def is_unanswered_at_home(event: Event, view: View) -> bool:
     return error_name(event, view) in _NO_ANSWER and is_multi_host(view.job, view) is False
 
 
+@derived_of("socket-connect-failed", "socket-connect-exhausted")
+def is_rejected(event: Event, view: View) -> bool:
+    """Did something answer that the address cannot be reached, as a filter that rejects does?"""
+    return error_name(event, view) == "EHOSTUNREACH"
+
+
 @derived
 def filtering_host(event: Event, view: View) -> str | None:
     """The host whose packet filter drops the connection; empty for none, None when no packet filter was shown."""
@@ -65,8 +71,27 @@ def _lets_in(host: Host, interface: str | None, event: Event, view: View) -> boo
     return interface in allowed or any(in_network(ip, network) for ip in from_here for network in allowed)
 
 
+_HEADERS = 28
+"""Bytes of the headers of IPv4 and ICMP."""
 _PLAIN_PACKET = 1472
 """Bytes of data in a packet of standard Ethernet, without the headers of IPv4 and ICMP."""
+
+
+@derived
+def loses_large_packets(difference: Difference, view: View) -> bool | None:
+    """Was a packet lost that fits the larger MTU of this difference and not the smaller? None where none was sent."""
+    sizes = [int(value) for value in difference.groups if value.isdecimal()]
+    if difference.what != "interface_mtu" or not sizes:
+        return False
+    tried = [
+        event for event in view.job.events
+        if event.event == "ping-tried" and min(sizes) - _HEADERS < int(event.fields.get("size") or 0) <= max(sizes)
+    ]  # fmt: skip
+    for event in tried:
+        if not event.fields.get("received"):
+            view.note(event)
+            return True
+    return False if tried else None
 
 
 @derived_of("ping-tried")
