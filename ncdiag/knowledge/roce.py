@@ -166,6 +166,40 @@ def unmarked_interface(host: Host, view: View) -> str | None:
     return "" if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None
 
 
+_MANY = 10_000
+"""Discarded packets that are not the rest of an old incident."""
+_DISCARDS = ("rx_discards_phy", "rx_prio0_discards", "rx_prio3_discards", "tx_discards_phy", "rx_out_of_buffer")
+
+
+@derived
+def lossy_interface(host: Host, view: View) -> str | None:
+    """An interface that discarded many packets, with flow control off for all priorities; empty for none.
+
+    None where no interface shows its discards, or where one with many does not show its flow control.
+    """
+    found: str | None = None
+    for interface in host.interfaces:
+        counts = [n for name in _DISCARDS if (n := (interface.counters or {}).get(name)) is not None]
+        if not counts:
+            continue
+        if max(counts) >= _MANY and interface.pfc is None:
+            return None
+        if max(counts) >= _MANY and not interface.pfc:
+            view.note(interface, "counters")
+            view.note(interface, "pfc")
+            return interface.name
+        found = ""
+    return found
+
+
+@derived
+def lossy_counters(host: Host, view: View) -> str:
+    """The counters of that interface that are not 0: ``rx_discards_phy 5213341``."""
+    name = lossy_interface(host, view)
+    counters = next((i.counters for i in host.interfaces if i.name == name), None)
+    return raised_counters(counters, _DISCARDS) or ""
+
+
 @derived
 def uses_bond(rank: Rank, view: View) -> bool | None:
     """Does the rank use a bond of two ports as an RDMA device (``mlx5_bond_0``)?"""
