@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from ncdiag.base.products import product_of
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Gpu, HealthCheck, Host, Job, Rank, TopoCpu, TopoLink
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
@@ -202,6 +202,30 @@ def peer_refusal_text(job: Job, view: View) -> str:
         return ""
     view.note(told)
     return told.text
+
+
+_REFUSED = 217
+"""cudaErrorPeerAccessUnsupported."""
+_WIDE = frozenset({"SYS", "PHB", "PXB", "PXN", "PIX"})
+
+
+@derived_of("cuda-failure", "cuda-peer-unsupported")
+def is_peer_refusal(event: Event, view: View) -> bool:
+    """Did CUDA refuse peer access between two GPUs, as a program printed?"""
+    return event.fields.get("cuda_code") == _REFUSED or (event.event == "cuda-peer-unsupported" and _is_printed(event))
+
+
+@derived_of("cuda-failure", "cuda-peer-unsupported")
+def forcing_setting(event: Event, view: View) -> str | None:
+    """The setting that makes NCCL use peer access over PCIe, ``NCCL_P2P_LEVEL=SYS``; empty for none."""
+    setting = view.setting(view.host(event.host) or view.job, "NCCL_P2P_LEVEL")
+    if setting is None:
+        return None
+    text = (setting.text or "").strip().upper()
+    if text not in _WIDE and not (text.isdecimal() and int(text) > 0):
+        return ""
+    view.note(setting)
+    return f"NCCL_P2P_LEVEL={setting.text}"
 
 
 @derived
