@@ -187,6 +187,18 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
     return None
 
 
+@derived_of("ib-modify-qp-failed", "ib-completion-error")
+def is_lost_across_rails(event: Event, view: View) -> bool:
+    """Does a host with several cards lose its peer, with NCCL_CROSS_NIC=1, which connects cards of different rails?"""
+    setting = view.setting(view.host(event.host) or view.job, "NCCL_CROSS_NIC")
+    if setting is None or setting.text != "1" or not is_never_acknowledged(event, view):
+        return False
+    cards = max((len(rank.net_devices or ()) for rank in view.job.ranks), default=0)
+    if cards > 1:
+        view.note(setting)
+    return cards > 1
+
+
 def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
     """The IPv4 address in a GID; None without one."""
     address = ip_address(str(gid)) if gid else None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Host, Job
+from ncdiag.facts.model import Host, Job, Port
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.partitions import FULL, infiniband_ports, key_at
 from ncdiag.knowledge.ib.completions import uses_infiniband
@@ -31,6 +31,33 @@ def pkey_index(host: Host, view: View) -> int | None:
         return 0
     view.note(chosen)
     return chosen.number
+
+
+@derived
+def unused_full_key(port: Port, view: View) -> str | None:
+    """Another entry of the port's table than the one that NCCL uses, in which it is a full member: ``1 (0x8012)``.
+
+    Empty where the entry that NCCL uses is a full membership, or where it is the only one; None where the table was not
+    shown. The default partition of a cloud machine is often a limited membership, and that of the job another entry.
+    """
+    host = view.host(port.host)
+    index = pkey_index(host, view) if host is not None else None
+    if port.pkeys is None or index is None:
+        return None
+    if key_at(port, index) & FULL:
+        return ""
+    full = [(n, key) for n, key in enumerate(port.pkeys) if n != index and int(key, 16) & FULL]
+    if not full:
+        return ""
+    view.note(port, "pkeys")
+    return f"{full[0][0]} ({full[0][1]})"
+
+
+@derived
+def full_key_index(port: Port, view: View) -> int | None:
+    """The index of that entry; None without one."""
+    found = unused_full_key(port, view)
+    return int(found.partition(" ")[0]) if found else None
 
 
 @derived
