@@ -34,7 +34,7 @@ from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected, decided, is_troubled, noted, set_aside
 from ncdiag.suspects.weigh import Scales
 from ncdiag.suspects.wording import Wording
-from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, Unreadable, is_given, read_all
+from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, Unreadable, is_given, place_of, read_all
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -279,10 +279,22 @@ def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> 
         inputs=(*inputs, *map(_input, (*case.texts, *case.printed))),
         kinds=frozenset(kinds),
         is_given=functools.partial(is_given, kinds=kinds),
+        place_of=functools.partial(
+            place_of, places=_places(case), alone=len(job.hosts) <= 1 and job.nhosts in {None, 1}
+        ),
         not_seen=tuple(dict.fromkeys([*unseen, *options.left_out])),
         faults=tuple(dict.fromkeys([*faults, *(fault for each in looked for fault in each.faults)])),
         answered=tuple(options.answers),
     )
+
+
+def _places(case: Case) -> dict[str, str]:
+    """By kind of section, the file and line of the first one."""
+    found: dict[str, str] = {}
+    for reading in case.readings:
+        for piece in reading.pieces:
+            found.setdefault(piece.kind, f"{reading.source}:{piece.first_line}")
+    return found
 
 
 def _input(text: Reading | Unreadable) -> model.Input:

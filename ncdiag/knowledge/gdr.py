@@ -46,6 +46,12 @@ Source: NVIDIA GPUDirect RDMA guide.
 """
 
 
+@derived_of("ib-reg-mr-failed")
+def is_refused_gpu_buffer(event: Event, view: View) -> bool:
+    """Was memory refused as unknown pages, which is what GPU memory is to a card without its module?"""
+    return error_name(event, view) == "EFAULT"
+
+
 @derived
 def peermem_loaded(host: Host, view: View) -> bool | None:
     """Is a peer memory module loaded? False only when the module list was seen whole or both are known absent.

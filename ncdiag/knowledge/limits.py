@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host, Job, Limit
+from ncdiag.facts.model import FAILURES, Event, Host, Job, Limit
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
@@ -15,6 +15,8 @@ from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_files
 from ncdiag.messages.vocabulary.reasons import reason
 
 _MANY_RANKS, _MANY_MORE = 64, 512
+_NO_FILES = "Too many open files"
+"""EMFILE in words: whatever call failed with it, the limit is what it lacked."""
 _FEW_FILES, _SOME_FILES = 1024, 65536
 
 
@@ -22,7 +24,7 @@ _FEW_FILES, _SOME_FILES = 1024, 65536
 def runs_out_of_files(job: Job, view: View) -> bool | None:
     """Did a process run out of file descriptors, or is the limit too low for the number of ranks?"""
     for event in job.events:
-        if is_out_of_files(event, view):
+        if is_out_of_files(event, view) or _is_out_of_files_in_words(event):
             view.note(event)
             return True
     tight = [host for host in job.hosts if _is_tight(host, job, view)]
@@ -33,6 +35,10 @@ def runs_out_of_files(job: Job, view: View) -> bool | None:
     if tight:
         return True
     return None if all(nofile(host, view) is None for host in job.hosts) else False
+
+
+def _is_out_of_files_in_words(event: Event) -> bool:
+    return _NO_FILES in event.text and (event.kind in FAILURES or event.level in {"WARN", "ERROR"})
 
 
 def _is_tight(host: Host, job: Job, view: View) -> bool:

@@ -215,7 +215,7 @@ def is_peer_refusal(event: Event, view: View) -> bool:
     return event.fields.get("cuda_code") == _REFUSED or (event.event == "cuda-peer-unsupported" and _is_printed(event))
 
 
-@derived_of("cuda-failure", "cuda-peer-unsupported")
+@derived
 def forcing_setting(event: Event, view: View) -> str | None:
     """The setting that makes NCCL use peer access over PCIe, ``NCCL_P2P_LEVEL=SYS``; empty for none."""
     setting = view.setting(view.host(event.host) or view.job, "NCCL_P2P_LEVEL")

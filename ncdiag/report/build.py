@@ -31,7 +31,7 @@ from ncdiag.report.next_steps import next_steps
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
-from ncdiag.report.wanted import wanted
+from ncdiag.report.wanted import wanted, without_given
 from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected
 
@@ -50,6 +50,11 @@ LOOKED_AT: tuple[tuple[str, frozenset[str]], ...] = (
 """The inputs that an expert would want to see, and the section kinds that contain them."""
 
 
+def _nowhere(_: str) -> str:
+    """No output is in the input."""
+    return ""
+
+
 def _never(_: str) -> bool:
     return False
 
@@ -57,7 +62,8 @@ def _never(_: str) -> bool:
 class Read(msgspec.Struct, frozen=True):
     """What the report says about the input besides the facts; ``answered`` are questions that a person answered.
 
-    ``is_given``: says whether the outputs that a rule asks for (``ip addr; ip route``) are in the input. ``lit``: what
+    ``is_given``: says whether the outputs that a rule asks for (``ip addr; ip route``) are in the input;
+    ``place_of``: the line of the first of them, empty where one is missing. ``lit``: what
     the lines of the input say of each rule, by code.
     """
 
@@ -67,6 +73,7 @@ class Read(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
     is_given: Callable[[str], bool] = _never
+    place_of: Callable[[str], str] = _nowhere
     lit: Mapping[str, Lit] = {}
 
 
@@ -95,7 +102,7 @@ def report(
     )  # fmt: skip
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}
-    made = with_tests(made, rules, read.lit, view)
+    made = without_given(with_tests(made, rules, read.lit, view), read.place_of)
     return msgspec.structs.replace(made, next_steps=next_steps(made))
 
 

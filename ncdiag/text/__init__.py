@@ -12,7 +12,7 @@ from ncdiag.base.faces import exported
 if TYPE_CHECKING:
     from ncdiag.text.reading import partial
     from ncdiag.text.reading.case import Case
-    from ncdiag.text.reading.given import is_given
+    from ncdiag.text.reading.given import is_given, place_of
     from ncdiag.text.reading.growing import Growing
     from ncdiag.text.reading.job import facts_of, job_of
     from ncdiag.text.reading.many import Progress, processors_at_hand, read_all
@@ -60,6 +60,7 @@ __all__ = [
     "machines",
     "open_sources",
     "partial",
+    "place_of",
     "processors_at_hand",
     "prompt",
     "read_all",
@@ -72,7 +73,7 @@ __getattr__ = exported(
     {
         "reading": ("partial",),
         "reading.case": ("Case",),
-        "reading.given": ("is_given",),
+        "reading.given": ("is_given", "place_of"),
         "reading.growing": ("Growing",),
         "reading.job": ("facts_of", "job_of"),
         "reading.many": ("Progress", "processors_at_hand", "read_all"),

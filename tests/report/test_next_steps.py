@@ -9,7 +9,7 @@ import pytest
 import ncdiag
 from ncdiag import catalogue
 from ncdiag.report.model import Report
-from ncdiag.text.reading.given import is_given
+from ncdiag.text.reading.given import is_given, place_of
 
 REFUSED = "n1:40:51 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.1.2.4<40815> failed : Connection refused\n"  # noqa: E501
 LOST = "n1:40:51 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.1.2.4<40815> with status=12 opcode=0 len=0 vendor err 129\n"  # noqa: E501
@@ -65,3 +65,26 @@ def test_a_cause_asks_for_nothing(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_is_given(outputs: str, kinds: set[str], expected: bool) -> None:
     assert is_given(outputs, kinds) is expected
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_line_of_an_output_that_was_read_is_named(alone: bool) -> None:
+    places = {"interfaces": "a.txt:4"}
+    assert place_of("ip addr", places, alone=alone) == "a.txt:4"
+    assert place_of("ip addr; ip route", places, alone=alone) == ""
+    assert place_of("ip addr (on every host)", places, alone=alone) == ("a.txt:4" if alone else "")
+
+
+LOADED = """my job dies as soon as GPUDirect is on
+n7$ lsmod
+Module                  Size  Used by
+nvidia              56000512  9 nvidia_uvm
+n7:4:5 [2] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eno1:10.0.0.7<0>
+n7:4:9 [2] misc/ibvwrap.cc:262 NCCL WARN Call to ibv_reg_mr failed with error Bad address
+"""
+
+
+def test_a_question_names_the_line_of_the_output_that_decides_it(tmp_path: Path) -> None:
+    report = report_of(tmp_path, LOADED)
+    assert [suspect.name for suspect in report.suspects if any("lsmod" in each.ask for each in suspect.decide)] == []
+    assert not [step.run for step in report.next_steps if step.run.startswith("lsmod")]

@@ -116,8 +116,15 @@ def ucx_devices(view: View, bindings: Bindings) -> Value:
 
 
 def _fastest(host: Host, view: View) -> list[Port]:
-    """The active ports of the highest rate, InfiniBand before Ethernet; all active ports if no rate is known."""
-    active = [port for port in active_ports(host, view) or () if _is_hardware(host, port, view)]
+    """The active ports of the highest rate, InfiniBand before Ethernet; all active ports if no rate is known.
+
+    Where no state of a port was seen, those whose interface is up, as ibdev2netdev shows it.
+    """
+    running = {interface.hca for interface in host.interfaces if interface.running and interface.hca}
+    shown = active_ports(host, view) or [
+        port for hca in host.hcas if hca.name in running for port in hca.ports if port.state is None
+    ]
+    active = [port for port in shown if _is_hardware(host, port, view)]
     top = max((port.rate_gbps for port in active if port.rate_gbps is not None), default=None)
     ports = [port for port in active if port.rate_gbps == top] if top is not None else active
     layers = {port.link_layer for port in ports}

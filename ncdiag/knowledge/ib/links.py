@@ -12,6 +12,7 @@ from ncdiag.facts.model import Difference, Event, Host, Job, LinkTest, Port, Set
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import carried_gbs
+from ncdiag.facts.vocabulary.comparisons import subject
 from ncdiag.facts.vocabulary.gpus import SIBLINGS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
@@ -141,6 +142,15 @@ def names_alone_differ(difference: Difference, view: View) -> bool:
     lists = [names.split() for names in difference.groups]
     every = [name for names in lists for name in names]
     return len({len(names) for names in lists}) == 1 and len(set(every)) == len(every)
+
+
+@derived
+def is_other_order(difference: Difference, view: View) -> bool:
+    """Do hosts list the same RDMA devices, in another order?"""
+    if subject(difference, view) != "hca_list":
+        return False
+    lists = [tuple(names.split()) for names in difference.groups]
+    return len(set(lists)) > 1 and len({frozenset(names) for names in lists}) == 1
 
 
 @derived_of("ib-modify-qp-failed")

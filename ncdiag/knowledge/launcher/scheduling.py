@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived_of
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 
 _POD = lazy_regex(r"\bpod/([a-z0-9][\w.-]{0,252})")
 
 
-@derived_of("pod-unschedulable")
+@derived
 def refused_pod(event: Event, view: View) -> str:
     """The pod that no node takes, ``pod worker-1``; ``a pod`` where the line names none."""
     found = _POD.search(event.text)
@@ -20,7 +20,7 @@ def refused_pod(event: Event, view: View) -> str:
     return f"pod {name}"
 
 
-@derived_of("pod-unschedulable")
+@derived
 def no_node_because(event: Event, view: View) -> str:
     """The scheduler's reason without what it says on preemption: ``8 Insufficient nvidia.com/gpu``."""
     return str(event.fields.get("detail") or "").partition(" preemption:")[0].rstrip(". ")

@@ -7,6 +7,7 @@ from ncdiag.facts.model import Difference, Event, Host, Job
 from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import peer_ip
+from ncdiag.facts.vocabulary.comparisons import subject
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.messages.vocabulary.reasons import error_name
 
@@ -81,7 +82,7 @@ _PLAIN_PACKET = 1472
 def loses_large_packets(difference: Difference, view: View) -> bool | None:
     """Was a packet lost that fits the larger MTU of this difference and not the smaller? None where none was sent."""
     sizes = [int(value) for value in difference.groups if value.isdecimal()]
-    if difference.what != "interface_mtu" or not sizes:
+    if subject(difference, view) != "interface_mtu" or not sizes:
         return False
     tried = [
         event for event in view.job.events

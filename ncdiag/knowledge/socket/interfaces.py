@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Advertised, Host, Interface, Rank
+from ncdiag.facts.model import Advertised, Host, Interface, Job, Rank
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
@@ -171,6 +171,26 @@ def socket_filter_matches_nothing(host: Host, view: View) -> bool | None:
     if not is_closed(host, "interfaces") or view.setting(host, "NCCL_SOCKET_IFNAME") is None:
         return None
     return of_like(host, view, "no interface", _finds_none)
+
+
+@derived
+def socket_filter_matches_elsewhere(host: Host, view: View) -> bool | None:
+    """Does the list of interfaces of this host match an interface on another one? None where no other one shows it."""
+    own = view.setting(host, "NCCL_SOCKET_IFNAME")
+    if own is None:
+        return None
+    if own.text in matching_lists(view.job, view):
+        return True
+    shown = [socket_filter_matches_nothing(other, view) for other in view.job.hosts]
+    return False if len(shown) > 1 and None not in shown else None
+
+
+@derived
+def matching_lists(job: Job, view: View) -> frozenset[str | None]:
+    """The values of NCCL_SOCKET_IFNAME that match an interface on some host."""
+    matching = [host for host in job.hosts if socket_filter_matches_nothing(host, view) is False]
+    settings = [view.setting(host, "NCCL_SOCKET_IFNAME") for host in matching]
+    return frozenset(setting.text for setting in settings if setting is not None)
 
 
 def _finds_none(host: Host, view: View) -> bool | None:
