@@ -25,6 +25,7 @@ from ncdiag.engine.resemblance import Index
 from ncdiag.engine.schema import EXAMPLES, WORDING, Example, Rule
 from ncdiag.engine.scope import Names
 from ncdiag.language import ENGLISH, LANGUAGES
+from ncdiag.nccl.defects import table
 
 if TYPE_CHECKING:
     from ncdiag.engine.areas import Wording
@@ -47,6 +48,7 @@ def rules(extra_dirs: Collection[Path] = ()) -> tuple[Rule, ...]:
     Raises DefinitionError for an invalid rule or one whose code or name is taken, UsageError if a folder does not
     exist.
     """
+    table.use(folder for folder in extra_dirs if folder.is_dir())
     found = _pack("rules", rules_dir())
     for number, folder in enumerate(extra_dirs):
         if not folder.is_dir():
@@ -223,7 +225,11 @@ def _python_type(convert: Callable[[str], object]) -> str:
 
 def _pack(name: str, folder: Path) -> tuple[Rule, ...]:
     """The rules of one private pack, without their examples. Packs are never shipped, so each has a cache name."""
-    rule_files = (path for path in compiled.files(folder, ".toml", 1) if not path.endswith(EXAMPLES))
+    rule_files = (
+        path
+        for path in compiled.files(folder, ".toml", 1)
+        if not path.endswith(EXAMPLES) and Path(path).parent.name != table.PACK
+    )
     keep = compiled.hold if folder == rules_dir() else compiled.cached
     return keep(name, itertools.chain(rule_files, _definitions()), lambda: _read(folder), tuple[Rule, ...])
 
@@ -310,6 +316,7 @@ def build(folder: Path) -> None:
         "parsers": parsers.build(),
         "cells": vocabulary.build(),
         "products": products.build(),
+        "defects": table.build(),
         "checks": book.build(),
         "launch": book.build(book.LAUNCH),
         "compared": compared.build(),

@@ -20,6 +20,7 @@ from ncdiag.engine.refusals import check_keys, line_of, refuse, refuse_value
 from ncdiag.engine.schema import DEFAULT_LAYER, EXAMPLES, Applies, Ask, Case, Fix, Rule, Sign, Suspect
 from ncdiag.engine.scope import Names
 from ncdiag.engine.translation import TEXT, own
+from ncdiag.nccl.defects.table import PACK
 
 FILES_LIMIT = 5000
 """Maximum number of files in a pack; ncdiag ships about a thousand rules."""
@@ -45,7 +46,7 @@ def rule_files(folder: Path) -> list[Path]:
 
     Raises DefinitionError if there are too many.
     """
-    rules = (path for path in folder.glob("*/*.toml") if not path.name.endswith(EXAMPLES))
+    rules = (path for path in folder.glob("*/*.toml") if not path.name.endswith(EXAMPLES) and path.parent.name != PACK)
     found = list(itertools.islice(rules, FILES_LIMIT + 1))
     if len(found) > FILES_LIMIT:
         reason = f"this folder contains more than {FILES_LIMIT} files of rules"

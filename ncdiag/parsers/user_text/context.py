@@ -16,6 +16,43 @@ _MODEL = (
     r"|(?:quadro\s)?rtx\s(?:pro\s)?[4-8]000(?:\sada)?|quadro\s[a-z]{1,3}\d{4}|gtx\s?(?:9[6-8]0|10[5-8]0|16[5-6]0)(?:\s?ti)?"
     r"|(?:10[78]0\s?ti)|titan\s?(?:rtx|xp?|v)|(?:radeon\s)?rx\s?\d{3,4}(?:\s?xtx?)?|radeon\s(?:pro\s)?(?:vii|w\d{4})|w[67][89]00x?)"
 )
+_FEATURES = {
+    "cuda-graphs": r"cuda\s?-?graphs?|graph\scaptures?|cudagraphs?",
+    "comm-split": r"ncclcommsplit|comm(?:unicator)?[\s_-]?split(?:s|ting)?|split\scommunicators?",
+    "split-share": r"split_?share|nccl_comm_split_share_resources",
+    "comm-shrink": r"ncclcommshrink|comm(?:unicator)?[\s_-]?shrink(?:s|ing)?|shr[iu]nk\scommunicators?",
+    "comm-abort": r"ncclcommabort|comm[\s_-]?aborts?|abort(?:s|ed|ing)?\s(?:the\s|a\s)?communicators?",
+    "comm-destroy": r"ncclcomm(?:destroy|finalize)"
+    r"|destroy(?:s|ed|ing)?\s(?:the\s|a\s)?(?:communicators?|process\sgroups?)",
+    "nonblocking": r"non-?blocking\s(?:communicators?|mode|init\w*)",
+    "symmetric-memory": r"symmetric\s(?:memory|windows?|kernels?|buffers?)|symm[\s_-]?mem|ncclcommwindowregister",
+    "user-buffers": r"(?:user\s)?buffer\sregistration|registered\s(?:user\s)?buffers?|ncclcommregister",
+    "copy-engine": r"copy[\s-]engines?(?:\scollectives?)?|zero-?sm\scollectives?|nccl_cta_policy_zero",
+    "gin": r"(?:nccl\s)?gin|gpu-initiated\snetworking",
+    "gdaki": r"gdaki",
+    "ras-client": r"ncclras|ras\s(?:client|status|query|queries|report)",
+    "profiler": r"profiler\splugins?|nccl_profiler_plugin|nccl\sinspector",
+    "tuner": r"tuner\splugins?|nccl_tuner_plugin",
+    "alltoall": r"all-?\s?to-?\s?allv?|alltoallv?|all_to_all\w*|expert\sparallel\w*",
+    "send-recv": r"ncclsend|ncclrecv|send/recv|send\sand\s(?:recv|receive)|batch_isend_irecv|pipeline\sparallel\w*",
+    "collnet": r"collnet\w*|ib\ssharp|sharp",
+    "nvls": r"nvls|nvlink\ssharp",
+    "mnnvl": r"mnnvl|nvl72",
+    "pxn": r"pxn",
+    "gpus-per-process": r"ncclcomminitall|one\sprocess\s(?:drives|for|with)\s(?:all|several|multiple)\sgpus"
+    r"|single-?\s?process,?\smulti-?\s?gpu",
+    "nic-fusion": r"nic\sfusion|merged\snics|fused\snics",
+    "fp8": r"fp8|float8\w*|e4m3|e5m2",
+    "bfloat16": r"bf16|bfloat16",
+    "average": r"ncclavg|reduceop\.avg",
+    "unload": r"dlclose|unload(?:s|ed|ing)?\s(?:the\s)?libnccl\S*",
+    "dmabuf": r"dma-?_?buf",
+    "many-communicators": r"(?:many|dozens\sof|fifty|[2-9]\d|\d{3,5})\scommunicators",
+    "shared-gpu": r"(?:several|two|multiple)\sranks\s(?:on|per)\s(?:one|each|the\ssame)\sgpu",
+    "checkpoint-restore": r"ncclcheckpointrestore|cuda-checkpoint|checkpoint/restore",
+    "device-id": r"device_id",
+}
+"""Features of NCCL by name (`ncdiag/nccl/defects/words.toml`), as people write them."""
 LEXER = Lexer(
     "words-of-places",
     (
@@ -59,6 +96,10 @@ LEXER = Lexer(
         Word("machine", "amd",
              r"amd\s(?:\w+\s)?(?:gpus?|cards?)|(?:gpus?|cards?)\samd|rocm(?:-smi)?|radeon|instinct|rocminfo|vega"),
         Word("machine", "ascend", r"ascend|atlas|npus?|910[abc]\d?", "昇腾"),
+        Word("processor", "amd-cpu", r"epyc|threadripper|amd\s(?:cpus?|processors?)"),
+        Word("processor", "arm-cpu", r"aarch64|arm64|neoverse|grace\s(?:cpus?|processors?)|arm\s(?:cpus?|processors?)"),
+        Word("processor", "intel-cpu", r"xeons?|intel\s(?:cpus?|processors?)"),
+        *(Word("feature", name, words) for name, words in _FEATURES.items()),
         Word("slot", "riser", r"(?:usb\s)?risers?(?:\s(?:cards?|cables?))?|mining\s(?:boards?|motherboards?)"),
         Word("slot", "narrow-slot",
              r"x[14]\s(?:pci-?e?\s)?(?:slots?|pci-?e?|lanes?)|pci-?e?\sx[14]\b|chipset\s(?:slots?|lanes?)"),

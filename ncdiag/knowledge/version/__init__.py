@@ -1,0 +1,1 @@
+"""Releases: known defects, minimum versions, and CUDA releases that do not fit."""

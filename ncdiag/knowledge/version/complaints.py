@@ -1,0 +1,43 @@
+"""Whether what goes wrong in a job is what a defect causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.facts.model import SET_UP, Phase, What
+from ncdiag.facts.view import View
+from ncdiag.messages.vocabulary.seen import goes_well, seen_complaints
+from ncdiag.nccl.defects.entries import Defect
+
+_ALIKE: dict[str, frozenset[str]] = {
+    "crashes": frozenset({"crashes", "fails", "fails-at-init"}),
+    "fails": frozenset({"fails", "fails-at-init", "crashes"}),
+    "fails-at-init": frozenset({"fails-at-init", "fails", "cannot-start"}),
+}
+"""What people and programs report of a defect that ends a job: the same failure has several names."""
+_STARTING = frozenset({*SET_UP, "rendezvous"})
+_RUNNING = frozenset({"first-collective", "later"})
+
+
+def fits(defect: Defect, view: View) -> bool:
+    """Does something go wrong that the defect causes, in the phase in which it does?"""
+    alike = _ALIKE.get(defect.complaint, frozenset({defect.complaint}))
+    return any(what in alike and _same_phase(defect.phase, phase) for what, phase in troubles(view))
+
+
+def troubles(view: View) -> Iterator[tuple[What, Phase | None]]:
+    """What goes wrong, with its phase where that is known: what people report, then what the input shows."""
+    yield from ((told.what, told.phase) for told in view.job.complaints)
+    if not goes_well(view.job, view):
+        yield from ((seen.what, seen.phase) for seen in seen_complaints(view.job, view))
+
+
+def is_troubled(view: View) -> bool:
+    """Does anything go wrong at all?"""
+    return next(troubles(view), None) is not None
+
+
+def _same_phase(own: str, met: Phase | None) -> bool:
+    if not own or met is None or own == met:
+        return True
+    return next((met in group for group in (_STARTING, _RUNNING) if own in group), False)

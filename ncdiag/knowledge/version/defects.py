@@ -1,0 +1,254 @@
+"""Known defects of the releases in use that fit what goes wrong (`ncdiag.nccl.defects`).
+
+A defect applies where its release, its condition and its signature are known to hold, and something goes wrong that it
+causes. Those marked as a risk also apply before anything failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Gpu, Host
+from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import joins_gpus
+from ncdiag.facts.vocabulary.hosts import shows_kernel_log
+from ncdiag.facts.vocabulary.told import cured_by
+from ncdiag.knowledge.version.complaints import fits, is_troubled
+from ncdiag.knowledge.version.conditions import holds
+from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
+from ncdiag.nccl.defects.table import tables
+
+LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "pytorch")
+PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric")
+_PRINTED: dict[str, tuple[str, str]] = {
+    "aws-ofi-nccl": ("ofi-version", "ofi_version"), "libfabric": ("ofi-libfabric-version", "libfabric"),
+}  # fmt: skip
+"""The message that says the release of a product, and its field."""
+_XID = "gpu-xid"
+_UNSUPPORTED = "NS"
+_FIRST = Version(2, 0, 1)
+"""The first release of NCCL that the tables are about: a lower one is a number of something else."""
+
+
+@derived
+def release_defect(host: Host, view: View) -> str | None:
+    """A known defect of the NCCL, RCCL or PyTorch release on this host, ``NCCL 2.26.2 stops with ...``.
+
+    Empty for none, None if unknown.
+    """
+    return _sentence(LIBRARIES, host, view)
+
+
+@derived
+def plugin_defect(host: Host, view: View) -> str | None:
+    """A known defect of the network plugin or of libfabric; empty for none, None if unknown."""
+    return _sentence(PLUGINS, host, view)
+
+
+@derived
+def avoids_defect(host: Host, view: View) -> str:
+    """The assignments with which the release does not meet its known defect, ``NCCL_PROTO=^LL128``; empty for none."""
+    found, _ = _found(LIBRARIES, host, view)
+    return " ".join(f"{name}={value}" for name, value in found[0].avoid.items()) if found else ""
+
+
+@derived
+def defect_setting(host: Host, view: View) -> str:
+    """The variable with which the release meets its known defect; empty if it needs none."""
+    found, _ = _found(LIBRARIES, host, view)
+    return found[0].unset if found else ""
+
+
+@derived
+def defect_way_round(host: Host, view: View) -> str:
+    """What avoids the known defect beside a newer release and variables, as a sentence; empty for nothing."""
+    found, _ = _found(LIBRARIES, host, view)
+    return found[0].around if found else ""
+
+
+@derived
+def plugin_way_round(host: Host, view: View) -> str:
+    """What avoids the known defect of the plugin: ``unset NCCL_ALGO``, or assignments; empty for nothing."""
+    found, _ = _found(PLUGINS, host, view)
+    if not found:
+        return ""
+    first = found[0]
+    return first.around or (
+        f"unset {first.unset}" if first.unset else " ".join(f"{k}={v}" for k, v in first.avoid.items())
+    )
+
+
+@derived
+def defect_source(host: Host, view: View) -> str:
+    """Where the known defect is described: ``v2.26.2-1, issue 1637``; empty without a defect."""
+    found, _ = _found((*LIBRARIES, *PLUGINS), host, view)
+    return found[0].source if found else ""
+
+
+@derived
+def driver_defect(host: Host, view: View) -> str | None:
+    """A known defect of the driver release with a sign of it, ``Driver 525.85.12 of n1 lets ...``; empty for none.
+
+    None when there may be one: the driver, the GPU or the place of its sign was not shown.
+    """
+    found, known = _found(("driver",), host, view)
+    if not found:
+        return "" if known else None
+    told = _driver(host)
+    view.note(told, "driver")
+    return f"Driver {told.driver} of {host.name} {found[0].what} (fixed in {found[0].fixed})"
+
+
+@derived
+def leading_defects(host: Host, view: View) -> tuple[str, ...]:
+    """The names of all known defects that fit the job on this host, the most specific one first."""
+    return tuple(defect.name for defect in _found((*LIBRARIES, *PLUGINS, "driver"), host, view)[0])
+
+
+def _sentence(products: tuple[Product, ...], host: Host, view: View) -> str | None:
+    found, known = _found(products, host, view)
+    if not found:
+        return "" if known else None
+    first = found[0]
+    return said(first, str(version_of(first.product, host, view)))
+
+
+def said(defect: Defect, release: str) -> str:
+    """The defect as a sentence: ``NCCL 2.26.2 stops with ... (fixed in 2.27.0)``."""
+    name = LABELS[defect.product]
+    if defect.fixed == OPEN:
+        return f"{name} {release} {defect.what} (no release has a fix)"
+    return f"{name} {release} {defect.what} (fixed in {defect.fixed})"
+
+
+def _found(products: tuple[Product, ...], host: Host, view: View) -> tuple[list[Defect], bool]:
+    """The defects that apply, the most specific first, and whether all are known to apply or not."""
+    verdicts = [(defect, applies(defect, host, view)) for defect in tables().defects if defect.product in products]
+    hits = [defect for defect, verdict in verdicts if verdict]
+    cures = set(cured_by(view.job, view)) if hits else set()
+    hits.sort(key=lambda defect: (not _cured(defect, cures), -_weight(defect)))
+    return hits, all(verdict is not None for _, verdict in verdicts)
+
+
+def _cured(defect: Defect, cures: set[str]) -> bool:
+    return any(f"{name}={value}" in cures for name, value in defect.avoid.items())
+
+
+def _weight(defect: Defect) -> int:
+    """How much a job must have in common with the entry."""
+    parts = defect.when
+    own = len(parts.parts) + len(parts.uses) + len(parts.variables) - bool(parts.uses) - bool(parts.variables)
+    return own + (defect.shows != Signature())
+
+
+def applies(defect: Defect, host: Host, view: View) -> bool | None:
+    """Does the defect explain the job? The three-valued conjunction of release, complaint, condition and signature.
+
+    Unknown only for a risk and for the driver: of the many others, those that nothing shows would ask about every job.
+    """
+    if not defect.leads:
+        return False
+    version = version_of(defect.product, host, view)
+    covered = defect.covers(version) if version is not None else _may_be_there(defect, host, view)
+    if covered is False or not _is_due(defect, view):
+        return False
+    parts = [covered]
+    for part in (lambda: holds(defect.when, host, view), lambda: _shows(defect.shows, host, view)):
+        parts.append(part())
+        if False in parts:
+            return False
+    return True if None not in parts else None if defect.risk or defect.product == "driver" else False
+
+
+def _is_due(defect: Defect, view: View) -> bool:
+    if defect.product == "driver":
+        return True  # its signature is a failure by itself
+    return fits(defect, view) or (defect.risk and not is_troubled(view))
+
+
+def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
+    """The release of the product on the host; None where it is unknown or not in use."""
+    if product in {"nccl", "rccl"}:
+        version = view.version(host)
+        right = _uses_rccl(host, view) == (product == "rccl")
+        return version if version is not None and right and not version.less(_FIRST) else None
+    if product == "driver":
+        text = _driver(host).driver
+    elif product == "pytorch":
+        text = (host.frameworks or {}).get("pytorch") or _said_framework(view)
+    else:
+        text = _printed(product, host, view)
+    return VersionRange.exact(text) if text else None
+
+
+def _may_be_there(defect: Defect, host: Host, view: View) -> bool | None:
+    """False where the product is known not to be in use; None where its release is unknown."""
+    if defect.product == "driver":
+        return None
+    if defect.product == "nccl":
+        return None if not _uses_rccl(host, view) and view.version(host) is None else False
+    return False
+
+
+def _uses_rccl(host: Host, view: View) -> bool:
+    if any(rank.library == "RCCL" for rank in view.ranks_on(host.name)):
+        return True
+    return any("Instinct" in (gpu.model or "") or (gpu.model or "").startswith("MI") for gpu in host.gpus)
+
+
+def _driver(host: Host) -> Host | Gpu:
+    return host if host.driver else next((gpu for gpu in host.gpus if gpu.driver), host)
+
+
+def _said_framework(view: View) -> str:
+    said = (c.value for c in view.job.contexts if c.kind == "framework-version")
+    return next((value.split()[-1] for value in said if value.startswith("pytorch ")), "")
+
+
+def _printed(product: str, host: Host, view: View) -> str:
+    event, field = _PRINTED[product]
+    return next((str(e.fields.get(field, "")) for e in view.events_on(host.name, [event])), "")
+
+
+def _shows(signature: Signature, host: Host, view: View) -> bool | None:
+    """Was one of the signs seen? None where its place was not shown."""
+    if signature == Signature():
+        return True
+    signs = list(_signs(signature, host, view))
+    return True if True in signs else None if None in signs else False
+
+
+def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None]:
+    if signature.events:
+        yield any(name in signature.events for name in view.event_names())
+    if signature.frames:
+        wanted = re.compile("|".join(signature.frames))
+        frames = (f.function for dump in view.job.stack_dumps for thread in dump.threads for f in thread.frames)
+        yield any(wanted.search(function) for function in frames)
+    if signature.xid is not None:
+        yield _has_xid(signature.xid, host, view)
+    if signature.peers_refused:
+        yield _denies_peers(host, view)
+
+
+def _has_xid(xid: int, host: Host, view: View) -> bool | None:
+    """Does the kernel log of the host contain the Xid? None where the log was not shown."""
+    event = next((e for e in view.events_on(host.name, [_XID]) if e.fields.get("xid") == xid), None)
+    if event is not None:
+        view.note(event)
+        return True
+    return False if shows_kernel_log(host, view) else None
+
+
+def _denies_peers(host: Host, view: View) -> bool | None:
+    """Are there GPUs without peer access? None where that was not shown."""
+    pairs = [link for link in host.links if joins_gpus(link)]
+    states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
+    denied = next((link for link, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)
+    if denied is not None:
+        view.note(denied)
+        return True
+    return False if any(states) else None

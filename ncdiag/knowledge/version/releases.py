@@ -1,0 +1,119 @@
+"""Releases that do not fit: of NCCL for the GPUs, of CUDA for the driver, of kernel modules for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event, Fact, Host, Job, Rank
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View
+from ncdiag.knowledge.version.conditions import is_gpu
+from ncdiag.nccl import driver_cuda
+from ncdiag.nccl.defects.entries import version_of
+from ncdiag.nccl.defects.table import tables
+
+_RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "efa")
+
+
+@derived_of("module-symbol")
+def is_rdma_module_mismatch(event: Event, view: View) -> bool:
+    """Does a module of the RDMA stack not match the kernel or the other modules?"""
+    return str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
+
+
+@derived
+def gpu_before_time(host: Host, view: View) -> str | None:
+    """A GPU newer than the host's NCCL, ``NVIDIA H100 (first release for it: 2.15.1)``; empty for none."""
+    version = view.version(host)
+    models = [gpu for gpu in host.gpus if gpu.model]
+    if version is None or not models:
+        return None
+    for gpu in models:
+        first = next((bound for family, bound in _firsts() if is_gpu(gpu.model or "", (family,))), None)
+        if first is not None and version.less(first) is not False:
+            view.note(gpu, "model")
+            return f"{gpu.model} (first release for it: {first})" if version.less(first) else None
+    return ""
+
+
+def _firsts() -> Iterator[tuple[str, Version]]:
+    """Families of GPUs, each with the first release of NCCL that is built for it."""
+    return ((family, version_of(first)) for family, first in tables().first.items())
+
+
+_MINOR_FREELY = 11
+"""The first CUDA major release whose minor releases all run on a driver for any of them."""
+_Told = tuple[driver_cuda.Release | None, Fact, str]
+"""A release of CUDA, and the fact and field that show it."""
+
+
+@derived
+def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
+    """Is the CUDA of NCCL, PyTorch or the toolkit newer than the driver's, and in the major or only the minor release?
+
+    From 11 on a driver runs all releases of its major one, except functions and PTX that it does not know. None where
+    one of the two is unknown.
+    """
+    driver = next((told for told in _drivers_cuda(job) if told[0]), None)
+    built = next((told for told in _built_with(job, view) if told[0]), None)
+    if driver is None or built is None or driver[0] is None or built[0] is None:
+        return None
+    for _, fact, field in (driver, built):
+        view.note(fact, field)
+    if built[0] <= driver[0]:
+        return ""
+    return "minor" if built[0][0] == driver[0][0] >= _MINOR_FREELY else "major"
+
+
+def _drivers_cuda(job: Job) -> Iterator[_Told]:
+    """The CUDA of the driver: as it reports it, which includes the compat package, else by the driver's release."""
+    for event in job.events:
+        code = event.fields.get("cuda_version")
+        if event.event == "cuda-driver-version" and isinstance(code, int):
+            yield (code // 1000, code % 1000 // 10), event, ""
+    gpus = [gpu for host in job.hosts for gpu in host.gpus]
+    yield from ((driver_cuda.read(gpu.cuda), gpu, "cuda") for gpu in gpus if gpu.cuda)
+    yield from ((driver_cuda.of_driver(host.driver), host, "driver") for host in job.hosts if host.driver)
+    yield from ((driver_cuda.of_driver(gpu.driver), gpu, "driver") for gpu in gpus if gpu.driver)
+    yield from ((driver_cuda.of_driver(c.value), c, "") for c in job.contexts if c.kind == "driver-branch")
+
+
+def _built_with(job: Job, view: View) -> Iterator[_Told]:
+    """The CUDA that the program was built with: NCCL's, PyTorch's, else that of a toolkit, which may not be in use."""
+    for rank in job.ranks:
+        version = view.version(rank)
+        if version is not None and "+cuda" in version.text:
+            yield driver_cuda.read(version.text), rank, "nccl_version"
+    for name in ("cuda", "cuda toolkit"):
+        for host in job.hosts:
+            if host.frameworks and name in host.frameworks:
+                yield driver_cuda.read(host.frameworks[name]), host, "frameworks"
+    yield from ((driver_cuda.read(c.value), c, "") for c in job.contexts if c.kind == "cuda-toolkit")
+
+
+@derived
+def nccl_build(event: Event, view: View) -> str:
+    """The NCCL build that prints the message, `` (NCCL 2.18.3+cuda11.0)``, as far as known; else empty."""
+    versions = ((rank, view.version(rank)) for rank in view.job.ranks if event.rank in {None, rank.rank})
+    for rank, version in versions:
+        if version is not None and "+cuda" in version.text:
+            view.note(rank, "nccl_version")
+            return f" (NCCL {version.text})"
+    return ""
+
+
+@derived
+def nccl_cuda_behind(job: Job, view: View) -> str | None:
+    """The CUDA of NCCL and the later major release of the program's CUDA: ``10.2 and 12.1``.
+
+    Empty where the program's is not later; None where one of them is unknown.
+    """
+    told = list(_built_with(job, view))
+    nccl = next((release for release, fact, _ in told if isinstance(fact, Rank) and release), None)
+    program = next((found for found in told if isinstance(found[1], Host) and found[0]), None)
+    if nccl is None or program is None or program[0] is None:
+        return None
+    view.note(program[1], program[2])
+    return f"{nccl[0]}.{nccl[1]} and {program[0][0]}.{program[0][1]}" if nccl[0] < program[0][0] else ""
