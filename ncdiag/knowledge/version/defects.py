@@ -18,6 +18,7 @@ from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.knowledge.version.complaints import fits, is_troubled
 from ncdiag.knowledge.version.conditions import holds
+from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
 from ncdiag.nccl.defects.table import tables
 
@@ -166,7 +167,7 @@ def applies(defect: Defect, host: Host, view: View) -> bool | None:
 def _is_due(defect: Defect, view: View) -> bool:
     if defect.product == "driver":
         return True  # its signature is a failure by itself
-    return fits(defect, view) or (defect.risk and not is_troubled(view))
+    return fits(defect, view) or (defect.risk and not is_troubled(view) and not goes_well(view.job, view))
 
 
 def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
