@@ -24,9 +24,10 @@ app = application()
 
 @app.command(
     help="Explain a rule, a log line, an NCCL_* variable, an error code (Xid 79, SXid 20034, status 12, errno "
-    "111, ncclSystemError), a path type, a technical term, a file in /sys or /proc, or how to get a "
-    "useful log ('logging'). With a rule and FILE: show, condition by condition, why the rule did or did "
-    "not fire on that input. With two rules and FILE: show why one comes before the other in the report."
+    "111, ncclSystemError), a release (2.28.7: the known defects that it fixes and still has), a path type, a "
+    "technical term, a file in /sys or /proc, or how to get a useful log ('logging'). With a rule and FILE: show, "
+    "condition by condition, why the rule did or did not fire on that input. With two rules and FILE: show why "
+    "one comes before the other in the report."
 )
 def explain(  # noqa: PLR0917  (typer's parameters)
     thing: Annotated[str | None, typer.Argument(metavar="[THING]")] = None,

@@ -13,6 +13,9 @@ _DOCUMENTED = {"fact", "field", "derived field"}
 _WORDS = {"is", "in this release", "severity"}
 """Details whose value is a word of a closed vocabulary."""
 
+_LONG = 60
+"""Characters of a part of a list from which on each part has its own line."""
+
 
 def is_pasted(value: object) -> bool:
     """True if a detail consists of lines to paste, each of which ends in a newline."""
@@ -36,6 +39,11 @@ def _detail(name: str, value: object, *, is_documented: bool) -> Iterator[str]:
         return
     if is_pasted(value):
         yield from ("", f"  {lead_in(name).rstrip()}", *(f"    {line}" for line in str(value).strip().splitlines()))
+        return
+    if isinstance(value, list) and any(len(str(part)) > _LONG for part in value):
+        yield f"  {lead_in(say(name)).rstrip()}"
+        for part in value:
+            yield from cells.wrap(told(str(part)), width(), "  - ", "    ")
         return
     if isinstance(value, list):
         shown = say(", ").join(told(str(part)) for part in value)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ncdiag.apps.explaining import lines, logs
+from ncdiag.apps.explaining import lines, logs, releases
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.match import full_matcher
 from ncdiag.nccl import codes, environment, paths, terms
@@ -60,6 +60,7 @@ def answers_to(thing: str, version: Version | VersionRange | None = None) -> tup
     text = thing.strip()
     found = [
         *_logging(text),
+        *_releases(text),
         *_variable(text, version),
         *_codes(text),
         *_terms(text, version),
@@ -118,6 +119,14 @@ def _logging(text: str) -> Iterator[Answer]:
     if asked is not None:
         name, meaning, details = asked
         yield Answer(kind="how to", name=name, meaning=meaning, details=details)
+
+
+def _releases(text: str) -> Iterator[Answer]:
+    """The known defects of a release of NCCL or of what it works with."""
+    found = releases.release(text)
+    if found is not None:
+        name, meaning, details = found
+        yield Answer(kind="release", name=name, meaning=meaning, details=details)
 
 
 def _facts(text: str) -> Iterator[Answer]:
