@@ -94,7 +94,7 @@ diff: $(VENV)/.installed-dev
 cases: $(VENV)/.installed-dev
 	$(BIN)/python tools/cases.py $(ARGS)
 
-# Signs that are seen in healthy texts, and rules that fire for one support thread and nothing else.
+# Signs that are seen in healthy texts, and rules and signs of one support thread and nothing else.
 signs: $(VENV)/.installed-dev
 	$(BIN)/python tools/signs.py $(ARGS)
 

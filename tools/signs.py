@@ -1,5 +1,5 @@
 # ruff: noqa: INP001, T201  (a script beside the package that prints)
-"""List signs that are true in healthy texts, rules that fire for one support thread, and cells without a rule.
+"""List signs that are true in healthy texts, rules and signs of one support thread alone, and cells without a rule.
 
 Usage: python tools/signs.py [--jobs N] [--wild N]     or     make signs
 
@@ -42,6 +42,13 @@ Seen = tuple[str, list[tuple[str, Strength, str]], list[str], list[str]]
 def look(path: str) -> Seen:
     """The signs and findings in one text."""
     return seen(path, diagnose.diagnosed(inputs([path])))
+
+
+def known(path: str) -> tuple[set[str], set[tuple[str, str]]]:
+    """The findings above notes in one text, and the signs (rule, text) that its words show, without those of facts."""
+    _, true, above, _ = look(path)
+    worded = {(rule.name, sign.text) for rule in catalogue.rules() for sign in rule.signs if sign.says}
+    return set(above), {(name, text) for name, _, text in true} & worded
 
 
 def fired(path: str) -> list[str]:
@@ -108,9 +115,11 @@ def main() -> int:
         seen = list(pool.map(look, texts, chunksize=2))
         threads = [str(path) for path in sorted((SHARED / "cases").glob("*/*.txt"))]
         others = [str(path) for path in sorted((SHARED / "corpus").rglob("*")) if path.is_file()]
-        of_threads = Counter(name for names in pool.map(fired, threads, chunksize=4) for name in set(names))
+        shown_by = list(pool.map(known, threads, chunksize=4))
         without = Counter(cell for cells in pool.map(unowned, threads, chunksize=4) for cell in cells)
         elsewhere = {name for names in pool.map(fired, others, chunksize=4) for name in names}
+    of_threads = Counter(name for names, _ in shown_by for name in names)
+    signs = Counter(sign for _, signs in shown_by for sign in signs)
     print(f"{len(seen)} healthy texts")
     print("with a suspect that is likely:")
     for path, _, _, shown in seen:
@@ -123,6 +132,9 @@ def main() -> int:
         print(f"  {count / len(seen):4.0%}  {rule}: {text} ({strength})")
     once = sorted(name for name, count in of_threads.items() if count == 1 and name not in elsewhere)
     print(f"{len(once)} rules that fire in one thread and in nothing else: {', '.join(once)}")
+    single = sorted(sign for sign, count in signs.items() if count == 1)
+    print(f"{len(single)} of {len(signs)} signs that words show are seen in one thread alone:")
+    print("  " + ", ".join(f"{rule}: {text}" for rule, text in single))
     print(f"{len(without)} cells that failures in threads light and no rule lists:")
     print("  " + ", ".join(f"{cell} ({count})" for cell, count in without.most_common(_SHOWN)))
     return 1 if loud else 0
