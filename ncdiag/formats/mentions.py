@@ -69,8 +69,8 @@ def is_mention(text: str) -> bool:
         return True
     if quoted and not _PRINTED.match(text) and any(said.search(text) for said in (_DENIED, _GONE, _EXPLAINED)):
         return True
-    if not _PRINTED.match(text) and _LISTED.match(text):
+    if _LISTED.match(text) and not _PRINTED.match(text):
         return True
     return (quoted and _CODE.search(text) is not None) or (
-        _HOLE.search(text) is not None and _STRING.search(text) is not None
+        "%" in text and _HOLE.search(text) is not None and _STRING.search(text) is not None
     )

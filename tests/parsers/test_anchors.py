@@ -15,10 +15,13 @@ from specimens import FIXTURES, read
 from ncdiag.formats.anchors import branches, found_by
 from ncdiag.formats.literals import Found, Sign, folded
 from ncdiag.parsers import discover
+from ncdiag.text.sections.kinds import Kinds
 
 ANCHORED = [parser for parser in discover().values() if parser.anchor]
 FEW = 0.001
 """Of the lines of ordinary text those that may hold a literal."""
+TRIED = 0.35
+"""Anchors that are tried for a line of ordinary text, on average."""
 MOST_FREQUENT = 20
 """Literals and structures that may be in more."""
 
@@ -114,3 +117,32 @@ def test_a_structure_is_known_by_its_first_characters() -> None:
     assert found_by(r"abcd|\d+: \w", structure="0").first == {"0"}
     assert found_by(r"\d+:|x\d", structure="0").lacking == (r"x\d",)
     assert found_by(r"\W\d", structure="0").lacking == (r"\W\d",)
+
+
+class _Counted:
+    """A pattern that counts how often it is tried."""
+
+    def __init__(self, pattern: re.Pattern[str], tried: list[str]) -> None:
+        self._pattern, self._tried = pattern, tried
+
+    def match(self, line: str) -> re.Match[str] | None:
+        self._tried.append(line)
+        return self._pattern.match(line)
+
+
+def test_few_anchors_are_tried_for_ordinary_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds, tried = Kinds(ANCHORED), list[str]()
+    monkeypatch.setattr(kinds, "_patterns", [_Counted(pattern, tried) for pattern in kinds._patterns])
+    lines = list(background.lines())
+    begun = [line for line in lines if kinds.of_line(line) is not None]
+    assert len(tried) <= TRIED * len(lines)
+    assert len(begun) < len(tried)
+
+
+def test_a_number_that_decides_is_found_by_the_signs_beside_it() -> None:
+    kinds = Kinds(ANCHORED)
+    lines = {line for path in FIXTURES.rglob("*.txt") for text in read(path) for line in text.split("\n")}
+    other = {re.sub(r"\d+", "7654321", line) for line in lines if kinds.of_line(line) is not None}
+    opened = {line for line in other if any(pattern.match(line) for pattern in kinds._opened)}
+    assert [line for line in opened if not kinds.may_depend_on_numbers(line)] == []
+    assert len(opened) > 20

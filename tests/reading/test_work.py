@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from linear import calls
 from ncdiag.diagnose import diagnose
 from ncdiag.text import TextSource
 from ncdiag.text.reading import one
+from ncdiag.text.sections.cut import Cutter
 from ncdiag.text.sections.line import Line
 
 FEW, TIMES = 220, 4
@@ -48,3 +49,39 @@ def test_each_line_is_read_a_few_times(kind: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(one, "_read_lines", count)
     judged(text(kind, MANY))
     assert sum(read) <= READ * MANY
+
+
+SILENT = (
+    "diff",
+    "key=value",
+    "HTML table",
+    "Markdown table",
+    "CSV",
+    "SQL",
+    "Spark log",
+    "list of packages",
+    "sentences",
+)
+"""Kinds whose lines begin no section."""
+FED = 0.05
+"""Share of the lines of such a text that are cut and parsed: the first sentences, and counters."""
+
+
+@pytest.mark.parametrize("kind", SILENT)
+def test_lines_without_information_are_not_cut(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fed: list[int] = []
+    feed, read = Cutter.feed, one._read_lines
+
+    def count(cutter: Cutter, lines: Iterable[tuple[int, str]]) -> None:
+        held = list(lines)
+        fed.append(len(held) if cutter._keeps else 0)
+        feed(cutter, held)
+
+    def start(*given: Any, **named: Any) -> Any:  # noqa: ANN401
+        fed.clear()  # the last reading is that for the answer
+        return read(*given, **named)
+
+    monkeypatch.setattr(Cutter, "feed", count)
+    monkeypatch.setattr(one, "_read_lines", start)
+    judged(text(kind, MANY))
+    assert sum(fed) <= FED * MANY

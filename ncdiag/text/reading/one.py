@@ -12,6 +12,7 @@ from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover, leads
 from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.text.reading.judge import Judge
 from ncdiag.text.reading.mentions import without_mentions, without_other_systems
 from ncdiag.text.reading.model import Reading
 from ncdiag.text.reading.parse import collection_paused, programs_in, put_together
@@ -24,8 +25,10 @@ from ncdiag.text.sources import bug_report
 from ncdiag.text.sources.model import Text
 
 if TYPE_CHECKING:
-    from ncdiag.text.reading.judge import Judge
+    from ncdiag.text.reading.sieve import Dropped, Sieve
 
+MANY = 1000
+"""Lines of a paste from which on those without information are passed over."""
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events for lines that nobody recognises: text around a line may create them by accident."""
 _TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate", "RunLabel", "Access"})
@@ -104,6 +107,7 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
     """
     scanner = Scanner(source.name)
     cutters: dict[str, Cutter] = {}
+    passing = _Passing(scanner) if quiet is None and len(lines) > MANY else None
     order = sorted(range(len(lines)), key=lambda index: lines[index].number)  # NCCL's lines name their processes
     text = "".join(f"{lines[index].head}{lines[index].text}\n" for index in order)
     with collection_paused():
@@ -112,14 +116,19 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
             line = lines[index]
             cutter = cutters.get(line.stream) or cutters.setdefault(line.stream, Cutter(source.name, discover()))
             text = content.decode("utf-8", "replace").removeprefix(line.head)
-            if quiet is None or not quiet.passes_over(cutter, line.head, text):
+            if passing is not None and "[" not in line.head:  # a level in front may make a failure of a line
+                passing.take(line.stream, cutter, index + 1, text)
+            elif quiet is None or not quiet.passes_over(cutter, line.head, text):
                 cutter.feed([(index + 1, text)])
     scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
     hosts = hosts_of(lines, *_named(scanned.observations))
     cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
     sections = [placed(section, lines, hosts) for section in cut]
     skipped = sum(cutter.skipped_lines for cutter in cutters.values())
-    reading = put_together(source.name, scanned, sections, skipped, count, source.notes, statements=quiet is None)
+    dropped = None if passing is None else passing.dropped(lambda index: lines[index - 1].number)
+    reading = put_together(
+        source.name, scanned, sections, skipped, count, source.notes, dropped, statements=quiet is None
+    )
     if quiet is not None:
         return reading
     announcing = {index - 1: text for cutter in cutters.values() for index, text in cutter.announcing.items()}
@@ -131,11 +140,39 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
     )
 
 
+class _Passing:
+    """Passes over lines of a long paste that carry no information, by their shape, as in a long source."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        from ncdiag.text.reading.sieve import Shapes  # its criteria are needed only for a long text
+
+        self._scanner, self._shapes = scanner, Shapes()
+        self._sieves: dict[str, Sieve] = {}
+
+    def take(self, stream: str, cutter: Cutter, number: int, text: str) -> None:
+        """Give a line to the cutter of its stream unless it carries no information."""
+        from ncdiag.text.reading.sieve import Sieve
+
+        sieve = self._sieves.get(stream)
+        if sieve is None:
+            sieve = self._sieves[stream] = Sieve(self._scanner, cutter, self._shapes)
+        sieve.take([(number, text.encode("utf-8", "replace"))])
+
+    def dropped(self, number: Callable[[int], int]) -> Dropped:
+        """The lines that were passed over, with their numbers in the source."""
+        from ncdiag.text.reading.sieve import Dropped
+
+        total = Dropped()
+        for sieve in self._sieves.values():
+            total.add(sieve.dropped, number)
+        return total
+
+
 class _Quiet:
     """Remembers which lines say nothing, so that a line that is read many times is judged once."""
 
     def __init__(self) -> None:
-        self._judge: Judge | None = None
+        self._judge = Judge()
         self._known: dict[str, bool] = {}
         self._led = False
 
@@ -149,15 +186,8 @@ class _Quiet:
     def _says_nothing(self, line: str) -> bool:
         known = self._known.get(line)
         if known is None:
-            known = self._known[line] = self._its_judge().is_eventless(line)
+            known = self._known[line] = self._judge.is_eventless(line)
         return known
-
-    def _its_judge(self) -> Judge:
-        if self._judge is None:
-            from ncdiag.text.reading.judge import Judge  # a log with lines of NCCL alone needs no grammar
-
-            self._judge = Judge()
-        return self._judge
 
 
 def _words(
