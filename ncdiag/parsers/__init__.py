@@ -17,7 +17,7 @@ from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
-from ncdiag.formats.literals import Found, beginnings, needed
+from ncdiag.formats.literals import Found, beginnings
 
 if TYPE_CHECKING:
     from ncdiag.parsers._silent import Silence as Silence
@@ -28,7 +28,6 @@ class Parser(msgspec.Struct, frozen=True):
 
     ``interleaved``: NCCL log lines may be between the lines of a section (``INTERLEAVED = True`` in the module).
     ``launched``: its commands start a job, which is told by the launch line itself (``LAUNCHED = True``).
-    ``signs``: literals, one of which is in every line that the anchor matches; none where it needs none.
     ``beginnings``: the letters with which such a line begins; none for any (`ncdiag.formats.literals`).
     ``found_by``: literals of at least 4 characters and first characters that find every such line, whatever the
     alternative of the anchor (`ncdiag.formats.anchors`).
@@ -39,7 +38,6 @@ class Parser(msgspec.Struct, frozen=True):
     anchor: str
     interleaved: bool = False
     launched: bool = False
-    signs: frozenset[str] = frozenset()
     beginnings: frozenset[str] = frozenset()
     found_by: Found = Found()
 
@@ -115,7 +113,7 @@ def _described(name: str) -> Parser:
     anchor = module.ANCHOR
     return Parser(
         module.KIND, module.COMMANDS, anchor, *flags,
-        signs=needed(anchor), beginnings=beginnings(anchor), found_by=_found_by(module),
+        beginnings=beginnings(anchor), found_by=_found_by(module),
     )  # fmt: skip
 
 
