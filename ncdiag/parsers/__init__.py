@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ncdiag.parsers._silent import Silence as Silence
 
 
-class Parser(msgspec.Struct, frozen=True):
+class Parser(msgspec.Struct, frozen=True, eq=False):
     """What the cutter and the pipeline use of a parser module (see ``_template.py``), which is imported on first use.
 
     ``interleaved``: NCCL log lines may be between the lines of a section (``INTERLEAVED = True`` in the module).
