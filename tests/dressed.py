@@ -163,6 +163,33 @@ CLOTHES: Mapping[str, Callable[[str, str], str]] = {
 """Clothes by name."""
 LEAST = 8
 """Letters of half a secret that must not be left."""
+OVER: Mapping[str, Callable[[str], str]] = {
+    "json log": lambda text: json.dumps({"log": f"{text}\n", "stream": "stderr"}),
+    "csv cell": lambda text: f'7,"{text.replace(chr(34), chr(34) * 2)}",gpu-4',
+    "html row": lambda text: f"<tr><td>7</td><td>{html.escape(text)}</td></tr>",
+    "html span": lambda text: f'<span class="l">{html.escape(text)}</span>',
+    "markdown row": lambda text: f"| 7 | {text} |",
+    "markdown ticks": lambda text: f"- `{text}`",
+    "box row": lambda text: f"│ {text} │",
+    "mailed": lambda text: f"> {text}",
+    "added": lambda text: f"+{text}",
+    "numbered": lambda text: f"  17\t{text}",
+    "syslog": lambda text: f"Feb  3 04:05:06 gpu4 job[311]: {text}",
+    "kubernetes": lambda text: f"2026-02-03T04:05:06.789012345Z stdout F {text}",
+    "rank": lambda text: f"[rank3]: {text}",
+    "nccl line": lambda text: f"gpu4:311:340 [3] NCCL INFO {text}",
+    "coloured": lambda text: f"\x1b[33m{text}\x1b[0m",
+    "coloured words": lambda text: " ".join(f"\x1b[3{n % 8}m{word}\x1b[0m" for n, word in enumerate(text.split(" "))),
+    "url": lambda text: f"GET /search?q={quote(text, safe='')}",
+    "repr": lambda text: f"b{text!r}",
+    "literal": lambda text: f"    echo = {json.dumps(text)}",
+    "scalar": lambda text: f"notes: |\n    {text}",
+    "printable line": _soft,
+    "at 72": lambda text: _wrapped(text, 72),
+    "at 50": lambda text: _wrapped(text, 50),
+    "xml text": lambda text: f"<line n='7'>{html.escape(text)}</line>",
+}
+"""Clothes of a whole line."""
 UNNAMED = frozenset({"url user", "encoded url", "database", "rsync", "prompt", "login", "sudo"})
 """Clothes without a name, which announce a secret themselves: a twin in them would be one."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from cleaning import clean
-from dressed import CLOTHES, KINDS, left, secrets, twins
+from dressed import CLOTHES, KINDS, OVER, Dressed, left, secrets, twins
+from planted import planted
 
 from ncdiag.formats.secrets.hiding import Hiding
 
@@ -33,3 +34,14 @@ def test_harmless_values_stay_in_the_same_clothes() -> None:
     texts = list(twins())
     assert len(texts) > 700
     assert [(twin.clothes, twin.text, made) for twin in texts if (made := hide(twin.text)) != twin.text] == []
+
+
+def test_whole_lines_in_other_clothes_are_searched() -> None:
+    """Lines of programs, people and files, each in all clothes of lines."""
+    made = [
+        Dressed(name, "", secret, put_on(text))
+        for _, text, secret in planted() if "\n" not in text for name, put_on in OVER.items()
+    ]  # fmt: skip
+    assert len(made) > 5000
+    found = Counter(each.clothes for each in made if left(hide(f"first\n{each.text}\nlast"), each))
+    assert found.total() <= ALLOWED * len(made), found

@@ -74,11 +74,11 @@ def _is_secret(value: str, announced: Promise, mark: str) -> bool:
 
 
 class Header(NamedTuple):
-    """The columns with secrets of a table, by number, with what their names announce; ``count`` of all columns."""
+    """The columns with secrets of a table of ``width`` columns: what their names announce, by number."""
 
     mark: str
     columns: dict[int, Promise]
-    count: int
+    width: int
 
     def values(self, line: str) -> list[Span] | None:
         """The spans of the secrets in a row, none for a rule between rows; None where the table has ended."""
@@ -86,7 +86,7 @@ class Header(NamedTuple):
             return [] if line.strip() else None
         for text, back in ((line, None), *((view.text, view) for view in views(line))):
             cells = _row(text, self.mark)
-            if len(cells) == self.count:
+            if len(cells) == self.width:
                 spans = [
                     cells[number] for number, announced in self.columns.items()
                     if _is_secret(text[slice(*cells[number])], announced, self.mark)

@@ -37,7 +37,7 @@ _FLAGS: dict[str, str] = {
 }  # fmt: skip
 """Programs and the letters of options whose value is a secret; ``=``: only if it is joined to the letter."""
 _LETTERS = {name: flags for names, flags in _FLAGS.items() for name in names.split("|") if flags}
-_PROGRAM = lazy_regex(r"(?:^|(?<=[\s/|;&(\"'`\[$+,]))(?P<program>[a-z][\w-]{1,24})(?=[\s\"',])")
+_PROGRAM = lazy_regex(r"(?:^|(?<=[\s/|;&(\"'`\[$+,>=]))(?P<program>[a-z][\w-]{1,24})(?=[\s\"',])")
 _PAIR_OPTIONS = lazy_regex(
     r"(?<![\w-])(?:-u|--user|-U|--proxy-user|-a|--auth|--creds|--src-creds|--dest-creds|--credentials|--http-user"
     r"|--basic-auth|--userpass|-user)"
@@ -100,7 +100,7 @@ _LITERALS = lazy_regex(
 _MORE = lazy_regex(r"(?<=[ \t])[\w.-]{1,60}=")
 _WRITERS = lazy_regex(
     r"\b(?:echo|printf|print|write-output"
-    r"|Write-Host)\b(?P<args>[^|<>;]{1,4000})(?P<to>[|<>]{1,2})(?P<rest>.{0,200})",
+    r"|Write-Host)\b(?P<args>(?:[^|<>;&]|&(?!&)){1,4000})(?P<to>[|<>]{1,2})(?P<rest>.{0,200})",
     re.IGNORECASE,
 )
 _TAKERS = lazy_regex(

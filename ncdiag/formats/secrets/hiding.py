@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.chance import in_run
-from ncdiag.formats.secrets.layers import as_text
+from ncdiag.formats.secrets.layers import as_text, views
 
 __all__ = ["Hiding"]
 
@@ -19,8 +19,12 @@ _WORDS = (
     "identified", "-----begin", "private-lines", "$6$", "$5$", "$1$", "$2", "$y$", "$apr", "{ssha", "{sha", "{crypt",
     "dockerc", "sudo", "mysql", "redis", "ipmi", "snmp", "wandb", "vault", "data:", "2fa", "mfa", "recovery",
     "verification", "invite", "%3a", "%3d", "\\x3", "hmac", "nonce", "sid=", "munge",
+    "curl", "wget", "ldap", "smb", "zip -", "mc alias", "mcli ", "rabbitmqctl", "/bot", "-u ", ":5432:", ":3306:",
+    ":*:",
 )  # fmt: skip
 """Without one of these, or a run of random characters, a line in lower case holds no secret."""
+_MARKS = ("\x1b", "^[", "%2", "%3", "%4")
+"""What may stand in the middle of such a word: colours, URL encoding."""
 _RUN = lazy_regex(r"(?=[^\s\"'`,;<>()|&]{0,400}\d)[^\s\"'`,;<>()|&]{16,4000}")
 _USER = lazy_regex(r"[\w$!*.-][:/%][^\s:@/\"'<>,]{3,120}@[\w*$]|://[^\s/]{3,200}@")
 """A user and a password before a host."""
@@ -85,5 +89,7 @@ def _may_hold(line: str) -> bool:
     """True if the line may contain a secret, or begin lines that do."""
     low = line.lower()
     if any(word in low for word in _WORDS) or ("@" in low and _USER.search(low)):
+        return True
+    if any(mark in line for mark in _MARKS) and any(_may_hold(view.text) for view in views(line)):
         return True
     return any(in_run(run) or ((text := as_text(run)) and _may_hold(text)) for run in _RUN.findall(line))

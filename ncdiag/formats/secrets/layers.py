@@ -43,11 +43,15 @@ class View(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """``marks``: one of them is in a line with this layer. ``made`` is what stands for a match of ``form``."""
+    """``marks``: one of them is in a line with this layer. ``made`` is what stands for a match of ``form``.
+
+    ``where``: what the line must have besides.
+    """
 
     marks: tuple[str, ...]
     form: re.Pattern[str]
     made: Callable[[re.Match[str]], str]
+    where: re.Pattern[str] | None = None
 
 
 def _character(found: re.Match[str]) -> str:
@@ -70,6 +74,14 @@ _LAYERS = (
     _Layer(("=3D",), lazy_regex(r"=(?P<code>3D)"), _character),
     _Layer(("\\u00", "\\x"), lazy_regex(r"\\(?:u00|x)(?P<code>[2-7][0-9A-Fa-f])"), _character),
     _Layer(("\\",), lazy_regex(r"\\{1,7}(?P<quote>[\"'/])"), lambda found: found["quote"]),
+    _Layer(
+        ('""',),
+        lazy_regex('""'),
+        lambda _: '"',
+        lazy_regex(
+            r'(?:^|,)"(?:[^"]|""){0,4000}[^",]""[^,"](?:[^"]|""){0,4000}"(?:,|\s*$)|(?:^|,)"""(?:[^"]|""){0,4000}"(?:,|\s*$)'
+        ),
+    ),
     _Layer(("&",), lazy_regex(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});"), _entity),
     _Layer(("</", "/>"), lazy_regex(rf"{_TAG}(?:\s{{0,80}}{_TAG}){{0,20}}", re.IGNORECASE), lambda _: CELL),
 )
@@ -82,7 +94,7 @@ def views(line: str) -> Iterator[View]:
         before = view
         for layer in _LAYERS:
             text = line if view is None else view.text
-            if any(mark in text for mark in layer.marks):
+            if any(mark in text for mark in layer.marks) and (layer.where is None or layer.where.search(text)):
                 made = _without(layer, text, view)
                 if made is not None:
                     view = made

@@ -9,17 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.blocks import Block, opened
-from ncdiag.formats.secrets.cells import beside
 from ncdiag.formats.secrets.chance import in_run
-from ncdiag.formats.secrets.commands import commands
 from ncdiag.formats.secrets.layers import as_text, views
 from ncdiag.formats.secrets.names import Promise, looks_random
-from ncdiag.formats.secrets.pairs import named_apart, pairs, value_at
-from ncdiag.formats.secrets.phrases import phrases
-from ncdiag.formats.secrets.prose import prose
+from ncdiag.formats.secrets.pairs import named_apart, value_at
 from ncdiag.formats.secrets.shapes import LONG, SECRET, Lines
+from ncdiag.formats.secrets.spans import named, placed
 from ncdiag.formats.secrets.tokens import Span
-from ncdiag.formats.secrets.urls import schemes, urls
 from ncdiag.formats.secrets.wraps import across
 
 __all__ = ["Secrets"]
@@ -31,7 +27,9 @@ _ONE_LINE_KEY = lazy_regex(
     r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK"
     r")?-----.{0,20000}?-----END[A-Z0-9 ]{0,40}KEY(?: BLOCK)?-----"
 )
-_PGPASS = lazy_regex(r"\s{0,8}[^\s:]{1,100}:(?:\d{4,5}|\*):[^\s:]{1,60}:[^\s:]{1,60}:(?P<value>[^\s:]{2,200})\s*$")
+_PGPASS = lazy_regex(
+    r"(?:^|[\s\"'>])[\w.*-]{1,100}:(?:5432|3306|6432|\*):[^\s:]{1,60}:[^\s:]{1,60}:(?P<value>[^\s:\"'<\\]{2,200})"
+)
 _SECRET_OBJECT = lazy_regex(r"\"?kind\"?\s?:\s?\"?Secret\b")
 _OBJECT_DATA = lazy_regex(r"\"(?:data|stringData)\"\s?:\s?\{(?P<body>[^{}]{1,20000})\}")
 _OBJECT_VALUE = lazy_regex(r":\s?\"(?P<value>[^\"]{1,20000})\"")
@@ -156,11 +154,11 @@ class Secrets:
         apart, promised, valued = named_apart(line)
         sure = [*apart, *named(line)]
         self._know(line[begin:end] for begin, end in sure)
-        spans = [*sure, *urls(line), *schemes(line), *commands(line), *prose(line), *_others(line)]
+        spans = [*sure, *placed(line), *_others(line)]
         for view in views(line):
             sure = [*named_apart(view.text)[0], *named(view.text)]
             self._know(view.text[begin:end] for begin, end in sure)
-            spans += map(view.span, (*sure, *urls(view.text), *schemes(view.text), *_others(view.text)))
+            spans += map(view.span, (*sure, *placed(view.text), *_others(view.text)))
         return spans, promised, valued
 
     def _know(self, values: Iterable[str]) -> None:
@@ -189,14 +187,7 @@ class Secrets:
 def _shows_secret(text: str) -> bool:
     """True if a text of some lines, such as one that was encoded, shows a secret."""
     lines = filter(None, text.split("\n"))
-    return any(next(named(line), None) or next(urls(line), None) or in_run(line) for line in lines)
-
-
-def named(line: str) -> Iterator[Span]:
-    """The spans of values that names or the words around them announce."""
-    yield from pairs(line)
-    yield from beside(line)
-    yield from phrases(line)
+    return any(next(named(line), None) or next(placed(line), None) or in_run(line) for line in lines)
 
 
 def _others(line: str) -> Iterator[Span]:
@@ -208,7 +199,7 @@ def _others(line: str) -> Iterator[Span]:
     if "PRIVATE KEY" in line and "-----END" in line:
         for found in _ONE_LINE_KEY.finditer(line):
             yield found.span()
-    fields = _PGPASS.match(line)
+    fields = _PGPASS.search(line)
     if fields and not re.fullmatch(r"[0-9a-fA-F]{1,4}|\d+", fields["value"]):
         yield fields.span("value")
     if _SECRET_OBJECT.search(line):

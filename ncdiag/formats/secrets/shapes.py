@@ -15,7 +15,7 @@ SECRET, NAME, ADDRESS, LONG, REVIEW = 1, 2, 4, 8, 16
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _REMEMBERED = 1 << 16
 _SECRET = lazy_regex(
-    r"pass|pwd|\baccount\b|\bu(?:se?r)?\s?[:=]|\bid\s?[:=]|\buse\s|(?:\dfa|mfa|recovery|backup|verification"
+    r"\x1b|\^\[|pass|pwd|\baccount\b|\bu(?:se?r)?\s?[:=]|\bid\s?[:=]|\buse\s|(?:\dfa|mfa|recovery|backup|verification"
     r"|one-time|security|activation|invite|access)[ -]?code|code\s?[:=]\s?0000|^[a-z_][\w.-]{1,40}:\S{8,80}$"
     r"|docker(?:config|cfg)|\bpw|pw\b|secret|token|key|cred|cookie|auth|jwt|bearer|basic|psk|\bpin\b|_pin|otp|pat\b"
     r"|sas\b|sid\b|sig\b|signature|salt|dsn"

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.secrets.cells import beside
 from ncdiag.formats.secrets.chance import in_run
 from ncdiag.formats.secrets.layers import views
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random
-from ncdiag.formats.secrets.pairs import pairs
-from ncdiag.formats.secrets.phrases import phrases
+from ncdiag.formats.secrets.spans import named, placed
 from ncdiag.formats.secrets.tokens import Span
-from ncdiag.formats.secrets.urls import urls
 
 __all__ = ["across"]
 
@@ -89,10 +86,8 @@ def _spans(text: str) -> Iterator[Span]:
 
 
 def _of(text: str) -> Iterator[Span]:
-    yield from pairs(text)
-    yield from beside(text)
-    yield from phrases(text)
-    yield from urls(text)
+    yield from named(text)
+    yield from placed(text)
     last = _LAST.search(text)
     if last:
         yield from ((last.start() + begin, last.start() + end) for begin, end in in_run(last[0]))
