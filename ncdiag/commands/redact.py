@@ -37,7 +37,9 @@ def redact(
     ] = None,
     review: Annotated[
         bool,
-        typer.Option("--review", help="List remaining words that may be secrets (long and random) on standard error."),
+        typer.Option(
+            "--review", help="List the remaining words that may be secrets, with their lines, on stderr."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
 ) -> int:
@@ -50,8 +52,9 @@ def redact(
     for source in open_sources(files):
         if isinstance(source, Packed):
             redactor = Redactor((), key, mapping, kinds)
+            redactor.review = {} if review else None
             _clean_machine(source, files, output, redactor)
-            _finish(redactor, map_, review=review, quiet=quiet)
+            _finish(redactor, map_, quiet=quiet)
             return 0
         if isinstance(source, Unreadable):
             if not quiet:
@@ -59,16 +62,18 @@ def redact(
         else:
             texts.append(Spooled(source))
     made, redactor = cleaned(texts, key, mapping, kinds)
+    redactor.review = {} if review else None
     pour(_headed(made), output)
-    _finish(redactor, map_, review=review, quiet=quiet)
+    _finish(redactor, map_, quiet=quiet)
     return 0 if texts else 3
 
 
-def _finish(redactor: Redactor, map_: Path | None, *, review: bool, quiet: bool) -> None:
+def _finish(redactor: Redactor, map_: Path | None, *, quiet: bool) -> None:
     """Save the map, and report how much was replaced and what a person should check."""
     _keep(map_, redactor)
-    if review:
-        words = sorted(redactor.review)
+    review = redactor.review
+    if review is not None:
+        words = [f"{place}: {word}" for word, place in review.items()]
         said = "\n  ".join([f"{len(words)} words to check that may be secrets:", *words])
         say(said if words else "no remaining word resembles a secret", lines=True)
     if not quiet:
@@ -76,7 +81,7 @@ def _finish(redactor: Redactor, map_: Path | None, *, review: bool, quiet: bool)
         say(f"replaced: {', '.join(counts) or 'nothing'}")
         say(
             "redaction is best effort: review the result before you share it"
-            + ("" if review else (" (--review lists words to check)"))
+            + (" (--review lists words to check)" if review is None else "")
         )
 
 

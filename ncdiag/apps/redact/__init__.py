@@ -55,7 +55,7 @@ class Cleaned(Text):
 
     def buffers(self) -> Iterator[bytes]:
         """The redacted buffers of the source; the number of lines is unchanged."""
-        self._redactor.begin()
+        self._redactor.begin(self.name)
         for buffer in self._source.buffers():
             yield self._redactor.buffer(buffer)
 

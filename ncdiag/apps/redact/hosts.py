@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ncdiag.apps.redact.accounts import accounts
 from ncdiag.text import prompt
 
 __all__ = ["HINTS", "KEPT_DOMAIN", "TOP", "found_in"]
@@ -174,13 +175,15 @@ HINTS = re.compile(
     r"|host|node|server|machine|connect\w*|refused|reach|resolve|hostname)\b|--?(?:master|rdzv|node|head|host"
     r"|address|server)|nodelist|NODELIST|[a-z]\[\d[\d,-]*\]"
     r"| -H |:\d{1,8}:\d{1,8} \[|^[a-z][a-z0-9]{0,40}-[\w-]{0,80}\d: |bucket|\.(?:com|org|edu|gov|mil|net|internal"
-    r"|lan|corp|intra\w*|localdomain|example|hpc|local)\b|-[wx] |--exclude",
+    r"|lan|corp|intra\w*|localdomain|example|hpc|local)\b|-[wx] |--exclude|account"
+    r"|project|cluster|arn:|ocid0|gke_|gcr\.io|pkg\.dev|azure|windows\.net|aliyuncs|resourcegroups"
+    r"|\b(?:vpc|subnet|sg|i|eni|vol|fs|ami|igw|rtb|lt|snap|nat|cr)-[0-9a-f]{8}",
     re.IGNORECASE,
 )
 
 
 def found_in(line: str) -> Iterator[tuple[str, str]]:
-    """(kind, name) of each name in the line: ``host``, ``set``, ``domain``, ``user``, ``folder``, ``bucket``."""
+    """(kind, name) of each name in the line; the kinds are those of `ncdiag.apps.redact.name_stand_ins.Names.learn`."""
     for form in (_HOME, _USER):
         yield from (("user", found["user"]) for found in form.finditer(line))
     for found in _SCRATCH.finditer(line):
@@ -191,6 +194,7 @@ def found_in(line: str) -> Iterator[tuple[str, str]]:
     for found in _FQDN.finditer(line):
         if not KEPT_DOMAIN.match(found["fqdn"]):
             yield ("host" if found["fqdn"].count(".") > 1 else "domain"), found["fqdn"]
+    yield from (("account", name) for name in accounts(line))
     yield from (("bucket", found["bucket"] or found["named"]) for found in _BUCKET.finditer(line))
     if "@" in line:
         yield from _at(line)

@@ -36,11 +36,14 @@ _CLOUD = re.compile(r"ip-\d{1,3}(?:-\d{1,3}){3}\Z")
 _CONTAINER = re.compile(r"[0-9a-f]{12}")
 """The name that Docker gives a container: random digits, which say nothing of the site and show that it is one."""
 _LONG_NUMBER = 5
+_DIGITS = "0123456789"
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = frozenset({"lo", "ib", "em", "en", "no", "of", "in", "is", "it", "or", "on", "to", "if", "id", "io", "ip"})
 """Devices and words that must not be used as stand-ins."""
 _STRONG = 5
 """Minimum number of letters of a name that is replaced everywhere, even if joined to other words by a dash."""
+_LONG_WORD = 20
+"""Minimum number of letters of a name that is no word of the text."""
 _SETS = 20_000
 
 
@@ -65,7 +68,7 @@ class Names:
         self._hosts: set[str] = {name for name, kind in kinds.items() if kind == "host"}
         self._made: dict[str, dict[str, str]] = {
             kind: {name: mapping[name] for name, of in kinds.items() if of == kind and name in mapping}
-            for kind in ("user", "folder", "bucket", "domain")
+            for kind in ("user", "folder", "bucket", "domain", "account")
         }
         self._taken = {*self._series.values(), *(made for table in self._made.values() for made in table.values())}
         self._new: dict[str, None] = {}
@@ -76,7 +79,8 @@ class Names:
     def learn(self, kind: str, name: str) -> None:
         """Add a name of a kind.
 
-        Kinds are ``host`` (with its domain), ``set`` (of hosts), ``domain``, ``user``, ``folder`` and ``bucket``.
+        Kinds are ``host`` (with its domain), ``set`` (of hosts), ``domain``, ``user``, ``folder``, ``bucket`` and
+        ``account`` (of a cloud).
         """
         if kind == "set":
             for host in itertools.islice(_hosts_of(name), _SETS):
@@ -91,6 +95,8 @@ class Names:
                 self._stale = True
         elif kind == "domain":
             self._domain(name)
+        elif kind == "account" and name.lower() in _WORDS:
+            return
         elif (
             name.lower() not in _KEPT_USERS
             and name not in self._made[kind]
@@ -119,10 +125,21 @@ class Names:
         self._stale = True
 
     def _make(self, kind: str, name: str) -> None:
-        made = self._name(name, kind)
+        made = self._shuffled(name) if kind == "account" else self._name(name, kind)
         self._made[kind][name] = self.mapping[name] = made
         self.kinds[name] = kind
         self._stale = True
+
+    def _shuffled(self, name: str) -> str:
+        """A name or number with other letters and digits, each of the same kind."""
+        number = self._random(f"account {name}", 64)
+        is_hex = not re.search("[g-zG-Z]", name) and re.search(r"\d", name)
+        kinds = (_DIGITS, _ALPHABET[:6] if is_hex else _ALPHABET, (_ALPHABET[:6] if is_hex else _ALPHABET).upper())
+        made = []
+        for place, letter in enumerate(name):
+            letters = next((kind for kind in kinds if letter in kind), letter)
+            made.append(letters[(number >> (place * 5 % 59)) % len(letters)] if len(letters) > 1 else letter)
+        return "".join(made)
 
     def _name(self, name: str, filler: str, codes: itertools.chain[str] | None = None) -> str:
         """An unused name with the length of the given one."""
@@ -188,7 +205,8 @@ class Names:
                     lambda m: self._labels(m[0]),
                 )
             )
-        for kind, check in (("user", self._user), ("folder", self._folder), ("bucket", self._folder)):
+        checks = (("user", self._user), ("folder", self._folder), ("bucket", self._folder), ("account", self._account))
+        for kind, check in checks:
             if listed := _any(self._made[kind]):
                 self._forms.append((re.compile(rf"(?<![A-Za-z0-9])(?P<name>{listed})(?![A-Za-z0-9])"), check(kind)))
         names = [*self._series, *(name for kind, table in self._made.items() if kind != "domain" for name in table)]
@@ -292,6 +310,18 @@ class Names:
             if not alone or (kind == "folder" and before not in {"/", "\\"}) or (before == " " and "-" not in name):
                 return found[0]
             self._used.setdefault(f"{kind} name", set()).add(name)
+            return self._made[kind][name]
+
+        return made
+
+    def _account(self, kind: str) -> Callable[[re.Match[str]], str]:
+        def made(found: re.Match[str]) -> str:
+            name, text = found["name"], found.string
+            before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+            is_word = name.isalpha() and len(name) < _LONG_WORD
+            if is_word and before not in set("=:/\"'") and after != ".":
+                return found[0]
+            self._used.setdefault("cloud account", set()).add(name)
             return self._made[kind][name]
 
         return made

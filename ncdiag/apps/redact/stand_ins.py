@@ -11,8 +11,9 @@ from ncdiag.apps.redact.addresses import Addresses
 from ncdiag.apps.redact.hosts import HINTS, found_in
 from ncdiag.apps.redact.name_stand_ins import Names
 from ncdiag.formats.secrets.chance import doubtful
+from ncdiag.formats.secrets.pairs import uncertain
 from ncdiag.formats.secrets.remover import Secrets
-from ncdiag.formats.secrets.shapes import ADDRESS, NAME, REVIEW, Shapes
+from ncdiag.formats.secrets.shapes import ADDRESS, NAME, REVIEW, SECRET, Shapes
 
 _WORD = re.compile(r"[A-Za-z0-9+/_=-]{20,400}")
 _REVIEWED = 1000
@@ -31,7 +32,9 @@ class Redactor:
         """``hosts``: known host names; the other arguments are the state of an earlier run, to continue it."""
         self.mapping = dict(mapping or {})
         self.counts: Counter[str] = Counter()
-        self.review: dict[str, None] = {}
+        self.review: dict[str, str] | None = None
+        """If it is a table: words that are kept and may be secrets, with the place of the first."""
+        self._place = ("", 0)
         self._used: dict[str, set[str]] = {}
         self._known: set[str] = set()
         self._addresses = Addresses(key, self.mapping, self._used)
@@ -68,8 +71,9 @@ class Redactor:
         self.learn([f"/{text}"])
         return self._names.cleaned(f"/{text}")[1:]
 
-    def begin(self) -> None:
+    def begin(self, name: str = "") -> None:
         """Start another text."""
+        self._place = (name, 0)
         self._secrets = Secrets(self.counts, self._known)
         self._shapes = Shapes(self._may_hold)
 
@@ -86,8 +90,11 @@ class Redactor:
         lines, shapes, flags = self._shapes.flags(buffer)
         changed = self._secrets.changed(lines, shapes, flags)
         for index, flag in flags:
-            if flag & (NAME | ADDRESS | REVIEW):
+            if flag & (NAME | ADDRESS):
                 changed[index] = self._line(changed.get(index) or lines[index], flag)
+            if self.review is not None and flag & (REVIEW | SECRET):
+                self._check(changed.get(index) or lines[index], index + 1)
+        self._place = (self._place[0], self._place[1] + len(lines) - 1)
         return lines.joined(changed) if changed else buffer
 
     def know(self, hosts: Iterable[str]) -> None:
@@ -134,11 +141,14 @@ class Redactor:
             line = self._names.cleaned(line)
         if flag & ADDRESS:
             line = self._addresses.cleaned(line)
-        if flag & REVIEW and len(self.review) < _REVIEWED:
-            for word in _WORD.findall(line):
-                if doubtful(word):
-                    self.review[word] = None
         return line
+
+    def _check(self, line: str, number: int) -> None:
+        """Note the words of a redacted line that a person should check; ``number`` counts in the current buffer."""
+        name, before = self._place
+        if self.review is not None and len(self.review) < _REVIEWED:
+            for word in (*filter(doubtful, _WORD.findall(line)), *uncertain(line)):
+                self.review.setdefault(word, f"{name}:{before + number}")
 
     def number4(self, number: int, mask: int = 32) -> int:
         """An IPv4 address or network as a number."""

@@ -10,7 +10,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, promise
 from ncdiag.formats.secrets.tokens import Span
 
-__all__ = ["named_apart", "pairs", "value_at"]
+__all__ = ["named_apart", "pairs", "uncertain", "value_at"]
 
 
 _LIMIT = 4000
@@ -37,6 +37,7 @@ _KEY = lazy_regex(r"\\{0,3}[\"']\s?:")
 """What follows the name of another pair."""
 _MEMBER = lazy_regex(r"::[A-Za-z_]+\b|>[\"'`]")
 """What follows a name that has no value: a member in C++, the end of a placeholder in quotes."""
+_MIXED = lazy_regex(r"(?=[^\s/]*\d)(?=[^\s/]*[A-Za-z])[^\s/:]{6,}\Z")
 _SENTENCE = 120
 _REST = lazy_regex(
     r"[\"'<>]|\s[\w.-]{1,60}\s?[=:]|\s--?\w|\s[|;&#]|[,;]\s|\s(?:for|user|host|at|on|and|but|from|with|does"
@@ -105,6 +106,15 @@ def pairs(line: str) -> Iterator[Span]:
         if span and span[1] > span[0]:
             yield span
             place = max(place, span[1])
+
+
+def uncertain(line: str) -> Iterator[str]:
+    """Values in the line that are kept, although their names could announce secrets and they are no words."""
+    for head in _HEAD.finditer(line):
+        if not head["gap"] and promise(head["name"]):
+            value = line[slice(*value_at(line, head.end(), _FEW))]
+            if _MIXED.match(value) and not is_value(value, promise(head["name"])) and is_value(value, Promise.LIKELY):
+                yield value
 
 
 def _value_of(line: str, head: re.Match[str], name: str, promised: Promise, limit: int) -> Span | None:

@@ -38,7 +38,7 @@ _WORD = lazy_regex(r"[A-Za-z0-9+/_=-]{20,400}")
 _ADDRESS = lazy_regex(
     r"0\.0{1,3}\.0{1,3}\.0|::|(?:[0-9a-f]{1,4}:){5}|[0-9a-f]{16}|(?:[0-9a-f]{4}:){3}[0-9a-f]{4}"
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9a-f]{2}-){5}"
-    r"|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}|serial|\bs/?n\b|ip-0|GID: ",
+    r"|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}|serial|service tag|asset tag|\bs/?n\b|ip-0|GID: ",
     re.IGNORECASE,
 )
 
