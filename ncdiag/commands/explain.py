@@ -232,9 +232,11 @@ def _every_line(path: str, format_: str) -> Iterator[str]:
 
     from ncdiag.apps.explaining import lines
     from ncdiag.base.errors import InputError
+    from ncdiag.formats.secrets.hiding import Hiding
     from ncdiag.report.sanitize import json_escapes, one_line
     from ncdiag.text import Text, Unreadable, open_sources
 
+    hiding = Hiding()
     for source in open_sources([path]):
         if not isinstance(source, Text):
             reason = (
@@ -242,12 +244,14 @@ def _every_line(path: str, format_: str) -> Iterator[str]:
             )
             raise InputError(f"{source.name}: {reason}")  # noqa: EM102, TRY003
         for buffer in source.buffers():
-            for raw in buffer.decode("utf-8", "replace").splitlines():
-                told = lines.line(raw)
+            raw = buffer.decode("utf-8", "replace").splitlines()
+            for told, shown in zip(map(lines.line, raw), hiding.lines(raw), strict=True):
                 if format_ != "text":
-                    yield json_escapes(msgspec.json.encode(_record(told)).decode()) + "\n"
+                    fields = {n: hiding.text(v) if isinstance(v, str) else v for n, v in told.fields.items()}
+                    record = {**_record(told), "fields": fields, "text": shown}
+                    yield json_escapes(msgspec.json.encode(record).decode()) + "\n"
                 else:
-                    yield one_line(f"{told.event or '-'}: {raw}") + "\n"
+                    yield one_line(f"{told.event or '-'}: {shown}") + "\n"
 
 
 def _record(told: Explanation) -> dict[str, object]:

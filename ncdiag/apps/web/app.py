@@ -26,6 +26,7 @@ from ncdiag.apps.web.settings import Settings
 from ncdiag.apps.web.unfinished import Unfinished
 from ncdiag.apps.web.words import LANGUAGES, accepted
 from ncdiag.apps.web.worker import INPUT, Outcome, Work
+from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.language import ENGLISH
 from ncdiag.report import SPOKEN, formats
 
@@ -254,11 +255,11 @@ def _wants_events(headers: Headers) -> bool:
 
 
 def _pasted(work: Work) -> str:
-    """The pasted text, to be shown in the page again; empty if it is long."""
+    """The pasted text without secrets, to be shown in the page again; empty if it is long."""
     path = Path(work.folder, INPUT, uploads.PASTE)
     if uploads.PASTE not in work.names or path.stat().st_size > _ECHO_LIMIT:
         return ""
-    return path.read_text(encoding="utf-8", errors="replace")
+    return Hiding().text(path.read_text(encoding="utf-8", errors="replace"))
 
 
 @contextlib.asynccontextmanager
