@@ -114,6 +114,7 @@ CLOTHES: Mapping[str, Callable[[str, str], str]] = {
     "markdown": lambda name, value: f"| {name} | {value} |",
     "markdown code": lambda name, value: f"| `{name}` | `{value}` | set by hand |",
     "markdown column": lambda name, value: f"| user | {name} |\n|---|---|\n| ann | {value} |",
+    "plain words": lambda name, value: f"| {' '.join(name.split('_')[-2:])} | {value} |",
     "box": lambda name, value: f"│ {name:40} │ {value} │",
     "psql": lambda name, value: (
         f"         name         |  value\n----------------------+-------\n {name} | {value}\n(1 row)"

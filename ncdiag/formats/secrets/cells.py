@@ -17,7 +17,6 @@ _MARKS = "\t|\u2502\u2503\u2551;,"
 _LIMIT, _CELLS = 20_000, 200
 """Maximum length of a row, and maximum number of its cells."""
 _NAME = lazy_regex(r"[\"'`*]{0,3}(?P<name>[A-Za-z_][\w.-]{0,80}(?: [A-Za-z][\w-]{1,20}){0,2}):?[\"'`*]{0,3}\Z")
-_PHRASE = lazy_regex(r"[A-Za-z][a-z]+(?: [a-z]+){0,2}\Z")
 _RULE = lazy_regex(r"[\s:|+=\u2500-\u257f-]*\Z")
 _QUOTES = "\"'`*"
 
@@ -50,7 +49,7 @@ def _named(text: str, mark: str) -> Promise:
     if not found:
         return Promise.NONE
     name = found["name"]
-    if " " in name and (mark in ",;" or not _PHRASE.match(name)):
+    if " " in name and mark in ",;":
         return Promise.NONE
     announced = promise(name.replace(" ", "_"))
     return announced if announced >= Promise.LIKELY else Promise.NONE
