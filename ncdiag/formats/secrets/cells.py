@@ -17,6 +17,9 @@ _MARKS = "\t|\u2502\u2503\u2551;,"
 _LIMIT, _CELLS = 20_000, 200
 """Maximum length of a row, and maximum number of its cells."""
 _NAME = lazy_regex(r"[\"'`*]{0,3}(?P<name>[A-Za-z_][\w.-]{0,80}(?: [A-Za-z][\w-]{1,20}){0,2}):?[\"'`*]{0,3}\Z")
+_INSERTED = lazy_regex(
+    r"\((?P<names>[\w\s,\"`\[\].]{3,2000})\)\s{0,20}(?i:values)\s{0,20}\((?P<values>[^()]{3,4000})\)"
+)
 _RULE = lazy_regex(r"[\s:|+=\u2500-\u257f-]*\Z")
 _QUOTES = "\"'`*"
 
@@ -56,12 +59,25 @@ def _named(text: str, mark: str) -> Promise:
 
 
 def beside(text: str) -> Iterator[Span]:
-    """The spans of values in cells after cells with the names of secrets."""
+    """The spans of values in cells after cells with the names of secrets, or in the columns that SQL names so."""
+    yield from _inserted(text)
     for mark, cells in _rows(text):
         for (a, b), (begin, end) in itertools.pairwise(cells):
             announced = _named(text[a:b], mark)
             if announced and _is_secret(text[begin:end], announced, mark):
                 yield begin, end
+
+
+def _inserted(text: str) -> Iterator[Span]:
+    """The spans of values of columns with the names of secrets, in ``(a, b) VALUES (1, 2)``."""
+    for found in _INSERTED.finditer(text):
+        names = [name.strip(' "`[]') for name in found["names"].split(",")]
+        start = found.start("values")
+        cells = _row(found["values"], ",")
+        for name, (begin, end) in zip(names, cells, strict=False):
+            announced = _named(name, ",")
+            if announced and _is_secret(text[start + begin : start + end], announced, ","):
+                yield start + begin, start + end
 
 
 def _is_secret(value: str, announced: Promise, mark: str) -> bool:

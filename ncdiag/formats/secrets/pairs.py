@@ -19,12 +19,13 @@ _LOOKS, _FEW = 30, 64
 _HEAD = lazy_regex(
     r"(?<![\w.-])(?P<dash>--?|/)?(?P<name>\.?[^\W\d](?:[\w.]|-(?!-))*)"
     r"(?:(?P<close>\\{0,3}[\"'`]\]?|&quot;|&#34;|%22|\]|\*\*)?"
-    r"(?P<sep>[ \t]{0,20}(?:=>|:=|\?=|\+=|={1,3}|::?(?![:/]/)|%3[DdAa]|→|->|~>)[ \t]{0,20}"
+    r"(?P<sep>(?:[ \t]\([A-Za-z ]{1,20}\))?[ \t]{0,20}(?:=>|:=|\?=|\+=|={1,3}|::?(?![:/]/)|%3[DdAa]|→|->|~>"
+    r"|(?<=[ \t])[\u2013\u2014](?=[ \t]))[ \t]{0,20}"
     r"|(?P<listed>,[ \t]{0,4}(?=b?\\{0,3}[\"']))|(?P<tag>>)|(?P<call>\(\s?(?=[\"'])))|(?P<gap>[ \t]{1,20})(?=\S))"
 )
 """A name and its separator from the value. ``listed``: elements of a list; ``gap``: the separator is blanks."""
 _OPEN = lazy_regex(
-    r"(?:[bruf]|SecretStr\(|os\.environ\.setdefault\()?(?P<q>\\{0,3}[\"'`]|&quot;|&#34;|%22"
+    r"(?:[bruf]|SecretStr\(|os\.environ\.setdefault\()?(?P<q>\"\"\"|\'\'\'|\\{0,3}[\"'`]|&quot;|&#34;|%22"
     r"|\*\*)",
     re.IGNORECASE,
 )

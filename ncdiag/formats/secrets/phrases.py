@@ -31,6 +31,9 @@ _OF_PROMPT = lazy_regex(
 _WRITTEN = lazy_regex(
     r"(?P<name>[\w-]{2,60})[= ]<\(\s{0,4}(?:echo|printf)\s+(?:-n\s+)?[\"']?(?P<value>[^\s\"')]{2,4000})"
 )
+_ATTRIBUTE = lazy_regex(
+    r"\b(?:name|key|id)=[\"'](?P<name>[\w.-]{2,80})[\"'][^<>]{0,200}>\s{0,20}(?P<value>[^<>\s]{2,4000})\s{0,20}</"
+)
 _TAIL = ".,;"
 
 
@@ -49,6 +52,10 @@ def phrases(line: str) -> Iterator[Span]:
             asked["value"], Promise.PASSWORD if is_password and asked["rest"].strip() else Promise.LIKELY
         ):
             yield asked.span("value")
+    for found in _ATTRIBUTE.finditer(line):
+        announced = promise(found["name"])
+        if announced and is_value(found["value"], max(announced, Promise.RANDOM)):
+            yield found.span("value")
     for found in _WRITTEN.finditer(line):
         if promise(found["name"].removesuffix("-file").removesuffix("_file")) >= Promise.LIKELY:
             yield found.span("value")
