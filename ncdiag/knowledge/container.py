@@ -14,6 +14,7 @@ from ncdiag.facts.vocabulary.access import closed
 from ncdiag.facts.vocabulary.launches import CONTAINER_PROGRAMS, POD, is_container
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_space, is_used_up
+from ncdiag.messages.vocabulary.reasons import error_name
 
 _SECOND = r"net\d{1,2}"
 """The names that Multus gives additional interfaces of a pod."""
@@ -260,6 +261,32 @@ def pod_trouble(event: Event, view: View) -> str:
     text = _NOT_STARTED.get(event.event, "")
     names = {name: str(event.fields.get(name, "")) for name in ("object_kind", "image")}
     return " ".join(text.format(**names).split())
+
+
+@derived_of("network-policy")
+def restricts_all_pods(event: Event, view: View) -> bool:
+    """Does a NetworkPolicy apply to all pods of its namespace?"""
+    return event.fields.get("pods") == "<none>"
+
+
+_CONNECTS = (
+    "socket-connect-failed",
+    "socket-connect-exhausted",
+    "c10d-connect-failed",
+    "c10d-connect-timeout",
+    "gloo-connect-failed",
+)
+_SILENT = frozenset({"ETIMEDOUT", "EHOSTUNREACH", "EHOSTDOWN", None})
+
+
+@derived
+def gets_no_answer(job: Job, view: View) -> bool:
+    """Did a connection between processes of the job get no answer at all, as if its packets were dropped?"""
+    for event in job.events:
+        if event.event in _CONNECTS and error_name(event, view) in _SILENT:
+            view.note(event)
+            return True
+    return False
 
 
 @derived

@@ -53,6 +53,16 @@ _SIGKILL = 9  # which the signal module of Windows does not have
 _KILLED = frozenset({-_SIGKILL, SHELL_STATUS + _SIGKILL})
 
 
+@derived
+def memory_limit(event: Event, view: View) -> str:
+    """The memory limit of the container or job that the line is about, ``64 GiB``; empty where it was not shown."""
+    host = view.host(event.host)
+    if event.event != "container-oom-killed" or host is None or host.memory_limit_bytes is None:
+        return ""
+    view.note(host, "memory_limit_bytes")
+    return f"{host.memory_limit_bytes / 2**30:g} GiB"
+
+
 @derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")
 def is_out_of_memory(event: Event, view: View) -> bool | None:
     """Did the kernel end the process for lack of memory?
