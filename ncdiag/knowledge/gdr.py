@@ -46,6 +46,16 @@ Source: NVIDIA GPUDirect RDMA guide.
 """
 
 
+@derived
+def blocked_device(host: Host, view: View) -> str:
+    """The device of which the IOMMU blocked a transfer, ``3b:00.0``, as the kernel of the host reports; else empty."""
+    for event in view.events_on(host.name, ["iommu-fault"]):
+        if event.fields.get("pci"):
+            view.note(event)
+            return str(event.fields["pci"])
+    return ""
+
+
 @derived_of("ib-reg-mr-failed")
 def is_refused_gpu_buffer(event: Event, view: View) -> bool:
     """Was memory refused as unknown pages, which is what GPU memory is to a card without its module?"""
