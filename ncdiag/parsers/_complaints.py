@@ -106,6 +106,8 @@ _SLOW = rf"""
   | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|shows?|gives?|at)\s(?:\w+\s){{0,2}}\d[\d.,]*\s?\w*
   | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){{0,2}}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
   | only\s(?:about\s)?(?:an?\s)?(?:half|third|quarter|tenth|fraction|\d+\s?%)\s(?:of|as)
+  | (?:google|nvidia|aws|azure|vendor|docs?|documentation|spec(?:s|ification)?|data\s?sheet)\s
+    (?:says?|claims?|promises?|quotes?|states?)\s(?:\w+\s){{0,2}}\d[\d.]*(?:\+|\s?[GM]i?(?:B|b))
   | (?:i'd|would|should|we|i)\s(?:have\s)?expect\w*\s(?:about\s|around\s|~)?\d[\d.]*
   | takes?\s(?:\w+\s){{0,3}}(?:as\slong|longer)
   | los(?:e|es|ing|t)\s(?:\w+\s){{0,2}}(?:\d+\s?%|half)

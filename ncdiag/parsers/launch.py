@@ -26,6 +26,8 @@ _MPI = (
     rf"|[\w./-]{{1,100}}\.(?:py|sh)\b|{NCCL_TESTS}\b)"
 )
 _TORCH = rf"(?:torchrun|deepspeed|fleetrun|msrun)[ \t]+(?:{_DASH}|\\|\$|\S{{1,200}}\.py\b)"
+_SAID = r"[A-Za-z][\w ,.-]{0,60}\b(?:with|using|by|via|command|line|like this)[ \t]?:[ \t]+"
+"""A person's words before the command: ``started on n1 with: ``."""
 _FLAG = r"(?:-[A-Za-z]{1,3}[ \t]+)?"
 _MODULE = (
     r"(?:python[\d.]{0,5}|accelerate)[ \t]+"
@@ -57,7 +59,7 @@ _PLACED = (
 _PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t]|ucx_perftest[ \t]|ib_\w{{4,16}}[ \t])\S"
 _BEFORE = r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
 ANCHOR = (
-    rf"{_BEFORE}(?:(?:{_FOLDER}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})"
+    rf"{_BEFORE}(?:(?:{_FOLDER}|{_SAID}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})"
     rf"(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
     rf"|(?:{_FOLDER}|{_ASSIGNED}){_DOCKER}"
     rf"|(?:NCCL|RCCL|CUDA|UCX|TORCH){_PROGRAM})|{_BEFORE}FI{_PROGRAM}"

@@ -8,6 +8,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import by_distance, ranks_of, uses_ofi, uses_roce
 
 AZURE_NAMES = lazy_regex(r"mlx5_(?:ib|an)\d")
@@ -19,6 +20,13 @@ _GOOGLE_PLUGINS = (
     (lazy_regex(r"H200|G?B[23]00", re.IGNORECASE), "gIB (A3 Ultra, A4)"),
 )
 """Plugins by GPU model or accelerator label (Google Cloud: accelerator-optimized machine family, GPUDirect)."""
+_GOOGLE_FAMILIES = {
+    "a3-high": "GPUDirect-TCPX (A3 High), with its receive daemon",
+    "a3-mega": "GPUDirect-TCPXO, with its receive daemon (A3 Mega)",
+    "a3-ultra": "gIB (A3 Ultra, A4)",
+    "a4-high": "gIB (A3 Ultra, A4)",
+}
+"""Plugins by what comes before ``gpu`` in the machine type, of which those with all eight GPUs have one."""
 _TRAFFIC_CLASSES = {"oci": 41, "alibaba": 136}
 """The traffic class that the RoCE network of a cloud keeps lossless, by cloud.
 
@@ -100,11 +108,25 @@ def plain_tcp(host: Host, view: View) -> bool | None:
 
 
 @derived
+def is_said_to_span_hosts(job: Job, view: View) -> bool | None:
+    """Does the job span several hosts, as the input shows or as somebody says (``2 nodes``)?"""
+    shown: bool | None = is_multi_host(job, view)
+    told = next((context for context in job.contexts if context.kind == "host-count"), None)
+    if shown is None and told is not None and told.value.partition(" ")[0] not in {"0", "1"}:
+        view.note(told)
+        return True
+    return shown
+
+
+@derived
 def google_plugin(host: Host, view: View) -> str | None:
     """The network plugin that Google provides for machines with these GPUs; empty for none, None if unknown.
 
     Among H100 machines, only those with all eight GPUs have one.
     """
+    if host.instance_type is not None and (family := _GOOGLE_FAMILIES.get(host.instance_type.partition("gpu")[0])):
+        view.note(host, "instance_type")
+        return family if host.instance_type.endswith("-8g") else ""
     label = next((launch.accelerator for launch in view.job.launches if launch.accelerator), None)
     gpu = next((gpu for gpu in host.gpus if gpu.model), None)
     text = label or (gpu.model if gpu is not None else None)

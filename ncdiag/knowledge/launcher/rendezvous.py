@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Launch
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event, Launch
 from ncdiag.facts.view import View
 
 _C10D = r"--rdzv[-_]backend[= ]['\"]?c10d\b"
@@ -32,6 +32,33 @@ def has_foreign_endpoint(launch: Launch, view: View) -> bool:
         return False
     view.note(failed)
     return re.fullmatch(_SERVICE, host) is not None
+
+
+@derived_of("torch-store-timeout")
+def is_incomplete_rendezvous(event: Event, view: View) -> bool:
+    """Did a host reach the rendezvous and wait there in vain? The store itself has other errors."""
+    return "RendezvousTimeoutError" in event.text
+
+
+@derived
+def awaited_hosts(event: Event, view: View) -> int | None:
+    """The number of hosts that the launch command waits for; None where no command with a number was shown."""
+    launch = _awaiting(view)
+    return launch.nnodes if launch is not None else None
+
+
+@derived
+def awaited_at(event: Event, view: View) -> str:
+    """Where they meet, `` at n1:29400``; empty where the command does not say."""
+    launch = _awaiting(view)
+    if launch is None or not launch.master_addr:
+        return ""
+    view.note(launch)
+    return f" at {launch.master_addr}" + (f":{launch.master_port}" if launch.master_port else "")
+
+
+def _awaiting(view: View) -> Launch | None:
+    return next((launch for launch in view.job.launches if launch.nnodes), None)
 
 
 @derived
