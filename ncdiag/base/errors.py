@@ -3,6 +3,7 @@
     NcdiagError                 one sentence for the user, never a traceback
     ├── UsageError              an option or argument is invalid                 exit 2
     ├── InputError              a source cannot be read                          exit 2 when nothing else could be read
+    │   └── NoTextError         the only input is empty or not a text            exit 3
     ├── DefinitionError         a rule, message or parser definition is wrong    exit 2 for private packs
     │     carries file, line, the offending text and a help sentence
     └── OutputError             the report cannot be written                     exit 4
@@ -43,6 +44,12 @@ class InputError(NcdiagError):
     """A source cannot be read."""
 
     exit_code = USAGE
+
+
+class NoTextError(InputError):
+    """The only input is empty, not a text (a core dump) or a folder of something else: there is nothing to judge."""
+
+    exit_code = NOTHING_UNDERSTOOD
 
 
 class OutputError(NcdiagError):

@@ -158,14 +158,12 @@ def test_only_the_selected_rule_speaks(ncdiag: Run, veth: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
         b"\n",
         HEALTHY.encode(),
         random.Random(1).randbytes(4096),
-        b"\x7fELF" + bytes(4000),
         "prose\n".encode("utf-16"),
     ],
-    ids=["empty", "blank", "prose", "random", "binary", "utf-16"],
+    ids=["blank", "prose", "random", "utf-16"],
 )
 def test_nothing_understood(ncdiag: Run, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "input"
@@ -176,6 +174,16 @@ def test_nothing_understood(ncdiag: Run, tmp_path: Path, content: bytes) -> None
         assert b"Traceback" not in done.stderr
         assert done.stdout
     assert json.loads(done.stdout)["summary"]["verdict"] == "nothing-understood"
+
+
+@pytest.mark.parametrize(("content", "what"), [(b"", b"is empty"), (b"\x7fELF" + bytes(4000), b"is a program")])
+def test_a_file_without_text_is_named(ncdiag: Run, tmp_path: Path, content: bytes, what: bytes) -> None:
+    path = tmp_path / "input"
+    path.write_bytes(content)
+    for format_ in ("text", "json"):
+        done = ncdiag("triage", path, "--format", format_)
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (3, b"", 1)
+        assert what in done.stderr
 
 
 def test_a_fault_of_an_option_names_the_help_of_its_command(ncdiag: Run) -> None:

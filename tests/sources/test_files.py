@@ -10,8 +10,10 @@ import io
 import lzma
 import os
 import random
+import re
 import socket
 import stat
+import struct
 import sys
 import tarfile
 import tempfile
@@ -23,7 +25,7 @@ from typing import Any
 
 import pytest
 
-from ncdiag.base.errors import InputError
+from ncdiag.base.errors import InputError, NoTextError
 from ncdiag.text.sources import archives, files
 from ncdiag.text.sources.files import File, TextSource, open_sources
 from ncdiag.text.sources.model import Packed, Unreadable
@@ -55,10 +57,57 @@ def test_a_file(tmp_path: Path) -> None:
     assert b"".join(source.buffers()) == LOG, "a file can be read again"
 
 
-@pytest.mark.parametrize("content", [b"", b"\n"])
-def test_empty_files(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "empty").write_bytes(content)
-    assert read(tmp_path / "empty") == [(str(tmp_path / "empty"), content, [])]
+def test_a_file_with_one_line_end(tmp_path: Path) -> None:
+    (tmp_path / "blank").write_bytes(b"\n")
+    assert read(tmp_path / "blank") == [(str(tmp_path / "blank"), b"\n", [])]
+
+
+def _core(*, order: str = "<") -> bytes:
+    """A core dump of ``trainer`` that SIGBUS ended: a header, a program header and two notes."""
+    state = struct.pack(f"{order}III", 5, 16, 1) + b"CORE\0\0\0\0" + struct.pack(f"{order}i", 7) + bytes(12)
+    info = struct.pack(f"{order}III", 5, 56, 3) + b"CORE\0\0\0\0" + bytes(40) + b"trainer".ljust(16, b"\0")
+    notes = state + info
+    ident = b"\x7fELF\x02" + (b"\x01" if order == "<" else b"\x02") + b"\x01" + bytes(9)
+    header = ident + struct.pack(f"{order}HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    return header + struct.pack(f"{order}IIQQQQQQ", 4, 0, 120, 0, 0, len(notes), 0, 4) + notes
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", "empty (0 bytes)"),
+        (bytes(9000), "full of zero bytes (9000 bytes)"),
+        (_core(), "a core dump of trainer (SIGBUS), not a log"),
+        (_core(order=">"), "a core dump of trainer (SIGBUS), not a log"),
+        (_core()[:90], "a core dump, not a log"),
+        (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0" + bytes(60), "a program or object file (ELF), not a log"),
+        (b"\x7fELF\x01", "a program or core dump (ELF), not a log"),
+    ],
+    ids=["empty", "zeros", "core", "core of another byte order", "cut core", "program", "cut"],
+)
+def test_what_a_file_without_text_is(tmp_path: Path, content: bytes, what: str) -> None:
+    place = tmp_path / "odd"
+    place.write_bytes(content)
+    with pytest.raises(NoTextError, match=re.escape(f"{place} is {what}")):
+        list(open_sources([str(place)]))
+    (tmp_path / "n1.log").write_bytes(LOG)
+    named = [
+        source for source in open_sources([str(place), str(tmp_path / "n1.log")]) if isinstance(source, Unreadable)
+    ]
+    assert [each.reason.startswith(what) for each in named] == [True]
+
+
+def test_a_text_after_zero_bytes_is_read(tmp_path: Path) -> None:
+    (tmp_path / "sparse.log").write_bytes(bytes(9000) + LOG)
+    assert [source.name for source in open_sources([str(tmp_path / "sparse.log")])] == [str(tmp_path / "sparse.log")]
+
+
+@pytest.mark.parametrize(("word", "foreign"), [("settings", True), ("NCCL", False)])
+def test_a_folder_without_a_word_of_the_field(tmp_path: Path, word: str, foreign: bool) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.cnf").write_text(f"some {word} of a program\n", encoding="utf-8")
+    with pytest.raises(NoTextError, match="without a word about GPUs") if foreign else contextlib.nullcontext():
+        list(open_sources([str(tmp_path)]))
 
 
 @pytest.mark.parametrize(

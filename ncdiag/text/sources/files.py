@@ -20,10 +20,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
-from ncdiag.base.errors import InputError
+from ncdiag.base.errors import InputError, NoTextError
 from ncdiag.text.sources import archives, machines
 from ncdiag.text.sources.archives import BROKEN, HEAD_SIZE, Pushback, Reader, decompressed, kind_of, reason_of
 from ncdiag.text.sources.model import Packed, Source, Text, Unreadable
+from ncdiag.text.sources.odd import is_foreign, what_else
 from ncdiag.text.sources.text import BUFFER_SIZE, clean_text, looks_binary
 
 FOLDER_LIMIT = 10_000
@@ -92,6 +93,10 @@ class _RefusedError(Exception):
     """The reason why a path cannot be read."""
 
 
+class _NoText(_RefusedError):  # noqa: N818  (not an error: what the file is)
+    """What a file is that holds no text."""
+
+
 def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iterator[Source]:
     """The sources in ``paths``: files, folders (all files below, sorted, without hidden ones), archives, globs, ``-``.
 
@@ -105,6 +110,9 @@ def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iter
         try:
             yield from _open(path, stdin)
         except _RefusedError as refused:  # noqa: PERF203  (one bad path does not stop the others)
+            if len(expanded) == 1 and isinstance(refused, _NoText):
+                msg = f"{path} is {refused}"
+                raise NoTextError(msg) from None
             if len(expanded) == 1:
                 msg = f"cannot read {path}: {refused}"
                 raise InputError(msg) from None
@@ -158,8 +166,19 @@ def _is_terminal(path: str) -> bool:
 def _folder(path: str) -> Iterator[Source]:
     if machines.is_root(path):
         yield _root(path)
+    elif _is_foreign(path):
+        msg = "a folder without a word about GPUs, networks or a job: give the output of the job or of a tool"
+        raise _NoText(msg)
     else:
         yield from _texts(path)
+
+
+def _is_foreign(path: str) -> bool:
+    files = itertools.islice(_files_below(path, []), FOLDER_LIMIT)
+    try:
+        return is_foreign(file for file in files if not file.endswith("/"))
+    except OSError:
+        return False  # reading it says why
 
 
 def _root(folder: str) -> Packed:
@@ -222,8 +241,11 @@ def _file(path: str) -> Iterator[Source]:
         try:
             head = opened.read(HEAD_SIZE)
             size = os.fstat(opened.fileno()).st_size
+            odd = what_else(opened, head, size)
         except OSError as error:
             raise _RefusedError(reason_of(error)) from None
+    if odd is not None:
+        raise _NoText(odd)
     kind = _kind_of(head)
     if kind in _OURS:
         with _opened(path) as opened:
