@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,7 +13,9 @@ from ncdiag.commands._options import Lang, application, language_of
 from ncdiag.commands._output import for_people, write
 
 if TYPE_CHECKING:
+    from ncdiag.facts.model import Job
     from ncdiag.facts.scalars import Version
+    from ncdiag.nccl.on_host.predicting import Prediction
 
 app = application()
 
@@ -65,12 +68,33 @@ def predict(  # noqa: PLR0917  (typer's parameters)
     items = inputs_or_host(files or (), root, ask_library=ask_nccl)
     job = read_all(told(items, quiet=quiet)).job()
     found = predicted(View(job, environment.resolve_fields), releases, changed)
+    found = tuple(_marked(one, job, changed) for one in found)
     if format_ == "json":
         text = json_escapes(json.dumps(prediction.as_json(found), ensure_ascii=False, indent=1)) + "\n"
         write(text, output, encoding="utf-8")
     else:
         for_people(prediction.as_text(found) or say("no host was recognised in the input") + "\n", output)
     return 0 if found else NOTHING_UNDERSTOOD
+
+
+def _marked(one: Prediction, job: Job, changed: Mapping[str, str]) -> Prediction:
+    """The prediction with the known defects that the host meets with that release and these variables."""
+    import msgspec
+
+    from ncdiag.engine.fields import read
+    from ncdiag.facts.model import Setting
+    from ncdiag.facts.scalars import VersionRange
+    from ncdiag.facts.view import View
+
+    version = VersionRange.exact(one.nccl_version) if one.nccl_version else None
+    host = next((host for host in job.hosts if host.name == one.host), None)
+    if version is None or host is None:
+        return one
+    settings = {name: Setting(name=name, text=text, is_set=True) for name, text in changed.items()}
+    host = msgspec.structs.replace(host, nccl_version=version, settings=host.settings | settings)
+    others = tuple(host if other.name == one.host else other for other in job.hosts)
+    met = read(host, "met_defects", View(msgspec.structs.replace(job, hosts=others)))
+    return msgspec.structs.replace(one, known_defects=tuple(met or ()))
 
 
 def _version(text: str) -> Version:

@@ -49,6 +49,10 @@ def _told(found: Sequence[Prediction]) -> Iterator[str]:
                 if getattr(rank.chosen, field) != getattr(one.chosen, field)
             )  # fmt: skip
             yield f"  rank {rank.rank}{say(': ')}{differing}{_with(one, found)}"
+    if any(one.known_defects for one in found):
+        yield "  " + say("known defects")
+        met = dict.fromkeys(text for one in found for text in one.known_defects)
+        yield from (f"    {phrase(text)}" for text in met)
     yield "  " + say("why")
     yield from (f"    {line}" for line in _why(found))
 
@@ -147,7 +151,14 @@ def _flat(one: Prediction) -> dict[str, object]:
     fields = _promised(one.chosen)
     ranks = [{"rank": each.rank, **_promised(each.chosen)} for each in one.ranks]
     reasons = fields.pop("reasons")
-    return {"host": one.host, "nccl_version": one.nccl_version, **fields, "ranks": ranks, "reasons": reasons}
+    return {
+        "host": one.host,
+        "nccl_version": one.nccl_version,
+        **fields,
+        "ranks": ranks,
+        "reasons": reasons,
+        "known_defects": list(one.known_defects),
+    }
 
 
 def _promised(answer: Chosen) -> dict[str, object]:

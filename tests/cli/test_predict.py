@@ -16,6 +16,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 FIELDS = {
     "host", "nccl_version", "bootstrap_interface", "socket_interfaces", "net", "ib_devices", "gid", "gdr", "ranks",
     "reasons",
+    "known_defects",
 }  # fmt: skip
 
 HOST = """\
@@ -108,7 +109,7 @@ def test_ranks_that_differ(predicted: Callable[..., list[dict[str, Any]]], paste
     assert host["bootstrap_interface"] in {"bond0", "virbr0"}
     (rank,) = host["ranks"]
     assert {host["bootstrap_interface"], rank["bootstrap_interface"]} == {"bond0", "virbr0"}
-    assert set(rank) == (FIELDS - {"host", "nccl_version", "ranks"}) | {"rank"}
+    assert set(rank) == (FIELDS - {"host", "nccl_version", "ranks", "known_defects"}) | {"rank"}
 
 
 def test_a_log_that_shows_something_else(ncdiag: Run, paste: Path) -> None:
@@ -224,3 +225,18 @@ def test_nothing_understood(ncdiag: Run, tmp_path: Path) -> None:
     file = tmp_path / "poem.txt"
     file.write_text("no host far and wide\n")
     assert ncdiag("predict", file).returncode == 3
+
+
+def test_known_defects_are_marked_release_by_release(
+    predicted: Callable[..., list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    text = tmp_path / "gpus.txt"
+    text.write_text(
+        "[root@n1 ~]# nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 5090 (UUID: GPU-6f2e8a4c)\n", encoding="utf-8"
+    )
+    old, new = predicted(str(text), "--nccl", "2.26.2", "--nccl", "2.28.7")
+    assert [told.partition(" (")[2] for told in old["known_defects"]] == ["fixed in 2.27.0)"]
+    assert new["known_defects"] == []
+    (changed,) = predicted(str(text), "--nccl", "2.22.3", "--env", "NCCL_CROSS_NIC=1")
+    assert all("NCCL_CROSS_NIC=1" in told for told in changed["known_defects"])
+    assert changed["known_defects"]

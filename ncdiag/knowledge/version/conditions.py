@@ -17,6 +17,7 @@ from ncdiag.nccl.defects.table import tables
 
 _LINK_DOWN = "nvlink-down"
 _ARM, _VENDORS = "aarch64", {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
+_OF_HOST = frozenset({"gpus", "cpus", "variables", "layer", "rdma_ports", "container", "links_down"})
 _CONTAINERS = frozenset({"container", "orchestrator"})
 
 
@@ -29,6 +30,12 @@ def holds(condition: Condition, host: Host, view: View) -> bool | None:
             return False
         verdict = None if found is None else verdict
     return verdict
+
+
+def of_host(condition: Condition) -> Condition:
+    """The parts of the condition that a host meets before any job runs on it."""
+    kept = {part: getattr(condition, part) for part in condition.parts if part in _OF_HOST}
+    return Condition(**kept)
 
 
 def is_gpu(model: str, families: tuple[str, ...]) -> bool:

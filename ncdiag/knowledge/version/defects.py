@@ -17,7 +17,7 @@ from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.knowledge.version.complaints import fits, is_troubled
-from ncdiag.knowledge.version.conditions import holds
+from ncdiag.knowledge.version.conditions import holds, of_host
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
 from ncdiag.nccl.defects.table import tables
@@ -28,6 +28,8 @@ _PRINTED: dict[str, tuple[str, str]] = {
     "aws-ofi-nccl": ("ofi-version", "ofi_version"), "libfabric": ("ofi-libfabric-version", "libfabric"),
 }  # fmt: skip
 """The message that says the release of a product, and its field."""
+_SHOWN = 3
+"""The number of defects that a line of the table of checks names."""
 _XID = "gpu-xid"
 _UNSUPPORTED = "NS"
 _FIRST = Version(2, 0, 1)
@@ -101,6 +103,38 @@ def driver_defect(host: Host, view: View) -> str | None:
     told = _driver(host)
     view.note(told, "driver")
     return f"Driver {told.driver} of {host.name} {found[0].what} (fixed in {found[0].fixed})"
+
+
+@derived
+def met_defects(host: Host, view: View) -> tuple[str, ...] | None:
+    """Known defects whose release and condition this host meets by its GPUs, processor, cards and settings.
+
+    Each is a sentence as of `release_defect`; whether the job runs into it, the job decides. None without a release.
+    """
+    releases = {product: version_of(product, host, view) for product in LABELS}
+    if releases["nccl"] is None and releases["rccl"] is None:
+        return None
+    return tuple(said(defect, str(releases[defect.product])) for defect in _met(releases, host, view))
+
+
+def _met(releases: dict[str, VersionRange | None], host: Host, view: View) -> Iterator[Defect]:
+    for defect in tables().defects:
+        version = releases[defect.product]
+        if version is None or not defect.leads or not defect.covers(version):
+            continue
+        own = of_host(defect.when)
+        if own == defect.when and own.parts and holds(own, host, view):
+            yield defect
+
+
+@derived
+def defects_shown(host: Host, view: View) -> str | None:
+    """The known defects that the host meets: ``2: NCCL 2.26.2 stops with ...``; None without a release."""
+    met = met_defects(host, view)
+    if met is None:
+        return None
+    more = f"; and {len(met) - _SHOWN} more" if len(met) > _SHOWN else ""
+    return f"{len(met)}: {'; '.join(met[:_SHOWN])}{more}" if met else "none"
 
 
 @derived

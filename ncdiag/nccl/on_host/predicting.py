@@ -66,12 +66,16 @@ class OfRank(msgspec.Struct, frozen=True):
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """The choices on a host with one release; ``nccl_version`` is None where the release is unknown."""
+    """The choices on a host with one release; ``nccl_version`` is None where the release is unknown.
+
+    ``known_defects`` are those of the release that the host meets, as sentences.
+    """
 
     host: str
     nccl_version: str | None
     chosen: Chosen
     ranks: tuple[OfRank, ...]
+    known_defects: tuple[str, ...] = ()
 
 
 def predict(
