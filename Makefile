@@ -7,7 +7,7 @@ NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
 PYTHONS ?= python3.10 python3.14
 
-.PHONY: demo docs all test sweep coverage shared quick translated diff cases signs variables lint format types wheel bench fuzz lab man clean
+.PHONY: demo docs all test sweep coverage shared quick translated diff cases signs variables defects lint format types wheel bench fuzz lab man clean
 
 # An exit code of 1 means that faults were found, 3 that there was nothing to judge: both are answers.
 answers = ( $(1); code=$$?; test $$code -eq 0 -o $$code -eq 1 -o $$code -eq 3 )
@@ -101,6 +101,10 @@ signs: $(VENV)/.installed-dev
 # The table of variables against the source of every release: make variables NCCL=path-to-a-clone-of-NVIDIA/nccl.
 variables: $(VENV)/.installed-dev
 	$(BIN)/python tools/variables.py $(NCCL)
+
+# Fixes of new releases that the tables of defects lack: make defects NCCL=path-to-a-clone-of-NVIDIA/nccl.
+defects: $(VENV)/.installed-dev
+	$(BIN)/python tools/defects.py $(NCCL)
 
 # Hostile inputs and random examples of the property tests, for some minutes (ARGS="--minutes 30"); prints how many
 # were tried.

@@ -235,7 +235,7 @@ def test_known_defects_are_marked_release_by_release(
         "[root@n1 ~]# nvidia-smi -L\nGPU 0: NVIDIA GeForce RTX 5090 (UUID: GPU-6f2e8a4c)\n", encoding="utf-8"
     )
     old, new = predicted(str(text), "--nccl", "2.26.2", "--nccl", "2.28.7")
-    assert [told.partition(" (")[2] for told in old["known_defects"]] == ["fixed in 2.27.0)"]
+    assert [told.partition(" (")[2] for told in old["known_defects"]] == ["fixed in 2.27.3)"]
     assert new["known_defects"] == []
     (changed,) = predicted(str(text), "--nccl", "2.22.3", "--env", "NCCL_CROSS_NIC=1")
     assert all("NCCL_CROSS_NIC=1" in told for told in changed["known_defects"])

@@ -42,6 +42,7 @@ USES = {
     "dmabuf": "We use DMA-BUF.", "many-communicators": "There are 52 communicators.",
     "shared-gpu": "We run several ranks on one GPU.", "checkpoint-restore": "We use cuda-checkpoint.",
     "device-id": "We pass device_id.",
+    "one-sided": "We call ncclPutSignal.",
 }  # fmt: skip
 CUMEM = "n1:40:40 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 1."
 VALUES = {"set": "5", "*/*": "/opt/libnccl-net.so", "*,*": "one,two", "LOC|0": "LOC", "*TUNING*|*ALL*": "TUNING"}
