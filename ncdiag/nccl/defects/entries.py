@@ -133,16 +133,25 @@ class Use(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Minimum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The first release of a product that an advisory asks for, with the condition under which it does."""
+    """A release that an advisory asks for at least, where its condition holds.
+
+    ``branches`` are for single branches, by the beginning of the release (``580``); ``least`` is for all others, empty
+    for none. ``why`` completes the sentence "older than RELEASE: ".
+    """
 
     name: str
     product: Product
-    least: str
+    least: str = ""
+    branches: dict[str, str] = {}
     why: str
     when: Condition = Condition()
-    branches: dict[str, str] = {}
     source: str
     checked: str
+
+    def wanted(self, version: Version) -> str:
+        """The first release that is enough, for a release of this branch; empty if it is none that the entry names."""
+        parts = (str(version.major), f"{version.major}.{version.minor}")
+        return next((self.branches[part] for part in parts if part in self.branches), self.least)
 
 
 class Tables(msgspec.Struct, frozen=True, kw_only=True):

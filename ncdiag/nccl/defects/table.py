@@ -141,7 +141,10 @@ def _check(entry: Defect | Minimum, name: str, text: str, words: dict[str, Any])
         for word in getattr(entry.when, key):
             if word not in words[key]:
                 _refuse(text, name, word, f"{entry.name}: unknown {what} {word!r}", _near(word, words[key]))
-    releases = (entry.since, entry.fixed) if isinstance(entry, Defect) else (entry.least, *entry.branches.values())
+    if isinstance(entry, Defect):
+        releases: tuple[str, ...] = (entry.since, entry.fixed)
+    else:
+        releases = (*([entry.least] if entry.least else []), *entry.branches.values())
     for release in releases:
         if release not in {OPEN, UNKNOWN}:
             try:
