@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -15,10 +15,11 @@ from ncdiag.engine.causes import conclude, overall, root_cause, without_mentione
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Rule
-from ncdiag.facts.model import Job
+from ncdiag.facts.model import Event, Job
 from ncdiag.facts.observe import not_declared
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.hosts import unanswered
 from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.facts.vocabulary.probes import gaps
 from ncdiag.fixes.values import Values
@@ -27,6 +28,7 @@ from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.language import ENGLISH, speaking
 from ncdiag.nccl import environment
 from ncdiag.report import build, model
+from ncdiag.report.differences import Beside
 from ncdiag.report.hidden import hidden
 from ncdiag.report.localised import localised
 from ncdiag.report.next_steps import next_steps
@@ -35,6 +37,9 @@ from ncdiag.suspects.choose import Suspected, decided, is_troubled, noted, set_a
 from ncdiag.suspects.weigh import Scales
 from ncdiag.suspects.wording import Wording
 from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, Unreadable, is_given, place_of, read_all
+
+if TYPE_CHECKING:
+    from ncdiag.comparing.groups import Compared
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -115,11 +120,17 @@ def hiding_of(*cases: Case) -> Hiding:
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
     """The facts of a case, and the report on it."""
     view = view_of(case.job(), options.nccl)
+    compared = _compared(view) if options.table else None
+    if compared is not None and compared.odd:
+        job = msgspec.structs.replace(view.job, events=(*view.job.events, *compared.odd))
+        view = view_of(job, options.nccl)
     values = Values(view, rules)
     looked = [_looked(look) for look in case.looks]
     understood = any(each.has_facts for each in looked)
     understood = understood or any(reading.observations or reading.mentioned for reading in case.readings)
     verdicts = judge_all(rules, view, values)
+    if compared is not None:
+        verdicts = compared.new(verdicts)
     diagnosis = without_mentioned(conclude(verdicts, view, understood=understood), case.mentioned)
     suspected: tuple[Suspected, ...] = ()
     lit: Mapping[str, Lit] = {}
@@ -145,22 +156,43 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
 
     looks = launch_book() if options.launch else book()
     report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked), looks))
-    if len(view.hosts) > 1 or options.baseline is not None:
-        report = _compared(report, view, options.baseline)
+    if compared is not None:
+        report = msgspec.structs.replace(report, comparison=compared.found.different, alike=compared.found.alike)
+    if options.baseline is not None:
+        report = msgspec.structs.replace(report, baseline=_beside(options.baseline, view))
     return view, msgspec.structs.replace(report, next_steps=next_steps(report))
 
 
-def _compared(report: model.Report, view: View, saved: Baseline | None) -> model.Report:
-    """The report with the differences between the hosts, and from a saved state."""
-    from ncdiag.comparing import beside, groups
+class _Compared(NamedTuple):
+    """The hosts of a job beside each other: their differences, and events of those that differ from most others."""
+
+    found: Compared
+    odd: tuple[Event, ...]
+
+    def new(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
+        """The verdicts without differences that other rules report."""
+        from ncdiag.comparing.odd import without_known
+
+        return without_known(verdicts, self.found.different)
+
+
+def _compared(view: View) -> _Compared | None:
+    """The comparison of the hosts that were seen; None for fewer than two."""
+    if len(view.hosts) < 2:  # noqa: PLR2004
+        return None
+    from ncdiag.comparing import groups, odd  # most commands inspect no machine
     from ncdiag.comparing.values import of_hosts
 
-    shown = of_hosts(view)
-    found = groups.compare(shown, view.hosts)
-    return msgspec.structs.replace(
-        report, comparison=found.different, alike=found.alike,
-        baseline=None if saved is None else beside.baseline(saved.source, view_of(saved.case.job()), shown, view),
-    )  # fmt: skip
+    found = groups.compare(of_hosts(view), view.hosts.keys() - unanswered(view.job))
+    return _Compared(found, tuple(odd.events(found.different, len(view.job.events))))
+
+
+def _beside(saved: Baseline, view: View) -> Beside:
+    """The differences from a saved state."""
+    from ncdiag.comparing import beside
+    from ncdiag.comparing.values import of_hosts
+
+    return beside.baseline(saved.source, view_of(saved.case.job()), of_hosts(view), view)
 
 
 def difference(before: tuple[str, Case], after: tuple[str, Case], options: Options = DEFAULTS) -> model.Difference:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MANY = 200
 """Number of hosts that are contacted without a question."""
+_BETWEEN = 1.0
+"""Seconds between two lines of progress."""
 
 
 class Via(str, enum.Enum):
@@ -55,7 +57,8 @@ def swept(
     """The inspected machines; the number of answers is reported on stderr."""
     from ncdiag.apps.cluster import Wish, sweep_hosts
 
-    wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=_teller(quiet=quiet), begin=beginning(yes=yes))
+    begin, tell = _counter(beginning(yes=yes), quiet=quiet)
+    wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=tell, begin=begin)
     found = sweep_hosts(nodes, None if via is Via.auto else via.value, wish, push=push)
     if not quiet:
         asked = [machine for machine in found if machine.host]
@@ -82,16 +85,23 @@ def beginning(*, yes: bool) -> Callable[[int], None]:
     return begin
 
 
-def _teller(*, quiet: bool) -> Callable[[int], None]:
-    """A function that reports the number of answers, on a terminal, once a second."""
+def _counter(begin: Callable[[int], None], *, quiet: bool) -> tuple[Callable[[int], None], Callable[[int], None]]:
+    """(``begin`` that keeps the number of hosts, a function that shows on a terminal how many of them have ended)."""
+    total = 0
+
+    def begun(count: int) -> None:
+        nonlocal total
+        total = count
+        begin(count)
+
     if quiet or sys.stderr is None or not sys.stderr.isatty():
-        return lambda _: None
+        return begin, lambda _: None
     last = time.monotonic()
 
     def tell(count: int) -> None:
         nonlocal last
-        if time.monotonic() - last > 1:
+        if time.monotonic() - last > _BETWEEN or count == total:
             last = time.monotonic()
-            say(f"{count} hosts have answered so far")
+            say(f"{count}/{total} hosts have answered")
 
-    return tell
+    return begun, tell

@@ -19,6 +19,7 @@ from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Context, Job, Moment, Trial, Want
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.contradictions import told_conflicts
+from ncdiag.facts.vocabulary.hosts import unanswered
 from ncdiag.facts.vocabulary.runs import seen_trials
 from ncdiag.facts.vocabulary.told import told_trials
 from ncdiag.fixes.values import Values
@@ -147,7 +148,7 @@ def _named(job: Job) -> list[str]:
 
     So are hosts that were asked and did not answer.
     """
-    silent = {event.host for event in job.events if event.event == "host-unanswered"}
+    silent = unanswered(job)
     names = [host.name for host in job.hosts]
     return [name for name in names if name != UNNAMED and name not in silent] or names
 

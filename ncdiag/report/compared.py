@@ -25,14 +25,17 @@ def heading(report: Report) -> str:
     """``12 hosts compared: 268 things alike, 10 differ``; empty if nothing was compared."""
     if not report.comparison and not report.alike:
         return ""
-    number = (report.summary.nhosts or _hosts(report)) - len(silent(report))
+    number = _hosts(report)
     hosts, differ = counted(number, "host"), len(report.comparison)
     template = "{hosts} compared: {things} equal, {n} differs" if differ == 1 else _HEADING
     return say(template, hosts=hosts, things=counted(report.alike, "thing"), n=differ)
 
 
 def _hosts(report: Report) -> int:
-    return max((_seen(one) + one.not_seen.nhosts for one in report.comparison), default=len(report.inputs))
+    """The number of hosts that were compared: those that answered."""
+    if report.comparison:
+        return max(_seen(one) + one.not_seen.nhosts for one in report.comparison)
+    return (report.summary.nhosts or len(report.inputs)) - len(silent(report))
 
 
 def _seen(one: Comparison) -> int:
@@ -92,7 +95,7 @@ def write(page: Page, report: Report) -> None:
 
 
 def write_short(page: Page, report: Report, most: int) -> None:
-    """The most important differences, each cut to one row."""
+    """The most important differences, each cut to one row; only their number if ``most`` is 0."""
     if heading(report):
         page.line(heading(report), "bold")
         _some(page, [line(one, short=True) for one in report.comparison], most)
@@ -104,7 +107,7 @@ def write_short(page: Page, report: Report, most: int) -> None:
 def _some(page: Page, lines: Sequence[str], most: int) -> None:
     for text in lines[:most]:
         page.line(text, first="  ")
-    if len(lines) > most:
+    if len(lines) > most > 0:
         page.line(say("and {n} more", n=len(lines) - most), first="  ")
 
 

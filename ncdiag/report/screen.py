@@ -27,7 +27,7 @@ FEW = 3
 """Maximum number of hosts whose whole table is shown above the answer."""
 SHOWN = 10
 """Maximum number of differences between few hosts shown above the answer."""
-OF_MANY = ((10, 8, 2), (6, 6, 5), (4, 4, 7), (2, 3, 7), (2, 2, 7), (1, 1, 7))
+OF_MANY = ((10, 8, 2), (6, 6, 5), (2, 6, 7), (0, 6, 7), (0, 5, 7), (0, 4, 7), (0, 3, 7), (0, 2, 7), (0, 1, 7))
 """(differences between many hosts, failed checks, shortness of the answer that they may cause), see `_Layout`."""
 SILENT = 3
 """Maximum number of reasons shown why hosts did not answer."""
@@ -96,7 +96,7 @@ def _of_many(width: int, report: Report, most: int, failed: int) -> Page:
         page.line(say("{n} more, with -v", n=len(reasons) - SILENT), first=lead_in("No answer"))
     rows = table.failed(report)
     for row in rows[:failed]:
-        text = say("{label}: {text}", label=row.what, text=row.text)
+        text = say("{label}: {text}", label=row.what, text=row.text) if row.what else row.text
         page.line(digest.cut(one_line(text), width - 12), table.STYLES[row.status], first=f"  {row.status}  ")
     if len(rows) > failed:
         page.line(say("{n} more, with -v", n=len(rows) - failed), first="        ")
@@ -217,10 +217,10 @@ class _Layout:
         self._blank()
         told = self.report.findings[:NOTES] if lead is None and not worth_showing(self.report) else (lead,)
         shown = {found.name for found in told if found is not None}
-        if _are_many(self.report):
+        if _are_many(self.report):  # each is a line above
             from ncdiag.report.table import UNANSWERED
 
-            shown.add(UNANSWERED)  # each is named above
+            shown |= {UNANSWERED, *(name for look in self.report.looks for name in look.findings)}
         self._others([f for f in digest.roots(self.report) if f not in told and f.name not in shown])
         self._list(self.report.expired, say("No longer ignored"))
         for fault in self.report.faults[:1]:

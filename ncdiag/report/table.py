@@ -58,10 +58,28 @@ def counts(report: Report) -> str:
 
 
 def failed(report: Report) -> list[Row]:
-    """The lines that are FAIL or WARN, the former first, without those on hosts that did not answer."""
-    no_answer = UNANSWERED.replace("-", " ")
-    rows = [row for _, each in areas(report) for row in each if not row.what.startswith(no_answer)]
+    """The lines that are FAIL or WARN, the former first, without the root cause and hosts that did not answer.
+
+    A finding that is not the result of a check is one line, its title.
+    """
+    shown, dead = {UNANSWERED, report.summary.root_cause}, silent(report)
+    looks = [
+        look for look in report.looks
+        if look.status in {"FAIL", "WARN"} and not (look.findings and set(look.findings) <= shown)
+        and (not look.host or not set(unfold_hosts(look.host.replace(" ", ""))) <= dead)
+    ]  # fmt: skip
+    rows: list[Row] = []
+    for own, found in groupby(looks, key=_is_finding):
+        if own:
+            rows += [Row(look.status, look.host if look.host not in look.why else "", look.why) for look in found]
+        else:
+            rows += _rows(list(found), several=True)
     return [row for status in ("FAIL", "WARN") for row in rows if row.status == status]
+
+
+def _is_finding(look: Look) -> bool:
+    """True for a line of a finding that no check names."""
+    return [name.replace("-", " ") for name in look.findings] == [look.what]
 
 
 def unanswered(report: Report) -> list[tuple[str, str]]:

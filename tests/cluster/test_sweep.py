@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 from hosts import Hosts
-from processes import until
+from processes import seen_on, until
 
 from ncdiag.apps.cluster import remote
 from ncdiag.apps.cluster.envelope import Envelopes
@@ -136,3 +137,54 @@ def test_nothing_is_left_when_it_is_stopped(
 def is_sweep(pid: int) -> bool:
     words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     return b"--nodes" in words and b"sh" not in words[:1] and name_of(pid) not in {"ip", "unshare", "sh"}
+
+
+def test_the_dead_and_the_odd_of_many_hosts_are_named(fleet: Hosts, sweep: Sweep) -> None:
+    """One without an sshd, one with another MTU, one that may lock 64 KiB, and a name that nobody knows."""
+    others = len(fleet.names) - 2
+    for pid in fleet.pids("n2"):
+        os.kill(pid, signal.SIGKILL)
+    small, normal = ["link set eth0 mtu 1400"], ["link set eth0 mtu 1500"]
+    try:
+        with fleet.changed("n4", to=small, back=normal), fleet.served("n5", first="ulimit -l 64"):
+            nodes = f"{all_of(fleet)},nowhere"
+            told = report(sweep("check", "--nodes", nodes, "--format", "json", "--no-nccl"))
+            screen = sweep("check", "--nodes", nodes, "--no-nccl").stdout.decode()
+    finally:
+        fleet.serve("n2")
+    odd = found(told, "host-differs-from-others")
+    assert (odd["hosts"], odd["severity"]) == ("n5", "warning")
+    assert odd["title"].startswith("limit memlock is 64 KiB on n5, ")
+    assert odd["title"].endswith(f" on {others} other hosts")
+    assert odd["evidence"][0]["source"] == "n5"
+    mtu = found(told, "socket-mtu-mismatch")
+    assert "1400 (n4)" in mtu["title"]
+    assert "n4:/sys/class/net/eth0/mtu" in {item["source"] for item in mtu["evidence"]}
+    assert "limit memlock" not in {one["not_seen"]["hosts"] and one["what"] for one in told["comparison"]}
+    assert found(told, "host-name-unresolved")["hosts"] == "nowhere"
+    assert found(told, "launcher-ssh-unreachable")["hosts"] == "n2"
+    assert "No answer: n2: ssh: connect to host" in screen
+    assert "No answer: nowhere: ssh: Could not resolve hostname" in screen
+    assert f"{others + 1} hosts compared" in screen
+    assert "WARN  limit memlock is 64 KiB on n5, " in screen
+
+
+def test_on_a_terminal_the_answers_are_counted(fleet: Hosts, program: list[str]) -> None:
+    shown, end = pty.openpty()
+    line = [
+        *fleet.head,
+        *program,
+        "check",
+        "--nodes",
+        "n[1-3]",
+        "--via",
+        "ssh",
+        "--ssh-options",
+        fleet.ssh,
+        "--no-nccl",
+    ]
+    with subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=end) as running:
+        os.close(end)
+        text = seen_on(shown, b"3 of 3 hosts answered")
+        running.communicate()
+    assert b"3/3 hosts have answered" in text

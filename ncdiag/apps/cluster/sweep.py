@@ -122,7 +122,10 @@ def machines(answer: Answer) -> list[Seen]:
     except InputError as error:
         why = str(error).removeprefix(f"cannot read {answer.host}: ")
         return [_silent(msgspec.structs.replace(answer, problem=why))]
-    return [msgspec.structs.replace(machine, name=answer.host) for machine in found]
+    return [
+        msgspec.structs.replace(machine.placed() if isinstance(machine, Elsewhere) else machine, name=answer.host)
+        for machine in found
+    ]
 
 
 def _silent(answer: Answer) -> Elsewhere:

@@ -50,3 +50,8 @@ def sysctl(host: Host, name: str) -> str | None:
 
 
 RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
+
+
+def unanswered(job: Job) -> set[str]:
+    """The names of the hosts that a sweep asked and that did not answer."""
+    return {event.host for event in job.events if event.event == "host-unanswered" and event.host}

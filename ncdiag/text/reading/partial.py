@@ -76,6 +76,15 @@ class Elsewhere(msgspec.Struct, frozen=True):
         )
         return replace(self, host=name, read=read, observed=under(self.observed))
 
+    def placed(self) -> Elsewhere:
+        """The same machine with its name before the name of each file and output (``n1:/proc/self/limits``)."""
+        replace = msgspec.structs.replace
+        observed = tuple(
+            replace(o, span=Span(f"{self.host}:{o.span.source}", o.span.line, o.span.text)) for o in self.observed
+        )
+        read = tuple(reading.renamed(f"{self.host}:{reading.source}") for reading in self.read)
+        return replace(self, read=read, observed=observed)
+
     def readings(self, *, alone: bool) -> Sequence[Reading]:  # noqa: ARG002  (it is never alone: it came from elsewhere)
         """The parsed outputs of its programs."""
         return self.read
