@@ -39,17 +39,25 @@ _GDB_PLACE = re.compile(r"\) (?:at (?P<file>\S+):(?P<line>\d{1,7})|from (?P<libr
 _FRAMES: tuple[re.Pattern[str], ...] = (
     re.compile(r'\((?:Python|C|C\+\+|Unknown)\) File "(?P<file>[^"]*)", line (?P<line>\d{1,7}), in (?P<function>\S+)'),
     re.compile(r'File "(?P<file>[^"]*)", line (?P<line>\d{1,7}) in (?P<function>\S+)$'),
-    re.compile(r"(?P<function>[\w<>.:~$]{1,200}) \((?P<file>[^\s():]{1,400}):(?P<line>\d{1,7})\)$"),
+    re.compile(
+        r"(?P<function>[\w<>.:~$]{1,200}) \((?P<file>[^\s():]{1,400}|<frozen [\w.]{1,200}>):(?P<line>\d{1,7})\)$"
+    ),
     re.compile(r"(?P<function>[\w<>.:~$ ,&*()]{1,400}?) \((?P<library>[\w.+-]{1,200}\.so[\w.+-]*)\)$"),
 )
 _NOT_A_FRAME = re.compile(
     r"(?:Arguments|Locals):$|\[(?:New|Switching to) |\[Thread debugging|\[Inferior |Using host libthread_db|warning: "
-    r"|\(more frames follow|Fatal Python error: |No shared libraries"
+    r"|\(more frames follow|No shared libraries"
 )
+_BEGINS = re.compile(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
+"""A line with which faulthandler begins the dump of a process, or which it prints once in each."""
+_LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,6})\b")
+_NAME_OF_RANK = re.compile(r"(?:^|[^A-Za-z])rank[-_.]?(\d{1,7})(?:\D|$)", re.IGNORECASE)
+"""A rank in the name of the file that holds its stack: ``rank3.txt``, ``py-spy-rank_3``."""
 ANCHOR = (
     r"Process \d{1,9}: (?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)"
     r"|Python v\d+\.\d+\.\S+ \(/"
     r'|Thread (?:0x)?[0-9A-Fa-f]{1,16} \((?:idle|active)[\w+]*\)(?:: "|$)'
+    r"|Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!"
     r"|(?:Current thread|Thread) 0x[0-9a-f]{1,16}(?: \[[^\]]*\])? \(most recent call first\):"
     r"|Thread \d{1,6} \((?:Thread 0x[0-9a-f]{1,16} )?\(?LWP \d{1,9}"
     r"|Traceback for thread \d{1,9}[ (]"
@@ -68,6 +76,10 @@ class _Dump:
         self.index = index
         self.fields: dict[str, Any] = {}
         self.threads: list[dict[str, Any]] = []
+        self.numbers: list[int] = []
+        """The numbers that gdb gave to its threads: down to 1, or up from it."""
+        self.has_current = False
+        """True if faulthandler has printed its current thread, of which each dump has at most one."""
 
     def begin_thread(self, **fields: Any) -> None:  # noqa: ANN401  (values of a thread's fields)
         """Another stack."""
@@ -101,7 +113,7 @@ def _belongs(line: str, text: str) -> bool:
 
 
 def _is_head(text: str) -> bool:
-    return any(head.match(text) for head in (_PROCESS, _PYTHON, _PY_SPY, _HANDLER, _GDB, _PYSTACK))
+    return any(head.match(text) for head in (_PROCESS, _PYTHON, _PY_SPY, _HANDLER, _GDB, _PYSTACK, _BEGINS))
 
 
 def parse(section: Section) -> Parsed:
@@ -109,12 +121,19 @@ def parse(section: Section) -> Parsed:
     dumps: list[_Dump] = []
     unread: list[int] = []
     rank = _context.split(section.prefix)[0].rank
+    name = _NAME_OF_RANK.search(section.source.rpartition("/")[2])
     for index, line in enumerate(section.lines):
         context, text = _context.split(line)
+        told = rank if context.rank is None else context.rank
+        if told is not None and dumps and dumps[-1].fields.get("rank", told) != told:
+            dumps.append(_Dump(index))
         if not (_take_head(dumps, index, text) or _take_frame(dumps, index, text) or _belongs(line, text) or not text):
             unread.append(index)
-        if dumps and (context.rank is not None or rank is not None):
-            dumps[-1].fields.setdefault("rank", rank if context.rank is None else context.rank)
+        if dumps and told is not None:
+            dumps[-1].fields.setdefault("rank", told)
+    if name is not None:
+        for dump in dumps:
+            dump.fields.setdefault("rank", int(name[1]))
     found = [_observation(section, dump) for dump in dumps if dump.threads]
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
@@ -123,17 +142,32 @@ def _take_head(dumps: list[_Dump], index: int, text: str) -> bool:
     """The head of a process or of a thread."""
     if found := _PROCESS.match(text):
         dumps.append(_Dump(index))
+        local = _LOCAL_RANK.search(found["program"])
         dumps[-1].fields = {"pid": int(found["pid"]), "program": found["program"][:_PROGRAM_LIMIT]}
+        if local is not None:
+            dumps[-1].fields["local_rank"] = int(local[1])
         return True
+    if begin := _BEGINS.match(text):
+        is_current = begin[0].startswith("Current")
+        if not dumps or (dumps[-1].threads and (dumps[-1].has_current or not is_current)):
+            dumps.append(_Dump(index))
+        dumps[-1].has_current = is_current
+        if not is_current:
+            return True
     if _PYTHON.match(text):
         return True
     for pattern, take in _THREADS:
         if found := pattern.match(text):
-            if not dumps:
+            if not dumps or (pattern is _GDB and _is_next(dumps[-1], int(found["id"]))):
                 dumps.append(_Dump(index))
             take(dumps[-1], found)
             return True
     return False
+
+
+def _is_next(dump: _Dump, number: int) -> bool:
+    """Is the thread with this number of gdb one of another process than the last ones?"""
+    return number in dump.numbers or (dump.numbers[-1:] == [1] and (number, len(dump.numbers)) != (2, 1))
 
 
 def _take_frame(dumps: list[_Dump], index: int, text: str) -> bool:
@@ -157,6 +191,7 @@ def _handler(dump: _Dump, found: re.Match[str]) -> None:
 
 def _gdb(dump: _Dump, found: re.Match[str]) -> None:
     is_main = found["id"] == "1"
+    dump.numbers.append(int(found["id"]))
     if is_main:
         dump.fields.setdefault("pid", int(found["lwp"]))
     dump.begin_thread(name=found["name"], is_main=is_main)

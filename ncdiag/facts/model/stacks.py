@@ -24,10 +24,14 @@ class StackThread(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class StackDump(Fact, frozen=True, kw_only=True):
-    """The stacks of one process, as py-spy, gdb, pystack or Python's faulthandler prints them."""
+    """The stacks of one process, as py-spy, gdb, pystack or Python's faulthandler prints them.
+
+    ``local_rank`` is the option ``--local-rank`` of its command line.
+    """
 
     host: HostName | None = None
     pid: int | None = None
     rank: int | None = None
+    local_rank: int | None = None
     program: str | None = None
     threads: tuple[StackThread, ...] = ()

@@ -4,23 +4,29 @@ The innermost known function decides. Functions of Python are identified by thei
 functions the same names (torch/distributed/distributed_c10d.py and rendezvous.py, 1.9 to 2.9); those of NCCL by name
 alone (src/init.cc, src/bootstrap.cc, src/transport.cc, v2.4.6 to v2.30.7). A process that holds a lock has left the
 functions that wait for it (torch/utils/file_baton.py, 1.0 to 2.9; filelock 3 and the copies of it; portalocker 2;
-flock(2)).
+flock(2)). Waiting for another thread decides only where nothing else on the stack is known, since most libraries wait
+so.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
 from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import StackDump, StackFrame
+from ncdiag.facts.model import StackDump, StackFrame, StackThread
 from ncdiag.facts.view import View
 
-Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock"]
+Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock", "import", "thread"]
+WAITS: frozenset[Place] = frozenset({"rendezvous", "set-up", "collective", "gpu"})
+"""Places in which a process waits for the other processes of its job, or for a GPU that does."""
 _SET_UP = lazy_regex(
     r"(?:\w+::)*(?:ncclCommInit\w*|ncclCommSplit\w*|bootstrap(?:Init|Recv|Send|AllGather|Barrier|Net\w*)\w*"
-    r"|initTransportsRank|p2pSetup|ncclTransport\w*(?:Setup|Connect)\w*|ncclSocketAccept|ncclProxyConnect)\b"
+    r"|initTransportsRank|p2pSetup|ncclTransport\w*(?:Setup|Connect)\w*|ncclSocketAccept|ncclProxyConnect"
+    r"|P?MPI_Init(?:_thread)?|ompi_mpi_init)\b"
 )
 _GPU = lazy_regex(r"(?:cu|cuda|hip)(?:Stream|Device|Event|Ctx)Synchronize\w*|testStreamSynchronize")
 _CALLED = lazy_regex(
@@ -29,50 +35,117 @@ _CALLED = lazy_regex(
 )
 _NATIVE_CALL = lazy_regex(
     r"(?:\w+::)*nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Bcast|Reduce|Send|Recv|AlltoAll)\b"
+    r"|P?MPI_(?:I?(?:Allreduce|Allgather|Alltoall|Reduce|Bcast|Gather|Scatter|Barrier)\w*|Recv|Sendrecv)\b"
 )
-_LOCK_FILE = r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)"
-_LOCK = r"(?:_+GI_+|_+)?(?:flock|lockf)(?:64)?(?:@.*)?"
-_FILES: tuple[tuple[Place, str], ...] = (
-    ("rendezvous", "torch/distributed/rendezvous.py"), ("rendezvous", "torch/distributed/elastic/rendezvous/"),
-    ("data", "torch/utils/data/"), ("checkpoint", "torch/serialization.py"),
-    ("checkpoint", "torch/distributed/checkpoint/"),
+_THREAD = lazy_regex(r"(?:_+GI_+|_+)?(?:pthread_mutex_lock|lll_lock_wait)\w*(?:@.*)?|PyThread_acquire_lock\w*")
+_LOCK_FILE = lazy_regex(r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)")
+_LOCK = lazy_regex(r"(?:_+GI_+|_+)?(?:flock|lockf)(?:64)?(?:@.*)?$")
+_NATIVE: tuple[tuple[Place, re.Pattern[str]], ...] = (
+    ("set-up", _SET_UP), ("collective", _NATIVE_CALL), ("gpu", _GPU), ("lock", _LOCK), ("thread", _THREAD),
+)  # fmt: skip
+_FILES: tuple[tuple[Place, re.Pattern[str]], ...] = (
+    ("lock", _LOCK_FILE), ("rendezvous", lazy_regex(r"torch/distributed/(?:rendezvous\.py|elastic/rendezvous/)")),
+    ("data", lazy_regex(r"torch/utils/data/")),
+    ("checkpoint", lazy_regex(r"torch/(?:serialization\.py|distributed/checkpoint/)")),
+    ("import", lazy_regex(r"<frozen importlib\.")),
 )  # fmt: skip
 _C10D = "torch/distributed/distributed_c10d.py"
+_HELPERS = lazy_regex(
+    r"torch/utils/data/_utils/(?:worker|pin_memory)\.py|torch/distributed/(?:elastic/(?:agent|multiprocessing)/|run\.py)"
+    r"|torch/multiprocessing/spawn\.py|torch/_inductor/compile_worker/|multiprocessing/(?:resource_tracker|forkserver)\.py"
+    r"|deepspeed/launcher/|accelerate/commands/|horovod/runner/"
+)
+"""Files of processes that are no ranks: launchers, which wait for their children, and workers that load or compile."""
+_BEGINS = frozenset({"<module>", "main", "_start", "__libc_start_main", "_run_module_as_main"})
+"""The outermost function of the main thread."""
+_LIBRARIES = lazy_regex(
+    r"(?:^|/)(?:torch|site-packages|dist-packages)/|(?:^|/)lib/python3|^<|\.so(?:\.|$)|\.cc?$|\.cpp$|\.h$"
+)
 _STORE = frozenset({"_store_based_barrier", "init_process_group"})
+_THREAD_FILES = lazy_regex(r"(?:^|/)(?:threading|queue)\.py$")
+_THREAD_WAITS = frozenset({"wait", "acquire", "join", "get", "put", "_wait_for_tstate_lock"})
 _WORDS: dict[Place, str] = {
     "rendezvous": "at the rendezvous", "set-up": "during communicator setup", "collective": "in a collective",
     "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
-    "lock": "at the lock of a file",
+    "lock": "at the lock of a file", "import": "importing a module", "thread": "waiting for another thread",
 }  # fmt: skip
 
 
 def _place(frame: StackFrame) -> Place | None:
     function, file = frame.function.rpartition(".")[2], (frame.file or "").replace("\\", "/")
-    if _SET_UP.match(frame.function):
-        return "set-up"
-    if _NATIVE_CALL.match(frame.function):
-        return "collective"
-    if re.search(_LOCK_FILE, file) or re.fullmatch(_LOCK, frame.function):
-        return "lock"
-    if _GPU.match(frame.function) or (function == "synchronize" and file.endswith("torch/cuda/__init__.py")):
+    native = next((place for place, pattern in _NATIVE if pattern.match(frame.function)), None)
+    if native is not None or file.endswith(_C10D):
+        return native or ("rendezvous" if function in _STORE else "collective" if _CALLED.fullmatch(function) else None)
+    if function == "synchronize" and file.endswith("torch/cuda/__init__.py"):
         return "gpu"
-    if file.endswith(_C10D):
-        return "rendezvous" if function in _STORE else "collective" if _CALLED.fullmatch(function) else None
-    return next((place for place, part in _FILES if part in file), None)
+    if function in _THREAD_WAITS and _THREAD_FILES.search(file):
+        return "thread"
+    return next((place for place, part in _FILES if part.search(file)), None)
+
+
+def main_threads(dump: StackDump) -> tuple[StackThread, ...]:
+    """The threads that may be the main one: those marked so, else those that begin with the program, else all."""
+    return _known_main(dump) or dump.threads
+
+
+def _known_main(dump: StackDump) -> tuple[StackThread, ...]:
+    marked = tuple(thread for thread in dump.threads if thread.is_main)
+    return marked or tuple(t for t in dump.threads if t.frames and t.frames[-1].function in _BEGINS)
 
 
 def telling_frame(dump: StackDump) -> tuple[Place, StackFrame] | None:
-    """The innermost known frame with its place, or None.
+    """The innermost known frame of the main thread with its place, or None.
 
-    It is one of the main thread, else of the first thread that has a known frame.
+    If the main thread is not known, it is one of the first thread that has a known frame.
     """
-    main = [thread for thread in dump.threads if thread.is_main]
-    for thread in main or dump.threads:
-        for frame in thread.frames:
-            place = _place(frame)
-            if place is not None:
-                return place, frame
+    found = [(place, frame) for t in main_threads(dump) for frame in t.frames if (place := _place(frame)) is not None]
+    return next((each for each in found if each[0] != "thread"), found[0] if found else None)
+
+
+def is_helper(dump: StackDump) -> bool:
+    """True for a process that is not a rank: a launcher, or a worker that loads data or compiles."""
+    return any(_HELPERS.search(frame.file or "") for thread in main_threads(dump) for frame in thread.frames)
+
+
+def called_by(dump: StackDump) -> StackFrame | None:
+    """The function of the user's own program that called the known one; None if the stack shows none."""
+    found = telling_frame(dump)
+    for thread in main_threads(dump):
+        if found is None or found[1] in thread.frames:
+            rest = thread.frames[thread.frames.index(found[1]) if found else 0 :]
+            return next((frame for frame in rest if _is_own(frame)), None)
     return None
+
+
+def _is_own(frame: StackFrame) -> bool:
+    """True for a function of a file that belongs neither to Python nor to an installed package."""
+    file = (frame.file or "").replace("\\", "/")
+    module = file.partition("/")[0].removesuffix(".py")
+    is_python = not file.startswith("/") and module in sys.stdlib_module_names
+    return frame.line is not None and not is_python and not _LIBRARIES.search(file)
+
+
+def entered(dump: StackDump) -> tuple[Place, StackFrame] | None:
+    """The place, with the outermost function of that place next to the innermost one, which a reader knows by name.
+
+    ``__next__`` of the data loader where the innermost known function is ``_try_get_data``.
+    """
+    found = telling_frame(dump)
+    if found is None:
+        return None
+    for thread in main_threads(dump):
+        if found[1] in thread.frames:
+            *_, last = _run(thread.frames[thread.frames.index(found[1]) :], found[0])
+            return found[0], last
+    return found
+
+
+def _run(frames: tuple[StackFrame, ...], place: Place) -> Iterator[StackFrame]:
+    """The frames up to the first that is not of the place."""
+    for frame in frames:
+        if _place(frame) != place:
+            return
+        yield frame
 
 
 def place_text(dump: StackDump) -> str:
@@ -89,8 +162,7 @@ def waits_for_lock_in(dump: StackDump) -> str:
 
     Empty if not in the stack.
     """
-    main = [thread for thread in dump.threads if thread.is_main]
-    for thread in main or dump.threads:
+    for thread in main_threads(dump):
         places = [_place(frame) for frame in thread.frames]
         if "lock" in places:
             outside = thread.frames[places.index("lock") :]
@@ -110,7 +182,7 @@ def stands(dump: StackDump, view: View) -> Place | None:
 
 def own_frame(dump: StackDump) -> StackFrame | None:
     """The innermost function of the main thread whose line is known; None without one."""
-    frames = (frame for thread in dump.threads if thread.is_main for frame in thread.frames)
+    frames = (frame for thread in _known_main(dump) for frame in thread.frames)
     return next((frame for frame in frames if frame.line is not None), None)
 
 
@@ -120,3 +192,8 @@ def process_name(dump: StackDump) -> str:
         f"rank {dump.rank}" if dump.rank is not None else f"process {dump.pid}" if dump.pid is not None else "a process"
     )
     return f"{who} on {dump.host}" if dump.host and dump.rank is None else who
+
+
+def place_words(place: str) -> str:
+    """What a process does at a place, in words: ``loading data``."""
+    return next(words for known, words in _WORDS.items() if known == place)

@@ -10,7 +10,7 @@ from ncdiag.base.spans import Span
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank, StackDump
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.vocabulary.stacks import own_frame, place_text, process_name, telling_frame
+from ncdiag.facts.vocabulary.stacks import WAITS, is_helper, own_frame, place_text, process_name, telling_frame
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)
 _EQUAL_SIZES = {"AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter"}
@@ -115,14 +115,15 @@ _NAMED = 4
 
 def stack_waits(job: Job) -> Iterator[Difference]:
     """Collectives in which most processes with known stacks wait, while a few are somewhere else."""
-    found = {id(dump): telling_frame(dump) for dump in job.stack_dumps}
     calls: dict[str, list[StackDump]] = defaultdict(list)
     elsewhere: list[StackDump] = []
     for dump in job.stack_dumps:
-        told = found[id(dump)]
+        told = telling_frame(dump)
         if told is not None and told[0] == "collective":
             calls[told[1].function.rpartition(".")[2]].append(dump)
-        elif own_frame(dump) if told is None else told[0] in {"data", "checkpoint", "lock"}:
+        elif is_helper(dump):
+            continue
+        elif own_frame(dump) if told is None else told[0] not in WAITS:
             elsewhere.append(dump)
     name, waiting = max(calls.items(), key=lambda call: len(call[1]), default=("", []))
     if len(waiting) > max(len(elsewhere), 1):

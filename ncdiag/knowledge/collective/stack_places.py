@@ -1,0 +1,186 @@
+"""Where the processes of a job are by their stacks: who is elsewhere than the others, or what all of them do.
+
+Processes that wait for others (in a collective, at the rendezvous, for their GPU) show that they wait, not for whom.
+The one that does something else is the one that they wait for. If all wait at one place, none of these is late.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import Difference, Job, StackDump, StackFrame
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.stacks import (
+    WAITS,
+    Place,
+    called_by,
+    entered,
+    is_helper,
+    own_frame,
+    place_words,
+    process_name,
+)
+
+_SILENT = "run-silent"
+_BEGINNING: frozenset[Place] = frozenset({"rendezvous", "set-up"})
+"""Places before the first collective: a process there is late if others are in one."""
+_SHOWN = 3
+"""The most places that a title names one by one."""
+_NAMED = 4
+"""The most processes without a rank number that are named one by one."""
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """A place in a program at which processes are; ``kind`` is a `Place`, or empty where no function is known."""
+
+    kind: str
+    function: str
+    file: str | None = None
+    line: int | None = None
+    caller: StackFrame | None = None
+
+    @property
+    def text(self) -> str:
+        """``in a collective (all_reduce, from model/layers.py:212)``, ``in read_shard (data.py:31)``."""
+        if not self.kind:
+            return f"in {self.function} ({_at(self.file, self.line)})"
+        place, name = place_words(self.kind), self.function
+        return (
+            f"{place} ({name}, from {_at(self.caller.file, self.caller.line)})" if self.caller else f"{place} ({name})"
+        )
+
+
+def _at(file: str | None, line: int | None) -> str:
+    """File and line; of an absolute path only the file and the folder that holds it."""
+    short = "/".join(file.split("/")[-2:]) if file and file.startswith("/") else file or "?"
+    return f"{short}:{line}"
+
+
+def _spot(dump: StackDump) -> Spot | None:
+    """Where the main thread of a process is; None if its stack does not show it."""
+    found = entered(dump)
+    if found is not None:
+        kind, frame = found
+        caller = called_by(dump)
+        return Spot(kind, frame.function.rpartition(".")[2], caller=None if caller == frame else caller)
+    own = called_by(dump) or own_frame(dump)
+    return Spot("", own.function, own.file, own.line) if own is not None else None
+
+
+def _ranks(job: Job, view: View) -> list[tuple[StackDump, Spot]]:
+    """The last stack of each process that is a rank, with its spot; helpers and launchers are left out."""
+    last: dict[tuple[object, ...], StackDump] = {}
+    for number, dump in enumerate(job.stack_dumps):
+        known = (dump.host, dump.rank, dump.local_rank, dump.pid)
+        last[known if any(each is not None for each in known[1:]) else (number,)] = dump
+    spots = ((_numbered(dump, view), _spot(dump)) for dump in last.values() if not is_helper(dump))
+    return [(dump, spot) for dump, spot in spots if spot is not None]
+
+
+def _numbered(dump: StackDump, view: View) -> StackDump:
+    """The dump with its rank number, where the log of NCCL shows it for the process."""
+    if dump.rank is not None or dump.pid is None:
+        return dump
+    found = {r.rank for r in view.job.ranks if r.pid == dump.pid and dump.host in {None, r.host}}
+    return msgspec.structs.replace(dump, rank=found.pop()) if len(found) == 1 else dump
+
+
+@derived
+def stack_places(job: Job, view: View) -> tuple[Difference, ...]:
+    """What the stacks of several processes show together: at most one comparison.
+
+    ``odd``: a few are elsewhere (``late``) while the others wait (``waiting``). ``together``: all wait in the same kind
+    of place. ``phase``: all are in the same part of the program, and none waits for another.
+    """
+    hangs = any(event.event == _SILENT for event in job.events)
+    return tuple(_compared(_ranks(job, view), hangs=hangs))
+
+
+def _compared(ranks: Sequence[tuple[StackDump, Spot]], *, hangs: bool) -> Iterator[Difference]:
+    if len(ranks) < 2:  # noqa: PLR2004  (one process shows nothing of the others)
+        return
+    kinds = {spot.kind for _, spot in ranks}
+    waits = WAITS - _BEGINNING if kinds & (WAITS - _BEGINNING) else WAITS
+    waiting = [dump for dump, spot in ranks if spot.kind in waits]
+    if not waiting and hangs:  # they do nothing, wherever they are: most of them are where the others are waited for
+        waiting = _crowd(ranks)
+    late = [dump for dump, _ in ranks if dump not in waiting]
+    if late and len(late) <= len(waiting):
+        yield _difference("odd", {"late": late, "waiting": waiting}, ranks)
+    elif not late and kinds.isdisjoint(_BEGINNING):
+        yield _difference("together", {"all": waiting}, ranks)
+    elif not waiting and len(kinds) == 1 and kinds != {""}:
+        yield _difference("phase", {"all": late}, ranks)
+
+
+def _crowd(ranks: Sequence[tuple[StackDump, Spot]]) -> list[StackDump]:
+    """More than half of the processes, if so many are at the same line and others are not; else none."""
+    (spot, count), *others = Counter(spot for _, spot in ranks).most_common()
+    return [dump for dump, at in ranks if at == spot] if others and 2 * count > len(ranks) else []
+
+
+def _difference(what: str, groups: dict[str, list[StackDump]], ranks: Sequence[tuple[StackDump, Spot]]) -> Difference:
+    spots = {id(dump): spot for dump, spot in ranks}
+    told = {name: _placed(dumps, lambda dump: spots[id(dump)], name) for name, dumps in groups.items()}
+    first = [dump for dumps in groups.values() for dump in dumps[:_SHOWN]]
+    spans = {str(n): dump.provenance[""] for n, dump in enumerate(first) if "" in dump.provenance}
+    kinds = {spots[id(dump)].kind for dump in groups.get("all", groups.get("late", []))}
+    return Difference(what=what, name=min(kinds), groups=told, provenance=spans)
+
+
+def _placed(dumps: Sequence[StackDump], spot_of: Callable[[StackDump], Spot], group: str) -> str:
+    """Each place with the processes that are there, the rarest first: ``rank 5 is loading data (__next__)``."""
+    places: dict[Spot, list[StackDump]] = defaultdict(list)
+    for dump in dumps:
+        places[spot_of(dump)].append(dump)
+    by_size = sorted(places.items(), key=lambda place: len(place[1]), reverse=group != "late")
+    told = [_sentence(there, spot) for spot, there in by_size[:_SHOWN]]
+    rest = sum(len(there) for _, there in by_size[_SHOWN:])
+    return "; ".join([*told, *([f"{rest} more are elsewhere"] if rest else [])])
+
+
+def _sentence(dumps: Sequence[StackDump], spot: Spot) -> str:
+    who, place = _names(dumps), spot.text
+    if spot.kind in {"collective", "rendezvous"}:
+        return f"{who} waits {place}" if len(dumps) == 1 else f"{who} wait {place}"
+    return f"{who} is {place}" if len(dumps) == 1 else f"{who} are {place}"
+
+
+def _names(dumps: Sequence[StackDump]) -> str:
+    """``rank 5``, ``ranks 0-4,6-7``, ``process 77 on n1``, ``12 processes on n[1-3]``."""
+    ranks = [dump.rank for dump in dumps if dump.rank is not None]
+    if len(ranks) == len(dumps):
+        return f"ranks {fold_ranks(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]}"
+    ranks = [dump.local_rank for dump in dumps if dump.local_rank is not None]
+    if len(ranks) == len(dumps) and len({dump.host for dump in dumps}) == 1:
+        return f"local ranks {fold_ranks(ranks)}" if len(ranks) > 1 else f"local rank {ranks[0]}"
+    if len(dumps) == 1:
+        return process_name(dumps[0])
+    pids = [str(dump.pid) for dump in dumps if dump.pid is not None]
+    if len(pids) == len(dumps) <= _NAMED:
+        return f"processes {','.join(pids)}"
+    hosts = {dump.host for dump in dumps if dump.host}
+    return f"{len(dumps)} processes on {fold_hosts(hosts)}" if hosts else f"{len(dumps)} processes"
+
+
+@derived
+def odd_text(difference: Difference, view: View) -> str:
+    """Who is elsewhere and what it does, then who waits, each with the place."""
+    return _text(difference, view, "late", "waiting")
+
+
+@derived
+def all_text(difference: Difference, view: View) -> str:
+    """What all processes do, with the place."""
+    return _text(difference, view, "all")
+
+
+def _text(difference: Difference, view: View, *groups: str) -> str:
+    for span in difference.provenance:
+        view.note(difference, span)
+    return "; ".join(difference.groups[name] for name in groups)

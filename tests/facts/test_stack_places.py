@@ -1,0 +1,86 @@
+"""Stacks of several processes, pasted or in files: who is elsewhere than the others, in few words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+REDUCE = """\
+    all_reduce (torch/distributed/distributed_c10d.py:2501)
+    forward (blocks/mlp.py:{line})
+    <module> (pretrain.py:40)
+"""
+LOAD = """\
+    wait (threading.py:320)
+    _try_get_data (torch/utils/data/dataloader.py:1131)
+    __next__ (torch/utils/data/dataloader.py:630)
+    <module> (pretrain.py:33)
+"""
+
+
+def dump(pid: int, frames: str, options: str = "") -> str:
+    """The stack of one process, as py-spy prints it."""
+    head = f"Process {pid}: /usr/bin/python3 pretrain.py{options}\nPython v3.11.9 (/usr/bin/python3.11)\n\n"
+    return f'{head}Thread {pid} (idle): "MainThread"\n{frames.format(line=77)}'
+
+
+def handler(frames: list[tuple[str, int, str]]) -> str:
+    """The dump of a process by faulthandler."""
+    lines = "".join(f'  File "{file}", line {line} in {function}\n' for file, line, function in frames)
+    return f"Timeout (0:10:00)!\nThread 0x00007f1a2b3c4d80 (most recent call first):\n{lines}"
+
+
+def answer(ncdiag: Run, *paths: Path) -> dict[str, Any]:
+    """The first finding."""
+    found: dict[str, Any] = json.loads(ncdiag("triage", "--format", "json", *paths).stdout)["findings"][0]
+    return found
+
+
+def test_a_thousand_ranks_fit_one_screen_and_the_late_one_leads(ncdiag: Run, tmp_path: Path) -> None:
+    for rank in range(1024):
+        place = LOAD if rank == 77 else REDUCE
+        (tmp_path / f"rank{rank}.txt").write_text(dump(4000 + rank, place))
+    assert answer(ncdiag, tmp_path)["title"] == (
+        "Late, by the stacks: rank 77 is loading data (__next__, from pretrain.py:33); "
+        "ranks 0-76,78-1023 wait in a collective (all_reduce, from blocks/mlp.py:77)"
+    )
+    assert len(ncdiag("triage", tmp_path).stdout.splitlines()) <= 24
+
+
+def test_of_several_dumps_of_a_process_the_last_one_counts(ncdiag: Run, tmp_path: Path) -> None:
+    texts = [dump(600, LOAD), dump(601, REDUCE), dump(600, REDUCE)]
+    (tmp_path / "stacks.txt").write_text("".join(texts))
+    assert answer(ncdiag, tmp_path / "stacks.txt")["name"] == "processes-wait-together"
+    (tmp_path / "stacks.txt").write_text("".join(reversed(texts)))
+    assert answer(ncdiag, tmp_path / "stacks.txt")["name"] == "process-elsewhere"
+
+
+def test_dumps_of_faulthandler_in_files_named_after_ranks(ncdiag: Run, tmp_path: Path) -> None:
+    torch = "/opt/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
+    for rank in range(4):
+        inner = ("/srv/shards.py", 31, "read") if rank == 2 else (torch, 2501, "all_reduce")
+        (tmp_path / f"stack_rank_{rank}.log").write_text(handler([inner, ("/srv/pretrain.py", 40, "<module>")]))
+    title = answer(ncdiag, tmp_path)["title"]
+    assert title.startswith("Late, by the stacks: rank 2 is in read (srv/shards.py:31); ranks 0-1,3 wait in")
+
+
+def test_the_log_of_nccl_gives_a_process_its_rank(ncdiag: Run, tmp_path: Path) -> None:
+    line = "n1:{pid}:{pid} [{rank}] NCCL INFO ncclCommInitRank comm 0x5 rank {rank} nranks 2 cudaDev {rank} busId 6a000"
+    log = "".join(f"{line.format(pid=600 + n, rank=n)} commId 0x7 - Init COMPLETE\n" for n in range(2))
+    (tmp_path / "job.txt").write_text(log + dump(600, LOAD) + dump(601, REDUCE))
+    assert "rank 0 is loading data" in answer(ncdiag, tmp_path / "job.txt")["title"]
+
+
+@pytest.mark.parametrize("name", ["a\x1b[31m b (c) {d.odd_text}", "x" * 5000, "", ") (pretrain.py:1)"])
+def test_hostile_names_of_functions_cost_nothing_but_themselves(ncdiag: Run, tmp_path: Path, name: str) -> None:
+    hostile = dump(602, "    NAME (app.py:3)\n" + LOAD).replace("NAME", name)
+    (tmp_path / "stacks.txt").write_text(dump(600, LOAD) + dump(601, REDUCE) + dump(603, REDUCE) + hostile)
+    found = answer(ncdiag, tmp_path / "stacks.txt")
+    assert found["name"] == "process-elsewhere"
+    assert "process 600" in found["title"] or "processes 600,602" in found["title"]
