@@ -41,6 +41,14 @@ class ExitStyle(str, enum.Enum):
     nagios = "nagios"
 
 
+class StackMode(str, enum.Enum):
+    """Which stacks are taken of a job that hangs: of Python, also of compiled code, or none."""
+
+    never = "never"
+    auto = "auto"
+    native = "native"
+
+
 class Language(str, enum.Enum):
     """The language of the texts; names and codes stay as they are."""
 

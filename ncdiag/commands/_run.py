@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ncdiag.apps.watching import End, Hang, Job, Outputs, Progress, Session, launch, place, settings, torch
+from ncdiag.apps.watching import End, Hang, Job, Mode, Outputs, Progress, Session, launch, place, settings, torch
 from ncdiag.base.errors import NcdiagError, contained
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
@@ -29,20 +29,24 @@ class Runner:
     """Starts the job, reads its output, and shows the diagnosis."""
 
     def __init__(
-        self, argv: Sequence[str], options: Options, silence: float | None, grace: float | None, logs: Path | None
-    ) -> None:
+        self, argv: Sequence[str], options: Options, silence: float | None, grace: float | None, logs: Path | None,
+        *, stacks: Mode,
+    ) -> None:  # fmt: skip
         """``silence``: seconds, None for the default; ``grace``: seconds, None: a job that hangs is not ended.
+
+        ``stacks``: which stacks are taken of a job that hangs.
 
         Raises NotStartedError, and UsageError for invalid options.
         """
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, the exit status of a child is lost
-        self._options, self._grace = options, grace
+        self._options, self._grace, self._stacks = options, grace, stacks
         self._is_default = silence is None
         self._progress = Progress(SILENCE if silence is None else silence)
         self._diagnoses = Diagnoses(options, sys.stderr, self._not_seen)
         self._environment = _own_environment()
         self._fault, self._stops = "", 0
         self._stopped_after: float | None = None
+        self._hang: Hang | None = None
         self._start(argv, logs)
 
     def _not_seen(self) -> list[str]:
@@ -114,7 +118,9 @@ class Runner:
         if self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
-            hang = Hang(self._job.pid, self._progress.silent_for)
+            self._hang = hang = Hang.of(self._job.pid, self._progress.silent_for, self._stacks)
+            if hang.stacks.stopped:
+                self._tell([f"py-spy stopped each process for at most {hang.stacks.stopped:.2f} s to read its stack"])
             self._diagnoses.begin(lambda: self._session.items(self._environment, hang=hang))
 
     def _take(self, answer: Answer | None) -> None:
@@ -132,7 +138,17 @@ class Runner:
                 self._diagnoses.show_quietly(answer)
         if self._grace is not None:
             self._stopped_after = self._progress.silent_for
+            self._keep()
             self._job.end(self._grace)
+
+    def _keep(self) -> None:
+        """Keep what is lost when the job is ended, in a folder that is named."""
+        try:
+            folder = self._session.keep(self._hang)
+        except OSError as error:
+            self._tell([f"nothing of the job could be kept before stopping it: {error.strerror}: {error.filename}"])
+            return
+        self._tell([f"kept before stopping it: states, stacks, the end of its output, logs and dumps in {folder}"])
 
     def _finish(self) -> None:
         """Read the rest and show the final diagnosis, if it is informative."""
@@ -144,7 +160,8 @@ class Runner:
         code = self._job.code or 0
         end = End(code, self._job.pid, self._stopped_after)
         try:
-            answer = self._diagnoses.judged(self._session.items(self._environment, end=end))
+            hang = self._hang if self._stopped_after is not None else None
+            answer = self._diagnoses.judged(self._session.items(self._environment, end=end, hang=hang))
         except KeyboardInterrupt:
             say("interrupted; the job had already ended")
             return

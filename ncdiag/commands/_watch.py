@@ -29,7 +29,7 @@ class Watcher:
 
     def __init__(self, paths: Sequence[str], options: Options, silence: float) -> None:
         """Raises InputError for a path that does not exist, UsageError for invalid options."""
-        self._quiet = options.quiet
+        self._quiet, self._silence = options.quiet, silence
         self._pipe = Growing("-") if "-" in paths else None
         but = [str(options.output)] if options.output is not None else []
         self._files = Files([path for path in paths if path != "-"], but=but, must_exist=True)
@@ -42,6 +42,8 @@ class Watcher:
     def watch(self) -> int:
         """Watch until Ctrl-C, or the end of the pipe; returns the exit code."""
         gc.enable()  # a process that runs for days does collect cycles
+        if not self._quiet:
+            say(self._announced())
         with interruptible(quiet=True) as stop:
             while not stop.happened and self.turn(stop):
                 pass
@@ -53,6 +55,16 @@ class Watcher:
         elif not self._quiet:
             say("nothing new since the last diagnosis")
         return answer.code
+
+    def _announced(self) -> str:
+        """What is followed, and when something is printed."""
+        self._files.read()
+        count = len(self._files.sources) + (self._pipe is not None)
+        what = "1 log" if count == 1 else f"{count} logs"
+        when = f"a failure is reported when it appears, a hang after {self._silence:.0f} s without a new line"
+        if not self._silence:
+            when = "a failure is reported when it appears"
+        return f"following {what}; {when}; Ctrl-C ends with the diagnosis"
 
     def turn(self, stop: Stop) -> bool:
         """Read new data, and show a new diagnosis; False at the end of the pipe."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import Options, application, shared
+from ncdiag.commands._options import Options, StackMode, application, shared
 
 app = application()
 
@@ -41,6 +41,13 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Keep the NCCL logs in this folder; for several hosts, use a shared folder."),
     ] = None,
+    stacks: Annotated[
+        StackMode,
+        typer.Option(
+            help="Stacks of a job that hangs: of Python by py-spy, without stopping anything (auto), also of compiled "
+            "code, which stops each process for a moment (native), or none (never)."
+        ),
+    ] = StackMode.auto,
     options: Options,
 ) -> int:
     """Run a job; the exit code is its own."""
@@ -52,7 +59,7 @@ def run(
     from ncdiag.apps.watching import die_of
     from ncdiag.commands._run import Runner
 
-    code = Runner(command, options, hang_after, kill_grace if kill_on_hang else None, logs).run()
+    code = Runner(command, options, hang_after, kill_grace if kill_on_hang else None, logs, stacks=stacks.value).run()
     if code < 0:
         die_of(-code)
     return code if code >= 0 else 128 - code

@@ -84,8 +84,10 @@ def test_a_job_that_ncdiag_stopped_was_not_killed_by_somebody_else(ncdiag_proces
     report = tmp_path / "report.json"
     options = ["--hang-after", "0.2", "--kill-on-hang", "--kill-grace", "0.1", "--format", "json", "-o", report]
     done = ncdiag_process("run", *options, "--", "sleep", "1000")
-    (title,) = findings(done, report).values()
-    assert title.startswith("STOPPED by ncdiag: no output for ")
+    titles = findings(done, report)
+    assert titles["job-failed-silently"].startswith("STOPPED by ncdiag: no output for ")
+    assert titles["job-hangs-silently"].startswith("HANGS: no output for ")
+    assert json.loads(report.read_text())["findings"][0]["name"] == "job-hangs-silently"
 
 
 @pytest.fixture

@@ -113,6 +113,7 @@ def test_logs_that_stop_growing_show_a_hang_of_a_job_that_began_and_did_not_end(
     words = [*program, "watch", "--hang-after", "0.2", str(tmp_path / "job.log")]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
+        assert b"following 1 log; " in process.stderr.readline()
         assert b"the logs did not grow for" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate()
@@ -122,7 +123,6 @@ def test_logs_that_stop_growing_show_a_hang_of_a_job_that_began_and_did_not_end(
 
 def test_a_process_that_waits_for_a_device_is_read_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is reported as it is the second time: a disk answers soon."""
-    monkeypatch.setattr(standing, "descendants", lambda pid: [pid + 1, pid + 2])
     for pid, name, wchan in ((40, "python", "rpc_wait_bit_killable"), (41, "a\\nb c", "0")):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "status").write_text(f"Name:\t{name}\nState:\tD (disk sleep)\n")
@@ -132,7 +132,7 @@ def test_a_process_that_waits_for_a_device_is_read_twice(tmp_path: Path, monkeyp
         (tmp_path / "41" / "status").write_text("Name:\ta\\nb c\nState:\tS (sleeping)\n")
 
     monkeypatch.setattr("time.sleep", answers)
-    assert list(standing.standing(40, tmp_path)) == [
+    assert list(standing.standing([40, 41, 42], tmp_path)) == [
         "process 40 of the silent job is in state D, waits at rpc_wait_bit_killable: python",
         "process 41 of the silent job is in state S, waits at -: a\\nb c",
     ]

@@ -49,7 +49,12 @@ def test_a_failure_is_told_while_the_log_grows_and_once(program: list[str], tmp_
     assert said.count(b"ROOT CAUSE") == 1
     assert b"socket-virtual-ifname" in said
     assert (process.returncode, rest) == (1, b"")
-    assert errors == b"ncdiag: nothing new since the last diagnosis\n"
+    following, nothing = errors.splitlines()
+    assert following == (
+        b"ncdiag: following 1 log; a failure is reported when it appears, a hang after 300 s without a new line; "
+        b"Ctrl-C ends with the diagnosis"
+    )
+    assert nothing == b"ncdiag: nothing new since the last diagnosis"
 
 
 def test_a_pipe_is_read_while_it_is_open_and_to_its_end(program: list[str], failing: bytes) -> None:
@@ -66,6 +71,7 @@ def test_silence_is_told(program: list[str], tmp_path: Path) -> None:
     (tmp_path / "job.log").write_bytes(b"the job begins\n")
     with watching(program, "--hang-after", "0.2", tmp_path / "job.log") as process:
         assert process.stderr is not None
+        assert b"following 1 log; " in process.stderr.readline()
         assert b"the logs did not grow for" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         process.communicate()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import shlex
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,14 +16,16 @@ import msgspec
 
 from ncdiag.apps.watching import dumps
 from ncdiag.apps.watching.follow import Files
+from ncdiag.apps.watching.job import descendants
 from ncdiag.apps.watching.kernel import Kernel
 from ncdiag.apps.watching.outputs import Outputs
 from ncdiag.apps.watching.place import Place
 from ncdiag.apps.watching.settings import Settings
+from ncdiag.apps.watching.stacks import Mode, Stacks, take
 from ncdiag.apps.watching.standing import SILENT, silence, standing
 from ncdiag.base.errors import InputError
 from ncdiag.machine.inputs import inputs
-from ncdiag.text import Growing, Item, TextSource, Unreadable, read_source
+from ncdiag.text import Growing, Item, Text, TextSource, Unreadable, read_source
 
 ENDED, KILLED = "the job ended with {code}", "the job was ended by signal {number} ({name})"
 """The last line of `ncdiag run`; the catalogue has both as ``run-ended``."""
@@ -57,15 +63,28 @@ def _signal(number: int) -> str:
 
 
 class Hang(msgspec.Struct, frozen=True):
-    """A job that has printed nothing for ``silence`` seconds, and the id of its first process."""
+    """A job that has printed nothing for ``silence`` seconds: what its processes on this host do.
 
-    pid: int
+    ``states``: the silence, and the state of each process, one line each. ``stacks``: their stacks, as far as they
+    could be taken.
+    """
+
     silence: float
+    states: str
+    stacks: Stacks
 
-    @property
-    def text(self) -> str:
-        """The silence, and the state of each process of the job on this host, one line each."""
-        return "".join(f"{line}\n" for line in (silence(SILENT, self.silence), *standing(self.pid)))
+    @classmethod
+    def of(cls, pid: int, seconds: float, mode: Mode) -> Hang:
+        """The hang of the job whose first process is ``pid``, as it is now."""
+        pids = [pid, *descendants(pid)]
+        states = "".join(f"{line}\n" for line in (silence(SILENT, seconds), *standing(pids)))
+        return cls(seconds, states, take(pids, mode))
+
+    def texts(self) -> Iterator[Text]:
+        """The states and the stacks, as input of a diagnosis."""
+        yield TextSource.of_bytes("ncdiag run", self.states.encode("utf-8", "replace"))
+        if self.stacks.text:
+            yield TextSource.of_bytes("py-spy dump", self.stacks.text.encode("utf-8", "replace"))
 
 
 class Session:
@@ -78,6 +97,7 @@ class Session:
         self._argv, self.outputs, self._settings, self._place = argv, outputs, settings, place
         self._since = time.time() - _CLOCKS
         self._kernel, self._has_failed = Kernel(), False
+        self._hang: Hang | None = None
         but = [str(report)] if report is not None else []
         self.files = Files(settings.logs, self._name_of, but=but, since=self._since)
 
@@ -115,6 +135,7 @@ class Session:
     ) -> Iterator[Item]:
         """The input of a diagnosis. ``end``: how the job ended; None while it runs. ``hang``: how it hangs, if so."""
         self._has_failed = end is not None and end.code != 0
+        self._hang = hang
         return self._items(environment, end, hang)
 
     def _items(self, environment: Mapping[str, str], end: End | None, hang: Hang | None) -> Iterator[Item]:
@@ -133,7 +154,7 @@ class Session:
             except InputError as error:  # noqa: PERF203  (one bad dump does not stop the others)
                 yield Unreadable(path, str(error).removeprefix(f"cannot read {path}: "))
         if hang is not None:
-            yield TextSource.of_bytes("ncdiag run", hang.text.encode("utf-8", "replace"))
+            yield from hang.texts()
         if end is not None:
             yield TextSource.of_bytes("ncdiag run", f"{end.text}; its process was {end.pid}\n".encode())
         if self._has_failed:
@@ -142,9 +163,31 @@ class Session:
         if answer is not None:
             yield answer
 
+    def keep(self, hang: Hang | None) -> Path:
+        """Write the states, the stacks and the end of the output, and copy logs and dumps; returns the folder.
+
+        Raises OSError.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="hang-" if self._place.kept else "ncdiag-hang-", dir=self._kept_folder))
+        if hang is not None:
+            (folder / "states.txt").write_text(hang.states, encoding="utf-8", errors="replace")
+            (folder / "stacks.txt").write_text(hang.stacks.text, encoding="utf-8", errors="replace")
+        for number, source in enumerate(source for source in self.outputs.sources if source.size):
+            (folder / f"output-{number + 1}.txt").write_bytes(source.tail)
+        logs = (path for pattern in self._settings.logs for path in glob.iglob(pattern))  # noqa: PTH207  (an absolute pattern)
+        for path in () if self._place.kept else (*logs, *dumps.written(self._settings.dumps, self._since)):
+            with contextlib.suppress(OSError):  # one that is gone does not stop the others
+                shutil.copy(path, folder)
+        return folder
+
+    @property
+    def _kept_folder(self) -> str | None:
+        return self._place.begin if self._place.kept else None
+
     def not_seen(self) -> list[str]:
         """Phrases on what could not be read."""
         found = [self._kernel.not_seen] if self._has_failed and self._kernel.not_seen else []
+        found += self._hang.stacks.missing if self._hang is not None else ()
         found += [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
         refused = [f"NCCL's log {self._name_of(path)} ({why})" for path, why in self.files.refused.items()]
         found += refused[:_SHOWN]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-
-from ncdiag.apps.watching.job import descendants
 
 SILENT = "the job has printed nothing for {seconds:.0f} s, since {since}"
 LOGS_SILENT = "the logs did not grow for {seconds:.0f} s, since {since}"
@@ -17,7 +15,7 @@ _PROCESS = "process {pid} of the silent job is in state {state}, waits at {wchan
 _MOST = 256
 """Maximum number of processes that are read."""
 _AGAIN = 0.3
-"""Seconds after which a process that could not be interrupted is read again: it may have waited for a disk."""
+"""Seconds after which processes that could not be interrupted are read again: they may have waited for a disk."""
 
 
 def silence(sentence: str, seconds: float) -> str:
@@ -26,16 +24,16 @@ def silence(sentence: str, seconds: float) -> str:
     return sentence.format(seconds=seconds, since=f"{since:%Y-%m-%dT%H:%M:%SZ}")
 
 
-def standing(pid: int, proc: Path = Path("/proc")) -> Iterator[str]:
-    """A line for a process and for each of its descendants; none for one that has ended or may not be read."""
-    for number in [pid, *descendants(pid)][:_MOST]:
-        found = _state(proc / str(number))
-        if found is not None and found[1] == "D":
-            time.sleep(_AGAIN)
-            found = _state(proc / str(number))
-        if found is not None:
-            name, state = found
-            yield _PROCESS.format(pid=number, state=state, wchan=_wchan(proc / str(number)), name=name)
+def standing(pids: Sequence[int], proc: Path = Path("/proc")) -> Iterator[str]:
+    """A line for each process; none for one that has ended or may not be read."""
+    found = {pid: _state(proc / str(pid)) for pid in pids[:_MOST]}
+    waiting = [pid for pid, state in found.items() if state is not None and state[1] == "D"]
+    if waiting:
+        time.sleep(_AGAIN)
+        found |= {pid: _state(proc / str(pid)) for pid in waiting}
+    for pid, read in found.items():
+        if read is not None:
+            yield _PROCESS.format(pid=pid, state=read[1], wchan=_wchan(proc / str(pid)), name=read[0])
 
 
 def _state(place: Path) -> tuple[str, str] | None:

@@ -73,13 +73,18 @@ def _spot(dump: StackDump) -> Spot | None:
 
 
 def _ranks(job: Job, view: View) -> list[tuple[StackDump, Spot]]:
-    """The last stack of each process that is a rank, with its spot; helpers and launchers are left out."""
+    """The last stack of each process that is a rank, with its spot; helpers are left out.
+
+    Where processes have rank numbers, one without is a launcher.
+    """
     last: dict[tuple[object, ...], StackDump] = {}
     for number, dump in enumerate(job.stack_dumps):
         known = (dump.host, dump.rank, dump.local_rank, dump.pid)
         last[known if any(each is not None for each in known[1:]) else (number,)] = dump
     spots = ((_numbered(dump, view), _spot(dump)) for dump in last.values() if not is_helper(dump))
-    return [(dump, spot) for dump, spot in spots if spot is not None]
+    found = [(dump, spot) for dump, spot in spots if spot is not None]
+    numbered = [(dump, spot) for dump, spot in found if dump.rank is not None]
+    return numbered if len(numbered) > 1 else found
 
 
 def _numbered(dump: StackDump, view: View) -> StackDump:

@@ -10,7 +10,7 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import is_stuck
 from ncdiag.facts.vocabulary.outcome import outcome
-from ncdiag.knowledge.launcher.ends import RUN_ENDED, RUN_STOPPED, moment, rank_of
+from ncdiag.knowledge.launcher.ends import RUN_ENDED, moment, rank_of
 from ncdiag.knowledge.launcher.progress import progress
 from ncdiag.messages.vocabulary.phases import phase
 
@@ -28,12 +28,12 @@ _NAMED = 3
 
 @derived_of(RUN_SILENT)
 def is_silent_job(event: Event, view: View) -> bool:
-    """Does the job hang as far as is known: it printed nothing for long, and did not end?
+    """Does the job hang as far as is known: it printed nothing for long, and ended at most by ncdiag?
 
     The growth of logs alone shows no hang of a job that did not start, or that failed or finished before the silence.
     """
     job = view.job
-    if any(other.event in {RUN_ENDED, RUN_STOPPED} for other in job.events):
+    if any(other.event == RUN_ENDED for other in job.events):
         return False
     is_watched = event.fields.get("of_logs") is None
     return is_watched or (phase(job, view) is not None and outcome(job, view) not in {"failed", "finished"})

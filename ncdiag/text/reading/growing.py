@@ -22,6 +22,9 @@ from ncdiag.text.sources.text import BUFFER_SIZE, Cleaner, clean_part
 _WARN = b"NCCL WARN"
 _NCCL = (b"NCCL INFO", b"NCCL version", _WARN)
 
+TAIL = 1 << 14
+"""Number of bytes at the end of a source that are always kept unchanged."""
+
 
 class Growing:
     """Receives the data appended to a source. ``size`` counts bytes; ``told`` rises when there may be something new."""
@@ -32,12 +35,15 @@ class Growing:
         self.has_nccl = False
         """True once NCCL has printed a line."""
         self.notes: list[str] = []
+        self.tail = b""
+        """The last `TAIL` bytes."""
         self._keeps, self._held = keeps, list[bytes]()
         self._long: _Long | None = None
 
     def feed(self, data: bytes) -> None:
         """Add bytes, which may end anywhere in a line."""
         self.size += len(data)
+        self.tail = (self.tail + data)[-TAIL:] if len(data) < TAIL else data[-TAIL:]
         self.has_nccl = self.has_nccl or any(words in data for words in _NCCL)
         if self._long is None and self.size <= self._keeps:
             self._held.append(data)

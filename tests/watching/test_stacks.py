@@ -1,0 +1,258 @@
+"""``ncdiag run`` on jobs of several processes that hang: the stacks say where each one is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from processes import left_running, running, until
+
+from ncdiag.apps.watching import stacks
+
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
+needs_py_spy = pytest.mark.skipif(stacks.program() is None, reason="py-spy is not installed")
+MPIRUN = shutil.which("mpirun")
+
+LIBRARY = {
+    **dict.fromkeys(("torch/__init__.py", "torch/utils/__init__.py", "torch/utils/data/__init__.py"), ""),
+    "torch/distributed/__init__.py": "",
+    "torch/utils/data/dataloader.py": "import time\ndef __next__(): time.sleep(1000)\n",
+    "torch/distributed/distributed_c10d.py": "import time\ndef all_reduce(): time.sleep(1000)\n",
+}
+"""What stands in for PyTorch: functions that wait, in files with its names."""
+TRAIN = """
+import os, signal, subprocess, sys, threading
+from torch.distributed.distributed_c10d import all_reduce
+from torch.utils.data.dataloader import __next__
+def reserve():
+    lock = threading.Lock()
+    lock.acquire()
+    lock.acquire()
+def stop():
+    os.kill(os.getpid(), signal.SIGSTOP)
+words = sys.argv[1:]
+if len(words) > 1:
+    for rank, word in enumerate(words):
+        subprocess.Popen([sys.executable, __file__, word], env={**os.environ, "RANK": str(rank)})
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+{"wait": all_reduce, "load": __next__, "lock": reserve, "stop": stop}[words[0]]()
+"""
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A word in the environment of a job; nothing that carries it is left behind."""
+    word = uuid.uuid4().hex
+    yield word
+    for pid in running(word):
+        os.kill(pid, signal.SIGKILL)
+    assert left_running(word) == []
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    """A program whose ranks each do what a word says."""
+    for name, text in LIBRARY.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "train.py").write_text(TRAIN)
+    return tmp_path / "train.py"
+
+
+class Hung:
+    """``ncdiag run`` on a job that hangs, until its first report is there; ``job`` are the words of the job."""
+
+    def __init__(self, program: list[str], report: Path, mark: str, *words: str, job: list[str]) -> None:
+        argv = [*program, "run", "--hang-after", "2", "--format", "json", "-o", str(report), *words, "--", *job]
+        env = {**os.environ, "NCDIAG_TEST_JOB": mark, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        self.process = subprocess.Popen(
+            argv, env=env, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert until(report.exists)
+        self.report: dict[str, Any] = json.loads(report.read_text())
+        self.states = {
+            pid: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in running(mark)
+        }
+
+    def end(self) -> bytes:
+        """What ncdiag said."""
+        self.process.terminate()
+        self.process.send_signal(signal.SIGCONT)
+        return self.process.communicate()[1]
+
+    def title(self, name: str) -> str:
+        """The title of a finding, empty if the report does not have it."""
+        return next((str(each["title"]) for each in self.report["findings"] if each["name"] == name), "")
+
+
+@needs_py_spy
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (("wait", "load", "wait"), "rank 1 is loading data (__next__, from train.py:"),
+        (("wait", "lock", "wait"), "rank 1 is in reserve (train.py:"),
+    ],
+)  # fmt: skip
+def test_the_rank_that_the_others_wait_for_is_named(
+    program: list[str], train: Path, mark: str, words: tuple[str, ...], title: str
+) -> None:
+    hung = Hung(program, train.parent / "report.json", mark, job=[sys.executable, str(train), *words])
+    hung.end()
+    assert hung.report["summary"]["root_cause"] == "process-elsewhere"
+    assert title in hung.title("process-elsewhere")
+    assert "; ranks 0,2 wait in a collective (all_reduce, from train.py:" in hung.title("process-elsewhere")
+
+
+@needs_py_spy
+def test_a_rank_that_is_stopped_is_the_cause_and_has_a_stack(program: list[str], train: Path, mark: str) -> None:
+    hung = Hung(program, train.parent / "report.json", mark, job=[sys.executable, str(train), "wait", "stop", "wait"])
+    hung.end()
+    assert hung.report["summary"]["root_cause"] == "job-process-held"
+    assert "rank 1 is in stop (train.py:" in hung.title("process-elsewhere")
+
+
+@needs_py_spy
+def test_native_stacks_stop_nothing_for_longer_than_they_are_read(program: list[str], train: Path, mark: str) -> None:
+    hung = Hung(
+        program, train.parent / "report.json", mark, "--stacks", "native",
+        job=[sys.executable, str(train), "wait", "lock", "wait"],
+    )  # fmt: skip
+    assert not {"T", "t"} & set(hung.states.values())
+    assert b"py-spy stopped each process for at most 0." in hung.end()
+    assert "rank 1 is waiting for another thread (PyThread_acquire_lock" in hung.title("process-elsewhere")
+
+
+def test_no_stacks_are_taken_where_none_are_wanted(program: list[str], train: Path, mark: str) -> None:
+    job = [sys.executable, str(train), "wait", "load", "wait"]
+    hung = Hung(program, train.parent / "report.json", mark, "--stacks", "never", job=job)
+    hung.end()
+    assert hung.title("process-elsewhere") == ""
+    assert hung.title("job-hangs-silently") != ""
+
+
+@pytest.mark.skipif(MPIRUN is None, reason="mpirun is not installed")
+@needs_py_spy
+def test_a_job_of_mpirun_with_one_process_stopped(program: list[str], train: Path, mark: str) -> None:
+    script = train.with_name("rank.py")
+    script.write_text(
+        "import os, runpy, sys\n"
+        "sys.argv[1:] = ['stop' if os.environ['OMPI_COMM_WORLD_RANK'] == '1' else 'wait']\n"
+        f"runpy.run_path({str(train)!r}, run_name='__main__')\n"
+    )
+    options = ["--oversubscribe", *(["--allow-run-as-root"] if os.getuid() == 0 else [])]
+    job = [str(MPIRUN), *options, "-np", "2", sys.executable, str(script)]
+    hung = Hung(program, train.parent / "report.json", mark, job=job)
+    hung.end()
+    assert hung.report["summary"]["root_cause"] == "job-process-held"
+    assert "is stopped (T" in hung.title("job-process-held")
+    assert "rank 1 is in stop (" in hung.title("process-elsewhere")
+    assert "rank 0 waits in a collective (all_reduce" in hung.title("process-elsewhere")
+
+
+@pytest.fixture
+def sleeping() -> Iterator[int]:
+    """The id of a Python process of this user that sleeps."""
+    with subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True); import time; time.sleep(1000)"], stdout=-1
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process.pid
+        process.kill()
+
+
+def as_nobody(ask: Callable[[], Any]) -> Any:  # noqa: ANN401  (what is asked)
+    """What a function returns in a process of another user, as data of JSON."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+        os.write(theirs, json.dumps(ask()).encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    return json.loads(text)
+
+
+@needs_root
+@needs_py_spy
+@pytest.mark.parametrize(
+    ("scope", "words"), [(None, "another user's process"), ("1", "ptrace_scope is 1: 'sudo sysctl")]
+)
+def test_another_user_gets_the_command_that_allows_it(
+    sleeping: int, tmp_path: Path, scope: str | None, words: str
+) -> None:
+    if scope is not None:
+        (tmp_path / "scope").write_text(scope)
+    tmp_path.chmod(0o755)
+    for folder in tmp_path.parents[:3]:
+        folder.chmod(0o755)
+    text, missing, _ = as_nobody(
+        lambda: msgspec.structs.astuple(stacks.take([sleeping], "auto", yama=tmp_path / "scope"))
+    )
+    assert text == ""
+    (sentence,) = missing
+    assert sentence.startswith(f"Python stacks of process {sleeping} (")
+    assert words in sentence
+    assert f"dump --nonblocking --pid {sleeping}' prints one" in sentence
+
+
+@needs_py_spy
+def test_one_that_ended_a_zombie_and_another_program_cost_nothing_but_themselves(sleeping: int) -> None:
+    with subprocess.Popen(["true"]) as zombie, subprocess.Popen(["sleep", "1000"]) as other:
+        assert until(lambda: " Z " in Path(f"/proc/{zombie.pid}/stat").read_text())
+        taken = stacks.take([2**22 + 1, zombie.pid, other.pid, sleeping], "auto")
+        other.kill()
+    assert taken.text.startswith(f"Process {sleeping}: ")
+    assert taken.missing == ()
+
+
+def test_without_py_spy_its_package_is_named(sleeping: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacks, "program", lambda: None)
+    (sentence,) = stacks.take([sleeping], "auto").missing
+    assert "py-spy is not installed: pip install py-spy" in sentence
+    assert stacks.take([2**22 + 1], "auto").missing == ()
+
+
+def test_a_py_spy_that_hangs_or_fails_is_a_sentence(
+    sleeping: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stacks, "program", lambda: str(tmp_path / "py-spy"))
+    for script, words in (("sleep 1000", "no answer within"), ("echo broken >&2; exit 1", "py-spy: broken")):
+        (tmp_path / "py-spy").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "py-spy").chmod(0o755)
+        monkeypatch.setattr(stacks, "_LIMIT", 0.2)
+        (sentence,) = stacks.take([sleeping], "auto").missing
+        assert words in sentence
+
+
+@pytest.mark.parametrize("logs", [False, True])
+def test_what_is_lost_with_the_job_is_kept_in_a_folder_that_is_named(
+    ncdiag_process: Callable[..., Any], tmp_path: Path, *, logs: bool
+) -> None:
+    options = ["--hang-after", "0.5", "--kill-on-hang", "--kill-grace", "0.1", "-o", tmp_path / "report.txt"]
+    options += ["--logs", tmp_path] if logs else []
+    script = "echo step 41; echo 'n1:1:1 [0] NCCL INFO Bootstrap' > ${NCCL_DEBUG_FILE%%%*}n1.1.log; exec sleep 1000"
+    done = ncdiag_process("run", *options, "--", "sh", "-c", script, env={"TMPDIR": str(tmp_path)})
+    assert b"kept before stopping it: " in done.stderr
+    (folder,) = tmp_path.glob("hang-*" if logs else "ncdiag-hang-*")
+    assert f"logs and dumps in {folder}\n".encode() in done.stderr
+    assert "of the silent job is in state S" in (folder / "states.txt").read_text()
+    assert (folder / "output-1.txt").read_text() == "step 41\n"
+    (log,) = (tmp_path if logs else folder).glob("nccl.*")
+    assert "Bootstrap" in log.read_text()
