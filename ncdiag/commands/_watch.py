@@ -60,11 +60,11 @@ class Watcher:
         """What is followed, and when something is printed."""
         self._files.read()
         count = len(self._files.sources) + (self._pipe is not None)
-        what = "1 log" if count == 1 else f"{count} logs"
+        what = "following 1 log" if count == 1 else f"following {count} logs"
         when = f"a failure is reported when it appears, a hang after {self._silence:.0f} s without a new line"
         if not self._silence:
             when = "a failure is reported when it appears"
-        return f"following {what}; {when}; Ctrl-C ends with the diagnosis"
+        return f"{what}; {when}; Ctrl-C ends with the diagnosis"
 
     def turn(self, stop: Stop) -> bool:
         """Read new data, and show a new diagnosis; False at the end of the pipe."""

@@ -145,8 +145,9 @@ class Rule(_Table, frozen=True):
     findings are consequences of this fault. ``echo``: a symptom that only says that something failed, so that every
     cause of severity error explains it if they share a place. ``leaves``: the minimum share of a bandwidth that this
     fault leaves; a lower result has another cause. ``complaint``: the failure of a symptom, in the words of people.
-    ``suspect`` and ``signs``: what makes it likely if nothing is proved. ``program`` is computed by the loader from the
-    conditions; it is not written in files.
+    ``restart``: what a restart of the job meets: the same fault (``fix``), none (``transient``), or none on other hosts
+    (``hosts``, a broken part of a machine). ``suspect`` and ``signs``: what makes it likely if nothing is proved.
+    ``program`` is computed by the loader from the conditions; it is not written in files.
     """
 
     code: str
@@ -173,6 +174,7 @@ class Rule(_Table, frozen=True):
     broken: bool = False
     floor: bool = False
     complaint: What | None = None
+    restart: Literal["fix", "transient", "hosts"] = "fix"
     group: str = ""
     asks: tuple[Ask, ...] = ()
     suspect: Suspect | None = None

@@ -30,6 +30,7 @@ from ncdiag.report.complaints import seen, told
 from ncdiag.report.isolating import with_tests
 from ncdiag.report.next_steps import next_steps
 from ncdiag.report.remedies import fixes_of
+from ncdiag.report.restart import restart_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
 from ncdiag.report.wanted import wanted, without_given
@@ -104,7 +105,7 @@ def report(
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}
     made = without_given(with_tests(made, rules, read.lit, view), read.place_of)
-    return msgspec.structs.replace(made, next_steps=next_steps(made))
+    return msgspec.structs.replace(made, next_steps=next_steps(made), restart=restart_of(made, rules))
 
 
 def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.RuledOut]:

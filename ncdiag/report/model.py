@@ -285,6 +285,19 @@ class NextStep(Part, frozen=True):
     text: str
 
 
+class Restart(Part, frozen=True):
+    """What a restart of the job is worth: ``word``, and the ``reason``.
+
+    ``fix-first``: it will fail again. ``restart``: the cause does not last. ``restart-without-hosts``: without
+    ``hosts`` (folded; empty if the input names none). ``cause`` is the name of the finding or suspect that decides.
+    """
+
+    word: Literal["fix-first", "restart", "restart-without-hosts"]
+    reason: str
+    hosts: str = ""
+    cause: str = ""
+
+
 class RuledOut(Part, frozen=True):
     """A cause that the input rules out: ``what``, and the reason ``because``.
 
@@ -353,7 +366,7 @@ class Report(Part, frozen=True, kw_only=True):
     ``faults``: errors of ncdiag itself, and what they left out. ``looks``: all checks of machines, in reports of
     ``check``. ``comparison``: differences between several hosts, ``alike`` the number of equal items, in reports of
     ``check``. ``baseline``: differences from a saved state. ``expired``: sentences about exceptions that have expired.
-    ``next_steps``: what to do next, most useful first.
+    ``next_steps``: what to do next, most useful first. ``restart``: what a restart is worth, if something failed.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -376,3 +389,4 @@ class Report(Part, frozen=True, kw_only=True):
     baseline: Beside | None = None
     expired: tuple[str, ...] = ()
     next_steps: tuple[NextStep, ...] = ()
+    restart: Restart | None = None
