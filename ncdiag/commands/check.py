@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, application, shared
+from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, StackMode, application, shared
 from ncdiag.commands._sweep import Carrier, CarrierOptions, Fanout, Nodes, Push, Timeout, Via, Yes, swept
 
 if TYPE_CHECKING:
+    from ncdiag.apps.watching import Mode
     from ncdiag.diagnose import Diagnosed
     from ncdiag.machine.host import Seen
+    from ncdiag.text import Item, Text
 
 app = application()
 
@@ -44,6 +47,16 @@ def check(
     ] = None,
     pid: Pid = None,
     *,
+    job: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID|auto",
+            help="Examine the processes of this running job of Slurm, or of the only job (auto), as --pid does.",
+        ),
+    ] = None,
+    stacks: Annotated[
+        StackMode, typer.Option(help="Stacks of the job's processes (--pid, --job): see ncdiag run.")
+    ] = StackMode.auto,
     nodes: Nodes = None,
     via: Carrier = Via.auto,
     ssh_options: CarrierOptions = "",
@@ -90,7 +103,7 @@ def check(
 
         leave_with_caller(wrapped)
 
-    def machines() -> list[Seen]:
+    def machines() -> Sequence[Item]:
         if nodes is not None:
             return swept(
                 nodes, via, push=push, seconds=host_timeout, fanout=fanout, options=ssh_options, quiet=options.quiet,
@@ -101,8 +114,10 @@ def check(
         packed = [*(bundle or ()), *(recorded or ())]
         trees = root or ([] if packed else [Path("/")])
         seconds = DELTA_SECONDS if deltas else 0
+        is_asked = (pid is not None or job is not None) and trees == [Path("/")]
+        examined = _examined(pid, job, stacks.value) if is_asked else []
         seen: list[Seen] = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
-        return apart([*seen, *(machine for path in packed for machine in machines_in(path))])
+        return [*apart([*seen, *(machine for path in packed for machine in machines_in(path))]), *examined]
 
     def find(_: object) -> Diagnosed:
         import msgspec
@@ -123,3 +138,17 @@ def check(
         return write_partial(machines, options, wrapped=wrapped is not None)
 
     return answer(find, options)
+
+
+def _examined(pid: int | None, job: str | None, stacks: Mode) -> list[Text]:
+    """What the processes of a running job do, as texts; what could not be read is said."""
+    from ncdiag.apps.watching import jobs
+    from ncdiag.commands._output import say
+
+    found = jobs.of_process(pid) if pid is not None else jobs.of_name(job or jobs.AUTO)
+    texts, taken = jobs.picture(*found, stacks)
+    for phrase in taken.missing:
+        say(f"not read: {phrase}")
+    if taken.stopped:
+        say(f"py-spy stopped each process for at most {taken.stopped:.2f} s to read its stack")
+    return texts

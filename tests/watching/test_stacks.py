@@ -15,38 +15,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from hanging import TRAIN, needs_py_spy, write_library
 from processes import left_running, running, until
 
 from ncdiag.apps.watching import stacks
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
-needs_py_spy = pytest.mark.skipif(stacks.program() is None, reason="py-spy is not installed")
 MPIRUN = shutil.which("mpirun")
-
-LIBRARY = {
-    **dict.fromkeys(("torch/__init__.py", "torch/utils/__init__.py", "torch/utils/data/__init__.py"), ""),
-    "torch/distributed/__init__.py": "",
-    "torch/utils/data/dataloader.py": "import time\ndef __next__(): time.sleep(1000)\n",
-    "torch/distributed/distributed_c10d.py": "import time\ndef all_reduce(): time.sleep(1000)\n",
-}
-"""What stands in for PyTorch: functions that wait, in files with its names."""
-TRAIN = """
-import os, signal, subprocess, sys, threading
-from torch.distributed.distributed_c10d import all_reduce
-from torch.utils.data.dataloader import __next__
-def reserve():
-    lock = threading.Lock()
-    lock.acquire()
-    lock.acquire()
-def stop():
-    os.kill(os.getpid(), signal.SIGSTOP)
-words = sys.argv[1:]
-if len(words) > 1:
-    for rank, word in enumerate(words):
-        subprocess.Popen([sys.executable, __file__, word], env={**os.environ, "RANK": str(rank)})
-    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-{"wait": all_reduce, "load": __next__, "lock": reserve, "stop": stop}[words[0]]()
-"""
 
 
 @pytest.fixture
@@ -62,9 +37,7 @@ def mark() -> Iterator[str]:
 @pytest.fixture
 def train(tmp_path: Path) -> Path:
     """A program whose ranks each do what a word says."""
-    for name, text in LIBRARY.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    write_library(tmp_path)
     (tmp_path / "train.py").write_text(TRAIN)
     return tmp_path / "train.py"
 

@@ -15,6 +15,7 @@ from ncdiag.knowledge.launcher.progress import progress
 from ncdiag.messages.vocabulary.phases import phase
 
 RUN_SILENT, PROCESS_STATE = "run-silent", "process-state"
+_EXAMINED = "job-examined"
 _STATES = {
     "T": "is stopped", "t": "is held by a debugger", "D": "cannot be interrupted", "Z": "has ended and is a zombie",
     "R": "runs", "S": "sleeps", "I": "sleeps",
@@ -50,10 +51,13 @@ def hang_heading(event: Event, view: View) -> str:
 
 @derived_of(PROCESS_STATE)
 def holds_the_job(event: Event, view: View) -> bool:
-    """Can this process of a silent job not go on by itself? The first of those in the same state at the same place."""
-    if _letter(event) not in _DECIDE or not any(
-        is_silent_job(e, view) for e in view.job.events if e.event == RUN_SILENT
-    ):
+    """Can this process not go on by itself, of a job that is silent, or that somebody asks about?
+
+    It is the first of those in the same state at the same place.
+    """
+    job = view.job
+    is_asked = any(e.event == _EXAMINED or (e.event == RUN_SILENT and is_silent_job(e, view)) for e in job.events)
+    if _letter(event) not in _DECIDE or not is_asked:
         return False
     return _alike(event, view.job)[0].order == event.order
 

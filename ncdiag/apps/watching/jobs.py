@@ -1,0 +1,104 @@
+"""A running job that ncdiag did not start: its processes on this host, by what their environment has in common."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+
+from ncdiag.apps.watching.job import descendants
+from ncdiag.apps.watching.stacks import Mode, Stacks, environment, take
+from ncdiag.apps.watching.standing import standing
+from ncdiag.base.errors import UsageError
+from ncdiag.text import Text, TextSource
+
+AUTO = "auto"
+"""The word for the only job of this host."""
+_EXAMINED = "{count} processes of the job {name} on this host were examined at {since}"
+"""The catalogue has it as ``job-examined``."""
+_SHOWN = 8
+"""Maximum number of jobs that an error names."""
+
+
+def of_process(pid: int, proc: Path = Path("/proc")) -> tuple[str, list[int]]:
+    """The name of the job of a process, and its processes on this host, the given one first.
+
+    They are its descendants, and all that have the job's variables in common with it or with one of them. Raises
+    UsageError if the process does not exist.
+    """
+    if not (proc / str(pid)).is_dir():
+        msg = f"there is no process {pid}"
+        raise UsageError(msg)
+    known = [pid, *descendants(pid)]
+    names = [name for each in known if (name := _name(environment(proc / str(each))))]
+    name = names[0] if names else ""
+    found = [*known, *(_jobs(proc).get(name, ()) if name else ())]
+    return name or f"of process {pid}", [each for each in dict.fromkeys(found) if each != os.getpid()]
+
+
+def of_name(wanted: str, proc: Path = Path("/proc")) -> tuple[str, list[int]]:
+    """The job with this id of Slurm, or the only job of this host if the word is ``auto``, and its processes.
+
+    Raises UsageError, which lists the jobs, if there is none or more than one.
+    """
+    jobs = _jobs(proc)
+    name = f"SLURM_JOB_ID={wanted}"
+    if wanted != AUTO and (found := _of_slurm(wanted, proc)):
+        return name, found
+    if wanted == AUTO and len(jobs) == 1:
+        return next(iter(jobs.items()))
+    named = list(jobs.items())[:_SHOWN]
+    listed = "; ".join(f"{each} ({len(pids)} processes): --pid {pids[0]}" for each, pids in named)
+    what = f"no process of job {wanted} on this host" if wanted != AUTO else "which job?"
+    msg = f"{what}; the jobs here are {listed}" if jobs else "no process that this user may see belongs to a job"
+    raise UsageError(msg)
+
+
+def picture(name: str, pids: list[int], mode: Mode) -> tuple[list[Text], Stacks]:
+    """What the processes do now, as the input of a diagnosis: their states and their stacks."""
+    since = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+    host = os.uname().nodename.partition(".")[0]
+    states = [_EXAMINED.format(count=len(pids), name=name, since=since), *standing(pids)]
+    taken = take(pids, mode)
+    texts = [TextSource.of_bytes("/proc", _printed(host, "ncdiag check", "\n".join(states)))]
+    if taken.text:
+        texts.append(TextSource.of_bytes("py-spy dump", _printed(host, "py-spy dump", taken.text)))
+    return [*texts], taken
+
+
+def _printed(host: str, command: str, text: str) -> bytes:
+    """A text below the prompt of its host."""
+    return f"user@{host}:~$ {command}\n{text}\n".encode("utf-8", "replace")
+
+
+def _name(variables: Mapping[str, str]) -> str:
+    """What the environment of a process says of its job, as ``NAME=value``; empty if nothing.
+
+    A rendezvous is the closest name, since a job of Slurm may start several programs.
+    """
+    if variables.get("MASTER_ADDR") and variables.get("MASTER_PORT"):
+        return f"MASTER_ADDR={variables['MASTER_ADDR']} MASTER_PORT={variables['MASTER_PORT']}"
+    return next((f"{key}={variables[key]}" for key in ("PMIX_NAMESPACE", "SLURM_JOB_ID") if variables.get(key)), "")
+
+
+def _jobs(proc: Path) -> dict[str, list[int]]:
+    """The processes of each job that this user may see."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for pid, variables in _environments(proc):
+        name = _name(variables)
+        if name:
+            found[name].append(pid)
+    return dict(found)
+
+
+def _of_slurm(job: str, proc: Path) -> list[int]:
+    return [pid for pid, variables in _environments(proc) if variables.get("SLURM_JOB_ID") == job]
+
+
+def _environments(proc: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The environment of each other process, in the order of their ids."""
+    numbers = sorted(int(place.name) for place in proc.glob("[0-9]*") if place.name.isdigit())
+    own = {os.getpid(), os.getppid()}
+    yield from ((pid, environment(proc / str(pid))) for pid in numbers if pid not in own)
