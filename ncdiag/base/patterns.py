@@ -6,7 +6,7 @@ Compiling the patterns of all parsers takes longer than reading a short log, whi
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 from ncdiag.base.programs import compile_once
 
@@ -14,7 +14,7 @@ from ncdiag.base.programs import compile_once
 class _Lazy:
     """A pattern that is compiled when one of its methods is first used; later calls of the method cost no more."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (called only for what is not kept yet)
@@ -23,6 +23,6 @@ class _Lazy:
         return found
 
 
-def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazy_regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Like ``re.compile``, but compiled on first use: for patterns at module level."""
-    return cast("re.Pattern[str]", _Lazy(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _Lazy(pattern, flags))

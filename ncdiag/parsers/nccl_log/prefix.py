@@ -8,12 +8,13 @@ whatever stands left of it.
 
 from __future__ import annotations
 
-import calendar
 import re
 
 import msgspec
 
-_CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:(Z)|([+-])(\d\d):?(\d\d))?")
+from ncdiag.formats.stamps import seconds_of, zone_of
+
+_CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
 _TAIL = re.compile(
     r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])(?![^\s:]*\.(?:cc?|cpp|cu|h):\d+\s)[^\s:/"'`|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
         |(?:(?<=\s)|^)(?P<bare>[A-Za-z][\w.-]{0,254})\s(?=\[))?
@@ -137,16 +138,13 @@ def _seconds(clock: re.Match[str] | None) -> float | None:
     if clock is None:
         return None
     year, month, day, hour, minute, second = (int(clock[i]) for i in range(1, 7))
-    try:
-        seconds = float(calendar.timegm((year, month, day, hour, minute, second)))
-    except (ValueError, OverflowError):
+    start = seconds_of(year, month, day)
+    if start is None:
         return None
+    seconds = start + hour * 3600 + minute * 60 + second
     if clock[7]:
         seconds += int(clock[7]) / 10 ** len(clock[7])
-    if clock[9]:
-        offset = int(clock[10]) * 3600 + int(clock[11]) * 60
-        seconds -= offset if clock[9] == "+" else -offset
-    return seconds
+    return seconds - zone_of(clock[8]) if clock[8] else seconds
 
 
 def versions_of(prefix: Prefix, level: str) -> str:
