@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ncdiag.text.sources.machines import SOS_COMMANDS, is_sos
     from ncdiag.text.sources.model import Packed, Source, Text, Unreadable
     from ncdiag.text.sources.text import looks_binary
+    from ncdiag.text.window.bounds import Changed, Window, window_of
 
 __all__ = [
     "BROKEN",
@@ -36,6 +37,7 @@ __all__ = [
     "LIMIT",
     "SOS_COMMANDS",
     "Case",
+    "Changed",
     "Elsewhere",
     "File",
     "Growing",
@@ -51,6 +53,7 @@ __all__ = [
     "Text",
     "TextSource",
     "Unreadable",
+    "Window",
     "archives",
     "facts_of",
     "is_given",
@@ -67,6 +70,7 @@ __all__ = [
     "read_sections",
     "read_source",
     "reason_of",
+    "window_of",
 ]  # fmt: skip
 __getattr__ = exported(
     __name__,
@@ -90,5 +94,6 @@ __getattr__ = exported(
         "sources.machines": ("SOS_COMMANDS", "is_sos"),
         "sources.model": ("Packed", "Source", "Text", "Unreadable"),
         "sources.text": ("looks_binary",),
+        "window.bounds": ("Changed", "Window", "window_of"),
     },
 )

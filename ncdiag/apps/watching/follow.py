@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ncdiag.base.errors import InputError
-from ncdiag.text import FOLDER_LIMIT, LIMIT, Growing, looks_binary, reason_of
+from ncdiag.text import FOLDER_LIMIT, LIMIT, Growing, Window, looks_binary, reason_of
 
 PIECE = 1 << 20
 """Maximum number of bytes read at once."""
@@ -42,9 +42,11 @@ Identity = tuple[int, int]
 class Tail:
     """A growing file, and its content."""
 
-    def __init__(self, path: str, name: str, at: int = 0, keeps: int = LIMIT) -> None:
-        """Open ``path`` and read from byte ``at`` on. Raises OSError."""
-        self._path, self._at, self._cuts, self.source = path, at, 0, Growing(name, keeps)
+    def __init__(
+        self, path: str, name: str, at: int = 0, keeps: int = LIMIT, window: Window | None = None
+    ) -> None:  # fmt: skip
+        """Open ``path`` and read from byte ``at`` on; ``window`` as of `Growing`. Raises OSError."""
+        self._path, self._at, self._cuts, self.source = path, at, 0, Growing(name, keeps, window)
         self._handle: int | None = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         status = os.fstat(self._handle)
         self.identity: Identity = status.st_dev, status.st_ino
@@ -108,18 +110,18 @@ class Tail:
 class Files:
     """The current files at some paths: files, folders with everything below them, globs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (all by name)
         self, paths: Sequence[str], name_of: Callable[[str], str] = str, *,
-        but: Sequence[str] = (), since: float = 0, must_exist: bool = False,
+        but: Sequence[str] = (), since: float = 0, must_exist: bool = False, window: Window | None = None,
     ) -> None:  # fmt: skip
         """``name_of`` returns the name under which a path is shown; files older than ``since`` (epoch) are skipped.
 
-        So are the files at the paths ``but``, and those in `OWN`.
+        So are the files at the paths ``but``, and those in `OWN`. ``window``: read only lines in this window of time.
 
         Raises InputError if a path does not exist and ``must_exist``.
         """
         self._paths, self._name_of, self._since = paths, name_of, since
-        self._but = (*OWN, *but)
+        self._but, self._window = (*OWN, *but), window
         self._tails: dict[str, Tail] = {}
         self._gone: list[Tail] = []
         self.refused: dict[str, str] = {}
@@ -182,7 +184,7 @@ class Files:
     def _begin(self, path: str) -> None:
         keeps = 0 if len(self._tails) > MANY else LIMIT
         try:
-            tail = Tail(path, self._name_of(path), keeps=keeps)
+            tail = Tail(path, self._name_of(path), keeps=keeps, window=self._window)
             is_binary = path not in self._paths and tail.is_binary()
         except OSError as error:
             self.refused[path] = reason_of(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,13 +15,20 @@ from ncdiag.text.reading.job import job_of
 from ncdiag.text.reading.model import Look, Reading
 from ncdiag.text.sources.model import Unreadable
 
+if TYPE_CHECKING:
+    from ncdiag.text.window.bounds import Windowed
+
 
 class Case(msgspec.Struct, frozen=True):
-    """``texts`` in the order of the input, the machines (``looks``) in it, and the readings that these ``printed``."""
+    """``texts`` in the order of the input, the machines (``looks``) in it, and the readings that these ``printed``.
+
+    ``window``: the window of time that was read (`ncdiag.text.window.apply.Windowed`), None for all of it.
+    """
 
     texts: tuple[Reading | Unreadable, ...]
     looks: tuple[Look, ...] = ()
     printed: tuple[Reading, ...] = ()
+    window: Windowed | None = None
 
     @property
     def readings(self) -> list[Reading]:

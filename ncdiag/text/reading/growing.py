@@ -6,6 +6,8 @@ like the parts of a long file (`ncdiag.text.reading.parts`), so that memory does
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from ncdiag.parsers import discover
@@ -19,6 +21,10 @@ from ncdiag.text.sections.undress import LIMIT
 from ncdiag.text.sources.files import TextSource
 from ncdiag.text.sources.text import BUFFER_SIZE, Cleaner, clean_part
 
+if TYPE_CHECKING:
+    from ncdiag.text.window.bounds import Window
+    from ncdiag.text.window.cut import Cut
+
 _WARN = b"NCCL WARN"
 _NCCL = (b"NCCL INFO", b"NCCL version", _WARN)
 
@@ -29,8 +35,11 @@ TAIL = 1 << 14
 class Growing:
     """Receives the data appended to a source. ``size`` counts bytes; ``told`` rises when there may be something new."""
 
-    def __init__(self, name: str, keeps: int = LIMIT) -> None:
-        """``name`` is that of the source. Up to ``keeps`` bytes are kept unchanged."""
+    def __init__(self, name: str, keeps: int = LIMIT, window: Window | None = None) -> None:
+        """``name`` is that of the source. Up to ``keeps`` bytes are kept unchanged.
+
+        ``window``: the lines outside of this window of time are read as empty lines.
+        """
         self.name, self.size, self.told = name, 0, 0
         self.has_nccl = False
         """True once NCCL has printed a line."""
@@ -38,10 +47,26 @@ class Growing:
         self.tail = b""
         """The last `TAIL` bytes."""
         self._keeps, self._held = keeps, list[bytes]()
+        self._window, self._rest = window, b""
+        self._cut: Cut | None = None
         self._long: _Long | None = None
 
     def feed(self, data: bytes) -> None:
         """Add bytes, which may end anywhere in a line."""
+        self._take(data if self._window is None else self._windowed(data, self._window))
+
+    def _windowed(self, data: bytes, window: Window) -> bytes:
+        """The complete lines that are in the window; the bounds are found from the first of them."""
+        from ncdiag.text.window.cut import begun  # most sources are read whole
+
+        data = self._rest + data
+        end = data.rfind(b"\n") + 1
+        lines, self._rest = data[:end], data[end:]
+        if self._cut is None and lines:
+            self._cut = begun(window, lines)
+        return self._cut.feed(lines) if self._cut is not None else b""
+
+    def _take(self, data: bytes) -> None:
         self.size += len(data)
         self.tail = (self.tail + data)[-TAIL:] if len(data) < TAIL else data[-TAIL:]
         self.has_nccl = self.has_nccl or any(words in data for words in _NCCL)

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ncdiag.text.reading.case import Case
 from ncdiag.text.reading.model import Item, Look, Reading, told_apart
@@ -17,6 +18,9 @@ from ncdiag.text.reading.stop import Stop, Stoppable
 from ncdiag.text.sources.files import File
 from ncdiag.text.sources.model import Text, Unreadable
 
+if TYPE_CHECKING:
+    from ncdiag.text.window.bounds import Window
+
 WORTHWHILE = 32 << 20
 """Minimum number of bytes of input for which worker processes are started."""
 
@@ -24,29 +28,39 @@ Progress = Callable[[int, int], None]
 """Called with the number of bytes read so far and the total."""
 
 
-def read_all(
+def read_all(  # noqa: PLR0913  (all by name)
     items: Iterable[Item], *, progress: Progress | None = None, stop: Stop | None = None,
-    processes: int | None = None, worthwhile: int = WORTHWHILE,
+    processes: int | None = None, worthwhile: int = WORTHWHILE, window: Window | None = None,
 ) -> Case:  # fmt: skip
     """Read the items: a stream when it is met, files when all items are known, then the outputs of machines.
 
     ``stop`` ends the reading of texts: the case then holds what was read, and the remaining items are not opened.
-    ``processes``: None for one per processor; they are used for ``worthwhile`` bytes of files or more.
+    ``processes``: None for one per processor; they are used for ``worthwhile`` bytes of files or more. ``window``: of
+    texts, only the lines in this window of time are read; not of readings that were made elsewhere, and of machines.
     """
     stop = stop or Stop()
+    windows = None
+    if window is not None:
+        from ncdiag.text.window.apply import Windows  # most cases are read whole
+
+        windows = Windows(window)
     texts: list[File | Reading | Unreadable] = []
     looks: list[Look] = []
     for item in stop.until(iter(items)):
         if isinstance(item, File | Unreadable | Reading):
             texts.append(item)
         elif isinstance(item, Text):
-            texts.append(read_source(Stoppable(item, stop)))
+            texts.append(read_source(Stoppable(item if windows is None else windows.stream(item), stop)))
         else:
             looks.append(item)
     processes = processors_at_hand() if processes is None else processes
+    if windows is not None:
+        cut = iter(windows.files([text for text in texts if isinstance(text, File)]))
+        texts = [next(cut) if isinstance(text, File) else text for text in texts]
     read = tuple(_read(told_apart(texts), progress, stop, processes, worthwhile))
     alone = len(looks) == 1 and not texts
-    return Case(read, tuple(looks), tuple(reading for look in looks for reading in look.readings(alone=alone)))
+    printed = tuple(reading for look in looks for reading in look.readings(alone=alone))
+    return Case(read, tuple(looks), printed, None if windows is None else windows.seen())
 
 
 def _read(

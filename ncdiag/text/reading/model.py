@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -52,10 +52,28 @@ class Reading(msgspec.Struct, frozen=True):
         def under(span: Span) -> Span:
             return Span(name, span.line, span.text) if span.source == self.source else span
 
+        return msgspec.structs.replace(self._with(under), source=name)
+
+    def moved(self, lines: int) -> Reading:
+        """The same reading of a text that has so many lines above its first one."""
+
+        def below(span: Span) -> Span:
+            return Span(span.source, span.line + lines, span.text) if span.source == self.source else span
+
+        return msgspec.structs.replace(
+            self._with(below), mentioned=tuple(line + lines for line in self.mentioned),
+            pieces=tuple(
+                msgspec.structs.replace(each, first_line=each.first_line + lines, last_line=each.last_line + lines)
+                for each in self.pieces
+            ),
+        )  # fmt: skip
+
+    def _with(self, change: Callable[[Span], Span]) -> Reading:
+        """The same reading with other places of its lines."""
         replace = msgspec.structs.replace
-        observations = tuple(replace(found, span=under(found.span)) for found in self.observations)
-        lines = {field: tuple(map(under, getattr(self, field))) for field in ("unread", "written", "announcing")}
-        return replace(self, source=name, observations=observations, **lines)
+        observations = tuple(replace(found, span=change(found.span)) for found in self.observations)
+        lines = {field: tuple(map(change, getattr(self, field))) for field in ("unread", "written", "announcing")}
+        return replace(self, observations=observations, **lines)
 
 
 def told_apart(texts: Iterable[T | Reading]) -> list[T | Reading]:

@@ -43,6 +43,11 @@ def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> R
     A long source is read unchanged, buffer by buffer; a short one is read as a paste: text around its lines, such as
     quotes or times, is removed first.
     """
+    reading = _read_source(source, tick)
+    return reading if source.first_line == 1 else reading.moved(source.first_line - 1)
+
+
+def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
     buffers = _ticked(joined(bug_report.prompted(source.buffers())), tick)
     first, second = next(buffers, b""), next(buffers, b"")
     if second or len(first) > LIMIT:

@@ -64,3 +64,4 @@ class Stoppable(Text):
         """The buffers of the text until a stop is requested."""
         yield from self.stop.until(self._text.buffers())
         self.notes = [*self._text.notes, INTERRUPTED] if self.stop.happened else self._text.notes
+        self.first_line = self._text.first_line

@@ -49,7 +49,7 @@ class TextSource(Text):
         """``opener`` returns a reader at the first byte; errors of it or its reader become notes."""
         self.name = name
         self.notes: list[str] = []
-        self._opener = opener
+        self.opener = opener
 
     @staticmethod
     def of_bytes(name: str, data: bytes) -> TextSource:
@@ -65,7 +65,7 @@ class TextSource(Text):
         held: list[bytes] = []
         size = 0
         try:
-            with self._opener() as reader:
+            with self.opener() as reader:
                 while piece := reader.read(BUFFER_SIZE):
                     held.append(piece)
                     size += len(piece)

@@ -18,6 +18,8 @@ class Text(abc.ABC):
 
     name: str
     notes: list[str]
+    first_line = 1
+    """The number of the first line that `buffers` yielded: those above it were left out."""
 
     @abc.abstractmethod
     def buffers(self) -> Iterator[bytes]:
