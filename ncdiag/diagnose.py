@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +28,7 @@ from ncdiag.formats.mentions import is_mention
 from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.language import ENGLISH, speaking
 from ncdiag.nccl import environment
-from ncdiag.report import build, model
+from ncdiag.report import build, model, period
 from ncdiag.report.differences import Beside
 from ncdiag.report.hidden import hidden
 from ncdiag.report.localised import localised
@@ -36,7 +37,21 @@ from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected, decided, is_troubled, noted, set_aside
 from ncdiag.suspects.weigh import Scales
 from ncdiag.suspects.wording import Wording
-from ncdiag.text import Case, Item, Look, Progress, Reading, Stop, TextSource, Unreadable, is_given, place_of, read_all
+from ncdiag.text import (
+    Case,
+    Changed,
+    Item,
+    Look,
+    Progress,
+    Reading,
+    Stop,
+    TextSource,
+    Unreadable,
+    Window,
+    is_given,
+    place_of,
+    read_all,
+)
 
 if TYPE_CHECKING:
     from ncdiag.comparing.groups import Compared
@@ -56,7 +71,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     for the report on rules ignored by the configuration, ``expired`` sentences on exceptions that have ended.
     ``table``: report every observation of the machines, and compare them; ``launch``: report the steps of a launch
     instead. ``baseline``: a state to compare with. ``language``: of the texts of the report
-    (`ncdiag.language.LANGUAGES`). ``show_secrets``: quote lines of the input with the secrets in them.
+    (`ncdiag.language.LANGUAGES`). ``show_secrets``: quote lines of the input with the secrets in them. ``window``: of
+    logs, read only the lines in this window of time.
     """
 
     select: tuple[str, ...] = ()
@@ -71,6 +87,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Baseline | None = None
     language: str = ENGLISH
     show_secrets: bool = False
+    window: Window | None = None
 
 
 DEFAULTS = Options()
@@ -101,7 +118,7 @@ def diagnosed(
     """Like `diagnose`, but with the facts, for output formats that show more than the report."""
     with speaking(options.language):
         rules = rules_for(options)
-        case = read_all(items, progress=progress, stop=stop)
+        case = read_all(items, progress=progress, stop=stop, window=options.window)
         view, report = judged(case, rules, options)
         return Diagnosed(written(report, case, options), case, view)
 
@@ -317,6 +334,7 @@ def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> 
         not_seen=tuple(dict.fromkeys([*unseen, *options.left_out])),
         faults=tuple(dict.fromkeys([*faults, *(fault for each in looked for fault in each.faults)])),
         answered=tuple(options.answers),
+        window=_window(case),
     )
 
 
@@ -327,6 +345,23 @@ def _places(case: Case) -> dict[str, str]:
         for piece in reading.pieces:
             found.setdefault(piece.kind, f"{reading.source}:{piece.first_line}")
     return found
+
+
+def _window(case: Case) -> period.Window | None:
+    """The window of time that was read, for the report."""
+    if case.window is None:
+        return None
+    bounds = case.window.bounds
+    since, until = (None if math.isinf(end) else end for end in (bounds.since, bounds.until))
+    changes = case.window.changes
+    return period.Window(
+        text=bounds.text(), since=since, until=until, zone=bounds.zone, notes=case.window.notes,
+        changes=None if changes is None else tuple(_changed(change, bounds.written(change.time)) for change in changes),
+    )  # fmt: skip
+
+
+def _changed(change: Changed, time: str) -> period.Changed:
+    return period.Changed(change.what, time, change.source, change.line, change.text, change.every)
 
 
 def _input(text: Reading | Unreadable) -> model.Input:

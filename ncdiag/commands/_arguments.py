@@ -89,10 +89,10 @@ def _taking_a_value() -> frozenset[str]:
     import dataclasses
     import typing
 
-    from ncdiag.commands._options import Options
+    from ncdiag.commands._options import OF_TIME, Options
 
     hints = typing.get_type_hints(Options, include_extras=True)
-    found = set()
+    found = set(OF_TIME)
     for field in dataclasses.fields(Options):
         kind, declared = typing.get_args(hints[field.name])[:2]
         if kind is not bool:

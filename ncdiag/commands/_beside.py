@@ -10,15 +10,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ncdiag.diagnose import Baseline
-    from ncdiag.text import Case
+    from ncdiag.text import Case, Window
 
 
-def case_of(path: str | Path) -> Case:
-    """The content of a file, a folder, a bundle or a glob. Raises InputError if it cannot be read."""
+def case_of(path: str | Path, window: Window | None = None) -> Case:
+    """The content of a file, a folder, a bundle or a glob, of logs only a window of time.
+
+    Raises InputError if it cannot be read.
+    """
     from ncdiag.machine.inputs import inputs
     from ncdiag.text import read_all
 
-    return read_all(inputs([str(path)]))
+    return read_all(inputs([str(path)]), window=window)
 
 
 def is_understood(case: Case) -> bool:

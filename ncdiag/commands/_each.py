@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack
 
+import msgspec
+
 from ncdiag import diagnose
 from ncdiag.base.errors import FOUND, INTERNAL, INTERRUPTED, NOTHING_UNDERSTOOD, UsageError
 from ncdiag.commands._interrupt import interruptible
@@ -20,20 +22,20 @@ from ncdiag.language import speak
 from ncdiag.machine.inputs import inputs
 from ncdiag.report import overview
 from ncdiag.report.model import Report
-from ncdiag.text import File, Item, Reading, Stop, processors_at_hand
+from ncdiag.text import File, Item, Reading, Stop, Window, processors_at_hand
 
 _WAIT = 0.1
 _WORST = (FOUND, INTERNAL)
 """Exit codes that a single job causes for the whole command."""
 
 
-def judge_each(paths: Sequence[str], options: Options) -> int:
+def judge_each(paths: Sequence[str], options: Options, window: Window | None = None) -> int:
     """Diagnose each input separately, print the overview and return the worst exit code."""
     if options.is_plugin:
         msg = "--each reports many jobs, but a monitoring plugin returns one state; remove --each or --exit-style"
         raise UsageError(msg)
     render = overview.renderer(options.answers_in)
-    asked = options.judging()
+    asked = msgspec.structs.replace(options.judging(), window=window)
     speak(asked.language)
     jobs: list[tuple[str, Report]] = []
     with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:

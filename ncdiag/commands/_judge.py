@@ -22,25 +22,39 @@ from ncdiag.text import Item, Stop, Unreadable
 
 if TYPE_CHECKING:
     from ncdiag.diagnose import Diagnosed
+    from ncdiag.text import Window
 
 _UNCUT = 2000
 
 
-def judge(paths: Sequence[str], options: Options) -> int:
-    """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them."""
+def judge(paths: Sequence[str], options: Options, window: Window | None = None) -> int:
+    """Diagnose what the paths hold, print the report and return the exit code. Bundles may be among them.
+
+    ``window``: of logs, read only the lines in this window of time.
+    """
     from ncdiag.diagnose import diagnosed
     from ncdiag.machine.inputs import inputs
 
-    asked = options.judging()
+    asked = msgspec.structs.replace(options.judging(), window=window)
 
     def find(stop: Stop) -> Diagnosed:
         with showing(quiet=options.quiet) as progress:
-            return diagnosed(told(inputs(paths), quiet=options.quiet), asked, progress=progress, stop=stop)
+            found = diagnosed(told(inputs(paths), quiet=options.quiet), asked, progress=progress, stop=stop)
+        if not options.quiet:
+            say_empty(found.report)
+        return found
 
     return answer(find, options)
 
 
-def judge_asking(paths: Sequence[str], options: Options) -> int:
+def say_empty(report: Report) -> None:
+    """Say on stderr which inputs have no line in the window, and which times they have."""
+    for item in report.inputs if report.window is not None else ():
+        for note in item.notes if not item.lines else ():
+            say(f"{item.source}{language.say(': ')}{note}")
+
+
+def judge_asking(paths: Sequence[str], options: Options, window: Window | None = None) -> int:
     """Like `judge`, but with questions that separate suspects; raises UsageError if nobody can be asked."""
     from ncdiag.base.errors import UsageError
     from ncdiag.commands._ask import Answers, converse
@@ -51,7 +65,7 @@ def judge_asking(paths: Sequence[str], options: Options) -> int:
     if "-" in paths or sys.stdin is None or not sys.stdin.isatty():
         msg = "--ask needs a terminal for the questions, and the input in a file"
         raise UsageError(msg)
-    asked = options.judging()
+    asked = msgspec.structs.replace(options.judging(), window=window)
     items = list(told(inputs(paths), quiet=options.quiet))
 
     last: list[Diagnosed] = []

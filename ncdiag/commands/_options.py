@@ -15,6 +15,7 @@ import typer
 
 if TYPE_CHECKING:
     from ncdiag import diagnose
+    from ncdiag.text import Window
 
 
 class Least(str, enum.Enum):
@@ -174,6 +175,41 @@ class Options:
         from ncdiag.base import config
 
         return config.load(self.config).good_state()
+
+
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since", metavar="TIME", help="Read only log lines from this time on: 2026-05-03 03:10, 03:10, -10min, today."
+    ),
+]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="Read only log lines up to this time (as --since).")
+]
+Compared = Annotated[
+    str | None,
+    typer.Option(
+        "--window",
+        metavar="DURATION",
+        help="Show the first thing that differs from the time before: of the last 10m, or those after --since or "
+        "before --until, from the 10m before them.",
+    ),
+]
+"""Options of the commands that read logs; `window_of` reads them."""
+OF_TIME = ("--since", "--until", "--window")
+
+
+def window_of(since: str | None, until: str | None, compared: str | None = None) -> Window | None:
+    """The window of time that the options name, None if they name none. Raises UsageError."""
+    if not (since or until or compared):
+        return None
+    from ncdiag.base.errors import UsageError
+    from ncdiag.text import window_of as read
+
+    try:
+        return read(since, until, compared)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 Pid = Annotated[

@@ -12,11 +12,15 @@ from ncdiag.commands._judge import told
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import pour, write
 from ncdiag.commands._progress import showing
-from ncdiag.text import Item, partial, read_all
+from ncdiag.text import Item, Window, partial, read_all
 
 
-def write_partial(items: Callable[[], Iterable[Item]], options: Options, *, wrapped: bool = False) -> int:
+def write_partial(
+    items: Callable[[], Iterable[Item]], options: Options, *, wrapped: bool = False, window: Window | None = None
+) -> int:
     """Read the items and write them; the exit code is 0, or 3 if nothing was understood.
+
+    ``window``: of logs, read only the lines in this window of time.
 
     ``wrapped``: as lines that a sweep recognises among others (`ncdiag.agent.wrap`).
     """
@@ -24,7 +28,7 @@ def write_partial(items: Callable[[], Iterable[Item]], options: Options, *, wrap
         msg = "--partial writes input lines unchanged, so --redact has no effect on them; redact the report instead"
         raise UsageError(msg)
     with interruptible(quiet=options.quiet) as stop, showing(quiet=options.quiet) as progress:
-        case = read_all(told(items(), quiet=options.quiet), progress=progress, stop=stop)
+        case = read_all(told(items(), quiet=options.quiet), progress=progress, stop=stop, window=window)
     if wrapped:
         write("".join(lines(b"".join(partial.written(case, own_name())), own_name())), options.output)
     else:

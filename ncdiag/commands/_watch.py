@@ -15,7 +15,7 @@ from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
-from ncdiag.text import Growing, Item, Stop, TextSource
+from ncdiag.text import Growing, Item, Stop, TextSource, Window
 
 _TICK = 0.5
 _SETTLED = 1.0
@@ -27,12 +27,17 @@ _PATIENCE = 10.0
 class Watcher:
     """Follows files, or one pipe."""
 
-    def __init__(self, paths: Sequence[str], options: Options, silence: float) -> None:
-        """Raises InputError for a path that does not exist, UsageError for invalid options."""
+    def __init__(
+        self, paths: Sequence[str], options: Options, silence: float, window: Window | None = None
+    ) -> None:  # fmt: skip
+        """``window``: read only lines in this window of time.
+
+        Raises InputError for a path that does not exist, UsageError for invalid options.
+        """
         self._quiet, self._silence = options.quiet, silence
-        self._pipe = Growing("-") if "-" in paths else None
+        self._pipe = Growing("-", window=window) if "-" in paths else None
         but = [str(options.output)] if options.output is not None else []
-        self._files = Files([path for path in paths if path != "-"], but=but, must_exist=True)
+        self._files = Files([path for path in paths if path != "-"], but=but, must_exist=True, window=window)
         self._diagnoses = Diagnoses(options, sys.stdout, list)
         self._progress = Progress(silence)
         self._told, self._is_silent = 0, False

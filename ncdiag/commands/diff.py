@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import Lang, Language, application, language_of
+from ncdiag.commands._options import Lang, Language, Since, Until, application, language_of, window_of
 
 app = application()
 
@@ -38,6 +38,8 @@ def diff(
         bool, typer.Option("--verbose", "-v", help="Print all differences instead of one screen.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
+    since: Since = None,
+    until: Until = None,
     lang: Lang = None,
 ) -> int:
     """Set two inputs side by side."""
@@ -49,10 +51,12 @@ def diff(
     from ncdiag.diagnose import Options, difference
     from ncdiag.language import speak
     from ncdiag.report import changes
+    from ncdiag.text import Reading
 
     render = changes.renderer(form)
     speak(language := language_of(lang or (Language.en if form == "json" else None)))
-    cases = [case_of(path) for path in (before, after)]
+    window = window_of(since, until)
+    cases = [case_of(path, window) for path in (before, after)]
     found = difference(
         (before, cases[0]), (after, cases[1]), Options(nccl=nccl, language=language, show_secrets=show_secrets)
     )
@@ -64,6 +68,11 @@ def diff(
         render(found, width=shutil.get_terminal_size().columns, whole=verbose), output,
         encoding="utf-8" if form in {"html", "json"} else None,
     )  # fmt: skip
+    if not quiet:
+        empty = (text for case in cases for text in case.texts if isinstance(text, Reading) and not text.lines)
+        for text in empty if window is not None else ():
+            for note in text.notes:
+                say(f"{text.source}: {note}")
     lost = [path for path, case in zip((before, after), cases, strict=True) if not is_understood(case)]
     if lost and not quiet:
         say(f"nothing in {' and '.join(lost)} was recognised")

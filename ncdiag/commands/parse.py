@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import Options, application, shared
+from ncdiag.commands._options import Compared, Options, Since, Until, application, shared, window_of
 
 app = application()
 
@@ -29,9 +29,13 @@ def parse(
     each: Annotated[
         bool, typer.Option("--each", help="Treat each file as a separate job and print one line per job.")
     ] = False,
+    since: Since = None,
+    until: Until = None,
+    compared: Compared = None,
     options: Options,
 ) -> int:
     """Diagnose the logs of one job, or of many."""
+    window = window_of(since, until, compared)
     if partial:
         from ncdiag.base.errors import UsageError
         from ncdiag.commands._partial import write_partial
@@ -40,11 +44,11 @@ def parse(
         if each:
             msg = "--partial and --each cannot be used together: --partial makes no diagnosis"
             raise UsageError(msg)
-        return write_partial(lambda: inputs(files), options)
+        return write_partial(lambda: inputs(files), options, window=window)
     if each:
         from ncdiag.commands._each import judge_each
 
-        return judge_each(files, options)
+        return judge_each(files, options, window)
     from ncdiag.commands._judge import judge
 
-    return judge(files, options)
+    return judge(files, options, window)

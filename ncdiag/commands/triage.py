@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import Options, application, shared
+from ncdiag.commands._options import Compared, Options, Since, Until, application, shared, window_of
 from ncdiag.commands._output import say
 
 app = application()
@@ -21,14 +21,17 @@ def triage(
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask questions that would narrow it down (y, n, skip, or paste output).")
     ] = False,
+    since: Since = None,
+    until: Until = None,
+    compared: Compared = None,
     options: Options,
 ) -> int:
     """Diagnose a paste."""
     from ncdiag.commands._judge import judge, judge_asking
 
-    files = files or ["-"]
+    files, window = files or ["-"], window_of(since, until, compared)
     if ask:
-        return judge_asking(files, options)
+        return judge_asking(files, options, window)
     if files == ["-"] and not options.quiet and sys.stdin is not None and sys.stdin.isatty():
         say("paste the log or output here, then press Ctrl-D")
-    return judge(files, options)
+    return judge(files, options, window)

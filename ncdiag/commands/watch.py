@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import Options, application, shared
+from ncdiag.commands._options import Options, Since, Until, application, shared, window_of
 
 app = application()
 
@@ -27,6 +27,8 @@ def watch(
             metavar="SECONDS", min=0, help="Diagnose when the logs did not grow for this many seconds (0: never)."
         ),
     ] = 300.0,
+    since: Since = None,
+    until: Until = None,
     options: Options,
 ) -> int:
     """Follow logs; the exit code is that of the last diagnosis."""
@@ -37,4 +39,4 @@ def watch(
         raise UsageError(msg)
     from ncdiag.commands._watch import Watcher
 
-    return Watcher(logs, options, hang_after).watch()
+    return Watcher(logs, options, hang_after, window_of(since, until)).watch()

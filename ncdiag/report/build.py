@@ -29,6 +29,7 @@ from ncdiag.report import model
 from ncdiag.report.complaints import seen, told
 from ncdiag.report.isolating import with_tests
 from ncdiag.report.next_steps import next_steps
+from ncdiag.report.period import Window
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.restart import restart_of
 from ncdiag.report.suspects import suspects_of
@@ -65,8 +66,8 @@ class Read(msgspec.Struct, frozen=True):
     """What the report says about the input besides the facts; ``answered`` are questions that a person answered.
 
     ``is_given``: says whether the outputs that a rule asks for (``ip addr; ip route``) are in the input;
-    ``place_of``: the line of the first of them, empty where one is missing. ``lit``: what
-    the lines of the input say of each rule, by code.
+    ``place_of``: the line of the first of them, empty where one is missing. ``lit``: what the lines of the input say of
+    each rule, by code. ``window``: the window of time that was read.
     """
 
     inputs: tuple[model.Input, ...]
@@ -77,6 +78,7 @@ class Read(msgspec.Struct, frozen=True):
     is_given: Callable[[str], bool] = _never
     place_of: Callable[[str], str] = _nowhere
     lit: Mapping[str, Lit] = {}
+    window: Window | None = None
 
 
 def report(
@@ -100,7 +102,7 @@ def report(
         timeline=tuple(map(_moment, timeline(job, view))),
         ruled_out=(*(_ruled_out(view, diagnosis) if complaints else ()), *starmap(_excluded, diagnosis.excluded)),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
-        answers=diagnosis.answers,
+        answers=diagnosis.answers, window=read.window,
     )  # fmt: skip
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}

@@ -13,6 +13,7 @@ import msgspec
 from ncdiag.base.severity import Confidence, Severity
 from ncdiag.facts.model import OrderedBy, Step
 from ncdiag.report.differences import Beside, Change, Comparison
+from ncdiag.report.period import Window
 
 SCHEMA_VERSION = 1
 EVIDENCE_LIMIT = 5
@@ -367,6 +368,7 @@ class Report(Part, frozen=True, kw_only=True):
     ``check``. ``comparison``: differences between several hosts, ``alike`` the number of equal items, in reports of
     ``check``. ``baseline``: differences from a saved state. ``expired``: sentences about exceptions that have expired.
     ``next_steps``: what to do next, most useful first. ``restart``: what a restart is worth, if something failed.
+    ``window``: the window of time that was read, None for all.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -390,3 +392,4 @@ class Report(Part, frozen=True, kw_only=True):
     expired: tuple[str, ...] = ()
     next_steps: tuple[NextStep, ...] = ()
     restart: Restart | None = None
+    window: Window | None = None

@@ -1,0 +1,41 @@
+"""The window of time that was read, and what differs in it from the time before, as labelled lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.language import phrase, say
+from ncdiag.report import digest
+from ncdiag.report.model import Evidence, Report
+from ncdiag.report.period import Changed
+from ncdiag.report.sanitize import one_line
+
+
+def lines(report: Report) -> Iterator[tuple[str, str]]:
+    """(label, text) of each line, the most important first; none if the whole input was read."""
+    window = report.window
+    if window is None:
+        return
+    if window.changes is not None:
+        yield from _changes(window.changes)
+    yield say("Only lines"), phrase(window.text)
+    for note in window.notes:
+        yield say("Clock"), phrase(note)
+
+
+def _changes(changes: tuple[Changed, ...]) -> Iterator[tuple[str, str]]:
+    if not changes:
+        yield say("First change"), say("nothing differs from the time before")
+    for number, change in enumerate(changes):
+        yield say("First change") if not number else say("Then"), _change(change)
+
+
+def _change(change: Changed) -> str:
+    """``2026-05-03 03:11:40, new: <line> (train.log:702)``."""
+    text, place = one_line(change.text), digest.place(Evidence(change.source, change.line, change.text))
+    if change.what == "new":
+        return say("{time}, new: {text} ({place})", time=change.time, text=text, place=place)
+    return say(
+        "{time}, missing, came every {seconds} s before: {text} ({place})",
+        time=change.time, seconds=f"{change.every or 0:.3g}", text=text, place=place,
+    )  # fmt: skip
