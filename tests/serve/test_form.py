@@ -100,6 +100,17 @@ def test_downloads_are_in_the_page(served: Served, veth: str) -> None:
     )
 
 
+def test_the_page_reads_a_window_of_time(served: Served) -> None:
+    warn = "srv1:7:7 [0] NCCL WARN Call to connect to 10.0.0.{}<4000> failed : Connection refused"
+    text = f"2026-05-03 03:00:00 a\n{warn.format(8)}\n2026-05-03 03:10:00 b\n{warn.format(9)}\n"
+    report = served.report(text, since="03:10", until="2026-05-03 04:00")
+    assert report["window"]["text"] == "between 2026-05-03 03:10:00 and 2026-05-03 04:00:00"
+    assert {line["line"] for finding in report["findings"] for line in finding["evidence"]} == {4}
+    page = served.send(text, since="3 pm <").text
+    assert "&#x27;3 pm &lt;&#x27; is not a time" in page
+    assert 'value="3 pm &lt;"' in page
+
+
 def test_redaction_leaves_no_name_in_the_answer(served: Served, veth: str) -> None:
     page = served.send(veth, redact="on").text
     shown = page.partition('<div id="result"')[2]

@@ -52,7 +52,9 @@ class Page:
         before, after = self.halves(text=text, redact=redact, status=status)
         return before + result + after
 
-    def halves(self, *, text: str = "", redact: bool = False, status: str = "") -> tuple[str, str]:
+    def halves(
+        self, *, text: str = "", redact: bool = False, status: str = "", since: str = "", until: str = ""
+    ) -> tuple[str, str]:  # fmt: skip
         """(part before the result, part after it), so that the first can be sent while the user waits."""
         mark = "\0"
         promise = "kept" if self._settings.keep else "privacy"
@@ -63,6 +65,7 @@ class Page:
             version=escape(__version__), promise=promise,
             promise_text=escape(self.words[promise]), redacted=" checked" if redact else "",
             status=escape(status), text=escape(text.replace(mark, "")), result=mark,
+            since_value=escape(since.replace(mark, "")), until_value=escape(until.replace(mark, "")),
         )  # fmt: skip
         before, _, after = written.partition(mark)
         return before, after

@@ -31,7 +31,7 @@ RATE = 16 << 10
 """Bytes for which an upload may take a further second."""
 _FILE = "file"
 """The form field for files."""
-_FIELDS = frozenset({"format", "redact"})
+_FIELDS = frozenset({"format", "redact", "since", "until"})
 """Small fields that are read; others are dropped, so that a form with millions of them costs no memory."""
 _FIELD_LIMIT = 200
 _PARTS_LIMIT = FILES_LIMIT + 100

@@ -17,7 +17,7 @@ from ncdiag.apps.web.redacted import Redacted
 from ncdiag.apps.web.shown import Shown
 from ncdiag.apps.web.uploads import PASTE
 from ncdiag.apps.web.words import words
-from ncdiag.base.errors import NcdiagError
+from ncdiag.base.errors import NcdiagError, UsageError
 from ncdiag.facts.view import View
 from ncdiag.language import speaking
 from ncdiag.machine.inputs import inputs
@@ -27,7 +27,7 @@ from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import element, write
 from ncdiag.report.html.pictures import pictures
 from ncdiag.report.model import Report
-from ncdiag.text import Item, open_sources, read_all
+from ncdiag.text import Item, Window, open_sources, read_all, window_of
 
 if sys.platform != "win32":
     from ncdiag.machine.confine import confine
@@ -45,7 +45,8 @@ _GRACE = 5.0
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """An analysis to do: the ``names`` of the files in its ``folder``, and the choices on the page.
 
-    ``wants``: a single format, empty for the page's answer with all downloads.
+    ``wants``: a single format, empty for the page's answer with all downloads. ``since`` and ``until``: the window of
+    time to read, as for the options of the command line; empty for all.
     """
 
     folder: str
@@ -53,6 +54,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     language: str = "en"
     redact: bool = False
     wants: str = ""
+    since: str = ""
+    until: str = ""
     options: diagnose.Options = diagnose.DEFAULTS
     seconds: float = 60.0
     memory: int = 4 << 30
@@ -105,6 +108,8 @@ def _outcome(work: Work) -> Outcome:
 def _found(work: Work) -> Outcome:
     redacted = Redacted(work.names) if work.redact else None
     options = msgspec.structs.replace(work.options, language=work.language)
+    if work.since or work.until:
+        options = msgspec.structs.replace(options, window=_window(work))
     view, report = judged(inputs(work.names) if redacted is None else redacted.items(), options)
     shown = Shown(report, open_sources(work.names) if redacted is None else iter(redacted.texts))
     if work.wants:
@@ -120,9 +125,17 @@ def _found(work: Work) -> Outcome:
     )
 
 
+def _window(work: Work) -> Window | None:
+    """The window of time that was asked for on the page. Raises UsageError."""
+    try:
+        return window_of(work.since, work.until)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
 def judged(items: Iterable[Item], options: diagnose.Options) -> tuple[View, Report]:
     """The facts and the report; everything is read in this process, which must not start others."""
-    case = read_all(items, processes=1)
+    case = read_all(items, processes=1, window=options.window)
     view, report = diagnose.judged(case, diagnose.rules_for(options), options)
     return view, diagnose.written(report, case, options)
 
