@@ -16,6 +16,7 @@ import tempfile
 import time
 import venv
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from generate.healthy import write_info_log  # noqa: E402  (the tests' folder is
 from generate.kinds import KINDS, text  # noqa: E402
 from generate.output import write as write_output  # noqa: E402
 from generate.paste import paste  # noqa: E402
+from generate.stamped import write as write_stamped  # noqa: E402
 
 NCDIAG = [str(Path(sys.executable).parent / "ncdiag")]
 IMPORTS = [sys.executable, "-c", "import typer, rich.console, rich.table"]
@@ -47,6 +49,8 @@ KIND_SIZES = 0.2, 0.8
 """Megabytes of the texts of each kind."""
 PASTED = 1000
 """Lines of a paste."""
+WINDOW = 300
+"""Seconds of a window of time."""
 PEER = "xcl-lens"
 """Another program that reads logs of NCCL, from the package index; it is slow, so its log is shorter."""
 PEER_SHARE = 4
@@ -191,6 +195,23 @@ class Bench:
         row(f"{size / 1e9:.1f} GB, {OUTPUTS['output']}", "s", "MB/s", "peak MiB")
         row("ncdiag parse", f"{seconds:.0f}", rate(size, seconds), f"{memory:.0f}")
 
+    def window(self) -> None:
+        """Some minutes of a log of gigabytes, and the same minutes as a log without the rest."""
+        log = write_stamped(self.log, self.given.gigabytes * 1e9)
+        began = log.seconds // 2
+        since, until = (f"{log.begin + timedelta(seconds=at):%Y-%m-%d %H:%M:%S}" for at in (began, began + WINDOW - 1))
+        self.paste.write_bytes(b"".join(log.second(at) for at in range(began, began + WINDOW)))
+        commands = {
+            f"ncdiag parse, {WINDOW} s as a log without the rest (reference)": [*NCDIAG, "parse", str(self.paste)],
+            f"ncdiag parse --since --until, {WINDOW} s": [
+                *NCDIAG, "parse", str(self.log), "--since", since, "--until", until,
+            ],
+        }  # fmt: skip
+        taken = side_by_side(list(commands.values()), self.given.long_rounds)
+        row(f"{self.log.stat().st_size / 1e9:.1f} GB of {log.seconds} s", "s", "ratio")
+        for label, seconds in zip(commands, taken, strict=True):
+            row(label, f"{seconds:.2f}", f"{seconds / taken[0]:.2f}")
+
     def peer(self) -> None:
         """Another program on the same log."""
         if self.given.peers is None:
@@ -221,7 +242,7 @@ class Bench:
 TABLES: dict[str, Callable[[Bench], None]] = {
     "start": Bench.start, "short": Bench.short, "long": Bench.long, "output": Bench.output, "redact": Bench.redact,
     "kinds": Bench.kinds, "memory": Bench.memory,
-    "large": Bench.large, "peer": Bench.peer,
+    "large": Bench.large, "window": Bench.window, "peer": Bench.peer,
 }  # fmt: skip
 
 
