@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ SLACK = 60.0
 """Seconds by which the stamps of several processes in one log may be out of order."""
 _HELD = 4 << 20
 """Maximum number of bytes held back while no stamp was found."""
+_TAIL = 1 << 14
+"""Bytes at the end of a buffer in which its last stamp is searched."""
 _FULL = 1 << 19
 """Bytes from which on a buffer is passed on."""
 
@@ -33,9 +36,10 @@ class Cut:
     def __init__(self, bounds: Bounds, *, numbers: bool = False, ends: tuple[float, float] | None = None) -> None:
         """``numbers``: also lines in front of the window become empty lines, for a text that is read while it grows.
 
-        ``ends``: the first and last moment of the text, where it is known from elsewhere.
+        ``ends``: the first and last moment of a text whose stamps are known to grow: then the stamps inside of a buffer
+        in the middle of the window are not read.
         """
-        self._bounds, self._clock = bounds, Clock(bounds)
+        self._bounds, self._clock, self._grows = bounds, Clock(bounds), ends is not None
         self.first_line = 1
         self._begun = numbers
         self._inside: bool | None = None
@@ -51,6 +55,9 @@ class Cut:
     def feed(self, buffer: bytes) -> bytes:
         """The lines of a buffer that are in the window; the buffer ends at a line end."""
         out: list[bytes] = []
+        if self._grows and self._inside and self._is_within(buffer):
+            self._put(buffer, out)
+            return b"".join(out)
         if self._inside is None:
             buffer, self._held = self._held + buffer, b""
         at = 0
@@ -72,6 +79,14 @@ class Cut:
             return b""
         self._put(buffer[at:], out)
         return b"".join(out)
+
+    def _is_within(self, buffer: bytes) -> bool:
+        """Are the first and the last stamp of the buffer in the middle of the window?"""
+        low, high = self._bounds.since + SLACK, self._bounds.until - SLACK
+        for found in (next(stamps(buffer), None), *deque(stamps(buffer, max(0, len(buffer) - _TAIL)), maxlen=1)):
+            if found is None or not low <= self._clock.value(found[1]) <= high:
+                return False
+        return True
 
     def end(self) -> bytes:
         """What was held back: a text in which no stamp was found."""
