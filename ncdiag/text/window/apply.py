@@ -45,9 +45,10 @@ class Windows:
             offsets = ahead(files)
         moved = sorted({(host, round(seconds)) for host, seconds in offsets.values()})
         self._notes = tuple(
-            f"the clock of {host} is {abs(seconds)} s {'ahead' if seconds > 0 else 'late'}; its window was moved"
+            f"the clock of {host} is {seconds} s ahead; its window was moved" if seconds > 0
+            else f"the clock of {host} is {-seconds} s late; its window was moved"
             for host, seconds in moved
-        )
+        )  # fmt: skip
         found = [
             windowed(file, msgspec.structs.replace(self._bounds, ahead=offsets[file.name][1]))
             if file.name in offsets else windowed(file, self._bounds)

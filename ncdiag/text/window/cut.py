@@ -124,9 +124,10 @@ class Cut:
             times = f"{bounds.written(self._low)} to {bounds.written(self._high)}"
             found.append(f"it has no line {bounds.text()}: its times go from {times}")
         if self._back:
-            (high, low), times = self._back[0], f"{len(self._back)} times" if len(self._back) > 1 else "once"
-            moved = f"from {bounds.written(high)} to {bounds.written(low)}"
-            found.append(f"its stamps go back {times}, first {moved}; each line was taken by its stamp")
+            (high, low), times = self._back[0], len(self._back)
+            back = f"its stamps go back {times} times" if times > 1 else "its stamps go back once"
+            moved = f"first from {bounds.written(high)} to {bounds.written(low)}"
+            found.append(f"{back}, {moved}; each line was taken by its stamp")
         if "year" in self._lacks:
             found.append(f"its stamps have no year; the first was read as {written(self._lacks['year'])}")
         if "date" in self._lacks:
