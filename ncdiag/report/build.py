@@ -18,6 +18,7 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Context, Job, Moment, Trial, Want
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.accounts import communicator_account, node_count_text
 from ncdiag.facts.vocabulary.contradictions import told_conflicts
 from ncdiag.facts.vocabulary.hosts import unanswered
 from ncdiag.facts.vocabulary.runs import seen_trials
@@ -26,6 +27,7 @@ from ncdiag.fixes.values import Values
 from ncdiag.messages.vocabulary.ruled_out import ruled_out
 from ncdiag.messages.vocabulary.timeline import timeline
 from ncdiag.report import model
+from ncdiag.report.accounts import account
 from ncdiag.report.complaints import seen, told
 from ncdiag.report.isolating import with_tests
 from ncdiag.report.next_steps import next_steps
@@ -103,6 +105,7 @@ def report(
         ruled_out=(*(_ruled_out(view, diagnosis) if complaints else ()), *starmap(_excluded, diagnosis.excluded)),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=diagnosis.answers, window=read.window,
+        communicators=account(communicator_account(job, view), node_count_text(job, view)),
     )  # fmt: skip
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}

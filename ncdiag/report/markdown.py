@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from ncdiag.language import lead_in, say
-from ncdiag.report import digest, windows
+from ncdiag.report import digest, labelled
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.sanitize import one_line
 
@@ -23,8 +23,8 @@ def render(report: Report, **_: object) -> str:
     lines += [f"{inline(line)}\n" for line in digest.complained(report)]
     if report.summary.verdict == "nothing-understood":
         lines += [say(digest.HELP_WHEN_NOTHING), ""]
-    lines += [f"- {label}{say(': ')}{inline(text)}" for label, text in windows.lines(report)]
-    lines += [""] if report.window is not None else []
+    notes = [f"- {label}{say(': ')}{inline(text)}" for label, text in labelled.lines(report)]
+    lines += [*notes, ""] if notes else []
     first = digest.suspects_lead(report)
     lines += _suspects(report) if first else []
     found = digest.roots(report) or list(report.findings[:1])

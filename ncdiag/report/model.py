@@ -12,6 +12,7 @@ import msgspec
 
 from ncdiag.base.severity import Confidence, Severity
 from ncdiag.facts.model import OrderedBy, Step
+from ncdiag.report.accounts import Communicators
 from ncdiag.report.differences import Beside, Change, Comparison
 from ncdiag.report.period import Window
 
@@ -368,7 +369,8 @@ class Report(Part, frozen=True, kw_only=True):
     ``check``. ``comparison``: differences between several hosts, ``alike`` the number of equal items, in reports of
     ``check``. ``baseline``: differences from a saved state. ``expired``: sentences about exceptions that have expired.
     ``next_steps``: what to do next, most useful first. ``restart``: what a restart is worth, if something failed.
-    ``window``: the window of time that was read, None for all.
+    ``window``: the window of time that was read, None for all. ``communicators``: which were set up, and who is
+    missing; None if no set-up is seen to end.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -393,3 +395,4 @@ class Report(Part, frozen=True, kw_only=True):
     next_steps: tuple[NextStep, ...] = ()
     restart: Restart | None = None
     window: Window | None = None
+    communicators: Communicators | None = None

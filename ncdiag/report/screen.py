@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.language import cells, counted, lead_in, say
-from ncdiag.report import digest, restart, windows
+from ncdiag.report import digest, labelled, restart
 from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
 from ncdiag.report.next_steps import leading, worth_showing
 from ncdiag.report.page import COLOURS, Page
@@ -227,7 +227,7 @@ class _Layout:
             self.page.line(digest.failed(fault), first=lead_in("NCDIAG FAILED"))
         if self.report.restart is not None and self.level < self.NO_NOTES:
             self.page.line(restart.sentence(self.report.restart), first=lead_in("Restart"))
-        for label, text in windows.lines(self.report):
+        for label, text in labelled.lines(self.report):
             self._sentence(text, 2, first=f"{label}{say(': ')}", rest="    ")
             if self.level >= self.ONE_EVIDENCE:
                 break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from ncdiag.language import cells, lead_in, say
-from ncdiag.report import digest, windows
+from ncdiag.report import digest, labelled
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.page import COLOURS, Page
 from ncdiag.report.sanitize import one_line
@@ -37,7 +37,7 @@ def _head(page: Page, report: Report) -> None:
     page.put(digest.headline(report).upper(), COLOURS[report.findings[0].severity] if report.findings else "bold")
     for line in digest.complained(report):
         page.put(line, first="  ", rest="    ")
-    for label, text in windows.lines(report):
+    for label, text in labelled.lines(report, most=20):
         page.put(text, first=f"  {label}{say(': ')}", rest="    ", lead="bold")
     if digest.complained(report) and report.findings:
         page.blank()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, Level, Origin
-from ncdiag.facts.model.marks import COUNTS, FACE, IF_UNSET, LEAST, OF_HOST, SUM, UNION, WHOLE, Merge, furthest
+from ncdiag.facts.model.marks import BY_NAME, COUNTS, FACE, IF_UNSET, LEAST, OF_HOST, SUM, UNION, WHOLE, Merge, furthest
 from ncdiag.facts.model.network import Interface
 from ncdiag.facts.scalars import VersionRange
 
@@ -284,7 +284,9 @@ class Rank(Fact, frozen=True, kw_only=True):
 class Communicator(Fact, frozen=True, kw_only=True):
     """A communicator.
 
-    ``ranks_started`` and ``ranks_ready`` are the ranks that printed Init START and COMPLETE lines.
+    ``ranks_started`` and ``ranks_ready`` are the ranks that printed Init START and COMPLETE lines. ``parent`` is the id
+    of the communicator that it was split from; where its lines show no id, its ``id`` is the parent's with the number
+    and the color of the split (``0x5ae7/1.0``). ``open_on``: the hosts of the ranks that are not ready, by rank.
     """
 
     KEY = ("id",)
@@ -295,3 +297,4 @@ class Communicator(Fact, frozen=True, kw_only=True):
     parent: str | None = None
     ranks_started: Annotated[tuple[int, ...], UNION] = ()
     ranks_ready: Annotated[tuple[int, ...], UNION] = ()
+    open_on: Annotated[dict[str, str], BY_NAME] = {}

@@ -40,9 +40,7 @@ def is_stuck(communicator: Communicator, view: View) -> bool | None:
     started, ready = set(communicator.ranks_started), set(communicator.ranks_ready)
     if started <= ready or _went_on(view.job) or _warned(view.job):
         return False if started else None
-    if any(told.what == "hangs" for told in view.job.complaints):
-        return True
-    if any(event.event == _SILENT for event in view.job.events):
+    if is_said_to_hang(view.job):
         return True
     if view.job.timeouts or any(e.kind in {"cause", "symptom"} for e in view.job.events):
         return True
@@ -51,6 +49,11 @@ def is_stuck(communicator: Communicator, view: View) -> bool | None:
     files = {span.source for r in members(communicator, view) if (span := r.provenance.get("")) is not None}
     alike = len(files) > 1 and not ready and len(started) != communicator.nranks
     return True if alike else None
+
+
+def is_said_to_hang(job: Job) -> bool:
+    """Does a person, or `ncdiag run` or `watch`, say that the job hangs?"""
+    return any(told.what == "hangs" for told in job.complaints) or any(event.event == _SILENT for event in job.events)
 
 
 def _warned(job: Job) -> bool:

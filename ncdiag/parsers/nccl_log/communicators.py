@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers.nccl_log.calls import Calls, Last, Place, Sum
+from ncdiag.parsers.nccl_log.lives import Life
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 
 COMM_LIMIT = 65536
@@ -19,21 +21,46 @@ Process = tuple[str | None, int | None]
 
 
 def communicators(records: Iterable[Record]) -> Iterator[Observation]:
-    """The communicators whose id was told; a rank that is ready has started."""
-    told = [life for record in records for lives in record.lives.all().values() for life in lives if life.init.comm]
-    found: dict[str, tuple[Span, dict[str, Any], set[int], set[int]]] = {}
-    for life in sorted(told, key=lambda life: life.first.line):
-        init, name = life.init, life.init.comm or ""
+    """The communicators that can be named, in the order of their first lines; a rank that is ready has started.
+
+    A name is the id that a line shows, or that of the parent with the number and the color of the split.
+    """
+    found: dict[str, tuple[Span, dict[str, Any], dict[int, str | None], set[int]]] = {}
+    for name, parent, host, life in _named(records):
+        init = life.init
         if name not in found and len(found) >= COMM_LIMIT:
             continue
-        _, fields, started, ready = found.setdefault(name, (life.first, {}, set(), set()))
-        values = {"nranks": init.nranks, "nhosts": init.nhosts, "parent": init.parent}
+        _, fields, started, ready = found.setdefault(name, (life.first, {}, {}, set()))
+        values = {"nranks": init.nranks, "nhosts": init.nhosts, "parent": parent}
         fields |= {field: value for field, value in values.items() if value is not None}
-        started |= {init.rank} if life.started or life.ready else set()
+        if life.started or life.ready:
+            started.setdefault(init.rank, host)
         ready |= {init.rank} if life.ready else set()
     for name, (where, fields, started, ready) in found.items():
-        fields |= {"ranks_started": sorted(started), "ranks_ready": sorted(ready)}
-        yield Observation(entity="Communicator", key=(name,), span=where, fields=fields, standing="process")
+        open_on = {str(rank): host for rank, host in sorted(started.items()) if rank not in ready and host is not None}
+        ranks = {"ranks_started": sorted(started), "ranks_ready": sorted(ready), "open_on": open_on}
+        told = {**fields, **{field: value for field, value in ranks.items() if value or field != "open_on"}}
+        yield Observation(entity="Communicator", key=(name,), span=where, fields=told, standing="process")
+
+
+def _named(records: Iterable[Record]) -> Iterator[tuple[str, str | None, str | None, Life]]:
+    """(name, name of the parent, host, life) of each communicator of each process, in the order of their first lines.
+
+    NCCL 2.23 and later print no id for a communicator that was split from another: its hash is made of the hash of the
+    parent, the number of the split and the color (init.cc), and so is its name here.
+    """
+    lives = [
+        (life.first.line, record.key[:2], pointer, life)
+        for record in records for pointer, told in record.lives.all().items() for life in told
+    ]  # fmt: skip
+    names: dict[tuple[Process, str], str | None] = {}
+    for _, process, pointer, life in sorted(lives, key=itemgetter(0)):
+        init = life.init
+        parent = names.get((process, init.parent)) if init.parent is not None else None
+        name = init.comm or (f"{parent}/{init.branch}" if parent is not None and init.branch is not None else None)
+        names[process, pointer] = name
+        if name is not None:
+            yield name, parent, process[0], life
 
 
 class CallsOfRanks:

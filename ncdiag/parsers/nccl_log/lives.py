@@ -53,7 +53,7 @@ def _described(new: Init, old: Init) -> Init:
     return msgspec.structs.replace(
         new, comm=new.comm or old.comm, cuda_dev=old.cuda_dev if new.cuda_dev is None else new.cuda_dev,
         bus_id=new.bus_id or old.bus_id, parent=new.parent or old.parent, state=new.state or old.state,
-        nhosts=old.nhosts if new.nhosts is None else new.nhosts,
+        nhosts=old.nhosts if new.nhosts is None else new.nhosts, branch=new.branch or old.branch,
     )  # fmt: skip
 
 

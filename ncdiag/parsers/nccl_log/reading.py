@@ -42,6 +42,8 @@ class Init(msgspec.Struct, frozen=True):
     parent: str | None = None
     nhosts: int | None = None
     state: str | None = None
+    branch: str | None = None
+    """The number and the color of the split of ``parent`` (a pointer)."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -200,6 +202,7 @@ def _comm(found: re.Match[str]) -> Reading:
         int(found["rank"]), int(found["nranks"]), found["pointer"], named.get("commId"),
         _int(named.get("cudaDev")), nccl_bus_id(int(named["busId"], 16)) if "busId" in named else None,
         named.get("parent"), _int(named.get("nNodes")), state,
+        f"{named['Count']}.{named['color']}" if {"Count", "color"} <= named.keys() else None,
     )  # fmt: skip
     told = _told(text, "INFO")[0] if not text.endswith(("Init START", "Init COMPLETE")) else None
     return Reading(init=init, told=told, versions=_init_versions(found["api"], text))
@@ -330,8 +333,8 @@ _COMM = re.compile(
     r"rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9})"
 )
 _OF_COMM = re.compile(
-    r" (commId|parent|cudaDev|busId|nNodes) (?=((?:(?<= commId )|(?<= parent ))0x[\w.]+"
-    r"|(?<= cudaDev )\d{1,4}|(?<= busId )[0-9a-f]{1,12}\b|(?<= nNodes )\d{1,6}))"
+    r"(?: |split|child)(commId|parent|cudaDev|busId|nNodes|Count|color) (?=((?:(?<= commId )|(?<= parent ))0x[\w.]+"
+    r"|(?<= cudaDev )\d{1,4}|(?<= busId )[0-9a-f]{1,12}\b|(?<= nNodes )\d{1,6}|(?:(?<=Count )|(?<=color ))\d{1,10}))"
 )
 _SETTING = re.compile(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
 _VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+\.\d+[\w.+-]*)")

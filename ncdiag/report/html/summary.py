@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncdiag.language import phrase, say
-from ncdiag.report import digest, windows
+from ncdiag.report import digest, labelled
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Element, element
 from ncdiag.report.model import Report
@@ -45,7 +45,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield "NCCL", version or say("version unknown")
     counts = ((known.errors, "error"), (known.warnings, "warning"), (known.infos, "note"))
     yield say("Findings"), say(", ").join(digest.counted(n, noun) for n, noun in counts if n) or say("none")
-    yield from windows.lines(report)
+    yield from labelled.lines(report)
     if not_understood := digest.not_understood(report):
         yield say("Read"), not_understood
     elif lines := sum(item.lines for item in report.inputs):

@@ -76,7 +76,9 @@ def test_each_observation_has_its_own_line_as_evidence() -> None:
 
 
 def test_communicators() -> None:
-    assert fields(scan(SAMPLE), "Communicator") == {"nranks": 2, "ranks_started": [0, 1], "ranks_ready": []}
+    assert fields(scan(SAMPLE), "Communicator") == {
+        "nranks": 2, "ranks_started": [0, 1], "ranks_ready": [], "open_on": {"0": "node1", "1": "node2"},
+    }  # fmt: skip
 
 
 def test_settings_belong_to_their_process() -> None:

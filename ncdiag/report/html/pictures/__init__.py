@@ -9,7 +9,17 @@ from ncdiag.facts.view import View
 from ncdiag.language import say
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Element, element
-from ncdiag.report.html.pictures import bandwidth, environment, hosts, ranks, rings, timeline, topology, wiring
+from ncdiag.report.html.pictures import (
+    bandwidth,
+    communicators,
+    environment,
+    hosts,
+    ranks,
+    rings,
+    timeline,
+    topology,
+    wiring,
+)
 
 Draw = Callable[[View, Context], Element | None]
 
@@ -20,6 +30,7 @@ _DRAWN: tuple[tuple[str, Draw], ...] = (
     ("connections between ranks", wiring.draw),
     ("rings", rings.draw),
     ("timeline", timeline.draw),
+    ("communicators", communicators.draw),
     ("bandwidth", bandwidth.draw),
     ("environment", environment.draw),
 )

@@ -1,26 +1,26 @@
-"""The window of time that was read, and what differs in it from the time before, as labelled lines."""
+"""Labelled lines of a report: the window of time that was read, what changed in it, and incomplete communicators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ncdiag.language import phrase, say
-from ncdiag.report import digest
+from ncdiag.report import accounts, digest
 from ncdiag.report.model import Evidence, Report
 from ncdiag.report.period import Changed
 from ncdiag.report.sanitize import one_line
 
 
-def lines(report: Report) -> Iterator[tuple[str, str]]:
-    """(label, text) of each line, the most important first; none if the whole input was read."""
+def lines(report: Report, most: int = 3) -> Iterator[tuple[str, str]]:
+    """(label, text) of each line, the most important first; ``most``: number of communicators that are named."""
     window = report.window
-    if window is None:
-        return
-    if window.changes is not None:
+    if window is not None and window.changes is not None:
         yield from _changes(window.changes)
-    yield say("Only lines"), phrase(window.text)
-    for note in window.notes:
-        yield say("Clock"), phrase(note)
+    yield from accounts.lines(report.communicators, most)
+    if window is not None:
+        yield say("Only lines"), phrase(window.text)
+        for note in window.notes:
+            yield say("Clock"), phrase(note)
 
 
 def _changes(changes: tuple[Changed, ...]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,119 @@
+"""The account of the communicators: which are complete, who is missing, and how many nodes NCCL counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.accounts import communicator_account, node_count_text, open_text
+from ncdiag.report import accounts
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
+from ncdiag.text.sources.files import TextSource
+
+START, COMPLETE = "START", "COMPLETE"
+
+
+def line(rank: int, text: str, host: str = "srv{}", pointer: int = 0x5000) -> str:
+    return f"{host.format(rank // 2)}:{100 + rank}:{100 + rank} [0] NCCL INFO comm 0x{pointer + rank:x} {text}\n"
+
+
+def init(rank: int, nranks: int, comm: str, *states: str, own: int | None = None, host: str = "srv{}") -> str:
+    """The lines of one process; ``own``: its rank in the communicator, if that is not the rank in the job."""
+    number, pointer = rank if own is None else own, int(comm, 16) << 16
+    return "".join(
+        line(rank, f"rank {number} nranks {nranks} cudaDev 0 busId 1b000 commId {comm} - Init {state}", host, pointer)
+        for state in states
+    )
+
+
+def view_of(text: str) -> View:
+    return View(job_of([read_source(TextSource.of_bytes("x.log", text.encode()))], []))
+
+
+def told(text: str, most: int = 3) -> list[tuple[str, str]]:
+    view = view_of(text)
+    account = accounts.account(communicator_account(view.job, view), node_count_text(view.job, view))
+    return list(accounts.lines(account, most))
+
+
+def whole(comm: str = "0x1") -> str:
+    return "".join(init(rank, 4, comm, START, COMPLETE) for rank in range(4))
+
+
+def test_the_ranks_that_did_not_finish_are_named_with_their_hosts() -> None:
+    pair = init(2, 2, "0x2", START, own=0) + init(3, 2, "0x2", START, COMPLETE, own=1)
+    assert told(whole() + pair) == [
+        ("Communicators", "1 of 2 communicators are complete; 0x2: rank 0 of 2 on srv1 never finished")
+    ]
+
+
+def test_a_rank_that_did_not_begin_is_named_where_all_ranks_are_in_the_input() -> None:
+    one = init(0, 3, "0x2", START, COMPLETE) + init(1, 3, "0x2", START)
+    said = "rank 1 of 3 on srv0 never finished, rank 2 of 3 never began"
+    assert told(whole() + one) == [("Communicators", f"1 of 2 communicators are complete; 0x2: {said}")]
+    one_rank = init(0, 4, "0x1", START, COMPLETE) + init(0, 3, "0x2", START, COMPLETE)
+    assert told(one_rank) == []
+
+
+@pytest.mark.parametrize("text", [whole(), whole() + whole("0x2"), "".join(init(n, 4, "0x1", START) for n in range(4))])
+def test_nothing_is_said_of_complete_ones_and_of_a_log_that_shows_no_end(text: str) -> None:
+    assert told(text) == []
+
+
+def test_the_first_ones_are_named_and_the_others_counted() -> None:
+    text = whole() + "".join(init(0, 2, f"0x{number}", START) for number in range(2, 7))
+    ((_, said),) = told(text, 2)
+    assert said.startswith("1 of 6 communicators are complete; 0x2: rank 0 of 2 on srv0 never finished")
+    assert said.endswith("; and 3 more")
+    account = accounts.account(communicator_account((view := view_of(text)).job, view), "")
+    assert account is not None
+    assert [one.number for one in account.listed] == [2, 3, 4, 5, 6, 1]
+
+
+def test_who_is_missing_as_the_title_of_a_finding() -> None:
+    view = view_of(whole() + init(0, 4, "0x2", START) + init(1, 4, "0x2", START, COMPLETE))
+    texts = {one.id: open_text(one, view) for one in view.job.communicators}
+    assert texts == {
+        "0x1": "",
+        "0x2": "rank 0 of 4 on srv0 never finished the setup of communicator 0x2; "
+               "ranks 2-3 of 4 never began the setup of communicator 0x2; another one is complete",
+    }  # fmt: skip
+
+
+def nodes(count: int, extra: str = "", host: str = "srv{}", mnnvl: int = 0) -> str:
+    lines = [
+        init(rank, 4, "0x1", START, host=host)
+        + line(rank, f"rank {rank} nRanks 4 nNodes {count} localRanks 2 localRank 0 MNNVL {mnnvl}", host, 0x10000)
+        + extra.format(host=host.format(rank // 2), pid=100 + rank, rank=rank)
+        for rank in range(4)
+    ]
+    return "".join(lines)
+
+
+HOSTID = "{{host}}:{{pid}}:{{pid}} [0] NCCL INFO NCCL_HOSTID set by environment to {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (nodes(2), ""),
+        (
+            nodes(1, mnnvl=1),
+            "NCCL counts 1 for 2 host names (srv[0-1]): an NVLink domain over several hosts is one node",
+        ),
+        (nodes(1, HOSTID.format("all")), "NCCL counts 1 for 2 host names (srv[0-1]): NCCL_HOSTID is the same"),
+        (nodes(1), "NCCL counts 1 for 2 host names (srv[0-1]): hosts with the same NCCL_HOSTID, or in one NVLink"),
+        (nodes(4, HOSTID.format("{rank}")), "NCCL counts 4 for 2 host names (srv[0-1]): NCCL_HOSTID is set, and ranks"),
+        (nodes(2, host="pod"), "NCCL counts 2 for 1 host names (pod): machines with one host name"),
+    ],
+)
+def test_other_counts_of_nodes_are_explained(text: str, said: str) -> None:
+    found = node_count_text((view := view_of(text)).job, view)
+    assert found.startswith(said)
+    assert bool(found) == bool(said)
+
+
+def test_nothing_is_said_of_nodes_where_ranks_are_missing() -> None:
+    text = "".join(part for part in nodes(1).splitlines(keepends=True) if "srv0" in part)
+    assert node_count_text((view := view_of(text)).job, view) == ""
