@@ -1,0 +1,110 @@
+"""How long a link was down, beside the time for which a queue pair retries.
+
+A queue pair waits 4.096 us * 2^timeout for an acknowledgement and repeats the packet as often as its retry count says
+(InfiniBand specification, transport timer and retry counter). The specification lets hardware wait up to four times as
+long, so that the time computed here is the shortest.
+"""
+
+from __future__ import annotations
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.formats.stamps import stamp_of
+from ncdiag.knowledge.ib.links import is_link_loss, lost_port
+from ncdiag.nccl import environment
+
+_LOSSES = ("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
+_RETURNS = frozenset({"ib-async-event", "hca-link", "interface-link-up", "carrier-gained"})
+_UPTIME = lazy_regex(r"\[ {0,12}(\d{1,10}\.\d{1,9})\]")
+_UNIT = 4.096e-6
+_USUAL, _LARGEST = 22, 31
+
+
+@derived_of(*_LOSSES)
+def outage_seconds(event: Event, view: View) -> float | None:
+    """Seconds from the loss of a link to the line that shows it again; None where times or that line are missing."""
+    begin = _seconds(event)
+    if begin is None or not is_link_loss(event, view):
+        return None
+    later = (one for one in view.job.events if one.event in _RETURNS and one.host == event.host)
+    up = next((one for one in later if one.order > event.order and _same_port(one, event, view)), None)
+    end = _seconds(up) if up is not None else None
+    if up is None or end is None or end <= begin or is_link_loss(up, view):
+        return None
+    view.note(event)
+    view.note(up)
+    return end - begin
+
+
+def _same_port(one: Event, event: Event, view: View) -> bool:
+    return lost_port(one, view) == lost_port(event, view)
+
+
+def _seconds(event: Event) -> float | None:
+    """The time of a line, of any clock: the difference of two lines of one host is meant."""
+    span = event.provenance.get("")
+    if event.time is not None or span is None:
+        return event.time
+    uptime = _UPTIME.search(span.text)
+    if uptime is not None:
+        return float(uptime[1])
+    stamp = stamp_of(span.text.encode())
+    return stamp.wall if stamp is not None else None
+
+
+@derived_of(*_LOSSES)
+def retry_seconds(event: Event, view: View) -> float | None:
+    """Seconds for which a queue pair of NCCL retries: 4.096 us * 2^NCCL_IB_TIMEOUT * NCCL_IB_RETRY_CNT.
+
+    None where a timeout of 0 (no limit) is set, or where the defaults of the release are not known.
+    """
+    timeout, retries = (_number(name, view) for name in ("NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT"))
+    return _lasting(timeout, retries) if timeout and retries is not None else None
+
+
+def _lasting(timeout: int, retries: int) -> float:
+    return float(_UNIT * 2 ** min(timeout, _LARGEST) * retries)
+
+
+def _number(name: str, view: View) -> int | None:
+    """The value of a variable, or its default where nothing sets it."""
+    setting = view.setting(view.job, name)
+    if setting is not None and setting.is_set is not False:
+        view.note(setting)
+        return setting.number
+    value = environment.resolve(name, None, view.version(view.job)).effective
+    return value if isinstance(value, int) else None
+
+
+@derived_of(*_LOSSES)
+def outlasts_retries(event: Event, view: View) -> bool | None:
+    """Was the link down for longer than a queue pair retries?"""
+    outage, retries = outage_seconds(event, view), retry_seconds(event, view)
+    return None if outage is None or retries is None else outage > retries
+
+
+@derived
+def outage_text(event: Event, view: View) -> str:
+    """``19 s, and the retries of a queue pair last 7.5 s (with NCCL_IB_TIMEOUT=22: 120 s)``."""
+    outage, retries = outage_seconds(event, view), retry_seconds(event, view)
+    if outage is None or retries is None:
+        return "an unknown time"
+    longer = f"with NCCL_IB_TIMEOUT={timeout_that_lasts(event, view)}: {lasting_text(event, view)}"
+    return f"{outage:.3g} s, and the retries of a queue pair last {retries:.3g} s ({longer})"
+
+
+@derived
+def timeout_that_lasts(event: Event, view: View) -> str:
+    """The NCCL_IB_TIMEOUT whose retries last longer than the outage: 22 if that is enough, at most 31."""
+    outage, retries = outage_seconds(event, view) or 0.0, _number("NCCL_IB_RETRY_CNT", view) or 0
+    lasting = (one for one in range(_USUAL, _LARGEST) if _lasting(one, retries) > outage)
+    return str(next(lasting, _LARGEST))
+
+
+@derived
+def lasting_text(event: Event, view: View) -> str:
+    """How long its retries last: ``120 s``."""
+    retries = _number("NCCL_IB_RETRY_CNT", view) or 0
+    return f"{_lasting(int(timeout_that_lasts(event, view)), retries):.3g} s"
