@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Gpu, Job, RasProblem, RasReport
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import is_timeout
 
 _FIELDS = {
     "remapping_pending": "bad memory rows wait for a reset to be replaced",
@@ -83,6 +84,18 @@ def silent_text(report: RasReport, view: View) -> str:
         missing = [p for p in report.processes if p.state == "missing"]
         parts = [f"process {p.pid} on {p.node}" for p in missing]
     return _listed(parts)
+
+
+@derived
+def misses_timeout(report: RasReport, view: View) -> bool:
+    """Did a watchdog give up, while all communicators of the report run, with equal counts and without an error?"""
+    late = next((timeout for timeout in view.job.timeouts if is_timeout(timeout, view)), None)
+    calm = all(group.status == "RUNNING" and not group.errors for group in report.groups)
+    if late is None or not report.groups or not calm or report.problems or report.processes:
+        return False
+    view.note(report)
+    view.note(late)
+    return True
 
 
 def _silent(report: RasReport) -> list[RasProblem]:
