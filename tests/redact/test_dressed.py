@@ -45,3 +45,8 @@ def test_whole_lines_in_other_clothes_are_searched() -> None:
     assert len(made) > 5000
     found = Counter(each.clothes for each in made if left(hide(f"first\n{each.text}\nlast"), each))
     assert found.total() <= ALLOWED * len(made), found
+
+
+def test_a_row_of_a_table_is_searched_for_other_secrets_too() -> None:
+    rows = ["user,password,store", "ann,kelp8Meadow,db://ann:plumTrain60@store/x", "bob,n0rdWind77,none", "", "a,b,c"]
+    assert hide("\n".join(rows)) == ("user,password,store\nann,***,db://***@store/x\nbob,***,none\n\na,b,c")

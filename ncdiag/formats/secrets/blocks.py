@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.secrets.cells import Header, alone, header
+from ncdiag.formats.secrets.cells import alone
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
 from ncdiag.formats.secrets.pairs import value_at
 
@@ -164,21 +164,6 @@ class _Next(Block):
         return line[:begin] + HIDDEN + line[begin + len(text) :], None
 
 
-class _Columns(Block):
-    """Rows of a table, in columns of which there are secrets."""
-
-    def __init__(self, head: Header) -> None:
-        self._head = head
-
-    def removed(self, line: str) -> tuple[str | None, Block | None]:
-        spans = self._head.values(line)
-        if spans is None:
-            return None, None
-        for begin, end in sorted(spans, reverse=True):
-            line = line[:begin] + HIDDEN + line[end:]
-        return line, self
-
-
 class _CellBelow(Block):
     """A cell of HTML on a line of its own, after one with the name of a secret."""
 
@@ -214,13 +199,14 @@ def opened(lines: Sequence[str], index: int, promised: Promise) -> Block | None:
         block = _Key(int(putty["lines"]))
         block.begins_here = False
         return block
-    if promised and not alone(line):
-        return _Value(promised)
+    cell = alone(line)
+    if promised or cell:
+        return _CellBelow() if cell else _Value(promised)
     if (data := _DATA.match(line)) and (
         data["name"] == "stringData" or _kind(lines, index) in {"Secret", "SealedSecret"}
     ):
         return _Deeper(_depth(line), mapping=True)
-    return _of_table(line) or _of_field(line, lines[index + 1] if index + 1 < len(lines) else "") or _of_next(line)
+    return _of_field(line, lines[index + 1] if index + 1 < len(lines) else "") or _of_next(line)
 
 
 def _of_field(line: str, below: str) -> Block | None:
@@ -236,14 +222,6 @@ def _of_field(line: str, below: str) -> Block | None:
         if named >= Promise.LIKELY and _depth(below) > _depth(line) and not _FIELD.match(below):
             return _Next(named, indent=_depth(line))
     return None
-
-
-def _of_table(line: str) -> Block | None:
-    """What follows a cell with the name of a secret on a line of its own, or a header with columns of secrets."""
-    if alone(line):
-        return _CellBelow()
-    head = header(line)
-    return _Columns(head) if head else None
 
 
 def _of_next(line: str) -> Block | None:

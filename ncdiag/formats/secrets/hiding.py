@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.chance import in_run
 from ncdiag.formats.secrets.layers import as_text, views
@@ -82,7 +83,7 @@ class Hiding:
             listed = "|".join(map(re.escape, sorted(self._known, key=len, reverse=True)))
             self._pattern = len(self._known), re.compile(listed)
         pattern = self._pattern[1]
-        return line if pattern is None else pattern.sub("***", line)
+        return line if pattern is None else pattern.sub(HIDDEN, line)
 
 
 def _may_hold(line: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.blocks import Block, opened
+from ncdiag.formats.secrets.cells import Header, header
 from ncdiag.formats.secrets.chance import in_run
 from ncdiag.formats.secrets.layers import as_text, views
 from ncdiag.formats.secrets.names import Promise, looks_random
@@ -53,7 +54,9 @@ class Secrets:
         self.counts: Counter[str] = Counter() if counts is None else counts
         self.known: set[str] = set() if known is None else known
         self._block: Block | None = None
+        self._table: Header | None = None
         self._below: dict[int, list[Span]] = {}
+        """Parts of secrets that begin on lines before them."""
         self._quiet: dict[bytes, int] = {}
         self._promising: set[int] = set()
         """Lines of this part that announce a secret on another line, or are in a block that may contain one."""
@@ -70,7 +73,7 @@ class Secrets:
         made: dict[int, str] = {}
         done = -1
         for index in (*wanted, len(lines)):
-            while self._block is not None and done + 1 < index:
+            while (self._block or self._table) and done + 1 < index:
                 done += 1
                 self._look(lines, done, made)
             if done < index < len(lines):
@@ -109,6 +112,7 @@ class Secrets:
         if self._in_block(line, index, made):
             return
         spans, promised, valued = self._one(line)
+        spans += self._in_table(line)
         for place, more in across(lines, index).items():
             self._below.setdefault(place, []).extend(more)
         hidden = self._without(line, [*spans, *self._below.pop(index, ())])
@@ -117,7 +121,8 @@ class Secrets:
         if promised and not valued:
             self._value_above(lines, index, promised, made)
         self._block = self._block or opened(lines, index, promised if not valued else Promise.NONE)
-        if promised or self._block is not None:
+        self._table = self._table or header(line)
+        if promised or self._block or self._table:
             self._promising.add(index)
         if self._block is not None and self._block.begins_here:
             self._block.begins_here = False
@@ -135,6 +140,13 @@ class Secrets:
             self._count(line)
             made[index] = new
         return self._block is not None or new != line
+
+    def _in_table(self, line: str) -> list[Span]:
+        """The secrets in a row of the table whose header was read; a line with other cells ends it."""
+        spans = self._table.values(line) if self._table else None
+        if spans is None:
+            self._table = None
+        return spans or []
 
     def _value_above(self, lines: Sequence[str], index: int, promised: Promise, made: dict[int, str]) -> None:
         """Handle ``- value: x`` with ``name: TOKEN`` on the following line."""
