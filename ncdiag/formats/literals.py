@@ -29,7 +29,7 @@ _SHORTEST = 2
 _WIDEST = 26
 """Maximum size of a range whose letters are expanded."""
 _REMEMBERED = 1 << 16
-_WORTHWHILE, _TOGETHER = 1 << 13, 1 << 20
+_WORTHWHILE, _TOGETHER = 1 << 13, 1 << 17
 """Minimum number of characters for which a table of all literals is made, and maximum number searched at a time."""
 _ZEROS = str.maketrans("123456789", "000000000")
 

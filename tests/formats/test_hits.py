@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from generate.kinds import KINDS, text
@@ -36,7 +37,7 @@ def search(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 @pytest.mark.usefixtures("search")
-@pytest.mark.parametrize("together", [50, 1 << 20])
+@pytest.mark.parametrize("together", [50, 1 << 17])
 def test_the_owners_of_each_line_are_those_that_a_search_in_it_alone_finds(
     together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,3 +88,27 @@ def test_a_pattern_matches_no_line_in_which_it_is_not_tried(guarded: Guarded) ->
 def test_a_pattern_without_a_literal_is_refused() -> None:
     with pytest.raises(ValueError, match="no literal"):
         list(Guarded(re.compile(r"\d+")).of_lines(["7"]))
+
+
+def test_what_is_found_in_a_text_full_of_literals_is_kept_for_a_part_of_it_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("ahocorasick_rs")
+    searched: list[int] = []
+    search_for = literals.search_for
+
+    def counted(needed: Sequence[str]) -> hits.Search:
+        search = search_for(needed)
+        assert search is not None
+
+        def search_in(given: str) -> Sequence[tuple[int, int, int]]:
+            searched.append(len(search(given)))
+            return search(given)
+
+        return search_in
+
+    monkeypatch.setattr(literals, "search_for", counted)
+    found = table().of_lines(["ranks error an " * 100] * 1000)
+    assert found == [{"rank", "error", "short"}] * 1000
+    assert sum(searched) >= 500_000
+    assert max(searched) <= 100_000
