@@ -50,7 +50,7 @@ def facts(
     items = told(inputs(files), quiet=quiet)
     if unread:
         if redact:
-            msg = "--unread prints input lines unchanged; redact them with `ncdiag redact`"
+            msg = "--unread prints input lines with their names; redact them with `ncdiag redact`"
             raise UsageError(msg)
         spans = [span for reading in read_all(items).readings for span in reading.unread]
         texts = [span.text for span in spans]
