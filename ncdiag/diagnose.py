@@ -137,10 +137,12 @@ def hiding_of(*cases: Case) -> Hiding:
 def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, model.Report]:
     """The facts of a case, and the report on it."""
     view = view_of(case.job(), options.nccl)
-    compared = _compared(view) if options.table else None
-    if compared is not None and compared.odd:
-        job = msgspec.structs.replace(view.job, events=(*view.job.events, *compared.odd))
-        view = view_of(job, options.nccl)
+    compared = None
+    if options.table:
+        view = view_of(_of_answers(view.job), options.nccl)
+        compared = _compared(view)
+        if compared is not None and compared.odd:
+            view = view_of(msgspec.structs.replace(view.job, events=(*view.job.events, *compared.odd)), options.nccl)
     values = Values(view, rules)
     looked = [_looked(look) for look in case.looks]
     understood = any(each.has_facts for each in looked)
@@ -169,15 +171,22 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     if not (options.table or options.launch):
         return view, report
     from ncdiag.checks.book import book, launch_book
-    from ncdiag.report.checked import table  # most commands inspect no machine
+    from ncdiag.report.checked import table, with_actions  # most commands inspect no machine
 
     looks = launch_book() if options.launch else book()
-    report = msgspec.structs.replace(report, looks=table(view, verdicts, diagnosis.findings, _not_seen(looked), looks))
+    rows = table(view, verdicts, diagnosis.findings, _not_seen(looked), looks)
+    report = msgspec.structs.replace(report, looks=with_actions(rows, report.findings))
     if compared is not None:
         report = msgspec.structs.replace(report, comparison=compared.found.different, alike=compared.found.alike)
     if options.baseline is not None:
         report = msgspec.structs.replace(report, baseline=_beside(options.baseline, view))
     return view, msgspec.structs.replace(report, next_steps=next_steps(report))
+
+
+def _of_answers(job: Job) -> Job:
+    """The job without hosts that a sweep asked in vain: nothing is known of them, which would leave all rules open."""
+    silent = unanswered(job)
+    return msgspec.structs.replace(job, hosts=tuple(host for host in job.hosts if host.name not in silent))
 
 
 class _Compared(NamedTuple):
@@ -194,13 +203,13 @@ class _Compared(NamedTuple):
 
 
 def _compared(view: View) -> _Compared | None:
-    """The comparison of the hosts that were seen; None for fewer than two."""
+    """The comparison of the hosts; None for fewer than two."""
     if len(view.hosts) < 2:  # noqa: PLR2004
         return None
     from ncdiag.comparing import groups, odd  # most commands inspect no machine
     from ncdiag.comparing.values import of_hosts
 
-    found = groups.compare(of_hosts(view), view.hosts.keys() - unanswered(view.job))
+    found = groups.compare(of_hosts(view), view.hosts)
     return _Compared(found, tuple(odd.events(found.different, len(view.job.events))))
 
 

@@ -13,3 +13,8 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 """Severities, worst first."""
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")
 """Confidences, surest first."""
+
+Scope = Literal["node", "job", "fabric"]
+"""What a check is about."""
+Actor = Literal["operator", "user"]
+"""Who can change what is wrong: the operator of the machines, or the user of the job."""

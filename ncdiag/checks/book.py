@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from ncdiag.base import compiled
+from ncdiag.base.severity import Actor, Scope
 
 TABLE, LAUNCH = (Path(__file__).with_name(f"{name}.toml") for name in ("checks", "launch"))
 """The looks of `ncdiag check`, and the steps of `ncdiag probe --launch`."""
@@ -20,10 +21,15 @@ Choice = Literal[
 
 
 class Area(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Looks on one subject; ``rules`` are the areas of rules whose other findings are listed with them."""
+    """Looks on one subject; ``rules`` are the areas of rules whose other findings are listed with them.
+
+    ``scope`` is what a look is about, and ``actor`` who can change what is wrong; a look may say otherwise of itself.
+    """
 
     name: str
     title: str
+    scope: Scope = "node"
+    actor: Actor = "operator"
     rules: tuple[str, ...] = ()
 
 
@@ -40,6 +46,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     collector: str = ""
     rules: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    scope: Scope | None = None
+    actor: Actor | None = None
 
 
 class Book(msgspec.Struct, frozen=True):

@@ -58,3 +58,20 @@ def small_shm(host: Host, view: View) -> str | None:
     if not counted and mount.size_bytes > _DEFAULT:
         return None
     return f"{mount.size_bytes / (1 << 20):.3g} MiB" if mount.size_bytes < _ROOM else ""
+
+
+@derived
+def scarce_shm(host: Host, view: View) -> str | None:
+    """The size of /dev/shm, ``64 MiB, 7 MiB free``, where it is less than several ranks of a host need.
+
+    Empty where it is enough, None where it was not shown.
+    """
+    mount = next((mount for mount in host.mounts if mount.path == SHM), None)
+    if mount is None or mount.size_bytes is None:
+        return None
+    view.note(mount)
+    if mount.size_bytes >= _ROOM:
+        return ""
+    free = mount.available_bytes
+    size = f"{mount.size_bytes / (1 << 20):.3g} MiB"
+    return size if free is None else f"{size}, {free / (1 << 20):.3g} MiB free"

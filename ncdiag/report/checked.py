@@ -47,11 +47,27 @@ def table(
     rows: list[model.Look] = []
     for area in looks.area:
         for look in (look for look in looks.look if look.area == area.name):
-            rows += (
+            found = (
                 [_of_job(look, seen)] if look.job else [_of_host(look, host, told[host.name], seen) for host in hosts]
             )
+            scope, actor = look.scope or area.scope, look.actor or area.actor
+            rows += [msgspec.structs.replace(row, scope=scope, actor=actor) for row in found]
         rows += _others(area, seen, looks)
     return tuple(_folded(rows))
+
+
+def with_actions(looks: Iterable[model.Look], findings: Iterable[model.Finding]) -> tuple[model.Look, ...]:
+    """The lines, each WARN and FAIL with the first fix of its findings as the next action."""
+    fixes: dict[str, str] = {}
+    for finding in findings:
+        if finding.fixes:
+            fixes.setdefault(finding.name, finding.fixes[0].text)
+    return tuple(
+        msgspec.structs.replace(look, next=next((fixes[name] for name in look.findings if name in fixes), ""))
+        if look.status in {"WARN", "FAIL"}
+        else look
+        for look in looks
+    )
 
 
 def _folded(rows: Iterable[model.Look]) -> Iterator[model.Look]:
@@ -88,7 +104,7 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
     serious = [finding for finding in found if finding.severity != "info"]
     judged = [v for name in look.rules if (v := seen.verdicts.get(name)) is not None]
     status: model.Status = "SKIP"
-    why = row.why
+    why, ask = row.why, ""
     if serious:
         status = "FAIL" if any(finding.severity == "error" for finding in serious) else "WARN"
         why = " ".join(serious[0].title.split())
@@ -103,15 +119,20 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
             status = "WARN" if found else "PASS"  # if a note is about exactly this value
             why = " ".join(found[0].title.split()) if found else why
         else:
-            why = _open(needed or open_)
+            why, ask = _open(needed or open_), _asked(needed or open_)
     names = tuple(dict.fromkeys(finding.rule.name for finding in found))
-    return msgspec.structs.replace(row, status=status, why=why, findings=names)
+    return msgspec.structs.replace(row, status=status, why=why, findings=names, next=ask)
 
 
 def _open(open_: Sequence[Verdict]) -> str:
     """The input that the unknown rules would need."""
     lacking = dict.fromkeys(ask.missing for verdict in open_ for ask in verdict.rule.asks)
     return f"needs {next(iter(lacking))}" if lacking else "no rule could check it"
+
+
+def _asked(open_: Sequence[Verdict]) -> str:
+    """The commands whose output the unknown rules would need; empty for none."""
+    return next((ask.ask_for for verdict in open_ for ask in verdict.rule.asks), "")
 
 
 def _reason(look: Look, host: str, seen: Seen) -> str:
@@ -132,7 +153,8 @@ def _others(area: Area, seen: Seen, looks: Book) -> Iterator[model.Look]:
             status: model.Status = "FAIL" if finding.severity == "error" else "WARN"
             yield model.Look(
                 area=area.name, what=finding.rule.name.replace("-", " "), status=status, host=", ".join(finding.hosts),
-                why=" ".join(finding.title.split()), findings=(finding.rule.name,),
+                why=" ".join(finding.title.split()), findings=(finding.rule.name,), scope=area.scope,
+                actor=area.actor,
             )  # fmt: skip
 
 

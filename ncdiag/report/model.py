@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from ncdiag.base.severity import Confidence, Severity
+from ncdiag.base.severity import Actor, Confidence, Scope, Severity
 from ncdiag.facts.model import OrderedBy, Step
 from ncdiag.report.accounts import Communicators
 from ncdiag.report.differences import Beside, Change, Comparison
@@ -319,6 +319,10 @@ class Look(Part, frozen=True, kw_only=True):
 
     ``PASS`` only if a value was seen and a rule compared it, else ``SKIP``, with the reason in ``why``; for ``WARN`` or
     ``FAIL``, ``why`` is what is wrong. ``findings`` are the names of findings that rest on it, including notes.
+
+    ``scope`` is what was checked: this ``node``, this ``job``, or the ``fabric`` between the nodes. ``actor`` is who
+    can change it, the ``operator`` of the machines or the ``user`` of the job. ``next`` is the next action: for
+    ``WARN`` and ``FAIL`` the fix, for ``SKIP`` the output that would show the value; empty where nothing is to do.
     """
 
     area: str
@@ -330,6 +334,9 @@ class Look(Part, frozen=True, kw_only=True):
     why: str = ""
     findings: tuple[str, ...] = ()
     nhosts: int = 0
+    scope: Scope = "node"
+    actor: Actor = "operator"
+    next: str = ""
 
 
 class Side(Part, frozen=True, kw_only=True):

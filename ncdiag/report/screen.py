@@ -77,7 +77,7 @@ def _looks(width: int, report: Report) -> Page:
     if report.looks:
         from ncdiag.report import compared, table  # most reports have none
 
-        table.write(page, report)
+        table.write(page, report, skipped=False)
         compared.write_short(page, report, SHOWN)
         page.blank()
     return page

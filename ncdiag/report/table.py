@@ -97,18 +97,24 @@ def silent(report: Report) -> set[str]:
     return {host for each in report.findings if each.name == UNANSWERED for host in unfold_hosts(each.hosts)}
 
 
-def write(page: Page, report: Report) -> None:
-    """The table below the findings."""
+def write(page: Page, report: Report, *, skipped: bool = True) -> None:
+    """The table below the findings; without ``skipped``, the lines that are SKIP are only counted, in one line."""
     page.blank()
     page.put(say("{label}: {text}", label=say("Checks"), text=counts(report)), "bold")
+    left_out = 0
     for title, rows in areas(report):
-        page.put(title, "bold", first="  ")
-        for row in rows:
+        shown = [row for row in rows if skipped or row.status != "SKIP"]
+        left_out += len(rows) - len(shown)
+        if shown:
+            page.put(title, "bold", first="  ")
+        for row in shown:
             page.put(
                 say("{label}: {text}", label=row.what, text=row.text),
                 first=f"    {row.status}  ",
                 lead=STYLES[row.status],
             )
+    if left_out:
+        page.put(say("{n} skipped: not present or not seen (-v lists them)", n=left_out), "dim", first="  ")
     page.blank()
 
 

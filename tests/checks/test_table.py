@@ -155,3 +155,42 @@ def test_hosts_that_choose_alike_are_one_line_without_an_address() -> None:
     assert (look.seen, look.why, look.nhosts) == ("eno1", "eno1: taken with its address, it matches eno1", 4)
     [look] = lines(diagnose(fleet(1), TABLE), "interface for the bootstrap").values()
     assert look.why == "eno1: taken with 10.60.0.2, it matches eno1"
+
+
+FILTER = """\
+table inet filter {
+	chain input {
+		type filter hook input priority filter; policy drop;
+		tcp dport 22 accept
+	}
+}
+"""
+
+
+def test_a_packet_filter_that_drops_is_a_failure_with_the_ports(tmp_path: Path) -> None:
+    root = write(tmp_path, HGX)
+    (root / "commands").mkdir(exist_ok=True)
+    (root / "commands" / "nftables.txt").write_text(FILTER)
+    report = diagnose([look(root)], TABLE)
+    incoming = of(report, "incoming connections", "hgx-07")
+    assert (incoming.status, incoming.scope, incoming.actor) == ("FAIL", "node", "operator")
+    assert "over which NCCL would connect to TCP ports " in incoming.why
+    assert incoming.next == "Admit all TCP ports from the network of the hosts."
+
+
+def test_checks_that_were_skipped_are_one_line_of_the_screen(tmp_path: Path) -> None:
+    report = diagnose([look(write(tmp_path, LAPTOP))], TABLE)
+    skipped = sum(line.status == "SKIP" for line in report.looks)
+    screen, whole = (renderer("text")(report, width=100, detail=detail) for detail in ("screen", "whole"))
+    assert f"{skipped} skipped: not present or not seen (-v lists them)" in screen
+    assert "SKIP  " not in screen
+    assert whole.count("SKIP  ") == skipped
+
+
+def test_each_line_says_what_it_is_about_and_who_can_act(tmp_path: Path) -> None:
+    report = diagnose([look(write(tmp_path, HGX.but(memlock="65536")))], TABLE)
+    memory, meeting = of(report, "locked memory", "hgx-07"), of(report, "MTU")
+    assert (memory.status, memory.scope, memory.actor) == ("WARN", "node", "operator")
+    assert memory.next.startswith("Lift the limit where the job is started")
+    assert (meeting.scope, meeting.next) == ("fabric", "")
+    assert {line.next for line in report.looks if line.status == "PASS"} == {""}

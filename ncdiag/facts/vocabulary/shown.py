@@ -211,11 +211,17 @@ def ports_shown(host: Host, view: View) -> str | None:
 
 @derived
 def shm_shown(host: Host, view: View) -> str | None:
-    """The size of /dev/shm: ``1008 GiB``."""
+    """The size of /dev/shm, and what is free where half or more is used: ``64 MiB, 7 MiB free``."""
     mount = next((mount for mount in host.mounts if mount.path.endswith("/shm")), None)
     if mount is None or mount.size_bytes is None:
         return None
-    return f"{mount.size_bytes / (1 << 30):.4g} GiB"
+    free = mount.available_bytes
+    used = free is not None and 2 * free <= mount.size_bytes
+    return _size(mount.size_bytes) + (f", {_size(free)} free" if used and free is not None else "")
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 30):.4g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.3g} MiB"
 
 
 @derived

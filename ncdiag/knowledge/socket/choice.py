@@ -11,6 +11,7 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import in_network, ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import is_of_job, ofi_failed
+from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.interfaces import ip, is_dead, is_link_local, is_loopback, is_virtual, likely_kind
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.nccl import versions
@@ -79,6 +80,17 @@ def better_interface(interface: Interface, view: View) -> str:
             view.note(other, "addresses")
             return other.name
     return ""
+
+
+_USUAL_PORTS = "32768-60999"
+"""The kernel's default range for ports that a program does not choose (ip-sysctl, ip_local_port_range)."""
+
+
+@derived
+def listening_range(host: Host, view: View) -> str:
+    """The ports on which ranks of this host listen, ``32768-60999``; the kernel chooses among them."""
+    words = (sysctl(host, "net.ipv4.ip_local_port_range") or "").split()
+    return "-".join(words) or _USUAL_PORTS
 
 
 @derived
