@@ -36,6 +36,7 @@ from ncdiag.report.remedies import fixes_of
 from ncdiag.report.restart import restart_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
+from ncdiag.report.traits import traits
 from ncdiag.report.wanted import wanted, without_given
 from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected
@@ -105,7 +106,7 @@ def report(
         ruled_out=(*(_ruled_out(view, diagnosis) if complaints else ()), *starmap(_excluded, diagnosis.excluded)),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=diagnosis.answers, window=read.window,
-        communicators=account(communicator_account(job, view), node_count_text(job, view)),
+        communicators=account(communicator_account(job, view), node_count_text(job, view)), traits=traits(view),
     )  # fmt: skip
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}

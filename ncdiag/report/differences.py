@@ -65,3 +65,29 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     equal: int = 0
     one_sided: int = 0
+
+
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that failed jobs share more often than good ones; ``failed`` and ``good`` count the jobs with it.
+
+    ``of_failed`` and ``of_good`` are the numbers of jobs that show a value of this kind at all.
+    """
+
+    kind: str
+    value: str
+    failed: int
+    of_failed: int
+    good: int
+    of_good: int
+
+
+class Jobs(msgspec.Struct, frozen=True, kw_only=True):
+    """Many jobs beside each other: the sources of ``failed`` and ``good`` ones, and what the failed ones share.
+
+    ``left_out`` are the sources in which nothing was recognised; ``shared`` has the most telling value first.
+    """
+
+    failed: tuple[str, ...] = ()
+    good: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    shared: tuple[Shared, ...] = ()

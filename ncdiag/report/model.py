@@ -377,7 +377,8 @@ class Report(Part, frozen=True, kw_only=True):
     ``check``. ``baseline``: differences from a saved state. ``expired``: sentences about exceptions that have expired.
     ``next_steps``: what to do next, most useful first. ``restart``: what a restart is worth, if something failed.
     ``window``: the window of time that was read, None for all. ``communicators``: which were set up, and who is
-    missing; None if no set-up is seen to end.
+    missing; None if no set-up is seen to end. ``traits``: what the job ran on, by kind (``leaf switch``, ``HCA``,
+    ``image``, ``driver``, ``release``), for the comparison of many jobs.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -403,3 +404,4 @@ class Report(Part, frozen=True, kw_only=True):
     restart: Restart | None = None
     window: Window | None = None
     communicators: Communicators | None = None
+    traits: dict[str, tuple[str, ...]] = {}
