@@ -28,7 +28,7 @@ SHORT = {
 }
 """The line of each command in ``ncdiag --help``: fits next to the longest name on 80 columns."""
 
-_EXAMPLES = {
+EXAMPLES = {
     "check": ("ncdiag check", "ncdiag check --from node7.tar.gz", "ncdiag check n[1-8].tar.gz --baseline good.tar.gz"),
     "collect": (
         "ncdiag collect -o node7.tar.gz",
@@ -92,8 +92,8 @@ def examples(*lines: str) -> str:
 
 def described(command: Any, name: str) -> Any:  # noqa: ANN401  (the classes of commands moved between releases)
     """The command with its line for the list and its examples, and its subcommands likewise."""
-    if name in _EXAMPLES:
-        command.epilog = examples(*_EXAMPLES[name])
+    if name in EXAMPLES:
+        command.epilog = examples(*EXAMPLES[name])
     command.short_help = SHORT.get(name, command.short_help)
     for own in getattr(command, "commands", {}).values():
         described(own, f"{name} {own.name}")

@@ -106,6 +106,21 @@ def _check(word: str) -> tuple[Answer, ...]:
     )  # fmt: skip
 
 
+def _rules_about(words: str, folders: Sequence[Path]) -> tuple[Answer, ...]:
+    """The rules that a word of the field belongs to, by their name or the cause that they name."""
+    from ncdiag import catalogue
+    from ncdiag.apps.explaining import Answer
+    from ncdiag.apps.explaining.nearby import rules_about
+
+    return tuple(
+        Answer(
+            kind="rule", name=rule.name, meaning=rule.suspect.text if rule.suspect else rule.title,
+            details={"code": rule.code},
+        )
+        for rule in rules_about(words, catalogue.rules(folders))
+    )  # fmt: skip
+
+
 def _answered(  # noqa: PLR0917  (the options)
     thing: str, rule: Rule | None, folders: Sequence[Path], format_: str, version: Version | None, output: Path | None
 ) -> int:
@@ -115,6 +130,8 @@ def _answered(  # noqa: PLR0917  (the options)
     from ncdiag.base.errors import UsageError
 
     found = () if rule is not None else (*_check(thing), *answers_to(thing, version))
+    if rule is None and not found:
+        found = _rules_about(thing, folders)
     near: tuple[str, ...] = ()
     if rule is None and not found:
         near = suggestions(thing, [name for r in catalogue.rules(folders) for name in (r.code, r.name)])

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ncdiag.commands._examples import EXAMPLES
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -123,6 +126,39 @@ def test_what_may_have_been_meant(ncdiag: Run, thing: str, near: str) -> None:
     machine = ncdiag("explain", thing, "--format", "json")
     assert machine.returncode == 2
     assert near in json.loads(machine.stdout)["suggestions"]
+
+
+@pytest.mark.parametrize(
+    ("thing", "kind", "name"),
+    [
+        ("NET/IB : Got completion from peer 10.0.0.2 with error 12", "message", "ib-completion-error"),
+        ("Bootstrap : no socket", "message", "no-socket-interface"),
+        ("RendezvousTimeoutError", "message", "torch-store-timeout"),
+        ("Watchdog caught collective operation timeout", "term", "NCCL watchdog"),
+        ("GPUDirect", "term", "GDR"),
+        ("DistBackendError", "term", "DistBackendError"),
+        ("flight recorder", "term", "flight recorder"),
+        ("straggler", "rule", "collective-straggler-late"),
+    ],
+)
+def test_a_part_of_a_line_and_a_word_of_the_field(
+    explained: Callable[..., list[dict[str, Any]]], thing: str, kind: str, name: str
+) -> None:
+    first = explained(thing)[0]
+    assert (first["kind"], first["name"]) == (kind, name)
+
+
+@pytest.mark.parametrize("thing", ["the", "NET/IB : somebody wrote this", "Got lost on the way", "nosuchword"])
+def test_words_that_begin_no_message(ncdiag: Run, thing: str) -> None:
+    assert ncdiag("explain", thing).returncode == 2
+
+
+def test_its_own_examples(ncdiag: Run, tmp_path: Path) -> None:
+    log = tmp_path / "my.log"
+    log.write_text("n1:1:2 [0] NCCL INFO Using network IB\n", encoding="utf-8")
+    for example in EXAMPLES["explain"]:
+        words = [str(log) if word == log.name else word for word in shlex.split(example, comments=True)]
+        assert ncdiag(*words[1:]).returncode == 0, example
 
 
 def test_text_and_one_object_a_line(ncdiag: Run) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.apps.explaining import lines, logs, releases
+from ncdiag.apps.explaining.nearby import message_near
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.match import full_matcher
 from ncdiag.nccl import codes, environment, paths, terms
@@ -37,6 +38,8 @@ _READ: dict[bool | None, str] = {True: "read", False: "not read", None: "not in 
 _ALIKE, _ALIKE_ON_HOST = "all ranks need the same value", "the ranks of one host need the same value"
 _FREE = "ranks may have different values"
 _NEAR, _MANY = 0.72, 3
+_SHORTEST = 4
+"""Letters with which a known name may be begun."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +70,21 @@ def answers_to(thing: str, version: Version | VersionRange | None = None) -> tup
         *_places(text),
         *_facts(text),
     ]
-    return tuple(found) or tuple(_message(text))
+    return tuple(found) or tuple(_message(text)) or tuple(_near(text, version))
+
+
+def _near(text: str, version: Version | VersionRange | None) -> Iterator[Answer]:
+    """The known name that begins with the text, if it is the only one or a term; else a message that it begins."""
+    names = _names() if len(text) >= _SHORTEST else ()
+    begun = sorted({name for name in names if name.lower().startswith(text.lower()) and name != text}, key=len)
+    if begun and (len(begun) == 1 or terms.named(begun[0])):
+        yield from answers_to(begun[0], version)
+        return
+    message = message_near(text)
+    if message is not None:
+        details = {"is": message.kind, "a line of it": message.example, "next": message.next}
+        kept = {name: value for name, value in details.items() if value}
+        yield Answer(kind="message", name=message.event, meaning=message.meaning, details=kept)
 
 
 def suggestions(thing: str, others: Iterable[str] = ()) -> tuple[str, ...]:
