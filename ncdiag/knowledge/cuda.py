@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Gpu, Host, Job, Setting
 from ncdiag.facts.model.declared import is_closed
@@ -124,6 +125,26 @@ def xid_name(event: Event, view: View) -> str | None:
     """The name of the Xid in the event: ``GPU has fallen off the bus``."""
     known = of(event)
     return known.name if known is not None else None
+
+
+@derived
+def xid_meaning(event: Event, view: View) -> str:
+    """What this Xid means, as a sentence: ``The GPU cannot be reached over PCIe ...``; empty where it is not known."""
+    known = of(event)
+    return known.meaning if known is not None else ""
+
+
+@derived
+def node(event: Event, view: View) -> str:
+    """The host of the event for a command, ``<host>`` where no line names it."""
+    return event.host if event.host and event.host != UNNAMED else "<host>"
+
+
+@derived
+def needs_reboot(event: Event, view: View) -> bool:
+    """Does this GPU come back only when its host is restarted?"""
+    known = of(event)
+    return known is not None and known.remedy == "reboot"
 
 
 @derived

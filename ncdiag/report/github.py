@@ -40,7 +40,7 @@ def command(  # noqa: PLR0913  (each is a property of the command)
 def _lines(report: Report) -> Iterator[str]:
     for finding in report.findings:
         yield command(
-            LEVELS[finding.severity], _message(report, finding), title=f"{finding.code} {finding.name}",
+            _level(finding), _message(report, finding), title=f"{finding.code} {finding.name}",
             **_at(finding.evidence),
         )  # fmt: skip
     for suspect in report.suspects:
@@ -51,6 +51,11 @@ def _lines(report: Report) -> Iterator[str]:
         yield command("warning", digest.failed(fault), title="ncdiag failed")
     if report.summary.verdict == "nothing-understood":
         yield command("warning", f"{digest.headline(report)}\n{digest.HELP_WHEN_NOTHING}", title="ncdiag")
+
+
+def _level(finding: Finding) -> Level:
+    """One error for one cause: what another finding explains is a notice."""
+    return "notice" if finding.explained_by else LEVELS[finding.severity]
 
 
 def _message(report: Report, finding: Finding) -> str:

@@ -41,7 +41,8 @@ def test_each_finding_is_one_command(name: str) -> None:
     read_back = [read(line) for line in renderer("github")(report).splitlines()]
     assert len(read_back) >= max(1, len(report.findings))
     for (level, properties, message), finding in zip(read_back, report.findings, strict=False):
-        assert level == {"info": "notice"}.get(finding.severity, finding.severity)
+        expected = "info" if finding.explained_by else finding.severity
+        assert level == {"info": "notice"}.get(expected, expected)
         assert properties["title"] == f"{finding.code} {finding.name}"
         assert message.startswith(one_line(finding.title.splitlines()[0]))
         shown = [(one_line(item.source), str(item.line)) for item in finding.evidence if item.line]
@@ -66,6 +67,14 @@ def test_silence_is_no_answer() -> None:
     assert read(renderer("github")(load("nothing")).splitlines()[-1])[0] == "warning"
     healthy = msgspec.structs.replace(load("healthy"), findings=())
     assert read(renderer("github")(healthy).strip())[::2] == ("notice", "No fault found in this input")
+
+
+def test_what_a_cause_explains_is_a_notice() -> None:
+    report = load("veth")
+    cause = msgspec.structs.replace(report.findings[0], severity="error", explained_by=())
+    effect = msgspec.structs.replace(cause, code="NCD111", explained_by=(cause.name,))
+    lines = renderer("github")(msgspec.structs.replace(report, findings=(cause, effect), suspects=())).splitlines()
+    assert [read(line)[0] for line in lines] == ["error", "notice"]
 
 
 def test_the_program_prints_them(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], project: Path) -> None:
