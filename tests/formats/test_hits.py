@@ -95,7 +95,7 @@ def test_what_is_found_in_a_text_full_of_literals_is_kept_for_a_part_of_it_only(
 ) -> None:
     pytest.importorskip("ahocorasick_rs")
     searched: list[int] = []
-    search_for = literals.search_for
+    search_for = hits.search_for
 
     def counted(needed: Sequence[str]) -> hits.Search:
         search = search_for(needed)
