@@ -52,13 +52,21 @@ CarrierOptions = Annotated[
 
 
 def swept(
-    nodes: str, via: Via, *, push: bool, seconds: float, fanout: int, options: str, quiet: bool, yes: bool
+    nodes: str, via: Via, *, push: bool, seconds: float, fanout: int, options: str, quiet: bool, yes: bool,
+    job: str = "", stacks: str = "auto",
 ) -> list[Seen]:  # fmt: skip
-    """The inspected machines; the number of answers is reported on stderr."""
+    """The inspected machines; the number of answers is reported on stderr.
+
+    ``job`` is the name of a running job whose processes each host examines, ``stacks`` which stacks it takes. Raises
+    UsageError.
+    """
+    if job and push:
+        msg = "--push cannot examine a job: the hosts need an installed ncdiag for --job and --pid"
+        raise UsageError(msg)
     from ncdiag.apps.cluster import Wish, sweep_hosts
 
     begin, tell = _counter(beginning(yes=yes), quiet=quiet)
-    wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=tell, begin=begin)
+    wish = Wish(seconds=seconds, fanout=fanout, options=options, tell=tell, begin=begin, job=job, stacks=stacks)
     found = sweep_hosts(nodes, None if via is Via.auto else via.value, wish, push=push)
     if not quiet:
         asked = [machine for machine in found if machine.host]

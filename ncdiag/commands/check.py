@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ncdiag.base.errors import UsageError
 from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, StackMode, application, shared
 from ncdiag.commands._sweep import Carrier, CarrierOptions, Fanout, Nodes, Push, Timeout, Via, Yes, swept
 
 if TYPE_CHECKING:
     from ncdiag.apps.watching import Mode
     from ncdiag.diagnose import Diagnosed
-    from ncdiag.machine.host import Seen
-    from ncdiag.text import Item, Text
+    from ncdiag.machine.host import Machine, Seen
 
 app = application()
 
@@ -103,21 +102,21 @@ def check(
 
         leave_with_caller(wrapped)
 
-    def machines() -> Sequence[Item]:
+    def machines() -> list[Seen]:
         if nodes is not None:
             return swept(
                 nodes, via, push=push, seconds=host_timeout, fanout=fanout, options=ssh_options, quiet=options.quiet,
-                yes=yes,
+                yes=yes, job=_everywhere(pid, job), stacks=stacks.value,
             )  # fmt: skip
         from ncdiag.machine.host import DELTA_SECONDS, apart, look, machines_in
 
         packed = [*(bundle or ()), *(recorded or ())]
         trees = root or ([] if packed else [Path("/")])
         seconds = DELTA_SECONDS if deltas else 0
-        is_asked = (pid is not None or job is not None) and trees == [Path("/")]
-        examined = _examined(pid, job, stacks.value) if is_asked else []
-        seen: list[Seen] = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
-        return [*apart([*seen, *(machine for path in packed for machine in machines_in(path))]), *examined]
+        seen = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
+        if (pid is not None or job is not None) and trees == [Path("/")]:
+            seen = [_examined(seen[0], pid, job, stacks.value)]
+        return apart([*seen, *(machine for path in packed for machine in machines_in(path))])
 
     def find(_: object) -> Diagnosed:
         import msgspec
@@ -140,15 +139,26 @@ def check(
     return answer(find, options)
 
 
-def _examined(pid: int | None, job: str | None, stacks: Mode) -> list[Text]:
-    """What the processes of a running job do, as texts; what could not be read is said."""
+def _everywhere(pid: int | None, job: str | None) -> str:
+    """The name of a job by which other hosts find its processes; empty if none is asked about. Raises UsageError."""
+    from ncdiag.apps.watching import jobs
+
+    name = jobs.of_process(pid)[0] if pid is not None else job or ""
+    if pid is not None and "=" not in name:
+        msg = f"the environment of process {pid} does not name its job, by which other hosts would find its processes"
+        raise UsageError(msg)
+    return f"SLURM_JOB_ID={name}" if name.isdigit() else name
+
+
+def _examined(machine: Machine, pid: int | None, job: str | None, stacks: Mode) -> Machine:
+    """The machine with what the processes of a running job do; what could not be read is said."""
     from ncdiag.apps.watching import jobs
     from ncdiag.commands._output import say
 
     found = jobs.of_process(pid) if pid is not None else jobs.of_name(job or jobs.AUTO)
-    texts, taken = jobs.picture(*found, stacks)
+    seen, taken = jobs.examined(machine, *found, stacks)
     for phrase in taken.missing:
         say(f"not read: {phrase}")
     if taken.stopped:
         say(f"py-spy stopped each process for at most {taken.stopped:.2f} s to read its stack")
-    return texts
+    return seen

@@ -57,6 +57,7 @@ _OURS = "NCCL_DEBUG"
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The result of inspecting a node: ``name`` is its source (``this host``, a folder, an archive).
 
+    ``examined`` is what the processes of a running job on it do, where that was asked.
     ``called`` is its own name if its facts have another one (`apart`), ``place`` the file that contains it.
     """
 
@@ -65,6 +66,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     libraries: tuple[LibraryLog, ...] = ()
     found: tuple[str, ...] = ()
     versions: Mapping[str, str] = {}
+    examined: tuple[Reading, ...] = ()
     called: str = ""
     place: str = ""
 
@@ -95,7 +97,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
         version of its library is what this host has installed, not what a rank of the job runs.
         """
         asked = (_reading(item, self.seen.host, alone=alone) for item in self.libraries)
-        return [*read_sections(self.seen.sections), *asked]
+        return [*read_sections(self.seen.sections), *asked, *self.examined]
 
     def observations(self) -> list[Observation]:
         """Observations that do not come from text."""

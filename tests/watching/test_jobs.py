@@ -97,7 +97,7 @@ def test_of_several_jobs_one_is_to_be_chosen(ncdiag: Run, started: Callable[...,
     ("options", "words"),
     [
         (("--job", "99999999"), b"no process "),
-        (("--pid", "4194305"), b"there is no process 4194305"),
+        (("--pid", "4194305"), b"process 4194305"),
         (("--job", "8\x1b[31m"), b"no process "),
     ],
 )  # fmt: skip
@@ -123,3 +123,29 @@ def test_the_closest_name_of_a_job_is_used(tmp_path: Path) -> None:
     assert jobs.of_name("8", tmp_path) == ("SLURM_JOB_ID=8", [10, 11])
     with pytest.raises(UsageError, match=r"which job\?; the jobs here are SLURM_JOB_ID=8 .1 processes.: --pid 10; MAS"):
         jobs.of_name("auto", tmp_path)
+
+
+@needs_py_spy
+def test_the_hosts_of_a_job_are_judged_as_one(
+    ncdiag: Run, started: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stand-ins for two hosts, that of rank 1 without any process of another rank."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ssh").write_text('#!/bin/sh\nfor command; do :; done\nexec sh -c "$command"\n')
+    (tmp_path / "bin" / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    pid = started("wait", "load", "wait", MASTER_ADDR=f"n1'; touch {tmp_path}/x; '", MASTER_PORT="29533")
+    report = checked(ncdiag, "--nodes", "host1,host2", "--via", "ssh", "--pid", str(pid))
+    found = next(finding for finding in report["findings"] if finding["name"] == "process-elsewhere")
+    assert "rank 1 is loading data (__next__, from " in found["title"]
+    assert "ranks 0,2 wait in a collective" in found["title"]
+    assert not (tmp_path / "x").exists()
+
+
+def test_what_cannot_be_asked_of_other_hosts_is_a_sentence(ncdiag: Run, started: Callable[..., int]) -> None:
+    pid = started("wait", "wait")
+    nameless = ncdiag("check", "--nodes", "host1", "--pid", str(pid))
+    pushed = ncdiag("check", "--nodes", "host1", "--job", "8", "--push")
+    assert (nameless.returncode, pushed.returncode) == (2, 2)
+    assert b"does not name its job" in nameless.stderr
+    assert b"the hosts need an installed ncdiag" in pushed.stderr

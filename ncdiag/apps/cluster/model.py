@@ -33,6 +33,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     ``options`` are passed to ssh, or to srun, mpirun or kubectl if one of these is used. ``tell`` is called with the
     number of hosts that have answered, ``begin`` with the number of hosts before the first is contacted; it raises an
     error to prevent that. ``here`` are names of this host, which needs no ssh.
+    ``job`` names a running job whose processes each host examines; ``stacks`` says which stacks it takes.
     """
 
     seconds: float = 60.0
@@ -41,3 +42,5 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     tell: Callable[[int], None] = lambda _: None
     begin: Callable[[int], None] = lambda _: None
     here: frozenset[str] = frozenset()
+    job: str = ""
+    stacks: str = "auto"

@@ -24,11 +24,16 @@ _PYTHONS = "python3 python python3.12 python3.11 python3.10 python3.9 python3.8 
 _NEW = '$p -c "import sys;sys.exit(sys.version_info<(3,6))"'
 
 
-def installed(seconds: float) -> str:
-    """Run the ncdiag that is at the same path as this one (a shared installation), or in PATH."""
+def installed(seconds: float, job: str = "", stacks: str = "auto") -> str:
+    """Run the ncdiag that is at the same path as this one (a shared installation), or in PATH.
+
+    ``job`` is the name of a job whose processes it examines, ``stacks`` which stacks it takes of them.
+    """
+    words = f" {shlex.quote(job)} {stacks}" if job else ""
+    options = f" --job {shlex.quote(job)} --stacks {stacks}" if job else ""
     python, package = shlex.quote(sys.executable), shlex.quote(str(Path(__file__).parent))
-    same = f"[ -x {python} ] && [ -d {package} ] && exec {python} -m ncdiag.apps.cluster.worker {seconds:g}"
-    other = f'[ -x "$n" ] && exec "$n" check --partial --wrapped {seconds:g}'
+    same = f"[ -x {python} ] && [ -d {package} ] && exec {python} -m ncdiag.apps.cluster.worker {seconds:g}{words}"
+    other = f'[ -x "$n" ] && exec "$n" check --partial --wrapped {seconds:g}{options}'
     places = '"$(command -v ncdiag)" "$HOME/.local/bin/ncdiag"'
     return _shell(f'{same}; for n in {places}; do {other}; done; echo "{NONE} ncdiag"; exit 127')
 

@@ -29,7 +29,7 @@ def sweep_hosts(nodes: str, via: Via | None, wish: Wish, *, push: bool = False) 
     ``via`` None: what is available (`chosen`). ``push``: send the program, for hosts without ncdiag.
     """
     means = via or chosen(nodes)
-    command = (remote.pushed if push else remote.installed)(wish.seconds)
+    command = remote.pushed(wish.seconds) if push else remote.installed(wish.seconds, wish.job, wish.stacks)
     return apart(machine for answer in asked(nodes, means, command, wish) for machine in machines(answer))
 
 

@@ -8,16 +8,20 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
+import msgspec
+
 from ncdiag.apps.watching.job import descendants
 from ncdiag.apps.watching.stacks import Mode, Stacks, environment, take
 from ncdiag.apps.watching.standing import standing
 from ncdiag.base.errors import UsageError
-from ncdiag.text import Text, TextSource
+from ncdiag.machine.host import Machine
+from ncdiag.text import Reading, TextSource, read_source
 
 AUTO = "auto"
 """The word for the only job of this host."""
 _EXAMINED = "{count} processes of the job {name} on this host were examined at {since}"
 """The catalogue has it as ``job-examined``."""
+_SLURM = "SLURM_JOB_ID="
 _SHOWN = 8
 """Maximum number of jobs that an error names."""
 
@@ -39,14 +43,14 @@ def of_process(pid: int, proc: Path = Path("/proc")) -> tuple[str, list[int]]:
 
 
 def of_name(wanted: str, proc: Path = Path("/proc")) -> tuple[str, list[int]]:
-    """The job with this id of Slurm, or the only job of this host if the word is ``auto``, and its processes.
+    """The job with this name or id of Slurm, or the only one of this host if the word is ``auto``, and its processes.
 
     Raises UsageError, which lists the jobs, if there is none or more than one.
     """
     jobs = _jobs(proc)
-    name = f"SLURM_JOB_ID={wanted}"
-    if wanted != AUTO and (found := _of_slurm(wanted, proc)):
-        return name, found
+    number = wanted.removeprefix(_SLURM)
+    if found := jobs.get(wanted) or ([] if wanted == AUTO else _of_slurm(number, proc)):
+        return (wanted if wanted in jobs else f"{_SLURM}{number}"), found
     if wanted == AUTO and len(jobs) == 1:
         return next(iter(jobs.items()))
     named = list(jobs.items())[:_SHOWN]
@@ -56,21 +60,21 @@ def of_name(wanted: str, proc: Path = Path("/proc")) -> tuple[str, list[int]]:
     raise UsageError(msg)
 
 
-def picture(name: str, pids: list[int], mode: Mode) -> tuple[list[Text], Stacks]:
-    """What the processes do now, as the input of a diagnosis: their states and their stacks."""
+def examined(machine: Machine, name: str, pids: list[int], mode: Mode) -> tuple[Machine, Stacks]:
+    """The machine with what the processes of a job on it do now: their states and their stacks."""
     since = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
-    host = os.uname().nodename.partition(".")[0]
     states = [_EXAMINED.format(count=len(pids), name=name, since=since), *standing(pids)]
     taken = take(pids, mode)
-    texts = [TextSource.of_bytes("/proc", _printed(host, "ncdiag check", "\n".join(states)))]
-    if taken.text:
-        texts.append(TextSource.of_bytes("py-spy dump", _printed(host, "py-spy dump", taken.text)))
-    return [*texts], taken
+    texts = {"/proc": "\n".join([*states, ""]), "py-spy dump": taken.text}
+    readings = tuple(_read(source, text, machine.host) for source, text in texts.items() if text)
+    return msgspec.structs.replace(machine, examined=readings), taken
 
 
-def _printed(host: str, command: str, text: str) -> bytes:
-    """A text below the prompt of its host."""
-    return f"user@{host}:~$ {command}\n{text}\n".encode("utf-8", "replace")
+def _read(source: str, text: str, host: str) -> Reading:
+    """The reading of a text about a host."""
+    reading = read_source(TextSource.of_bytes(source, text.encode("utf-8", "replace")))
+    observations = tuple(msgspec.structs.replace(found, host=host) for found in reading.observations)
+    return msgspec.structs.replace(reading, observations=observations)
 
 
 def _name(variables: Mapping[str, str]) -> str:

@@ -151,16 +151,17 @@ def _placed(dumps: Sequence[StackDump], spot_of: Callable[[StackDump], Spot], gr
 
 def _sentence(dumps: Sequence[StackDump], spot: Spot) -> str:
     who, place = _names(dumps), spot.text
+    is_one = len(dumps) == 1 or (dumps[0].rank is not None and len({dump.rank for dump in dumps}) == 1)
     if spot.kind in {"collective", "rendezvous"}:
-        return f"{who} waits {place}" if len(dumps) == 1 else f"{who} wait {place}"
-    return f"{who} is {place}" if len(dumps) == 1 else f"{who} are {place}"
+        return f"{who} waits {place}" if is_one else f"{who} wait {place}"
+    return f"{who} is {place}" if is_one else f"{who} are {place}"
 
 
 def _names(dumps: Sequence[StackDump]) -> str:
     """``rank 5``, ``ranks 0-4,6-7``, ``process 77 on n1``, ``12 processes on n[1-3]``."""
     ranks = [dump.rank for dump in dumps if dump.rank is not None]
     if len(ranks) == len(dumps):
-        return f"ranks {fold_ranks(ranks)}" if len(ranks) > 1 else f"rank {ranks[0]}"
+        return f"ranks {fold_ranks(ranks)}" if len(set(ranks)) > 1 else f"rank {ranks[0]}"
     ranks = [dump.local_rank for dump in dumps if dump.local_rank is not None]
     if len(ranks) == len(dumps) and len({dump.host for dump in dumps}) == 1:
         return f"local ranks {fold_ranks(ranks)}" if len(ranks) > 1 else f"local rank {ranks[0]}"
