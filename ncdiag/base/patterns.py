@@ -10,6 +10,8 @@ from typing import Any, AnyStr, cast
 
 from ncdiag.base.programs import compile_once
 
+from ncdiag.base.programs import compile_once
+
 
 class _Lazy:
     """A pattern that is compiled when one of its methods is first used; later calls of the method cost no more."""
