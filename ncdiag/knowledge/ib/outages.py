@@ -7,39 +7,50 @@ long, so that the time computed here is the shortest.
 
 from __future__ import annotations
 
+import bisect
+from collections import defaultdict
+from collections.abc import Sequence
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.formats.stamps import stamp_of
 from ncdiag.knowledge.ib.links import is_link_loss, lost_port
 from ncdiag.nccl import environment
 
 _LOSSES = ("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
-_RETURNS = frozenset({"ib-async-event", "hca-link", "interface-link-up", "carrier-gained"})
+_CHANGES = frozenset({*_LOSSES, "interface-link-up", "carrier-gained"})
 _UPTIME = lazy_regex(r"\[ {0,12}(\d{1,10}\.\d{1,9})\]")
 _UNIT = 4.096e-6
 _USUAL, _LARGEST = 22, 31
 
 
-@derived_of(*_LOSSES)
+@derived
+def link_changes(job: Job, view: View) -> dict[str, tuple[Event, ...]]:
+    """The lines that show a link lost or back, by host and port, in their order."""
+    found: dict[str, list[Event]] = defaultdict(list)
+    for event in job.events:
+        if event.event in _CHANGES:
+            found[f"{event.host} {lost_port(event, view)}"].append(event)
+    return {port: tuple(events) for port, events in found.items()}
+
+
+@derived
 def outage_seconds(event: Event, view: View) -> float | None:
     """Seconds from the loss of a link to the line that shows it again; None where times or that line are missing."""
     begin = _seconds(event)
-    if begin is None or not is_link_loss(event, view):
+    if begin is None or event.event not in _CHANGES or not is_link_loss(event, view):
         return None
-    later = (one for one in view.job.events if one.event in _RETURNS and one.host == event.host)
-    up = next((one for one in later if one.order > event.order and _same_port(one, event, view)), None)
+    changes: Sequence[Event] = link_changes(view.job, view).get(f"{event.host} {lost_port(event, view)}", ())
+    place = bisect.bisect_right(changes, event.order, key=lambda one: one.order)
+    up = changes[place] if place < len(changes) else None
     end = _seconds(up) if up is not None else None
     if up is None or end is None or end <= begin or is_link_loss(up, view):
         return None
     view.note(event)
     view.note(up)
     return end - begin
-
-
-def _same_port(one: Event, event: Event, view: View) -> bool:
-    return lost_port(one, view) == lost_port(event, view)
 
 
 def _seconds(event: Event) -> float | None:
@@ -54,7 +65,7 @@ def _seconds(event: Event) -> float | None:
     return stamp.wall if stamp is not None else None
 
 
-@derived_of(*_LOSSES)
+@derived
 def retry_seconds(event: Event, view: View) -> float | None:
     """Seconds for which a queue pair of NCCL retries: 4.096 us * 2^NCCL_IB_TIMEOUT * NCCL_IB_RETRY_CNT.
 

@@ -124,8 +124,8 @@ class Cut:
             times = f"{bounds.written(self._low)} to {bounds.written(self._high)}"
             found.append(f"it has no line {bounds.text()}: its times go from {times}")
         if self._back:
-            (high, low), times = self._back[0], len(self._back)
-            back = f"its stamps go back {times} times" if times > 1 else "its stamps go back once"
+            (high, low), count = self._back[0], len(self._back)
+            back = f"its stamps go back {count} times" if count > 1 else "its stamps go back once"
             moved = f"first from {bounds.written(high)} to {bounds.written(low)}"
             found.append(f"{back}, {moved}; each line was taken by its stamp")
         if "year" in self._lacks:
