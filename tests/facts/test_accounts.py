@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.accounts import communicator_account, node_count_text, open_text
+from ncdiag.facts.vocabulary.accounts import communicator_account, node_count_text
+from ncdiag.knowledge.launcher.left_open import open_text
 from ncdiag.report import accounts
 from ncdiag.text.reading.job import job_of
 from ncdiag.text.reading.one import read_source

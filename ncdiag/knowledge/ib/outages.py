@@ -15,13 +15,14 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.formats.stamps import stamp_of
 from ncdiag.knowledge.ib.links import is_link_loss, lost_port
 from ncdiag.nccl import environment
 
 _LOSSES = ("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
 _CHANGES = frozenset({*_LOSSES, "interface-link-up", "carrier-gained"})
 _UPTIME = lazy_regex(r"\[ {0,12}(\d{1,10}\.\d{1,9})\]")
+_CLOCK = lazy_regex(r"\b(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)\b")
+_DAY = 86400
 _UNIT = 4.096e-6
 _USUAL, _LARGEST = 22, 31
 
@@ -39,30 +40,31 @@ def link_changes(job: Job, view: View) -> dict[str, tuple[Event, ...]]:
 @derived
 def outage_seconds(event: Event, view: View) -> float | None:
     """Seconds from the loss of a link to the line that shows it again; None where times or that line are missing."""
-    begin = _seconds(event)
-    if begin is None or event.event not in _CHANGES or not is_link_loss(event, view):
+    if event.event not in _CHANGES or not is_link_loss(event, view):
         return None
     changes: Sequence[Event] = link_changes(view.job, view).get(f"{event.host} {lost_port(event, view)}", ())
     place = bisect.bisect_right(changes, event.order, key=lambda one: one.order)
     up = changes[place] if place < len(changes) else None
-    end = _seconds(up) if up is not None else None
-    if up is None or end is None or end <= begin or is_link_loss(up, view):
+    seconds = _between(event, up) if up is not None else None
+    if up is None or not seconds or seconds < 0 or is_link_loss(up, view):
         return None
     view.note(event)
     view.note(up)
-    return end - begin
+    return seconds
 
 
-def _seconds(event: Event) -> float | None:
-    """The time of a line, of any clock: the difference of two lines of one host is meant."""
-    span = event.provenance.get("")
-    if event.time is not None or span is None:
-        return event.time
-    uptime = _UPTIME.search(span.text)
-    if uptime is not None:
-        return float(uptime[1])
-    stamp = stamp_of(span.text.encode())
-    return stamp.wall if stamp is not None else None
+def _between(first: Event, second: Event) -> float | None:
+    """Seconds between two lines of one host: by their times, by the kernel's uptime, or by a clock without a date."""
+    if first.time is not None and second.time is not None:
+        return second.time - first.time
+    texts = [span.text for event in (first, second) if (span := event.provenance.get("")) is not None]
+    uptimes = [float(found[1]) for found in map(_UPTIME.search, texts) if found]
+    if len(uptimes) == 2:  # noqa: PLR2004  (one of each line)
+        return uptimes[1] - uptimes[0]
+    clocks = [
+        float(found[1]) * 3600 + int(found[2]) * 60 + float(found[3]) for found in map(_CLOCK.search, texts) if found
+    ]
+    return (clocks[1] - clocks[0]) % _DAY if len(clocks) == 2 else None  # noqa: PLR2004
 
 
 @derived

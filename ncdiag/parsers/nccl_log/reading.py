@@ -42,8 +42,7 @@ class Init(msgspec.Struct, frozen=True):
     parent: str | None = None
     nhosts: int | None = None
     state: str | None = None
-    branch: str | None = None
-    """The number and the color of the split of ``parent`` (a pointer)."""
+    branch: str | None = None  # the number and the color of the split of ``parent``, a pointer
 
 
 class Told(msgspec.Struct, frozen=True):

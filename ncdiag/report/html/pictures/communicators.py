@@ -24,7 +24,8 @@ def draw(view: View, context: Context) -> Element | None:
     if found is None or found.begun == found.complete == 1:
         return None
     shown = sorted(found.listed[:ROWS], key=lambda one: one.number)
-    told = [say("{n} of {total} communicators are complete", n=found.complete, total=found.begun) + say(".")]
+    counts = say("{n} of {total} communicators are complete", n=found.complete, total=found.begun)
+    told = [say("{sentence}.", sentence=counts)]
     if found.begun > len(shown):
         told.append(say("{things} not listed.", things=counted(found.begun - len(shown), "more communicator")))
     title = say("Communicators in the order of their setup")

@@ -1,0 +1,51 @@
+"""A communicator that stays incomplete while others are complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_hosts, fold_ranks
+from ncdiag.facts.model import Communicator
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.accounts import are_ends_shown, communicator_account
+from ncdiag.facts.vocabulary.communicators import is_said_to_hang
+
+
+@derived
+def is_left_open(communicator: Communicator, view: View) -> bool:
+    """Does the job hang, and is this the first communicator that is not complete, while others are?"""
+    entries = communicator_account(view.job, view)
+    if not are_ends_shown(entries) or not (view.job.timeouts or is_said_to_hang(view.job)):
+        return False
+    first = next((entry for entry in entries if not entry.is_complete), None)
+    return first is not None and first.communicator is communicator
+
+
+@derived
+def open_text(communicator: Communicator, view: View) -> str:
+    """The missing ranks: ``rank 2 of 4 on srv2 never finished the setup of communicator 0xc1; 49 others are complete``.
+
+    Empty where none is missing.
+    """
+    entries = communicator_account(view.job, view)
+    entry = next((one for one in entries if one.communicator is communicator and not one.is_complete), None)
+    if entry is None:
+        return ""
+    hosts = {host for host in entry.hosts.values() if host is not None}
+    place = f" on {fold_hosts(hosts)}" if hosts else ""
+    name, texts = communicator.id, list[str]()
+    if entry.hosts:
+        texts.append(f"{_ranks(entry.hosts, communicator)}{place} never finished the setup of communicator {name}")
+    if entry.never:
+        texts.append(f"{_ranks(entry.never, communicator)} never began the setup of communicator {name}")
+    complete = sum(one.is_complete for one in entries)
+    if complete:
+        texts.append("another one is complete" if complete == 1 else f"{complete} others are complete")
+    return "; ".join(texts)
+
+
+def _ranks(ranks: Iterable[int], communicator: Communicator) -> str:
+    folded = fold_ranks(ranks)
+    word = "rank" if folded.isdecimal() else "ranks"
+    return f"{word} {folded}" + (f" of {communicator.nranks}" if communicator.nranks is not None else "")
