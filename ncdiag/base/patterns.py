@@ -10,13 +10,11 @@ from typing import Any, AnyStr, cast
 
 from ncdiag.base.programs import compile_once
 
-from ncdiag.base.programs import compile_once
-
 
 class _Lazy:
     """A pattern that is compiled when one of its methods is first used; later calls of the method cost no more."""
 
-    def __init__(self, pattern: str | bytes, flags: int) -> None:
+    def __init__(self, pattern: Any, flags: int) -> None:  # noqa: ANN401  (str or bytes)
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (called only for what is not kept yet)

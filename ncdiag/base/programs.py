@@ -15,7 +15,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, AnyStr, NamedTuple, cast
 
 from ncdiag.base import compiled
 
@@ -97,10 +97,13 @@ def _sre() -> Any:  # noqa: ANN401
 _programs: Programs | None = None
 
 
-def compile_once(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Like ``re.compile``, with the program of an earlier run where one is kept. Not for patterns made from input."""
+def compile_once(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Like ``re.compile``, with the program of an earlier run where one is kept. Not for patterns made from input.
+
+    The few patterns of bytes are always compiled.
+    """
     global _programs  # noqa: PLW0603
-    if sys.implementation.name != "cpython":
+    if isinstance(pattern, bytes) or sys.implementation.name != "cpython":
         return re.compile(pattern, flags)
     if _programs is None:
         _programs = Programs(compiled.cache_file(_NAME, (__file__,)), sys.version)

@@ -37,9 +37,7 @@ def redact(
     ] = None,
     review: Annotated[
         bool,
-        typer.Option(
-            "--review", help="List the remaining words that may be secrets, with their lines, on stderr."
-        ),
+        typer.Option("--review", help="List the remaining words that may be secrets, with their lines, on stderr."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
 ) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, Host, Job, Setting
+from ncdiag.facts.model import Event, Fact, Gpu, Host, Job, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
@@ -40,7 +40,10 @@ _INSTANCES = ("MIG-", "nvidia.com/mig-")
 @derived_of("duplicate-gpu")
 def is_between_mig_instances(event: Event, view: View) -> bool:
     """Does NCCL find one GPU twice where programs are given MIG instances of a GPU?"""
-    given = [s for s in view.job.settings if s.name in _VISIBLE and (s.text or "").lstrip("'\"").startswith("MIG-")]
+    given: list[Fact] = [
+        setting for setting in view.job.settings
+        if setting.name in _VISIBLE and (setting.text or "").lstrip("'\"").startswith("MIG-")
+    ]  # fmt: skip
     given += [launch for launch in view.job.launches if any(word in launch.text for word in _INSTANCES)]
     given += [gpu for host in view.job.hosts for gpu in host.gpus if gpu.mig and event.host in {host.name, None}]
     for fact in given:

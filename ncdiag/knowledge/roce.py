@@ -168,7 +168,7 @@ def unmarked_interface(host: Host, view: View) -> str | None:
 
 _MANY = 10_000
 """Discarded packets that are not the rest of an old incident."""
-_DISCARDS = ("rx_discards_phy", "rx_prio0_discards", "rx_prio3_discards", "tx_discards_phy", "rx_out_of_buffer")
+_DROPPED = ("rx_discards_phy", "rx_prio0_discards", "rx_prio3_discards", "tx_discards_phy", "rx_out_of_buffer")
 
 
 @derived
@@ -179,7 +179,7 @@ def lossy_interface(host: Host, view: View) -> str | None:
     """
     found: str | None = None
     for interface in host.interfaces:
-        counts = [n for name in _DISCARDS if (n := (interface.counters or {}).get(name)) is not None]
+        counts = [n for name in _DROPPED if (n := (interface.counters or {}).get(name)) is not None]
         if not counts:
             continue
         if max(counts) >= _MANY and interface.pfc is None:
@@ -197,7 +197,7 @@ def lossy_counters(host: Host, view: View) -> str:
     """The counters of that interface that are not 0: ``rx_discards_phy 5213341``."""
     name = lossy_interface(host, view)
     counters = next((i.counters for i in host.interfaces if i.name == name), None)
-    return raised_counters(counters, _DISCARDS) or ""
+    return raised_counters(counters, _DROPPED) or ""
 
 
 @derived

@@ -21,7 +21,8 @@ def _lazy() -> set[tuple[str, int]]:
     for module in pkgutil.walk_packages(ncdiag.__path__, "ncdiag."):
         if not module.name.endswith(("__main__", ".probe")) and ".agent" not in module.name:
             importlib.import_module(module.name)
-    return {(found.pattern, found._flags) for found in gc.get_objects() if type(found) is patterns._Lazy}
+    lazy = [found for found in gc.get_objects() if type(found) is patterns._Lazy]
+    return {(found.pattern, found._flags) for found in lazy if isinstance(found.pattern, str)}
 
 
 def _filled(path: Path) -> programs.Programs:

@@ -59,7 +59,7 @@ def one_pipe() -> Iterator[list[bytes]]:
 
 def runner(argv: list[str], report: Path, **more: float) -> _run.Runner:
     options = _options.Options(output=report)
-    return _run.Runner(argv, options, more.get("silence", 0), more.get("grace"), None)
+    return _run.Runner(argv, options, more.get("silence", 0), more.get("grace"), None, stacks="never")
 
 
 def test_a_job_through_pipes(tmp_path: Path, log: Path) -> None:
@@ -91,7 +91,7 @@ def test_what_ncdiag_prints_into_the_file_of_the_job_is_not_output_of_the_job(tm
                 "-c",
                 f"cat {log}; while [ $(grep -c 'ROOT CAUSE' {path}) = 0 ]; do sleep 0.05; done; sleep 2",
             ]
-            watched = _run.Runner(words, _options.Options(), 0.2, None, None)
+            watched = _run.Runner(words, _options.Options(), 0.2, None, None, stacks="never")
             assert watched.run() == 0
     said = path.read_text()
     assert log.read_text() in said
@@ -142,7 +142,7 @@ def test_rules_that_cannot_be_read_end_the_watching_and_not_the_job(
 
     monkeypatch.setattr(_run, "say", say)
     job = ["sh", "-c", f"while [ ! -e {end} ]; do sleep 0.05; done; exit 6"]
-    assert _run.Runner(job, _options.Options(rules=[tmp_path / "rules"]), 0.1, None, None).run() == 6
+    assert _run.Runner(job, _options.Options(rules=[tmp_path / "rules"]), 0.1, None, None, stacks="never").run() == 6
     assert len(said) == 1
     assert f"{rule}:1: " in said[0]
     assert said[0].endswith("; the job continues, but is no longer watched")

@@ -341,7 +341,7 @@ def own_handlers() -> Iterator[None]:
 
 
 def runner(report: Path, *argv: str) -> _run.Runner:
-    return _run.Runner(argv, _options.Options(output=report), 0, None, None)
+    return _run.Runner(argv, _options.Options(output=report), 0, None, None, stacks="never")
 
 
 def test_without_a_pseudo_terminal_the_job_has_the_real_one(
