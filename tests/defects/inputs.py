@@ -109,10 +109,13 @@ MIXED = {
 STEPS = ("step 1 loss 2.31", "step 2 loss 2.28", "step 3 loss 2.25", "Training finished successfully")
 
 
-def text_of(defect: Defect, release: str, *, meets: bool = True) -> str:
-    """A report of a job on this release; with ``meets``, it also meets the condition and shows the signature."""
+def text_of(defect: Defect, release: str, *, meets: bool = True, complaint: str = "") -> str:
+    """A report of a job on this release; with ``meets``, it also meets the condition and shows the signature.
+
+    ``complaint`` is what goes wrong in place of what the entry causes.
+    """
     said = _said(defect.when) if meets else ()
-    parts = [" ".join((COMPLAINTS[defect.complaint], *said)), "", *_release(defect, release, meets=meets)]
+    parts = [" ".join((COMPLAINTS[complaint or defect.complaint], *said)), "", *_release(defect, release, meets=meets)]
     if meets:
         parts += [*_condition(defect.when, defect.product), *_signature(defect)]
     return "\n".join(parts) + "\n"

@@ -52,6 +52,12 @@ def has_ready_rank(job: Job, view: View) -> bool:
 
 
 @derived
+def is_planned(job: Job, view: View) -> bool:
+    """Were only settings and launch lines shown: did nothing run yet, and does nobody mention a problem?"""
+    return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
+
+
+@derived
 def is_shown_on_one_host(job: Job, view: View) -> bool:
     """Does the input show that the job runs on one host? Never unknown, for fixes that harm a job on several hosts."""
     return is_multi_host(job, view) is False

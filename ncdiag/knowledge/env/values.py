@@ -58,12 +58,6 @@ def has_one_gpu_a_host(job: Job, view: View) -> bool:
 
 
 @derived
-def is_planned(job: Job, view: View) -> bool:
-    """Were only settings and launch lines shown: did nothing run yet, and does nobody mention a problem?"""
-    return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
-
-
-@derived
 def fails_without_known_rdma(job: Job, view: View) -> bool:
     """Did the job fail, where nothing indicates an RDMA network?
 

@@ -25,8 +25,12 @@ def fits(defect: Defect, view: View) -> bool:
     return any(what in alike and _same_phase(defect.phase, phase) for what, phase in troubles(view))
 
 
-def troubles(view: View) -> Iterator[tuple[What, Phase | None]]:
+def troubles(view: View) -> tuple[tuple[What, Phase | None], ...]:
     """What goes wrong, with its phase where that is known: what people report, then what the input shows."""
+    return view.remembered(("troubles of releases",), lambda: tuple(dict.fromkeys(_troubles(view))))
+
+
+def _troubles(view: View) -> Iterator[tuple[What, Phase | None]]:
     yield from ((told.what, told.phase) for told in view.job.complaints)
     if not goes_well(view.job, view):
         yield from ((seen.what, seen.phase) for seen in seen_complaints(view.job, view))
@@ -34,7 +38,7 @@ def troubles(view: View) -> Iterator[tuple[What, Phase | None]]:
 
 def is_troubled(view: View) -> bool:
     """Does anything go wrong at all?"""
-    return next(troubles(view), None) is not None
+    return bool(troubles(view))
 
 
 def _same_phase(own: str, met: Phase | None) -> bool:

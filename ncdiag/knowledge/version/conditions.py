@@ -149,13 +149,15 @@ def _rdma_ports(condition: Condition, host: Host, view: View) -> bool | None:
 
 def _mixed(condition: Condition, _host: Host, view: View) -> bool | None:
     hosts = view.job.hosts
+    kinds: set[str | None]
     if condition.mixed == "gpus":
         kinds = {_family(gpu.model) for host in hosts for gpu in host.gpus if gpu.model}
     elif condition.mixed == "cpus":
-        kinds = {host.cpu_vendor or host.cpu_arch for host in hosts} - {None}
+        kinds = {host.cpu_vendor or host.cpu_arch for host in hosts}
     else:
         kinds = {layer for host in hosts for layer in _layers_of_ports(host)}
-        kinds |= {device.link_layer for rank in view.job.ranks for device in rank.net_devices or ()} - {None}
+        kinds |= {device.link_layer for rank in view.job.ranks for device in rank.net_devices or ()}
+    kinds -= {None}
     return len(kinds) > 1 if kinds else None
 
 

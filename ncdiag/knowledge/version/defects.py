@@ -20,10 +20,11 @@ from ncdiag.knowledge.version.complaints import fits, is_troubled
 from ncdiag.knowledge.version.conditions import holds, of_host
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
-from ncdiag.nccl.defects.table import tables
+from ncdiag.nccl.defects.table import leading
 
 LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "pytorch")
 PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric")
+ALL: tuple[Product, ...] = (*LIBRARIES, *PLUGINS, "driver")
 _PRINTED: dict[str, tuple[str, str]] = {
     "aws-ofi-nccl": ("ofi-version", "ofi_version"), "libfabric": ("ofi-libfabric-version", "libfabric"),
 }  # fmt: skip
@@ -111,20 +112,19 @@ def met_defects(host: Host, view: View) -> tuple[str, ...] | None:
 
     Each is a sentence as of `release_defect`; whether the job runs into it, the job decides. None without a release.
     """
-    releases = {product: version_of(product, host, view) for product in LABELS}
+    releases = {product: version_of(product, host, view) for product in ALL}
     if releases["nccl"] is None and releases["rccl"] is None:
         return None
     return tuple(said(defect, str(releases[defect.product])) for defect in _met(releases, host, view))
 
 
-def _met(releases: dict[str, VersionRange | None], host: Host, view: View) -> Iterator[Defect]:
-    for defect in tables().defects:
-        version = releases[defect.product]
-        if version is None or not defect.leads or not defect.covers(version):
-            continue
-        own = of_host(defect.when)
-        if own == defect.when and own.parts and holds(own, host, view):
-            yield defect
+def _met(releases: dict[Product, VersionRange | None], host: Host, view: View) -> Iterator[Defect]:
+    for product, version in releases.items():
+        for defect in leading(product):
+            own = of_host(defect.when)
+            whole = own == defect.when and own.parts
+            if version is not None and whole and defect.covers(version) and holds(own, host, view):
+                yield defect
 
 
 @derived
@@ -140,7 +140,7 @@ def defects_shown(host: Host, view: View) -> str | None:
 @derived
 def leading_defects(host: Host, view: View) -> tuple[str, ...]:
     """The names of all known defects that fit the job on this host, the most specific one first."""
-    return tuple(defect.name for defect in _found((*LIBRARIES, *PLUGINS, "driver"), host, view)[0])
+    return tuple(defect.name for defect in _found(ALL, host, view)[0])
 
 
 def _sentence(products: tuple[Product, ...], host: Host, view: View) -> str | None:
@@ -161,7 +161,10 @@ def said(defect: Defect, release: str) -> str:
 
 def _found(products: tuple[Product, ...], host: Host, view: View) -> tuple[list[Defect], bool]:
     """The defects that apply, the most specific first, and whether all are known to apply or not."""
-    verdicts = [(defect, applies(defect, host, view)) for defect in tables().defects if defect.product in products]
+    verdicts = []
+    for product in products:
+        version = version_of(product, host, view)
+        verdicts += [(defect, applies(defect, version, host, view)) for defect in leading(product)]
     hits = [defect for defect, verdict in verdicts if verdict]
     cures = set(cured_by(view.job, view)) if hits else set()
     hits.sort(key=lambda defect: (not _cured(defect, cures), -_weight(defect)))
@@ -179,23 +182,21 @@ def _weight(defect: Defect) -> int:
     return own + (defect.shows != Signature())
 
 
-def applies(defect: Defect, host: Host, view: View) -> bool | None:
+def applies(defect: Defect, version: VersionRange | None, host: Host, view: View) -> bool | None:
     """Does the defect explain the job? The three-valued conjunction of release, complaint, condition and signature.
 
     Unknown only for a risk and for the driver: of the many others, those that nothing shows would ask about every job.
     """
-    if not defect.leads:
-        return False
-    version = version_of(defect.product, host, view)
     covered = defect.covers(version) if version is not None else _may_be_there(defect, host, view)
     if covered is False or not _is_due(defect, view):
         return False
-    parts = [covered]
-    for part in (lambda: holds(defect.when, host, view), lambda: _shows(defect.shows, host, view)):
-        parts.append(part())
-        if False in parts:
-            return False
-    return True if None not in parts else None if defect.risk or defect.product == "driver" else False
+    meets = holds(defect.when, host, view)
+    shown = _shows(defect.shows, host, view) if meets is not False else False
+    if meets is False or shown is False:
+        return False
+    if covered and meets and shown:
+        return True
+    return None if defect.risk or defect.product == "driver" else False
 
 
 def _is_due(defect: Defect, view: View) -> bool:

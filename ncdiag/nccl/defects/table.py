@@ -17,7 +17,7 @@ import msgspec
 
 from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError, suggestion
-from ncdiag.nccl.defects.entries import OPEN, UNKNOWN, Condition, Defect, Minimum, Tables, Use, version_of
+from ncdiag.nccl.defects.entries import OPEN, UNKNOWN, Condition, Defect, Minimum, Product, Tables, Use, version_of
 
 FOLDER = Path(__file__).parent
 PACK = "defects"
@@ -50,6 +50,20 @@ def use(folders: Iterable[Path]) -> None:
     """Put the tables of these private packs in force, and no others."""
     global _packs  # noqa: PLW0603  (the packs of the process, as the language is)
     _packs = tuple(folder.resolve() / PACK for folder in folders if (folder / PACK).is_dir())
+
+
+def leading(product: Product) -> tuple[Defect, ...]:
+    """The entries of a product that can be the answer."""
+    return _leading(_packs).get(product, ())
+
+
+@functools.lru_cache(maxsize=8)
+def _leading(packs: tuple[Path, ...]) -> dict[Product, tuple[Defect, ...]]:
+    found: dict[Product, tuple[Defect, ...]] = {}
+    for defect in _with(packs).defects:
+        if defect.leads:
+            found[defect.product] = (*found.get(defect.product, ()), defect)
+    return found
 
 
 @functools.lru_cache(maxsize=8)
@@ -89,7 +103,8 @@ def merged(held: Tables, files: Iterable[tuple[str, str]]) -> Tables:
     }
     places: dict[str, tuple[str, str]] = {}
     for name, text, file in read:
-        for entry in (*file.defect, *file.minimum):
+        entries: list[Defect | Minimum] = [*file.defect, *file.minimum]
+        for entry in entries:
             if entry.name in places:
                 _refuse(text, name, entry.name, f"two entries are called {entry.name!r}")
             places[entry.name] = name, text
