@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ncdiag.commands import _complete
+
 if TYPE_CHECKING:
     from ncdiag import diagnose
     from ncdiag.text import Window
@@ -77,7 +79,7 @@ class Options:
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", show_default="text",
+            "--format", metavar="FORMAT", show_default="text", autocompletion=_complete.formats,
             help="Report format: text, html, json, markdown, sarif, junit, prometheus, github or nagios.",
         ),
     ] = None  # fmt: skip

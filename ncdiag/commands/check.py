@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ncdiag.base.errors import UsageError
+from ncdiag.commands import _complete
 from ncdiag.commands._options import AskNccl, Deltas, Options, Pid, StackMode, application, shared
 from ncdiag.commands._sweep import Carrier, CarrierOptions, Fanout, Nodes, Push, Timeout, Via, Yes, swept
 
@@ -42,7 +43,11 @@ def check(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="AREA", help="Show only this area of the table (repeatable; --list prints the areas)."),
+        typer.Option(
+            metavar="AREA",
+            help="Show only this area of the table (repeatable; --list prints the areas).",
+            autocompletion=_complete.areas,
+        ),
     ] = None,
     pid: Pid = None,
     *,

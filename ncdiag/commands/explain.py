@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from ncdiag.commands import _complete
 from ncdiag.commands._options import Lang, Language, application, language_of
 from ncdiag.commands._output import for_people, write
 
@@ -30,7 +31,7 @@ app = application()
     "one comes before the other in the report."
 )
 def explain(  # noqa: PLR0917  (typer's parameters)
-    thing: Annotated[str | None, typer.Argument(metavar="[THING]")] = None,
+    thing: Annotated[str | None, typer.Argument(metavar="[THING]", autocompletion=_complete.variables)] = None,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]")] = None,
     lines: Annotated[str | None, typer.Option("--lines", metavar="FILE", help="Explain each line of FILE.")] = None,
     format_: Annotated[

@@ -110,6 +110,12 @@ def test_the_tools_and_resources_are_listed_with_valid_schemas(program: list[str
             for wrong in ("ncdiag://rules/NCD99999", "file:///etc/passwd"):
                 with pytest.raises(MCPError):
                     await client.read_resource(wrong)
+            assert [each.name for each in (await client.list_prompts()).prompts] == ["diagnose"]
+            asked = await client.get_prompt("diagnose", {"paste": "a log"})
+            assert str(asked.messages[0].content).count("a log") == 1
+            for name, values in (("other", {"paste": "a log"}), ("diagnose", {})):
+                with pytest.raises(MCPError):
+                    await client.get_prompt(name, values)
 
     anyio.run(listed)
 

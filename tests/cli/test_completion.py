@@ -109,6 +109,22 @@ def test_bash_completes_with_it(home: Path, program: list[str], ncdiag: Run) -> 
     assert done.stdout == "parse\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("triage --format j", ["json", "junit"]), ("check --only lim", ["limits"]),
+        ("explain NCCL_IB_GID", ["NCCL_IB_GID_INDEX"]),
+    ],
+)  # fmt: skip
+def test_values_are_completed(words: str, found: list[str], home: Path, program: list[str]) -> None:
+    typed = words.split()
+    more = {"_NCDIAG_COMPLETE": "complete_bash", "COMP_WORDS": f"ncdiag {words}", "COMP_CWORD": str(len(typed))}
+    done = subprocess.run(
+        program, env={**environment(home, program), **more}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == found
+
+
 def test_fish_completes_with_it(home: Path, program: list[str], ncdiag: Run, need: Need) -> None:
     need("shells", shutil.which("fish"), "fish is not installed")
     installed("fish", home, ncdiag)

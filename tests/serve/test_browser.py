@@ -268,6 +268,47 @@ def test_the_keyboard_is_enough(tab: Callable[..., Tab], project: Path) -> None:
     assert page.locator("#status").inner_text() == "The diagnosis is ready."
 
 
+PASTE = """size => {
+  const held = new DataTransfer();
+  held.setData("text/plain", "x1:1:1 [0] NCCL INFO a line of a long log\\n".repeat(size / 42));
+  const began = performance.now();
+  document.querySelector("#text").dispatchEvent(
+    new ClipboardEvent("paste", { clipboardData: held, bubbles: true, cancelable: true }));
+  return performance.now() - began;
+}"""
+
+
+def test_a_long_paste_becomes_a_file(tab: Callable[..., Tab]) -> None:
+    here = tab()
+    page = here.page
+    assert page.evaluate(PASTE, 200_000_000) < 5000
+    assert page.input_value("#text") == ""
+    assert page.locator("#chosen li").all_inner_texts()[0].startswith("pasted.txt (")
+    page.get_by_text("The paste is long and was added as the file pasted.txt").wait_for()
+    page.evaluate(PASTE, 3_000_000)
+    assert [text.split()[0] for text in page.locator("#chosen li").all_inner_texts()] == ["pasted.txt", "pasted-2.txt"]
+    page.evaluate(PASTE, 1_000_000)
+    assert page.locator("#chosen li").count() == 2
+
+
+def test_the_button_names_its_key_where_there_is_a_keyboard(tab: Callable[..., Tab]) -> None:
+    desktop, phone = tab(), tab("phone")
+    assert desktop.page.locator("#judge").inner_text() == "Find the root cause Ctrl+Enter"
+    assert phone.page.locator("#judge").inner_text() == "Find the root cause"
+
+
+def test_on_a_phone_the_cause_comes_before_what_is_known_of_the_job(tab: Callable[..., Tab], project: Path) -> None:
+    here = tab("phone")
+    here.judge(case(project, "veth")[0])
+    places = (
+        "() => ['.lead', '.about'].map(name => document.querySelector(`#result ${name}`).getBoundingClientRect().top)"
+    )
+    cause, job = here.page.evaluate(places)
+    top = here.page.evaluate("() => document.querySelector('#result').getBoundingClientRect().top")
+    assert top < cause < top + 300
+    assert cause < job
+
+
 def test_redacting_and_clearing(tab: Callable[..., Tab], project: Path) -> None:
     here = tab()
     page = here.page

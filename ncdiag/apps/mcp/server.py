@@ -18,6 +18,7 @@ from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from ncdiag.apps.mcp import prompts
 from ncdiag.apps.mcp.tools import Settings, Tool, asked, tools
 from ncdiag.base.errors import NcdiagError
 from ncdiag.base.version import __version__
@@ -111,7 +112,7 @@ def made(settings: Settings) -> Server[Any]:
     return Server(
         "ncdiag", version=__version__, title="ncdiag", instructions=INSTRUCTIONS, on_list_tools=list_tools,
         on_call_tool=call_tool, on_list_resources=list_resources, on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
+        on_read_resource=read_resource, on_list_prompts=prompts.listed, on_get_prompt=prompts.one,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The answer in short: the verdict, the job, and how much was found and read."""
+"""The verdict, and below the cause the job and how much was found and read."""
 
 from __future__ import annotations
 
@@ -21,10 +21,15 @@ def summary(context: Context) -> Element:
         element("h2", digest.headline(report), id=heading, class_="verdict"),
         *(element("p", line, class_="complaint") for line in digest.complained(report)),
         element("p", say(digest.HELP_WHEN_NOTHING)) if report.summary.verdict == "nothing-understood" else None,
-        element("dl", *(_fact(label, text) for label, text in _facts(report)), class_="facts"),
         class_=f"card summary {worst}",
         aria_labelledby=heading,
     )
+
+
+def about(context: Context) -> Element:
+    """The section on the job: its hosts and ranks, NCCL, the numbers of findings and of lines."""
+    facts = element("dl", *(_fact(label, text) for label, text in _facts(context.report)), class_="facts")
+    return element("section", facts, class_="card about")
 
 
 def _fact(label: str, text: str) -> Element:

@@ -65,7 +65,7 @@ def test_the_cause_comes_before_what_was_read() -> None:
     shown = Reader(written(report)).text
     title, version = report.findings[0].title, report.summary.nccl_version
     assert version
-    words = (digest.headline(report), version, title, "What to do next", "Not checked", "What was read")
+    words = (digest.headline(report), title, version, "What to do next", "Not checked", "What was read")
     places = [shown.index(text) for text in words]
     assert places == sorted(places)
 

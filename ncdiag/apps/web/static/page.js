@@ -58,6 +58,20 @@ addEventListener("drop", (event) => {
 $("#pick").hidden = false; // in the language of the page; the browser's own button is in that of the browser
 $("#pick .button").addEventListener("click", () => files.click());
 
+// A long paste becomes a file: a text field with it would block the tab.
+const LONG = 2 << 20; // letters
+text.addEventListener("paste", (event) => {
+  const pasted = event.clipboardData?.getData("text/plain") ?? "";
+  if (pasted.length <= LONG) return;
+  event.preventDefault();
+  const taken = new Set([...files.files].map((file) => file.name));
+  let name = "pasted.txt";
+  for (let number = 2; taken.has(name); number += 1) name = `pasted-${number}.txt`;
+  const file = new File([pasted], name, { type: "text/plain" });
+  choose([...files.files, file]);
+  tell(say("pasted", { name, size: size(file.size) }));
+});
+
 // sending
 
 function send() {
@@ -122,7 +136,7 @@ function show(html) {
 }
 
 form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
-text.addEventListener("keydown", (event) => {
+form.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); send(); }
 });
 const clear = $("#clear");
