@@ -21,10 +21,7 @@ def traits(view: View) -> dict[str, tuple[str, ...]]:
         "driver": dict.fromkeys(
             driver for host in job.hosts for driver in (host.driver, *(gpu.driver for gpu in host.gpus)) if driver
         ),
-        "release": dict.fromkeys(
-            str(each.nccl_version) for each in (*job.ranks, *job.hosts)
-            if each.nccl_version is not None and each.nccl_version.known
-        ),
+        "release": dict.fromkeys(_releases(job)),
     }  # fmt: skip
     return {kind: tuple(sorted(values)[:_MOST]) for kind, values in found.items() if values}
 
@@ -33,6 +30,12 @@ def _card(hca: Hca) -> str:
     """``MCX75310AAS-NEAT, firmware 28.39.1002``: model and firmware, as far as they were seen."""
     model = hca.board or hca.part_id or hca.board_id
     return ", ".join(filter(None, (model, f"firmware {hca.firmware}" if hca.firmware else "")))
+
+
+def _releases(job: Job) -> Iterator[str]:
+    """The releases of NCCL that ranks print, or that are installed on hosts."""
+    found = [*(rank.nccl_version for rank in job.ranks), *(host.nccl_version for host in job.hosts)]
+    yield from (str(version) for version in found if version is not None and version.known)
 
 
 def _leaves(job: Job) -> Iterator[str]:

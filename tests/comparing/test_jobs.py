@@ -25,7 +25,7 @@ WELL: Verdict = "healthy-as-far-as-seen"
 
 def job(name: str, verdict: Verdict, hosts: str, **kinds: str) -> Named:
     summary = Summary(verdict=verdict, hosts=hosts)
-    made = {kind.replace("_", " "): (value,) for kind, value in kinds.items()}
+    made: dict[str, tuple[str, ...]] = {kind.replace("_", " "): (value,) for kind, value in kinds.items()}
     return Named(name, Report(tool=Tool("ncdiag", "1"), summary=summary, traits=made))
 
 
