@@ -44,6 +44,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     expected: str = ""
     none: str = ""
     collector: str = ""
+    whole: bool = False
     rules: tuple[str, ...]
     needs: tuple[str, ...] = ()
     scope: Scope | None = None

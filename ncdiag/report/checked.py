@@ -120,6 +120,8 @@ def _judged(row: model.Look, look: Look, found: Sequence[Finding], seen: Seen, *
             why = " ".join(found[0].title.split()) if found else why
         else:
             why, ask = _open(needed or open_), _asked(needed or open_)
+    if status == "PASS" and look.whole and (failed := _failure(look, row.host, seen)):
+        status, why = "SKIP", failed
     names = tuple(dict.fromkeys(finding.rule.name for finding in found))
     return msgspec.structs.replace(row, status=status, why=why, findings=names, next=ask)
 
@@ -137,10 +139,13 @@ def _asked(open_: Sequence[Verdict]) -> str:
 
 def _reason(look: Look, host: str, seen: Seen) -> str:
     """The collector's reason for a missing value."""
+    return _failure(look, host, seen) or "not seen"
+
+
+def _failure(look: Look, host: str, seen: Seen) -> str:
+    """The reason why the collector of a check failed on the host; empty if it did not."""
     head = f"{look.collector}: "
-    told = next((text for text in seen.not_seen.get(host, ()) if look.collector and text.startswith(head)), None)
-    if told is None:
-        return "not seen"
+    told = next((text for text in seen.not_seen.get(host, ()) if look.collector and text.startswith(head)), "")
     text = told.removeprefix(head)
     return text if len(text) <= _SENTENCE else f"{text[:_SENTENCE]} ..."
 

@@ -194,3 +194,25 @@ def test_each_line_says_what_it_is_about_and_who_can_act(tmp_path: Path) -> None
     assert memory.next.startswith("Lift the limit where the job is started")
     assert (meeting.scope, meeting.next) == ("fabric", "")
     assert {line.next for line in report.looks if line.status == "PASS"} == {""}
+
+
+class Open(Node):
+    """A node of which iptables shows that it accepts everything."""
+
+    def observations(self) -> list[Observation]:
+        first, *rest = super().observations()
+        fields = {**first.fields, "input_policy": "accept", "input_drops": 0}
+        return [msgspec.structs.replace(first, fields=fields), *rest]
+
+
+class WithoutNft(Open):
+    """The same without nft, whose tables iptables does not show."""
+
+    def not_seen(self) -> list[str]:
+        return ["rules of the packet filter (nftables): nft: not installed"]
+
+
+def test_a_filter_of_which_a_part_was_not_seen_does_not_pass() -> None:
+    whole, part = (of(diagnose([node(1)], TABLE), "incoming connections", "gpu0001") for node in (Open, WithoutNft))
+    assert (whole.status, whole.seen) == ("PASS", "policy accept, 0 rules drop")
+    assert (part.status, part.why) == ("SKIP", "nft: not installed")
