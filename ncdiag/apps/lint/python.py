@@ -15,7 +15,8 @@ import re
 import warnings
 
 from ncdiag.apps.lint import masks, shell
-from ncdiag.apps.lint.model import Document, Place, Setting
+from ncdiag.apps.lint.findings import finding
+from ncdiag.apps.lint.model import Document, Edit, Place, Setting
 from ncdiag.apps.lint.vocabulary import is_setting, sets_variables
 
 _DEPTH = 60
@@ -26,6 +27,7 @@ _ENVIRONMENT = re.compile(r"(?i)(?:^|_)env(?:s|iron|ironment)?(?:_?vars?|_?varia
 """Names of dictionaries, arguments and methods that contain or take an environment."""
 _ABOUT = re.compile(r"(?i)(?:^|_)(?:help|docs?|desc\w*|types?|valid|allowed|choices)(?:$|_)")
 """Words in the name of a dictionary that describes variables and sets none."""
+_INIT = "init_process_group"
 _SETTERS = {"putenv", "setenv", "setdefault"}
 _COMMANDS = re.compile(
     r"(?:os\.(?:system|popen)|(?:subprocess\.)?(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput))$"
@@ -53,7 +55,10 @@ def read(document: Document) -> str | None:
 
 
 class _Reader:
-    """``groups`` is the last number of an environment: each dictionary and function has one, the module has 0."""
+    """``groups`` is the last number of an environment: each dictionary and function has one, the module has 0.
+
+    ``inits``: by environment, the line on which the process group is created.
+    """
 
     def __init__(self, document: Document, text: str) -> None:
         self.document, self.text = document, text
@@ -63,6 +68,7 @@ class _Reader:
         self.seen: set[int] = set()
         self.remarks: list[tuple[int, str]] = []
         self.named: dict[tuple[int, str], int] = {}
+        self.inits: dict[int, int] = {}
 
     def body(self, node: ast.AST, group: int, depth: int, branch: str) -> None:
         """Process everything below a node, in the order of the text."""
@@ -119,12 +125,30 @@ class _Reader:
         """``os.environ["NAME"] = value``, ``env["NAME"] = value``, ``env = {...}``."""
         if isinstance(target, ast.Subscript) and self.is_environment(target.value):
             self.add(target.slice, value, self.group_of(target.value, group), branch)
+            if _ENVIRON.search(_name(target.value)):
+                self.judged(target.slice, value, group)
         elif _is_environments(_name(target).rpartition(".")[2]):
             self.mapping(value, self.apart(), branch)
+
+    def judged(self, key: ast.expr, value: ast.expr, group: int) -> None:
+        """Report an assignment to ``os.environ`` that fails, or that comes after NCCL has read the variable."""
+        name, at = _text(key), self.place(value)
+        if name is None or not is_setting(name):
+            return
+        if isinstance(value, ast.Constant) and isinstance(value.value, int):
+            what = f"os.environ takes only text, and {value.value!r} is not text: TypeError"
+            text = Edit(at.start, at.end, f'"{int(value.value)}"')
+            found = finding("environ-value-not-text", at, variable=name, what=what, edits=(text,), fixable=True)
+            self.document.found.append(found)
+        if group in self.inits:
+            what = f"{name} is set after init_process_group (line {self.inits[group]}) and has no effect"
+            self.document.found.append(finding("set-after-init", self.place(key), variable=name, what=what))
 
     def called(self, node: ast.Call, group: int, branch: str) -> None:
         name = _name(node.func)
         owner, _, method = name.rpartition(".")
+        if method == _INIT:
+            self.inits.setdefault(group, node.lineno)
         given = node.args
         is_own = self.is_environment(node.func)
         if (method in _SETTERS and (owner in {"os", "monkeypatch"} or is_own)) or (method == "update" and is_own):
