@@ -23,7 +23,7 @@ from ncdiag import commands
 from ncdiag.base.errors import CLOSED_PIPE, INTERNAL, INTERRUPTED, DefinitionError, NcdiagError
 from ncdiag.base.version import __version__
 from ncdiag.commands._arguments import meant, wants_state, wants_status_line
-from ncdiag.commands._examples import described, examples
+from ncdiag.commands._examples import FIRST, described, examples
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, unknown, write
 from ncdiag.language import ENGLISH, from_environment, is_english, speak, speaking
@@ -114,6 +114,7 @@ def _run(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+_NAME = "ncdiag"
 _COMPLETING = "_NCDIAG_COMPLETE"
 """The variable by which a shell requests completions of a word (`ncdiag.commands.completion`)."""
 
@@ -152,7 +153,7 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
         if not usage():
             say(f"no arguments given; '{command} --help' lists the options")
         elif type(error).__name__ == "NoArgsIsHelpError":
-            sys.stderr.write(usage() + "\n")
+            sys.stderr.write(FIRST if command == _NAME else usage() + "\n")
         else:
             say(f"{' '.join(usage().split()).rstrip('.')} (see '{command} --help')")
         return int(getattr(error, "exit_code", 2))

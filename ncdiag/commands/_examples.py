@@ -28,6 +28,19 @@ SHORT = {
 }
 """The line of each command in ``ncdiag --help``: fits next to the longest name on 80 columns."""
 
+FIRST = """\
+ncdiag finds the root cause of an NCCL failure.
+
+  ncdiag FILE...              diagnose logs, pastes, bundles or folders
+  COMMAND | ncdiag            diagnose what a command prints
+  ncdiag check                check this host (--nodes SET: many hosts)
+  ncdiag run -- COMMAND       start a job and explain why it failed or hangs
+  ncdiag lint FILE...         check the NCCL settings of launch files
+  ncdiag explain THING        explain a variable, log line, code or rule
+
+'ncdiag --help' lists all commands, 'ncdiag help COMMAND' the options of one.
+"""
+"""What ``ncdiag`` alone prints: the commands that matter first, on one screen."""
 EXAMPLES = {
     "check": ("ncdiag check", "ncdiag check --from node7.tar.gz", "ncdiag check n[1-8].tar.gz --baseline good.tar.gz"),
     "collect": (

@@ -66,7 +66,11 @@ def test_nothing_asked(ncdiag: Run) -> None:
     done = ncdiag()
     assert done.returncode == 2
     assert done.stdout == b""
-    assert b"Usage: ncdiag" in done.stderr
+    screen = done.stderr.decode().splitlines()
+    assert len(screen) <= 24
+    assert max(map(len, screen)) <= 80
+    commands = [line.split()[1] for line in screen if line.startswith("  ncdiag ")]
+    assert commands == ["FILE...", "check", "run", "lint", "explain"]
 
 
 @pytest.mark.parametrize(
