@@ -30,11 +30,11 @@ def restart_of(report: Report, rules: Mapping[str, Rule]) -> Restart | None:
         why = "a part of the host is broken" if rule.restart == "hosts" else "only these hosts have the fault"
         return Restart("restart-without-hosts", say(why), hosts, rule.name)
     if rule.restart == "transient":
-        return Restart("restart", say("the cause is not in the job and does not last"), "", rule.name)
+        return Restart("restart", say("the cause is outside the job and does not last"), "", rule.name)
     if report.summary.verdict == "root-cause":
-        why = say("it will fail again: a restart changes nothing of the cause")
+        why = say("the job will fail again until this is fixed")
     else:
-        why = say("if this is the cause, a restart changes nothing of it")
+        why = say("if this is the cause, the job will fail again until it is fixed")
     return Restart("fix-first", why, "", rule.name)
 
 
