@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from ncdiag.formats.literals import Literals, needed
-
-_BATCH = 500
-"""Lines that are searched together; whoever finds an answer in the first ones does not ask for the next."""
 
 
 class Guarded:
@@ -33,12 +30,10 @@ class Guarded:
             found.add(pattern, literals)
         return found
 
-    def of_lines(self, lines: Sequence[str]) -> Iterator[tuple[str, frozenset[re.Pattern[str]]]]:
+    def of_lines(self, lines: Iterable[str]) -> Iterator[tuple[str, frozenset[re.Pattern[str]]]]:
         """Each line with the patterns that it may match; it matches no other."""
-        for begin in range(0, len(lines), _BATCH):
-            batch = lines[begin : begin + _BATCH]
-            yield from zip(batch, self._literals.of_lines(batch), strict=True)
+        return ((line, self._literals.owners(line)) for line in lines)
 
     def are_in(self, lines: Iterable[str]) -> bool:
         """Does any of the patterns match in one of the lines?"""
-        return any(pattern.search(line) for line, may in self.of_lines(list(lines)) for pattern in may)
+        return any(pattern.search(line) for line, may in self.of_lines(lines) for pattern in may)

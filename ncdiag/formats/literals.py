@@ -6,14 +6,10 @@ once, by the words of a text, because the words of a log repeat often.
 
 from __future__ import annotations
 
-import bisect
-import itertools
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
-
-from ncdiag.formats.hits import Search, search_for
 
 if sys.version_info >= (3, 11):
     from re import _constants as code  # type: ignore[attr-defined]  # what `re` parses a pattern with
@@ -29,8 +25,6 @@ _SHORTEST = 2
 _WIDEST = 26
 """Maximum size of a range whose letters are expanded."""
 _REMEMBERED = 1 << 16
-_WORTHWHILE, _TOGETHER = 1 << 13, 1 << 17
-"""Minimum number of characters for which a table of all literals is made, and maximum number searched at a time."""
 _ZEROS = str.maketrans("123456789", "000000000")
 
 T = TypeVar("T")
@@ -178,7 +172,6 @@ class Literals(Generic[T]):
         """No literals yet."""
         self._by_begin: defaultdict[str, list[tuple[str, str, T]]] = defaultdict(list)
         self._of_word: dict[str, tuple[tuple[str, T], ...]] = {}
-        self._table: tuple[Search | None, list[frozenset[T]]] | None = None
 
     def add(self, owner: T, literals: Iterable[str]) -> None:
         """Add literals, in lower case and with 0 for any digit."""
@@ -186,26 +179,6 @@ class Literals(Generic[T]):
             part = _longest_word(literal)
             self._by_begin[part[:_SHORTEST]].append((part, literal, owner))
         self._of_word.clear()
-        self._table = None
-
-    def of_lines(self, lines: Sequence[str]) -> list[frozenset[T]]:
-        """The owners of the literals in each line, as `owners` gives them; lines contain no line ends.
-
-        Many lines are searched together.
-        """
-        if sum(map(len, lines)) < _WORTHWHILE:
-            return list(map(self.owners, lines))
-        search, owners = self._table = self._table or self._searched()
-        if search is None:
-            return list(map(self.owners, lines))
-        return [found for chunk in _chunks(lines) for found in _found(search, owners, chunk)]
-
-    def _searched(self) -> tuple[Search | None, list[frozenset[T]]]:
-        """A search for all literals, and the owners of each of them."""
-        held: defaultdict[str, set[T]] = defaultdict(set)
-        for _, literal, owner in itertools.chain.from_iterable(self._by_begin.values()):
-            held[literal].add(owner)
-        return search_for(list(held)), list(map(frozenset, held.values()))
 
     def owners(self, text: str) -> frozenset[T]:
         """The owners of the literals in the text, in either case."""
@@ -229,26 +202,3 @@ class Literals(Generic[T]):
         }
         held = self._of_word[word] = tuple(found)
         return held
-
-
-def _chunks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The lines in groups of limited size."""
-    begin = size = 0
-    for index, line in enumerate(lines):
-        size += len(line) + 1
-        if size > _TOGETHER:
-            yield lines[begin : index + 1]
-            begin, size = index + 1, 0
-    yield lines[begin:]
-
-
-def _found(search: Search, owners: Sequence[frozenset[T]], lines: Sequence[str]) -> list[frozenset[T]]:
-    """The owners of what the search finds in each line."""
-    text = folded("\n".join(lines))
-    ends = list(itertools.accumulate(len(line) + 1 for line in text.split("\n")))
-    found: dict[int, frozenset[T]] = {}
-    for literal, start, _ in search(text):
-        line = bisect.bisect_right(ends, start)
-        held = found.get(line)
-        found[line] = owners[literal] if held is None else held | owners[literal]
-    return [found.get(line, _NOBODY) for line in range(len(lines))]
