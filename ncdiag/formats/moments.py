@@ -24,6 +24,7 @@ _UNITS = {
 }  # fmt: skip
 _SPAN = lazy_regex(r"(\d{1,9}(?:\.\d{1,6})?) ?([a-z]+?)s?(?: |,|(?=\d)|$)")
 _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_FIRST, _LAST = -62135596800.0, 253402300799.0
 FORMS = "2026-05-03 03:10, 03:10, yesterday, -10min, @1777777812"
 """Examples for a message."""
 
@@ -94,10 +95,14 @@ def span(text: str) -> float:
 
 
 def written(wall: float, zone: int | None = None) -> str:
-    """A moment as text: ``2026-05-03 03:10:00``, with its zone where one is known (``+02:00``)."""
+    """A moment as text: ``2026-05-03 03:10:00``, with its zone where one is known (``+02:00``).
+
+    A moment before the year 1 or after 9999 is written as the first or last one of them.
+    """
     from datetime import datetime, timezone
 
-    text = f"{datetime.fromtimestamp(wall, timezone.utc):%Y-%m-%d %H:%M:%S}"
+    found = datetime.fromtimestamp(min(max(wall, _FIRST), _LAST), timezone.utc)
+    text = found.replace(tzinfo=None).isoformat(" ", "seconds")
     if zone is None:
         return text
     minutes = abs(zone) // 60

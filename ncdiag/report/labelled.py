@@ -25,7 +25,7 @@ def lines(report: Report, most: int = 3) -> Iterator[tuple[str, str]]:
 
 def _changes(changes: tuple[Changed, ...]) -> Iterator[tuple[str, str]]:
     if not changes:
-        yield say("First change"), say("nothing differs from the time before")
+        yield say("First change"), say("no difference from the time before was found")
     for number, change in enumerate(changes):
         yield say("First change") if not number else say("Then"), _change(change)
 

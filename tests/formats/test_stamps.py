@@ -104,3 +104,8 @@ def test_a_moment_is_written_with_its_zone() -> None:
     assert [written(AT), written(AT, 0), written(AT, -12600)] == [
         "2026-05-03 03:10:12", "2026-05-03 03:10:12+00:00", "2026-05-03 03:10:12-03:30",
     ]  # fmt: skip
+
+
+def test_moments_that_no_calendar_has_are_written_as_its_ends() -> None:
+    assert written(-1e15) == "0001-01-01 00:00:00"
+    assert written(1e15, 0) == "9999-12-31 23:59:59+00:00"

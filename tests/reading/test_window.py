@@ -122,6 +122,15 @@ def test_days_and_zones_are_those_of_the_input(
     assert end is None or bounds.written(bounds.until) == end
 
 
+@pytest.mark.parametrize("window", [asked("2026-05-03"), asked(until="0001-01-02"), asked(compare="10m")])
+def test_the_ends_of_the_calendar_are_stamps(window: Window) -> None:
+    text = "9999-12-31 23:59:59 -12:00 x\n0001-01-01 00:00:00+14:00 y\n2026-05-03T03:10:12+99:99 z\n"
+    _, source = cut(text, window)
+    assert source.notes[-1].startswith("its stamps have several zones (")
+    assert source.bounds is not None
+    assert source.bounds.text()
+
+
 def test_clocks_apart_move_the_window_of_a_file(tmp_path: Path) -> None:
     """Eight ranks each on three hosts; the clock of one is 100 s ahead."""
     for number, ahead in enumerate((0, 0, 100)):
