@@ -119,8 +119,7 @@ class Runner:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
             self._hang = hang = Hang.of(self._job.pid, self._progress.silent_for, self._stacks)
-            if hang.stacks.stopped:
-                self._tell([f"py-spy stopped each process for at most {hang.stacks.stopped:.2f} s to read its stack"])
+            self._tell(hang.stacks.notes)
             self._diagnoses.begin(lambda: self._session.items(self._environment, hang=hang))
 
     def _take(self, answer: Answer | None) -> None:

@@ -162,8 +162,6 @@ def _examined(machine: Machine, pid: int | None, job: str | None, stacks: Mode) 
 
     found = jobs.of_process(pid) if pid is not None else jobs.of_name(job or jobs.AUTO)
     seen, taken = jobs.examined(machine, *found, stacks)
-    for phrase in taken.missing:
-        say(f"not read: {phrase}")
-    if taken.stopped:
-        say(f"py-spy stopped each process for at most {taken.stopped:.2f} s to read its stack")
+    for note in taken.notes:
+        say(note)
     return seen

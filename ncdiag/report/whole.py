@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from ncdiag.language import cells, lead_in, say
-from ncdiag.report import digest, labelled
+from ncdiag.report import digest, labelled, restart
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.page import COLOURS, Page
 from ncdiag.report.sanitize import one_line
@@ -199,6 +199,8 @@ def _tail(page: Page, report: Report) -> None:
         page.put(digest.failed(fault), first=lead_in("NCDIAG FAILED"), rest="  ", lead="bold")
     if report.ruled_out:
         page.put(digest.ruled_out(report), first=lead_in("Ruled out"), rest="  ", lead="bold")
+    if report.restart is not None:
+        page.put(restart.sentence(report.restart), first=lead_in("Restart"), rest="  ", lead="bold")
     if report.summary.not_looked_at:
         text = say("; ").join(report.summary.not_looked_at)
         page.put(text, first=lead_in("Not checked"), rest="  ", lead="bold")

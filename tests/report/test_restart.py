@@ -35,6 +35,8 @@ def test_the_class_of_the_cause_decides(ncdiag: Run, text: str, word: str | None
     screen = ncdiag("triage", "-", input=text.encode()).stdout.decode()
     said = [line for line in screen.splitlines() if line.startswith("Restart: ")]
     assert len(said) == (word is not None)
+    whole = ncdiag("triage", "-v", "-", input=text.encode()).stdout.decode()
+    assert ("\nRestart: " in whole) == (word is not None)
     assert word is None or said[0].startswith(f"Restart: {word.replace('-', ' ')}"[:20])
 
 

@@ -45,9 +45,15 @@ def train(tmp_path: Path) -> Path:
 class Hung:
     """``ncdiag run`` on a job that hangs, until its first report is there; ``job`` are the words of the job."""
 
-    def __init__(self, program: list[str], report: Path, mark: str, *words: str, job: list[str]) -> None:
+    def __init__(
+        self, program: list[str], report: Path, mark: str, *words: str, job: list[str], first: str = ""
+    ) -> None:
         argv = [*program, "run", "--hang-after", "2", "--format", "json", "-o", str(report), *words, "--", *job]
-        env = {**os.environ, "NCDIAG_TEST_JOB": mark, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        env = {
+            **os.environ,
+            "NCDIAG_TEST_JOB": mark,
+            "PATH": f"{first or Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
         self.process = subprocess.Popen(
             argv, env=env, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -104,6 +110,20 @@ def test_native_stacks_stop_nothing_for_longer_than_they_are_read(program: list[
     assert not {"T", "t"} & set(hung.states.values())
     assert b"py-spy stopped each process for at most 0." in hung.end()
     assert "rank 1 is waiting for another thread (PyThread_acquire_lock" in hung.title("process-elsewhere")
+
+
+def test_stacks_that_cannot_be_read_are_said_with_what_to_do(program: list[str], train: Path, mark: str) -> None:
+    """A py-spy that is refused, first on the path."""
+    script = "#!/bin/sh\necho 'Permission Denied: Try running again' >&2\nexit 1\n"
+    (train.parent / "py-spy").write_text(script)
+    (train.parent / "py-spy").chmod(0o755)
+    job = [sys.executable, str(train), "wait", "load", "wait"]
+    hung = Hung(program, train.parent / "report.json", mark, job=job, first=str(train.parent))
+    said = hung.end().decode()
+    assert "ncdiag: not read: Python stacks of 4 processes (" in said
+    assert f"'sudo {train.parent}/py-spy dump --nonblocking --pid " in said
+    assert "Python stacks of 4 processes" in hung.report["summary"]["not_looked_at"]
+    assert not any("py-spy dump --nonblocking" in str(step["run"]) for step in hung.report["next_steps"])
 
 
 def test_no_stacks_are_taken_where_none_are_wanted(program: list[str], train: Path, mark: str) -> None:

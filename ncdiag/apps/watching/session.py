@@ -187,7 +187,7 @@ class Session:
     def not_seen(self) -> list[str]:
         """Phrases on what could not be read."""
         found = [self._kernel.not_seen] if self._has_failed and self._kernel.not_seen else []
-        found += self._hang.stacks.missing if self._hang is not None else ()
+        found += [phrase.partition(" (")[0] for phrase in self._hang.stacks.missing] if self._hang is not None else []
         found += [f"{name} of the job ({why})" for name, why in self.outputs.unread.items()]
         refused = [f"NCCL's log {self._name_of(path)} ({why})" for path, why in self.files.refused.items()]
         found += refused[:_SHOWN]

@@ -49,6 +49,12 @@ class Stacks(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
     stopped: float = 0.0
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes for the user: what could not be read, with the command that can; how long processes were stopped."""
+        stopped = f"py-spy stopped each process for at most {self.stopped:.2f} s to read its stack"
+        return (*(f"not read: {phrase}" for phrase in self.missing), *([stopped] if self.stopped else []))
+
 
 def take(pids: Sequence[int], mode: Mode, proc: Path = Path("/proc"), yama: Path = _YAMA) -> Stacks:
     """Take the stacks of those processes that run Python, several at once; of the processes of one rank, the first."""
