@@ -83,7 +83,7 @@ def test_a_signal_that_a_launcher_reports_is_that_of_the_rank(ncdiag_process: Ru
 def test_a_job_that_ncdiag_stopped_was_not_killed_by_somebody_else(ncdiag_process: Run, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     options = ["--hang-after", "0.2", "--kill-on-hang", "--kill-grace", "0.1", "--format", "json", "-o", report]
-    done = ncdiag_process("run", *options, "--", "sleep", "1000")
+    done = ncdiag_process("run", *options, "--", "sleep", "1000", env={"TMPDIR": str(tmp_path)})
     titles = findings(done, report)
     assert titles["job-failed-silently"].startswith("STOPPED by ncdiag: no output for ")
     assert titles["job-hangs-silently"].startswith("HANGS: no output for ")

@@ -217,9 +217,11 @@ def test_a_job_that_hangs_is_diagnosed_and_goes_on(
     assert b"its root cause is the one printed above" in rest
 
 
-def test_a_job_that_hangs_and_ignores_sigterm_is_ended_if_that_is_wanted(program: list[str], mark: str) -> None:
+def test_a_job_that_hangs_and_ignores_sigterm_is_ended_if_that_is_wanted(
+    program: list[str], tmp_path: Path, mark: str
+) -> None:
     job = ["sh", "-c", "trap '' TERM; sleep 1000 & while :; do wait; done"]
-    options = ["--hang-after", "0.3", "--kill-on-hang", "--kill-grace", "0.2"]
+    options = ["--hang-after", "0.3", "--kill-on-hang", "--kill-grace", "0.2", "--logs", str(tmp_path)]
     with started(program, *options, "--", *job, mark=mark) as process:
         _, said = process.communicate()
     assert process.returncode == -signal.SIGKILL

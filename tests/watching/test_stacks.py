@@ -98,6 +98,7 @@ def test_a_rank_that_is_stopped_is_the_cause_and_has_a_stack(program: list[str],
     hung = Hung(program, train.parent / "report.json", mark, job=[sys.executable, str(train), "wait", "stop", "wait"])
     hung.end()
     assert hung.report["summary"]["root_cause"] == "job-process-held"
+    assert hung.title("job-process-held").startswith("The job waits because rank 1 (PID ")
     assert "rank 1 is in stop (train.py:" in hung.title("process-elsewhere")
 
 

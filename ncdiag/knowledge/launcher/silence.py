@@ -21,6 +21,11 @@ _STATES = {
     "R": "runs", "S": "sleeps", "I": "sleeps",
 }  # fmt: skip
 """What the letters of proc_pid_stat(5) say."""
+_OF_SEVERAL = {
+    "T": "are stopped", "t": "are held by a debugger", "Z": "have ended and are zombies", "R": "run", "S": "sleep",
+    "I": "sleep",
+}  # fmt: skip
+"""The same of several processes, where it differs."""
 _DECIDE = "TtD"
 """States in which a process cannot go on by itself, in the order of what decides."""
 _NAMED = 3
@@ -68,7 +73,8 @@ def held_text(event: Event, view: View) -> str:
     alike = _alike(event, view.job)
     for each in alike:
         view.note(each)
-    return f"{_names(alike, view)} {_state_text(_letter(event), str(event.fields.get('wchan')))}"
+    wchan = str(event.fields.get("wchan"))
+    return f"{_names(alike, view)} {_state_text(_letter(event), wchan, len(alike))}"
 
 
 @derived
@@ -105,19 +111,27 @@ def _processes(job: Job, view: View) -> list[str]:
     groups: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for event in deciding or states:
         groups[_letter(event), str(event.fields.get("wchan"))].append(event)
-    return [f"{_names(events, view)} {_state_text(*place)}" for place, events in groups.items()][:_NAMED]
+    return [f"{_names(events, view)} {_state_text(*place, len(events))}" for place, events in groups.items()][:_NAMED]
 
 
 def _names(events: list[Event], view: View) -> str:
     """``rank 3 (PID 4711)``, ``python (PID 4711)``; several alike: ``8 processes (ranks 0-7)``."""
-    found = [rank_of(event, view) for event in events]
-    ranks = [rank.rank for rank in found if rank is not None and rank.rank is not None]
+    ranks = [number for event in events if (number := _rank_number(event, view)) is not None]
     if len(events) == 1:
         name = f"rank {ranks[0]}" if ranks else events[0].fields.get("name")
         return f"{name} (PID {events[0].pid})"
     return f"{len(events)} processes" + (f" (ranks {fold_ranks(ranks)})" if ranks else "")
 
 
-def _state_text(letter: str, wchan: str) -> str:
+def _rank_number(event: Event, view: View) -> int | None:
+    """The rank of a process, by the log of NCCL, else by its stack."""
+    rank = rank_of(event, view)
+    if rank is not None and rank.rank is not None:
+        return rank.rank
+    return next((dump.rank for dump in view.job.stack_dumps if event.pid is not None and dump.pid == event.pid), None)
+
+
+def _state_text(letter: str, wchan: str, count: int) -> str:
     """The state in words, with the function of the kernel in which the process waits: ``sleeps (S: do_wait)``."""
-    return f"{_STATES.get(letter, 'is')} ({letter}{'' if wchan == '-' else f': {wchan}'})"
+    words = (_OF_SEVERAL if count > 1 else _STATES).get(letter, _STATES.get(letter, "is"))
+    return f"{words} ({letter}{'' if wchan == '-' else f': {wchan}'})"
