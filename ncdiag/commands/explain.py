@@ -110,8 +110,7 @@ def _check(word: str) -> tuple[Answer, ...]:
 def _rules_about(words: str, folders: Sequence[Path]) -> tuple[Answer, ...]:
     """The rules that a word of the field belongs to, by their name or the cause that they name."""
     from ncdiag import catalogue
-    from ncdiag.apps.explaining import Answer
-    from ncdiag.apps.explaining.nearby import rules_about
+    from ncdiag.apps.explaining import Answer, rules_about
 
     return tuple(
         Answer(

@@ -180,7 +180,7 @@ def test_nothing_understood(ncdiag: Run, tmp_path: Path, content: bytes) -> None
     assert json.loads(done.stdout)["summary"]["verdict"] == "nothing-understood"
 
 
-@pytest.mark.parametrize(("content", "what"), [(b"", b"is empty"), (b"\x7fELF" + bytes(4000), b"is a program")])
+@pytest.mark.parametrize(("content", "what"), [(b"", b"judge: empty"), (b"\x7fELF" + bytes(4000), b"judge: a program")])
 def test_a_file_without_text_is_named(ncdiag: Run, tmp_path: Path, content: bytes, what: bytes) -> None:
     path = tmp_path / "input"
     path.write_bytes(content)

@@ -77,18 +77,18 @@ def _core(*, order: str = "<") -> bytes:
     [
         (b"", "empty (0 bytes)"),
         (bytes(9000), "full of zero bytes (9000 bytes)"),
-        (_core(), "a core dump of trainer (SIGBUS), not a log"),
-        (_core(order=">"), "a core dump of trainer (SIGBUS), not a log"),
-        (_core()[:90], "a core dump, not a log"),
-        (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0" + bytes(60), "a program or object file (ELF), not a log"),
-        (b"\x7fELF\x01", "a program or core dump (ELF), not a log"),
+        (_core(), "a core dump of trainer (SIGBUS); give"),
+        (_core(order=">"), "a core dump of trainer (SIGBUS); give"),
+        (_core()[:90], "a core dump; give"),
+        (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0" + bytes(60), "a program or object file (ELF); give"),
+        (b"\x7fELF\x01", "a program or core dump (ELF); give"),
     ],
     ids=["empty", "zeros", "core", "core of another byte order", "cut core", "program", "cut"],
 )
 def test_what_a_file_without_text_is(tmp_path: Path, content: bytes, what: str) -> None:
     place = tmp_path / "odd"
     place.write_bytes(content)
-    with pytest.raises(NoTextError, match=re.escape(f"{place} is {what}")):
+    with pytest.raises(NoTextError, match=re.escape(f"{place} has no text to judge: {what}")):
         list(open_sources([str(place)]))
     (tmp_path / "n1.log").write_bytes(LOG)
     named = [

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from ncdiag.apps.explaining.answers import Answer, answers_to, suggestions
     from ncdiag.apps.explaining.conditions import meanings
     from ncdiag.apps.explaining.lines import Explanation
+    from ncdiag.apps.explaining.nearby import rules_about
 
 __all__ = [
     "Answer", "Explanation", "answers_to", "facts", "is_pasted", "lines", "meanings", "order_text", "rule_pages",
-    "rule_text", "signs", "suggestions", "text_of",
+    "rule_text", "rules_about", "signs", "suggestions", "text_of",
 ]  # fmt: skip
 __getattr__ = exported(
     __name__,
@@ -25,5 +26,6 @@ __getattr__ = exported(
         "answers": ("Answer", "answers_to", "suggestions"),
         "conditions": ("meanings",),
         "lines": ("Explanation",),
+        "nearby": ("rules_about",),
     },
 )

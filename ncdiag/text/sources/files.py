@@ -111,7 +111,7 @@ def open_sources(paths: Sequence[str], *, stdin: BinaryIO | None = None) -> Iter
             yield from _open(path, stdin)
         except _RefusedError as refused:  # noqa: PERF203  (one bad path does not stop the others)
             if len(expanded) == 1 and isinstance(refused, _NoText):
-                msg = f"{path} is {refused}"
+                msg = f"{path} has no text to judge: {refused}"
                 raise NoTextError(msg) from None
             if len(expanded) == 1:
                 msg = f"cannot read {path}: {refused}"
@@ -167,7 +167,7 @@ def _folder(path: str) -> Iterator[Source]:
     if machines.is_root(path):
         yield _root(path)
     elif _is_foreign(path):
-        msg = "a folder without a word about GPUs, networks or a job: give the output of the job or of a tool"
+        msg = "a folder without a word about GPUs, networks or a job; give the output of the job or of a tool"
         raise _NoText(msg)
     else:
         yield from _texts(path)

@@ -27,7 +27,7 @@ _FIELD = re.compile(
 """Words of which a log, an output or a question about a job has at least one."""
 _FEW, _READ = 8, 1 << 16
 _PLACES, _BLOCK = 16, 4096
-_WANTS = "not a log: give the output of the job or of a tool"
+_WANTS = "give the output of the job or of a tool"
 
 
 def what_else(opened: BinaryIO, head: bytes, size: int) -> str | None:
@@ -64,17 +64,17 @@ def _blocks(opened: BinaryIO, size: int) -> Iterator[bytes]:
 
 def _of_elf(opened: BinaryIO, head: bytes) -> str:
     if len(head) < 64 or head[4] != _64_BIT:  # noqa: PLR2004  (the length of the header)
-        return f"a program or core dump (ELF), {_WANTS}"
+        return f"a program or core dump (ELF); {_WANTS}"
     order = ">" if head[5] == 2 else "<"  # noqa: PLR2004
     kind = struct.unpack_from(f"{order}H", head, 16)[0]
     if kind != _CORE:
-        return f"a {'library or program' if kind == _LIBRARY else 'program or object file'} (ELF), {_WANTS}"
+        return f"a {'library or program' if kind == _LIBRARY else 'program or object file'} (ELF); {_WANTS}"
     try:
         name, number = _of_core(opened, head, order)
     except (struct.error, OSError, ValueError):
         name, number = "", 0
     of = f" of {name}" if name else ""
-    return f"a core dump{of}{_ended(number)}, {_WANTS}"
+    return f"a core dump{of}{_ended(number)}; {_WANTS}"
 
 
 def _ended(number: int) -> str:
