@@ -136,3 +136,9 @@ def _asked(found: Plan, gpus: int | None) -> str:
     """The word ``GPUs``; where fewer are requested from Slurm than exist, ``GPUs that Slurm is asked for``."""
     most = found.gpus_per_node
     return "GPUs that Slurm is asked for" if most is not None and most < (gpus or 0) else "GPUs"
+
+
+@derived
+def unreached_by_ssh(job: Job, view: View) -> str:
+    """The hosts that ssh could not reach, folded: ``n[3-4]``."""
+    return fold_hosts([event.peer for event in job.events if event.event == "ssh-unreachable" and event.peer])
