@@ -15,6 +15,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
+from ncdiag.text.sources.characters import plain, sound
 from ncdiag.text.sources.records import unpacked, without_repeats
 
 BUFFER_SIZE = 1 << 20
@@ -33,9 +34,13 @@ _ESCAPE = re.compile(
     rb"|[0-~]"  # two-byte sequences; also the rest of an unterminated one
     rb")?"
 )
+_REDRAWN = re.compile(rb"(?<=\n)\r(?![\r\n])")
+"""A CR at the start of a line, before its text, ends no line."""
 _CRLF = re.compile(rb"(?<!\r)\r+\n")  # the look-behind keeps a long run of CRs linear
 _ENVIRON = re.compile(rb"\w+=[^\0\n]*\0\w+=")
-_CONTROLS = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r\x1b")
+_ZEROS_APART = 4
+"""Fewer zero bytes than this in a row may be line ends; more are a hole in a file."""
+_CONTROLS = bytes(c for c in (*range(32), 127) if c not in b"\t\n\v\f\r\x1b")
 _ODD = [bytes([c]) for c in _CONTROLS]
 _TO_SPACE = bytes(0x20 if c in _CONTROLS else c for c in range(256))
 _BINARY_SHARE = 20  # a line is binary if more than one in this number of its bytes is a control character
@@ -43,6 +48,8 @@ _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"), (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
+_QUOTES = (b'["', b'{"', b"['", b'"', b"'", b"b'", b'b"')
+"""Beginnings of a text that is JSON or a Python literal in one line, which is complete as it is."""
 _NO_BREAK = "\u00a0".encode()
 """The non-breaking blank, which chat tools and web pages use for blanks."""
 _HEAD = 4096
@@ -71,7 +78,7 @@ def encoding_of(head: bytes) -> str:
 
 def looks_binary(head: bytes) -> bool:
     """True if the first bytes are those of a program, picture or checkpoint, not of a text in any encoding."""
-    if encoding_of(head) != "utf-8" or _ENVIRON.match(head):
+    if encoding_of(head) != "utf-8" or _has_zeros_as_ends(head):
         return False
     return (len(head) - len(head.translate(None, _CONTROLS))) * _BINARY_SHARE > len(head)
 
@@ -95,7 +102,23 @@ def clean_part(chunks: Iterable[bytes], cleaner: Cleaner, *, first: bool) -> Ite
 
 def can_be_parted(head: bytes) -> bool:
     """True if a text with these first bytes can be read from any of its line ends: it is plain UTF-8 lines."""
-    return encoding_of(head[:_HEAD]) == "utf-8" and _ENVIRON.match(head) is None
+    return encoding_of(head[:_HEAD]) == "utf-8" and not _has_zeros_as_ends(head)
+
+
+def _has_zeros_as_ends(head: bytes) -> bool:
+    """True if zero bytes end the lines: in a process environment, or in a text without LF whose parts hold blanks."""
+    if b"\0" not in head:
+        return False
+    if _ENVIRON.match(head):
+        return True
+    parts = head.split(b"\0")
+    return (
+        len(parts) >= _ZEROS_APART
+        and b"\n" not in head
+        and b"\0" * _ZEROS_APART not in head
+        and 2 * sum(b" " in part for part in parts) > sum(map(bool, parts))
+        and not head.translate(None, b"\0").translate(None, bytes(set(range(256)) - set(_CONTROLS)))
+    )
 
 
 def _decoded(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
@@ -118,7 +141,7 @@ def _decoded(chunks: Iterable[bytes], notes: list[str]) -> Iterator[bytes]:
         for part in parts:
             yield decoder.decode(part).encode()
         yield decoder.decode(b"", final=True).encode()
-    elif _ENVIRON.match(head):
+    elif _has_zeros_as_ends(head):
         notes.append("zero bytes were read as line ends, as in a process environment")
         yield head.replace(b"\0", b"\n")
         for part in parts:
@@ -153,6 +176,9 @@ def _aligned(chunks: Iterable[bytes]) -> Iterator[bytes]:
             held, size = [rest], len(rest)
     last = b"".join(held)
     if last:
+        if last.lstrip().startswith(_QUOTES):
+            yield last + b"\n"
+            return
         from ncdiag.parsers.nccl_log.lines import settled  # a truncated text; the inspection of a host has none
 
         yield settled(last) + b"\n"
@@ -187,6 +213,7 @@ class Cleaner:
         buffer = unpacked(buffer)
         if b"\x1b" in buffer:
             buffer = _ESCAPE.sub(b"", buffer)
+        buffer = plain(buffer)
         if b"\r" in buffer:
             buffer = self._line_ends(buffer)
         if any(odd in buffer for odd in _ODD):  # 29 searches at memory speed: ten times as fast as one regex
@@ -198,6 +225,7 @@ class Cleaner:
         return self._shortened(buffer) if _has_long_line(buffer) else buffer
 
     def _line_ends(self, buffer: bytes) -> bytes:
+        buffer = _REDRAWN.sub(b"", buffer)
         buffer = _CRLF.sub(b"\n", buffer) if b"\r\r" in buffer else buffer.replace(b"\r\n", b"\n")
         self.returns += buffer.count(b"\r")
         return buffer.replace(b"\r", b"\n")
@@ -220,9 +248,10 @@ class Cleaner:
         try:
             buffer.decode()
         except UnicodeDecodeError:
-            self.latin = True
+            buffer = sound(buffer)
             escaped = buffer.decode("utf-8", "surrogateescape").encode("utf-8", "surrogatepass")
             # U+DC80..U+DCFF, which represent the invalid bytes, to U+0080..U+00FF; ED B2 and ED B3 begin nothing else
+            self.latin |= escaped != buffer
             buffer = escaped.replace(b"\xed\xb2", b"\xc2").replace(b"\xed\xb3", b"\xc3")
         return buffer.replace(codecs.BOM_UTF8, b"") if codecs.BOM_UTF8 in buffer else buffer
 

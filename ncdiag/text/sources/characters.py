@@ -1,0 +1,44 @@
+"""Line ends of other systems, colour codes that lost their escape character, and damaged UTF-8, in bytes of a text."""
+
+from __future__ import annotations
+
+import re
+
+_PAGES = re.compile(rb"(?<=\n)[\v\f]+|\A[\v\f]+|[\v\f]+(?=\n)")
+"""A form feed beside a line end begins a page, and ends no line."""
+_ENDS = re.compile(rb"[\v\f]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_RESET = re.compile(rb"\[0?m")
+_WRITTEN_COLOUR = re.compile(
+    rb"(?:\^\[|\\x1b|\\033|\\e|\\u001b|#033|\xe2\x90\x9b|<ESC>)\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,4})?[mK]", re.IGNORECASE
+)
+_BARE_COLOUR = re.compile(rb"\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[m$", re.MULTILINE)
+_RETURN = re.compile(rb"\^M(?=\n|\Z)")
+_DAMAGE = re.compile(
+    rb"\xff\xfe|\xfe\xff"  # marks of UTF-16
+    rb"|\xed[\xa0-\xbf][\x80-\xbf]"  # half of a surrogate pair
+    rb"|(?:[\xe1-\xef]|[\xf0-\xf4][\x80-\xbf]?)[\x80-\xbf](?=\n|\Z)"  # cut at the end of a line
+    rb"|(?:[\xe1-\xef]|[\xf0-\xf4][\x80-\xbf]?)[\x80-\x9f](?![\x80-\xbf])"
+)
+
+
+def plain(buffer: bytes) -> bytes:
+    """The text with LF for VT, FF, NEL and U+2028, and without colour codes whose escape character was lost.
+
+    ``^[[32m`` and ``^M`` of ``cat -v``, ``#033[32m`` of rsyslog, ``[32m`` of pages that drop control characters.
+    """
+    if b"\v" in buffer or b"\f" in buffer:
+        buffer = _PAGES.sub(b"", buffer)
+    if b"\v" in buffer or b"\f" in buffer or not buffer.isascii():
+        buffer = _ENDS.sub(b"\n", buffer)
+    if b"[0m" in buffer or b"[m" in buffer:
+        buffer = _WRITTEN_COLOUR.sub(b"", buffer)
+        if _RESET.search(buffer):
+            buffer = _BARE_COLOUR.sub(b"", buffer)
+    if b"^M\n" in buffer and 2 * buffer.count(b"^M\n") > buffer.count(b"\n"):
+        buffer = _RETURN.sub(b"", buffer)
+    return buffer
+
+
+def sound(buffer: bytes) -> bytes:
+    """The text without pieces of characters: a cut one, half of a surrogate pair, or a mark of UTF-16."""
+    return _DAMAGE.sub(b"", buffer)
