@@ -37,6 +37,8 @@ SPECIMENS = {
     "torchrun": "[trainer3|0]:",
     "Hydra": "[3] ",
     "srun": " 3: ",
+    "thread": "(main thread) ",
+    "pipeline": "##[error] ",
     "Ray": "(Worker pid=77, ip=10.0.0.7) ",
     "pdsh": "node3: ",
     "parallel": "node3\t",

@@ -33,12 +33,14 @@ _LAYOUTS = tuple(
         rf"(?P<mark>) {{1,8}}{_NUMBER}(?: (?![|\u2502])|$)",  # less -N, editors: numbers are right-aligned
         rf"(?P<mark>) {{0,8}}{_NUMBER} ?[|\u2502](?: |$)",  # bat
         rf"(?P<mark>){_NUMBER}[:-]",  # grep -n
+        rf"(?P<mark>){_NUMBER}: (?![\w.@-]{{1,32}}:? {{1,8}}(?:<|inet))",  # of a list, unlike those of ip -o
+        rf"(?P<mark>)\[{_NUMBER}\](?: |$)",
         rf"(?P<mark>[\w./~+-]{{0,120}}[./][\w.-]{{1,60}})[:-]{_NUMBER}[:-](?!\d{{1,9}} \[)",  # grep -Hn
     )
 )
-_TABBED, _ALIGNED, _, _GREP, _NAMED = _LAYOUTS
+_TABBED, _ALIGNED, _, _GREP, *_, _NAMED = _LAYOUTS
 _GREP_BREAK = "--"
-_ROW_ZERO = lazy_regex(r" {0,8}0[ \t]")
+_ROW_ZERO = lazy_regex(r" {0,8}\[?0[]: \t]")
 _OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
 """Text after a rank's label, an interface's index or part of a PCI address, instead of that after a line number."""
 _QUOTED = lazy_regex(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
@@ -125,7 +127,7 @@ def _numbered(layout: re.Pattern[str]) -> Callable[[Sequence[str], int], Run]:
             else:
                 break
         if start and _ROW_ZERO.match(lines[start - 1]):
-            return start + len(rest), []  # rows of a GPU matrix, which count from 0
+            return start + len(rest), []  # rows of a GPU matrix, or labels of ranks, which count from 0
         if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
             return start, []
         return start + len(rest), _dedented(layout, rest)

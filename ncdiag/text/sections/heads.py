@@ -27,10 +27,12 @@ from ncdiag.text.sections.prompt import short_host
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_LOOSE_CLOCK = r"\d{1,2}:\d{1,2}:\d{1,2}(?:[.,]\d{1,9})?"
+"""Also without leading zeros, after a date."""
 _ISO = rf"(?P<date>\d{{4}}[-/]\d\d[-/]\d\d)[T ](?P<clock>{_CLOCK})(?P<zone>{_ZONE})"
 _DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?"
-_BSD = rf"{_DAY}{_MONTH} {{1,2}}\d{{1,2}} (?:\d{{4}} )?{_CLOCK}(?: [A-Z]{{3,4}})?(?: \d{{4}})?"
-_DATE = rf"(?:\d{{1,2}}/{_MONTH}/\d{{4}}[: ]|\d\d[/.]\d\d[/.]\d{{2,4}},? )"
+_BSD = rf"{_DAY}{_MONTH} {{1,2}}\d{{1,2}} (?:\d{{4}} )?{_LOOSE_CLOCK}(?: [A-Z]{{3,4}})?(?: \d{{4}})?"
+_DATE = rf"(?:\d{{1,2}}/{_MONTH}/\d{{4}}[: ]|\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}},? )"
 _EPOCH = r"(?P<epoch>1\d{9}(?:\.\d{1,9})?|1\d{12}|1\d{15}|1\d{18})"
 _END = r"(?: |\t|$)"
 _SEPARATED = rf"[:,]?(?: [-|])?{_END}"
@@ -187,7 +189,7 @@ HEADS = (
     _head("container runtime", rf"{_ISO} std(?:out|err) [FP]{_END}", sure=True),
     _head("stamp", rf"\[?{_ISO}\]?{_SEPARATED}"),
     _head("stamp in words", rf"\[?{_BSD}\]?{_SEPARATED}"),
-    _head("stamp of days", rf"\[?{_DATE}{_CLOCK}(?: ?[AP]M)?(?: [+-]\d{{4}})?\]?{_SEPARATED}"),
+    _head("stamp of days", rf"\[?{_DATE}{_LOOSE_CLOCK}(?: ?[AP]M)?(?: [+-]\d{{4}})?\]?{_SEPARATED}"),
     _head("epoch", rf"\[?{_EPOCH}\]?{_SEPARATED}"),
     _head("clock", rf"\[?(?:{_CLOCK}|\d{{1,2}}:\d\d(?= ?[AP]M))(?: ?[AP]M)?\]?{_SEPARATED}"),
     _head("uptime", rf"\[ {{0,8}}\d{{1,9}}\.\d{{3,9}}\]{_END}"),
@@ -204,6 +206,8 @@ HEADS = (
     ),
     _head("place", rf"\[{_PLACE}\]:?{_END}", doubtful=True),
     _head("bare level", rf"(?P<level>{_LEVEL}):?[ \t]{{1,8}}", doubtful=True),
+    _head("thread", r"[(\[](?=[\w -]{0,40}[Tt]hread)[\w -]{1,60}[)\]] "),
+    _head("pipeline", r"##\[[a-z]{3,12}\] ?", sure=True),
     _head("kubectl", rf"\[pod/(?P<label>(?P<host>{_HOST})/[\w.-]{{1,120}})\] ?", sure=True),
     _head("kubetail", rf"\[(?P<label>(?P<host>{_POD}) [a-z0-9-]{{1,64}})\]{_END}", again=True),
     _head("stern", _STERN, again=True, doubtful=True),

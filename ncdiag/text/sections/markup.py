@@ -11,11 +11,19 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sections.line import Line, block_ends
 
 _BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-_NOTHING = "\u200b\u200c\u200d\u200e\u200f\u2060\u00ad"
+_NOTHING = (
+    "\u200b\u200c\u200d\u200e\u200f\u2060\u00ad\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffd"
+)
+_DASHES = "\u2010\u2011\u2012\u2013\u2212"
 _TYPOGRAPHY = str.maketrans(
     {**dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_NOTHING, None), **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
-     **dict.fromkeys("\u2018\u2019\u201a\u2032", "'")}
+     **dict.fromkeys("\u2018\u2019\u201a\u2032", "'"), **dict.fromkeys(_DASHES, "-")}
 )  # fmt: skip
+_WIDE = lazy_regex(r"(?<![\u3000-\u9fff])[\uff0d-\uff1a\uff1d\uff21-\uff5a](?![\u3000-\u9fff])")
+"""A full-width letter, digit, colon, or sign of a path or a value, that is not part of Chinese or Japanese text."""
+_TO_NARROW = 0xFEE0
+_ENDS_ALL = 5
+"""Lines that all end with the same sign, from which on a program added it."""
 _ENTITY = lazy_regex(r"&(?:lt|gt|quot|nbsp|amp|apos|#39|#x27|#34);")
 _TAG = lazy_regex(r"<[a-z/?!]")
 _ELEMENT = lazy_regex(
@@ -23,6 +31,11 @@ _ELEMENT = lazy_regex(
     r"|strong|summary|table|tbody|td|th|thead|tr|tt|u|ul)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
+_LINE_NUMBER = lazy_regex(
+    r"(?P<before>^(?:<[^<>]{0,300}>){0,6})<(?P<name>span|a|div)\s[^<>]{0,300}>\s*\d{1,7}\s*</(?P=name)>(?=.*\S)",
+    re.IGNORECASE,
+)
+"""The number of a line that a page shows before it, in an element with a class."""
 _ENDS_LINE = lazy_regex(r"<(?:br\s?/?|/p|/div|/li|/tr|/h[1-6]|/pre|/dd|/dt)>", re.IGNORECASE)
 _ESCAPED = lazy_regex(r"\\([\\`*_{}\[\]()#+.!<>|~&$-])")
 _WRITTEN_END = lazy_regex(r"(?:\\r)?\\n")
@@ -33,12 +46,27 @@ _ADDRESS_BEHIND = lazy_regex(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>
 
 
 def tidied(text: str) -> str:
-    """The text with plain quotation marks and blanks; HTML entities are decoded, unless the text has HTML elements."""
+    """The text with plain quotation marks, dashes and blanks, and without a sign that ends every line.
+
+    HTML entities are decoded, unless the text has HTML elements.
+    """
     if not text.isascii():
-        text = text.translate(_TYPOGRAPHY)
+        text = _WIDE.sub(lambda found: chr(ord(found[0]) - _TO_NARROW), text.translate(_TYPOGRAPHY))
+    if text.rstrip("\n").endswith(("\\", "$")):
+        text = _without_last(text)
     if "&" in text and not _TAG.search(text):
         text = _without_entities(text)
     return text
+
+
+def _without_last(text: str) -> str:
+    """The text without the backslash, or the ``$`` of ``cat -A``, if every line ends with it; ``^I`` is then a tab."""
+    lines = text.rstrip("\n").split("\n")
+    sign = lines[-1][-1]
+    if len(lines) < _ENDS_ALL or not all(line.endswith(sign) for line in lines):
+        return text
+    bare = "".join(f"{line[:-1].rstrip() if sign != '$' else line[:-1]}\n" for line in lines)
+    return bare if sign != "$" else bare.replace("^I", "\t")
 
 
 def _without_entities(text: str) -> str:
@@ -71,7 +99,11 @@ class Markup(msgspec.Struct, frozen=True):
 
 
 def _without_elements(text: str) -> list[str]:
-    return [_without_entities(_ELEMENT.sub("", part)) for part in _ENDS_LINE.split(text)]
+    text = _LINE_NUMBER.sub(lambda found: found["before"], text)
+    parts = [_without_entities(_ELEMENT.sub("", part)) for part in _ENDS_LINE.split(text)]
+    while len(parts) > 1 and not parts[-1].strip():  # the line ends there anyway
+        parts.pop()
+    return parts
 
 
 def _unescaped(text: str) -> list[str]:

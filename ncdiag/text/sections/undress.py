@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from ncdiag.text.sections import unwrap
+from ncdiag.text.sections.between import set_apart
 from ncdiag.text.sections.frames import FRAMES, stripped
 from ncdiag.text.sections.heads import HEADS, Head
 from ncdiag.text.sections.html_tables import HtmlTables
@@ -93,7 +94,7 @@ def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
 
 def undressed(text: str, measure: Measure) -> list[Line]:
     """The lines of a paste without what was put around them."""
-    lines = lines_of(tidied(text))
+    lines = set_apart(lines_of(tidied(text)))
     return _Undresser(measure, typical(lines)).best_of_lists(lines)
 
 

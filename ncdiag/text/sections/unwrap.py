@@ -39,7 +39,7 @@ _OWN = lazy_regex(
     r"\s*$|[^\n]{0,120}?[\w.-]{1,64}:\d{1,10}:\d{1,10} [^\n]{0,160}?NCCL (?:INFO|WARN|TRACE|CALL) "
     r"|[\w.-]{1,64}:\d{1,10}:\d{1,10} \["
     r"|[^\n]{0,40}NCCL version \d|NCCL (?:INFO|WARN) |\[?\d{4}-\d\d-\d\d|```|~~~|[$#>] |\[?[\w.-]{1,64}@[\w.-]{1,64}"
-    r"|Traceback |\s+File \"",
+    r"|Traceback |\s+File \"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d{1,2}:\d",
     re.ASCII,
 )
 """Beginnings of lines that do not continue another line."""
