@@ -12,6 +12,7 @@ from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover, leads
 from ncdiag.parsers.nccl_log import Scanner
+from ncdiag.text.clothes import taken_off
 from ncdiag.text.reading.judge import Judge
 from ncdiag.text.reading.mentions import without_mentions, without_other_systems
 from ncdiag.text.reading.model import Reading
@@ -52,12 +53,14 @@ def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
     first, second = next(buffers, b""), next(buffers, b"")
     if second or len(first) > LIMIT:
         return _read_buffers(source, itertools.chain([first, second], buffers))
-    text, quiet = first.decode("utf-8", "replace"), _Quiet()
+    text, notes = taken_off(first.decode("utf-8", "replace"))
+    quiet = _Quiet()
 
     def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)
         return _told(_read_lines(source, lines, quiet=quiet), doubtful=doubtful)
 
     reading = _read_lines(source, undressed(text, measure), text.count("\n"))
+    reading = msgspec.structs.replace(reading, notes=(*reading.notes, *notes))
     return without_mentions(reading, text.split("\n"))
 
 

@@ -1,0 +1,123 @@
+"""Put what is side by side below each other, and the oldest line first; find the width at which lines were cut."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from ncdiag.base.patterns import lazy_regex
+
+_BAR = "|\u2502\u2503"
+_GAP = lazy_regex(r"\s+[|<>]?\s*\Z")
+"""What ``sdiff`` prints between two lines."""
+_STAMP = lazy_regex(r"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)")
+_NCCL = lazy_regex(r"NCCL (?:INFO|WARN)")
+_FEWEST = 5
+_EDGES = ("|", "+", "\u2502", "\u250c", "\u251c", "\u2514")
+_MANY = 400
+"""Lines that are looked at."""
+_NARROW, _WIDE = 20, 500
+"""Columns between which a screen is split."""
+_CUT = range(60, 400)
+_CUT_LINES = 3
+_SHARE = 0.9
+
+
+def apart(text: str) -> str | None:
+    """The text with its right column below the left one; None if no bar, and no repetition, divides its lines."""
+    lines = text.split("\n")
+    written = [line for line in lines if line.strip()]
+    if len(written) < _FEWEST:
+        return None
+    place = _bar(written)
+    if place is not None:
+        left = [line[:place].rstrip() for line in lines]
+        right = [line[place + 1 :].removeprefix(" ").rstrip() for line in lines]
+        return _below(left, right)
+    return _once(lines, len(written))
+
+
+def _bar(lines: Sequence[str]) -> int | None:
+    """The place of a bar in nearly all lines that are as long, unless they are rows of a table or a pane of its own."""
+    few = lines[:_MANY]
+    if 2 * sum(line.startswith(_EDGES) or _is_framed(line.rstrip()) for line in few) > len(few):
+        return None
+    places = Counter(place for line in few for place in range(_NARROW, min(_WIDE, len(line))) if line[place] in _BAR)
+    place, number = max(places.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
+    reached = sum(len(line) > place for line in few)
+    return place if number >= _FEWEST and number >= _SHARE * len(few) and number == reached else None
+
+
+def _is_framed(line: str) -> bool:
+    return line.endswith(tuple(_BAR)) and line.count(line[-1]) > 1
+
+
+def _below(left: list[str], right: list[str]) -> str:
+    others = {line.strip() for line in right} - {line.strip() for line in left} - {""}
+    if len(others) * _FEWEST < len(left):
+        return "\n".join(left)
+    return "\n".join([*left, *right])
+
+
+def _once(lines: Sequence[str], written: int) -> str | None:
+    """The left half of lines that ``sdiff`` or ``pr`` prints twice."""
+    start = _second(lines)
+    if start is None:
+        return None
+    halves = [(line[:start].rstrip(), line[start:].strip()) for line in lines]
+    same = sum(bool(left) and _whole(left).strip() == right for left, right in halves)
+    if same < _SHARE * written:
+        return None
+    return "\n".join(
+        _whole(left) if _whole(left).strip() == right else line
+        for (left, right), line in zip(halves, lines, strict=True)
+    )
+
+
+def _whole(left: str) -> str:
+    return _GAP.sub("", f"{left} ")
+
+
+def _second(lines: Sequence[str]) -> int | None:
+    """The column at which the longest line begins again."""
+    longest = max(lines, key=len)
+    word = longest.split(None, 1)[0] if longest.strip() else ""
+    begins = longest.find(word)
+    places = (
+        [found.start() for found in re.finditer(re.escape(word), longest) if found.start() >= _NARROW] if word else []
+    )
+    for place in places:
+        if _whole(longest[begins:place]) == longest[place:].rstrip():
+            return place - begins
+    return None
+
+
+def oldest_first(text: str) -> str | None:
+    """The lines in the other order, if nearly all begin with times and these fall."""
+    lines = text.removesuffix("\n").split("\n")
+    stamps = [found[1] for found in map(_STAMP.match, lines) if found]
+    written = sum(bool(line.strip()) for line in lines)
+    if len(stamps) < _FEWEST or len(stamps) < _SHARE * written or stamps[0] <= stamps[-1]:
+        return None
+    falling = sum(later <= sooner for sooner, later in itertools.pairwise(stamps))
+    return "\n".join(reversed(lines)) + "\n" if falling >= _SHARE * (len(stamps) - 1) else None
+
+
+def cut_at(text: str) -> int | None:
+    """The width at which a terminal cut the lines, so that their ends are lost; None if it did not."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    if width not in _CUT:
+        return None
+    ends = [number for number, line in enumerate(lines[:-1]) if len(line) == width]
+    of_nccl = sum(_NCCL.search(lines[number]) is not None for number in ends)
+    begins = sum(_begins(lines, number + 1) for number in ends)
+    return width if of_nccl >= _CUT_LINES and begins == len(ends) else None
+
+
+def _begins(lines: Sequence[str], number: int) -> bool:
+    """True if a line begins as another one of the same program does, and does not go on."""
+    line = lines[number]
+    return not line.strip() or _NCCL.search(line) is not None

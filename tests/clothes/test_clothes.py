@@ -1,0 +1,149 @@
+"""A paste keeps its first answer in other clothes; a healthy one gains none, and no host is invented."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from generate.clothes import CLOTHES
+from tenth import at_least, tenth
+
+from ncdiag import triage
+from ncdiag.diagnose import diagnose
+from ncdiag.report.model import Report
+from ncdiag.text import TextSource
+from ncdiag.text.clothes import taken_off
+from ncdiag.text.clothes.off import DEPTH, ROOM
+from ncdiag.text.reading.one import read_source
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+KEPT = 0.97
+"""Share of the dressed texts that keep their first answer."""
+LOST = {("columns", "cut at 79"), ("columns", "cut at 120"), ("characters", "upper case")}
+"""What cannot be recovered; a note says so."""
+PAIRS = [
+    (folder, group, name)
+    for kind in ("cases", "healthy")
+    for folder in sorted((FIXTURES / kind).iterdir())
+    for group, dresses in CLOTHES.items()
+    for name in dresses
+    if (group, name) not in LOST
+]
+LOG = """\
+[ada@ib-n4 ~]$ ulimit -l
+64
+ib-n4:900:900 [0] NCCL INFO Bootstrap : Using eno1:10.4.0.14<0>
+ib-n4:900:917 [0] NCCL INFO NET/IB : No device found.
+ib-n4:900:917 [0] NCCL INFO NET/Socket : Using [0]eno1:10.4.0.14<0>
+ib-n4:900:917 [0] NCCL INFO Using network Socket
+"""
+
+
+def text_of(folder: Path) -> str:
+    """All inputs of a fixture as one text."""
+    paths = sorted(path for path in folder.iterdir() if path.name != "case.toml")
+    return "".join(path.read_text().removesuffix("\n") + "\n" for path in paths)
+
+
+def report(data: bytes) -> Report:
+    return diagnose([TextSource.of_bytes("paste", data)])
+
+
+def first(found: Report) -> str | None:
+    """The first finding or likely suspect."""
+    findings = [each.name for each in found.findings if each.severity != "info"]
+    return next(iter(findings + [each.name for each in found.suspects if each.likelihood != "possible"]), None)
+
+
+@pytest.mark.sweep
+def test_the_first_answer_stays() -> None:
+    pairs = tenth(PAIRS, lambda pair: f"{pair[0].name}/{pair[2]}")
+    plain = {folder: first(report(text_of(folder).encode())) for folder in {folder for folder, _, _ in pairs}}
+    lost = [
+        f"{folder.name}: {name}"
+        for folder, group, name in pairs
+        if first(report(CLOTHES[group][name](text_of(folder)))) != plain[folder]
+    ]
+    assert len(pairs) >= at_least(2000)
+    assert len(lost) <= (1 - KEPT) * len(pairs), lost
+
+
+@pytest.mark.parametrize("name", [f"{group}/{name}" for group, dresses in CLOTHES.items() for name in dresses])
+def test_no_host_is_invented(name: str) -> None:
+    group, _, dress = name.partition("/")
+    found = read_source(TextSource.of_bytes("paste", CLOTHES[group][dress](LOG)))
+    hosts = {each.host for each in found.observations if each.host}
+    assert {host.lower() for host in hosts} <= {"ib-n4", "gpu1"}  # gpu1 wrote the syslog
+
+
+@pytest.mark.parametrize(("group", "name"), sorted(LOST - {("columns", "cut at 120")}))
+def test_what_is_lost_is_said(group: str, name: str) -> None:
+    text = text_of(FIXTURES / "cases" / "roce-gid-3-old") + text_of(FIXTURES / "cases" / "veth")
+    _, notes = taken_off(CLOTHES[group][name](text).decode())
+    words = "lines end at column 79: paste the file instead" if group == "columns" else "all letters are capitals"
+    assert any(words in note for note in notes), notes
+    assert not any(words in note for note in taken_off(text)[1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"apiVersion": "v1", "kind": "Pod", "spec": {"args": ["-c", "export A=1\\nexport B=2\\npython t.py\\n"]}}\n',
+        '{"args": ["--lr", "0.1", "--epochs", "7"], "env": ["NCCL_DEBUG=INFO", "NCCL_IB_HCA=mlx5_0", "A=b"]}\n',
+        "index, name, memory.used [MiB]\n0, NVIDIA H100, 17 MiB\n1, NVIDIA H100, 18 MiB\n2, NVIDIA H100, 9 MiB\n",
+        "| variable | value |\n|---|---|\n| NCCL_DEBUG | INFO |\n| NCCL_IB_HCA | mlx5_0 |\n| A | b |\n",
+        'printf("one\\n");\nprintf("two\\n");\nprintf("three\\n");\n',
+        "see https://grafana.example.org/explore?left=%7B%22a%22%3A%20%22b%20c%20d%20e%22%7D\n",
+        "-----BEGIN CERTIFICATE-----\n"
+        + base64.encodebytes(bytes(range(256))).decode()
+        + "-----END CERTIFICATE-----\n",
+        "NCCL_DEBUG=INFO\nNCCL_IB_HCA==mlx5_0\nA=3D\n",
+        "".join(f"2026-03-02 04:11:{second:02d} {second}\n" for second in (9, 7, 12, 10, 13)),
+        "mpirun -np 4 \\\n  -H n1:2,n2:2 \\\n  -x A=1 \\\n  -x B=1 \\\n  ./train\n",
+    ],
+)
+def test_what_only_resembles_clothes_stays(text: str) -> None:
+    assert taken_off(text) == (text, ())
+
+
+def test_layers_come_off_to_a_depth_and_a_size() -> None:
+    deep = LOG
+    for _ in range(DEPTH + 2):
+        deep = base64.encodebytes(deep.encode()).decode()
+    assert "NCCL" not in taken_off(deep)[0]
+    once = base64.encodebytes(json.dumps({"log": json.dumps({"log": LOG})}).encode()).decode()
+    assert taken_off(once)[0].strip() == LOG.strip()
+    long = json.dumps({"log": "a line of it\n" * (ROOM // 12)})
+    assert taken_off(long)[0] == long
+
+
+def test_the_numbers_of_lines_stay_where_they_can() -> None:
+    for group, name in (
+        ("cells", "CSV"),
+        ("cells", "SQL"),
+        ("cells", "MySQL"),
+        ("prefixes", "diff"),
+        ("cells", "psql"),
+    ):
+        text, notes = taken_off(CLOTHES[group][name](LOG).decode())
+        dressed = CLOTHES[group][name](LOG).decode().split("\n")
+        for number, line in enumerate(text.split("\n")):
+            assert line.strip() in dressed[number] or "''" in dressed[number]
+        assert notes == ()
+        assert [line for line in text.split("\n") if "NCCL" in line] == [
+            line for line in LOG.split("\n") if "NCCL" in line
+        ]
+
+
+def test_a_source_file_that_a_diff_adds_is_a_source_file() -> None:
+    program = 'import sys\n\n\ndef main():\n    print("NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.")\n'
+    assert first(report(CLOTHES["prefixes"]["diff"](program * 3))) is None
+
+
+def test_a_note_says_whose_numbers_these_are(tmp_path: Path) -> None:
+    path = tmp_path / "mail.txt"
+    path.write_bytes(CLOTHES["encodings"]["base64 in one line"](LOG))
+    (given,) = triage([path]).inputs
+    assert any(note.startswith("encoded text: the numbers of lines") for note in given.notes)
