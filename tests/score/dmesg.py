@@ -14,10 +14,10 @@ PEERMEM_CAUSE = "OFED/peer-memory symbol mismatch"
 
 def truths(job: Job) -> dict[str, Any]:
     return {
-        "xids": [{"pci": e.fields["pci"], "xid": e.fields["xid"]} for e in _all(job, "gpu-xid")],
+        "xids": [{"pci": e.fields.get("pci"), "xid": e.fields.get("xid")} for e in _all(job, "gpu-xid")],
         "peermem_errors": len(list(_all(job, "peermem-symbol"))),
         "segfault_in_nccl": len(list(_all(job, "segfault-in-nccl"))),
-        "fallen_off_bus": [e.fields["pci"] for e in _all(job, "gpu-fell-off-bus")],
+        "fallen_off_bus": [e.fields.get("pci") for e in _all(job, "gpu-fell-off-bus")],
         "mlx5_link_events": [
             {"dev": e.fields["hca"], "port": e.fields["port"], "state": e.fields["link_state"]}
             for e in _all(job, "hca-link")
