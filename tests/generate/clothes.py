@@ -72,10 +72,10 @@ def _notebook(text: str) -> str:
     return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
-def _csv(head: list[str], row: Callable[[int, str], list[str]], **form: int) -> Dress:
+def _csv(head: list[str], row: Callable[[int, str], list[str]], *, quoted: bool = False) -> Dress:
     def dress(text: str) -> str:
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n", quoting=form.get("quoting", csv.QUOTE_MINIMAL))
+        writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL)
         writer.writerows([*([head] if head else []), *(row(n, line) for n, line in enumerate(_lines(text), 1))])
         return out.getvalue()
 
@@ -190,15 +190,15 @@ CLOTHES: dict[str, dict[str, Dress]] = {
     },
     "cells": {
         "CSV": _csv(["id", "timestamp", "message"], lambda n, line: [str(n), _at(n), line]),
-        "CSV quoted": _csv(["timestamp", "message"], lambda n, line: [_at(n), line], quoting=csv.QUOTE_ALL),
-        "CSV without head": _csv([], lambda n, line: [str(n), line], quoting=csv.QUOTE_ALL),
+        "CSV quoted": _csv(["timestamp", "message"], lambda n, line: [_at(n), line], quoted=True),
+        "CSV without head": _csv([], lambda n, line: [str(n), line], quoted=True),
         "Azure export": _csv(
             ["TimeGenerated [UTC]", "ContainerName", "LogEntry"],
-            lambda n, line: [f"3/2/2026, 4:{n // 60:02d}:{n % 60:02d}.123 AM", "trainer", line], quoting=csv.QUOTE_ALL),
+            lambda n, line: [f"3/2/2026, 4:{n // 60:02d}:{n % 60:02d}.123 AM", "trainer", line], quoted=True),
         "Loki export": _csv(
             ["Date", "Line", "tsNs", "labels"],
             lambda n, line: [_at(n).replace(" ", "T") + ".123Z", line, str(1772424669123456789 + n), '{"app":"train"}'],
-            quoting=csv.QUOTE_ALL),
+            quoted=True),
         "TSV": _each(lambda n, line: f"{n}\t{_at(n)}\t{line}"),
         "SQL": _each(lambda n, line: f"{INSERT} {_sql(n, line)};"),
         "SQL rows": _whole(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 _LINES = re.compile(
-    rb"(?:(?P<rccl>(?:HIP|ROCm) version +: [^\n]{1,200}|RCCL version:? +\d[^\n]{1,200})"
+    rb"(?:(?P<rccl>(?:HIP|ROCm) version +: [^\n]{1,200}|RCCL version ?:? +\d[^\n]{1,200})"
     rb"|(?P<ofi>(?:WARN|INFO|TRACE): Function: [^\n]{1,100}? Line: \d{1,6}: NET/OFI [^\n]{1,1000})"
     rb"|libfabric:\d{1,10}:[^\n]{0,300}?<(?P<level>warn|info)> (?P<fabric>[^\n|]{1,600}))"
 )

@@ -247,6 +247,12 @@ def test_rccl() -> None:
     assert events(parsed, "rocm-version")[0].fields["fields"] == {"rocm": "7.0.0.0-38-9428210"}
 
 
+def test_the_release_of_rccl_without_a_prefix() -> None:
+    parsed = scan("n:1:1 [0] NCCL INFO ROCr version 1.18\nRCCL version : 2.21.5-HEAD:9a0e6a1\n")
+    releases = [str(o.fields["nccl_version"]) for o in parsed.observations if "nccl_version" in o.fields]
+    assert "2.21.5" in releases
+
+
 def test_which_lines_are_ours() -> None:
     ours = [
         b"n:1:1 [0] NCCL INFO x", b"NCCL WARN x", b"NCCL version 2.18.3+cuda12.1", b"x.cu:3 NCCL WARN y",
