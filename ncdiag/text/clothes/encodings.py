@@ -33,13 +33,14 @@ _WIDE, _ALONE = 40, 100
 _ENCODED_END = lazy_regex(r"%(?:25){0,3}0A", re.IGNORECASE)
 _BLANKS = 4
 """Encoded blanks of a text in one word."""
+_WORD = lazy_regex(r"\S+")
 _FORM_FIELD = lazy_regex(r"[a-z_]{1,20}=(?!=)")
 _LITERAL = lazy_regex(
     r"\b[bru]?'(?:[^'\\\n]|\\.)*'|\b[bru]?\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 )
 _AROUND = lazy_regex(r"[\s\[\](){},:b]*")
 _CDATA = lazy_regex(
-    r"(?:<[\w:.-]{1,60}(?:\s[^<>]{0,200})?>\s*)?<!\[CDATA\[(?P<text>.*?)\]\]>(?:\s*</[\w:.-]{1,60}>)?", re.DOTALL
+    r"(?:<[\w:.-]{1,60}(?:\s[^<>]{0,200})?>\s{0,40})?<!\[CDATA\[|\]\]>(?:\s{0,40}</[\w:.-]{1,60}>)?",
 )
 _ADDED = lazy_regex(
     r"^--- [^\n]*\n\+\+\+ [^\n]*\n@@ -0,0 \+1(?:,\d{1,7})? @@[^\n]*\n(?P<lines>(?:\+[^\n]*\n?)+)", re.MULTILINE
@@ -51,6 +52,8 @@ NAMES = frozenset(
 """Names under which services store a line of a log, in lower case."""
 _ENDS = 2
 """Line ends that a text in a string has at least."""
+_WIDEST = 8000
+"""Characters of a line in a Python literal, at most."""
 _ITEMS = 3
 """Strings of a list that are its lines."""
 _SHORT = 12
@@ -153,15 +156,19 @@ def _url(text: str) -> str | None:
         return unquote(text)
     if len(_ENCODED_END.findall(text)) < _ENDS:
         return None
-    encoded = [word for word in words if len(_ENCODED_END.findall(word)) >= _ENDS]
-    if 2 * sum(map(len, encoded)) < sum(map(len, words)):
+    if 2 * sum(map(len, filter(_is_encoded, words))) < sum(map(len, words)):
         return None
-    for word in encoded:
-        field = _FORM_FIELD.match(word)
-        bare = word[field.end() :] if field else word
-        plain = unquote(bare.replace("+", "%20") if "%20" not in bare and "%2520" not in bare else bare)
-        text = text.replace(word, plain, 1)
-    return text
+    return _WORD.sub(lambda word: _unquoted(word[0]) if _is_encoded(word[0]) else word[0], text)
+
+
+def _is_encoded(word: str) -> bool:
+    return len(_ENCODED_END.findall(word)) >= _ENDS
+
+
+def _unquoted(word: str) -> str:
+    field = _FORM_FIELD.match(word)
+    bare = word[field.end() :] if field else word
+    return unquote(bare if "%20" in bare or "%2520" in bare else bare.replace("+", "%20"))
 
 
 def _json(text: str) -> str | None:
@@ -215,6 +222,8 @@ def _literals(text: str) -> str | None:
     ends, lines = text.count("\\n"), text.rstrip("\n").count("\n") + 1
     if ends < _ITEMS or ends < _ENDS * lines:
         return None
+    if max(map(len, text.split("\\n"))) > _WIDEST:
+        return None
     strings = [found for found in _LITERAL.finditer(text) if "\\n" in found[0]]
     if 2 * sum(len(found[0]) for found in strings) < len(text):
         return None
@@ -240,7 +249,7 @@ def _value(literal: str) -> str | None:
 
 
 def _cdata(text: str) -> str | None:
-    return _CDATA.sub(lambda found: found["text"], text) if "<![CDATA[" in text else None
+    return _CDATA.sub("", text) if "<![CDATA[" in text and "]]>" in text else None
 
 
 def _diff(text: str) -> str | None:

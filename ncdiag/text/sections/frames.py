@@ -38,7 +38,7 @@ _LAYOUTS = tuple(
         rf"(?P<mark>[\w./~+-]{{0,120}}[./][\w.-]{{1,60}})[:-]{_NUMBER}[:-](?!\d{{1,9}} \[)",  # grep -Hn
     )
 )
-_TABBED, _ALIGNED, _, _GREP, *_, _NAMED = _LAYOUTS
+_TABBED, _ALIGNED, _GREP, _NAMED = (_LAYOUTS[place] for place in (0, 1, 3, -1))
 _GREP_BREAK = "--"
 _ROW_ZERO = lazy_regex(r" {0,8}\[?0[]: \t]")
 _OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
