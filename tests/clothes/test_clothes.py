@@ -100,6 +100,7 @@ def test_what_is_lost_is_said(group: str, name: str) -> None:
         + base64.encodebytes(bytes(range(256))).decode()
         + "-----END CERTIFICATE-----\n",
         "NCCL_DEBUG=INFO\nNCCL_IB_HCA==mlx5_0\nA=3D\n",
+        '{"name": "' + "\u00e4" * 120 + '"}\n',
         "".join(f"2026-03-02 04:11:{second:02d} {second}\n" for second in (9, 7, 12, 10, 13)),
         "mpirun -np 4 \\\n  -H n1:2,n2:2 \\\n  -x A=1 \\\n  -x B=1 \\\n  ./train\n",
     ],

@@ -137,6 +137,8 @@ def _code_blocks(found: Sequence[re.Match[str] | None]) -> Iterator[tuple[int, i
 
 def _of_base64(code: str) -> str | None:
     """The text that was encoded, be it cut; None if it was neither a text of several lines nor JSON."""
+    if not code.isascii():
+        return None
     code = code.rstrip("=")
     code = code[:-1] if len(code) % 4 == 1 else code
     try:
