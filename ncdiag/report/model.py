@@ -15,6 +15,7 @@ from ncdiag.facts.model import OrderedBy, Step
 from ncdiag.report.accounts import Communicators
 from ncdiag.report.differences import Beside, Change, Comparison
 from ncdiag.report.period import Window
+from ncdiag.report.restart_word import Restart
 
 SCHEMA_VERSION = 1
 EVIDENCE_LIMIT = 5
@@ -285,19 +286,6 @@ class NextStep(Part, frozen=True):
     do: Literal["confirm", "paste", "run", "answer"]
     run: str
     text: str
-
-
-class Restart(Part, frozen=True):
-    """What a restart of the job is worth: ``word``, and the ``reason``.
-
-    ``fix-first``: it will fail again. ``restart``: the cause does not last. ``restart-without-hosts``: without
-    ``hosts`` (folded; empty if the input names none). ``cause`` is the name of the finding or suspect that decides.
-    """
-
-    word: Literal["fix-first", "restart", "restart-without-hosts"]
-    reason: str
-    hosts: str = ""
-    cause: str = ""
 
 
 class RuledOut(Part, frozen=True):

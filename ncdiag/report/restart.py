@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from ncdiag.engine.schema import Rule
 from ncdiag.language import say
-from ncdiag.report.model import Report, Restart
+from ncdiag.report.model import Report
 from ncdiag.report.next_steps import worth_showing
+from ncdiag.report.restart_word import Restart
 
 _FAILED = frozenset({"root-cause", "failed-cause-not-here", "complaint-nothing-seen"})
 _OF_HOSTS = 35

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from pathlib import Path
 
 import pytest
 from generate.clothes import CLOTHES
-from tenth import at_least, tenth
+from tenth import WHOLE, at_least, tenth
 
 from ncdiag import triage
 from ncdiag.diagnose import diagnose
@@ -67,7 +68,10 @@ def test_the_first_answer_stays() -> None:
         if first(report(CLOTHES[group][name](text_of(folder)))) != plain[folder]
     ]
     assert len(pairs) >= at_least(2000)
-    assert len(lost) <= (1 - KEPT) * len(pairs), lost
+    expected = (1 - KEPT) * len(pairs)
+    assert len(lost) <= expected + (0 if WHOLE else 2 * math.sqrt(expected)), (
+        lost
+    )  # a tenth may have more than its part
 
 
 @pytest.mark.parametrize("name", [f"{group}/{name}" for group, dresses in CLOTHES.items() for name in dresses])

@@ -179,8 +179,12 @@ SURROUNDINGS = {
     "dumb terminal": Odd(("env", "TERM=dumb"), RECORDED, SM, 1, ""),
     "other languages": Odd(("env", "LC_ALL=de_DE.UTF-8", "LANG=ja_JP.eucJP"), RECORDED, SM, 1, ""),
     "a live look, empty environment": Odd(("env", "-i"), HERE, None, 0, "Not checked:"),
-    "no /proc": Odd((*MOUNT, 'mount -t tmpfs n /proc; exec "$@"', "sh"), HERE, None, 0, "/proc/modules does not exist"),
-    "no /sys": Odd((*MOUNT, 'mount -t tmpfs n /sys; exec "$@"', "sh"), HERE, None, 0, "/sys/class/infiniband does not"),
+    "no /proc": Odd(
+        (*MOUNT, 'mount -t tmpfs n /proc; exec "$@"', "sh"), (*HERE, "-v"), None, 0, "/proc/modules does not exist"
+    ),
+    "no /sys": Odd(
+        (*MOUNT, 'mount -t tmpfs n /sys; exec "$@"', "sh"), (*HERE, "-v"), None, 0, "/sys/class/infiniband does not"
+    ),
     "read-only disk": Odd(
         (*MOUNT, 'mount -t tmpfs -o ro n /mnt; HOME=/mnt exec "$@" -o /mnt/r', "sh"), RECORDED, None, 4,
         CANNOT + "/mnt/r: Read-only file system",

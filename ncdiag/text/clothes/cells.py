@@ -23,6 +23,7 @@ _RULE = lazy_regex(r"\s*\+?[-=\u2500]+(?:[+|\u253c\u2502][-=\u2500]+)*\+?\s*")
 _INSERTED = lazy_regex(r"INSERT INTO .{1,400} VALUES\s*", re.IGNORECASE)
 _COUNT = lazy_regex(r"\(?\d{1,9} rows?\b.{0,60}")
 _CLOCK = r"(?:[T ,]{1,2}[\d:.,]{4,20}\s?(?:[AP]M)?\s?(?:Z|UTC|[+-]\d\d:?\d\d)?)?"
+_COMMA_CLOCK = lazy_regex(r"\d:\d\d,\d{3}\b[^,]{0,3}\s")
 _MARK = lazy_regex(
     rf"\s*(?:|NULL|-?\d{{1,20}}(?:\.\d{{1,9}})?|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}{_CLOCK}"
     r"|(?:trace|debug|info|notice|warn(?:ing)?|err(?:or)?|critical|fatal|stdout|stderr)"
@@ -103,6 +104,8 @@ def _of_commas(lines: Sequence[str]) -> list[Row]:
         not any(_is_named(cell) for cell in lines[filled[0]].split(",")) and '"' not in lines[filled[0]]
     ):
         return []
+    if 2 * sum(_COMMA_CLOCK.search(lines[number]) is not None for number in filled) > len(filled):
+        return []  # the comma of a logger's milliseconds
     try:
         cells = list(csv.reader((lines[number] for number in filled), strict=True))
     except csv.Error:

@@ -14,6 +14,7 @@ _GAP = lazy_regex(r"\s+[|<>]?\s*\Z")
 """What ``sdiff`` prints between two lines."""
 _STAMP = lazy_regex(r"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)")
 _NCCL = lazy_regex(r"NCCL (?:INFO|WARN)")
+_DIGIT = re.compile(r"\d")
 _FEWEST = 5
 _EDGES = ("|", "+", "\u2502", "\u250c", "\u251c", "\u2514")
 _MANY = 400
@@ -46,6 +47,8 @@ def _bar(lines: Sequence[str]) -> int | None:
         return None
     places = Counter(place for line in few for place in range(_NARROW, min(_WIDE, len(line))) if line[place] in _BAR)
     place, number = max(places.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
+    if len({_DIGIT.sub("0", line[:place]) for line in few}) * _FEWEST < len(few):
+        return None  # the head that a logger prints before each line
     reached = sum(len(line) > place for line in few)
     return place if number >= _FEWEST and number >= _SHARE * len(few) and number == reached else None
 

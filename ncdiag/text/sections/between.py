@@ -14,6 +14,8 @@ from ncdiag.text.sections.line import Line
 
 _BAR = lazy_regex(r"[^|]{0,120}\d{1,3}%\|.{0,120}\| *[\d.]{1,12}[kMGT]?i?B?/[\d.]{1,12}")
 """A line of tqdm."""
+_DATA = lazy_regex(r"[<>=]|[A-Za-z\"')]\s*:(?:\s|$)")
+"""A value with its name, or markup: outputs repeat these."""
 _NUMBER, _WORD = re.compile(r"\d+"), re.compile(r"[A-Za-z]{3,}")
 _FEWEST, _WORDS = 4, 3
 _SHARE = 5
@@ -43,6 +45,8 @@ def _reminder(lines: Sequence[Line], written: int) -> str | None:
     shapes = [_shape(line.text) for line in lines]
     shape, number = Counter(filter(None, shapes)).most_common(1)[0] if any(shapes) else ("", 0)
     if number < _FEWEST or 5 * number < 2 * written or len(_WORD.findall(shape)) < _WORDS or "NCCL" in shape:
+        return None
+    if _DATA.search(shape):
         return None
     places = [place for place, each in enumerate(shapes) if each == shape]
     apart = all(later - sooner > 1 for sooner, later in itertools.pairwise(places))

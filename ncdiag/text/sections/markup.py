@@ -11,9 +11,9 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sections.line import Line, block_ends
 
 _BLANKS = "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-_NOTHING = (
-    "\u200b\u200c\u200d\u200e\u200f\u2060\u00ad\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffd"
-)
+_NOTHING = "\u200b\u200c\u200d\u200e\u200f\u2060\u00ad\u061c\ufffd"
+_DIRECTED = lazy_regex(r"^[\u202a-\u202e\u2066-\u2068](.*)[\u202c\u2069]$", re.MULTILINE)
+"""A line that a program set in a direction. Such marks within a line stay: they are shown as escapes."""
 _DASHES = "\u2010\u2011\u2012\u2013\u2212"
 _TYPOGRAPHY = str.maketrans(
     {**dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_NOTHING, None), **dict.fromkeys("\u201c\u201d\u201e\u2033", '"'),
@@ -51,7 +51,8 @@ def tidied(text: str) -> str:
     HTML entities are decoded, unless the text has HTML elements.
     """
     if not text.isascii():
-        text = _WIDE.sub(lambda found: chr(ord(found[0]) - _TO_NARROW), text.translate(_TYPOGRAPHY))
+        text = _DIRECTED.sub(r"\1", text.translate(_TYPOGRAPHY))
+        text = _WIDE.sub(lambda found: chr(ord(found[0]) - _TO_NARROW), text)
     if text.rstrip("\n").endswith(("\\", "$")):
         text = _without_last(text)
     if "&" in text and not _TAG.search(text):

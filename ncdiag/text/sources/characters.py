@@ -6,7 +6,8 @@ import re
 
 _PAGES = re.compile(rb"(?<=\n)[\v\f]+|\A[\v\f]+|[\v\f]+(?=\n)")
 """A form feed beside a line end begins a page, and ends no line."""
-_ENDS = re.compile(rb"[\v\f]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_FEEDS = re.compile(rb"[\v\f]")
+_ENDS = re.compile(rb"\xc2\x85|\xe2\x80[\xa8\xa9]")
 _RESET = re.compile(rb"\[0?m")
 _WRITTEN_COLOUR = re.compile(
     rb"(?:\^\[|\\x1b|\\033|\\e|\\u001b|#033|\xe2\x90\x9b|<ESC>)\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,4})?[mK]", re.IGNORECASE
@@ -22,14 +23,15 @@ _DAMAGE = re.compile(
 
 
 def plain(buffer: bytes) -> bytes:
-    """The text with LF for VT, FF, NEL and U+2028, and without colour codes whose escape character was lost.
+    """The text with LF for VT and FF, for NEL and U+2028 if these end its lines, and without colour codes that lost ESC.
 
     ``^[[32m`` and ``^M`` of ``cat -v``, ``#033[32m`` of rsyslog, ``[32m`` of pages that drop control characters.
     """
     if b"\v" in buffer or b"\f" in buffer:
-        buffer = _PAGES.sub(b"", buffer)
-    if b"\v" in buffer or b"\f" in buffer or not buffer.isascii():
-        buffer = _ENDS.sub(b"\n", buffer)
+        buffer = _FEEDS.sub(b"\n", _PAGES.sub(b"", buffer))
+    if not buffer.isascii():
+        ends, count = _ENDS.subn(b"\n", buffer)
+        buffer = ends if count > buffer.count(b"\n") else buffer
     if b"[0m" in buffer or b"[m" in buffer:
         buffer = _WRITTEN_COLOUR.sub(b"", buffer)
         if _RESET.search(buffer):
