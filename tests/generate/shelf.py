@@ -222,7 +222,7 @@ PLANTED: dict[str, Planted] = {
     "no device files of verbs": Planted(HGX.but(verbs=False), "container-no-infiniband-devices"),
     "64 KiB of locked memory": Planted(HGX.but(memlock="65536"), "memlock-too-low"),
     "a port that is down": Planted(_rdma(DGX, 6, state="1: DOWN"), "ib-port-not-active"),
-    "a rate of 100 of 400": Planted(_rdma(DGX, 3, rate="100 Gb/sec (1X NDR)"), "ib-rate-degraded"),
+    "a rate of 100 of 400": Planted(_rdma(DGX, 3, rate="100 Gb/sec (4X EDR)"), "ib-rate-degraded"),
     "an interface that is not there": Planted(HGX.but(conf="NCCL_SOCKET_IFNAME=eth7"), "socket-ifname-no-match"),
     "a list of devices that are not there": Planted(HGX.but(conf="NCCL_IB_HCA=ibp"), "ib-hca-filter-matches-nothing"),
     "RDMA switched off": Planted(HGX.but(conf="NCCL_IB_DISABLE=1"), "env-ib-disable"),

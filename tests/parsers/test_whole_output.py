@@ -25,7 +25,7 @@ CUT = {
     "lines of the log of NCCL are between those of the table": {"nccl_tests/mpi-tags-debug-between"},
     "outputs of several hosts, commands or files follow each other without a prompt": {
         "fi_info/others", "hostfile/a-certificate", "interfaces/ip-addr-two-hosts", "memory/meminfo",
-        "nvidia_smi/no-nvml", "ulimit/tcsh", "uname/bare",
+        "nvidia_smi/no-nvml", "ulimit/tcsh",
     },
     "each object of JSON is a section": {"ncclras/monitor-json"},
 }  # fmt: skip

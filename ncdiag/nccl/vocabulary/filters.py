@@ -62,9 +62,11 @@ _GUIDS_OF_A_CARD = 8
 
 
 def _on_one_card(one: Hca, other: Hca) -> bool:
-    """Are the two devices ports of one card: the same device, functions of one PCI slot, or neighbours by GUID?"""
-    if one.name == other.name or (one.bus_id and other.bus_id and one.bus_id[:-1] == other.bus_id[:-1]):
+    """Are the two devices ports of one card: the same device, functions of one PCI slot, or else neighbours by GUID?"""
+    if one.name == other.name:
         return True
+    if one.bus_id and other.bus_id:
+        return one.bus_id[:-1] == other.bus_id[:-1]
     if not one.node_guid or not other.node_guid:
         return False
     first, second = (int(guid.replace(":", ""), 16) for guid in (one.node_guid, other.node_guid))

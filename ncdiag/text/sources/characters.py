@@ -23,7 +23,7 @@ _DAMAGE = re.compile(
 
 
 def plain(buffer: bytes) -> bytes:
-    """The text with LF for VT and FF, for NEL and U+2028 if these end its lines, and without colour codes that lost ESC.
+    """The text with LF for VT and FF, and NEL and U+2028 if these end its lines; no colour codes without ESC.
 
     ``^[[32m`` and ``^M`` of ``cat -v``, ``#033[32m`` of rsyslog, ``[32m`` of pages that drop control characters.
     """
