@@ -112,11 +112,12 @@ def _identity(row: re.Match[str]) -> dict[str, Any]:
 
 
 def _load(row: re.Match[str]) -> dict[str, Any]:
-    """Power now and at most, memory, share of time in which a kernel ran, compute mode."""
+    """Power now and at most, memory and how much of it is in use, share of time in which a kernel ran, compute mode."""
     return {
         "power_watts": _number(row["power"]),
         "power_limit_watts": _number(row["limit"]),
         "memory_mib": int(row["total"]),
+        "memory_used_mib": int(row["used"]),
         "load_percent": _number(row["load"].rstrip("%")),
         "compute_mode": _COMPUTE_MODES.get(row["mode"]),
     }

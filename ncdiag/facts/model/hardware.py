@@ -22,8 +22,9 @@ class Gpu(Fact, frozen=True, kw_only=True):
 
     ``sm_clock_mhz`` is the current clock of the processors, ``sm_clock_max_mhz`` the highest. ``slowdowns`` are the
     reasons that hold the clocks down now, in nvidia-smi's words. ``load_percent`` is the share of time in which a
-    kernel ran on it, ``power_watts`` is its current power draw. ``nvlink_errors`` counts errors over all links since
-    the driver was loaded, by kind (``replay``, ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``).
+    kernel ran on it, ``memory_activity_percent`` that in which its memory was read or written, ``power_watts`` is its
+    current power draw, ``memory_used_mib`` the memory in use, in MiB. ``nvlink_errors`` counts errors over all links
+    since the driver was loaded, by kind (``replay``, ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``).
 
     ``fabric_state`` and ``fabric_status`` are the state and the result of the registration with the NVLink fabric,
     ``fabric_problems`` the lines of nvidia-smi's fabric health that report a problem. ``unreadable`` is the error that
@@ -75,6 +76,8 @@ class Gpu(Fact, frozen=True, kw_only=True):
     sm_clock_max_mhz: int | None = None
     nvlink_errors: dict[str, int] | None = None
     load_percent: int | None = None
+    memory_activity_percent: int | None = None
+    memory_used_mib: int | None = None
     power_watts: int | None = None
     power_limit_watts: int | None = None
     fabric_problems: tuple[str, ...] | None = None

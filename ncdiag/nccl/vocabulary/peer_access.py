@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Gpu, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import has_failed
-from ncdiag.facts.vocabulary.gpus import has_nvlink, uses_p2p
+from ncdiag.facts.vocabulary.gpus import has_nvlink, spins, uses_p2p
 from ncdiag.facts.vocabulary.job import is_multi_host, stalled_at_start
 from ncdiag.facts.vocabulary.outcome import marks, outcome
 from ncdiag.nccl.vocabulary.levels import p2p_switch_told
@@ -18,8 +18,6 @@ _STALLED_US = 1000.0
 """The time of a small copy with peer access in microseconds from which it stalls; normal is 1 to 20 (CUDA samples)."""
 _STALLED_GB_PER_S = 0.2
 """Large copies below this rate in GB/s do not work: even one lane of the first PCIe generation carries more."""
-_BUSY_PERCENT, _WAITING_SHARE = 95, 0.45
-"""The load of a GPU whose kernels wait for each other, and the largest share of its power limit that they draw."""
 
 
 @derived
@@ -114,12 +112,7 @@ def waiting_gpus(job: Job, view: View) -> str:
     """
     if not any(rank.state == "ready" or rank.transports for rank in job.ranks):
         return ""
-    found = []
-    for gpu in (gpu for host in job.hosts for gpu in host.gpus):
-        load, power, limit = gpu.load_percent, gpu.power_watts, gpu.power_limit_watts
-        if load is not None and load >= _BUSY_PERCENT and power and limit and power < limit * _WAITING_SHARE:
-            view.note(gpu, "load_percent")
-            found.append(f"GPU {gpu.index}")
+    found = [f"GPU {gpu.index}" for host in job.hosts for gpu in host.gpus if spins(gpu, view)]
     return " and ".join(found) if len(found) > 1 else ""
 
 

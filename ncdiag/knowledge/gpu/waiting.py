@@ -1,0 +1,57 @@
+"""GPUs that wait in a collective, and those whose rank did not enter it, by load, memory activity and power."""
+
+from __future__ import annotations
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.model import Gpu, Host, Job
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import rests, spins
+from ncdiag.facts.vocabulary.outcome import outcome
+
+_HELD_MIB = 300
+"""MiB that a GPU has in use at least where a process of a job is on it: a context of CUDA alone takes as much."""
+_FEW, _MANY = 2, 3
+"""GPUs that wait at least, and those beside which a single idle GPU is part of the job without memory in use."""
+
+
+@derived
+def gpus_spinning(job: Job, view: View) -> int:
+    """The number of GPUs, of all hosts, on which a collective waits."""
+    return sum(bool(spins(gpu, view)) for gpu in _gpus(job))
+
+
+@derived
+def gpus_not_entered(host: Host, view: View) -> str | None:
+    """The idle GPUs of the host while most others of the job wait in a collective, ``5`` or ``3,5``; empty for none.
+
+    Empty also where a GPU computes, since the others may wait for that one, and for GPUs on which no process of the job
+    is: without memory in use, a GPU counts only where it is the single one beside several that wait. None where nothing
+    shows whether busy GPUs wait or compute.
+    """
+    every = _gpus(view.job)
+    waiting = gpus_spinning(view.job, view)
+    idle = [gpu for gpu in every if rests(gpu, view)]
+    if idle and any(spins(gpu, view) is None for gpu in every):
+        return None
+    if waiting < _FEW or waiting + len(idle) < len(every) or not 0 < len(idle) < waiting:
+        return ""
+    if not all((gpu.memory_used_mib or 0) >= _HELD_MIB for gpu in idle) and (len(idle) > 1 or waiting < _MANY):
+        return ""
+    own = [gpu for gpu in idle if gpu in host.gpus and gpu.index is not None]
+    for gpu in own:
+        view.note(gpu, "load_percent")
+    return fold_ranks(gpu.index for gpu in own if gpu.index is not None) if own else ""
+
+
+@derived
+def all_spin(job: Job, view: View) -> bool:
+    """Do all GPUs with a known load wait, without any memory activity, in a job that is not known to make progress?"""
+    every = _gpus(job)
+    shown = all(gpu.memory_activity_percent is not None and spins(gpu, view) for gpu in every)
+    return len(every) >= _FEW and shown and outcome(job, view) not in {"finished", "running"}
+
+
+def _gpus(job: Job) -> list[Gpu]:
+    """The GPUs of all hosts whose load is known."""
+    return [gpu for host in job.hosts for gpu in host.gpus if gpu.load_percent is not None]
