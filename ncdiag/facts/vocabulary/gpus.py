@@ -17,11 +17,9 @@ def uses_p2p(rank: Rank, view: View) -> bool | None:
     return None if rank.transports is None else any(name.startswith("P2P/") for name in rank.transports)
 
 
-_BUSY_PERCENT, _WAITING_SHARE, _STILL_PERCENT = 95, 0.45, 2
-"""The load of a GPU whose kernels wait for each other, and the largest shares of its power limit and of the time in
-which its memory is in use, in percent, with them: the kernels of a collective poll flags and move nothing."""
-_IDLE_SHARE = 0.3
-"""The largest share of its power limit that a GPU draws on which no kernel runs, with a process that holds memory."""
+_BUSY_PERCENT, _WAITING_SHARE, _STILL_PERCENT = 95, 0.45, 3
+"""The load of a GPU whose kernels wait for each other, and the shares of its power limit and of the time in which its
+memory is in use, in percent, that they stay below: the kernels of a collective poll flags and move nothing."""
 
 
 @derived
@@ -43,16 +41,7 @@ def _shares(gpu: Gpu) -> list[tuple[float, float]]:
     """The known shares of power and of the use of the memory, each with the limit below which a kernel only waits."""
     power, limit, active = gpu.power_watts, gpu.power_limit_watts, gpu.memory_activity_percent
     shares = [(power / limit, _WAITING_SHARE)] if power and limit else []
-    return shares if active is None else [*shares, (active, _STILL_PERCENT + 1)]
-
-
-@derived
-def rests(gpu: Gpu, view: View) -> bool | None:
-    """Is the GPU idle: does no kernel run on it, and does it draw little power? None where its load is not known."""
-    if gpu.load_percent is None:
-        return None
-    power, limit = gpu.power_watts, gpu.power_limit_watts
-    return gpu.load_percent <= _STILL_PERCENT and not (power and limit and power >= limit * _IDLE_SHARE)
+    return shares if active is None else [*shares, (active, _STILL_PERCENT)]
 
 
 @derived

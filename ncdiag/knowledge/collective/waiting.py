@@ -6,13 +6,25 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Gpu, Host, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.gpus import rests, spins
+from ncdiag.facts.vocabulary.gpus import spins
 from ncdiag.facts.vocabulary.outcome import outcome
 
 _HELD_MIB = 300
 """MiB that a GPU has in use at least where a process of a job is on it: a context of CUDA alone takes as much."""
 _FEW, _MANY = 2, 3
 """GPUs that wait at least, and those beside which a single idle GPU is part of the job without memory in use."""
+
+_IDLE_PERCENT, _IDLE_SHARE = 2, 0.3
+"""The load of a GPU on which no kernel runs, and the share of its power limit that it draws less than, with a process."""
+
+
+@derived
+def rests(gpu: Gpu, view: View) -> bool | None:
+    """Is the GPU idle: does no kernel run on it, and does it draw little power? None where its load is not known."""
+    if gpu.load_percent is None:
+        return None
+    power, limit = gpu.power_watts, gpu.power_limit_watts
+    return gpu.load_percent <= _IDLE_PERCENT and not (power and limit and power >= limit * _IDLE_SHARE)
 
 
 @derived
