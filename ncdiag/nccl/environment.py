@@ -12,13 +12,13 @@ import msgspec
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl import paths
 from ncdiag.nccl.book import NUMBERS, OURS, TABLE, Table, Variable, build, table, variables
-from ncdiag.nccl.judgement.names import is_foreign, suggest
+from ncdiag.nccl.judgement.names import is_foreign, reader, suggest
 from ncdiag.nccl.judgement.values import of_value
 from ncdiag.nccl.numbers import is_plain, parse_number
 
 __all__ = [
-    "NUMBERS", "OURS", "TABLE", "Resolved", "Table", "Variable", "build", "is_foreign", "must_agree", "resolve",
-    "resolve_fields", "suggest", "table", "variables",
+    "NUMBERS", "OURS", "TABLE", "Resolved", "Table", "Variable", "build", "is_foreign", "must_agree", "reader",
+    "resolve", "resolve_fields", "suggest", "table", "variables",
 ]  # fmt: skip
 
 

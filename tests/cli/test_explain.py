@@ -37,6 +37,8 @@ def explained(ncdiag: Run) -> Callable[..., list[dict[str, Any]]]:
         ("NCCL_IB_HCA=mlx5_0", "variable", "NCCL_IB_HCA"),
         ("GLOO_SOCKET_IFNAME", "variable", "GLOO_SOCKET_IFNAME"),
         ("NCCL_SOKET_IFNAME", "unknown variable", "NCCL_SOKET_IFNAME"),
+        ("NCCL_CTRAN_ENABLE", "variable", "NCCL_CTRAN_ENABLE"),
+        ("RCCL_AINIC_ROCE", "variable", "RCCL_AINIC_ROCE"),
         ("ncclSystemError", "NCCL result", "ncclSystemError"),
         ("unhandled system error", "NCCL result", "ncclSystemError"),
         ("IBV_WC_RETRY_EXC_ERR", "ibverbs completion status", "IBV_WC_RETRY_EXC_ERR"),

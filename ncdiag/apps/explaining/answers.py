@@ -122,6 +122,8 @@ def _variable(text: str, version: Version | VersionRange | None) -> Iterator[Ans
     if known is not None:
         details = dict(_of_variable(known, version)) | (_of_text(name, value, version) if given else {})
         yield Answer(kind="variable", name=name, meaning=f"{known.means}.", details=details)
+    elif wrong is None and (program := environment.reader(name)) is not None:
+        yield Answer(kind="variable", name=name, meaning=f"NCCL does not read it but another program: {program}.")
     elif wrong is not None or name.startswith("NCCL_"):
         why = environment.table().misspelt.get(name)
         meaning = f"NCCL has no such variable{f' ({why.why})' if why else ''}; setting it has no effect."

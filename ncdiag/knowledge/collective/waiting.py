@@ -13,9 +13,8 @@ _HELD_MIB = 300
 """MiB that a GPU has in use at least where a process of a job is on it: a context of CUDA alone takes as much."""
 _FEW, _MANY = 2, 3
 """GPUs that wait at least, and those beside which a single idle GPU is part of the job without memory in use."""
-
 _IDLE_PERCENT, _IDLE_SHARE = 2, 0.3
-"""The load of a GPU on which no kernel runs, and the share of its power limit that it draws less than, with a process."""
+"""The largest load of a GPU on which no kernel runs, and the share of its power limit that it stays below."""
 
 
 @derived

@@ -37,6 +37,14 @@ def of_name(name: str, version: Version | VersionRange | None = None) -> NameVer
     return _of_release(known, version) if known.owner == OURS else None
 
 
+def reader(name: str) -> str | None:
+    """Return the program that reads a variable which is not in the table but begins like NCCL's; None for none known."""
+    table = book.table()
+    if name in table.foreign_names:
+        return table.foreign_names[name]
+    return next((program for prefix, program in table.foreign_prefixes.items() if name.startswith(prefix)), None)
+
+
 def is_foreign(name: str) -> bool:
     """Does the name belong to another program although it looks like NCCL's?
 
@@ -46,7 +54,7 @@ def is_foreign(name: str) -> bool:
     table = book.table()
     if name in table.variables:
         return table.variables[name].owner != OURS
-    return name in table.foreign_names or name.startswith(tuple(table.foreign_prefixes)) or not name.startswith("NCCL")
+    return reader(name) is not None or not name.startswith("NCCL")
 
 
 @functools.lru_cache(1 << 15)
@@ -61,6 +69,8 @@ def suggest(name: str) -> tuple[str, ...]:
         return ()
     if name in table.misspelt:
         return table.misspelt[name].right
+    if name in table.foreign_names:
+        return ()
     upper = name.upper()
     if name != upper:
         return (upper,) if upper in table.variables and upper.startswith(_PREFIX) else ()
