@@ -135,6 +135,8 @@ _SHOWN = 3
 @derived
 def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | None:
     """The part of IMEX that fails, empty for none; None where NCCL failed with it and its state was not shown."""
+    if imex_rests(host, view):
+        return ""
     if host.imex_lost or host.imex_domain not in {None, _UP}:
         view.note(host, "imex_lost" if host.imex_lost else "imex_domain")
         return "domain"
@@ -143,6 +145,13 @@ def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | No
         view.note(host, "imex_channels")
         return "channels"
     return "" if host.imex_domain == _UP or not refused else None
+
+
+@derived
+def imex_rests(host: Host, view: View) -> bool:
+    """Is the IMEX daemon off on a host without a job? Clusters that start it for each job leave it so."""
+    idle = not view.job.ranks and not view.job.complaints and not view.events_on(host.name, _SHARES)
+    return idle and any(service.name == _IMEX and service.active is False for service in host.services)
 
 
 _SHARES = ("mnnvl-state", *_REFUSED)
@@ -156,6 +165,8 @@ def imex_stop(host: Host, view: View) -> str | None:
     A host without a daemon or channels is at fault only where its ranks print that their NVLink spans hosts. None where
     neither the domain nor such lines were seen.
     """
+    if imex_rests(host, view):
+        return ""
     if host.imex_domain == "DOWN":
         view.note(host, "imex_domain")
         return "is DOWN"

@@ -38,7 +38,7 @@ def of_name(name: str, version: Version | VersionRange | None = None) -> NameVer
 
 
 def reader(name: str) -> str | None:
-    """Return the program that reads a variable which is not in the table but begins like NCCL's; None for none known."""
+    """Return the program that reads a variable that the table lacks but that begins like NCCL's; None for none."""
     table = book.table()
     if name in table.foreign_names:
         return table.foreign_names[name]
@@ -65,11 +65,9 @@ def suggest(name: str) -> tuple[str, ...]:
     letters counts as one), short ones one. A name that exists gets no suggestion.
     """
     table = book.table()
-    if name in table.variables:
-        return ()
-    if name in table.misspelt:
+    if name in table.misspelt and name not in table.variables:
         return table.misspelt[name].right
-    if name in table.foreign_names:
+    if name in table.variables or name in table.foreign_names:
         return ()
     upper = name.upper()
     if name != upper:
