@@ -7,6 +7,7 @@ Source of the format: NVIDIA/dcgm-exporter, etc/default-counters.csv and interna
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 
@@ -36,7 +37,10 @@ class _Metrics(Reading):
         if "GPU_I_ID" in labels or found["name"] not in _FIELDS:
             return True
         field, factor = _FIELDS[found["name"]]
-        values = {field: round(float(found["value"]) * factor), "model": labels.get("modelName") or None}
+        values: dict[str, Any] = {
+            field: round(float(found["value"]) * factor),
+            "model": labels.get("modelName") or None,
+        }
         self.observe("Gpu", (int(number),), host=labels.get("Hostname") or None, **values)
         return True
 
