@@ -16,7 +16,7 @@ from ncdiag.facts.scalars import bus_id
 from ncdiag.formats.basics import number
 
 KIND = "nvidia_smi_csv"
-COMMANDS: tuple[str, ...] = ()  # told by the heading: the option carries its value in the same word
+COMMANDS: tuple[str, ...] = ("nvidia-smi --query-gpu", "nvidia-smi --query-remapped-rows")
 _NAME = r"[a-z][a-z0-9_.]{1,60}(?: \[[\w%/]{1,10}\])?"
 _OWN = (
     r"(?:pci\.bus_id|gpu_bus_id|pcie\.link\.\w|driver_version|mig\.mode|compute_mode|compute_cap|persistence_mode"
@@ -26,7 +26,7 @@ _OWN = (
 ANCHOR = rf"[ \t]*(?=(?:[^,\s][^,\n]{{0,69}},[ ]?){{0,40}}{_OWN}){_NAME}(?:,[ ]?{_NAME}){{1,40}}[ \t]*$"
 SIGNS = ("memory.total", "memory.used", "memory.free")
 _HEAD = re.compile(ANCHOR)
-_LONGEST = 2000
+_LONGEST, _ECHOED = 2000, "nvidia-smi --query-"
 
 
 def _text(value: str) -> str | None:
@@ -91,8 +91,11 @@ _UNKNOWN, _SHARE = "[Unknown Error]", 3
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """Rows with as many values as the heading has names."""
-    return len(line) < _LONGEST and _HEAD.match(line) is None and line.count(",") == lines[0].count(",")
+    """The heading, then rows with as many values as it has names."""
+    if not lines:
+        return _HEAD.match(line) is not None
+    begins_another = _HEAD.match(line) is not None or _ECHOED in line  # which has as many commas as its heading
+    return len(line) < _LONGEST and not begins_another and line.count(",") == lines[0].count(",")
 
 
 def parse(section: Section) -> Parsed:

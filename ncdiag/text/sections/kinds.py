@@ -131,6 +131,7 @@ class Kinds:
 
         The longest declared command with which the line begins is used, without ``sudo`` and paths. A command that ends
         in a folder covers every file in it, one that ends in a file covers this file name in any folder except /etc.
+        An option is found without the value after its ``=``.
         """
         command = command[:_COMMAND_LENGTH].strip()
         for _ in range(_WRAPPERS):
@@ -146,6 +147,9 @@ class Kinds:
             names = [start, " ".join([*words[: length - 1], folder])] if folder else [start]
             if folder and folder != _SYSTEM:
                 names.append(" ".join([*words[: length - 1], file]))
+            option, has_value, _ = words[length - 1].partition("=")
+            if has_value and option.startswith("--"):
+                names.append(" ".join([*words[: length - 1], option]))
             kind = next((self._commands[name] for name in names if name in self._commands), None)
             if kind:
                 return kind
