@@ -16,6 +16,8 @@ from ncdiag.base.patterns import lazy_regex
 ROW_LIMIT = 512
 _PIECES = 6
 """Maximum number of lines that one row may take on a narrow terminal."""
+_AFFINITY = lazy_regex(r"(CPU|NUMA)[ \t]{2,40}(?=Affinity)")
+"""The title of a column whose blank a copy has widened."""
 _ESCAPE = lazy_regex(r"\x1b?\[\d{0,2}(?:;\d{1,2})?m")
 _LABEL = lazy_regex(r"[A-Za-z][\w.:-]{0,40}$")
 _HEAD = lazy_regex(r"\s*GPU\d+(?:\s|$)")
@@ -53,7 +55,7 @@ def clean(line: str) -> str:
     line = _ESCAPE.sub("", line) if "[" in line else line
     if line.lstrip().startswith("|"):
         return "\t".join(cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|"))
-    return _apart(line)
+    return _apart(_AFFINITY.sub(r"\1 ", line) if "Affinity" in line else line)
 
 
 def _apart(line: str) -> str:

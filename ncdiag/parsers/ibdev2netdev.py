@@ -2,7 +2,8 @@
 
 Format: the script of NVIDIA's OFED: ``mlx5_0 port 1 ==> eth0 (Up)``; ``-v`` puts the PCI address in front, and the
 board, the firmware and the state of the port between. The word at the end is the state of the net device, which may
-be missing. Old releases draw the arrow as ``<===>`` and leave the state out.
+be missing. Old releases draw the arrow as ``<===>`` and leave the state out. ``| column -t``
+widens the blanks. Notes that somebody added after a ``#`` are not read.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows, not_again
 
 KIND = "ibdev2netdev"
 COMMANDS = ("ibdev2netdev",)
-_HEAD = r"(?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] )?[A-Za-z][\w.-]{0,63} "
-ANCHOR = _HEAD + r"(?:\([^)]{0,80}\) [^>]{0,160})?port \d{1,3} (?:\([A-Z]+ *\) )?(?:==>|<===>) {1,2}\S"
+_HEAD = r"(?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] )?[A-Za-z][\w.-]{0,63} {1,64}"
+ANCHOR = _HEAD + r"(?:\([^)]{0,80}\) [^>]{0,160})?port {1,8}\d{1,3} {1,8}(?:\([A-Z]+ *\) {1,8})?(?:==>|<===>) {1,8}\S"
 _ROW = (
-    r"\s*(?:(?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) )?(?P<dev>[A-Za-z][\w.-]{0,63}) (?:[^=<]{0,250} )?"
-    r"port (?P<port>\d{1,3}) (?:\((?P<port_state>[A-Z]+) *\) )?(?:==>|<===>) *(?P<netdev>[\w.:@-]{1,64})? *"
-    r"(?:\((?P<state>\w+)\))?\s*$"
+    r"\s*(?:(?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) )?(?P<dev>[A-Za-z][\w.-]{0,63}) +(?:[^=<]{0,250} )?"
+    r"port +(?P<port>\d{1,3}) +(?:\((?P<port_state>[A-Z]+) *\) +)?(?:==>|<===>) *(?P<netdev>[\w.:@-]{1,64})? *"
+    r"(?:\((?P<state>\w+)\))?\s*(?:#.*)?$"
 )
 
 

@@ -1,0 +1,38 @@
+"""Outputs whose blanks a copy or another tool has widened, and lines of other releases of the same tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specimens import parsed, sections
+
+
+def facts(*lines: str, entity: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The fields of the entities of one type, by their keys."""
+    found = [o for section in sections(list(lines)) for o in parsed(section).observations]
+    return {o.key: dict(o.fields) for o in found if o.entity == entity}
+
+
+def test_ibdev2netdev_in_columns_and_with_notes_reads_as_it_is_printed() -> None:
+    printed = ("mlx5_2 port 1 ==> ens5f0 (Up)", "mlx5_11 port 1 ==> ibs9 (Down)")
+    widened = ("mlx5_2   port  1  ==>  ens5f0  (Up)    # storage", "mlx5_11  port  1  ==>  ibs9    (Down)  # rail 4")
+    read = facts("$ ibdev2netdev | column -t", *widened, entity="Interface")
+    assert read == facts("$ ibdev2netdev", *printed, entity="Interface")
+    assert read["ibs9",]["hca"] == "mlx5_11"
+    assert read["ibs9",]["running"] is False
+
+
+def test_ibdev2netdev_in_columns_is_found_without_its_command() -> None:
+    assert set(facts("mlx5_0   port  1  ==>  ens1    (Up)", "mlx5_10  port  1  ==>  ens1f1  (Up)", entity="Interface"))
+
+
+def test_a_title_with_widened_blanks_is_no_column_of_the_matrix() -> None:
+    lines = (
+        "GPU0    GPU1    CPU    Affinity    NUMA   Affinity",
+        "GPU0   X    SYS   0-7   1",
+        "GPU1   SYS  X   8-15  0",
+    )
+    assert facts("$ nvidia-smi topo -m", *lines, entity="Host") == {(): {"nic_labels": {}}}
+    gpus = facts("$ nvidia-smi topo -m", *lines, entity="Gpu")
+    assert [gpus[n,]["cpu_affinity"] for n in (0, 1)] == ["0-7", "8-15"]
+    assert [gpus[n,]["numa_node"] for n in (0, 1)] == [1, 0]
