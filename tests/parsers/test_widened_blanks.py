@@ -1,4 +1,4 @@
-"""Outputs whose blanks a copy or another tool has widened, and lines of other releases of the same tool."""
+"""Outputs whose blanks a copy or another tool has widened, and lines that a tool spells in several ways."""
 
 from __future__ import annotations
 
@@ -36,3 +36,11 @@ def test_a_title_with_widened_blanks_is_no_column_of_the_matrix() -> None:
     gpus = facts("$ nvidia-smi topo -m", *lines, entity="Gpu")
     assert [gpus[n,]["cpu_affinity"] for n in (0, 1)] == ["0-7", "8-15"]
     assert [gpus[n,]["numa_node"] for n in (0, 1)] == [1, 0]
+
+
+def test_networkd_loses_a_carrier_in_either_case() -> None:
+    head = "Mar  3 04:05:0{} node7 systemd-networkd[812]: ib2: {} carrier"
+    lines = [head.format(n, word) for n, word in enumerate(("Lost", "lost", "Gained"))]
+    found = [o.fields for section in sections(lines) for o in parsed(section).observations if o.entity == "Event"]
+    said = [(str(fields["event"]), fields["fields"]["interface"]) for fields in found]
+    assert said == [("carrier-lost", "ib2"), ("carrier-lost", "ib2"), ("carrier-gained", "ib2")]
