@@ -5,7 +5,6 @@ A `Reading` is plain data, so that equal messages of many ranks are read once.
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import re
 from collections.abc import Callable
@@ -16,6 +15,7 @@ import msgspec
 from ncdiag.facts.scalars import nccl_bus_id
 from ncdiag.messages.match import default_matcher
 from ncdiag.parsers.nccl_log.lines import ORIGINS
+from ncdiag.parsers.nccl_log.lists import devices, interfaces
 from ncdiag.parsers.nccl_log.prefix import short_path
 
 EVENTS = {
@@ -78,37 +78,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 NOTHING = Reading()
 
-_ENTRY = re.compile(r"(?:\[(\d{1,4})\])?([^\s:\[\]<>]{1,32}):([^\s<>]{0,128})<(\d{0,5})>")
-_DEVICE = re.compile(r"(?:\[(\d{1,4})\] ?)?=?([^\s:\[\]{}=,]{1,128}):(\d{1,3})(?::[\d:p-]*)?/(IB|RoCE)((?:/\w+)*)")
 _DISTANCE = re.compile(r"[A-Z0-9]{3,4}$")
-_MERGED = re.compile(r"\[(\d{1,4})\]=\{([^{}]{1,512})\}")
-
-
-def interfaces(text: str) -> list[dict[str, Any]]:
-    """``[0]eth0:10.0.0.1<0> [1]ib0:fe80::1%ib0<0>`` to interface facts; an address that is none is left out."""
-    found = []
-    for entry in _ENTRY.finditer(text):
-        item: dict[str, Any] = {"name": entry[2]}
-        ip = entry[3].split("%", 1)[0]
-        with contextlib.suppress(ValueError):
-            item["addresses"] = [{"ip": str(ipaddress.ip_address(ip))}]
-        found.append(item)
-    return found
-
-
-def devices(text: str) -> list[dict[str, Any]]:
-    """``[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB/SHARP`` to device facts; ports merged into one (2.20 to 2.23) get a ``+``."""
-    found: list[dict[str, Any]] = []
-    for merged in _MERGED.finditer(text):
-        ports = list(_DEVICE.finditer(merged[2]))
-        if ports:
-            name = "+".join(port[2] for port in ports)
-            found.append({"index": int(merged[1]), "name": name, "port": int(ports[0][3]), "link_layer": ports[0][4]})
-    for device in _DEVICE.finditer(_MERGED.sub(" ", text)):
-        if device[1] is not None:
-            item = {"index": int(device[1]), "name": device[2], "port": int(device[3]), "link_layer": device[4]}
-            found.append(item | ({"sharp": True} if "/SHARP" in device[5] else {}))
-    return sorted(found, key=lambda item: item["index"])
 
 
 def _bootstrap(found: re.Match[str]) -> Reading:
@@ -133,6 +103,11 @@ def _old_interface(found: re.Match[str]) -> Reading:
 def _sideband(found: re.Match[str]) -> Reading:
     item = {"name": found["what"].split(":", 1)[0]}
     return Reading(fields={"oob_interface": item, "bootstrap_interface": item}, versions="<2.4", net=(STARTED, "IB"))
+
+
+def _ib_one(found: re.Match[str]) -> Reading:
+    """One device of the list that NCCL before 2.4 prints with a line for each device."""
+    return Reading(lists={"net_devices": devices(found["what"])}, versions="<2.4", net=(STARTED, "IB"))
 
 
 def _ib(found: re.Match[str]) -> Reading:
@@ -307,6 +282,7 @@ _FORMS: tuple[Form, ...] = tuple(
         ("NET", r"NET/Socket : (?P<count>\d+) interfaces found", _old_interfaces),
         ("NET", r"NET : Using interface (?P<what>.*)", _old_interface),
         ("NET", r"NET/IB ?: Using interface (?P<what>\S+) for sideband", _sideband),
+        ("NET", r"NET/IB ?: (?P<what>\[\d{1,3}\] [\w.+-]{1,64}:\d{1,3}/(?:IB|RoCE)) *$", _ib_one),
         ("NET", r"NET/IB ?: Using(?P<what> .*?) ?; OOB (?P<oob>.*)", _ib),
         ("NET", r"NET/IB ?: Using(?P<what> ?\[[^;]*)$", _ib_cut),
         ("NET", _GDR_HCA, _gdr_hca),

@@ -80,6 +80,8 @@ NETWORKS: dict[str, tuple[int, str] | None] = {
     "NET/Socket : 2 interfaces found": (LISTED, "Socket"),
     "NET/IB : Using [0]mlx5_0:1/RoCE ; OOB eth0:10.0.0.1<0>": (STARTED, "IB"),
     "NET/IB : Using [RO]; OOB eth0:10.0.0.1<0>": None,
+    "NET/IB: [0] mlx5_0:1/IB": (STARTED, "IB"),
+    "NET/IB: [0] mlx5_0:1 is down": None,
     "CUDA Dev 0[0], Socket NIC distance :  PHB": (CARRIED, "Socket"),
     "NET/OFI Selected provider is efa, fabric is efa (found 4 nics)": (STARTED, "AWS Libfabric"),
     "NET/OFI Couldn't find any optimal provider": None,
@@ -89,6 +91,13 @@ NETWORKS: dict[str, tuple[int, str] | None] = {
 @pytest.mark.parametrize(("text", "net"), NETWORKS.items(), ids=list(NETWORKS))
 def test_networks(text: str, net: tuple[int, str] | None) -> None:
     assert read(text, "INFO").net == net
+
+
+@pytest.mark.parametrize("end", ["", " "])
+def test_a_device_of_the_list_with_a_line_each_of_2_3(end: str) -> None:
+    told = read("NET/IB: [1] mlx5_3:2/RoCE" + end, "INFO")
+    assert told.lists == {"net_devices": [device(1, "mlx5_3", "RoCE") | {"port": 2}]}
+    assert told.versions == "<2.4"
 
 
 GDR: dict[str, dict[str, Any] | None] = {
