@@ -17,7 +17,9 @@ _PROCESS = re.compile(rb"(?:.*:)?([^\s:]{1,400}):\d{1,10}:\d{1,10}$")
 _TAG = rb"\[\d{1,6},\d{1,6}\]<std\w{3}>:"  # of mpirun --tag-output
 _TIME = re.compile(rb"(?:" + _TAG + rb")?(?:\[[^\]\n]{1,40}\] |(?<=:))$")
 _TYPES = rb"(?:u?int(?:8|32|64)|float|double|half|bfloat16|f(?:p)?8_?e[45]m[23])"
-_ROW_START = rb"(?:" + _TAG + rb")? *\d{1,14} +\d{1,14} +" + _TYPES + rb" "
+_RESULT = rb"\d{1,10}(?:\.\d{1,2})? +\d{1,7}\.\d\d +\d{1,7}\.\d\d +"
+"""Time, algbw and busbw: a piece that begins with them ends in #wrong, without a blank after it."""
+_ROW_START = rb"(?:" + _TAG + rb")? *(?:\d{1,14} +\d{1,14} +" + _TYPES + rb" |" + _RESULT + rb")"
 _ROW = re.compile(_ROW_START)
 _HOST = re.compile(rb"\n(?!" + _ROW_START + rb")(?:[^\n:]{0,80}[\s:>)\]])?([\w.%-]{1,64}):\d{1,10}:\d{1,10} \[")
 _END = re.compile(

@@ -24,6 +24,8 @@ GLUED: dict[str, list[str]] = {
     "a row of nccl-tests": [ROW, f"b-7:5:5 {SECOND}"],
     "a row of nccl-tests, a host that begins another line": [ROW, f"a-1:5:5 {SECOND}"],
     "the first half of a row": [f"{ROW}    30.46    0.00    0.00      0", f"trn:5:5 {SECOND}"],
+    "the second half of a row": ["    83.33  100.66  100.66      0", f"a-1:5:5 {SECOND}"],
+    "the second half of a row and a host seen nowhere else": ["   1204.5  27.86  52.24      0", f"trn:5:5 {SECOND}"],
     "a row and a time": [ROW, f"[2026-03-02 04:11:09] b-7:5:5 {SECOND}"],
     "a row behind the tag of mpirun": [f"[1,0]<stdout>:{ROW}", f"[1,1]<stdout>:b-7:5:5 {SECOND}"],
     "a row and two lines": [ROW, f"b-7:5:5 {SECOND}", f"a-1:5:5 {SECOND}"],
@@ -39,6 +41,13 @@ def test_parts(parts: list[str]) -> None:
     lines, numbers = found
     assert lines.decode().split("\n")[1:] == [FIRST, "", *parts, FIRST]
     assert list(numbers) == [10, 11, *[12] * len(parts), 13]
+
+
+def test_the_end_of_a_row_begins_no_name_of_a_host() -> None:
+    glued = f"    83.33  100.66  100.66      0a-1:5:5 {SECOND}"
+    found = separated(f"\n{glued}\n{FIRST}\n{glued}".encode(), range(3))
+    assert found is not None
+    assert found[0].decode().split("\n").count(f"a-1:5:5 {SECOND}") == 2
 
 
 @pytest.mark.parametrize(
