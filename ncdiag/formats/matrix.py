@@ -1,7 +1,7 @@
 """Square matrices of device labels as nvidia-smi topo prints them: tabs or blanks, cut, wrapped, without a header.
 
-A copy may have lost the tabs between the cells: ``GPU0 X NV12NV12SYS0-230N/A``. The columns after the matrix cannot be
-separated then.
+A copy may have lost the tabs between the cells: ``GPU0 X NV12NV12SYS0-230N/A``. The columns after the matrix can be
+separated only where a tab is left before them.
 """
 
 from __future__ import annotations
@@ -59,13 +59,15 @@ def clean(line: str) -> str:
 
 
 def _apart(line: str) -> str:
-    """The line with tabs between cells that are glued together; the columns after the matrix are then dropped."""
+    """The line with tabs between cells that are glued; the columns after the matrix stay where a tab precedes them."""
     found = _CELLS.match(line) if _GLUE.search(line) else None
     if found is None:
         return line
     if found["head"]:
         return "\t" + "\t".join(re.findall(_DEVICE, found["head"]))
-    return "\t".join([found["label"], *re.findall(_STATE, found["cells"])])
+    rest = line[found.end() :]
+    cells = "\t".join([found["label"], *re.findall(_STATE, found["cells"])])
+    return cells + rest if rest.startswith("\t") else cells
 
 
 def table_line(lines: Sequence[str], line: str, row: re.Pattern[str], cell: re.Pattern[str]) -> bool:

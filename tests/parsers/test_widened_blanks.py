@@ -44,3 +44,13 @@ def test_networkd_loses_a_carrier_in_either_case() -> None:
     found = [o.fields for section in sections(lines) for o in parsed(section).observations if o.entity == "Event"]
     said = [(str(fields["event"]), fields["fields"]["interface"]) for fields in found]
     assert said == [("carrier-lost", "ib2"), ("carrier-lost", "ib2"), ("carrier-gained", "ib2")]
+
+
+def test_columns_after_glued_cells_are_read_where_a_tab_precedes_them() -> None:
+    head = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity"
+    rows = ("GPU0\t X \tNV18\tPXBNODE\t0-7,16-23\t0", "GPU1\tNV18\t X \tNODEPXB0-7\t0")
+    gpus = facts("$ nvidia-smi topo -m", head, *rows, entity="Gpu")
+    assert (gpus[0,]["cpu_affinity"], gpus[0,]["numa_node"]) == ("0-7,16-23", 0)
+    links = facts("$ nvidia-smi topo -m", head, *rows, entity="TopoLink")
+    assert [links["GPU0", nic]["level"] for nic in ("NIC0", "NIC1")] == ["PXB", "NODE"]
+    assert gpus[1,].get("cpu_affinity") is None
