@@ -77,6 +77,7 @@ def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
     devices = _first(r.net_devices for r in ranks if r.net_devices) or ()
     bootstrap = _first(r.bootstrap_interface for r in ranks if r.bootstrap_interface)
     oob = _first(r.oob_interface for r in ranks if r.oob_interface)
+    refused = False if (said := [v.enabled for r in ranks for v in r.gdr]) and not any(said) else None
     return {
         "net": _first(r.net for r in ranks if r.net),
         "plugin": _first(r.net_plugin for r in ranks if r.net_plugin),
@@ -91,7 +92,7 @@ def _network(ranks: list[Rank], events: Iterable[Event]) -> dict[str, Any]:
         "mixed_link_layers": len({d.link_layer for r in ranks for d in r.net_devices or r.net_devices_partial or ()})
         > 1,
         "relaxed_ordering": any(r.relaxed_ordering for r in ranks),
-        "gdr": all("/GDRDMA" in name for name in net_lines) if net_lines else None,
+        "gdr": all("/GDRDMA" in name for name in net_lines) if net_lines else refused,
         "gdr_channel_lines": sum(count for name, count in counts.items() if "/GDRDMA" in name),
         "p2p_channel_lines": sum(count for name, count in counts.items() if name.startswith("P2P")),
         "net_dev_indices": sorted({nic for r in ranks for nic in r.nics_used or ()}),
