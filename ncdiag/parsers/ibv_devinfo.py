@@ -95,7 +95,7 @@ class _Devices(Reading):
             self.gids.append((self.index, number, address, found[3]))
 
     def value(self, found: re.Match[str]) -> bool:
-        """A value of the device or the port; False where the other one has it."""
+        """A value of the device or the port, without a note after a ``#``; False where the other one has it."""
         name = found[1]
         if name in _PORT_VALUES and (self.port is None or (name == "state" and self._is_next())):
             self._begin_port()
@@ -103,7 +103,7 @@ class _Devices(Reading):
             return False
         if self.device is None:
             self.device, self.start = self.asked or rdma.UNNAMED, self.index
-        self.values.setdefault(name, found[2].strip(" \t*"))
+        self.values.setdefault(name, found[2].partition(" #")[0].strip(" \t*"))
         return True
 
     def no_devices(self, _: re.Match[str]) -> None:

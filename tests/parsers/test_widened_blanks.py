@@ -54,3 +54,11 @@ def test_columns_after_glued_cells_are_read_where_a_tab_precedes_them() -> None:
     links = facts("$ nvidia-smi topo -m", head, *rows, entity="TopoLink")
     assert [links["GPU0", nic]["level"] for nic in ("NIC0", "NIC1")] == ["PXB", "NODE"]
     assert gpus[1,].get("cpu_affinity") is None
+
+
+def test_a_note_after_a_value_of_ibv_devinfo_is_no_part_of_it() -> None:
+    values = ("hca_id: mlx5_4", "  transport: InfiniBand (0)", "  max_qp_rd_atom: 16{}", "  board_id: MT_0000000223{}")
+    noted = [value.format("      # reads in flight") for value in values]
+    read = facts("$ ibv_devinfo -v", *noted, entity="Hca")
+    assert read == facts("$ ibv_devinfo -v", *(value.format("") for value in values), entity="Hca")
+    assert read["mlx5_4",]["reads_per_qp"] == 16
