@@ -36,6 +36,14 @@ TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("launcher-slots-exceed-gpus", "launch"): "without the launch nothing asks for processes",
     ("host-name-is-loopback", "name_lookup"): "nobody asked what a name stands for, and there is no answer to judge",
     ("roce-port-without-gid", "ibstat"): "the list of ports alone has the port that the list of GIDs lacks",
+    ("socket-mtu-lost", "interfaces"): "without the interfaces no two MTUs differ, and that is what the rule compares",
+    ("shm-below-expected", "nvidia_smi_L"): "without GPUs nothing is expected of shared memory",
+    ("version-defect-met", "env"): "the setting that meets the defect is there alone",
+    ("cuda-mig-one-per-gpu", "env"): "only the settings name instances; a GPU that nobody calls one is whole",
+    ("cuda-mig-one-per-gpu", "nvidia_smi_L"): "the list alone shows that the GPU is divided",
+    ("cuda-mig-one-per-gpu", "launch"): "only the launch asks for instances; a GPU that nobody calls one is whole",
+    ("k8s-network-policy", "kubectl_networkpolicies"): "without the list there is no policy to judge",
+    ("process-elsewhere", "stacks"): "without the stacks there are no places to compare",
 }  # fmt: skip
 """Rules and sections without which there is nothing that the rule could be unsure about, and why."""
 

@@ -271,8 +271,11 @@ def _said_host(line: str) -> str | None:
 
 
 def described(line: str) -> str | None:
-    """The pod or node whose ``kubectl describe`` output begins with this line, or None."""
-    found = _DESCRIBED.match(line) if len(line) < 300 else None  # noqa: PLR2004
+    """The pod or node whose ``kubectl describe`` output begins with this line, also in a log with heads, or None."""
+    if "Name:" not in line or len(line) >= 300:  # noqa: PLR2004
+        return None
+    texts = (line, *(prefix.removed(line) or "" for prefix in prefixes(line)))
+    found = next(filter(None, map(_DESCRIBED.match, texts)), None)
     return short_host(found["name"]) if found else None
 
 
