@@ -18,7 +18,7 @@ _WORD = re.compile(r"[A-Za-z_][\w.-]*[A-Za-z0-9_]|[A-Za-z]|\*")
 _NAME = re.compile(r"[A-Za-z][\w.]{6,100}")
 _MOST, _LONG = 5, 4
 _FEWEST, _SHARE = 3, 0.6
-"""A beginning counts with so many words, and this share of the words that were given."""
+"""Minimum number of words of a beginning, and minimum share of the words that were given."""
 
 
 def message_near(text: str) -> Message | None:

@@ -43,7 +43,7 @@ _SHORT = frozenset({"lo", "ib", "em", "en", "no", "of", "in", "is", "it", "or", 
 _STRONG = 5
 """Minimum number of letters of a name that is replaced everywhere, even if joined to other words by a dash."""
 _LONG_WORD = 20
-"""Minimum number of letters of a name that is no word of the text."""
+"""Minimum number of letters of a name that the text does not have as a word."""
 _SETS = 20_000
 
 
