@@ -28,6 +28,7 @@ _PREFIX = lazy_regex(
     | \[default\d{1,4}\]:?
     | \[?(?P<date>\d{4}-\d\d-\d\d)[T\ ](?P<clock>\d\d:\d\d:\d\d)(?P<fraction>[.,]\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?
       (?:\ [A-Z]{2,3}\d{1,6}){0,4}\]?:?(?:\ (?P<iso_host>[\w.-]{1,100})\ kernel:)?
+    | \d{4}-\d\d-\d\d\ \d\d:\d\d(?=\s)
     | \[(?P<ctime>[A-Z][a-z]{2}\ [A-Z][a-z]{2}\ [\ \d]\d\ \d\d:\d\d:\d\d\ \d{4})(?:\ <[\s\d.]{1,24}>)?\]
     | (?:kern|user|mail|daemon|auth|syslog|lpr|news|authpriv|local\d)\s{0,6}:
       (?:emerg|alert|crit|err|warn|notice|info|debug)\s{0,4}:

@@ -1,7 +1,8 @@
 """The kernel's log: ``dmesg`` (plain, -T, -d, -e, --decode, --time-format iso), ``journalctl -k``, kern.log and syslog.
 
 Prefix formats: util-linux sys-utils/dmesg.c; systemd's short and short-iso output; RFC 3164 heads of rsyslog; Talos'
-``talosctl dmesg``.
+``talosctl dmesg``; records of /dev/kmsg, ``priority,number,microseconds,flags;text`` (the kernel's
+Documentation/ABI/testing/dev-kmsg).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ ANCHOR = (
     r"|[.,]?\d{0,9}[+-]\d\d:?\d\d [\w.-]{1,64} [\w.-]{1,48}(?:\[\d{1,9}\])?: )"
     r"|kern:\s{1,8}(?:emergency|alert|critical|error|warning|notice|info|debug): \[\d{4}-\d\d-\d\dT[\d:.]{8,20}Z\]: "
     r"|[A-Z][a-z]{2}\s{1,2}\d{1,2} \d\d:\d\d:\d\d [\w.-]{1,64} [\w./@-]{1,64}(?:\[\d{1,9}\])?: "
+    r"|\d{1,3},\d{1,12},\d{1,16},[-c+][^;\s]{0,40};"
 )
 STRUCTURE = "<[0" + ascii_lowercase
 

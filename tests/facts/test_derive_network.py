@@ -187,3 +187,9 @@ def test_devices(name: str, vendor: str | None, efa: bool | None, soft: bool | N
     hca = Hca(host="h", name=name, vendor_id=vendor)
     assert is_efa(hca, VIEW) is efa
     assert is_soft_rdma(hca, VIEW) is soft
+
+
+@pytest.mark.parametrize(("part", "efa"), [("61347", True), ("4129", None), ("0xefa3", None), (None, None)])
+def test_an_efa_is_known_by_its_pci_device_where_the_vendor_is_not_shown(part: str | None, efa: bool | None) -> None:
+    assert is_efa(Hca(host="h", name="rdmap85s0", part_id=part), VIEW) is efa
+    assert is_efa(Hca(host="h", name="rdmap85s0", part_id=part, vendor_id="0x02c9"), VIEW) is False

@@ -115,6 +115,7 @@ def test_whoever_asks_what_an_error_means_tells_no_event(line: str) -> None:
         ("(VllmWorker rank=3 pid=812) ERROR 06-19 07:06:13 [executor.py:527] ", 3, 812),
         ("(WorkerDict pid=812, ip=10.1.0.4) [rank3]:[E1103 07:41:10.1 ProcessGroupNCCL.cpp:6] [PG 0 Rank 3] ", 3, 812),
         ("(head, rank=0, pid=812) ", None, 812),
+        ("2026-11-03 07:41 [rank3]:[E1103 07:41:10.1 x.cpp:6] [Rank 1] ", 3, None),
         ("[default3]: ", None, None),
         ("E1103 07:41:10.123 812 worker.cc:55] ", None, None),
         ("Epoch 2:  4%|x  | 1/9 [00:01<00:02, loss=1][rank3]:[E1103 07:41:10.1 x.cpp:6] [Rank 3] ", 3, None),

@@ -233,10 +233,17 @@ def _parts(rank: Rank) -> list[str]:
 
 
 _AMAZON = 0x1D0F
+_EFA_PARTS = range(0xEFA0, 0xEFB0)
+"""PCI device numbers of the adapters so far, 0xefa0 to 0xefa3 (drivers/infiniband/hw/efa/efa_main.c), and the next."""
 
 
 @derived
 def is_efa(hca: Hca, view: View) -> bool | None:
-    """Is this device an Elastic Fabric Adapter, by its PCI vendor? A name such as ``rdmap0s6`` does not decide."""
+    """Is this device an Elastic Fabric Adapter, by its PCI vendor, or by its PCI device where the vendor is not shown?
+
+    A name such as ``rdmap0s6`` does not decide.
+    """
     vendor = vendor_of(hca)
+    if vendor is None and (hca.part_id or "").isdecimal() and int(hca.part_id or "") in _EFA_PARTS:
+        return True
     return None if vendor is None else vendor == _AMAZON

@@ -2,8 +2,8 @@
 
 Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line`` (plugins put their function there,
 in C++ with its signature: nccl_ofi_log.h of aws-ofi-nccl), since 2.26 a time before the host and since 2.30.7
-``(function)``. Launchers put their own tags in front, people cut pieces off: the host is looked for from the right,
-whatever stands left of it.
+``(function)``. Launchers put their own tags in front, people cut pieces off and write ``<host>``, ``[host]`` or ``***``
+for a name: the host is looked for from the right, whatever stands left of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from ncdiag.formats.stamps import seconds_of, zone_of
 
 _CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
 _TAIL = re.compile(
-    r"""(?:(?P<host>(?=[^\s:]*[A-Za-z._-])(?![^\s:]*\.(?:cc?|cpp|cu|h):\d+\s)[^\s:/"'`|<>()\[\],{}]{1,255}):(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
+    r"""(?:(?P<host><[A-Za-z][\w. -]{0,62}>(?=:)|\[[A-Za-z][\w.-]{0,62}\](?=:)|\*{2,32}(?=:)
+            |(?=[^\s:]*[A-Za-z._-])(?![^\s:]*\.(?:cc?|cpp|cu|h):\d+\s)[^\s:/"'`|<>()\[\],{}]{1,255})
+          :(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
         |(?:(?<=\s)|^)(?P<bare>[A-Za-z][\w.-]{0,254})\s(?=\[))?
         (?:\[(?P<dev>-?\w{1,16})\]\s)?
         (?:\d{1,12}\.\d{1,9}\s(?:\w{1,200}:\d{1,6}\s)?)?
