@@ -32,6 +32,7 @@ from ncdiag.facts.model.records import (
     Benchmark,
     Complaint,
     FlightRecord,
+    KernelWatch,
     Launch,
     LinkTest,
     RankTable,
@@ -276,6 +277,7 @@ class Job(Fact, frozen=True, kw_only=True):
     launches: Open[Launch] = ()
     benchmarks: Open[Benchmark] = ()
     timeouts: Open[Timeout] = ()
+    kernel_watches: Open[KernelWatch] = ()
     rank_tables: Open[RankTable] = ()
     flight_records: Open[FlightRecord] = ()
     topologies: Open[TopoSystem] = ()

@@ -255,6 +255,17 @@ class Timeout(Fact, frozen=True, kw_only=True):
     only_stack: bool | None = None
 
 
+class KernelWatch(Fact, frozen=True, kw_only=True):
+    """What a monitor of GPU kernels says of one rank: is a kernel of it unfinished for longer than the monitor's limit?
+
+    ``on_host`` is the pod or the address that the monitor names.
+    """
+
+    rank: int
+    on_host: str | None = None
+    overdue: bool
+
+
 class FlightGroup(msgspec.Struct, frozen=True, omit_defaults=True):
     """A process group in a dump of the flight recorder; sequence numbers of its calls, -1 for none.
 
