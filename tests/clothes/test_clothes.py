@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from generate.clothes import CLOTHES
+from linear import assert_linear_time
 from tenth import WHOLE, at_least, tenth
 
 from ncdiag import triage
@@ -16,6 +17,7 @@ from ncdiag.diagnose import diagnose
 from ncdiag.report.model import Report
 from ncdiag.text import TextSource
 from ncdiag.text.clothes import taken_off
+from ncdiag.text.clothes.columns import apart
 from ncdiag.text.clothes.off import DEPTH, ROOM
 from ncdiag.text.reading.one import read_source
 
@@ -152,3 +154,9 @@ def test_a_note_says_whose_numbers_these_are(tmp_path: Path) -> None:
     path.write_bytes(CLOTHES["encodings"]["base64 in one line"](LOG))
     (given,) = triage([path]).inputs
     assert any(note.startswith("encoded text: the numbers of lines") for note in given.notes)
+
+
+@pytest.mark.parametrize("piece", ["$ ", "ab ", "- | "])
+def test_one_endless_line_is_split_into_columns_in_linear_time(piece: str) -> None:
+    few = ["n1:1:2 [0] NCCL INFO Connected all rings"] * 5
+    assert_linear_time(apart, lambda size: "\n".join([*few, piece * size]), 10_000)

@@ -84,8 +84,10 @@ def _whole(left: str) -> str:
 
 
 def _second(lines: Sequence[str]) -> int | None:
-    """The column at which the longest line begins again."""
+    """The column at which the longest line begins again; None if the line is wider than two screens."""
     longest = max(lines, key=len)
+    if len(longest) > 2 * _WIDE:
+        return None
     word = longest.split(None, 1)[0] if longest.strip() else ""
     begins = longest.find(word)
     places = (
