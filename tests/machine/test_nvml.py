@@ -17,6 +17,7 @@ import pytest
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Observation
 from ncdiag.machine import nvml
+from ncdiag.machine.nvml_use import SAMPLES, use
 from ncdiag.machine.tree import Tree
 
 ASK = """
@@ -98,3 +99,28 @@ def test_a_broken_library_is_a_reason(tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", ASK], env=environment, capture_output=True, text=True, check=True)
     found, reason = json.loads(ran.stdout)
     assert (found, bool(reason)) == ([], True)
+
+
+def test_the_use_of_the_gpus_is_the_largest_of_several_samples(stand_in: Path) -> None:
+    ask = "from ncdiag.machine.nvml_use import use; waits = []; print(use(waits.append), len(waits))"
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(stand_in)}
+    ran = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == [
+        "index, utilization.gpu [%], utilization.memory [%], power.draw [W], power.limit [W], memory.used [MiB]",
+        "0, 100 %, 1 %, 221.30 W, 700.00 W, 0 MiB",
+        "2, [N/A], [N/A], 41.00 W, [N/A], 0 MiB",
+        f" {SAMPLES - 1}",
+    ]
+
+
+def test_no_nvml_no_use() -> None:
+    assert bool(use(lambda _: None)) == bool(nvml.gpus(Tree(Path("/"), "here"))[0])
+
+
+def test_a_running_job_is_examined_with_the_use_of_the_gpus(stand_in: Path) -> None:
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(stand_in)}
+    check = ["check", "--no-nccl", "--stacks", "never", "--format", "json", "--pid", str(os.getpid())]
+    ran = subprocess.run(
+        [sys.executable, "-m", "ncdiag", *check], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "NVML" in {each["source"] for each in json.loads(ran.stdout)["inputs"]}

@@ -15,6 +15,7 @@ from ncdiag.apps.watching.stacks import Mode, Stacks, environment, take
 from ncdiag.apps.watching.standing import standing
 from ncdiag.base.errors import UsageError
 from ncdiag.machine.host import Machine
+from ncdiag.machine.nvml_use import use
 from ncdiag.text import Reading, TextSource, read_source
 
 AUTO = "auto"
@@ -61,11 +62,11 @@ def of_name(wanted: str, proc: Path = Path("/proc")) -> tuple[str, list[int]]:
 
 
 def examined(machine: Machine, name: str, pids: list[int], mode: Mode) -> tuple[Machine, Stacks]:
-    """The machine with what the processes of a job on it do now: their states and their stacks."""
+    """The machine with what the processes of a job on it do now: states, stacks, and the use of the GPUs."""
     since = f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
     states = [_EXAMINED.format(count=len(pids), name=name, since=since), *standing(pids)]
     taken = take(pids, mode)
-    texts = {"/proc": "\n".join([*states, ""]), "py-spy dump": taken.text}
+    texts = {"/proc": "\n".join([*states, ""]), "py-spy dump": taken.text, "NVML": use()}
     readings = tuple(_read(source, text, machine.host) for source, text in texts.items() if text)
     return msgspec.structs.replace(machine, examined=readings), taken
 

@@ -25,6 +25,7 @@ from ncdiag.apps.watching.stacks import Mode, Stacks, take
 from ncdiag.apps.watching.standing import SILENT, silence, standing
 from ncdiag.base.errors import InputError
 from ncdiag.machine.inputs import inputs
+from ncdiag.machine.nvml_use import use
 from ncdiag.text import Growing, Item, Text, TextSource, Unreadable, read_source
 
 ENDED, KILLED = "the job ended with {code}", "the job was ended by signal {number} ({name})"
@@ -66,25 +67,27 @@ class Hang(msgspec.Struct, frozen=True):
     """A job that has printed nothing for ``silence`` seconds: what its processes on this host do.
 
     ``states``: the silence, and the state of each process, one line each. ``stacks``: their stacks, as far as they
-    could be taken.
+    could be taken. ``gpus``: how busy the GPUs are, as nvidia-smi prints it; empty without any.
     """
 
     silence: float
     states: str
     stacks: Stacks
+    gpus: str = ""
 
     @classmethod
     def of(cls, pid: int, seconds: float, mode: Mode) -> Hang:
         """The hang of the job whose first process is ``pid``, as it is now."""
         pids = [pid, *descendants(pid)]
         states = "".join(f"{line}\n" for line in (silence(SILENT, seconds), *standing(pids)))
-        return cls(seconds, states, take(pids, mode))
+        return cls(seconds, states, take(pids, mode), use())
 
     def texts(self) -> Iterator[Text]:
-        """The states and the stacks, as input of a diagnosis."""
-        yield TextSource.of_bytes("ncdiag run", self.states.encode("utf-8", "replace"))
-        if self.stacks.text:
-            yield TextSource.of_bytes("py-spy dump", self.stacks.text.encode("utf-8", "replace"))
+        """The states, the stacks and the use of the GPUs, as input of a diagnosis."""
+        texts = {"ncdiag run": self.states, "py-spy dump": self.stacks.text, "NVML": self.gpus}
+        for source, text in texts.items():
+            if text:
+                yield TextSource.of_bytes(source, text.encode("utf-8", "replace"))
 
 
 class Session:
@@ -164,7 +167,7 @@ class Session:
             yield answer
 
     def keep(self, hang: Hang | None) -> Path:
-        """Write the states, the stacks and the end of the output, and copy logs and dumps; returns the folder.
+        """Write states, stacks, use of the GPUs and the end of the output, copy logs and dumps; returns the folder.
 
         Raises OSError.
         """
@@ -172,6 +175,7 @@ class Session:
         if hang is not None:
             (folder / "states.txt").write_text(hang.states, encoding="utf-8", errors="replace")
             (folder / "stacks.txt").write_text(hang.stacks.text, encoding="utf-8", errors="replace")
+            (folder / "gpus.csv").write_text(hang.gpus, encoding="utf-8", errors="replace")
         for number, source in enumerate(source for source in self.outputs.sources if source.size):
             (folder / f"output-{number + 1}.txt").write_bytes(source.tail)
         logs = (path for pattern in self._settings.logs for path in glob.iglob(pattern))  # noqa: PTH207  (an absolute pattern)
