@@ -8,7 +8,7 @@ name. What is excluded is not a candidate; the report lists it as ruled out.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
 from ncdiag.base.errors import contained
@@ -68,9 +68,14 @@ PARTS = {
 class Scene:
     """What the mechanisms ask of a job, computed once for all rules."""
 
-    def __init__(self, view: View, has_word: Callable[[str], bool] | None = None) -> None:
-        """``has_word``: whether a word that a pattern matches is in the input; None if its words are not known."""
-        self.view, self._has_word = view, has_word
+    def __init__(
+        self, view: View, has_word: Callable[[str], bool] | None = None, clear: Container[str] = ()
+    ) -> None:  # fmt: skip
+        """``has_word``: whether a word that a pattern matches is in the input; None if its words are not known.
+
+        ``clear``: the codes of the rules that were judged, and found nothing.
+        """
+        self.view, self._has_word, self.clear = view, has_word, clear
         self._shown: dict[str, bool] = {}
 
     @functools.cached_property
@@ -206,6 +211,18 @@ def absent(rule: Rule, scene: Scene) -> Reason | None:
     return None if lacking is None else Reason(f"nothing in the input shows {lacking}")
 
 
+def set_otherwise(rule: Rule, scene: Scene) -> Reason | None:
+    """The variable whose value is the fault is set in the input, to a value that the rule does not object to."""
+    if rule.code not in scene.clear or "job.settings" not in rule.each.values():
+        return None
+    names = {name for fix in rule.fixes for name in fix.unset}
+    found = [setting for setting in scene.view.job.settings if setting.name in names and setting.text]
+    if not found:
+        return None
+    told = " and ".join(dict.fromkeys(f"{setting.name}={setting.text}" for setting in found))
+    return Reason(f"the input sets {told}", _lines(found))
+
+
 def incapable(rule: Rule, scene: Scene) -> Reason | None:
     """All GPUs of the job lack what the fault is about: NVLink, NVLink SHARP, MIG, GPUDirect RDMA."""
     view = scene.view
@@ -219,7 +236,7 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
 
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
 OF_SUSPECTS: tuple[Mechanism, ...] = (
-    other_trouble, cures, works, fails_without, one_gpu, other_signal, absent, incapable,
+    other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, absent, incapable,
 )  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 

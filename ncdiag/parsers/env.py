@@ -43,6 +43,7 @@ ANCHOR = (
     rf"{_LEAD}{_VERB}[ \t]+(?:-[gx][ \t]+)?{KEPT_PATTERN}(?:[= ]|[ \t]*$)"
     rf"|{_LEAD}(?:[-*•][ \t]+)?{KEPT_PATTERN}[ \t]?=[ \t]?{_VALUE},?[ \t]*(?:[#(;].*)?$"
     rf"|{_LEAD}{KEPT_PATTERN}={_VALUE}(?<=,)[ \t]+[A-Z]\w{{1,60}}=\S"
+    rf"|{_LEAD}{KEPT_PATTERN}={_VALUE}(?:[ \t]+[A-Z]\w{{1,60}}={_VALUE}){{1,60}}[ \t]*$"
     rf"|{_USUAL}=\S*[ \t]*$"
     rf"|{_LEAD}[\"']{KEPT_PATTERN}[\"'][ \t]?:[ \t]?[\"'][^\"']{{0,400}}[\"'],?[ \t]*$"
     rf"|echo[ \t]+\"?\$\{{?{KEPT_PATTERN}\}}?\"?[ \t]*$"
@@ -65,7 +66,7 @@ _PYTHON = re.compile(
 _BARE = re.compile(
     rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$"
 )
-_LISTED = re.compile(r"\s*(?:[A-Za-z_]\w{0,120}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*),\s+){1,60}[A-Za-z_]\w{0,120}=\S+\s*$")
+_LISTED = re.compile(r"\s*(?:[A-Za-z_]\w{0,120}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*),?\s+){1,60}[A-Za-z_]\w{0,120}=\S+\s*$")
 _ITEM = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']*)(?:\s|,\s|$)")
 _OF_A_RANK = frozenset({"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
 """What each rank has a value of its own for."""

@@ -141,7 +141,8 @@ class Scales:
         self._in_vain = {*not_cured_by(view.job, view), *(key for key, answer in self._answers.items() if not answer)}
         self._tried = _tried(view)
         self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
-        self._scene = exclusion.Scene(view, wording.has_word)
+        clear = {code for code, verdict in self._outcomes.items() if verdict.outcome == "clear"}
+        self._scene = exclusion.Scene(view, wording.has_word, clear)
         self.excluded: list[tuple[Weighed, Reason]] = []
         self.faults: list[str] = []
         self.lit = self._lit()

@@ -94,6 +94,8 @@ def refused_setting(host: Host, view: View) -> str | None:
 
 
 _SHOWN = 2
+_LARGEST_DEFAULT = 20
+"""The default of NCCL_IB_TIMEOUT since 2.23 (NCCL_PARAM of transport/net_ib); older releases have a smaller one."""
 _WITHOUT_EFFECT = frozenset({"removed", "too-new"})
 
 
@@ -161,8 +163,10 @@ def is_short_timeout(setting: Setting, view: View) -> bool | None:
     """Is NCCL_IB_TIMEOUT below this release's default? 0 means no timeout at all."""
     if setting.name != "NCCL_IB_TIMEOUT":
         return False
-    if setting.number is None or not isinstance(setting.default, int):
+    if setting.number is None:
         return None
+    if not isinstance(setting.default, int):
+        return False if setting.number >= _LARGEST_DEFAULT else None
     return 0 < setting.number < setting.default
 
 
