@@ -21,6 +21,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import capabilities, named_gpus
 from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by
+from ncdiag.messages.about import events_of
+from ncdiag.messages.vocabulary.phases import phase_shown
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.messages.vocabulary.seen import seen_complaints
 
@@ -36,6 +38,8 @@ _SWITCHES = {
     "_ASYNC_ERROR_HANDLING": ("0",), "_BLOCKING_WAIT": ("1",),
 }  # fmt: skip
 """The values that switch something off, by the ends of the names of variables."""
+_RENDEZVOUS, _STRONG = frozenset({"rendezvous", "tcp-store"}), 2
+"""Objects of the cells of rules about the rendezvous, and the weight from which a cell says what a rule is about."""
 _ONE_HOST = "one-host"
 _LINES = 3
 
@@ -223,6 +227,22 @@ def set_otherwise(rule: Rule, scene: Scene) -> Reason | None:
     return Reason(f"the input sets {told}", _lines(found))
 
 
+def past_rendezvous(rule: Rule, scene: Scene) -> Reason | None:
+    """It keeps the ranks from finding each other, and NCCL reports a failure: the ranks have met before NCCL starts.
+
+    init_process_group of PyTorch returns when all ranks are at the store (torch/distributed/distributed_c10d.py); the
+    communicators of NCCL begin after it.
+    """
+    if not any(what in _RENDEZVOUS and weight >= _STRONG for what, _, weight in rule.cells):
+        return None
+    view = scene.view
+    failures = open_failures(view.job, view)
+    if any(phase_shown(event, view) == "rendezvous" for event in failures):
+        return None
+    found = [event for event in failures if event.event in events_of("result-code")]
+    return Reason("NCCL reports a failure, which comes after the rendezvous", _lines(found)) if found else None
+
+
 def incapable(rule: Rule, scene: Scene) -> Reason | None:
     """All GPUs of the job lack what the fault is about: NVLink, NVLink SHARP, MIG, GPUDirect RDMA."""
     view = scene.view
@@ -236,7 +256,8 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
 
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
 OF_SUSPECTS: tuple[Mechanism, ...] = (
-    other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, absent, incapable,
+    other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, absent,
+    incapable,
 )  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 

@@ -21,6 +21,11 @@ _SECOND = r"net\d{1,2}"
 _REPLICA = r"[\w.-]+-(?:master|worker|chief|launcher|ps)-\d+(?:-[a-z0-9]{5})?"
 """A pod of a training job, for which its operator creates one container."""
 _INBOUND = "127.0.0.6"
+_REPORT = lazy_regex(
+    r"\s(?:nvidia-smi|nvcc|env|printenv|ls|cat|df|hostname|ibstat|ibv_devices|ibv_devinfo|ldconfig|uname|deviceQuery)"
+    r"(?:\s+-{0,2}[\w./=-]{1,60}){0,4}\s*$"
+)
+"""The end of a line that starts a container for one look at the machine."""
 """The source address of inbound connections: Istio pilot/pkg/networking/util/util.go (InboundPassthroughBindIpv4)."""
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 
@@ -41,6 +46,12 @@ def has_several_gpus(launch: Launch, view: View) -> bool | None:
         return True
     count = gpu_count(launch, view)
     return None if count is None else count > 1
+
+
+@derived
+def only_reports(launch: Launch, view: View) -> bool:
+    """Does the container run a command that prints something about the machine, and no job: ``nvidia-smi``, ``env``?"""
+    return _REPORT.search(launch.text) is not None
 
 
 @derived

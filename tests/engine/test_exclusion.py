@@ -238,3 +238,23 @@ def test_a_variable_that_is_set_otherwise_excludes_the_fault_of_its_value(value:
     report = diagnose([TextSource.of_bytes("paste", f"Our job fails.\n{retries}{value} NCCL_DEBUG=INFO\n".encode())])
     told = [each.because for each in report.ruled_out if each.name == "ib-timeout-too-small"]
     assert any("the input sets NCCL_IB_TIMEOUT=" in reason for reason in told) == is_excluded
+
+
+@pytest.mark.parametrize(
+    ("line", "is_excluded"),
+    [
+        (
+            "DistBackendError: NCCL error in: /c10d/NCCLUtils.hpp:268, ncclSystemError: System call",
+            True,
+        ),
+        (
+            "DistStoreError: Timed out after 601 seconds waiting for clients. 1/2 clients joined.",
+            False,
+        ),
+        ("the job prints nothing", False),
+    ],
+)
+def test_a_failure_of_nccl_excludes_the_rendezvous_before_it(line: str, is_excluded: bool) -> None:
+    met = "NCCL reports a failure, which comes after the rendezvous"
+    candidate = next(each for each in catalogue.rules(()) if each.name == "launcher-rendezvous-unreachable")
+    assert (because(f"Training fails.\n{line}\n", candidate) == met) == is_excluded
