@@ -10,8 +10,10 @@ from generate.kinds import KINDS, text
 from linear import calls
 
 from ncdiag.diagnose import diagnose
-from ncdiag.text import TextSource
+from ncdiag.formats.blocks import kinds
+from ncdiag.text import TextSource, read_all
 from ncdiag.text.reading import one
+from ncdiag.text.reading.sieve import SHOWN
 from ncdiag.text.sections.cut import Cutter
 from ncdiag.text.sections.line import Line
 
@@ -85,3 +87,29 @@ def test_lines_without_information_are_not_cut(kind: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(one, "_read_lines", start)
     judged(text(kind, MANY))
     assert sum(fed) <= FED * MANY
+
+
+FAILURE = "RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1691, unhandled system error"
+
+
+@pytest.mark.parametrize("kind", SILENT)
+def test_words_are_searched_in_lines_that_say_something(kind: str) -> None:
+    half = text(kind, MANY // 2)
+    (reading,) = read_all([TextSource.of_bytes("x", f"{half}{FAILURE}\n{half}".encode())]).readings
+    assert len(reading.written) <= SHOWN + FED * MANY
+    assert FAILURE in {span.text for span in reading.written}
+
+
+@pytest.mark.parametrize("kind", ["CSV", "sacct", "list of packages"])
+def test_nobody_asks_for_mentions_where_only_counters_are(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def ask(lines: Sequence[str]) -> list[kinds.Mentioned]:
+        asked.append(len(lines))
+        return []
+
+    monkeypatch.setattr(kinds, "mentioned", ask)
+    judged(text(kind, MANY))
+    assert not asked
+    judged(f"{text(kind, MANY)}{FAILURE}\n")
+    assert asked

@@ -41,7 +41,7 @@ class Case(msgspec.Struct, frozen=True):
         return [observation for look in self.looks for observation in look.observations()]
 
     def written(self) -> Iterator[Span]:
-        """The lines in which signs search for words: all lines of a paste, informative ones of a long source."""
+        """The lines in which signs search for words: all lines of a short paste, informative ones of a long source."""
         for reading in self.readings:
             if reading.written:
                 yield from reading.written
@@ -55,16 +55,16 @@ class Case(msgspec.Struct, frozen=True):
         return frozenset((reading.source, line) for reading in self.readings for line in reading.mentioned)
 
     def lines(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
-        """The lines at these places (source and number), as far as they were kept: all of a paste.
+        """The lines at these places (source and number), as far as they were kept: all of a short paste.
 
-        Of a long source, informative lines and the first lines that were not understood.
+        Of a long paste or source, informative lines and the first lines that were not understood.
         """
         sources = {source for source, _ in places}
         found: dict[tuple[str, int], str] = {}
         for reading in self.readings:
             if reading.source in sources:
                 seen = (observation.span for observation in reading.observations)
-                for span in (*reading.written, *reading.announcing) or itertools.chain(seen, reading.unread):
+                for span in itertools.chain(seen, reading.unread, reading.written, reading.announcing):
                     if (span.source, span.line) in places:
                         found[span.source, span.line] = span.text
         return found

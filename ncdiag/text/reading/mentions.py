@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ncdiag.facts.observe import Observation
 from ncdiag.text.reading.model import Reading
 
 if TYPE_CHECKING:
@@ -23,11 +24,16 @@ _SHOWN = 4
 
 def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     """The reading of a short source without what its lines (all, in order) only mention, and with a note on it."""
-    if not any(found.entity in _SAID for found in reading.observations):
+    if not any(map(_reports, reading.observations)):
         return reading
     from ncdiag.formats.blocks.kinds import mentioned  # with its patterns, which only a text with events needs
 
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in mentioned(lines)])
+
+
+def _reports(found: Observation) -> bool:
+    """True if the observation is of something that happened, other than that a program runs and how far it is."""
+    return found.entity in _SAID and found.fields.get("kind") != "fact"
 
 
 def without_other_systems(reading: Reading) -> Reading:

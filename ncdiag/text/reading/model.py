@@ -28,9 +28,10 @@ class Reading(msgspec.Struct, frozen=True):
     """The result of reading one source. ``unread`` are the first of the lines that were not understood.
 
     ``faults``: sections not parsed because of a fault of ncdiag. ``written``: the lines of a paste, for signs that
-    search for words; empty for a long source. ``announcing``: lines that only name a command, at a prompt or in a
-    heading, whose words are no complaint. ``read_on``: the host on which it was read, if it was read elsewhere.
-    ``mentioned``: the numbers of lines that report nothing (`ncdiag.formats.blocks.kinds`).
+    search for words, without those that a long one repeats; empty for a long source. ``announcing``: lines that only
+    name a command, at a prompt or in a heading, whose words are no complaint. ``read_on``: the host on which it was
+    read, if it was read elsewhere. ``mentioned``: the numbers of lines that report nothing
+    (`ncdiag.formats.blocks.kinds`).
     """
 
     source: str

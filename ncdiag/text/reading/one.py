@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -140,7 +140,8 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
     if quiet is not None:
         return reading
     announcing = {index - 1: text for cutter in cutters.values() for index, text in cutter.announcing.items()}
-    written, announced = _words(source.name, lines, announcing)
+    silent = frozenset() if passing is None else passing.silent
+    written, announced = _words(source.name, lines, announcing, silent)
     programs = programs_in(source.name, [(lines[index].number, lines[index].text) for index in order])
     observations, faults = (*reading.observations, *programs[0]), (*reading.faults, *programs[1])
     return msgspec.structs.replace(
@@ -156,6 +157,7 @@ class _Passing:
 
         self._scanner, self._shapes = scanner, Shapes()
         self._sieves: dict[str, Sieve] = {}
+        self._passed: set[int] = set()
 
     def take(self, stream: str, cutter: Cutter, number: int, text: str) -> None:
         """Give a line to the cutter of its stream unless it carries no information."""
@@ -164,7 +166,14 @@ class _Passing:
         sieve = self._sieves.get(stream)
         if sieve is None:
             sieve = self._sieves[stream] = Sieve(self._scanner, cutter, self._shapes)
-        sieve.take([(number, text.encode("utf-8", "replace"))])
+        if not sieve.take([(number, text.encode("utf-8", "replace"))]):
+            self._passed.add(number)
+
+    @property
+    def silent(self) -> frozenset[int]:
+        """The indexes of the lines that were passed over, without the first of those that nobody understood."""
+        shown = {number for sieve in self._sieves.values() for number, _ in sieve.dropped.shown}
+        return frozenset(number - 1 for number in self._passed - shown)
 
     def dropped(self, number: Callable[[int], int]) -> Dropped:
         """The lines that were passed over, with their numbers in the source."""
@@ -199,10 +208,13 @@ class _Quiet:
 
 
 def _words(
-    source: str, lines: Sequence[Line], announcing: Mapping[int, str]
+    source: str, lines: Sequence[Line], announcing: Mapping[int, str], silent: Container[int]
 ) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """The lines in which signs search for words, and those that only name a command, cut to the comment after it."""
-    texts = ((line, announcing.get(index, line.text)) for index, line in enumerate(lines))
+    """The lines in which signs search for words, and those that only name a command, cut to the comment after it.
+
+    ``silent`` are the indexes of lines in which nobody searches.
+    """
+    texts = ((line, announcing.get(index, line.text)) for index, line in enumerate(lines) if index not in silent)
     written = tuple(span(source, line.number, text) for line, text in texts if text and not text.isspace())
     return written, tuple(span(source, lines[index].number, lines[index].text) for index in sorted(announcing))
 

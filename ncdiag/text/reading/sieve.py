@@ -214,11 +214,12 @@ class Sieve:
             start = end
         return kept
 
-    def take(self, lines: Iterable[Line]) -> None:
-        """Take lines that are known not to be NCCL's."""
+    def take(self, lines: Iterable[Line]) -> list[Line]:
+        """Take lines that are known not to be NCCL's; returns those that were given to the cutter."""
         kept: list[Line] = []
         for number, line in lines:
             self._look_at(number, line, kept)
+        return kept
 
     def _piece(self, piece: bytes) -> list[Line]:
         piece = piece.removesuffix(b"\n")
