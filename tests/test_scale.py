@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
+
+import msgspec
 import pytest
 from generate import large as generator
 from generate.fleet import ODDITIES, fleet
 from linear import assert_linear
 
-from ncdiag.diagnose import Options, diagnose
+from ncdiag.diagnose import Options, diagnose, view_of
+from ncdiag.engine.fields import derived_field
+from ncdiag.engine.kinds import derived_fields
+from ncdiag.facts.model import Event, Host, Job
+from ncdiag.facts.view import View
 from ncdiag.report import renderer
 from ncdiag.report.model import Report
+from ncdiag.text.reading.many import read_all
 from ncdiag.text.sources.files import TextSource
 
 RULES: dict[generator.Fault, str] = {
@@ -60,6 +69,37 @@ def judged(log: bytes) -> Report:
 
 def test_the_work_grows_with_the_ranks() -> None:
     assert_linear(judged, faulty_log, 8)
+
+
+@functools.cache
+def faulty_job(nodes: int) -> Job:
+    return view_of(read_all([TextSource.of_bytes("job.log", faulty_log(nodes))]).job()).job
+
+
+class Counted(tuple[Event, ...]):
+    """Events that count how often somebody goes over all of them."""
+
+    __slots__ = ()
+    times = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        Counted.times += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("name", sorted(derived_fields(Host)))
+def test_a_derived_fact_does_not_search_all_events_for_each_host(name: str) -> None:
+    field = derived_field(Host, name)
+    assert field is not None
+    found = []
+    for nodes in (8, 32):
+        job = faulty_job(nodes)
+        view, Counted.times = View(msgspec.structs.replace(job, events=Counted(job.events))), 0
+        for host in job.hosts:
+            view.computed(host, field)
+        found.append(Counted.times)
+    few, many = found
+    assert few == many
 
 
 def test_the_report_does_not_grow_with_the_ranks() -> None:

@@ -168,12 +168,17 @@ def ip_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 def in_network(ip: str, network: str) -> bool | None:
     """Is ``ip`` inside ``network`` (``10.0.0.0/8``)? None when one of them is not an address."""
-    address = ip_address(ip)
+    address, net = ip_address(ip), _ip_network(network)
+    return None if address is None or net is None else address.version == net.version and address in net
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _ip_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """Parse a network; None when the text is not one."""
     try:
-        net = ipaddress.ip_network(network, strict=False)
+        return ipaddress.ip_network(text, strict=False)
     except ValueError:
         return None
-    return None if address is None else address.version == net.version and address in net
 
 
 _RDMA_RESOURCE = lazy_regex(

@@ -338,7 +338,11 @@ _ABSENT = lazy_regex(r"(?i)open(?:ing)?(?:_| (?:the )?)device\b.{0,80}\bno such 
 
 
 def _failed(host: Host, view: View) -> Event | None:
-    return next((e for e in view.job.events if e.host in {host.name, None} and _ABSENT.search(e.text)), None)
+    """The first such failure that the host printed, or that names no host."""
+    failed = view.remembered(
+        ("open failed",), lambda: [event for event in view.job.events if _ABSENT.search(event.text)]
+    )
+    return next((event for event in failed if event.host in {host.name, None}), None)
 
 
 @derived

@@ -7,7 +7,7 @@ causes. Those marked as a risk also apply before anything failed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, Host
@@ -164,11 +164,20 @@ def _found(products: tuple[Product, ...], host: Host, view: View) -> tuple[list[
     verdicts = []
     for product in products:
         version = version_of(product, host, view)
-        verdicts += [(defect, applies(defect, version, host, view)) for defect in leading(product)]
+        verdicts += [(defect, applies(defect, version, host, view)) for defect in _in_release(product, version, view)]
     hits = [defect for defect, verdict in verdicts if verdict]
     cures = set(cured_by(view.job, view)) if hits else set()
     hits.sort(key=lambda defect: (not _cured(defect, cures), -_weight(defect)))
     return hits, all(verdict is not None for _, verdict in verdicts)
+
+
+def _in_release(product: Product, version: VersionRange | None, view: View) -> Sequence[Defect]:
+    """The entries of a product without those that its release is known not to have."""
+    if version is None:
+        return leading(product)
+    return view.remembered(
+        ("defects", product, version), lambda: [d for d in leading(product) if d.covers(version) is not False]
+    )
 
 
 def _cured(defect: Defect, cures: set[str]) -> bool:
