@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -19,28 +20,28 @@ LEAST = 2
 
 
 class Groups(msgspec.Struct, frozen=True):
-    """Elements of a path, with the number of the class of each, the place of the first of each class, and its size."""
+    """Elements of a path, and the places of the members of each class, in the order of the first of each."""
 
     classes: Classes
     items: Sequence[Any]
-    numbers: Sequence[int]
-    firsts: Mapping[int, int]
-    sizes: Mapping[int, int]
+    members: Sequence[Sequence[int]]
 
     @classmethod
     def of(cls, items: Sequence[Any], view: View) -> Groups | None:
         """The groups of these elements; None where they are few, or hardly any two are alike."""
         if len(items) < FEW or not has_faces(type(items[0])):
             return None
+        groups = cls.grouped(items, view)
+        return groups if 2 * len(groups.members) <= len(items) else None
+
+    @classmethod
+    def grouped(cls, items: Sequence[Any], view: View) -> Groups:
+        """The groups of these elements, however many there are."""
         classes = classes_of(view)
-        numbers = list(map(classes.number, items))
-        sizes = Counter(numbers)
-        if 2 * len(sizes) > len(items):
-            return None
-        firsts: dict[int, int] = {}
-        for place, number in enumerate(numbers):
-            firsts.setdefault(number, place)
-        return cls(classes, items, numbers, firsts, sizes)
+        places = defaultdict[int, list[int]](list)
+        for place, number in enumerate(map(classes.number, items)):
+            places[number].append(place)
+        return cls(classes, items, [*places.values()])
 
     def unsettled(
         self, settles: Callable[[Any, int], bool], is_decided: Callable[[], bool] = lambda: False
@@ -50,29 +51,21 @@ class Groups(msgspec.Struct, frozen=True):
         ``settles(stand_in, size)`` judges the stand-in of a class of this size, and says whether that is the verdict on
         each member. It is called when the first of the class is reached, after what was yielded before was judged.
         """
-        settled: dict[int, bool] = {}
-        begin = len(self.items)
-        for number, place in self.firsts.items():
-            settled[number] = self._settles(place, settles)
-            if not settled[number]:
-                begin = place
-                break
-            if is_decided():
-                return
-        for place in range(begin, len(self.items)):
-            number = self.numbers[place]
-            if number not in settled:
-                settled[number] = self._settles(place, settles)
-            if not settled[number]:
+        waiting = [(members[0], group, 0) for group, members in enumerate(self.members)]  # sorted: it is a heap
+        while waiting:
+            place, group, before = heapq.heappop(waiting)
+            members = self.members[group]
+            if before or not self._settles(members, settles):
                 yield self.items[place]
+                if before + 1 < len(members):
+                    heapq.heappush(waiting, (members[before + 1], group, before + 1))
             if is_decided():
                 return
 
-    def _settles(self, place: int, settles: Callable[[Any, int], bool]) -> bool:
-        size = self.sizes[self.numbers[place]]
-        if size < LEAST:
+    def _settles(self, members: Sequence[int], settles: Callable[[Any, int], bool]) -> bool:
+        if len(members) < LEAST:
             return False
         try:
-            return settles(self.classes.stand_in(self.items[place]), size)
+            return settles(self.classes.stand_in(self.items[members[0]]), len(members))
         except (Refusal, Exception):  # noqa: BLE001  (whatever it raises, a member raises it again)
             return False

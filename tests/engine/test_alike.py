@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -87,6 +86,25 @@ def test_a_condition_that_reads_a_face_is_evaluated_for_each() -> None:
 def test_only_the_members_of_a_class_that_fires_are_judged_one_by_one() -> None:
     again = 8  # a finding reads the evidence of its instances again
     assert evaluations(rule(), ranks(64, slow=range(0, 64, 8))) == 7 + 1 + 8 + again
+
+
+def test_settled_members_are_not_visited() -> None:
+    """The places that are visited are one of each class, and all of the class that is not settled, in their order."""
+    view = View(ranks(64, slow=(9, 17, 25)))
+    groups = Groups.of(view.job.ranks, view)
+    assert groups is not None
+    visited = 0
+
+    def settles(stand_in: Any, _: int) -> bool:  # noqa: ANN401
+        return bool(stand_in.net != "Socket")
+
+    def is_decided() -> bool:
+        nonlocal visited
+        visited += 1
+        return False
+
+    assert [one.rank for one in groups.unsettled(settles, is_decided)] == [9, 17, 25]
+    assert visited == len(groups.members) + 2 < 16
 
 
 def test_few_ranks_are_judged_one_by_one() -> None:
@@ -174,10 +192,7 @@ def everywhere(items: Sequence[Any], view: View) -> Groups | None:
     """Groups of which a stand-in is asked even for a single element."""
     if not items or not has_faces(type(items[0])):
         return None
-    classes = classes_of(view)
-    numbers = list(map(classes.number, items))
-    firsts = {number: numbers.index(number) for number in dict.fromkeys(numbers)}
-    return Groups(classes, items, numbers, firsts, Counter(numbers))
+    return Groups.grouped(items, view)
 
 
 def assert_same(view: View, judged: Sequence[Rule], monkeypatch: pytest.MonkeyPatch) -> None:
