@@ -40,6 +40,10 @@ _SWITCHES = {
 """The values that switch something off, by the ends of the names of variables."""
 _RENDEZVOUS, _STRONG = frozenset({"rendezvous", "tcp-store"}), 2
 """Objects of the cells of rules about the rendezvous, and the weight from which a cell says what a rule is about."""
+_OF_RDMA = frozenset({
+    "network-choice", "rdma-device", "rdma-device-file", "rdma-driver", "verbs-library", "verbs-provider", "efa",
+})  # fmt: skip
+"""What the strongest cell of a rule is about that leaves a job without any RDMA."""
 _ONE_HOST = "one-host"
 _LINES = 3
 
@@ -152,13 +156,17 @@ def other_trouble(rule: Rule, scene: Scene) -> Reason | None:
 
 
 def works(rule: Rule, scene: Scene) -> Reason | None:
-    """It would leave a part unused that is in use: GPUDirect RDMA, peer access."""
+    """It would leave a part unused that is in use: GPUDirect RDMA, or in a job that is only slow, RDMA itself."""
     makes = causes(rule)
-    if "not-used" not in makes or not makes <= NO_FAILURE | {"fails"}:
+    if "not-used" not in makes:
         return None
-    if rule.area == "gdr":
+    if rule.area == "gdr" and makes <= NO_FAILURE | {"fails"}:
         spans = _gdr_is_on(scene.view)
         return Reason("GPUDirect RDMA is in use", spans) if spans else None
+    _, what = max(((weight, what) for what, _, weight in rule.cells), default=(0, ""))
+    if what in _OF_RDMA and scene.troubles <= NO_FAILURE:
+        spans = scene.view.remembered(("RDMA is on",), lambda: _lines_of_rdma(scene.view))
+        return Reason("RDMA is in use", spans) if spans else None
     return None
 
 
@@ -307,6 +315,17 @@ def _lines_of_gdr(view: View) -> tuple[Span, ...]:
     fields = [(rank, "gdr") for rank in ranks if rank.gdr] + [(rank, "transports") for rank in ranks if ways]
     spans = (rank.provenance.get(field) for rank, field in fields)
     return tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
+
+
+def _lines_of_rdma(view: View) -> tuple[Span, ...]:
+    """The lines that show another network than sockets in use; empty if any shows sockets."""
+    ranks = [rank for rank in view.job.ranks if rank.net is not None]
+    providers = [event for event in view.job.events if event.event == "ofi-provider"]
+    others = [rank for rank in ranks if rank.net == "Socket"] or [
+        e for e in providers if e.fields.get("provider") != "efa"
+    ]
+    spans = [rank.provenance.get("net") for rank in ranks] + [event.provenance.get("") for event in providers]
+    return () if others else tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
 
 
 def _of_trial(label: str, view: View) -> Iterator[Span]:

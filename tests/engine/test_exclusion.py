@@ -258,3 +258,23 @@ def test_a_failure_of_nccl_excludes_the_rendezvous_before_it(line: str, is_exclu
     met = "NCCL reports a failure, which comes after the rendezvous"
     candidate = next(each for each in catalogue.rules(()) if each.name == "launcher-rendezvous-unreachable")
     assert (because(f"Training fails.\n{line}\n", candidate) == met) == is_excluded
+
+
+NETS = {
+    "sockets": ("n1:40:51 [0] NCCL INFO Using network Socket\n", False),
+    "InfiniBand": ("n1:40:51 [0] NCCL INFO Using network IB\n", True),
+    "one of each": ("n1:40:51 [0] NCCL INFO Using network IB\nn2:40:51 [0] NCCL INFO Using network Socket\n", False),
+    "EFA": ("NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)\n", True),
+    "another provider": ("NCCL INFO NET/OFI Selected Provider is tcp (found 4 nics)\n", False),
+    "unknown": ("", False),
+}
+
+
+@pytest.mark.parametrize(("log", "is_excluded"), NETS.values(), ids=NETS)
+def test_rdma_in_use_excludes_what_leaves_a_slow_job_without_it(log: str, is_excluded: bool) -> None:
+    for name in ("container-no-infiniband-devices", "cloud-aws-efa-not-used", "ib-driver-not-loaded"):
+        candidate = next(each for each in catalogue.rules(()) if each.name == name)
+        assert (
+            because(f"Training between the nodes is very slow.\n{log}", candidate) == "RDMA is in use"
+        ) == is_excluded
+        assert because(f"Training between the nodes crashes.\n{log}", candidate) != "RDMA is in use"
