@@ -21,7 +21,7 @@ TEXTS = sorted((FIXTURES / "mentioned").glob("*/*"))
 KINDS = {
     "source": "source code", "document": "a document", "faq": "questions and answers", "changelog": "a changelog",
     "commits": "messages of commits", "chat": "a chat about the past", "tests": "the log of tests that passed",
-    "host": "the log of another system", "quoted": "quotations of others",
+    "host": "the log of another system", "quoted": "quotations of others", "quotation": "a quotation",
 }  # fmt: skip
 LOGS = [
     FIXTURES / "cases" / "veth" / "nccl.log",
@@ -70,10 +70,28 @@ def test_a_run_beside_such_a_text_is_judged_as_if_alone(path: pathlib.Path, log:
 @pytest.mark.parametrize("path", [path for path in TEXTS if path.parent.name not in {"tests", "host"}], ids=str)
 def test_nothing_is_only_mentioned_where_somebody_reports_a_trouble(path: pathlib.Path) -> None:
     report = "Since yesterday my own job stops with this as well, and I do not know why."
-    assert mentioned(path.read_text().split("\n"))
-    assert not mentioned([*path.read_text().split("\n"), "", report])
+    lines = path.read_text().split("\n")
+    every = range(len(lines))
+    assert mentioned(lines, every)
+    assert not mentioned([*lines, "", report], every)
 
 
 def test_the_note_is_translated() -> None:
     report = judged((FIXTURES / "mentioned" / "changelog" / "news.rst").read_text(), "zh")
     assert [note for item in report.inputs for note in item.notes] == ["第 1-15 行：只在变更日志中提及，不计为故障"]
+
+
+REPORTS = {
+    "a line alone": "NCCL WARN Cuda failure 'out of memory'",
+    "after a title": "Qwen on two nodes: NCCL WARN Cuda failure 'out of memory'",
+    "in the words of a person": "training stops and we get `NCCL WARN Cuda failure 'out of memory'` after an hour",
+    "in a sentence that says it fails": "it fails with `NCCL WARN Cuda failure 'out of memory'` after an hour",
+    "of a structured log": 'time="2026-11-03T10:00:00Z" level=error msg="NCCL WARN Cuda failure \'out of memory\'"',
+    "behind a bar of progress": " 40%|## | 4/10 [00:01<00:02][rank0]:[E x.cpp:1] NCCL WARN Cuda failure 'out of memory'",
+    "in the status of a pod": "    message: \"NCCL WARN Cuda failure 'out of memory'\"",
+}
+
+
+@pytest.mark.parametrize("text", REPORTS.values(), ids=REPORTS)
+def test_a_message_that_somebody_reports_is_no_quotation(text: str) -> None:
+    assert "cuda-out-of-memory" in claims(judged(f"{text}\n"))

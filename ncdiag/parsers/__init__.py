@@ -6,7 +6,7 @@ import importlib
 import itertools
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import msgspec
 from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed
+from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.literals import Found, beginnings
 
 if TYPE_CHECKING:
@@ -73,6 +73,13 @@ def silent(line: str, *, notes: bool) -> Silence | None:
     from ncdiag.parsers import _silent
 
     return _silent.silent(line, notes=notes)
+
+
+def named_in_sentences(observations: Iterable[Observation], lines: Sequence[str]) -> list[int]:
+    """The indexes of the lines that name the message of their event in the middle of a sentence."""
+    from ncdiag.parsers._in_sentences import in_sentences
+
+    return list(in_sentences(observations, lines))
 
 
 def is_eventless(line: str) -> bool:

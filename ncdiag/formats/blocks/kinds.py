@@ -8,12 +8,13 @@ such a block counts, and all does if somebody reports a trouble of their own (`n
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ncdiag.formats.blocks import histories, programs, talks
 from ncdiag.formats.blocks.documents import documents
 from ncdiag.formats.blocks.host_logs import host_log
+from ncdiag.formats.blocks.literals import literals
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.runs import of_run
 from ncdiag.formats.blocks.test_logs import tests
@@ -49,8 +50,11 @@ class Mentioned(NamedTuple):
         return range(self.first, self.last + 1)
 
 
-def mentioned(lines: Sequence[str]) -> list[Mentioned]:
-    """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own."""
+def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned]:
+    """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own.
+
+    ``named`` are the indexes of lines that name a message in the middle of a sentence.
+    """
     runs = of_run(lines)
     kinds = _by_form(lines, runs)
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
@@ -58,6 +62,8 @@ def mentioned(lines: Sequence[str]) -> list[Mentioned]:
         return []
     for first, last in documents(lines, [not each for each in rest]):
         _mark(kinds, first, last, "a document", runs)
+    for index in itertools.chain(named, literals(lines, runs)):
+        _mark(kinds, index, index, "a quotation", runs)
     for index, line in enumerate(lines):
         if not is_printed(line) and is_mended(line):
             _mark(kinds, index, index, "a sentence about what is over", runs)

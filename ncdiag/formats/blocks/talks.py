@@ -23,7 +23,7 @@ _SPEAKER = lazy_regex(
 _SPEAKERS, _PAST_LINES = 3, 2
 """Minimum number of lines that begin with a speaker, and of those about another time."""
 _WROTE = lazy_regex(
-    r"(?:On .{4,100}wrote:|-+ ?(?:Forwarded|Original) [Mm]essage|.{0,20}\b(?:[Tt]icket|[Cc]ase|[Dd]igest"
+    r"(?:On .{4,100}wrote:|-+ ?(?:Forwarded|Original) [Mm]essage|.{0,80}\b(?:[Tt]icket|[Cc]ase|[Dd]igest"
     r"|[Tt]hread|[Cc]ustomer)s?\b|Subject: .*\b(?:tickets?|cases?|digest|threads?)\b)"
 )
 _QUOTED = lazy_regex(r"\s*>")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ncdiag.base.spans import Span
 from ncdiag.facts.observe import Observation
 from ncdiag.text.reading.model import Reading
 
@@ -18,6 +19,8 @@ _SAID = frozenset({"Event", "Complaint", "Trial", "Rank", "Communicator", "Conne
 """What happened, as a line reports it. Settings, launch lines and outputs in a document are still checked for risks."""
 _JOB = frozenset({"Event", "Rank", "Communicator"})
 """What shows that a job ran: beside it, nothing that a document says is a fact of that job."""
+_JOINED = 20
+"""Maximum number of lines that are joined to one."""
 _SHOWN = 4
 """Maximum number of blocks that a note lists, of each kind."""
 
@@ -27,8 +30,11 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     if not any(map(_reports, reading.observations)):
         return reading
     from ncdiag.formats.blocks.kinds import mentioned  # with its patterns, which only a text with events needs
+    from ncdiag.parsers import named_in_sentences
 
-    return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in mentioned(lines)])
+    named = named_in_sentences(reading.observations, lines)
+    blocks = [found._replace(first=found.first + 1, last=found.last + 1) for found in mentioned(lines, named)]
+    return _without(reading, blocks, lines)
 
 
 def _reports(found: Observation) -> bool:
@@ -51,12 +57,13 @@ def without_other_systems(reading: Reading) -> Reading:
     return _without(reading, [Mentioned(numbers[first], numbers[last], kind) for first, last in blocks])
 
 
-def _without(reading: Reading, blocks: Sequence[Mentioned]) -> Reading:
+def _without(reading: Reading, blocks: Sequence[Mentioned], lines: Sequence[str] = ()) -> Reading:
     if not blocks:
         return reading
     from ncdiag.formats.blocks.kinds import PROGRAMS
 
     places = {number for block in blocks for number in block.lines}
+    places |= {found.span.line for found in reading.observations if not places.isdisjoint(_lines_of(found.span, lines))}
     left_out = {found.span.line for found in reading.observations if found.entity in _SAID} & places
     # what a program does, or a rule says, is a fact beside a run, too
     apart = {number for block in blocks if block.kind not in PROGRAMS for number in block.lines}
@@ -72,6 +79,17 @@ def _without(reading: Reading, blocks: Sequence[Mentioned]) -> Reading:
         notes=(*reading.notes, *_notes(blocks, left_out)),
         mentioned=tuple(sorted(apart | left_out)),
     )
+
+
+def _lines_of(span: Span, lines: Sequence[str]) -> Iterator[int]:
+    """The numbers of the lines after its first that a span holds, where lines that were wrapped were joined."""
+    if not 0 < span.line <= len(lines) or len(span.text) <= len(lines[span.line - 1]):
+        return
+    for number, line in enumerate(lines[span.line : span.line + _JOINED], span.line + 1):
+        words = line.split(None, 1)
+        if not words or words[-1].rstrip() not in span.text:
+            return
+        yield number
 
 
 def _notes(blocks: Iterable[Mentioned], left_out: AbstractSet[int]) -> Iterator[str]:

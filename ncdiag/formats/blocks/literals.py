@@ -1,0 +1,47 @@
+"""Messages inside quotation marks: strings of a program or of its configuration, and items of a list that name them.
+
+A program that prints a message does not quote it, except in the fields of structured logs (``msg="..."``, JSON).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.line_kinds import is_item, printed_by
+
+_LONGEST = 2000
+_MARKS = "\"'`\u201c\u300c"
+_QUOTATION = lazy_regex(
+    r"\"[^\"]{8,400}\"|`[^`]{8,400}`|(?<![\w])'[^']{8,400}'(?!\w)|\u201c[^\u201d]{4,400}\u201d|\u300c[^\u300d]{4,400}\u300d"
+)
+_LITERAL = lazy_regex(
+    r"(?:[(\[{,]|:?=[ \t])[ \t]?&?[\"'`]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
+)
+"""A string after a bracket, a comma or an assignment, or the only value of a key of YAML."""
+_RECORD = lazy_regex(
+    r"\s*[{\"]|.*\b\w{1,30}=[\"'`]|\s*(?:- )?(?:message|reason|error|err|detail|details|last\w*|stderr|stdout|log):",
+)
+"""A record of a structured log, or a field in which a program keeps what another one said."""
+_FAILS = lazy_regex(
+    r"(?i:error|exception|\bfail|fatal|\bwarn(?!\()|cannot|could\snot|unable|denied|refused|abort|killed|timed\sout|\bgot\b|\bgetting\b)"
+)
+_ITEMS = 2
+"""Number of items from which on a text has a list."""
+
+
+def literals(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
+    """The lines that name a message in quotation marks, without those that are ``other`` blocks.
+
+    Not where the rest of the line says that something failed, since then a person or a program reports it.
+    """
+    items = sum(map(is_item, lines))
+    for index, line in enumerate(lines):
+        text = line[:_LONGEST]
+        if other[index] or not any(map(text.__contains__, _MARKS)) or printed_by(text) or _RECORD.match(text):
+            continue
+        bare = _QUOTATION.sub(" ", text)
+        if bare == text or not any(map(str.isalpha, bare)) or _FAILS.search(bare):
+            continue
+        if _LITERAL.search(text) or (is_item(text) and items >= _ITEMS):
+            yield index
