@@ -22,6 +22,7 @@ KINDS = {
     "source": "source code", "document": "a document", "faq": "questions and answers", "changelog": "a changelog",
     "commits": "messages of commits", "chat": "a chat about the past", "tests": "the log of tests that passed",
     "host": "the log of another system", "quoted": "quotations of others", "quotation": "a quotation",
+    "ticket": "a list of closed tickets",
 }  # fmt: skip
 LOGS = [
     FIXTURES / "cases" / "veth" / "nccl.log",
@@ -87,7 +88,7 @@ REPORTS = {
     "in the words of a person": "training stops and we get `NCCL WARN Cuda failure 'out of memory'` after an hour",
     "in a sentence that says it fails": "it fails with `NCCL WARN Cuda failure 'out of memory'` after an hour",
     "of a structured log": 'time="2026-11-03T10:00:00Z" level=error msg="NCCL WARN Cuda failure \'out of memory\'"',
-    "behind a bar of progress": " 40%|## | 4/10 [00:01<00:02][rank0]:[E x.cpp:1] NCCL WARN Cuda failure 'out of memory'",
+    "behind a bar of progress": " 40%|# | 4/10 [00:01<00:02][rank0]:[E x.cpp:1] NCCL WARN Cuda failure 'out of memory'",
     "in the status of a pod": "    message: \"NCCL WARN Cuda failure 'out of memory'\"",
 }
 

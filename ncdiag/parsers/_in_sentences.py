@@ -16,7 +16,7 @@ from ncdiag.parsers._events import find
 _LONGEST, _LINES, _PLACES = 600, 60, 40
 """Maximum number of characters of a line, of lines, and of words of a line that are checked."""
 _WORD = re.compile(r"\S+")
-_NAMED = lazy_regex(r"[^\W\d_]{2,}[^\w:]{1,3}[^\W\d_]{2,}|[\u3400-\u9fff]{2}|\\[a-z]+\{")
+_NAMED = lazy_regex(r"[^\W\d_]{2,}[^\w:]{1,3}[^\W\d_]|[\u3400-\u9fff]{2}|\\[a-z]+\{")
 """Two words of a person in a row, or a command of LaTeX."""
 _ENDS = lazy_regex(r"(?::|[\])>]|->|\s[-|])[\s\"'`\u201c(\[{]*$")
 """The end of a head, or of a message that passes another one on."""

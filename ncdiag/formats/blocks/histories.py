@@ -43,6 +43,11 @@ _TICKET = lazy_regex(
 )
 
 
+_CLOSED = lazy_regex(
+    r"\W*(?:status|state|resolution)\W{1,6}(?:closed|resolved|done|fixed|solved|mended|completed)\W*$", re.IGNORECASE
+)
+
+
 def commits(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Messages of commits: ``git log``, one of them a line, and patches sent by mail."""
     index = 0
@@ -94,6 +99,13 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             if versions and items > 1 and (versions > 1 or any(map(_CHANGES.match, block))):
                 yield index, end
         index = max(end, index) + 1
+
+
+def closed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """A ticket or a report whose own field says that it is closed: to the end of the text."""
+    field = next((index for index, line in enumerate(lines) if _CLOSED.match(line)), None)
+    if field is not None:
+        yield 0, len(lines) - 1
 
 
 def tickets(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -62,6 +62,8 @@ def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned
         return []
     for first, last in documents(lines, [not each for each in rest]):
         _mark(kinds, first, last, "a document", runs)
+    for first, last in histories.closed(lines):
+        _mark(kinds, first, last, "a list of closed tickets", runs)
     for index in itertools.chain(named, literals(lines, runs)):
         _mark(kinds, index, index, "a quotation", runs)
     for index, line in enumerate(lines):
