@@ -26,35 +26,64 @@ class Classes:
         self._view = weakref.proxy(view)  # the view remembers this object: no cycle, as memory is not searched for any
         self._numbers: dict[Any, int] = {}
         self._of: dict[int, int] = {}
+        self._places: dict[int, int] = {}
         self._parts: dict[int, int] = {}
         self._shared: dict[int, int] = {}  # parts that name no host: many ranks share them
         self._held: list[Any] = []  # what is numbered by its id has to stay alive
         self._stand_ins: dict[int, Any] = {}
 
     def number(self, entity: Any) -> int:  # noqa: ANN401
-        """The number of the entity's class."""
+        """The number of the entity's class. Hosts of one class have the same ranks, in their order."""
         found = self._of.get(id(entity))
         if found is None:
             host = self._host(entity)
             if host is None:
-                place, name = None, None
+                found = self._numbered((None, self._part(entity, None)))
+            elif host is entity:
+                ranks = tuple([self._part(rank, host.name) for rank in self._view.ranks_on(host.name)])
+                found = self._numbered((self._place(host), ranks))
             else:
-                place, name = self._view.version(host) if host is entity else self.number(host), host.name
-            found = self._of[id(entity)] = self._numbered((place, self._part(entity, name)))
+                found = self._numbered((self._place(host), self._part(entity, host.name)))
+            self._of[id(entity)] = found
             self._held.append(entity)
         return found
 
     def stand_in(self, entity: Any) -> Any:  # noqa: ANN401
         """The stand-in of the entity's class."""
-        number = self.number(entity)
+        number, host = self.number(entity), self._host(entity)
         if number not in self._stand_ins:
-            name, host = Nameless(), self._host(entity)
-            name.host = None
+            name = self._name(host)
             self._stand_ins[number] = found = stand_in_of(entity, name)
-            if host is not None:
-                name.host = found if host is entity else self.stand_in(host)
-                name.version = self._view.version(host)
+            if host is entity:
+                name.host, name.ranks = found, [stand_in_of(one, name) for one in self._view.ranks_on(host.name)]
+            elif host is not None:
+                name.host = self._stand_in_of_place(host)
         return self._stand_ins[number]
+
+    def _stand_in_of_place(self, host: Host) -> Any:  # noqa: ANN401
+        """The stand-in of a host as what is on it sees it: it refuses to show the other ranks."""
+        number = self._place(host)
+        if number not in self._stand_ins:
+            name = self._name(host)
+            self._stand_ins[number] = name.host = stand_in_of(host, name)
+        return self._stand_ins[number]
+
+    def _name(self, host: Host | None) -> Nameless:
+        """A name for a stand-in of what is on ``host``."""
+        name = Nameless()
+        name.host = name.ranks = None
+        if host is not None:
+            name.version = self._view.version(host)
+        return name
+
+    def _place(self, host: Host) -> int:
+        """The number of the hosts that are equal in all but their faces, whatever ranks they have."""
+        found = self._places.get(id(host))
+        if found is None:
+            found = self._numbered(("place", self._view.version(host), self._part(host, host.name)))
+            self._places[id(host)] = found
+            self._held.append(host)
+        return found
 
     def _host(self, entity: Any) -> Host | None:  # noqa: ANN401
         return entity if isinstance(entity, Host) else self._view.host(getattr(entity, "host", None))

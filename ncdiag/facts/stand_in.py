@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ncdiag.facts.model import Fact, Host
+from ncdiag.facts.model import Fact, Host, Rank
 from ncdiag.facts.model.declared import declared
 from ncdiag.facts.model.marks import FACE
 from ncdiag.facts.scalars import VersionRange
@@ -31,11 +31,15 @@ def _refuse(*_: Any, **__: Any) -> NoReturn:  # noqa: ANN401
 
 
 class Nameless(str):
-    """The unreadable name of a stand-in's host, by which a view finds the ``host`` and its NCCL ``version``."""
+    """The unreadable name of a stand-in's host, by which a view finds the ``host`` and its NCCL ``version``.
 
-    __slots__ = ("host", "version")
+    ``ranks`` are the stand-ins of the ranks on a host; None if they may differ between the hosts of the class.
+    """
+
+    __slots__ = ("host", "ranks", "version")
     host: Host | None
     version: VersionRange | None
+    ranks: Sequence[Rank] | None
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __hash__ = _refuse
     __str__ = __repr__ = __format__ = __len__ = __iter__ = __contains__ = __getitem__ = _refuse
@@ -46,8 +50,8 @@ class Nameless(str):
         return True
 
     def __getattribute__(self, name: str) -> Any:  # noqa: ANN401
-        """The two attributes; no method of a text."""
-        if name not in {"host", "version", "__class__"}:
+        """The three attributes; no method of a text."""
+        if name not in {"host", "ranks", "version", "__class__"}:
             raise Refusal
         return super().__getattribute__(name)
 

@@ -171,6 +171,8 @@ class View:
 
     def ranks_on(self, host: str) -> Sequence[Rank]:
         """Return the ranks on the host of that name, sorted by number."""
+        if type(host) is Nameless and host.ranks is not None:
+            return host.ranks
         if self._ranks is None:
             self._ranks = defaultdict(list)
             for rank in self.job.ranks:

@@ -107,6 +107,26 @@ def test_settled_members_are_not_visited() -> None:
     assert visited == len(groups.members) + 2 < 16
 
 
+def of_hosts(condition: str) -> Rule:
+    text = RULE.format(condition).replace("{ r =", "{ h =").replace("job.ranks", "job.hosts")
+    return load_text(text.replace("Rank {r.rank} of {r.host} uses {r.net}", "A defect"))
+
+
+@pytest.mark.parametrize(("slow", "classes"), [((), 1), ((5,), 2), ((5, 13), 2), ((5, 14), 3)])
+def test_hosts_with_the_same_ranks_are_judged_once(slow: Sequence[int], classes: int) -> None:
+    """A derived fact that reads the ranks of a host is computed of a stand-in, with the stand-ins of its ranks."""
+    assert evaluations(of_hosts('h.release_defect == "none"'), ranks(256, slow)) == classes
+
+
+def test_a_host_shows_no_ranks_to_what_is_on_it() -> None:
+    """The hosts of a class of ranks may have other ranks."""
+    view = View(ranks(256, slow=(5,)))
+    host = view.host(classes_of(view).stand_in(view.job.ranks[0]).host)
+    assert host is not None
+    with pytest.raises(Refusal):
+        view.ranks_on(host.name)
+
+
 def test_few_ranks_are_judged_one_by_one() -> None:
     assert evaluations(rule(), ranks(8)) == 8
 

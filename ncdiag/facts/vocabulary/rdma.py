@@ -196,7 +196,7 @@ def slow_devices(rank: Rank, view: View) -> tuple[str, ...] | None:
     if not rank.net_devices:
         return None
     names = {part for d in rank.net_devices for part in d.name.split("+")}
-    hosts = [view.host(name) for name in (rank.host, UNNAMED) if name == rank.host or not view.ranks_on(name)]
+    hosts = [view.host(rank.host), None if view.ranks_on(UNNAMED) else view.host(UNNAMED)]
     ports = [p for h in hosts if h for hca in h.hcas for p in hca.ports if p.hca in names and p.rate_gbps]
     if len(ports) < len(names):
         return None
