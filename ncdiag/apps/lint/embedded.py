@@ -22,6 +22,8 @@ from ncdiag.parsers import launch as launch_parser
 _LAUNCH = re.compile(rf"(?m)^[ \t]*(?:{launch_parser.ANCHOR})")
 _CONF = re.compile(r".*nccl[\w.-]*\.conf$")
 _ENV = re.compile(r".*\.env$|\.?env$")
+_TORCHRUN = "torchrun"
+_TORCH_MODULE = re.compile(r"torch\.distributed\.(?:run|launch)")
 _LIMIT = 500
 """Maximum number of scripts of one file."""
 
@@ -93,6 +95,14 @@ class Scripts:
             position = max(position, scalars.whole(kept[start]).end)
         self._mask(position, place.end)
         self.places.append(Script(place, group, "words"))
+
+    def module(self, name: Node, words: Node, scalars: Scalars, group: int) -> None:
+        """Add a Python module that starts the ranks, with the list of its arguments below its name."""
+        if _TORCH_MODULE.fullmatch(str(name.value)) and name.line <= words.line and name.column >= 0:
+            at = scalars.whole(name)
+            self._masks.append((at.start, _TORCHRUN.ljust(at.end - at.start)))
+            program = Node(name.line, _TORCHRUN, name.column, name.style, name.last)
+            self.words(Node(name.line, [program, *words.items()], last=words.last), scalars, group)
 
     def _mask(self, start: int, end: int) -> None:
         if end > start:

@@ -30,6 +30,9 @@ _NAMES: tuple[tuple[re.Pattern[str], Form], ...] = (
 _PYTHON = re.compile(r"#!\s*\S*(?:python|env\s+python)[\d.]*\b")
 _QUOTED_NAME = re.compile(r"[\"']((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[\"'=])")
 _BARE_NAME = re.compile(r"\b((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[ \t]*=)")
+_STARTER = re.compile(
+    r"[\"'](?:torchrun|torch\.distributed\.(?:run|launch)|mpirun|mpiexec|srun|deepspeed|accelerate|horovodrun)[\"'\s]"
+)
 _OBJECT = re.compile(r"\s{0,400}(?:\[\s{0,400})?\{\s{0,400}(?:\"|//|/\*)")
 _DATA = (".py", ".pyw", ".toml", ".json", ".jsonc", ".ipynb")
 _MENTIONS = 2000
@@ -71,7 +74,7 @@ def form_of(name: str, text: str) -> Form | None:
 
 
 def _of_data(base: str, text: str) -> Form | None:
-    """The form of a Python program, a TOML or a JSON file that names variables."""
+    """The form of a Python program, a TOML or a JSON file that names variables or a launcher."""
     if base.endswith((".py", ".pyw")) or _PYTHON.match(text):
         return "python" if _names(text) else None
     if base.endswith(".toml"):
@@ -82,11 +85,11 @@ def _of_data(base: str, text: str) -> Form | None:
 
 
 def _names(text: str) -> bool:
-    """True if a program or data names a variable that lint knows, as a string or before an equals sign."""
+    """True if a program or data names a launcher, or a variable that lint knows, as a string or before ``=``."""
     found = (
         each for pattern in (_QUOTED_NAME, _BARE_NAME) for each in itertools.islice(pattern.finditer(text), _MENTIONS)
     )
-    return any(is_setting(each[1]) for each in found)
+    return _STARTER.search(text) is not None or any(is_setting(each[1]) for each in found)
 
 
 def _plain(base: str, head: str) -> Form | None:

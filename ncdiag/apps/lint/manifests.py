@@ -120,6 +120,8 @@ class _Reader:
                 return
             group = self.container(node) or group
             self.mapped(node, group)
+            if "module" in node.value and node.items("args"):
+                self.scripts.module(node.value["module"], node.value["args"], self.scalars, group or self.apart)
             for key, child in node.value.items():
                 if key not in _SKIPPED and key not in left_out:
                     self.below(key, child, depth, group)

@@ -18,6 +18,7 @@ from ncdiag.apps.lint import masks, shell
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Place, Setting
 from ncdiag.apps.lint.vocabulary import is_setting, sets_variables
+from ncdiag.formats.launchers import find
 
 _DEPTH = 60
 _LIMIT = 2000
@@ -50,7 +51,7 @@ def read(document: Document) -> str | None:
     reader.body(tree, 0, 0, "")
     lines = {document.line(each.name_at.start) for each in document.settings if each.value is None}
     document.unknown = tuple(sorted(lines))
-    document.script = masks.applied(text, reader.remarks)
+    document.script = masks.applied(document.script or text, reader.remarks)
     return None
 
 
@@ -249,14 +250,29 @@ class _Reader:
             )  # fmt: skip
 
     def command(self, node: ast.expr) -> None:
-        """Parse a text that is passed to a shell, at its place in the program."""
+        """Parse a text that is passed to a shell, or the list of a launcher's words, at its place in the program."""
+        if isinstance(node, ast.List | ast.Tuple):
+            self.launched(node)
+            return
         text = _text(node)
-        if text is None or not sets_variables(text):
+        if text is None or not (sets_variables(text) or find(text.split(), 0)):
             return
         at = self.place(node)
         start = self.text.find(text, at.start, at.end)
         if start >= 0:
             shell.read(self.document, Place(start, start + len(text)), self.apart())
+
+    def launched(self, node: ast.List | ast.Tuple) -> None:
+        """``subprocess.run(["torchrun", "--nnodes=2", ...])``; a word that the program makes is a variable's value."""
+        words = [_word(item) for item in node.elts]
+        if len(words) < 2 or find(words, 0) is None:  # noqa: PLR2004  (a name alone starts nothing)
+            return
+        at = self.place(node)
+        line = " ".join(words)
+        if len(line) <= at.end - at.start:
+            script = self.document.script or self.text
+            self.document.script = masks.applied(script, [(at.start, line.ljust(at.end - at.start))])
+            shell.read(self.document, at, self.apart())
 
     def place(self, node: ast.expr) -> Place:
         start = self.offset(node.lineno, node.col_offset)
@@ -272,6 +288,15 @@ class _Reader:
             self.columns = line, ends
         ends = self.columns[1]
         return start + (column if ends is None else bisect.bisect_right(ends, column))
+
+
+def _word(node: ast.expr) -> str:
+    """A word of a command as a shell would write it; what is known only at run time is a variable."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        text = f"{_text(node.values[0]) or ''}$_"
+    else:
+        text = "python" if _name(node) == "sys.executable" else _text(node) or "$_"
+    return text if re.fullmatch(r"[\w@%+=:,./^~$-]+", text) else "$_"
 
 
 def _is_environments(word: str) -> bool:

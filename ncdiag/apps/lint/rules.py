@@ -12,8 +12,8 @@ from ncdiag.apps.lint.blocks import with_key
 from ncdiag.apps.lint.edits import putting
 from ncdiag.apps.lint.intent import is_meant, is_note
 from ncdiag.apps.lint.model import Document, Edit, Finding, Place, Setting, Started
+from ncdiag.apps.lint.nesting import launch_place
 from ncdiag.apps.lint.relevance import concerns_nccl, is_told_whole
-from ncdiag.apps.lint.surroundings import launch_place
 from ncdiag.base.severity import Severity
 from ncdiag.base.spans import span
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, judge, render

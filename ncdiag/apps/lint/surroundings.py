@@ -1,4 +1,4 @@
-"""Checks of the context of settings: rendezvous, containers, leftovers of experiments, recipes of clouds."""
+"""Checks of the context of settings: containers, leftovers of experiments, recipes of clouds."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ncdiag.apps.lint import rendezvous
 from ncdiag.apps.lint.blocks import with_key
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Finding, Place, Setting, Started
+from ncdiag.apps.lint.nesting import launches
 from ncdiag.apps.lint.relevance import is_told_whole
-from ncdiag.facts.observe import Observation
-from ncdiag.facts.scalars import VersionRange, ip_address
+from ncdiag.facts.scalars import VersionRange
 from ncdiag.nccl import environment
 
-_HIGHEST, _FREE = 65535, 1024
 _LEFT_ON = {
     "CUDA_LAUNCH_BLOCKING": r"[1-9]\d*", "TORCH_DISTRIBUTED_DEBUG": "(?i:DETAIL|INFO)",
     "TORCH_CPP_LOG_LEVEL": "(?i:INFO)",
@@ -38,7 +38,6 @@ _PLACES = {
 _INTERFACE = re.compile(r"=?(?:ib\d|bond\d|en[ops]\w*\d|eth[1-9]|ens\d)")
 _RDMA = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_QPS_PER_CONNECTION")
 _DOCKERS = {"docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose"}
-_TORCH = {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch"}
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:
@@ -49,90 +48,12 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
 
 def of_container(document: Document) -> Iterator[Finding]:
     """Findings on one container or script; the document contains only that."""
-    yield from _rendezvous(document)
+    yield from rendezvous.check(document)
     yield from _containers(document)
 
 
-def launch_place(document: Document, observation: Observation) -> Place:
-    """The place of a launch: the word of its program if known, else its line."""
-    command = document.command_of(observation)
-    return command.at if command is not None else document.line_place(observation.span.line)
-
-
-def _launches(document: Document) -> Iterator[dict[str, Any]]:
-    for observation in document.observations:
-        if observation.entity == "Launch":
-            command = document.command_of(observation)
-            yield {**observation.fields, "_place": launch_place(document, observation), "_command": command}
-
-
-def _rendezvous(document: Document) -> Iterator[Finding]:
-    for setting in document.settings:
-        if setting.value is None or setting.name not in {"MASTER_PORT", "MASTER_ADDR"} or not setting.value:
-            continue
-        wrong = _port_problem(setting.value) if setting.name == "MASTER_PORT" else _address_problem(setting.value)
-        name = "master-port-invalid" if setting.name == "MASTER_PORT" else "master-address-invalid"
-        if wrong:
-            yield finding(name, setting.value_at, variable=setting.name, what=f"{setting.name}={setting.value} {wrong}")
-    yield from _root_address(document)
-    ports = {s.value for s in document.settings if s.name == "MASTER_PORT" and s.value and not s.branch}
-    for launch in _launches(document):
-        port = launch.get("master_port")
-        if port is not None and _port_problem(str(port)):
-            what = f"The port {port} {_port_problem(str(port))}"
-            yield finding("master-port-invalid", launch["_place"], what=what)
-        elif port is not None and ports and str(port) not in ports:
-            what = f"{launch['program']} is given the port {port}, MASTER_PORT says {', '.join(sorted(ports))}"
-            yield finding("rendezvous-differs", launch["_place"], variable="MASTER_PORT", what=what)
-        if launch.get("program") in _TORCH and launch.get("nnodes", 1) > 1 and not _has_rendezvous(document, launch):
-            what = f"{launch['program']} starts {launch['nnodes']} hosts without a rendezvous address"
-            yield finding("rendezvous-missing", launch["_place"], what=what)
-
-
-def _root_address(document: Document) -> Iterator[Finding]:
-    """NCCL_COMM_ID needs a port, and an address that the other hosts can reach (src/bootstrap.cc)."""
-    several = any(
-        launch.get("nnodes", 1) > 1 or len({str(host) for host in launch.get("hosts", ())}) > 1
-        for launch in _launches(document)
-    )
-    for setting in document.settings:
-        if setting.name != "NCCL_COMM_ID" or not setting.value:
-            continue
-        host, _, port = setting.value.rpartition(":")
-        address = ip_address(host.strip("[]"))
-        local = host == "localhost" or (address is not None and address.is_loopback)
-        wrong = "" if port.isdigit() and host else "names no port, and NCCL takes port 0"
-        wrong = wrong or ("sends every host to itself" if local and several else "")
-        if wrong:
-            what = f"NCCL_COMM_ID={setting.value} {wrong}"
-            yield finding("master-address-invalid", setting.value_at, variable=setting.name, what=what)
-
-
-def _has_rendezvous(document: Document, launch: dict[str, Any]) -> bool:
-    text = f"{launch.get('text', '')} {' '.join(launch.get('env', {}))}"
-    settled = any(s.name in {"MASTER_ADDR", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT"} for s in document.settings)
-    return settled or re.search(r"rdzv|master|main_process_ip|config_file|MASTER_ADDR", text) is not None
-
-
-def _port_problem(text: str) -> str:
-    text = text.strip()
-    if not text.isascii() or not text.isdigit():
-        return "is not a number"
-    if int(text[:9]) > _HIGHEST:
-        return f"is above {_HIGHEST}"
-    return f"is below {_FREE}, which needs root" if 0 < int(text) < _FREE else ""
-
-
-def _address_problem(text: str) -> str:
-    if "://" in text or "/" in text:
-        return "is a URL or path, not a host name"
-    if ":" in text and ip_address(text.strip("[]")) is None:
-        return "holds a port, which belongs in MASTER_PORT"
-    return "lists several hosts" if "," in text else ""
-
-
 def _containers(document: Document) -> Iterator[Finding]:
-    for launch in _launches(document):
+    for launch in launches(document):
         program, env = launch.get("program"), launch.get("env", {})
         if program == "kubernetes":
             yield from _pod(document, launch, env)
