@@ -43,7 +43,8 @@ def test_numbers_that_are_read_otherwise(name: str, value: str, right: str) -> N
     ("name", "value", "right"),
     [
         ("NCCL_DEBUG", "INF", "INFO"), ("NCCL_DEBUG", "loud", ""), ("NCCL_NET_GDR_LEVEL", "pxb", "PXB"),
-        ("NCCL_P2P_LEVEL", "PHX", "PHB"), ("NCCL_ALGO", "Ring,Treee", "Ring,Tree"),
+        ("NCCL_P2P_LEVEL", "PHX", ""), ("NCCL_NET_GDR_LEVEL", "PBX", ""), ("NCCL_P2P_LEVEL", "NLV", "NVL"),
+        ("NCCL_ALGO", "Ring,Treee", "Ring,Tree"),
         ("NCCL_PROTO", "^Simpel", "^Simple"),
         ("NCCL_DEBUG_SUBSYS", "INIT,GRPAH", "INIT,GRAPH"),
         ("NCCL_ALGO", "allreduce:rign;broadcast:tree", "allreduce:Ring;broadcast:tree"),

@@ -12,7 +12,7 @@ from ncdiag.apps.lint.edits import putting
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Finding, Setting
 from ncdiag.facts.scalars import VersionRange
-from ncdiag.nccl.judgement.names import of_name
+from ncdiag.nccl.judgement.names import is_foreign, of_name
 from ncdiag.nccl.judgement.verdict import NameVerdict
 from ncdiag.nccl.spelling import distance
 
@@ -73,6 +73,8 @@ def _found(
             edits = ()
         ours = name.startswith("NCCL_") and not (near and near[0].startswith("NCCL_"))
         fixable = bool(edits and near) and not ours
+    elif verdict.fault == "deprecated" and is_foreign(name) and _fits(document, setting, verdict.near[0], version):
+        edits = _renaming(setting, list(verdict.near[:1]))
     elif verdict.fault == "removed":
         edits = (setting.removal,) if setting.removal else ()
         fixable = bool(edits) and not verdict.mild

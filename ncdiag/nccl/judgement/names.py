@@ -23,6 +23,7 @@ _A_CCL = lazy_regex(r"[A-Z]?CCL$")
 """Other collective libraries: RCCL, HCCL, MCCL, TCCL, CCL. Their variables look like NCCL's."""
 _FAMILIES = ("HCCL_", "HOROVOD_", "TORCH_NCCL_", "LIGHT_", "RCCL_", "GLOO_", "NVSHMEM_", "FI_EFA_")
 """Prefixes of other programs whose variables are known well enough to recognise a misspelt one."""
+_PROGRAMS = {"pytorch": "PyTorch"}
 _HINTS = 2
 
 
@@ -34,7 +35,7 @@ def of_name(name: str, version: Version | VersionRange | None = None) -> NameVer
     known = book.variables().get(name)
     if known is None:
         return _of_unknown(name)
-    return _of_release(known, version) if known.owner == OURS else None
+    return _of_release(known, version) if known.owner == OURS else _of_alias(known)
 
 
 def reader(name: str) -> str | None:
@@ -117,6 +118,20 @@ def _of_unknown(name: str) -> NameVerdict | None:
     why = f" ({seen.why})" if seen else ""
     what = f"NCCL has no variable {name}: setting it has no effect{why}{hint}"
     return NameVerdict(fault="misspelt", what=what, near=near)
+
+
+def _of_alias(known: Variable) -> NameVerdict | None:
+    """The old name of another program's variable, which that program still reads; releases are those of the program."""
+    heir = book.variables().get(known.renamed or "")
+    if heir is None:
+        return None
+    since = (
+        f" since {_PROGRAMS[heir.owner]} {str(heir.since).removesuffix('.0')}"
+        if heir.since and heir.owner in _PROGRAMS
+        else ""
+    )
+    what = f"{known.name} has been replaced by {heir.name}{since}"
+    return NameVerdict(fault="deprecated", what=what, mild=True, near=(heir.name,))
 
 
 def _of_release(known: Variable, version: Version | VersionRange | None) -> NameVerdict | None:

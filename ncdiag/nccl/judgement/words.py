@@ -35,23 +35,30 @@ def of_words(known: Variable, text: str, version: Version | VersionRange | None)
     return None if known.word(text) else _unknown(known.name, text, _meant(known.words, text), known.words)
 
 
-def _unknown(name: str, text: str, right: str | None, words: Sequence[str], versions_: str = "") -> ValueVerdict:
+def _unknown(name: str, text: str, near: Sequence[str], words: Sequence[str], versions_: str = "") -> ValueVerdict:
     short = text if len(text) < _SHOWN else text[: _SHOWN - 3] + "..."
-    hint = f"; {right} was probably intended" if right else ""
+    hint = f"; {' or '.join(near)} was probably intended" if near else ""
     return ValueVerdict(
         fault="word-unknown", what=f"{name} does not accept {short!r}{hint}",
-        why=f"Accepted words: {', '.join(words)}.", right=right, versions=versions_,
+        why=f"Accepted words: {', '.join(words)}.", right=_only(near), versions=versions_,
     )  # fmt: skip
 
 
-def _meant(words: Sequence[str], text: str) -> str | None:
-    """The known word that was probably intended; None when none is similar."""
+def _meant(words: Sequence[str], text: str) -> tuple[str, ...]:
+    """The known words that are nearest to the text: several if one edit leads to each; none if none is similar."""
     upper = text.strip().upper()
     for word in words:
         if word.upper() == upper:
-            return word
+            return (word,)
+    if len(text) <= 2:  # noqa: PLR2004  (two letters resemble everything)
+        return ()
     near = [(edits, word) for word in words if (edits := distance(upper, word.upper(), 1 + len(word) // 6)) is not None]
-    return min(near)[1] if near and len(text) > 2 else None  # noqa: PLR2004  (two letters resemble everything)
+    least = min(near)[0] if near else 0
+    return tuple(word for edits, word in near if edits == least)
+
+
+def _only(near: Sequence[str]) -> str | None:
+    return near[0] if len(near) == 1 else None
 
 
 def _level(known: Variable, text: str, version: Version | VersionRange | None) -> ValueVerdict | None:
@@ -64,12 +71,12 @@ def _level(known: Variable, text: str, version: Version | VersionRange | None) -
     possible = [exact for exact in versions.samples(version, paths.CHANGES) if exact >= paths.NAMED_LEVELS]
     knowing = [exact for exact in possible if paths.parse_level(text, exact)]
     if not knowing:
-        right = None if text in LEVELS else _meant(LEVELS, text)
+        near = () if text in LEVELS else _meant(LEVELS, text)
         there = [level for level in LEVELS if version is None or any(paths.parse_level(level, v) for v in possible)]
-        return _unknown(known.name, text, right, there) if possible else None
+        return _unknown(known.name, text, near, there) if possible else None
     if version is None or knowing[0] == possible[0]:
         return None
-    return _unknown(known.name, text, None, LEVELS, f"<{knowing[0]}")
+    return _unknown(known.name, text, (), LEVELS, f"<{knowing[0]}")
 
 
 def _list(known: Variable, text: str) -> ValueVerdict | None:
@@ -78,7 +85,7 @@ def _list(known: Variable, text: str) -> ValueVerdict | None:
     for part in re.split(f"[{re.escape(known.separators)}]", text.removeprefix("^")):
         bare = part.strip().removeprefix("^")
         if bare and not known.word(bare) and bare.lower() not in known.heads:
-            wrong[bare] = _meant(known.words, bare)
+            wrong[bare] = _only(_meant(known.words, bare))
     if not wrong:
         return None
     mended: str | None = text
