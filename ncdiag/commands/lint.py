@@ -94,10 +94,17 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     fail_on: Annotated[
         FailOn, typer.Option(help="Exit with code 1 if a finding has at least this severity.")
     ] = FailOn.error,
+    fail_on_no_effect: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-no-effect", help="Exit with code 1 also if a finding says that a setting has no effect."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
     lang: Lang = None,
 ) -> int:
     """Print the findings, or the patch."""
+    from ncdiag.apps.lint import has_no_effect
     from ncdiag.apps.lint import lint as judged
     from ncdiag.apps.lint import output as printing
     from ncdiag.base.errors import UsageError
@@ -124,12 +131,13 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     elif not fix:
         text = printing.as_text(results) if format_ == "text" else printing.as_github(results)
         write(_on_terminal(text) if format_ == "text" and output is None else text, output)
-    worst = {found.severity for result in results for found in result.findings}
+    found = [each for result in results for each in result.findings]
     order = ("error", "warning", "info")
     failing = order[: order.index(fail_on.value) + 1] if fail_on is not FailOn.never else ()
-    if not worst & set(failing) and not any(result.document.is_understood for result in results):
+    fails = any(each.severity in failing or (fail_on_no_effect and has_no_effect(each.name)) for each in found)
+    if not fails and not any(result.document.is_understood for result in results):
         return NOTHING_UNDERSTOOD
-    return int(bool(worst & set(failing)))
+    return int(fails)
 
 
 def _on_terminal(text: str) -> str:

@@ -41,6 +41,23 @@ def test_exit_codes(ncdiag: Run, script: Path, tmp_path: Path) -> None:
     assert ncdiag("lint", str(prose)).returncode == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("export NCCL_SOCKET_IFNMAE=eth0\n", 1),
+        ("export NCCL_IB_CUDA_SUPPORT=1\n", 1),
+        ("export NCCL_IB_DISABLE=1\n", 0),
+    ],
+)
+def test_a_setting_without_effect_fails_where_that_is_asked(ncdiag: Run, tmp_path: Path, text: str, code: int) -> None:
+    path = tmp_path / "run.sh"
+    path.write_text(f"{text}python train.py\n")
+    assert ncdiag("lint", str(path)).returncode == 0
+    assert ncdiag("lint", str(path), "--fail-on-no-effect").returncode == code
+    records = json.loads(ncdiag("lint", str(path), "--format", "json").stdout)["findings"]
+    assert any(each["no_effect"] for each in records) is bool(code)
+
+
 def test_text_names_place_reason_and_correction(ncdiag: Run, script: Path) -> None:
     lines = ncdiag("lint", str(script), "--select", "value-not-a-number").stdout.decode().splitlines()
     assert lines[0].startswith(f"{script}:1:24: warning NCL201 value-not-a-number: NCCL_IB_DISABLE=true")

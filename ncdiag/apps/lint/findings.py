@@ -15,7 +15,10 @@ TABLE = Path(__file__).with_name("checks.toml")
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One check. ``what`` is the message if a finding has none; ``advice`` is printed if nothing is fixed."""
+    """One check. ``what`` is the message if a finding has none; ``advice`` is printed if nothing is fixed.
+
+    ``no_effect``: the setting that it reports does nothing.
+    """
 
     code: str
     name: str
@@ -24,6 +27,12 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     what: str = ""
     advice: str = ""
     references: tuple[str, ...] = ()
+    no_effect: bool = False
+
+
+_RULES_OF_NO_EFFECT = frozenset({
+    "env-unknown-variable", "env-variable-unread", "env-variable-without-effect", "env-not-propagated",
+})  # fmt: skip
 
 
 @functools.cache
@@ -33,6 +42,12 @@ def checks() -> dict[str, Check]:
 
     raw = toml.loads(TABLE.read_text(encoding="utf-8"))
     return {name: msgspec.convert({"name": name, **fields}, Check) for name, fields in raw.items()}
+
+
+def has_no_effect(name: str) -> bool:
+    """True if the check or rule with this name reports a setting that does nothing."""
+    known = checks().get(name)
+    return known.no_effect if known is not None else name in _RULES_OF_NO_EFFECT
 
 
 def finding(name: str, place: Place, **fields: Any) -> Finding:  # noqa: ANN401  (fields of a Finding)

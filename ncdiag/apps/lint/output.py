@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.apps.lint import mentions
 from ncdiag.apps.lint.edits import corrected
+from ncdiag.apps.lint.findings import has_no_effect
 from ncdiag.apps.lint.model import Finding
 from ncdiag.apps.lint.run import Result
 from ncdiag.base.severity import SEVERITIES
@@ -115,6 +116,7 @@ def _record(result: Result, found: Finding) -> dict[str, object]:
         "versions": found.versions or None,
         "corrected": corrected(document, found),
         "fixable": found.fixable,
+        "no_effect": has_no_effect(found.name),
         "advice": found.advice or None,
         "references": list(found.references),
     }

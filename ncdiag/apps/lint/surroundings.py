@@ -105,7 +105,8 @@ def _left_on(document: Document, version: VersionRange | None) -> Iterator[Findi
         if experimental or re.fullmatch(_LEFT_ON.get(setting.name, r"(?!)"), setting.value[:200]):
             yield finding(
                 "debug-setting-left-on", setting.name_at, variable=setting.name,
-                what=f"{setting.name}={setting.value[:60]} is for experiments and debugging", reason=f"{known.means}. {known.effect}",
+                what=f"{setting.name}={setting.value[:60]} is for experiments and debugging",
+                reason=f"{known.means}. {known.effect}",
                 edits=(setting.removal,) if setting.removal else (),
             )  # fmt: skip
 
