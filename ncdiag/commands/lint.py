@@ -97,7 +97,7 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     fail_on_no_effect: Annotated[
         bool,
         typer.Option(
-            "--fail-on-no-effect", help="Exit with code 1 also if a finding says that a setting has no effect."
+            "--fail-on-no-effect", help="Exit with code 1 also for a setting that has no effect."
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,

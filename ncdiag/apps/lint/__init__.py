@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ncdiag.apps.lint.run import Options, Result, lint, mended
 
 __all__ = [
-    "Document", "Form", "Options", "Result", "checks", "has_no_effect", "inputs", "label", "lint", "mended", "output", "patch",
+    "Document", "Form", "Options", "Result", "checks", "has_no_effect", "inputs", "label", "lint", "mended",
+    "output", "patch",
 ]  # fmt: skip
 __getattr__ = exported(
     __name__,
