@@ -9,6 +9,7 @@ from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import CODES, has_failed
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import expects_rdma
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict
@@ -64,6 +65,23 @@ def fails_without_known_rdma(job: Job, view: View) -> bool:
     Variables that only cost speed, which many scripts set without need, do not cause that.
     """
     return bool(has_failed(job, view)) and not expects_rdma(job, view)
+
+
+@derived
+def keeps_slow_job_on_sockets(setting: Setting, view: View) -> bool:
+    """Does the variable exclude RDMA from a job on several hosts that people call slow, where no input shows RDMA?
+
+    Never unknown: what proves or excludes RDMA belongs to other rules.
+    """
+    off = (setting.name == "NCCL_IB_DISABLE" and bool(setting.number)) or (
+        setting.name == "NCCL_NET" and setting.effective == "Socket"
+    )
+    slow = next((each for each in view.job.complaints if each.what == "slow"), None) if off else None
+    if slow is None or expects_rdma(view.job, view) is not None:
+        return False
+    view.note(slow)
+    several = is_multi_host(view.job, view)
+    return several is True or (several is None and any(each.scope == "multi-host" for each in view.job.complaints))
 
 
 @derived
