@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from processes import running, until
 
 from ncdiag.apps.watching import stacks
 
 needs_py_spy = pytest.mark.skipif(stacks.program() is None, reason="py-spy is not installed")
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
 
 LIBRARY = {
     **dict.fromkeys(("torch/__init__.py", "torch/utils/__init__.py", "torch/utils/data/__init__.py"), ""),
@@ -41,3 +50,55 @@ def write_library(folder: Path) -> None:
     for name, text in LIBRARY.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+
+
+def as_nobody(ask: Callable[[], Any]) -> Any:  # noqa: ANN401  (what is asked)
+    """What a function returns in a process of another user, as data of JSON."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+        os.write(theirs, json.dumps(ask()).encode())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    return json.loads(text)
+
+
+class Hung:
+    """``ncdiag run`` on a job that hangs, until its first report is there; ``job`` are the words of the job."""
+
+    def __init__(
+        self, program: list[str], report: Path, mark: str, *words: str, job: list[str], first: str = "",
+        **variables: str,
+    ) -> None:  # fmt: skip
+        argv = [*program, "run", "--hang-after", "2", "--format", "json", "-o", str(report), *words, "--", *job]
+        env = {
+            **os.environ,
+            "NCDIAG_TEST_JOB": mark,
+            **variables,
+            "PATH": f"{first or Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
+        self.process = subprocess.Popen(
+            argv, env=env, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert until(report.exists)
+        self.report: dict[str, Any] = json.loads(report.read_text())
+        self.states = {
+            pid: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in running(mark)
+        }
+
+    def end(self) -> bytes:
+        """What ncdiag said."""
+        self.process.terminate()
+        self.process.send_signal(signal.SIGCONT)
+        return self.process.communicate()[1]
+
+    def title(self, name: str) -> str:
+        """The title of a finding, empty if the report does not have it."""
+        return next((str(each["title"]) for each in self.report["findings"] if each["name"] == name), "")

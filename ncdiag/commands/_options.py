@@ -45,11 +45,12 @@ class ExitStyle(str, enum.Enum):
 
 
 class StackMode(str, enum.Enum):
-    """Which stacks are taken of a job that hangs: of Python, also of compiled code, or none."""
+    """Which stacks are taken of a job that hangs: of Python, also of compiled code, written by itself, or none."""
 
     never = "never"
     auto = "auto"
     native = "native"
+    faulthandler = "faulthandler"
 
 
 class Language(str, enum.Enum):

@@ -10,7 +10,20 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ncdiag.apps.watching import End, Hang, Job, Mode, Outputs, Progress, Session, launch, place, settings, torch
+from ncdiag.apps.watching import (
+    End,
+    Hang,
+    Job,
+    Mode,
+    Outputs,
+    Progress,
+    Session,
+    handlers,
+    launch,
+    place,
+    settings,
+    torch,
+)  # fmt: skip
 from ncdiag.base.errors import NcdiagError, contained
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
@@ -47,6 +60,7 @@ class Runner:
         self._fault, self._stops = "", 0
         self._stopped_after: float | None = None
         self._hang: Hang | None = None
+        self._handlers: handlers.Handlers | None = None
         self._start(argv, logs)
 
     def _not_seen(self) -> list[str]:
@@ -57,6 +71,9 @@ class Runner:
         self._place = place.choose(logs, elsewhere=first.elsewhere)
         made = settings.settings(self._environment, self._place.begin, torch.names(argv, self._environment))
         self._environment |= made.given
+        if handlers.are_wanted(self._stacks):
+            self._handlers = handlers.Handlers()
+            self._environment |= self._handlers.variables(self._environment)
         plan = launch.plan(argv, tuple(made.given), self._environment)
         notes = [*made.notes, *plan.notes, *([f"not read: {self._place.note}"] if self._place.note else [])]
         if plan.queues:
@@ -69,7 +86,7 @@ class Runner:
         except BaseException:
             outputs.started()
             outputs.close()
-            self._place.remove()
+            self._remove()
             raise
         outputs.started()
         self._session = Session(argv, outputs, made, self._place, self._options.output)
@@ -88,8 +105,14 @@ class Runner:
         finally:
             self._diagnoses.give_up()
             self._job.release()
-            self._place.remove()
+            self._remove()
         return self._job.code or 0
+
+    def _remove(self) -> None:
+        """Remove what is not kept."""
+        self._place.remove()
+        if self._handlers is not None:
+            self._handlers.remove()
 
     def _turn(self) -> bool:
         if self._session.read() or self._stops != self._job.stops:
@@ -118,7 +141,7 @@ class Runner:
         if self._is_default and self._session.outputs.has_terminal and not self._session.is_nccl_seen:
             return
         if not self._diagnoses.is_running and self._progress.is_stuck():
-            self._hang = hang = Hang.of(self._job.pid, self._progress.silent_for, self._stacks)
+            self._hang = hang = Hang.of(self._job.pid, self._progress.silent_for, self._stacks, self._handlers)
             self._tell(hang.stacks.notes)
             self._diagnoses.begin(lambda: self._session.items(self._environment, hang=hang))
 

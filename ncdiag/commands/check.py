@@ -101,6 +101,11 @@ def check(
     from ncdiag.commands._checks import restricted, wanted
 
     areas = wanted(only or ())
+    if stacks is StackMode.faulthandler:
+        from ncdiag.base.errors import UsageError
+
+        msg = "--stacks faulthandler is for ncdiag run: only a job that it starts can register faulthandler"
+        raise UsageError(msg)
 
     if wrapped is not None:
         from ncdiag.agent.wrap import leave_with_caller

@@ -45,7 +45,8 @@ def run(
         StackMode,
         typer.Option(
             help="Stacks of a job that hangs: of Python by py-spy, without stopping anything (auto), also of compiled "
-            "code, which stops each process for a moment (native), or none (never)."
+            "code, which stops each process for a moment (native), written by the processes themselves (faulthandler, "
+            "which auto also uses if py-spy may not read them), or none (never)."
         ),
     ] = StackMode.auto,
     options: Options,

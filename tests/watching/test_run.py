@@ -303,7 +303,7 @@ def test_nothing_else_is_changed(program: list[str], locale: str, ctrl_c: str) -
     env["LANG"] = locale
     shell = with_ctrl_c(ctrl_c)
     alone = subprocess.run([*shell, *job], capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)
-    line = [*shell, *program, "run", "-q", "--", *job]
+    line = [*shell, *program, "run", "-q", "--stacks", "never", "--", *job]
     watched = subprocess.run(line, capture_output=True, check=False, stdin=subprocess.DEVNULL, env=env)
     assert watched.stdout == alone.stdout
     assert b"LC_CTYPE" not in watched.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -15,12 +14,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from hanging import TRAIN, needs_py_spy, write_library
+from hanging import TRAIN, Hung, as_nobody, needs_py_spy, needs_root, write_library
 from processes import left_running, running, until
 
 from ncdiag.apps.watching import stacks
 
-needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
 MPIRUN = shutil.which("mpirun")
 
 
@@ -40,39 +38,6 @@ def train(tmp_path: Path) -> Path:
     write_library(tmp_path)
     (tmp_path / "train.py").write_text(TRAIN)
     return tmp_path / "train.py"
-
-
-class Hung:
-    """``ncdiag run`` on a job that hangs, until its first report is there; ``job`` are the words of the job."""
-
-    def __init__(
-        self, program: list[str], report: Path, mark: str, *words: str, job: list[str], first: str = ""
-    ) -> None:
-        argv = [*program, "run", "--hang-after", "2", "--format", "json", "-o", str(report), *words, "--", *job]
-        env = {
-            **os.environ,
-            "NCDIAG_TEST_JOB": mark,
-            "PATH": f"{first or Path(sys.executable).parent}:{os.environ['PATH']}",
-        }
-        self.process = subprocess.Popen(
-            argv, env=env, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )  # fmt: skip
-        assert until(report.exists)
-        self.report: dict[str, Any] = json.loads(report.read_text())
-        self.states = {
-            pid: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in running(mark)
-        }
-
-    def end(self) -> bytes:
-        """What ncdiag said."""
-        self.process.terminate()
-        self.process.send_signal(signal.SIGCONT)
-        return self.process.communicate()[1]
-
-    def title(self, name: str) -> str:
-        """The title of a finding, empty if the report does not have it."""
-        return next((str(each["title"]) for each in self.report["findings"] if each["name"] == name), "")
 
 
 @needs_py_spy
@@ -164,23 +129,6 @@ def sleeping() -> Iterator[int]:
         process.stdout.readline()
         yield process.pid
         process.kill()
-
-
-def as_nobody(ask: Callable[[], Any]) -> Any:  # noqa: ANN401  (what is asked)
-    """What a function returns in a process of another user, as data of JSON."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if not child:
-        os.setgroups([])
-        os.setresgid(65534, 65534, 65534)
-        os.setresuid(65534, 65534, 65534)
-        os.write(theirs, json.dumps(ask()).encode())
-        os._exit(0)
-    os.close(theirs)
-    with os.fdopen(ours) as answer:
-        text = answer.read()
-    os.waitpid(child, 0)
-    return json.loads(text)
 
 
 @needs_root

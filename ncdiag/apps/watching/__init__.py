@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ncdiag.base.faces import exported
 
 if TYPE_CHECKING:
-    from ncdiag.apps.watching import jobs, launch, place, settings, stacks, standing, torch
+    from ncdiag.apps.watching import handlers, jobs, launch, place, settings, stacks, standing, torch
     from ncdiag.apps.watching.follow import PIECE, Files
     from ncdiag.apps.watching.job import Job, die_of
     from ncdiag.apps.watching.judging import Judging
@@ -28,6 +28,7 @@ __all__ = [
     "Progress",
     "Session",
     "die_of",
+    "handlers",
     "jobs",
     "launch",
     "place",
@@ -39,7 +40,7 @@ __all__ = [
 __getattr__ = exported(
     __name__,
     {
-        "": ("jobs", "launch", "place", "settings", "stacks", "standing", "torch"),
+        "": ("handlers", "jobs", "launch", "place", "settings", "stacks", "standing", "torch"),
         "follow": ("Files", "PIECE"),
         "job": ("Job", "die_of"),
         "judging": ("Judging",),

@@ -16,6 +16,7 @@ import msgspec
 
 from ncdiag.apps.watching import dumps
 from ncdiag.apps.watching.follow import Files
+from ncdiag.apps.watching.handlers import Handlers
 from ncdiag.apps.watching.job import descendants
 from ncdiag.apps.watching.kernel import Kernel
 from ncdiag.apps.watching.outputs import Outputs
@@ -76,11 +77,11 @@ class Hang(msgspec.Struct, frozen=True):
     gpus: str = ""
 
     @classmethod
-    def of(cls, pid: int, seconds: float, mode: Mode) -> Hang:
-        """The hang of the job whose first process is ``pid``, as it is now."""
+    def of(cls, pid: int, seconds: float, mode: Mode, handlers: Handlers | None = None) -> Hang:
+        """The hang of the job whose first process is ``pid``, as it is now; ``handlers``: with which it was started."""
         pids = [pid, *descendants(pid)]
         states = "".join(f"{line}\n" for line in (silence(SILENT, seconds), *standing(pids)))
-        return cls(seconds, states, take(pids, mode), use())
+        return cls(seconds, states, take(pids, mode, handlers=handlers), use())
 
     def texts(self) -> Iterator[Text]:
         """The states, the stacks and the use of the GPUs, as input of a diagnosis."""

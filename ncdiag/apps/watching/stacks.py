@@ -22,9 +22,10 @@ from typing import Literal
 import msgspec
 
 from ncdiag.agent.run import Ran, run
+from ncdiag.apps.watching.handlers import YAMA, Handlers
 
-Mode = Literal["never", "auto", "native"]
-MODES: tuple[Mode, ...] = ("never", "auto", "native")
+Mode = Literal["never", "auto", "native", "faulthandler"]
+MODES: tuple[Mode, ...] = ("never", "auto", "native", "faulthandler")
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 """Variables in which launchers give a process its rank number."""
 ABSENT = "Python stacks of the processes (py-spy is not installed: pip install py-spy, or the extra 'stacks' of ncdiag)"
@@ -35,7 +36,6 @@ _ALL = 10.0
 _AT_ONCE = 8
 _MOST = 256
 """Maximum number of processes whose stacks are taken."""
-_YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 _REFUSED = ("Permission", "Operation not permitted", "os error 1)", "os error 13)")
 
 
@@ -56,28 +56,46 @@ class Stacks(msgspec.Struct, frozen=True):
         return (*(f"not read: {phrase}" for phrase in self.missing), *([stopped] if self.stopped else []))
 
 
-def take(pids: Sequence[int], mode: Mode, proc: Path = Path("/proc"), yama: Path = _YAMA) -> Stacks:
-    """Take the stacks of those processes that run Python, several at once; of the processes of one rank, the first."""
+def take(
+    pids: Sequence[int], mode: Mode, proc: Path = Path("/proc"), yama: Path = YAMA, handlers: Handlers | None = None
+) -> Stacks:  # fmt: skip
+    """Take the stacks of those processes that run Python, several at once; of the processes of one rank, the first.
+
+    Those that registered with ``handlers`` write theirs, py-spy reads the others.
+    """
     if mode == "never":
         return Stacks()
     py_spy = program()
     wanted = list(_first_of_each_rank(pids[:_MOST], proc))
+    written = handlers.take([pid for pid, _ in wanted], proc) if handlers is not None else {}
+    own = "".join(_marked(_headed(pid, written[pid]), rank) for pid, rank in wanted if pid in written)
+    wanted = [(pid, rank) for pid, rank in wanted if pid not in written]
     if py_spy is None:
-        return Stacks(missing=(ABSENT,) if wanted else ())
+        return Stacks(own, (ABSENT,) if wanted else ())
     end = time.monotonic() + _ALL
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         taken = list(pool.map(lambda pid: _taken(py_spy, pid, mode, proc, end), [pid for pid, _ in wanted]))
-    texts: list[str] = []
+    texts = [own]
     refusals: dict[str, list[int]] = defaultdict(list)
     for (pid, rank), (ran, _) in zip(wanted, taken, strict=True):
         output = ran.output.decode("utf-8", "replace")
         if ran.status == 0 and output.strip():
-            mark = "" if rank is None else f"[rank{rank}]: "
-            texts += [f"{mark}{line}\n" for line in output.splitlines() if line.strip()]
+            texts.append(_marked(output, rank))
         elif (proc / str(pid)).exists():
             refusals[_why(ran, py_spy, yama)].append(pid)
     missing = tuple(f"Python stacks of {_count(pids)} ({_filled(why, pids[0])})" for why, pids in refusals.items())
     return Stacks("".join(texts), missing, max((seconds for _, seconds in taken), default=0.0))
+
+
+def _headed(pid: int, text: str) -> str:
+    """The stacks of a process, as faulthandler writes them, after a line like the first one of py-spy."""
+    return f"Process {pid}: python\n{text}"
+
+
+def _marked(text: str, rank: str | None) -> str:
+    """The lines that are not empty, each with the rank number in front if it is known."""
+    mark = "" if rank is None else f"[rank{rank}]: "
+    return "".join(f"{mark}{line}\n" for line in text.splitlines() if line.strip())
 
 
 def program() -> str | None:
