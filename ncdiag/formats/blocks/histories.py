@@ -102,10 +102,11 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def closed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """A ticket or a report whose own field says that it is closed: to the end of the text."""
-    field = next((index for index, line in enumerate(lines) if _CLOSED.match(line)), None)
-    if field is not None:
-        yield 0, len(lines) - 1
+    """The paragraphs of tickets and reports whose own field says that they are closed."""
+    for index, line in enumerate(lines):
+        if _CLOSED.match(line):
+            first = next((at + 1 for at in range(index, -1, -1) if not lines[at].strip()), 0)
+            yield first, next((at - 1 for at in range(index, len(lines)) if not lines[at].strip()), len(lines) - 1)
 
 
 def tickets(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
