@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 NCCL_VERSIONS ?= 2.18.3 2.21.5 2.27.7 2.32.3
 LAB_CASES ?= 1000
+TORCH_WHEELS ?= https://download.pytorch.org/whl/cpu
 PYTHONS ?= python3.10 python3.14
 
 .PHONY: demo docs all test sweep coverage shared quick translated diff cases signs variables defects lint format types wheel bench fuzz lab man clean
@@ -123,6 +124,8 @@ lab: $(VENV)/.installed-dev
 	    $(BIN)/python -m pytest tests/nccl $(ARGS) || exit 1; \
 	done
 	@echo "== a kill for lack of memory"; NCDIAG_OOM=1 $(BIN)/python -m pytest tests/watching/test_ends.py
+	@echo "== jobs of PyTorch"; $(PYTHON) -m venv .cache/torch && .cache/torch/bin/pip install -q torch numpy --index-url $(TORCH_WHEELS)
+	NCDIAG_TORCH=$(CURDIR)/.cache/torch/bin/python $(BIN)/python -m pytest -n 0 tests/watching/test_torch.py
 	@echo "== 100 hosts"; NCDIAG_HOSTS=100 $(BIN)/python -m pytest tests/cluster
 	@echo "== 200 analyses of ten users"; NCDIAG_LOAD=20 $(BIN)/python -m pytest --timeout 1200 tests/serve/test_load.py
 	@echo "== coverage"; $(MAKE) coverage
