@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import is_stuck
@@ -115,20 +115,26 @@ def _processes(job: Job, view: View) -> list[str]:
 
 
 def _names(events: list[Event], view: View) -> str:
-    """``rank 3 (PID 4711)``, ``python (PID 4711)``; several alike: ``8 processes (ranks 0-7)``."""
+    """``rank 3 (PID 4711)``, ``python (PID 4711)``; several alike: ``8 processes (ranks 0-7)``.
+
+    The hosts are named if processes of several hosts were examined: ``rank 3 on n2 (PID 4711)``.
+    """
     ranks = [number for event in events if (number := _rank_number(event, view)) is not None]
+    hosts = {event.host for event in events if event.host}
+    place = f" on {fold_hosts(hosts)}" if hosts and len({event.host for event in _states(view.job)}) > 1 else ""
     if len(events) == 1:
         name = f"rank {ranks[0]}" if ranks else events[0].fields.get("name")
-        return f"{name} (PID {events[0].pid})"
-    return f"{len(events)} processes" + (f" (ranks {fold_ranks(ranks)})" if ranks else "")
+        return f"{name}{place} (PID {events[0].pid})"
+    return f"{len(events)} processes{place}" + (f" (ranks {fold_ranks(ranks)})" if ranks else "")
 
 
 def _rank_number(event: Event, view: View) -> int | None:
-    """The rank of a process, by the log of NCCL, else by its stack."""
+    """The rank of a process, by the log of NCCL, else by its stack. Hosts may have the same process ids."""
     rank = rank_of(event, view)
     if rank is not None and rank.rank is not None:
         return rank.rank
-    return next((dump.rank for dump in view.job.stack_dumps if event.pid is not None and dump.pid == event.pid), None)
+    own = (dump for dump in view.job.stack_dumps if event.pid is not None and dump.pid == event.pid)
+    return next((dump.rank for dump in own if None in {dump.host, event.host} or dump.host == event.host), None)
 
 
 def _state_text(letter: str, wchan: str, count: int) -> str:
