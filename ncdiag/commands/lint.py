@@ -96,9 +96,7 @@ def lint(  # noqa: PLR0917  (typer's parameters)
     ] = FailOn.error,
     fail_on_no_effect: Annotated[
         bool,
-        typer.Option(
-            "--fail-on-no-effect", help="Exit with code 1 also for a setting that has no effect."
-        ),
+        typer.Option("--fail-on-no-effect", help="Exit with code 1 also for a setting that has no effect."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
     lang: Lang = None,

@@ -321,11 +321,11 @@ def _lines_of_rdma(view: View) -> tuple[Span, ...]:
     """The lines that show another network than sockets in use; empty if any shows sockets."""
     ranks = [rank for rank in view.job.ranks if rank.net is not None]
     providers = [event for event in view.job.events if event.event == "ofi-provider"]
-    others = [rank for rank in ranks if rank.net == "Socket"] or [
-        e for e in providers if e.fields.get("provider") != "efa"
-    ]
+    sockets = any(rank.net == "Socket" for rank in ranks)
+    if sockets or any(event.fields.get("provider") != "efa" for event in providers):
+        return ()
     spans = [rank.provenance.get("net") for rank in ranks] + [event.provenance.get("") for event in providers]
-    return () if others else tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
+    return tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
 
 
 def _of_trial(label: str, view: View) -> Iterator[Span]:
