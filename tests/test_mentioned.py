@@ -96,3 +96,14 @@ REPORTS = {
 @pytest.mark.parametrize("text", REPORTS.values(), ids=REPORTS)
 def test_a_message_that_somebody_reports_is_no_quotation(text: str) -> None:
     assert "cuda-out-of-memory" in claims(judged(f"{text}\n"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mpirun noticed that process rank 3 with PID 77 on node n1 exited on signal 11 (Segmentation fault).",
+        "Primary job  terminated normally, but 1 process returned a non-zero exit code.",
+    ],
+)
+def test_a_sentence_of_a_program_reports(line: str) -> None:
+    assert claims(judged(f"{line}\n"))

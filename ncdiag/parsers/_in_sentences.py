@@ -1,6 +1,7 @@
-"""Messages that are named in the middle of a sentence: words of a person come before them on the line.
+"""Messages that are named in the middle of a sentence: words of a person and an opening mark come before them.
 
-A program's message begins its line, or follows a head (a time, a process, a level) or another message and a colon.
+A program's message begins its line, or follows a head (a time, a process, a level), another message and a colon, or
+words of the program, without a quotation mark.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from ncdiag.parsers._events import find
 
 _LONGEST, _LINES, _PLACES = 600, 60, 40
 """Maximum number of characters of a line, of lines, and of words of a line that are checked."""
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"(?<!\S)\S|(?<=[\"'`\u201c\u300c{<])\S")
+"""The beginning of a word, also after a mark that opens a quotation."""
 _NAMED = lazy_regex(r"[^\W\d_]{2,}[^\w:]{1,3}[^\W\d_]|[\u3400-\u9fff]{2}|\\[a-z]+\{")
 """Two words of a person in a row, or a command of LaTeX."""
+_OPENS = lazy_regex(r"[\"'`\u201c\u300c{<]$|^\s*(?:#|//|/\*|--|;|%)\s")
+"""A mark that opens a quotation before the message, or a comment that it is in."""
 _ENDS = lazy_regex(r"(?::|[\])>]|->|\s[-|])[\s\"'`\u201c(\[{]*$")
 """The end of a head, or of a message that passes another one on."""
 _PRINTED = lazy_regex(
@@ -45,11 +49,12 @@ def in_sentences(observations: Iterable[Observation], lines: Sequence[str]) -> I
 
 
 def _is_of_a_sentence(head: str) -> bool:
-    return _NAMED.search(head) is not None and not any(form.search(head) for form in (_ENDS, _PRINTED, _FAILS))
+    begins = _NAMED.search(head) is not None and _OPENS.search(head) is not None
+    return begins and not any(form.search(head) for form in (_ENDS, _PRINTED, _FAILS))
 
 
 def _head(line: str, event: str) -> str:
-    """What is before the message of the event; empty if the line does not have it."""
+    """What is before the message of the event, with an opening mark; empty if the line does not have it."""
     begin = None
     for word in list(_WORD.finditer(line))[:_PLACES]:
         if not any(found.event == event for found in find(line[word.start() :])):
