@@ -114,3 +114,11 @@ def test_nobody_asks_for_mentions_where_only_counters_are(kind: str, monkeypatch
     assert not asked
     judged(f"{text(kind, MANY)}{FAILURE}\n")
     assert asked
+
+
+def test_failures_in_the_log_of_another_system_are_mentions() -> None:
+    line = "Jun 15 02:04:59 combo sshd(pam_unix)[{}]: authentication failure; logname= uid=0 euid=0 tty=NODEVssh"
+    log = "".join(f"{line.format(number)}\n" for number in range(100, 140))
+    (reading,) = read_all([TextSource.of_bytes("x", log.encode())]).readings
+    assert reading.mentioned
+    assert not [found for found in reading.observations if found.entity == "Event"]

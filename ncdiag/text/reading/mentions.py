@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SAID = frozenset({"Event", "Complaint", "Trial", "Rank", "Communicator", "Connection", "RunLabel", "Timeout"})
 """What happened, as a line reports it. Settings, launch lines and outputs in a document are still checked for risks."""
+_COUNTED = frozenset({"progress-step", "progress-bar"})
+"""Events of counters, which no document reports as a failure."""
 _JOB = frozenset({"Event", "Rank", "Communicator"})
 """What shows that a job ran: beside it, nothing that a document says is a fact of that job."""
 _JOINED = 20
@@ -38,8 +40,8 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
 
 
 def _reports(found: Observation) -> bool:
-    """True if the observation is of something that happened, other than that a program runs and how far it is."""
-    return found.entity in _SAID and found.fields.get("kind") != "fact"
+    """True if the observation is of something that happened, other than how far a program is."""
+    return found.entity in _SAID and found.fields.get("event") not in _COUNTED
 
 
 def without_other_systems(reading: Reading) -> Reading:
