@@ -10,6 +10,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.cells import alone
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
 from ncdiag.formats.secrets.pairs import value_at
+from ncdiag.formats.secrets.signed import Signed
 
 __all__ = ["PRIVATE_KEY", "Block", "opened"]
 
@@ -21,11 +22,11 @@ _BODY = lazy_regex(
     r"(?:.{0,80}[\s>|\"'+])?[A-Za-z0-9+/]{10,}={0,2}(?:\\n|[\"',\s])*$|[\s>|]*(?:Proc-Type|DEK-Info"
     r"|Comment|Version|Hash|Charset):|[\s>|]*[A-Za-z0-9+/]{1,12}={1,2}[\"',\s]*$|[\s>|]*$"
 )
-_PUTTY = lazy_regex(r"Private-Lines: (?P<lines>\d{1,3})\s*$")
+_PUTTY = Signed(r"Private-Lines: (?P<lines>\d{1,3})\s*$")
 _CELL = lazy_regex(r"\s*(?:<[^<>]{1,200}>\s*)+(?P<value>[^<>\s]{2,4000})\s*</")
 _FIELD = lazy_regex(r"(?P<indent>[\s>|]*(?:- )?)[\"']?(?P<name>[\w./-]{1,120})[\"']?\s?:(?P<rest>\s.*)?$")
 _SCALAR = lazy_regex(r"\s*(?:!!?\w+\s+)?(?:[|>][+-]?\d?[+-]?)?\s*(?:#.*)?$")
-_DATA = lazy_regex(r"(?P<indent>[\s>]*)[\"']?(?P<name>data|stringData)[\"']?\s?:\s*\{?\s*$")
+_DATA = Signed(r"(?P<indent>[\s>]*)[\"']?(?P<name>data|stringData)[\"']?\s?:\s*\{?\s*$")
 _KIND = lazy_regex(r"[\s>{,]*[\"']?kind[\"']?\s?:\s?[\"']?(?P<kind>\w+)")
 _DOCUMENT = lazy_regex(r"[\s>]*---\s*$")
 _VALUE = lazy_regex(
@@ -34,7 +35,7 @@ _VALUE = lazy_regex(
     re.IGNORECASE,
 )
 _ALONE = lazy_regex(r"(?:.{0,300}[\s\"'\[(]|^)--?(?P<name>[A-Za-z][\w-]{1,60})[\"']?\s?,?\s*\\?\s*$")
-_SHOWS = lazy_regex(
+_SHOWS = Signed(
     r"(?:^|[$#%>]\s+|\+\s)(?:sudo\s+)?(?:(?:cat|head|tail|base64|more|less|xxd"
     r"|type)\s+(?:-\w+\s+){0,3}\S{0,200}?(?:token|secret|passw|passwd|credential|api[_-]?key|\.key|/key|munge"
     r"|\.pw)\S{0,80}|(?:echo|printenv|print)\s+\"?\$?\{?(?P<name>[A-Za-z_]\w{1,80})\}?\"?"
@@ -44,7 +45,7 @@ _SHOWS = lazy_regex(
     r"|kubeadm token (?:create|list)|docker swarm join-token|mungekey|create-munge-key"
     r"|head -c \d+ /dev/u?random)\b.*)\s*(?:[|].{0,100})?$"
 )
-_ASKED = lazy_regex(
+_ASKED = Signed(
     r"(?:.{0,200}\b)?(?:pass(?:word|phrase|code)|token|secret|api[ -]?key|access[ -]?key|otp|pin"
     r"|credential)s?(?:\s\[[^\]]{0,60}\]|\sfor\s\S{1,60}|\s\([^)]{0,60}\)|\s(?:is|was))?\s?[:?]\s*$",
     re.IGNORECASE,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.layers import views
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
+from ncdiag.formats.secrets.signed import Signed
 from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["Header", "alone", "beside", "header"]
@@ -17,9 +18,7 @@ _MARKS = "\t|\u2502\u2503\u2551;,"
 _LIMIT, _CELLS = 20_000, 200
 """Maximum length of a row, and maximum number of its cells."""
 _NAME = lazy_regex(r"[\"'`*]{0,3}(?P<name>[A-Za-z_][\w.-]{0,80}(?: [A-Za-z][\w-]{1,20}){0,2}):?[\"'`*]{0,3}\Z")
-_INSERTED = lazy_regex(
-    r"\((?P<names>[\w\s,\"`\[\].]{3,2000})\)\s{0,20}(?i:values)\s{0,20}\((?P<values>[^()]{3,4000})\)"
-)
+_INSERTED = Signed(r"\((?P<names>[\w\s,\"`\[\].]{3,2000})\)\s{0,20}(?i:values)\s{0,20}\((?P<values>[^()]{3,4000})\)")
 _RULE = lazy_regex(r"[\s:|+=\u2500-\u257f-]*\Z")
 _QUOTES = "\"'`*"
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random
 from ncdiag.formats.secrets.pairs import value_at
+from ncdiag.formats.secrets.signed import Signed
 from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["commands"]
@@ -37,31 +38,31 @@ _FLAGS: dict[str, str] = {
 }  # fmt: skip
 """Programs and the letters of options whose value is a secret; ``=``: only if it is joined to the letter."""
 _LETTERS = {name: flags for names, flags in _FLAGS.items() for name in names.split("|") if flags}
-_PROGRAM = lazy_regex(r"(?:^|(?<=[\s/|;&(\"'`\[$+,>=]))(?P<program>[a-z][\w-]{1,24})(?=[\s\"',])")
+_PROGRAM = Signed(rf"(?:^|(?<=[\s/|;&(\"'`\[$+,>=]))(?P<program>{'|'.join(map(re.escape, _LETTERS))})(?=[\s\"',])")
 _PAIR_OPTIONS = lazy_regex(
     r"(?<![\w-])(?:-u|--user|-U|--proxy-user|-a|--auth|--creds|--src-creds|--dest-creds|--credentials|--http-user"
     r"|--basic-auth|--userpass|-user)"
     r"(?:[ \t=]{1,4}|[\"'],\s?)?[\"']?(?P<user>[^\s:\"'%/=]{0,80})[:%](?P<secret>[^\s\"'|;]{2,400})"
 )
 """``curl -u kim:x``, ``smbclient -U kim%x``, ``skopeo --creds kim:x``."""
-_PAIRED = lazy_regex(
+_PAIRED = Signed(
     r"\b(?:curl|wget|https?|xh|smbclient|rpcclient|skopeo|podman|buildah|rclone|hey|ab|siege|lftp"
     r"|crane|ffuf|restic|minio|artifactory|mcli|podman-remote|rpcclient|aria2c|rest|hurl|httpie|elasticdump|es)\b"
     r"|--\w*(?:creds|credentials|auth|userpass)\b"
 )
-_SAID = lazy_regex(
+_SAID = Signed(
     r"\b(?:login|logon|authtoken|add-authtoken|set-token|set_token|setToken|auth:token|token:set|set-api-key"
     r"|api-key|apikey|api_key|authkey|configure|init|key|activate"
     r"|with-token|--with-token|auth|redeem|register|unlock|unseal|join|--key|-key|-token|secret-key"
     r"|account)[ \t]{1,4}(?:--relogin[ \t]|set[ \t]|add[ \t]|-\w[ \t])?[\"']?(?P<secret>[\w.+/=~:-]{16,2000})"
 )
 """``wandb login x``, ``ngrok authtoken x``, ``vault operator unseal x``: followed by a random word."""
-_LOGIN = lazy_regex(
+_LOGIN = Signed(
     r"\b(?:(?:wandb|vault|comet|swanlab|neptune|clearml|ngc|pulumi|fly|hf"
     r"|huggingface-cli)[ \t]+login|authtoken|add-authtoken|set[ \t]api-key|api-key[ \t]set"
     r"|apikey[ \t]set)[ \t]{1,4}(?:--?\w[\w-]*[ \t]){0,3}[\"']?(?P<secret>[^\s\"'-][^\s\"']{4,400})"
 )
-_PLACES = lazy_regex(
+_PLACES = Signed(
     r"\b(?:requirepass|masterauth|rabbitmqctl[ \t]+(?:add_user|change_password|authenticate_user)[ \t]+\S{1,80}"
     r"|(?:mc|mcli)[ \t]+(?:alias[ \t]+set|config[ \t]+host[ \t]+add)[ \t]+\S{1,80}[ \t]+\S{1,200}(?:[ \t]+\S{1,200})?"
     r"|htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*(?:[ \t]+(?!-)\S{1,200}){1,2}|wpa_passphrase[ \t]+\S{1,80}"
@@ -90,15 +91,29 @@ _PLACES = lazy_regex(
     r"|nmcli.{0,200}[ \t]password|/pass|/password|/pw)[ \t:]{1,4}(?:s:)?"
 )
 """Text before a secret that only its position identifies: commands, SQL and configurations of switches."""
-_LITERALS = lazy_regex(
+_LITERALS = Signed(
     r"(?<![\w-])(?:-b|--cookie)[ =][\"']?[\w.-]{1,60}=|--from-literal[= ][\"']?[\w.-]{1,80}="
     r"|\bvault[ \t]+(?:kv[ \t]+)?(?:put|write|patch)[ \t]+\S{1,200}(?:[ \t]+[\w.-]{1,60}=)"
     r"|\bpass(?=:[^\s/])(?<=[ =\"']pass):|--env-secret[= ]\w+=|--set(?:-string)?[= ][\w.]{0,60}(?:[Pp]ass|[Tt]oken"
     r"|[Ss]ecret|[Kk]ey)\w*=|set-password[ \t]+\S+[ \t]+|/p:|\bsend(?:[ \t]+--)?[ \t]+(?=\"[^\"]+\\[rn])"
-    r"|--passphrase[ =]|otpauth://\S{0,100}secret="
+    r"|--passphrase[ =]|otpauth://\S{0,100}secret=",
+    signs=(
+        "-b",
+        "--cookie",
+        "--from-literal",
+        "vault",
+        "pass:",
+        "--env-secret",
+        "--set",
+        "set-password",
+        "/p:",
+        "send",
+        "--passphrase",
+        "otpauth",
+    ),
 )
 _MORE = lazy_regex(r"(?<=[ \t])[\w.-]{1,60}=")
-_WRITERS = lazy_regex(
+_WRITERS = Signed(
     r"\b(?:echo|printf|print|write-output"
     r"|Write-Host)\b(?P<args>(?:[^|<>;&]|&(?!&)){1,4000})(?P<to>[|<>]{1,2})(?P<rest>.{0,200})",
     re.IGNORECASE,
@@ -109,7 +124,7 @@ _TAKERS = lazy_regex(
     r"|--batch|registry|\bauth\b",
     re.IGNORECASE,
 )
-_HERE = lazy_regex(r"(?P<before>.{0,200})<<<[ \t]{0,4}(?=\S)")
+_HERE = Signed(r"(?P<before>.{0,200})<<<[ \t]{0,4}(?=\S)")
 _WORD = lazy_regex(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\"']+")
 _SUDO = lazy_regex(
     r"\bsudo\b|\bkinit\b|passw|login|token|secret|\bgpg\b|cryptsetup|--with|stdin|\bsu\b"
@@ -148,7 +163,7 @@ def _logins(line: str) -> Iterator[Span]:
 
 _ADDRESS = lazy_regex(r"[\w.-]+/[\w./:-]+$|[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:/|$)|\w+://")
 _SERVER = lazy_regex(r"\w+://|[a-z0-9-]+(?:\.[a-z0-9-]+){2,}$")
-_BOTH_QUOTED = lazy_regex(
+_BOTH_QUOTED = Signed(
     r"(?i:auth|login|credentials?|creds|basicauth|connect|userpass)\w{0,20}[\"']?\s?(?:[=:(]"
     r"|=>)\s?[(\[]?\s?[\"'][^\"']{0,80}[\"']\s?,\s?[\"'](?P<secret>[^\"']{3,400})[\"']\s?[)\]]"
 )
@@ -169,7 +184,7 @@ def _ends(line: str) -> Iterator[int]:
 
 def _options(line: str) -> Iterator[Span]:
     """``-p x`` and ``-px`` of programs with such an option for a secret."""
-    programs = [found for found in _PROGRAM.finditer(line) if found["program"] in _LETTERS]
+    programs = list(_PROGRAM.finditer(line))
     for number, found in enumerate(programs):
         end = programs[number + 1].start() if number + 1 < len(programs) else len(line)
         letters = _LETTERS[found["program"]]

@@ -9,6 +9,7 @@ from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.chance import in_run
 from ncdiag.formats.secrets.layers import as_text, views
+from ncdiag.formats.secrets.shapes import ZEROS
 
 __all__ = ["Hiding"]
 
@@ -57,12 +58,12 @@ class Hiding:
 
     def lines(self, lines: Sequence[str]) -> list[str]:
         """Consecutive lines without their secrets."""
-        wanted = [index for index, line in enumerate(lines) if _may_hold(line)]
+        wanted = {index: _shape(line) for index, line in enumerate(lines) if _may_hold(line)}
         if not wanted and not self._hidden:
             return list(lines)
         from ncdiag.formats.secrets.remover import Secrets  # most inputs hold no secret
 
-        found = Secrets(None, self._known).part(lines, wanted)
+        found = Secrets(None, self._known).searched(lines, wanted)
         made = [self._spread(found.get(index) or self._hidden.get(line, line)) for index, line in enumerate(lines)]
         self._hidden.update((line, new) for line, new in zip(lines, made, strict=True) if line != new)
         return made
@@ -86,11 +87,15 @@ class Hiding:
         return line if pattern is None else pattern.sub(HIDDEN, line)
 
 
+def _shape(line: str) -> bytes:
+    return line.encode("utf-8", "surrogatepass").translate(ZEROS)
+
+
 def _may_hold(line: str) -> bool:
     """True if the line may contain a secret, or begin lines that do."""
     low = line.lower()
-    if any(word in low for word in _WORDS) or ("@" in low and _USER.search(low)):
+    if any(map(low.__contains__, _WORDS)) or ("@" in low and _USER.search(low)):
         return True
-    if any(mark in line for mark in _MARKS) and any(_may_hold(view.text) for view in views(line)):
+    if any(map(line.__contains__, _MARKS)) and any(_may_hold(view.text) for view in views(line)):
         return True
     return any(in_run(run) or ((text := as_text(run)) and _may_hold(text)) for run in _RUN.findall(line))

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, promise
+from ncdiag.formats.secrets.signed import Signed
 from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["phrases"]
 
-_SET = lazy_regex(
+_SET = Signed(
     r"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{1,80})[\"'`]?(?: (?:is|was|has been|has|to be|env|environment|variable)){0,3}"
     r" (?:set|changed|overridden|reset|defined|exported|updated)"
     r"(?: (?:by|in|from|via|through)(?: [\w./-]{1,40}){1,4}?)?"
     r" (?:to|as|=|with value):? ?[\"'`]?(?P<value>[^\s\"'`]{2,4000})"
 )
-_ASKED = lazy_regex(
+_ASKED = Signed(
     r"(?:^|[\s:\]>(])(?P<verb>(?:enter|paste|type|input|provide|give)\b.{0,60}?)?(?P<what>pass(?:word|phrase|code)|pin|otp"
     r"|(?:api|access|auth\w*|secret|personal)?[ _-]?(?:token|key)|secret)s?\b(?P<rest>.{0,140}?): ?"
     r"(?P<value>\S{3,4000})\s*$",
@@ -28,10 +29,8 @@ _OF_PROMPT = lazy_regex(
     r"|.{0,100}\bhit enter\b.{0,60})?\Z",
     re.IGNORECASE,
 )
-_WRITTEN = lazy_regex(
-    r"(?P<name>[\w-]{2,60})[= ]<\(\s{0,4}(?:echo|printf)\s+(?:-n\s+)?[\"']?(?P<value>[^\s\"')]{2,4000})"
-)
-_ATTRIBUTE = lazy_regex(
+_WRITTEN = Signed(r"(?P<name>[\w-]{2,60})[= ]<\(\s{0,4}(?:echo|printf)\s+(?:-n\s+)?[\"']?(?P<value>[^\s\"')]{2,4000})")
+_ATTRIBUTE = Signed(
     r"\b(?:name|key|id)=[\"'](?P<name>[\w.-]{2,80})[\"'][^<>]{0,200}>\s{0,20}(?P<value>[^<>\s]{2,4000})\s{0,20}</"
 )
 _TAIL = ".,;"

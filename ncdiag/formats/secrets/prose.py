@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random
+from ncdiag.formats.secrets.signed import Signed
 from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["prose"]
@@ -31,23 +32,23 @@ _AS = (
     r"|as follows|this|to|=|:)\s{0,3}:?\s{1,3}){0,3}"
 )
 _OPEN = r"[\"'`\u201c\u2018\u00ab\u201e*_(<\[]{0,3}"
-_SAID = lazy_regex(
+_SAID = Signed(
     rf"(?<![\w-]){_WHAT}(?:\s\(\S{{1,40}}\)"
     rf")?{_OF}{_IS}{_AS}{_OPEN}(?P<value>[^\s\"'`\u201d\u2019\u00bb]{{3,400}})",
     re.IGNORECASE,
 )
-_USED = lazy_regex(
+_USED = Signed(
     rf"\b(?:use|using|with|try|enter|typed?|the|my|our|your|new|old|default|root|admin|temporary|shared|user"
     rf"|account|and|set|sent|paste|pasted)\s{{1,3}}(?:[a-z]{{2,12}}\s)?{_WHAT}\s{{1,3}}(?:(?:to"
     rf"|as)\s{{1,3}})?{_OPEN}(?P<value>[^\s\"'`\u201d\u2019\u00bb]{{4,400}})",
     re.IGNORECASE,
 )
-_NETRC = lazy_regex(
+_NETRC = Signed(
     r"\b(?:login|machine|account|default|user"
     r"|username)\s{1,8}\S{1,200}(?:\s{1,8}\S{1,200}){0,4}?\s{1,8}(?:password|passwd|pass)\s{1,8}(?P<value>\S{1,400})"
 )
-_NETRC_LINE = lazy_regex(r"\s{0,40}(?:password|passwd|account)[ \t]{1,8}(?P<value>\S{1,400})\s*$")
-_BOTH = lazy_regex(
+_NETRC_LINE = Signed(r"\s{0,40}(?:password|passwd|account)[ \t]{1,8}(?P<value>\S{1,400})\s*$")
+_BOTH = Signed(
     r"\b(?:cred(?:ential)?s?|log ?-?in|log(?:ged)? in|sign in|user(?:name)?\s?/\s?(?:pass(?:word)?|pw|pwd)"
     r"|user:pass(?:word)?|account|user and password|auth|authenticate)\b"
     r"(?:\s{1,3}(?:is|are|was|were|with|as|using|details|info|data|for|to|on|the|credentials|creds|user|bmc|host"
@@ -57,26 +58,42 @@ _BOTH = lazy_regex(
     re.IGNORECASE,
 )
 _STRONG = lazy_regex(r"(?=\S{8})(?=\S*\d)(?=\S*[a-z])(?=\S*(?:[A-Z]|[!@#$%^&*+?~]))")
-_BESIDE = lazy_regex(
+_BESIDE = Signed(
     r"(?<![\w-])(?:pass[ -]?words?|passwd|pass[ -]?phrases?|pwd|pw|pass|secrets?|tokens?|cred(?:ential)?s?"
     r"|[a-z]{2,12}[ -]keys?)[ \t]{1,3}"
     r"[\"'`(<]?(?P<value>[^\s\"'`]{8,400})|(?:=\w{1,40}|\b(?:bind|as|user"
     r"|login)\b.{0,60}) / (?P<after>[^\s\"'`]{8,200})",
     re.IGNORECASE,
+    ("pass", "pwd", "pw", "secret", "token", "cred", "key", " / "),
 )
 """A word next to a word for a secret; it counts if it mixes lower and upper case letters, digits and signs."""
-_SHORT = lazy_regex(
+_GIVEN = Signed(
     r"\b(?:use|using|used|with|typed?|enter|entered|have|set|put|send|sent"
-    r"|gave)\s{1,3}[\"'`]?(?P<as>[^\s\"'`]{5,200})[\"'`]?\s{1,3}(?:as|for)\s(?:the\s|my\s|a\s|your\s|our\s"
-    r"|its\s)?(?:[a-z]{1,12}\s)?(?:pass|pw|token|secret|api[ -]?key|key)\w{0,6}\b|"
+    r"|gave)\s{1,3}[\"'`]?(?P<value>[^\s\"'`]{5,200})[\"'`]?\s{1,3}(?:as|for)\s(?:the\s|my\s|a\s|your\s|our\s"
+    r"|its\s)?(?:[a-z]{1,12}\s)?(?:pass|pw|token|secret|api[ -]?key|key)\w{0,6}\b",
+    re.IGNORECASE,
+)
+_TRIED = Signed(
+    r"\b(?:use|with|try|as)\s[\"'`]?[A-Za-z_][\w.-]{1,40}\s?[/:]\s?(?P<value>[^\s\"'`/:]{4,200})[\"'`]?\s(?:to|for"
+    r"|when|if)\s(?:log|sign|connect|auth|get|access|ssh)",
+    re.IGNORECASE,
+)
+_FIELDS = lazy_regex(
     r"\b(?:u|user|usr|username|login|id)\s?[:=]\s?[^\s,;/]{1,60}[\s,;/]{1,3}(?:p|pw|pass|pwd"
-    r"|password)\s?[:=]\s?[\"'`]?(?P<value>[^\s\"'`]{3,200})"
-    r"|\b(?:use|with|try|as)\s[\"'`]?[A-Za-z_][\w.-]{1,40}\s?[/:]\s?(?P<other>[^\s\"'`/:]{4,200})[\"'`]?\s(?:to|for"
-    r"|when|if)\s(?:log|sign|connect|auth|get|access|ssh)"
-    r"|^[a-z_][\w.-]{1,40}:(?P<alone>(?=[^\s:]*\d)(?=[^\s:]*[A-Za-z])(?=[^\s:]*[^\w\s.:/-]"
+    r"|password)\s?[:=]\s?[\"'`]?(?P<value>[^\s\"'`]{3,200})",
+    re.IGNORECASE,
+)
+_ALONE = lazy_regex(
+    r"[a-z_][\w.-]{1,40}:(?P<value>(?=[^\s:]*\d)(?=[^\s:]*[A-Za-z])(?=[^\s:]*[^\w\s.:/-]"
     r"|[^\s:]*(?-i:[A-Z]))(?!\S*\.{3})[^\s:/@<>\[\](),=]{8,80})$",
     re.IGNORECASE,
 )
+_SHORT: tuple[tuple[Signed | re.Pattern[str], Promise], ...] = (
+    (_GIVEN, Promise.LIKELY),
+    (_TRIED, Promise.PASSWORD),
+    (_FIELDS, Promise.PASSWORD),
+)
+"""A user and a password in a few words, with what these words announce."""
 _END = lazy_regex(r"(?:[.,;:!?)\]>*_\u201d\u2019\u00bb\"'`]|\.{3})+$")
 _PASSES = lazy_regex(
     r"(?:pass$|pass[ -]?w|passwd|pass[ -]?phr|pwd|pw$|passwort|kennwort|contrase|mot de|senha|wachtw|pin"
@@ -99,15 +116,15 @@ def prose(line: str) -> Iterator[Span]:
             yield from _checked(found, said=True)
     for found in _USED.finditer(line):
         yield from _checked(found, said=False)
-    for form in (_NETRC, _NETRC_LINE):
-        fields = form.search(line)
+    for fields in (_NETRC.search(line), _NETRC_LINE.search(line)):
         if fields and is_value(fields["value"], Promise.PASSWORD):
             yield fields.span("value")
     yield from _beside(line)
-    for found in _SHORT.finditer(line):
-        group = found.lastgroup or "value"
-        if is_value(found[group], Promise.LIKELY if group in {"alone", "as"} else Promise.PASSWORD):
-            yield found.span(group)
+    for form, promised in _SHORT:
+        yield from (found.span("value") for found in form.finditer(line) if is_value(found["value"], promised))
+    alone = _ALONE.match(line)
+    if alone and is_value(alone["value"], Promise.LIKELY):
+        yield alone.span("value")
     for found in _BOTH.finditer(line):
         span = _without_end(found)
         value = line[slice(*span)]

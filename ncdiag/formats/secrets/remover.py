@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
@@ -15,6 +16,7 @@ from ncdiag.formats.secrets.layers import as_text, views
 from ncdiag.formats.secrets.names import Promise, looks_random
 from ncdiag.formats.secrets.pairs import named_apart, value_at
 from ncdiag.formats.secrets.shapes import LONG, SECRET, Lines
+from ncdiag.formats.secrets.signed import Signed
 from ncdiag.formats.secrets.spans import named, placed
 from ncdiag.formats.secrets.tokens import Span
 from ncdiag.formats.secrets.wraps import across
@@ -31,7 +33,7 @@ _ONE_LINE_KEY = lazy_regex(
 _PGPASS = lazy_regex(
     r"(?:^|[\s\"'>])[\w.*-]{1,100}:(?:5432|3306|6432|\*):[^\s:]{1,60}:[^\s:]{1,60}:(?P<value>[^\s:\"'<\\]{2,200})"
 )
-_SECRET_OBJECT = lazy_regex(r"\"?kind\"?\s?:\s?\"?Secret\b")
+_SECRET_OBJECT = Signed(r"\"?kind\"?\s?:\s?\"?Secret\b")
 _OBJECT_DATA = lazy_regex(r"\"(?:data|stringData)\"\s?:\s?\{(?P<body>[^{}]{1,20000})\}")
 _OBJECT_VALUE = lazy_regex(r":\s?\"(?P<value>[^\"]{1,20000})\"")
 _VALUE = lazy_regex(r"\s{0,80}-?\s{0,20}\{?[\"']?value[\"']?\s?:\s{0,20}")
@@ -71,8 +73,13 @@ class Secrets:
         ``wanted`` are the lines to be searched, in order; lines in a private key or similar are searched as well.
         """
         made: dict[int, str] = {}
+        self._search(lines, wanted, made)
+        return made
+
+    def _search(self, lines: Sequence[str], wanted: Iterable[int], made: dict[int, str]) -> None:
+        """Add the lines that contain secrets, without them, to ``made``; each is there before the next is asked for."""
         done = -1
-        for index in (*wanted, len(lines)):
+        for index in itertools.chain(wanted, [len(lines)]):
             while (self._block or self._table) and done + 1 < index:
                 done += 1
                 self._look(lines, done, made)
@@ -83,22 +90,10 @@ class Secrets:
             if index not in made:
                 made[index] = self._without(lines[index], spans)
         self._below.clear()
-        return made
 
     def changed(self, lines: Lines, shapes: Sequence[bytes], flags: Sequence[tuple[int, int]]) -> dict[int, str]:
-        """The lines of the next part that contain secrets, without them; ``flags`` say what each may contain.
-
-        Lines that differ only in digits from several lines without secrets are skipped (``tokens/s: 1234``).
-        """
-        quiet = self._quiet
-        wanted = [index for index, flag in flags if flag & SECRET and quiet.get(shapes[index], 0) < _QUIET]
-        self._promising.clear()
-        made = self.part(lines, wanted)
-        for index in wanted:
-            told = index in made or index in self._promising or index + 1 in self._promising
-            quiet[shapes[index]] = _NEVER if told else quiet.get(shapes[index], 0) + 1
-        if len(quiet) > _SHAPES:
-            quiet.clear()
+        """The lines of the next part that contain secrets, without them; ``flags`` say what each may contain."""
+        made = self.searched(lines, {index: shapes[index] for index, flag in flags if flag & SECRET})
         for index, flag in flags:
             if flag & (LONG | SECRET) == LONG and index not in made:
                 line = lines[index]
@@ -106,6 +101,30 @@ class Secrets:
                 if hidden != line:
                     made[index] = hidden
         return made
+
+    def searched(self, lines: Sequence[str], shapes: Mapping[int, bytes]) -> dict[int, str]:
+        """The lines of the next part that contain secrets, without them; ``shapes`` are those of the lines to search.
+
+        Lines that differ only in digits from several lines without secrets are skipped (``tokens/s: 1234``).
+        """
+        if len(self._quiet) > _SHAPES:
+            self._quiet.clear()
+        self._promising.clear()
+        made: dict[int, str] = {}
+        self._search(lines, self._not_quiet(shapes, made), made)
+        return made
+
+    def _not_quiet(self, shapes: Mapping[int, bytes], made: Container[int]) -> Iterator[int]:
+        """The lines to search. A line was searched when the next is asked for; it is in ``made`` if it was changed."""
+        quiet = self._quiet
+        for index, shape in shapes.items():
+            if quiet.get(shape, 0) >= _QUIET:
+                continue
+            yield index
+            promises = index in self._promising
+            quiet[shape] = _NEVER if promises or index in made else quiet.get(shape, 0) + 1
+            if promises and index - 1 in shapes:  # the value may be above its name
+                quiet[shapes[index - 1]] = _NEVER
 
     def _look(self, lines: Sequence[str], index: int, made: dict[int, str]) -> None:
         line = lines[index]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.names import Promise, is_value, looks_random, promise
+from ncdiag.formats.secrets.signed import Signed
 from ncdiag.formats.secrets.tokens import Span
 
 __all__ = ["schemes", "urls"]
@@ -31,7 +32,7 @@ _QUERY_NAMES = lazy_regex(
     r"|k|t|apik|sid|session)\Z",
     re.IGNORECASE,
 )
-_HOOK = lazy_regex(
+_HOOK = Signed(
     r"(?P<lead>(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/(?:v\d+/)?webhooks"
     r"|api\.telegram\.org/(?:file/)?bot|[\w.-]*webhook\.office\.com/webhook\w*"
     r"|outlook\.office(?:365)?\.com/webhook\w*|hooks\.zapier\.com/hooks/catch"
@@ -45,7 +46,7 @@ _HOOK = lazy_regex(
     r"|ping|key|token|auth|secret|apikey|webhook)s?)/?)(?P<secret>[\w./:@=~%+-]{8,2000})",
     re.IGNORECASE,
 )
-_SCHEMES = lazy_regex(
+_SCHEMES = Signed(
     r"\b(?P<scheme>bearer|basic|apikey|api-key|token|splunk|ssws|geniekey|negotiate|ntlm|oauth|hawk"
     r"|aws4-hmac-sha256|digest|key|pat|jwt|dpop|sharedaccesssignature)(?:[ \t]{1,4}|%20|\+)(?:token=|t="
     r"|key=)?[\"']?(?P<value>[\w.~+/=%-]{8,4000})",
