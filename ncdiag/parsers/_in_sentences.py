@@ -43,8 +43,7 @@ def in_sentences(observations: Iterable[Observation], lines: Sequence[str]) -> I
             events.setdefault(found.span.line - 1, str(found.fields.get("event")))
     for index, event in list(events.items())[:_LINES]:
         line = lines[index][:_LONGEST]
-        head = _head(line, event)
-        if head and not (is_printed(line) or printed_by(line)) and _is_of_a_sentence(head):
+        if not (is_printed(line) or printed_by(line)) and _is_of_a_sentence(_head(line, event)):
             yield index
 
 
