@@ -8,19 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.line_kinds import is_item, printed_by
+from ncdiag.formats.line_kinds import is_item, is_printed, printed_by
 
 _LONGEST = 2000
 _MARKS = "\"'`\u201c\u300c"
+_SAID = r"(?=[^{0}\s]{{1,60}}\s[^{0}\s]{{1,60}}\s)[^{0}]{{8,400}}"
+"""Three words at least: what a program says, and no name or value."""
 _QUOTATION = lazy_regex(
-    r"\"[^\"]{8,400}\"|`[^`]{8,400}`|(?<![\w])'[^']{8,400}'(?!\w)|\u201c[^\u201d]{4,400}\u201d|\u300c[^\u300d]{4,400}\u300d"
-)
+    "|".join([
+        rf"\"{_SAID.format(chr(34))}\"", rf"`{_SAID.format('`')}`", rf"(?<!\w)'{_SAID.format(chr(39))}'(?!\w)",
+        "\u201c[^\u201d]{4,400}\u201d", "\u300c[^\u300d]{4,400}\u300d",
+    ])
+)  # fmt: skip
 _LITERAL = lazy_regex(
     r"(?:[(\[{,]|:?=[ \t])[ \t]?&?[\"'`]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
 )
 """A string after a bracket, a comma or an assignment, or the only value of a key of YAML."""
 _RECORD = lazy_regex(
-    r"\s*[{\"]|.*\b\w{1,30}=[\"'`]|\s*(?:- )?(?:message|reason|error|err|detail|details|last\w*|stderr|stdout|log):",
+    r"\s*\"|.*\{[\"']|.*\b\w{1,30}=[\"'`]"
+    r"|\s*(?:- )?(?:message|reason|error|err|details?|last\w*|stderr|stdout|log):",
 )
 """A record of a structured log, or a field in which a program keeps what another one said."""
 _FAILS = lazy_regex(
@@ -38,10 +44,14 @@ def literals(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
     items = sum(map(is_item, lines))
     for index, line in enumerate(lines):
         text = line[:_LONGEST]
-        if other[index] or not any(map(text.__contains__, _MARKS)) or printed_by(text) or _RECORD.match(text):
+        if other[index] or not any(map(text.__contains__, _MARKS)) or _is_printed(text):
             continue
         bare = _QUOTATION.sub(" ", text)
         if bare == text or not any(map(str.isalpha, bare)) or _FAILS.search(bare):
             continue
         if _LITERAL.search(text) or (is_item(text) and items >= _ITEMS):
             yield index
+
+
+def _is_printed(text: str) -> bool:
+    return is_printed(text) or printed_by(text) is not None or _RECORD.match(text) is not None
