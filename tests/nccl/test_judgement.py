@@ -141,7 +141,7 @@ def test_hostile_values_are_judged_in_time() -> None:
         ("NCCL_CHECK_POINTERS", NEW, "deprecated", ("NCCL_CHECK_MODE",)),
         ("NCCL_CHUNK_SIZE", NEW, "undocumented", ()),
         ("NCCL_DEBUG", NEW, None, ()),
-        ("NCCL_ASYNC_ERROR_HANDLING", NEW, "deprecated", ()),
+        ("NCCL_ASYNC_ERROR_HANDLING", NEW, "deprecated", ("TORCH_NCCL_ASYNC_ERROR_HANDLING",)),
         ("NCCL_GPUVIZ_CLUSTER_SIZE", None, None, ()),
         ("NCCL_NET_PLUGIN_TELEMETRY_MODE", None, None, ()),
         ("PATH", None, None, ()),
