@@ -13,7 +13,7 @@ from ncdiag.engine.alike import Groups
 from ncdiag.engine.fields import derived_field
 from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import Path, Step
-from ncdiag.facts.model import Event, Job, Setting
+from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.model.declared import declared, is_closed
 from ncdiag.facts.view import View
 
@@ -78,6 +78,11 @@ class Found(msgspec.Struct):
     closers: frozenset[str] = frozenset()
 
 
+def _host(view: View, name: str | None) -> Host | None:
+    """The host of a fact; of one that names none, the only host that was seen."""
+    return view.job.hosts[0] if name is None and len(view.job.hosts) == 1 else view.host(name)
+
+
 Take = Callable[[Frame, Any], Any]
 """One step: from an entity to a value, None if it is unknown."""
 
@@ -88,7 +93,7 @@ def take(step: Step) -> Take:  # noqa: PLR0911  (one line a kind of step)
     if step.kind == "derived":
         return _derived(name)
     if step.kind == "host":
-        return lambda frame, entity: frame.context.view.host(entity)
+        return lambda frame, entity: _host(frame.context.view, entity)
     if step.kind == "setting":
         return lambda frame, entity: frame.context.view.setting(entity, name)
     if step.kind == "setting_field":
@@ -136,15 +141,16 @@ def single(path: Path) -> Callable[[Frame], Any]:
     if not path.steps:
         return lambda frame: frame.names[start]
     takes = tuple(map(take, path.steps))
+    names = (*(step.kind == "host" for step in path.steps[1:]), False)
     if len(takes) == 1:
         only = takes[0]
         return lambda frame: only(frame, frame.names[start])
 
     def run(frame: Frame) -> Any:  # noqa: ANN401
         value = frame.names[start]
-        for function in takes:
+        for function, is_name in zip(takes, names, strict=True):
             value = function(frame, value)
-            if value is None or value is ABSENT:
+            if value is ABSENT or (value is None and not is_name):
                 return value
         return value
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import GdrVerdict, Hca, Host, Job, Port, Rank
+from ncdiag.facts.model import Fact, GdrVerdict, Hca, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import likely_kind
 
 
 def raised_counters(counters: dict[str, int] | None, names: tuple[str, ...]) -> str | None:
@@ -109,7 +110,11 @@ def ranks_of(host: Host, view: View) -> Sequence[Rank]:
 
 @derived
 def has_rdma_hardware(host: Host, view: View) -> bool | None:
-    """Does the machine have an RDMA device: in verbs, on the PCI bus, or as a device file of its driver?"""
+    """Does the machine have an RDMA device: in verbs, on the PCI bus, as a device file, or below an interface for IP?
+
+    An interface for IP over InfiniBand (``ib0``) exists only on a card of InfiniBand
+    (Documentation/infiniband/ipoib.rst).
+    """
     for hca in host.hcas:
         view.note(hca)
     if host.hcas:
@@ -125,8 +130,22 @@ def has_rdma_hardware(host: Host, view: View) -> bool | None:
     if any(name.startswith("uverbs") for name in host.infiniband_devices or ()):
         view.note(host, "infiniband_devices")
         return True
+    if _has_ipoib(host, view):
+        return True
     seen = host.complete & {"ibstat", "ibstatus", "ibv_devinfo", "sysfs_infiniband", "infiniband_class"}
     return False if seen else None
+
+
+def _has_ipoib(host: Host, view: View) -> bool:
+    found: list[tuple[Interface, Fact, str]] = [(each, each, "") for each in host.interfaces]
+    for rank in ranks_of(host, view):
+        found += [(each, rank, "socket_interfaces") for each in rank.socket_interfaces or ()]
+        found += [(rank.bootstrap_interface, rank, "bootstrap_interface")] if rank.bootstrap_interface else []
+    for interface, fact, field in found:
+        if likely_kind(interface, view) == "ipoib":
+            view.note(fact, field)
+            return True
+    return False
 
 
 @derived
