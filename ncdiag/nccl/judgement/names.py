@@ -23,7 +23,7 @@ _A_CCL = lazy_regex(r"[A-Z]?CCL$")
 """Other collective libraries: RCCL, HCCL, MCCL, TCCL, CCL. Their variables look like NCCL's."""
 _FAMILIES = ("HCCL_", "HOROVOD_", "TORCH_NCCL_", "LIGHT_", "RCCL_", "GLOO_", "NVSHMEM_", "FI_EFA_")
 """Prefixes of other programs whose variables are known well enough to recognise a misspelt one."""
-_PROGRAMS = {"pytorch": "PyTorch"}
+_PYTORCH = "pytorch"
 _HINTS = 2
 
 
@@ -125,12 +125,9 @@ def _of_alias(known: Variable) -> NameVerdict | None:
     heir = book.variables().get(known.renamed or "")
     if heir is None:
         return None
-    since = (
-        f" since {_PROGRAMS[heir.owner]} {str(heir.since).removesuffix('.0')}"
-        if heir.since and heir.owner in _PROGRAMS
-        else ""
-    )
-    what = f"{known.name} has been replaced by {heir.name}{since}"
+    what = f"{known.name} has been replaced by {heir.name}"
+    if heir.since and heir.owner == _PYTORCH:
+        what = f"{known.name} has been replaced by {heir.name} since PyTorch {str(heir.since).removesuffix('.0')}"
     return NameVerdict(fault="deprecated", what=what, mild=True, near=(heir.name,))
 
 
