@@ -17,6 +17,7 @@ from ncdiag.commands import _complete
 
 if TYPE_CHECKING:
     from ncdiag import diagnose
+    from ncdiag.apps.watching import Mode
     from ncdiag.text import Window
 
 
@@ -51,6 +52,16 @@ class StackMode(str, enum.Enum):
     auto = "auto"
     native = "native"
     faulthandler = "faulthandler"
+
+    def of_a_running_job(self) -> Mode:
+        """The mode for a job that ncdiag did not start; raises UsageError if such a job cannot have it."""
+        if self is StackMode.faulthandler:
+            from ncdiag.base.errors import UsageError
+
+            msg = "--stacks faulthandler is for ncdiag run: only a job that it starts can register faulthandler"
+            raise UsageError(msg)
+        mode: Mode = self.value
+        return mode
 
 
 class Language(str, enum.Enum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import os
@@ -10,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from ncdiag.apps.watching import PIECE, Files, Progress, standing
+from ncdiag.apps.watching import PIECE, Files, Mode, Progress, jobs, stacks, standing
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
@@ -28,9 +29,10 @@ class Watcher:
     """Follows files, or one pipe."""
 
     def __init__(
-        self, paths: Sequence[str], options: Options, silence: float, window: Window | None = None
+        self, paths: Sequence[str], options: Options, silence: float, window: Window | None = None, *,
+        mode: Mode = "auto",
     ) -> None:  # fmt: skip
-        """``window``: read only lines in this window of time.
+        """``window``: read only lines in this window of time; ``mode``: which stacks are taken of a job that hangs.
 
         Raises InputError for a path that does not exist, UsageError for invalid options.
         """
@@ -41,6 +43,8 @@ class Watcher:
         self._diagnoses = Diagnoses(options, sys.stdout, list)
         self._progress = Progress(silence)
         self._told, self._is_silent = 0, False
+        self._mode, self._states = mode, ""
+        self._stacks = stacks.Stacks()
         self._first_told = self._last_told = 0.0
         self._refused: set[str] = set()
 
@@ -69,7 +73,8 @@ class Watcher:
         when = f"a failure is reported when it appears, a hang after {self._silence:.0f} s without a new line"
         if not self._silence:
             when = "a failure is reported when it appears"
-        return f"{what}; {when}; Ctrl-C ends with the diagnosis"
+        then = "; then the processes of this host that write them are examined" if self._silence else ""
+        return f"{what}; {when}{then}; Ctrl-C ends with the diagnosis"
 
     def turn(self, stop: Stop) -> bool:
         """Read new data, and show a new diagnosis; False at the end of the pipe."""
@@ -116,7 +121,9 @@ class Watcher:
         yield from (source.reading() for source in sources)
         if self._progress.is_told and any(source.has_nccl for source in sources):
             text = standing.silence(standing.LOGS_SILENT, self._progress.silent_for)
-            yield TextSource.of_bytes("ncdiag watch", f"{text}\n".encode())
+            yield TextSource.of_bytes("ncdiag watch", f"{text}\n{self._states}".encode("utf-8", "replace"))
+            if self._stacks.text:
+                yield TextSource.of_bytes("py-spy dump", self._stacks.text.encode("utf-8", "replace"))
 
     def _look(self, now: float) -> None:
         """Start a diagnosis if something was printed and the log pauses, or if nothing was printed for long."""
@@ -132,7 +139,19 @@ class Watcher:
             if not self._quiet:
                 say(f"the logs did not grow for {self._progress.silent_for:.0f} s")
             self._is_silent = True
+            self._examine()
             self._diagnoses.begin(self._items)
+
+    def _examine(self) -> None:
+        """Read what the processes do that write the logs on this host; what could not be read is said."""
+        files = self._files.identities
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # no standard input
+            files |= {(status.st_dev, status.st_ino) for status in [os.fstat(sys.stdin.fileno())] if self._pipe}
+        pids = jobs.writing(files)
+        self._states = "".join(f"{line}\n" for line in standing.standing(pids))
+        self._stacks = stacks.take(pids, self._mode)
+        for note in self._stacks.notes if not self._quiet else ():
+            say(note)
 
     def _take(self, answer: Answer) -> None:
         """Show a root cause other than the last one shown; after a silence, also that there is none."""

@@ -101,11 +101,7 @@ def check(
     from ncdiag.commands._checks import restricted, wanted
 
     areas = wanted(only or ())
-    if stacks is StackMode.faulthandler:
-        from ncdiag.base.errors import UsageError
-
-        msg = "--stacks faulthandler is for ncdiag run: only a job that it starts can register faulthandler"
-        raise UsageError(msg)
+    mode = stacks.of_a_running_job()
 
     if wrapped is not None:
         from ncdiag.agent.wrap import leave_with_caller
@@ -116,7 +112,7 @@ def check(
         if nodes is not None:
             return swept(
                 nodes, via, push=push, seconds=host_timeout, fanout=fanout, options=ssh_options, quiet=options.quiet,
-                yes=yes, job=_everywhere(pid, job), stacks=stacks.value,
+                yes=yes, job=_everywhere(pid, job), stacks=mode,
             )  # fmt: skip
         from ncdiag.machine.host import DELTA_SECONDS, apart, look, machines_in
 
@@ -125,7 +121,7 @@ def check(
         seconds = DELTA_SECONDS if deltas else 0
         seen = [look(tree, ask_library=ask_nccl, pid=pid, deltas=seconds) for tree in trees]
         if (pid is not None or job is not None) and trees == [Path("/")]:
-            seen = [_examined(seen[0], pid, job, stacks.value)]
+            seen = [_examined(seen[0], pid, job, mode)]
         return apart([*seen, *(machine for path in packed for machine in machines_in(path))])
 
     def find(_: object) -> Diagnosed:

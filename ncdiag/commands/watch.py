@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import Options, Since, Until, application, shared, window_of
+from ncdiag.commands._options import Options, Since, StackMode, Until, application, shared, window_of
 
 app = application()
 
@@ -29,6 +29,9 @@ def watch(
     ] = 300.0,
     since: Since = None,
     until: Until = None,
+    stacks: Annotated[
+        StackMode, typer.Option(help="Stacks of the processes that write the logs on this host: see ncdiag run.")
+    ] = StackMode.auto,
     options: Options,
 ) -> int:
     """Follow logs; the exit code is that of the last diagnosis."""
@@ -39,4 +42,4 @@ def watch(
         raise UsageError(msg)
     from ncdiag.commands._watch import Watcher
 
-    return Watcher(logs, options, hang_after, window_of(since, until)).watch()
+    return Watcher(logs, options, hang_after, window_of(since, until), mode=stacks.of_a_running_job()).watch()

@@ -119,6 +119,44 @@ def test_a_job_of_mpirun_with_one_process_stopped(program: list[str], train: Pat
     assert "rank 0 waits in a collective (all_reduce" in hung.title("process-elsewhere")
 
 
+@needs_py_spy
+@pytest.mark.parametrize("way", ["file", "pipe"])
+def test_watch_names_the_late_one_of_the_processes_that_write_the_log(
+    program: list[str], train: Path, mark: str, way: str
+) -> None:
+    """The job has nothing in its environment that names it; a reader of the log does not belong to it."""
+    log = train.with_name("job.log")
+    log.write_text("n2:40:40 [0] NCCL INFO Bootstrap: Using eth0:10.1.0.2<0>\n")
+    job = [sys.executable, str(train), "wait", "load", "wait"]
+    env = {**os.environ, "NCDIAG_TEST_JOB": mark}
+    words = [*program, "watch", "--hang-after", "3", str(log) if way == "file" else "-"]
+    read, write = os.pipe()
+    own = os.open(log, os.O_WRONLY | os.O_APPEND) if way == "file" else os.dup(write)
+    with (
+        log.open() as other,
+        subprocess.Popen(job, env=env, stdout=own),
+        subprocess.Popen(["sleep", "1000"], stdin=other) as reader,
+        subprocess.Popen(words, env=env, stdin=read, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+    ):  # fmt: skip
+        os.write(write, log.read_bytes())
+        for handle in (own, read, write):
+            os.close(handle)
+        assert process.stderr is not None
+        assert process.stdout is not None
+        announced, grew = process.stderr.readline(), process.stderr.readline()
+        first = process.stdout.readline() + process.stdout.readline() + process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        for pid in (*running(mark), reader.pid):
+            if pid != process.pid:
+                os.kill(pid, signal.SIGKILL)
+        out = (first + process.communicate()[0]).decode()
+    assert b"a hang after 3 s without a new line; then the processes of this host that write " in announced
+    assert b"the logs did not grow for" in grew
+    assert "Late, by the stacks: rank 1 is loading data (__next__, from" in " ".join(out.split())
+    assert "ranks 0,2 wait in a collective" in " ".join(out.split())
+    assert "sleep (PID" not in out
+
+
 @pytest.fixture
 def sleeping() -> Iterator[int]:
     """The id of a Python process of this user that sleeps."""

@@ -52,7 +52,7 @@ def test_a_failure_is_told_while_the_log_grows_and_once(program: list[str], tmp_
     following, nothing = errors.splitlines()
     assert following == (
         b"ncdiag: following 1 log; a failure is reported when it appears, a hang after 300 s without a new line; "
-        b"Ctrl-C ends with the diagnosis"
+        b"then the processes of this host that write them are examined; Ctrl-C ends with the diagnosis"
     )
     assert nothing == b"ncdiag: nothing new since the last diagnosis"
 

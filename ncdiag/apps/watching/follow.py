@@ -136,6 +136,11 @@ class Files:
         """The content of all files, including deleted ones."""
         return [tail.source for tail in (*self._gone, *self._tails.values())]
 
+    @property
+    def identities(self) -> set[Identity]:
+        """The device and inode of each file, including those that were rotated."""
+        return {tail.identity for tail in (*self._gone, *self._tails.values())}
+
     def read(self, *, all_of_it: bool = False) -> int:
         """Read new data in turns; returns the number of bytes. ``all_of_it``: until nothing is left."""
         looked = self._look(now=all_of_it)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -59,6 +61,28 @@ def of_name(wanted: str, proc: Path = Path("/proc")) -> tuple[str, list[int]]:
     what = f"no process of job {wanted} on this host" if wanted != AUTO else "which job?"
     msg = f"{what}; the jobs here are {listed}" if jobs else "no process that this user may see belongs to a job"
     raise UsageError(msg)
+
+
+def writing(files: Collection[tuple[int, int]], proc: Path = Path("/proc")) -> list[int]:
+    """The processes that have one of these files or pipes (device, inode) open for writing, and others of their job.
+
+    Only those that this user may see; without this process.
+    """
+    found = [int(place.name) for place in proc.glob("[0-9]*") if place.name.isdigit() and _writes(place, files)]
+    names = {name for pid in found if (name := _name(environment(proc / str(pid))))}
+    others = (pid for name, pids in _jobs(proc).items() if name in names for pid in pids) if names else ()
+    return [pid for pid in sorted({*found, *others}) if pid != os.getpid()]
+
+
+def _writes(place: Path, files: Collection[tuple[int, int]]) -> bool:
+    """Has the process of a folder of /proc one of the files open for writing, as the mode of the link says?"""
+    with contextlib.suppress(OSError):
+        for link in (place / "fd").iterdir():
+            with contextlib.suppress(OSError):  # it was closed meanwhile
+                status = link.stat()
+                if (status.st_dev, status.st_ino) in files and link.lstat().st_mode & stat.S_IWUSR:
+                    return True
+    return False
 
 
 def examined(machine: Machine, name: str, pids: list[int], mode: Mode) -> tuple[Machine, Stacks]:
