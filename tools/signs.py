@@ -26,9 +26,11 @@ from ncdiag.cells.reading import UNKNOWN
 from ncdiag.cells.vocabulary import vocabulary
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.fallback import judge_all
-from ncdiag.engine.schema import Strength
+from ncdiag.engine.schema import Rule, Strength
 from ncdiag.machine.inputs import inputs
+from ncdiag.messages.match import full_matcher
 from ncdiag.suspects.cells import lit_in
+from ncdiag.suspects.weigh import Judged
 
 PROJECT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or PROJECT.parent / "shared")
@@ -46,9 +48,23 @@ def look(path: str) -> Seen:
 
 def known(path: str) -> tuple[set[str], set[tuple[str, str]]]:
     """The findings above notes in one text, and the signs (rule, text) that its words show, without those of facts."""
-    _, true, above, _ = look(path)
-    worded = {(rule.name, sign.text) for rule in catalogue.rules() for sign in rule.signs if sign.says}
-    return set(above), {(name, text) for name, _, text in true} & worded
+    found = diagnose.diagnosed(inputs([path]))
+    return set(above_notes(found)), {(rule.name, judged.sign.text) for rule, judged in _true(found) if judged.sign.says}
+
+
+def printed() -> dict[tuple[str, str], str]:
+    """The event that the example of a sign (rule, text) reports; without signs whose example is not a known message.
+
+    Each message of the catalogue names the source that prints it.
+    """
+    examples = [(rule.name, sign) for rule in catalogue.rules_with_examples() for sign in rule.signs]
+    found = {
+        (name, sign.text): match.event
+        for name, sign in examples
+        for line in sign.example.splitlines()
+        if (match := full_matcher().find(line))
+    }
+    return dict(sorted(found.items()))
 
 
 def fired(path: str) -> list[str]:
@@ -73,17 +89,20 @@ def above_notes(found: diagnose.Diagnosed) -> list[str]:
     return [each.name for each in found.report.findings if each.severity != "info"]
 
 
-def seen(path: str, found: diagnose.Diagnosed) -> Seen:
-    """The signs and findings in a diagnosed text."""
+def _true(found: diagnose.Diagnosed) -> Iterator[tuple[Rule, Judged]]:
+    """The signs for a suspect that are true in a diagnosed text, each with its rule."""
     rules = catalogue.rules()
     verdicts = judge_all(rules, found.view)
-    findings = conclude(verdicts, found.view).findings
-    scales = diagnose.scales_of(found.case, found.view, findings, verdicts)
-    true = [
-        (rule.name, judged.sign.strength, judged.sign.text)
-        for rule in rules if rule.suspect for judged in scales.one(rule).signs
-        if judged.truth and not judged.sign.against and judged.sign in rule.signs
-    ]  # fmt: skip
+    scales = diagnose.scales_of(found.case, found.view, conclude(verdicts, found.view).findings, verdicts)
+    for rule in rules:
+        if rule.suspect:
+            of_rule = (judged for judged in scales.one(rule).signs if judged.sign in rule.signs)
+            yield from ((rule, judged) for judged in of_rule if judged.truth and not judged.sign.against)
+
+
+def seen(path: str, found: diagnose.Diagnosed) -> Seen:
+    """The signs and findings in a diagnosed text."""
+    true = [(rule.name, judged.sign.strength, judged.sign.text) for rule, judged in _true(found)]
     return path, true, above_notes(found), [f"{each.name} ({each.likelihood})" for each in found.report.suspects]
 
 
@@ -132,9 +151,12 @@ def main() -> int:
         print(f"  {count / len(seen):4.0%}  {rule}: {text} ({strength})")
     once = sorted(name for name, count in of_threads.items() if count == 1 and name not in elsewhere)
     print(f"{len(once)} rules that fire in one thread and in nothing else: {', '.join(once)}")
-    single = sorted(sign for sign, count in signs.items() if count == 1)
-    print(f"{len(single)} of {len(signs)} signs that words show are seen in one thread alone:")
-    print("  " + ", ".join(f"{rule}: {text}" for rule, text in single))
+    single = {sign for sign, count in signs.items() if count == 1}
+    messages = {sign: event for sign, event in printed().items() if sign in single}
+    print(f"{len(single - messages.keys())} of {len(signs)} signs that words show are seen in one thread alone:")
+    print("  " + ", ".join(f"{rule}: {text}" for rule, text in sorted(single - messages.keys())))
+    print(f"{len(messages)} more are seen in one thread alone, but are messages of the catalogue:")
+    print("  " + ", ".join(f"{rule}: {text} ({event})" for (rule, text), event in messages.items()))
     print(f"{len(without)} cells that failures in threads light and no rule lists:")
     print("  " + ", ".join(f"{cell} ({count})" for cell, count in without.most_common(_SHOWN)))
     return 1 if loud else 0
