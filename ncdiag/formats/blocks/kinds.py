@@ -15,6 +15,7 @@ from ncdiag.formats.blocks import histories, programs, talks
 from ncdiag.formats.blocks.documents import documents
 from ncdiag.formats.blocks.host_logs import host_log
 from ncdiag.formats.blocks.literals import literals
+from ncdiag.formats.blocks.message_tables import message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.runs import of_run
 from ncdiag.formats.blocks.test_logs import tests
@@ -61,6 +62,8 @@ def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned
     if any(map(is_form, lines)) or is_reported(itertools.compress(lines, rest)):
         return []
     for first, last in documents(lines, [not each for each in rest]):
+        _mark(kinds, first, last, "a document", runs)
+    for first, last in message_tables(lines):
         _mark(kinds, first, last, "a document", runs)
     for first, last in histories.closed(lines):
         _mark(kinds, first, last, "a list of closed tickets", runs)
