@@ -89,6 +89,7 @@ REPORTS = {
     "in a sentence that says it fails": "it fails with `NCCL WARN Cuda failure 'out of memory'` after an hour",
     "of a structured log": 'time="2026-11-03T10:00:00Z" level=error msg="NCCL WARN Cuda failure \'out of memory\'"',
     "behind a bar of progress": " 40%|# | 4/10 [00:01<00:02][rank0]:[E x.cpp:1] NCCL WARN Cuda failure 'out of memory'",
+    "the value of an item": "- two hosts, H100\n- last line: `NCCL WARN Cuda failure 'out of memory'`\n- NCCL 2.21",
     "in the status of a pod": "    message: \"NCCL WARN Cuda failure 'out of memory'\"",
 }
 

@@ -32,6 +32,8 @@ _RECORD = lazy_regex(
 _FAILS = lazy_regex(
     r"(?i:error|exception|\bfail|fatal|\bwarn(?!\()|cannot|could\snot|unable|denied|refused|abort|killed|timed\sout|\bgot\b|\bgetting\b)"
 )
+_LABELLED = lazy_regex(r":\s*$")
+"""An item that gives a message as the value of a label: ``- last line: `...` ``."""
 _ITEMS = 2
 """Number of items from which on a text has a list."""
 
@@ -49,7 +51,7 @@ def literals(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
         bare = _QUOTATION.sub(" ", text)
         if bare == text or not any(map(str.isalpha, bare)) or _FAILS.search(bare):
             continue
-        if _LITERAL.search(text) or (is_item(text) and items >= _ITEMS):
+        if _LITERAL.search(text) or (is_item(text) and items >= _ITEMS and not _LABELLED.search(bare)):
             yield index
 
 
