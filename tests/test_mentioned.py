@@ -108,3 +108,15 @@ def test_a_message_that_somebody_reports_is_no_quotation(text: str) -> None:
 )
 def test_a_sentence_of_a_program_reports(line: str) -> None:
     assert claims(judged(f"{line}\n"))
+
+
+TERSE = {
+    "a list": 'Slurm job 4471 ends on its own.\n\n* image: 24.07\n* stderr ends with "{}"\n* other jobs are fine',
+    "a contrast": "What works: single node. What does not: two nodes, `{}`",
+    "an aside": "Torchrun on two machines, message `{}`. Single machine OK.",
+}
+
+
+@pytest.mark.parametrize("form", TERSE.values(), ids=TERSE)
+def test_a_person_who_writes_to_the_point_reports(form: str) -> None:
+    assert claims(judged(form.format("NCCL WARN Cuda failure 'out of memory'") + "\n"))

@@ -32,6 +32,8 @@ _INSTRUCTS = lazy_regex(
 _GUARDED = Guarded(_INSTRUCTS)
 _UNDERLINE = lazy_regex(r"^\s*([=~^\"*-])\1{3,}\s*$")
 _MARKDOWN = lazy_regex(r"\|?(?:\s?:?-{3,}:?\s?\|)+")
+_HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|\\(?:sub){0,2}section\{|={3,}\s*$|<h[1-6]\b)")
+"""A heading in Markdown, LaTeX, reStructuredText or HTML, or a comment."""
 _NOTHING = (0, 0, 0, 0)
 _INSTRUCTING = frozenset({"prose", "code", "command"})
 """Kinds of lines whose instructions count."""
@@ -43,6 +45,11 @@ _WRITTEN, _INSTRUCTIVE = 2, 4
 """Number of headings, sentences and items above which a document is one; of instructions that suffice alone."""
 _EXAMPLES, _SHORT = 3, 3
 """Maximum number of other paragraphs between two of a document, and of the lines of one outside a fence."""
+
+
+def is_written_for_others(lines: Sequence[str]) -> bool:
+    """True if the text has a heading, a comment or an instruction: a person in need writes to the point instead."""
+    return any(map(_HEADED.match, lines)) or _GUARDED.are_in(map(without_quotations, lines))
 
 
 class _Paragraph:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ncdiag.formats.blocks import histories, programs, talks
-from ncdiag.formats.blocks.documents import documents
+from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import host_log
-from ncdiag.formats.blocks.literals import literals
+from ncdiag.formats.blocks.literals import items, literals
 from ncdiag.formats.blocks.message_tables import message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.runs import of_run
@@ -67,7 +67,8 @@ def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned
         _mark(kinds, first, last, "a document", runs)
     for first, last in histories.closed(lines):
         _mark(kinds, first, last, "a list of closed tickets", runs)
-    for index in itertools.chain(named, literals(lines, runs)):
+    in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
+    for index in itertools.chain(in_words, literals(lines, runs)):
         _mark(kinds, index, index, "a quotation", runs)
     for index, line in enumerate(lines):
         if not is_printed(line) and is_mended(line):

@@ -21,9 +21,9 @@ _QUOTATION = lazy_regex(
     ])
 )  # fmt: skip
 _LITERAL = lazy_regex(
-    r"(?:[(\[{,]|:?=[ \t])[ \t]?&?[\"'`]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
+    r"(?:[(\[{]|[\"'],|:?=[ \t])[ \t]?&?[\"'`]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
 )
-"""A string after a bracket, a comma or an assignment, or the only value of a key of YAML."""
+"""A string after a bracket, another string or an assignment, or the only value of a key of YAML."""
 _RECORD = lazy_regex(
     r"\s*\"|.*\{[\"']|.*\b\w{1,30}=[\"'`]"
     r"|\s*(?:- )?(?:message|reason|error|err|details?|last\w*|stderr|stdout|log):",
@@ -39,20 +39,30 @@ _ITEMS = 2
 
 
 def literals(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
-    """The lines that name a message in quotation marks, without those that are ``other`` blocks.
+    """The lines with a message in a string of a program or of its configuration, without ``other`` blocks."""
+    yield from (index for index, text, _ in _quoting(lines, other) if _LITERAL.search(text))
+
+
+def items(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
+    """The items of a list that name a message in quotation marks and say more about it, without ``other`` blocks."""
+    if sum(map(is_item, lines)) >= _ITEMS:
+        yield from (
+            index for index, text, bare in _quoting(lines, other) if is_item(text) and not _LABELLED.search(bare)
+        )
+
+
+def _quoting(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int, str, str]]:
+    """Index and text of the lines that quote a message, and their text without it.
 
     Not where the rest of the line says that something failed, since then a person or a program reports it.
     """
-    items = sum(map(is_item, lines))
     for index, line in enumerate(lines):
         text = line[:_LONGEST]
         if other[index] or not any(map(text.__contains__, _MARKS)) or _is_printed(text):
             continue
         bare = _QUOTATION.sub(" ", text)
-        if bare == text or not any(map(str.isalpha, bare)) or _FAILS.search(bare):
-            continue
-        if _LITERAL.search(text) or (is_item(text) and items >= _ITEMS and not _LABELLED.search(bare)):
-            yield index
+        if bare != text and any(map(str.isalpha, bare)) and not _FAILS.search(bare):
+            yield index, text, bare
 
 
 def _is_printed(text: str) -> bool:
