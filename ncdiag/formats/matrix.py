@@ -218,17 +218,10 @@ def _extras(text: str, end: int, head: str, names: Sequence[str]) -> dict[str, s
 
 
 def _labels_by_diagonal(rows: Sequence[Row]) -> list[str]:
-    """Column names of a matrix without a header: the X of a row is in the column of the same device.
-
-    Where GPUs show NVLink, further columns without any are those of NICs, which nvidia-smi numbers in this order.
-    """
+    """Column names of a matrix without a header: the X of a row is in the column of the same device."""
     width = max((len(r.cells) for r in rows), default=0)
     labels = [""] * width
     for r in rows:
         if "X" in r.cells:
             labels[r.cells.index("X")] = r.label
-    gpus = next((i for i, label in enumerate(labels) if not label.startswith("GPU")), width)
-    linked = [any(r.cells[i : i + 1] and r.cells[i].startswith("NV") for r in rows) for i in range(width)]
-    if all(linked[:gpus]) and not any(linked[gpus:]) and not any(labels[gpus:]):
-        labels[gpus:] = [f"NIC{i}" for i in range(width - gpus)]
     return labels
