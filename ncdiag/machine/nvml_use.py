@@ -7,6 +7,7 @@ shows none. Between two steps of a job that makes progress a single sample shows
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 SAMPLES, APART = 3, 0.4
 """The number of samples, and the seconds between two of them. NVML measures the load over 1/6 s to 1 s."""
 _HEAD = "index, utilization.gpu [%], utilization.memory [%], power.draw [W], power.limit [W], memory.used [MiB]"
+_LIMIT = 5.0
+"""Seconds after which NVML has not answered: a call on a GPU that is gone may never return."""
 Value = float | int | None
 Row = tuple[Value, ...]
 
@@ -21,8 +24,17 @@ Row = tuple[Value, ...]
 def use(sleep: Callable[[float], object] = time.sleep) -> str:
     """The largest values of each GPU as ``nvidia-smi --query-gpu --format=csv`` prints them; empty without NVML.
 
-    A GPU that does not answer has no line, a value that it does not support is ``[N/A]``.
+    A GPU that does not answer has no line, a value that it does not support is ``[N/A]``. Empty also if NVML does not
+    answer within `_LIMIT`.
     """
+    answers: list[str] = []
+    asking = threading.Thread(target=lambda: answers.append(_use(sleep)), daemon=True)
+    asking.start()
+    asking.join(_LIMIT)
+    return answers[0] if answers else ""
+
+
+def _use(sleep: Callable[[float], object]) -> str:
     try:
         import pynvml
     except ImportError:
@@ -33,6 +45,8 @@ def use(sleep: Callable[[float], object] = time.sleep) -> str:
         return ""
     try:
         rows = _largest(pynvml, sleep)
+    except (pynvml.NVMLError, OSError):
+        return ""
     finally:
         with contextlib.suppress(pynvml.NVMLError):
             pynvml.nvmlShutdown()
