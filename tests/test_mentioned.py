@@ -89,6 +89,12 @@ REPORTS = {
     "in a sentence that says it fails": "it fails with `NCCL WARN Cuda failure 'out of memory'` after an hour",
     "of a structured log": 'time="2026-11-03T10:00:00Z" level=error msg="NCCL WARN Cuda failure \'out of memory\'"',
     "behind a bar of progress": " 40%|# | 4/10 [00:01<00:02][rank0]:[E x.cpp:1] NCCL WARN Cuda failure 'out of memory'",
+    "a row of a table in CSV": '1,"gpu7","NCCL WARN Cuda failure \'out of memory\'"\n2,"gpu7","other line"',
+    "a printed list": "Result: [\"NCCL WARN Cuda failure 'out of memory'\", 1]",
+    "an export with a heading": "message,host,name\nNCCL WARN Cuda failure 'out of memory',gpu7,train",
+    "below the state of a job": "JobId=7 JobName=x\nState: COMPLETED\nNCCL WARN Cuda failure 'out of memory'",
+    "a raw line below a closed ticket": "Status: closed\nNCCL WARN Cuda failure 'out of memory'",
+    "a sentence below one heading": "# gpu7\nafter the reboot there is `NCCL WARN Cuda failure 'out of memory'`",
     "the value of an item": "- two hosts, H100\n- last line: `NCCL WARN Cuda failure 'out of memory'`\n- NCCL 2.21",
     "in the status of a pod": "    message: \"NCCL WARN Cuda failure 'out of memory'\"",
 }

@@ -75,11 +75,11 @@ def silent(line: str, *, notes: bool) -> Silence | None:
     return _silent.silent(line, notes=notes)
 
 
-def named_in_sentences(observations: Iterable[Observation], lines: Sequence[str]) -> list[int]:
+def named_in_sentences(observations: Iterable[Observation], lines: Sequence[str]) -> Iterator[int]:
     """The indexes of the lines that name the message of their event in the middle of a sentence."""
     from ncdiag.parsers._in_sentences import in_sentences
 
-    return list(in_sentences(observations, lines))
+    return in_sentences(observations, lines)
 
 
 def is_eventless(line: str) -> bool:

@@ -32,8 +32,11 @@ _INSTRUCTS = lazy_regex(
 _GUARDED = Guarded(_INSTRUCTS)
 _UNDERLINE = lazy_regex(r"^\s*([=~^\"*-])\1{3,}\s*$")
 _MARKDOWN = lazy_regex(r"\|?(?:\s?:?-{3,}:?\s?\|)+")
-_HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|\\(?:sub){0,2}section\{|={3,}\s*$|<h[1-6]\b)")
-"""A heading in Markdown, LaTeX, reStructuredText or HTML, or a comment."""
+_HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|={3,}\s*$)")
+"""A heading in Markdown or reStructuredText, or a comment."""
+_TYPESET = lazy_regex(r"\s*(?:\\(?:sub){0,2}section\{|<h[1-6]\b)")
+"""A heading in LaTeX or HTML."""
+_HEADINGS = 2
 _NOTHING = (0, 0, 0, 0)
 _INSTRUCTING = frozenset({"prose", "code", "command"})
 """Kinds of lines whose instructions count."""
@@ -48,8 +51,9 @@ _EXAMPLES, _SHORT = 3, 3
 
 
 def is_written_for_others(lines: Sequence[str]) -> bool:
-    """True if the text has a heading, a comment or an instruction: a person in need writes to the point instead."""
-    return any(map(_HEADED.match, lines)) or _GUARDED.are_in(map(without_quotations, lines))
+    """True if the text has two headings or comments, or an instruction: a person in need writes to the point."""
+    headed = sum(_HEADED.match(line) is not None for line in lines)
+    return headed >= _HEADINGS or any(map(_TYPESET.match, lines)) or _GUARDED.are_in(map(without_quotations, lines))
 
 
 class _Paragraph:

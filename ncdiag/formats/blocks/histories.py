@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.stretches import stretches
+from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
 from ncdiag.formats.line_kinds import is_item, is_title
 
 _LONGEST = 2000
@@ -43,9 +43,7 @@ _TICKET = lazy_regex(
 )
 
 
-_CLOSED = lazy_regex(
-    r"\W*(?:status|state|resolution)\W{1,6}(?:closed|resolved|done|fixed|solved|mended|completed)\W*$", re.IGNORECASE
-)
+_CLOSED = lazy_regex(r"\W*(?:status|resolution)\W{1,6}(?:closed|resolved|done|fixed|solved)\W*$", re.IGNORECASE)
 
 
 def commits(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -106,7 +104,7 @@ def closed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     for index, line in enumerate(lines):
         if _CLOSED.match(line):
             first = next((at + 1 for at in range(index, -1, -1) if not lines[at].strip()), 0)
-            yield first, next((at - 1 for at in range(index, len(lines)) if not lines[at].strip()), len(lines) - 1)
+            yield first, end_of_paragraph(lines, index)
 
 
 def tickets(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -65,8 +65,9 @@ def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned
         _mark(kinds, first, last, "a document", runs)
     for first, last in message_tables(lines):
         _mark(kinds, first, last, "a document", runs)
+    printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
     for first, last in histories.closed(lines):
-        _mark(kinds, first, last, "a list of closed tickets", runs)
+        _mark(kinds, first, last, "a list of closed tickets", printed)
     in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
     for index in itertools.chain(in_words, literals(lines, runs)):
         _mark(kinds, index, index, "a quotation", runs)

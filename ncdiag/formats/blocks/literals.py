@@ -20,10 +20,11 @@ _QUOTATION = lazy_regex(
         "\u201c[^\u201d]{4,400}\u201d", "\u300c[^\u300d]{4,400}\u300d",
     ])
 )  # fmt: skip
-_LITERAL = lazy_regex(
-    r"(?:[(\[{]|[\"'],|:?=[ \t])[ \t]?&?[\"'`]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
-)
-"""A string after a bracket, another string or an assignment, or the only value of a key of YAML."""
+_LITERAL = lazy_regex(r"(?:\(|:?=[ \t])[ \t]?&?[\"'`]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$")
+"""A string after a bracket or an assignment, or the only value of a key of YAML.
+
+Not after a comma or in square brackets: rows of CSV and printed lists have such strings as well.
+"""
 _RECORD = lazy_regex(
     r"\s*\"|.*\{[\"']|.*\b\w{1,30}=[\"'`]"
     r"|\s*(?:- )?(?:message|reason|error|err|details?|last\w*|stderr|stdout|log):",

@@ -1,4 +1,7 @@
-"""Tables of messages: a heading that names messages and what they mean or what to do, and the rows below it."""
+"""Tables of messages: a heading that names messages and what they mean or what to do, and the rows below it.
+
+A heading of messages and hosts, times or reasons is one of an export of real ones.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.stretches import end_of_paragraph
 
 _LONGEST = 400
 _BETWEEN = r"(?:\s*[|,;\t]\s*|</t[hd]>\s*<t[hd][^>]{0,60}>)"
@@ -14,9 +18,8 @@ _MESSAGE = (
     r"|\u9519\u8bef(?:\u4fe1\u606f|\u7801)?|\u73b0\u8c61)"
 )
 _MEANING = (
-    r"(?:(?:likely |possible |root )?causes?|meanings?|reasons?|descriptions?|what to do|remed(?:y|ies)|fix(?:es)?"
-    r"|solutions?|actions?"
-    r"|names?|ursachen?|bedeutung|ma\u00dfnahmen?|\u539f\u56e0|\u542b\u4e49|\u5904\u7406|\u89e3\u51b3(?:\u65b9\u6cd5)?)"
+    r"(?:(?:likely |possible |root )?causes?|meanings?|what to do|remed(?:y|ies)|fix(?:es)?|solutions?|actions?"
+    r"|ursachen?|bedeutung|ma\u00dfnahmen?|\u539f\u56e0|\u542b\u4e49|\u5904\u7406|\u89e3\u51b3(?:\u65b9\u6cd5)?)"
 )
 _HEADING = lazy_regex(
     rf"(?:\W|<[^>]{{1,60}}>)*{_MESSAGE}{_BETWEEN}(?:[^|,;\t<>]{{1,40}}{_BETWEEN}){{0,3}}{_MEANING}\b", re.IGNORECASE
@@ -27,5 +30,4 @@ def message_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Each table, from its heading to the next empty line."""
     for index, line in enumerate(lines):
         if _HEADING.match(line[:_LONGEST]):
-            end = next((at for at in range(index, len(lines)) if not lines[at].strip()), len(lines))
-            yield index, end - 1
+            yield index, end_of_paragraph(lines, index)

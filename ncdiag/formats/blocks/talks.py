@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.own_trouble import is_over, is_past, is_present, is_reported
-from ncdiag.formats.blocks.stretches import stretches
+from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
 from ncdiag.formats.line_kinds import is_item, is_sentence
 
 _Q = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:Q|Question|\u95ee)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
@@ -47,20 +47,7 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     ]
     begins = marked if len(marked) >= _PAIRS <= answered else asked if len(asked) >= _PAIRS else []
     if begins:
-        yield begins[0], _end_of_paragraph(lines, begins[-1], gap=1)
-
-
-def _end_of_paragraph(lines: Sequence[str], index: int, gap: int) -> int:
-    """The last line of the paragraph of a line; empty lines up to ``gap`` of them do not end it."""
-    last = index
-    for at in range(index + 1, len(lines)):
-        if lines[at].strip():
-            last = at
-        elif gap and at == index + 1:
-            gap -= 1
-        else:
-            break
-    return last
+        yield begins[0], end_of_paragraph(lines, begins[-1], gap=1)
 
 
 def chats(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -68,7 +55,7 @@ def chats(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     spoken = [index for index, line in enumerate(lines) if _SPEAKER.match(line)]
     if len(spoken) < _SPEAKERS:
         return
-    block = spoken[0], _end_of_paragraph(lines, spoken[-1], gap=0)
+    block = spoken[0], end_of_paragraph(lines, spoken[-1])
     said = lines[block[0] : block[1] + 1]
     if sum(map(is_past, said)) >= _PAST_LINES and not any(map(is_present, said)):
         yield block
