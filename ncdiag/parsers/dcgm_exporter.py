@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ncdiag.formats.prometheus import LABELS, labels
 from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 
 KIND = "dcgm_exporter"
@@ -22,7 +23,6 @@ _FIELDS = {
     "DCGM_FI_DEV_FB_USED": ("memory_used_mib", 1), "DCGM_FI_DEV_SM_CLOCK": ("sm_clock_mhz", 1),
 }  # fmt: skip
 """Field of a Gpu and the factor to its unit, by the metric; those of PROF are shares from 0 to 1."""
-_LABEL = re.compile(r'(?P<name>\w{1,60})="(?P<value>[^"]{0,200})"')
 
 
 class _Metrics(Reading):
@@ -30,18 +30,18 @@ class _Metrics(Reading):
 
     def metric(self, found: re.Match[str]) -> bool:
         """One value; a line without a number of a GPU is not read, a metric that no field holds says nothing."""
-        labels = {label["name"]: label["value"] for label in _LABEL.finditer(found["labels"])}
-        number = labels.get("gpu", "")
+        given = labels(found["labels"])
+        number = given.get("gpu", "")
         if not number.isdecimal():
             return False
-        if "GPU_I_ID" in labels or found["name"] not in _FIELDS:
+        if "GPU_I_ID" in given or found["name"] not in _FIELDS:
             return True
         field, factor = _FIELDS[found["name"]]
         values: dict[str, Any] = {
             field: round(float(found["value"]) * factor),
-            "model": labels.get("modelName") or None,
+            "model": given.get("modelName") or None,
         }
-        self.observe("Gpu", (int(number),), host=labels.get("Hostname") or None, **values)
+        self.observe("Gpu", (int(number),), host=given.get("Hostname") or None, **values)
         return True
 
 
@@ -49,7 +49,7 @@ ROWS = Rows(
     _Metrics,
     Row(r"# (?:HELP|TYPE) DCGM_FI_"),
     Row(
-        r"(?P<name>DCGM_FI_[A-Z_0-9]{3,60})\{(?P<labels>[^{}\n]{1,1500})\} "
+        r"(?P<name>DCGM_FI_[A-Z_0-9]{3,60})\{(?P<labels>" + LABELS + r")\} "
         r"(?P<value>\d{1,15}(?:\.\d{1,15})?)(?: \d{10,14})?\s*$",
         _Metrics.metric,
     ),

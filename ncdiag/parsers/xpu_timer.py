@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.formats.prometheus import LABELS, labels
 from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 
 KIND = "xpu_timer"
 COMMANDS: tuple[str, ...] = ()
 ANCHOR = r"(?:# (?:HELP|TYPE) )?XPU_TIMER_[A-Z][A-Z_0-9]{2,60}[ {]"
-_LABEL = re.compile(r'(?P<name>\w{1,60})="(?P<value>[^"]{0,200})"')
 _UNSET = "NOT_SET"
 """What xpu_timer prints for a label that its environment does not give."""
 
@@ -24,12 +24,12 @@ class _Metrics(Reading):
 
     def hang(self, found: re.Match[str]) -> bool:
         """Whether a kernel of one rank is overdue; a line without a rank is not read."""
-        labels = {label["name"]: label["value"] for label in _LABEL.finditer(found["labels"])}
-        rank = labels.get("rank", "")
+        given = labels(found["labels"])
+        rank = given.get("rank", "")
         if not rank.isdecimal():
             return False
-        pod = labels.get("pod_name", _UNSET)
-        host = pod if pod not in {"", _UNSET} else labels.get("ip", _UNSET)
+        pod = given.get("pod_name", _UNSET)
+        host = pod if pod not in {"", _UNSET} else given.get("ip", _UNSET)
         self.observe(
             "KernelWatch", rank=int(rank), on_host=None if host in {"", _UNSET} else host, overdue=found["value"] != "0"
         )
@@ -38,8 +38,9 @@ class _Metrics(Reading):
 
 ROWS = Rows(
     _Metrics,
-    Row(r"XPU_TIMER_COMMON_HANG\{(?P<labels>[^{}\n]{1,1500})\} (?P<value>\d{1,6})(?:\.0)?\s*$", _Metrics.hang),
-    Row(r"(?:# (?:HELP|TYPE) )?(?:XPU_TIMER_[A-Z_0-9]{3,60}|exposer_[a-z_]{4,60})[ {]"),
+    Row(r"XPU_TIMER_COMMON_HANG\{(?P<labels>" + LABELS + r")\} (?P<value>\d{1,6})(?:\.0)?\s*$", _Metrics.hang),
+    Row(r"# (?:HELP|TYPE) (?:XPU_TIMER|exposer)_"),
+    Row(r"(?:XPU_TIMER_(?!COMMON_HANG)[A-Z_0-9]{3,60}|exposer_[a-z_]{4,60})[ {]"),
     BLANK,
     ELISION,
 )

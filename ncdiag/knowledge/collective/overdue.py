@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.fold import fold_ranks
+from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 
@@ -18,6 +18,13 @@ def overdue_ranks(job: Job, view: View) -> str:
 def ranks_not_overdue(job: Job, view: View) -> str:
     """The ranks without an overdue kernel beside others that have one, ``1,3-4,6-7``; empty for none."""
     return _ranks(job, view, overdue=False)
+
+
+@derived
+def hosts_not_overdue(job: Job, view: View) -> str:
+    """The hosts of these ranks, by the pod or the address that the monitor names, ``w-[0-1]``; else ``all hosts``."""
+    names = {watch.on_host for watch in job.kernel_watches if not watch.overdue and watch.on_host}
+    return fold_hosts(names) or "all hosts"
 
 
 def _ranks(job: Job, view: View, *, overdue: bool) -> str:
