@@ -43,7 +43,7 @@ _RENDEZVOUS, _STRONG = frozenset({"rendezvous", "tcp-store"}), 2
 _OF_RDMA = frozenset({
     "network-choice", "rdma-device", "rdma-device-file", "rdma-driver", "verbs-library", "verbs-provider", "efa",
 })  # fmt: skip
-"""What the strongest cell of a rule is about that leaves a job without any RDMA."""
+"""What the strongest cells of a rule are about that leaves a job without any RDMA."""
 _ONE_HOST = "one-host"
 _LINES = 3
 
@@ -163,8 +163,9 @@ def works(rule: Rule, scene: Scene) -> Reason | None:
     if rule.area == "gdr" and makes <= NO_FAILURE | {"fails"}:
         spans = _gdr_is_on(scene.view)
         return Reason("GPUDirect RDMA is in use", spans) if spans else None
-    _, what = max(((weight, what) for what, _, weight in rule.cells), default=(0, ""))
-    if what in _OF_RDMA and scene.troubles <= NO_FAILURE:
+    most = max((weight for _, _, weight in rule.cells), default=0)
+    about = {what for what, _, weight in rule.cells if weight == most}
+    if about and about <= _OF_RDMA and scene.troubles <= NO_FAILURE:
         spans = scene.view.remembered(("RDMA is on",), lambda: _lines_of_rdma(scene.view))
         return Reason("RDMA is in use", spans) if spans else None
     return None
@@ -231,8 +232,8 @@ def set_otherwise(rule: Rule, scene: Scene) -> Reason | None:
     found = [setting for setting in scene.view.job.settings if setting.name in names and setting.text]
     if not found:
         return None
-    told = " and ".join(dict.fromkeys(f"{setting.name}={setting.text}" for setting in found))
-    return Reason(f"the input sets {told}", _lines(found))
+    values = " and ".join(dict.fromkeys(f"{setting.name}={setting.text}" for setting in found))
+    return Reason(f"the input sets {values}", _lines(found))
 
 
 def past_rendezvous(rule: Rule, scene: Scene) -> Reason | None:
@@ -313,8 +314,7 @@ def _lines_of_gdr(view: View) -> tuple[Span, ...]:
     if not all(verdict.enabled for rank in ranks for verdict in rank.gdr) or not all("GDRDMA" in way for way in ways):
         return ()
     fields = [(rank, "gdr") for rank in ranks if rank.gdr] + [(rank, "transports") for rank in ranks if ways]
-    spans = (rank.provenance.get(field) for rank, field in fields)
-    return tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
+    return _first(rank.provenance.get(field) for rank, field in fields)
 
 
 def _lines_of_rdma(view: View) -> tuple[Span, ...]:
@@ -324,8 +324,7 @@ def _lines_of_rdma(view: View) -> tuple[Span, ...]:
     sockets = any(rank.net == "Socket" for rank in ranks)
     if sockets or any(event.fields.get("provider") != "efa" for event in providers):
         return ()
-    spans = [rank.provenance.get("net") for rank in ranks] + [event.provenance.get("") for event in providers]
-    return tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
+    return _first([rank.provenance.get("net") for rank in ranks] + [event.provenance.get("") for event in providers])
 
 
 def _of_trial(label: str, view: View) -> Iterator[Span]:
@@ -336,5 +335,8 @@ def _of_trial(label: str, view: View) -> Iterator[Span]:
 
 
 def _lines(facts: Iterable[Fact]) -> tuple[Span, ...]:
-    spans = (span for fact in facts for span in tuple(fact.provenance.values())[:1])
-    return tuple(dict.fromkeys(spans))[:_LINES]
+    return _first(span for fact in facts for span in tuple(fact.provenance.values())[:1])
+
+
+def _first(spans: Iterable[Span | None]) -> tuple[Span, ...]:
+    return tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]

@@ -141,14 +141,15 @@ def single(path: Path) -> Callable[[Frame], Any]:
     if not path.steps:
         return lambda frame: frame.names[start]
     takes = tuple(map(take, path.steps))
-    names = (*(step.kind == "host" for step in path.steps[1:]), False)
     if len(takes) == 1:
         only = takes[0]
         return lambda frame: only(frame, frame.names[start])
 
+    moves = tuple(zip(takes, _names(path), strict=True))
+
     def run(frame: Frame) -> Any:  # noqa: ANN401
         value = frame.names[start]
-        for function, is_name in zip(takes, names, strict=True):
+        for function, is_name in moves:
             value = function(frame, value)
             if value is ABSENT or (value is None and not is_name):
                 return value
@@ -157,21 +158,28 @@ def single(path: Path) -> Callable[[Frame], Any]:
     return run
 
 
+def _names(path: Path) -> tuple[bool, ...]:
+    """For each step: does it give the name of a host for the next one, which knows a host without a name as well?"""
+    return (*(step.kind == "host" for step in path.steps[1:]), False)
+
+
 Walk = Callable[[Frame], Found]
 
 
 def fan_out(path: Path) -> Walk:
     """A path with fan-out: all its elements. A host that is reached several times is included once."""
     start = path.start
-    moves = tuple((take(step), step) for step in path.steps)
+    moves = tuple((take(step), step, is_name) for step, is_name in zip(path.steps, _names(path), strict=True))
 
     def run(frame: Frame) -> Found:
         items, is_open, missing, closers = [frame.names[start]], False, False, frozenset[str]()
-        for function, step in moves:
+        for function, step, is_name in moves:
             reached: list[Any] = []
             for owner in items:
                 value = function(frame, owner)
-                if value is None:
+                if value is None and is_name:
+                    reached.append(None)
+                elif value is None:
                     is_open = missing = True
                 elif value is ABSENT:
                     continue

@@ -236,8 +236,8 @@ def test_a_failure_on_one_host_excludes_the_network_between_hosts(text: str, is_
 def test_a_variable_that_is_set_otherwise_excludes_the_fault_of_its_value(value: str, is_excluded: bool) -> None:
     retries = "the retries of ib_timeout are exhausted after hours: transport retry counter exceeded\n"
     report = diagnose([TextSource.of_bytes("paste", f"Our job fails.\n{retries}{value} NCCL_DEBUG=INFO\n".encode())])
-    told = [each.because for each in report.ruled_out if each.name == "ib-timeout-too-small"]
-    assert any("the input sets NCCL_IB_TIMEOUT=" in reason for reason in told) == is_excluded
+    reasons = [each.because for each in report.ruled_out if each.name == "ib-timeout-too-small"]
+    assert any("the input sets NCCL_IB_TIMEOUT=" in reason for reason in reasons) == is_excluded
 
 
 @pytest.mark.parametrize(
