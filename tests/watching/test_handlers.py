@@ -9,13 +9,12 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hanging import TRAIN, Hung, as_nobody, needs_root, write_library
-from processes import left_running, running, until
+from processes import running, until
 
 from ncdiag.apps.watching import handlers, stacks
 from ncdiag.apps.watching.job import descendants
@@ -23,16 +22,6 @@ from ncdiag.apps.watching.job import descendants
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin")
 REFUSES = "#!/bin/sh\necho 'Permission Denied: Try running again' >&2\nexit 1\n"
-
-
-@pytest.fixture
-def mark() -> Iterator[str]:
-    """A word in the environment of a job; nothing that carries it is left behind."""
-    word = uuid.uuid4().hex
-    yield word
-    for pid in running(word):
-        os.kill(pid, signal.SIGKILL)
-    assert left_running(word) == []
 
 
 @pytest.fixture

@@ -7,13 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import left_running, running, until
+from processes import until
 
 from ncdiag.apps.watching import standing
 
@@ -23,16 +22,6 @@ INIT = "n2:{pid}:{pid} [3] NCCL INFO ncclCommInitRank comm 0x5581 rank 3 nranks 
 STARTS = INIT + "commId 0x7f1 - Init START"
 COMPLETE = INIT + "commId 0x7f1 - Init COMPLETE"
 RANK = "import os, time; print({line!r}.format(pid=os.getpid()), flush=True); {then}"
-
-
-@pytest.fixture
-def mark() -> Iterator[str]:
-    """A word in the environment of a job; nothing that carries it is left behind."""
-    word = uuid.uuid4().hex
-    yield word
-    for pid in running(word):
-        os.kill(pid, signal.SIGKILL)
-    assert left_running(word) == []
 
 
 def report_of(program: list[str], report: Path, mark: str, *job: str, after: str = "0.3") -> dict[str, Any]:

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,21 +14,11 @@ from typing import Any
 import msgspec
 import pytest
 from hanging import TRAIN, Hung, as_nobody, needs_py_spy, needs_root, write_library
-from processes import left_running, running, until
+from processes import running, until
 
 from ncdiag.apps.watching import stacks
 
 MPIRUN = shutil.which("mpirun")
-
-
-@pytest.fixture
-def mark() -> Iterator[str]:
-    """A word in the environment of a job; nothing that carries it is left behind."""
-    word = uuid.uuid4().hex
-    yield word
-    for pid in running(word):
-        os.kill(pid, signal.SIGKILL)
-    assert left_running(word) == []
 
 
 @pytest.fixture

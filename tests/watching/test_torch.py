@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import signal
 import sys
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hanging import Hung, needs_py_spy
-from processes import left_running, running
 
 PYTHON = os.environ.get("NCDIAG_TORCH") or (sys.executable if importlib.util.find_spec("torch") else None)
 pytestmark = [
@@ -45,16 +41,6 @@ if __name__ == "__main__":
 """
 LATE = "if dist.get_rank() == 1: prepare()"
 LOADS = "list(torch.utils.data.DataLoader(Shards(), num_workers=1, multiprocessing_context='fork'))"
-
-
-@pytest.fixture
-def mark() -> Iterator[str]:
-    """A word in the environment of a job; nothing that carries it is left behind."""
-    word = uuid.uuid4().hex
-    yield word
-    for pid in running(word):
-        os.kill(pid, signal.SIGKILL)
-    assert left_running(word) == []
 
 
 @pytest.mark.parametrize("mode", ["auto", "faulthandler"])
