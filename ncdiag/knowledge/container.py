@@ -20,12 +20,12 @@ _SECOND = r"net\d{1,2}"
 """The names that Multus gives additional interfaces of a pod."""
 _REPLICA = r"[\w.-]+-(?:master|worker|chief|launcher|ps)-\d+(?:-[a-z0-9]{5})?"
 """A pod of a training job, for which its operator creates one container."""
-_INBOUND = "127.0.0.6"
 _REPORT = lazy_regex(
     r"\s(?:nvidia-smi|nvcc|env|printenv|ls|cat|df|hostname|ibstat|ibv_devices|ibv_devinfo|ldconfig|uname|deviceQuery)"
     r"(?:\s+-{0,2}[\w./=-]{1,60}){0,4}\s*$"
 )
 """The end of a line that starts a container for one look at the machine."""
+_INBOUND = "127.0.0.6"
 """The source address of inbound connections: Istio pilot/pkg/networking/util/util.go (InboundPassthroughBindIpv4)."""
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 

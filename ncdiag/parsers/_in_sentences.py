@@ -36,7 +36,7 @@ _FAILS = lazy_regex(
 
 
 def in_sentences(observations: Iterable[Observation], lines: Sequence[str]) -> Iterator[int]:
-    """The indexes of the lines whose events stand behind words that no program prints and that report nothing."""
+    """The indexes of the lines whose events come after words that no program prints and that report nothing."""
     events: dict[int, str] = {}
     for found in observations:
         if found.entity == "Event" and 0 < found.span.line <= len(lines):

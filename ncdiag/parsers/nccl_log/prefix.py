@@ -3,7 +3,7 @@
 Every release prints ``host:pid:tid [dev] `` (src/debug.cc); WARN adds ``file:line`` (plugins put their function there,
 in C++ with its signature: nccl_ofi_log.h of aws-ofi-nccl), since 2.26 a time before the host and since 2.30.7
 ``(function)``. Launchers put their own tags in front, people cut pieces off and write ``<host>``, ``[host]`` or ``***``
-for a name: the host is looked for from the right, whatever stands left of it.
+for a name: the host is looked for from the right, whatever is left of it.
 """
 
 from __future__ import annotations
