@@ -114,12 +114,15 @@ def test_the_use_of_the_gpus_is_the_largest_of_several_samples(stand_in: Path) -
 
 
 def test_nvml_that_does_not_answer_is_not_waited_for(stand_in: Path) -> None:
-    ask = "import time; from ncdiag.machine import nvml_use as n; n._LIMIT = 0.2; print(n.use(lambda _: time.sleep(9)))"
+    ask = (
+        "import time; from ncdiag.machine import nvml_use as n; n._LIMIT = 1.0\n"
+        "print([n.use(lambda _: (print('asked'), time.sleep(9)))])"
+    )
     environment = {**os.environ, "LD_LIBRARY_PATH": str(stand_in)}
     ran = subprocess.run(
         [sys.executable, "-c", ask], env=environment, capture_output=True, text=True, timeout=8, check=True
     )
-    assert ran.stdout == "['']\n"
+    assert ran.stdout == "asked\n['']\n"
 
 
 def test_no_nvml_no_use() -> None:
