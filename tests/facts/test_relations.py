@@ -20,6 +20,18 @@ INIT = (
 GIDS = "$ show_gids\nDEV     PORT    INDEX   GID                                     IPv4            VER     DEV\n"
 GID = "mlx5_0  1       {0}       0000:0000:0000:0000:0000:ffff:0a07:000b 10.7.0.11       v2      net1\n"
 LOCAL = "mlx5_0  1       0       fe80:0000:0000:0000:e4ea:71ff:feb9:4970                 v2      net1\n"
+PORT = (
+    "[root@{host} ~]# ibstat\nCA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n"
+    "\tNode GUID: 0x946dae0300b1000{guid}\n"
+    "\tPort 1:\n\t\tState: {state}\n\t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tBase lid: {lid}\n\t\tSM lid: {sm}\n"
+    "\t\tLink layer: {layer}\n"
+)
+STATUS = (
+    "[root@{} ~]# ibstatus\nInfiniband device 'mlx5_0' port 1 status:\n\tdefault gid:\t {}:946d:ae03:00b1:000{}\n"
+    "\tbase lid:\t 0x{}\n\tsm lid:\t\t 0x1\n\tstate:\t\t 4: ACTIVE\n\tphys state:\t 5: LinkUp\n"
+    "\trate:\t\t 400 Gb/sec (4X NDR)\n\tlink_layer:\t InfiniBand\n"
+)
+OWN, OTHER = "fe80:0000:0000:0000", "fec0:0000:0000:0a01"
 WATCHDOG = (
     "[rank2]:[E ProcessGroupNCCL.cpp:587] [Rank 2] Watchdog caught collective operation timeout: "
     "WorkNCCL(OpType=BROADCAST, Timeout(ms)=1800000) ran for 1802157 milliseconds before timing out.\n"
@@ -64,6 +76,12 @@ def init(
     rank: int, *, host: str = "n1", n: int = 2, bus: str = "1b000", comm: str = "0x77aa", state: str = "START"
 ) -> str:
     return INIT.format(host=host, pid=40 + rank, rank=rank, n=n, dev=rank, bus=bus, comm=comm, state=state)
+
+
+def port(
+    host: str = "n1", lid: int = 7, sm: int = 1, *, guid: int = 1, state: str = "Active", layer: str = "InfiniBand"
+) -> str:
+    return PORT.format(host=host, lid=lid, sm=sm, guid=guid, state=state, layer=layer)
 
 
 def found(text: str) -> set[str]:
@@ -114,6 +132,12 @@ def found(text: str) -> set[str]:
         (init(0) + init(1, host="n2", bus="2b000") + SHARED, "ipc-across-hosts"),
         (f"The pods hang.\n\n{GIDS}{GID.format(6)}{GID.format(7)}", "gids-start-late"),
         (f"{GIDS}{LOCAL}{GID.format(1)}$ ./bench\n{BROKEN}", "first-gid-link-local"),
+        # LIDs of one port, of one port and its subnet manager, and of two hosts; subnet prefixes of two hosts
+        (port(lid=0), "port-without-lid"),
+        (port(lid=65535), "port-without-lid"),
+        (port(sm=0), "port-without-manager"),
+        (port("n1", guid=1) + port("n2", guid=2), "lid-twice"),
+        (STATUS.format("n1", OWN, 1, 7) + STATUS.format("n2", OTHER, 2, 8), "subnets-apart"),
         # values
         (f"It hangs while evaluation on rank 0 takes 45 minutes.\n\n{WATCHDOG}", "longer-than-limit"),
         (f"卡住了，主进程预处理数据需要2小时。\n\n{WATCHDOG}", "longer-than-limit"),
@@ -163,6 +187,16 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         NODES + CHANNEL.format("6[6] -> 5[5]", "P2P/IPC"),
         f"{GIDS}{GID.format(6)}{GID.format(7)}",
         f"{GIDS}{LOCAL}{GID.format(1)}",
+        # ports of Ethernet, of no link, of a healthy host; two pods of one machine; rails of one host; one subnet
+        port(lid=0, sm=0, layer="Ethernet"),
+        port(lid=65535, sm=0, state="Down"),
+        port(lid=0xBFFF),
+        port("n1") + port("n2"),
+        port("n1", guid=1) + port("n2", guid=2).replace("mlx5_0", "mlx5_1"),
+        port("n1", guid=1) + port("n2", sm=3, guid=2),
+        port("n1", guid=1) + port("n2", lid=8, guid=2),
+        STATUS.format("n1", OWN, 1, 7) + STATUS.format("n2", OWN, 2, 8),
+        STATUS.format("n1", OWN, 1, 7) + STATUS.format("n1", OTHER, 2, 8).replace("mlx5_0", "mlx5_1"),
         f"It hangs while evaluation on rank 0 takes 5 minutes.\n\n{WATCHDOG}",
         f"It hangs after 45 minutes.\n\n{WATCHDOG}",
         "".join(map(LOOKUP.format, ("08.90", "08.92", "08.93"))),

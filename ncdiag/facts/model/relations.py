@@ -10,6 +10,7 @@ RelationKind = Literal[
     "alone", "more-than-gpus", "gpus-shared", "place-no-address", "place-is-path", "peer-elsewhere", "bus-id-twice",
     "ipc-across-hosts", "gids-start-late", "first-gid-link-local", "longer-than-limit", "at-resolver-interval",
     "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes", "silent-nccl",
+    "port-without-lid", "port-without-manager", "lid-twice", "subnets-apart",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
 ]  # fmt: skip
 
@@ -33,6 +34,10 @@ class Relation(Fact, frozen=True, kw_only=True):
     ``ipc-across-hosts`` (ranks of different hosts use a transport inside a host), ``gids-start-late`` (a GID table
     without its first entries), ``first-gid-link-local`` (its first entry is link-local, and a later one has the
     address).
+
+    About InfiniBand ports: ``port-without-lid`` (an active port has a LID that no port can have),
+    ``port-without-manager`` (it names LID 0 as that of its subnet manager), ``lid-twice`` (one LID on two hosts, so
+    that they are in two subnets), ``subnets-apart`` (two hosts have no subnet prefix in common).
 
     About values: ``longer-than-limit`` (somebody says that a step takes longer than the time limit that was exceeded),
     ``at-resolver-interval`` (a line comes again and again after the time limit of a resolver),

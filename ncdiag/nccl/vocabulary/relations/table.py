@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Relation, RelationKind
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import note_lines
-from ncdiag.nccl.vocabulary.relations import addresses, launches, meeting, numbers, values
+from ncdiag.nccl.vocabulary.relations import addresses, launches, meeting, numbers, ports, values
 
 KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.alone, launches.more_than_gpus, launches.gpus_shared, launches.place_no_address, launches.silent,
@@ -17,6 +17,7 @@ KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     meeting.lists_differ,
     addresses.peer_elsewhere,
     numbers.bus_id_twice, numbers.ipc_across_hosts, numbers.gids_start_late, numbers.first_gid_link_local,
+    ports.port_without_lid, ports.port_without_manager, ports.lid_twice, ports.subnets_apart,
     values.longer_than_limit, values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,
     values.starts_at_gigabytes,
 )  # fmt: skip
