@@ -1,7 +1,8 @@
 """What GPUs can do, by any spelling of their name: ``4090``, ``NVIDIA GeForce RTX 4090``, ``A100-SXM4-80GB``.
 
 A capability is a word: ``gdr`` (GPUDirect RDMA), ``peer`` (peer access over PCIe), ``nvlink``, ``nvls`` (NVLink SHARP),
-``mig``; ``no-`` before it says that the GPU lacks it. What is not listed is unknown.
+``mig``, ``xgmi`` (AMD's links between GPUs); ``no-`` before it says that the GPU lacks it. What is not listed is
+unknown.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ncdiag.base.patterns import lazy_regex
 
 
 class Family(NamedTuple):
-    """GPUs that can do the same: a pattern of their spellings, the compute capability, and the words."""
+    """GPUs that can do the same: a pattern of spellings, the compute capability (AMD: LLVM target), and the words."""
 
     spelling: re.Pattern[str]
     arch: str
@@ -25,6 +26,8 @@ def _family(spelling: str, arch: str, can: str) -> Family:
     return Family(lazy_regex(rf"(?<![a-z0-9])(?:{spelling})(?![a-z0-9])"), arch, frozenset(can.split()))
 
 
+_AMD = "no-nvlink no-mig no-nvls"
+"""Words for what only GPUs of NVIDIA have, as words of an AMD GPU."""
 FAMILIES = (
     _family(r"gb10|dgx ?spark", "12.1", "no-gdr no-nvlink no-mig no-nvls"),
     _family(r"rtx ?pro ?\d000\w*(?: blackwell)?", "12.0", "gdr no-nvlink no-nvls"),
@@ -43,11 +46,22 @@ FAMILIES = (
     _family(r"t4", "7.5", "gdr no-nvlink no-mig no-nvls"),
     _family(r"v100s?(?:[- ]?(?:sxm[23]?|pcie))?(?:[- ]?\d+g?b?)?", "7.0", "gdr no-mig no-nvls"),
     _family(r"p100", "6.0", "gdr no-mig no-nvls"),
+    _family(r"mi35[05]x?", "gfx950", f"xgmi {_AMD}"),
+    _family(r"mi3(?:00[ax]?|08x?|25x?)", "gfx942", f"xgmi {_AMD}"),
+    _family(r"mi250x?", "gfx90a", f"xgmi {_AMD}"),
+    _family(r"mi210", "gfx90a", _AMD),
+    _family(r"mi100", "gfx908", _AMD),
+    _family(r"mi[56]0", "gfx906", _AMD),
+    _family(r"rx ?9\d{3} ?(?:xt|gre)?|(?:pro )?r9[67]00", "gfx120x", f"no-xgmi {_AMD}"),
+    _family(r"rx ?7\d{3} ?(?:xtx?|gre)?|(?:pro )?w7[5-9]00", "gfx110x", f"no-xgmi {_AMD}"),
+    _family(r"rx ?6\d{3} ?(?:xt)?", "gfx103x", _AMD),
 )  # fmt: skip
 """NVIDIA: compute capabilities (developer.nvidia.com/cuda-gpus); GPUDirect RDMA on data-center and RTX professional
 GPUs alone (docs.nvidia.com/cuda/gpudirect-rdma); MIG on A30, A100 and later data-center GPUs and RTX PRO
 (docs.nvidia.com/datacenter/tesla/mig-user-guide); NVLink of the data sheets; NVLink SHARP from NVSwitch 3 on (NCCL user
-guide, NCCL_NVLS_ENABLE)."""
+guide, NCCL_NVLS_ENABLE). AMD: targets of LLVM (rocm.docs.amd.com/en/latest/reference/gpu-specs.html); xGMI on GPUs of
+CDNA alone (Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c, amdgpu_discovery.c), of which MI210 and older cards have it by
+a bridge at most, and MI250 and later on their board. Both checked on 2026-11-29."""
 
 
 @functools.lru_cache(maxsize=256)

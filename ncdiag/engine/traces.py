@@ -13,7 +13,8 @@ PLATFORMS = {
     "AWS": r".*aws.*|amazon.*|ec2|.*efa.*|p[3-6](?:d|dn|de|en)?|g[456]n?|eks|sagemaker.*|.*libfabric.*|.*ofi|trn\d.*",
     "Azure": r".*azure.*|az.*hpc.*|hpcx?|n[cdv]\w*v\d|mlx5_an\d|aznhc.*|microsoft",
     "Google Cloud": r".*gcp.*|google.*|gke.*|.*tcpxo?.*|fastrak.*|a[234]|gvnic|gib",
-    "GPUs of AMD": r".*amd.*|.*rocm.*|.*rccl.*|hip.*|mi\d{3}\w?|radeon|gfx\d.*|xgmi|instinct|hsa.*",
+    "GPUs of AMD": r".*amd.*|.*rocm.*|.*rccl.*|hip.*|mi\d{2,3}\w?|radeon|gfx\d.*|xgmi|instinct|hsa.*"
+    r"|(?:\d{4})?xtx?|rx\d{4}\w*|w[67][5-9]00x?",
     "NPUs": r".*hccl.*|.*npu.*|ascend.*|cann|hccn.*|\u6607|910\w?",
     "Kubernetes": r".*k8s.*|.*kube.*|pods?|eks|gke|aks|helm|openshift|svc|cluster_local|namespaces?|operator"
     r"|deployments?|containers?|docker.*|\u5bb9",
@@ -49,9 +50,9 @@ def needed(rule: Rule) -> Iterator[str]:
         yield _BY_AREA[rule.area]
 
 
-CAPABILITIES = {"nvlink": "NVLink", "nvls": "NVLink SHARP", "mig": "MIG", "gdr": "GPUDirect RDMA"}
+CAPABILITIES = {"nvlink": "NVLink", "nvls": "NVLink SHARP", "mig": "MIG", "gdr": "GPUDirect RDMA", "xgmi": "xGMI"}
 """What a GPU can do, by the word in names of rules (`ncdiag.base.capabilities`)."""
-_BY_NAME = frozenset({"nvls", "mig"})
+_BY_NAME = frozenset({"nvls", "mig", "xgmi"})
 _IS_LACK = frozenset({"unsupported", "unavailable", "supported", "needed"})
 """Words of names of rules about what a GPU cannot do."""
 

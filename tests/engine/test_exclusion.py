@@ -195,6 +195,10 @@ def test_another_signal_excludes_what_ends_processes_by_its_own(line: str, exclu
         ("Our eight V100 hang.", "cuda-mig-on", "cuda", True),
         ("Our two RTX 4090 hang.", "module-not-loaded", "gdr", True),
         ("Our two RTX 4090 hang.", "gdr-unsupported-hardware", "gdr", False),
+        ("Our two RX 7900 XTX hang.", "rccl-xgmi-link-missing", "gpu", True),
+        ("Our two MI300X hang.", "rccl-xgmi-link-missing", "gpu", False),
+        ("Our two MI210 hang.", "rccl-xgmi-link-missing", "gpu", False),
+        ("Our two MI300X hang.", "links-down", "nvlink", True),
         ("Our GPUs hang.", "links-down", "nvlink", False),
     ],
 )

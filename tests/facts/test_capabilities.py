@@ -20,6 +20,12 @@ from ncdiag.facts.vocabulary.capabilities import capabilities
         (("GB10", "DGX Spark"), "12.1", "no-gdr no-nvlink"),
         (("L40S", "NVIDIA L4", "RTX 6000 Ada"), "8.9", "gdr no-nvlink"),
         (("A40", "RTX A6000", "NVIDIA RTX A6000"), "8.6", "gdr no-mig"),
+        (("MI300X", "AMD Instinct MI300X OAM", "mi325x", "MI300A"), "gfx942", "xgmi no-nvlink no-nvls"),
+        (("MI355X", "AMD Instinct MI350X"), "gfx950", "xgmi no-mig"),
+        (("MI250", "AMD Instinct MI250X / MI250"), "gfx90a", "xgmi"),
+        (("MI100",), "gfx908", "no-nvlink"),
+        (("RX 7900 XTX", "AMD Radeon RX 7900 XTX", "radeon pro w7900", "W7800"), "gfx110x", "no-xgmi no-nvlink"),
+        (("RX 9070 XT", "AMD Radeon AI PRO R9700"), "gfx120x", "no-xgmi"),
         (("V100-SXM2-32GB", "Tesla V100-PCIE-16GB"), "7.0", "gdr no-mig"),
     ],
 )
@@ -31,7 +37,23 @@ def test_every_spelling_is_one_family(names: tuple[str, ...], arch: str, can: st
         assert set(can.split()) <= found.can
 
 
-@pytest.mark.parametrize("name", ["", "Graphics Device", "0x740f", "GPU 4", "MTU 4096", "card2", "H1000", "node-a100x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "Graphics Device",
+        "0x740f",
+        "GPU 4",
+        "MTU 4096",
+        "card2",
+        "H1000",
+        "node-a100x",
+        "rx 7",
+        "mi",
+        "0x74a1",
+        "r9700s",
+    ],
+)
 def test_other_words_are_no_gpu(name: str) -> None:
     assert capabilities_of(name) == frozenset()
 
@@ -57,3 +79,8 @@ def test_the_gpus_of_a_job_have_what_all_of_them_have(text: str, has: str, lacks
     found = capabilities(view.job, view)
     assert not has or has in found
     assert lacks not in found
+
+
+@pytest.mark.parametrize("name", ["MI210", "MI100", "MI50", "RX 6900 XT"])
+def test_xgmi_that_a_bridge_may_add_is_unknown(name: str) -> None:
+    assert not {"xgmi", "no-xgmi"} & capabilities_of(name)
