@@ -181,6 +181,7 @@ def _container(section: Section, pod: _Pod, container: Node, fields: dict[str, A
         "ipc": "host" if pod.spec.text("hostIPC") == "true" else None,
         "rdma_resources": [name for name, number in resources.items() if is_rdma_resource(name) and number != "0"],
         "efa_devices": _count_of(resources.get(_EFA)),
+        "runtime_class": pod.spec.text("runtimeClassName") or "",
         "mesh": _k8s_place.mesh(pod.spec, pod.labels, pod.annotations),
         **_k8s_place.place(pod.spec),
         **_shared_memory(pod, container),

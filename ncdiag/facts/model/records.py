@@ -37,7 +37,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     does it mount a /dev/shm? ``networks`` are the additional networks of a pod, ``rdma_resources`` the RDMA devices
     that it requests, ``efa_devices`` the number of AWS EFA devices among them. ``instance_type`` and ``accelerator``
     are labels that its node must have. ``mesh`` is the proxy of a service mesh that captures its connections; empty
-    means none.
+    means none. ``runtime_class`` is the container runtime that a pod selects; empty means the default of its node.
     """
 
     SHOWS_A_RUN = True
@@ -75,6 +75,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     instance_type: str | None = None
     accelerator: str | None = None
     mesh: str | None = None
+    runtime_class: str | None = None
     executable: str | None = None
     script: str | None = None
     workdir: str | None = None
