@@ -22,6 +22,7 @@ _GPU_LAUNCHERS = frozenset({
     "torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate launch",
 })  # fmt: skip
 """Launchers whose processes each use a GPU, as a rule."""
+_SLURM = frozenset({"srun", "sbatch", "salloc"})
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
 _GPUS_EACH = re.compile(r"\s-(?:g|-ngpus)[ =](\d{1,3})\b")
 _SERVER = re.compile(r"\bvllm-serve\b|\bvllm serve\b|launch_server|entrypoints|\blmdeploy serve\b|\btrtllm-serve\b")
@@ -126,13 +127,29 @@ def more_than_gpus(job: Job, view: View) -> Iterator[Relation]:
             yield Relation(what="more-than-gpus", text=text, provenance=lines_of([launch]))
 
 
+def fewer_tasks(job: Job, _view: View) -> Iterator[Relation]:
+    """Slurm is told a number of tasks below that on each node times the nodes: it starts the smaller number.
+
+    With --ntasks, --ntasks-per-node is a maximum (slurm.schedmd.com/srun.html#OPT_ntasks-per-node), and a framework
+    that reads SLURM_NTASKS_PER_NODE expects more.
+    """
+    for launch in job.launches:
+        each, total = launch.nproc_per_node, launch.np
+        if launch.program not in _SLURM or not each or not total:
+            continue
+        nodes = launch.nnodes or -(-total // each)
+        if total < each * nodes:
+            text = f"{launch.program} starts {total} tasks, and {each} on each of {nodes} nodes would be {each * nodes}"
+            yield Relation(what="fewer-tasks", text=text, provenance=lines_of([launch]))
+
+
 def _on_one_host(launch: Launch) -> int | None:
     """GPUs that the processes of the line use on each of its hosts; None where it does not say."""
     each = _gpus_each(launch)
     hosts = launch.nnodes or len({host.name for host in launch.hosts}) or (None if launch.hostfile else 1)
     if launch.nproc_per_node is not None:
         return launch.nproc_per_node * each
-    if launch.np is None or hosts is None or launch.program in {"srun", "sbatch", "salloc"}:
+    if launch.np is None or hosts is None or launch.program in _SLURM:
         return None
     return -(-launch.np // hosts) * each
 

@@ -12,7 +12,8 @@ from ncdiag.facts.vocabulary.probes import note_lines
 from ncdiag.nccl.vocabulary.relations import addresses, launches, meeting, numbers, ports, values
 
 KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
-    launches.alone, launches.more_than_gpus, launches.gpus_shared, launches.place_no_address, launches.silent,
+    launches.alone, launches.more_than_gpus, launches.fewer_tasks, launches.gpus_shared,
+    launches.place_no_address, launches.silent,
     meeting.alone_by_rank, meeting.others_not_started, meeting.one_side_started, meeting.first_waits_alone,
     meeting.lists_differ,
     addresses.peer_elsewhere,
