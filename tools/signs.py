@@ -96,7 +96,8 @@ def _true(found: diagnose.Diagnosed) -> Iterator[tuple[Rule, Judged]]:
     scales = diagnose.scales_of(found.case, found.view, conclude(verdicts, found.view).findings, verdicts)
     for rule in rules:
         if rule.suspect:
-            of_rule = (judged for judged in scales.one(rule).signs if judged.sign in rule.signs)
+            own = {sign.text for sign in rule.signs}
+            of_rule = (judged for judged in scales.one(rule).signs if judged.sign.text in own)
             yield from ((rule, judged) for judged in of_rule if judged.truth and not judged.sign.against)
 
 

@@ -53,6 +53,9 @@ _NAMES = lazy_regex(
     r"|(?<![\w.-])[\w.-]{1,64}@[\w.-]{1,64}:\S{0,200}[$#]"
 )
 """Addresses of pages, the host and the process in front of a line, and a prompt."""
+_SETTING = lazy_regex(
+    r"\s*(?:export |declare -x |-x |-e )?\s*[A-Z][A-Z0-9_]{2,60}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*)(?:\s*\\|;)?\s*"
+)
 _OF_NAMES = ("://", " [", "@")
 """One of these is in each of them."""
 
@@ -70,6 +73,11 @@ def kind_of(line: str) -> Kind:
     if _TABLE.match(line):
         return "table"
     return "code" if _CODE.match(line) else "prose"
+
+
+def is_setting(line: str) -> bool:
+    """True if the line gives a variable a value, and says nothing else: what it says is a fact, and not an opinion."""
+    return _SETTING.fullmatch(line[:_LONGEST]) is not None
 
 
 def without_names(line: str) -> str:

@@ -36,7 +36,7 @@ def _of_sign(rule: Rule, number: int, look: Look) -> Iterator[str]:
     scales = Scales(*look(sign.example), ())
     if not _is_true(rule, sign, scales):
         yield "is not true in its example"
-    elif not any(judged.sign is sign and judged.counts for judged in scales.one(rule).signs):
+    elif not any(judged.sign.text == sign.text and judged.counts for judged in scales.one(rule).signs):
         yield "changes nothing in its example: a stronger sign shows the same on the same lines"
     if sign.unlike and _is_true(rule, sign, Scales(*look(sign.unlike), ())):
         yield "is true in `unlike`, too"
@@ -47,4 +47,4 @@ def _of_sign(rule: Rule, number: int, look: Look) -> Iterator[str]:
 
 
 def _is_true(rule: Rule, sign: Sign, scales: Scales) -> bool:
-    return any(judged.sign is sign and judged.truth for judged in scales.one(rule).signs)
+    return any(judged.sign.text == sign.text and judged.truth for judged in scales.one(rule).signs)

@@ -28,6 +28,7 @@ from ncdiag.engine.where import spans
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.runs import seen_trials
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, set_in_vain
+from ncdiag.formats.line_kinds import is_setting
 from ncdiag.messages.vocabulary.phases import CARRYING, fails_at_meeting
 from ncdiag.messages.vocabulary.seen import seen_complaints
 from ncdiag.suspects import trials
@@ -275,6 +276,8 @@ class Scales:
         except Exception as error:  # noqa: BLE001  (whatever a derived field raises)
             self.faults.append(contained(error, f"a sign of {rule.code} could not be evaluated"))
             return Judged(sign, None)
+        if evidence and sign.says and not sign.when and all(is_setting(span.text) for span in evidence):
+            sign = msgspec.structs.replace(sign, strength=_LEAST)  # that a variable is set is no word about a trouble
         return Judged(sign, truth, evidence)
 
     def _truth(self, rule: Rule, number: int) -> tuple[Truth, tuple[Span, ...]]:

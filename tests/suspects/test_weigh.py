@@ -181,6 +181,13 @@ def test_what_is_far_behind_the_first_is_not_shown() -> None:
     assert [each.weighed.score for each in made.suspected] == [scores[0], scores[1]]
 
 
+@pytest.mark.parametrize("line", ["{}=alpha", "export {}=alpha", "-x {}=alpha \\", '{}="alpha";'])
+def test_a_variable_that_is_set_is_no_word_about_a_trouble(line: str) -> None:
+    text = line.format("NCCL_NOTE")
+    assert weighed(text).supporting[0].counts == STRENGTHS["weak"]
+    assert weighed(f"{text} does not help").supporting[0].counts == STRENGTHS["strong"]
+
+
 def found(confidence: Confidence, *, floor: bool = False) -> Finding:
     of = msgspec.structs.replace(rule("found"), code="found", floor=floor, signs=(), suspect=None)
     return Finding(
