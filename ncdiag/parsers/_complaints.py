@@ -43,6 +43,16 @@ _CURT = lazy_regex(
     r"\b(?:hangs?|hanging|hung|stuck|freezes|frozen|slow|slower|does(?:n't|\snot)\swork|not\sworking)\b", re.IGNORECASE
 )
 """What few words complain of."""
+_BRIEF = lazy_regex(
+    r"\W{0,3}(?:(?:it|everything|all|this|that|nccl|rccl|the|my|our|training|jobs?|runs?|program|script|process(?:es)?"
+    r"|ranks?|nodes?|gpus?|still|just|always|now|is|are|it's|gets|got|so|very|too|really|again|help)[,:]?\s){0,4}"
+    r"(?:hangs?|hanging|hung|stuck|freez(?:es?|ing)|froze|frozen|stall(?:s|ed|ing)|deadlock(?:s|ed)?|slow|slower"
+    r"|crawls|no\sprogress|nothing\shappens)(?:\s(?:again|now|forever|there|here|completely))?\W{0,4}",
+    re.IGNORECASE,
+)
+"""A sentence of the fewest words about what hangs or is slow, as people put it above a log."""
+_TITLE, _SIGNS = 60, 8
+"""The longest such sentence, and in a script of its own."""
 _PLAIN = lazy_regex(
     r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s){0,2}work(?:ing)?\b|\beach\sother\b"
     r"|\bwork(?:s|ed|ing)?\s(?:\w+\s){0,3}(?:on|with|in)\s(?:\w+\s)?single\b"
@@ -193,7 +203,19 @@ def is_sentence(line: str, text: str) -> bool:
     """May a person have written the line, whose text without prefixes this is?"""
     if len(text) < len(line.strip()):
         return False
-    return is_prose(_ASSIGNED.sub("it ", text, count=1)) or (is_curt(text) and _CURT.search(text) is not None)
+    return (
+        is_prose(_ASSIGNED.sub("it ", text, count=1))
+        or (is_curt(text) and _CURT.search(text) is not None)
+        or _is_brief(text.strip())
+    )
+
+
+def _is_brief(text: str) -> bool:
+    """True if the text is no more than that something hangs or is slow."""
+    if len(text) <= _SIGNS and SCRIPT.match(text):
+        return _languages.complaint(text) in _SURE
+    is_more = " " in text or not text.isalpha()  # one word alone may be anything: a cell, a state
+    return is_more and len(text) <= _TITLE and _BRIEF.fullmatch(text.replace("\u2019", "'")) is not None
 
 
 class Complaints:

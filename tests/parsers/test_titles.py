@@ -39,6 +39,28 @@ def test_a_title_is_a_complaint_in_any_clothes(title: str, what: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("It hangs.", "hangs"),
+        ("Training hangs", "hangs"),
+        ("it\u2019s stuck again", "hangs"),
+        ("everything is very slow", "slow"),
+        ("Hangs :(", "hangs"),
+        ("Nothing happens.", "hangs"),
+        ("\u5361\u4f4f\u4e86", "hangs"),
+    ],
+)
+@pytest.mark.parametrize("place", ["{}" + LOG, LOG + "\n{}\n"])
+def test_the_fewest_words_are_a_complaint_above_and_below_a_log(words: str, what: str, place: str) -> None:
+    assert complained(place.format(words)) == [what]
+
+
+@pytest.mark.parametrize("words", ["stuck", "Deadlock", "slow", "no longer hangs", "hangs=0", "slow path", "stuck: 0"])
+def test_a_word_alone_or_denied_is_no_complaint(words: str) -> None:
+    assert complained(f"{LOG}\n{words}\n") == []
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "# nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 is stuck",
