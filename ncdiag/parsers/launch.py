@@ -69,6 +69,7 @@ STRUCTURE = " \tefnst"
 
 _OPTION = lazy_regex(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")
 _PATH = lazy_regex(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
+_CUT = lazy_regex(r"\\[ \t]+$")
 _OPEN = lazy_regex(r"(?:\s-{1,2}(?:x|e|env|mca|H|host|hosts|np|n|hostfile)|[,=])\s*$")
 _BEGIN = lazy_regex(ANCHOR)
 _SERVES = lazy_regex(_SERVER)
@@ -118,7 +119,7 @@ def parse(section: Section) -> Parsed:
     text = " ".join(_unbroken(lines)).lstrip("+ ")
     place = section.span(0) if section.lines else span(section.source, section.first_line, text)
     found = list(_commands(text))
-    observations = [o for command in found for o in _observations(section, place, command, text)]
+    observations = [o for command in found for o in _observations(section, place, command, text, cut_behind(lines))]
     unread = () if found else tuple(i for i, line in enumerate(section.lines) if line.strip())
     return Parsed(observations=tuple(observations), unread=unread)
 
@@ -138,6 +139,15 @@ def quoted(section: Section, index: int) -> list[Observation]:
         if _BEGIN.match(text):
             found += [o for c in _commands(text) for o in _observations(section, section.span(index), c, text)]
     return found
+
+
+def cut_behind(lines: Sequence[str]) -> str:
+    """The last word of the first line whose backslash is not its last character: there the shell ends the command.
+
+    Empty where each backslash is the last one.
+    """
+    cut = next(filter(_CUT.search, lines[:-1]), "")
+    return (cut.rstrip().removesuffix("\\").split() or [""])[-1]
 
 
 def _unbroken(lines: Sequence[str]) -> Iterator[str]:
@@ -206,8 +216,13 @@ def _assignments(tokens: Sequence[str], position: int) -> tuple[dict[str, str], 
     return found, at if found else position
 
 
-def _observations(section: Section, place: Span, command: Command, text: str) -> Iterator[Observation]:
-    fields: dict[str, Any] = {"program": command.program, "text": text[:_TEXT], **command.fields}
+def _observations(section: Section, place: Span, command: Command, text: str, cut: str = "") -> Iterator[Observation]:
+    fields: dict[str, Any] = {
+        "program": command.program,
+        "text": text[:_TEXT],
+        "cut_behind": cut or None,
+        **command.fields,
+    }
     if section.host:
         fields["host"] = section.host
     kept = {name: value for name, value in command.env.items() if is_variable(name)}

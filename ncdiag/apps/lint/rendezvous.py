@@ -13,7 +13,6 @@ from ncdiag.apps.lint.nesting import launches
 from ncdiag.facts.scalars import ip_address
 
 _HIGHEST, _FREE = 65535, 1024
-_SLURM = {"srun", "sbatch", "salloc"}
 _TORCH = {"torchrun", "torch.distributed.run", "torch.distributed.launch"}
 """Programs of PyTorch that share their options (torch/distributed/run.py)."""
 _MEETING = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -43,21 +42,12 @@ def check(document: Document) -> Iterator[Finding]:
         elif port is not None and ports and str(port) not in ports:
             what = f"{launch['program']} is given the port {port}, MASTER_PORT says {', '.join(sorted(ports))}"
             yield finding("rendezvous-differs", launch["_place"], variable="MASTER_PORT", what=what)
-        yield from _few_tasks(launch)
         if launch.get("program") in _TORCH and "kubeflow.org" not in document.text:
             yield from _torch(document, launch)
         elif launch.get("program") == "accelerate launch" and launch.get("nnodes", 1) > 1:
             yield from () if _has_rendezvous(document, launch) else [_without(launch, launch["nnodes"])]
     yield from _incomplete(document)
     yield from _loopback(document)
-
-
-def _few_tasks(launch: dict[str, Any]) -> Iterator[Finding]:
-    """A number of tasks for Slurm below that on each node times the nodes: the smaller one is started."""
-    each, total, nodes = (launch.get(name) for name in ("nproc_per_node", "np", "nnodes"))
-    if launch.get("program") in _SLURM and each and total and total < each * (nodes or -(-total // each)):
-        what = f"{launch['program']} starts {total} tasks: with --ntasks, --ntasks-per-node={each} is only a maximum"
-        yield finding("tasks-too-few", launch["_place"], what=what)
 
 
 def _without(launch: dict[str, Any], count: int) -> Finding:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ncdiag.apps.lint import rendezvous
+from ncdiag.apps.lint import commands, rendezvous
 from ncdiag.apps.lint.blocks import with_key
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Finding, Place, Setting, Started
@@ -49,6 +49,7 @@ def check(document: Document, version: VersionRange | None) -> Iterator[Finding]
 def of_container(document: Document) -> Iterator[Finding]:
     """Findings on one container or script; the document contains only that."""
     yield from rendezvous.check(document)
+    yield from commands.check(document)
     yield from _containers(document)
 
 

@@ -28,6 +28,9 @@ class Launch(Fact, frozen=True, kw_only=True):
     are the hosts that DeepSpeed selects from its file, or leaves out. ``gpus_per_node`` is the number requested from
     Slurm.
 
+    ``cut_behind`` is the last word of the first line whose backslash is followed by a blank: the shell ends the command
+    there.
+
     ``executable`` is the program that the innermost launcher starts, or the program that runs ``script``: an
     interpreter, or the launcher itself. ``workdir`` is the folder in which it starts, where the line names one.
     ``agent`` is the means by which the launcher starts processes on other hosts (``ssh``, ``pdsh``, ``slurm``),
@@ -44,6 +47,7 @@ class Launch(Fact, frozen=True, kw_only=True):
 
     program: str
     text: str
+    cut_behind: str = ""
     host: HostName | None = None
     np: int | None = None
     hosts: tuple[LaunchHost, ...] = ()

@@ -1,0 +1,31 @@
+"""Checks of each launch command alone: numbers that do not fit each other, and a command that ends too early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ncdiag.apps.lint.findings import finding
+from ncdiag.apps.lint.model import Document, Finding, Started
+from ncdiag.apps.lint.nesting import launches
+
+_SLURM = {"srun", "sbatch", "salloc"}
+
+
+def check(document: Document) -> Iterator[Finding]:
+    """Findings on the launch commands of one container or script, each for itself."""
+    for launch in launches(document):
+        yield from _few_tasks(launch)
+        command: Started | None = launch["_command"]
+        words = command.words if command is not None else ()
+        if len(words) > 1 and words[-1].isspace():  # an escaped blank is an argument
+            what = f"{launch['program']} gets its arguments up to {words[-2]}: a blank follows the backslash after it"
+            yield finding("command-cut", launch["_place"], what=what)
+
+
+def _few_tasks(launch: dict[str, Any]) -> Iterator[Finding]:
+    """A number of tasks for Slurm below that on each node times the nodes: the smaller one is started."""
+    each, total, nodes = (launch.get(name) for name in ("nproc_per_node", "np", "nnodes"))
+    if launch.get("program") in _SLURM and each and total and total < each * (nodes or -(-total // each)):
+        what = f"{launch['program']} starts {total} tasks: with --ntasks, --ntasks-per-node={each} is only a maximum"
+        yield finding("tasks-too-few", launch["_place"], what=what)
