@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_ranks
-from ncdiag.facts.model import FAILURES, Event, Job
+from ncdiag.facts.model import FAILURES, Event, Fact, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import place, went_on
 from ncdiag.knowledge.launcher.starts import starts, wrong_host_number
 
 ANNOUNCED = "rank-announced"
+_COUNTS = {"RANK": "WORLD_SIZE", "NODE_RANK": "NNODES", "LOCAL_RANK": "LOCAL_WORLD_SIZE"}
+"""Variables with the number of a process or node, and those with the number of all."""
 
 
 @derived
@@ -23,6 +25,8 @@ def misnumbered(job: Job, view: View) -> tuple[Event, ...]:
     if text:
         first = next(la for la in starts(job, view) if la.node_rank is not None)
         found.append(Event(event=ANNOUNCED, origin="launcher", kind="cause", text=text, provenance=first.provenance))
+    for fact, text in _given(job):
+        found.append(Event(event=ANNOUNCED, origin="launcher", kind="cause", text=text, provenance=fact.provenance))
     for size, events in _by_size(job).items():
         text = _wrong(events, size, view)
         if text:
@@ -30,6 +34,18 @@ def misnumbered(job: Job, view: View) -> tuple[Event, ...]:
                 Event(event=ANNOUNCED, origin="torch", kind="cause", text=text, provenance=events[0].provenance)
             )
     return tuple(found)
+
+
+def _given(job: Job) -> Iterator[tuple[Fact, str]]:
+    """Numbers that the environment or a program gives to a process, and that are not below the number of all."""
+    numbers = {(setting.host, setting.name): setting for setting in job.settings if (setting.text or "").isdecimal()}
+    for (host, name), setting in numbers.items():
+        total = numbers.get((host, _COUNTS.get(name, "")))
+        if total is not None and int(setting.text or 0) >= int(total.text or 0) > 0:
+            yield setting, f"{name} is {setting.text} of {total.text}, which are counted from 0"
+    for fault in job.script_faults:
+        if fault.kind == "rank-outside":
+            yield fault, f"The program gives {fault.call} a rank that is not below its number of ranks"
 
 
 @derived

@@ -114,6 +114,8 @@ class _Faults:
         for each, names in said:
             if each.rank is not None and len(ranks) == 1 and each.size not in {0, 1}:
                 yield "fixed-rank", each.node, names
+            if each.rank is not None and each.size and each.rank >= each.size:
+                yield "rank-outside", each.node, names
             if each.size == 0 or (each.size is not None and len(started) == 1 and each.size not in started):
                 yield "world-size", each.node, names
             if several and isinstance(each.node, ast.Call) and starts.local_as_rank(each.node, names):
