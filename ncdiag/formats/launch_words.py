@@ -174,6 +174,8 @@ def _take(command: Command, target: str, value: str | None, words: list[str], po
             position += 1
         command.env[name] = text
         return position
+    if target == "hosts" and (after := _counted_hosts(command, value, words, position)) > position:
+        return after
     handler = _HANDLERS.get(target)
     if handler:
         handler(command, value)
@@ -240,6 +242,25 @@ def _hosts(command: Command, value: str) -> None:
                 command.hosts.append(entry)
             else:
                 same["slots"] = same.get("slots", 1) + entry.get("slots", 1)
+
+
+def _counted_hosts(command: Command, value: str, words: list[str], position: int) -> int:
+    """Parse ``-hosts 2 gpu1 4 gpu2 4`` of Microsoft MPI and MPICH's smpd: a number of hosts, each with its processes.
+
+    Returns the index after them; ``position`` if the words are not such a list.
+    """
+    hosts: list[dict[str, Any]] = []
+    at = position
+    while value.isdecimal() and len(hosts) < min(int(value[:9]), MOST_HOSTS) and at < len(words):
+        if words[at].isdecimal() or not _HOST.fullmatch(words[at]):
+            return position
+        hosts.append({"name": words[at]})
+        at += 1
+        if at < len(words) and words[at].isdecimal():
+            hosts[-1]["slots"] = int(words[at][:9])
+            at += 1
+    command.hosts += hosts
+    return at
 
 
 _MORE_HOSTS = lazy_regex(rf"(?:{_IPV4}|[A-Za-z0-9][\w.-]{{0,120}}:\d{{1,4}}),?$")
