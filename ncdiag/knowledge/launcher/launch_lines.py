@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
@@ -72,6 +73,12 @@ def _without_slots(job: Job) -> Event | None:
     return next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
 
 
+_ONE_GPU = lazy_regex(
+    r"--gpu-bind[= ](?:verbose,)?(?:single|map_gpu|per_task)\b"
+    r"|--tres-bind[= ]gres/gpu:(?:verbose,)?(?:single|map|per_task)\b"
+    r"|--gpus-per-task[= ](?:\w+:)?1\b|--ntasks-per-gpu[= ]1\b"
+)
+_UNBOUND = lazy_regex(r"--gpu-bind[= ]none|--tres-bind[= ]gres/gpu:none")
 _PREFIX, _SIZE = "LIGHT_", "LIGHT_INTRA_SIZE"
 _NOT_HOROVOD = ("torchrun", "deepspeed", "accelerate")
 
@@ -159,10 +166,13 @@ def forwarding_example(launch: Launch, view: View) -> str:
 
 @derived
 def hides_gpus_from_tasks(job: Job, view: View) -> str:
-    """The option of a Slurm line that limits each task to one visible GPU; empty for none."""
+    """The option of a Slurm line that limits each task to one visible GPU; empty for none.
+
+    --ntasks-per-gpu binds each task to its GPU unless another binding is given (slurm.schedmd.com/srun.html).
+    """
     for launch in job.launches:
-        for option in ("--gpu-bind=single", "--gpus-per-task=1", "--gpus-per-task 1", "--gpu-bind=map_gpu"):
-            if launch.program in {"srun", "sbatch"} and option in launch.text:
-                view.note(launch)
-                return option
+        found = _ONE_GPU.search(launch.text) if launch.program in {"srun", "sbatch", "salloc"} else None
+        if found is not None and not (found[0].startswith("--ntasks") and _UNBOUND.search(launch.text)):
+            view.note(launch)
+            return found[0]
     return ""
