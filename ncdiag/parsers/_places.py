@@ -11,7 +11,7 @@ from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
 EVENTS = {
-    "meeting-place-odd": {"given": "str"}, "meeting-place-given": {"given": "str"},
+    "meeting-place-odd": {"given": "str"}, "meeting-place-unread": {}, "meeting-place-given": {"given": "str"},
     "meeting-place-asked": {"variable": "str", "asked": "str"},
 }  # fmt: skip
 """Events that are told by the form of a line, and the types of their fields."""
@@ -28,13 +28,17 @@ _SIGNS = Signs(
     "hostname -i",
     "hostname --ip-address",
     "hostname --all-ip-addresses",
+    "using ip address of",
 )
 _NAMES = r"(?:master[_-]addr|main_process_ip|rdzv[_-]endpoint|dist[_-]init[_-]addr|init[_-]method|dist[_-]url)"
 _GIVEN = lazy_regex(rf"(?i){_NAMES}['\"]?\s?[=: ]\s?['\"]?(?:tcp://)?(?P<ip>\d{{1,3}}(?:\.\d{{1,3}}){{3}})\b")
 _ODD = lazy_regex(
-    r"(?i)(?<![\w.])-{1,2}(?:master[_-]addr|main_process_ip|dist[_-]init[_-]addr)[= ](?P<path>/\w\S{2,200})"
+    r"(?i)(?<![\w.])-{1,2}(?:master[_-]addr|main_process_ip|dist[_-]init[_-]addr)(?:[= ](?P<path>/\w\S{2,200})"
+    r"|=(?=[\"']?(?:\s+-{1,2}\w|$)))"
 )
-"""A path in place of an address."""
+"""A path in place of an address, or nothing."""
+_UNREAD = lazy_regex(r"\bUsing IP address of\s{1,4}for node\b")
+"""The answer of the first host, which deepspeed/launcher/runner.py asks for its address through ssh: none."""
 _ASKED = lazy_regex(
     r"(?i)\s{0,40}(?:export\s)?(?P<variable>\w{0,40}(?:addr|ip|host|master|head|node)\w{0,40})=[\"']?(?:\$\(|`)[^\n]{0,400}?"
     r"(?P<asked>\bhostname\s(?:-[iI]|--ip-address|--all-ip-addresses))\b"
@@ -47,8 +51,10 @@ def find(text: str) -> Found | None:
     if not _SIGNS.stand_in(text):
         return None
     text = text[:_LOOKED_AT]
+    if _UNREAD.search(text):
+        return Found("meeting-place-unread", "launcher", "fact", {})
     if odd := _ODD.search(text):
-        return Found("meeting-place-odd", "launcher", "fact", {"given": odd["path"]})
+        return Found("meeting-place-odd", "launcher", "fact", {"given": odd["path"] or ""})
     if asked := _ASKED.match(text):
         return Found("meeting-place-asked", "launcher", "fact", asked.groupdict())
     given = _GIVEN.search(text)

@@ -111,6 +111,7 @@ def found(text: str) -> set[str]:
         ("$ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr=%h t.py", "place-no-address"),
         ("n1: cd /w; python -m deepspeed.launcher.launch --node_rank=0 --master_addr=/etc/motd t.py", "place-is-path"),
         ("$ accelerate launch --num_machines 2 --machine_rank 1 --main_process_ip /tmp/ip t.py", "place-is-path"),
+        ("n1: python -m deepspeed.launcher.launch --master_addr= --master_port=1 t.py", "place-no-address"),
         ("It hangs at once.\n\n$ mpirun -np 2 -H n1,n2 -x NCCL_DEBUG=INFO ./all_reduce_perf -g 8\n", "silent-nccl"),
         # who meets: lists of devices, hello programs under three launchers, tasks that did not come, one side of two
         (f"{DEVICES.format(41, 'n1')}{DEVICES.format(42, 'n1')}{DEVICES.format(77, 'n2')}", "alone"),
