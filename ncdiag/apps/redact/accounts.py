@@ -20,7 +20,12 @@ _FORMS = tuple(
             r"\b(?P<id>[a-z0-9][\w-]{1,62})\.(?:(?:blob|queue|table|file|dfs)\.core\.windows\.net|azurecr\.io"
             r"|vault\.azure\.net|redis\.cache\.windows\.net|iam\.gserviceaccount\.com|snowflakecomputing\.com"
             r"|s3(?:[.-][\w-]{1,40})?\.amazonaws\.com|oss-[\w-]{1,40}\.aliyuncs\.com|cos\.[\w-]{1,40}\.myqcloud\.com"
-            r"|(?:\d{1,3}\.)?azuredatabricks\.net|(?:cloud|gcp)\.databricks\.com)\b"
+            r"|(?:\d{1,3}\.)?azuredatabricks\.net|(?:cloud|gcp)\.databricks\.com|(?!core\.)[a-z]{2,20}\.windows\.net)\b"
+        ),
+        (
+            r"\b(?P<id>[a-z0-9][\w-]{1,62}(?:\.[a-z0-9]{4,20}){0,2})\.(?:mongodb\.net"
+            r"|[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d\.(?:rds|redshift|elb|es|aoss|docdb)\.amazonaws\.com"
+            r"|\d{4}\.[a-z]{2,5}\d\.cache\.amazonaws\.com)\b"
         ),
         (
             rf"\b(?:gcr\.io|pkg\.dev|aliyuncs\.com)/(?P<id>{_PROJECT})(?=[/:\s\"']|$)"

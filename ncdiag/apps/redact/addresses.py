@@ -46,7 +46,8 @@ _GUID = re.compile(
 _UUID = re.compile(r"(?:(?<![\w-])|(?<=GPU-)|(?<=MIG-))[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
 _SERIAL = re.compile(
     r"(?P<label>(?<![A-Za-z])(?:(?:Serial(?:[ _-]?(?:Number|No\.?)|#)?|Service Tag|Asset Tag)[\"']?"
-    r"\s{0,40}[:=|]\s{0,20}[\"']?|Serial (?:Number |No\.? )?(?=\d{8})|(?:SN|S/N)[\"']?[ :=]{1,4}[\"']?))"
+    r"\s{0,40}[:=|]\s{0,20}[\"']?|Serial (?:Number |No\.? )?"
+    r"(?=\d{8}|(?-i:(?=(?:[A-Z]*\d){4})[A-Z0-9]{8,30}\b))|(?:SN|S/N)[\"']?[ :=]{1,4}[\"']?))"
     r"(?P<value>(?=[A-Z]*\d)[A-Z0-9]{6,30})\b",
     re.IGNORECASE,
 )
