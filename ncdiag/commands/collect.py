@@ -68,9 +68,8 @@ def collect(
         packed = bundle_cleaned(packed)
     bundle.write(packed, output)
     if not quiet:
-        not_seen = len(packed.manifest.not_seen)
-        say(
-            f"{output}: {len(packed.recorded.files)} files from {packed.recorded.host}; "
-            f"{not_seen} items could not be read"
-        )
+        missing = packed.manifest.not_seen
+        say(f"{output}: {len(packed.recorded.files)} files from {packed.recorded.host}")
+        for item in missing:
+            say(f"not read: {item}")
     return 0

@@ -124,6 +124,16 @@ def test_commands_judge_a_bundle_alike(command: list[str], project: Path, tmp_pa
     assert judged == expected
 
 
+def test_what_could_not_be_read_is_named(project: Path, tmp_path: Path, ncdiag: Run) -> None:
+    path = tmp_path / "node.tar.gz"
+    done = ncdiag("collect", "--root", project / "fixtures" / "roots" / "roce8", "-o", path)
+    first, *rest = done.stderr.decode().splitlines()
+    assert " files from " in first
+    missing = bundle.read(path).manifest.not_seen
+    assert rest == [f"ncdiag: not read: {item}" for item in missing]
+    assert missing
+
+
 def test_a_bundle_through_a_pipe(project: Path, ncdiag: Run) -> None:
     root = project / "fixtures" / "roots" / "roce8"
     done = ncdiag("collect", "-q", "--root", root, "-o", "-")
