@@ -70,6 +70,8 @@ class Watcher:
         self._files.read()
         count = len(self._files.sources) + (self._pipe is not None)
         what = "following 1 log" if count == 1 else f"following {count} logs"
+        if empty := self._files.without_files():
+            what += f" ({', '.join(empty)}: no file yet, which is read when it appears)"
         when = f"a failure is reported when it appears, a hang after {self._silence:.0f} s without a new line"
         if not self._silence:
             when = "a failure is reported when it appears"
@@ -135,7 +137,8 @@ class Watcher:
         if self._first_told and settled and self._diagnoses.is_due:
             self._first_told = 0.0
             self._diagnoses.begin(self._items)
-        if not self._diagnoses.is_running and self._progress.is_stuck():
+        has_log = self._pipe is not None or bool(self._files.sources)
+        if has_log and not self._diagnoses.is_running and self._progress.is_stuck():
             if not self._quiet:
                 say(f"the logs did not grow for {self._progress.silent_for:.0f} s")
             self._is_silent = True

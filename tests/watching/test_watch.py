@@ -57,6 +57,19 @@ def test_a_failure_is_told_while_the_log_grows_and_once(program: list[str], tmp_
     assert nothing == b"ncdiag: nothing new since the last diagnosis"
 
 
+def test_a_pattern_without_a_file_is_named_and_its_first_file_is_read(program: list[str], tmp_path: Path) -> None:
+    with watching(program, tmp_path / "rank*.log", "--hang-after", "1") as process:
+        assert process.stderr is not None
+        announced = process.stderr.readline()
+        (tmp_path / "rank0.log").write_bytes(b"n1:7:7 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n")
+        silent = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    assert b"following 0 logs (" in announced
+    assert b"rank*.log: no file yet, which is read when it appears); a failure" in announced
+    assert silent.startswith(b"ncdiag: the logs did not grow for ")
+
+
 def test_a_pipe_is_read_while_it_is_open_and_to_its_end(program: list[str], failing: bytes) -> None:
     with watching(program, "-", stdin=subprocess.PIPE) as process:
         assert process.stdin is not None

@@ -141,6 +141,10 @@ class Files:
         """The device and inode of each file, including those that were rotated."""
         return {tail.identity for tail in (*self._gone, *self._tails.values())}
 
+    def without_files(self) -> list[str]:
+        """The given paths at which no file exists now: globs without a match, empty folders."""
+        return [given for given in self._paths if next(self._at(given), None) is None]
+
     def read(self, *, all_of_it: bool = False) -> int:
         """Read new data in turns; returns the number of bytes. ``all_of_it``: until nothing is left."""
         looked = self._look(now=all_of_it)
@@ -205,11 +209,15 @@ class Files:
     def _there(self) -> Iterator[tuple[str, Identity]]:
         """Paths of the regular files that exist, each with its device and inode."""
         for given in self._paths:
-            matches = sorted(glob.glob(given)) if _is_glob(given) else [given]  # noqa: PTH207  (patterns may be absolute)
-            for path in matches:
-                for place in self._below(path) if os.path.isdir(path) else (path,):  # noqa: PTH112  (it never raises)
-                    if place == given or not place.endswith(_COMPRESSED):
-                        yield from ((place, identity) for identity in _identities(place, self._since))
+            yield from self._at(given)
+
+    def _at(self, given: str) -> Iterator[tuple[str, Identity]]:
+        """The files of `_there` at one of the given paths."""
+        matches = sorted(glob.glob(given)) if _is_glob(given) else [given]  # noqa: PTH207  (patterns may be absolute)
+        for path in matches:
+            for place in self._below(path) if os.path.isdir(path) else (path,):  # noqa: PTH112  (it never raises)
+                if place == given or not place.endswith(_COMPRESSED):
+                    yield from ((place, identity) for identity in _identities(place, self._since))
 
     def _below(self, folder: str) -> Iterator[str]:
         """The files below a folder, sorted, without hidden ones, at most as many as are read of one folder."""
