@@ -18,6 +18,7 @@ _ROWS = (
     ("RDMA ports", "ib_devices"), ("GID index", "gid"), ("GPUDirect RDMA", "gdr"), ("nearest NICs", "nics"),
     ("between GPUs", "local"),
 )  # fmt: skip
+_WORDS = {field: words for words, field in _ROWS}
 _UNKNOWN = "not known"
 NONE = "none"
 """The word for a choice of nothing."""
@@ -53,8 +54,10 @@ def _told(found: Sequence[Prediction]) -> Iterator[str]:
         yield "  " + say("known defects")
         met = dict.fromkeys(text for one in found for text in one.known_defects)
         yield from (f"    {phrase(text)}" for text in met)
-    yield "  " + say("why")
-    yield from (f"    {line}" for line in _why(found))
+    for heading, lines in (("why", _why(found)), (_UNKNOWN, _open(found))):
+        if lines:
+            yield "  " + say(heading)
+            yield from (f"    {line}" for line in lines)
 
 
 class _Step(NamedTuple):
@@ -66,11 +69,26 @@ class _Step(NamedTuple):
     releases: tuple[str, ...]
 
 
-def _why(found: Sequence[Prediction]) -> Iterator[str]:
-    """The steps; those that are equal for several devices or releases are printed once."""
+def _why(found: Sequence[Prediction]) -> list[str]:
+    """The steps that decided; those that are equal for several choices, devices or releases are one line."""
+    choices: dict[str, list[str]] = {}
+    for choice, line in _steps(found, decided=True):
+        choices.setdefault(line, []).append(say(_WORDS.get(choice, choice)))
+    return [say(", ").join(dict.fromkeys(names)) + say(": ") + line for line, names in choices.items()]
+
+
+def _open(found: Sequence[Prediction]) -> list[str]:
+    """What the input does not show, without the source line in which NCCL asks for it."""
+    return list(dict.fromkeys(line for _, line in _steps(found, decided=False)))
+
+
+def _steps(found: Sequence[Prediction], *, decided: bool) -> Iterator[tuple[str, str]]:
+    """(choice, sentence) of each step, or of each unknown; one for all devices and releases that are alike."""
     taken: dict[tuple[str, str, str, str], dict[str, str]] = {}
     for one in found:
         for step in one.chosen.reasons:
+            if decided is (step.rule == _UNKNOWN):
+                continue
             sources = taken.setdefault((step.choice, step.about, step.text, step.rule), {})
             sources[_with(one, found)] = step.source
     alike: dict[_Step, dict[str, str]] = {}
@@ -81,9 +99,11 @@ def _why(found: Sequence[Prediction]) -> Iterator[str]:
     for told, devices in alike.items():
         names = _folded([*devices])
         about = f"{phrase(names)}{say(': ')}" if names else ""
-        by = say("; ").join(dict.fromkeys(phrase(word) for word in (told.rule, [*devices.values()][-1]) if word))
-        text = say("{text} ({note})", text=phrase(told.text.replace(_ABOUT, names)), note=by)
-        yield f"{told.choice}{say(': ')}{about}{text}{''.join(told.releases)}"
+        text = phrase(told.text.replace(_ABOUT, names))
+        if decided:
+            by = say("; ").join(dict.fromkeys(phrase(word) for word in (told.rule, [*devices.values()][-1]) if word))
+            text = say("{text} ({note})", text=text, note=by)
+        yield told.choice, f"{about}{text}{''.join(told.releases)}"
 
 
 _ABOUT = "\0"

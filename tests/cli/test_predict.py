@@ -88,6 +88,16 @@ def test_releases_side_by_side(predicted: Callable[..., list[dict[str, Any]]], p
     assert row.split()[-2:] == ["virbr0", "bond0"]
 
 
+def test_a_step_of_several_choices_is_one_line_and_what_was_not_seen_is_last(paste: Path, ncdiag: Run) -> None:
+    text = ncdiag("predict", "--nccl", "2.30.7", paste).stdout.decode()
+    why, unknown = text.partition("  why\n")[2].split("  not known\n")
+    [taken] = [line for line in why.splitlines() if "bond0: taken" in line]
+    assert taken.strip().startswith("bootstrap interface, socket interfaces: bond0: taken with 10.0.0.5 (")
+    assert "not known" not in why
+    assert "    variables that were not seen are assumed to be unset\n" in unknown
+    assert "src/" not in unknown
+
+
 def test_what_if(predicted: Callable[..., list[dict[str, Any]]], paste: Path) -> None:
     (host,) = predicted("--nccl", "2.18.3", "--env", "NCCL_SOCKET_IFNAME==bond0", "--env", "NCCL_IB_DISABLE=1", paste)
     assert (host["bootstrap_interface"], host["net"], host["gid"]) == ("bond0", "Socket", {})
