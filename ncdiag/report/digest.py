@@ -311,13 +311,18 @@ def remedies(report: Report, finding: Finding) -> tuple[list[Fix], list[str]]:
 
 def fix_title(fix: Fix) -> str:
     """The remedy with its scope, risk and versions."""
-    notes = [fix.scope, say(f"{fix.risk} risk"), f"NCCL {fix.applies_to}" if fix.applies_to else ""]
+    notes = [fix_scope(fix), say(f"{fix.risk} risk"), f"NCCL {fix.applies_to}" if fix.applies_to else ""]
     if fix.workaround:
         notes.append(say(WORKAROUND))
     return say("{text} ({note})", text=fix.text, note=say("; ").join(filter(None, notes)))
 
 
 def proof_label(fix: Fix, *, suspected: bool = False) -> str:
+def fix_scope(fix: Fix) -> str:
+    """Where to apply the fix; empty while a value of it is not known: its text then ends with what to paste."""
+    return "" if None in fix.env.values() else fix.scope
+
+
     """The label of the proof of a fix; ``Proved`` only if the simulated choice ends the fault.
 
     For a workaround or a test the effect is only simulated, and for a suspect it is unknown whether it is the fault. In

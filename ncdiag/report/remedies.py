@@ -23,6 +23,7 @@ from ncdiag.language import phrase, say
 from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.digest import asked
+from ncdiag.report.platforms import suited
 from ncdiag.report.placeholders import EVERY, OPEN
 from ncdiag.report.texts import spoken
 
@@ -88,7 +89,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     env |= beside
     settled |= {name: value for name, value in beside.items() if value is not None}
     commands = launcher_lines(view, settled, unset)
-    shell = [fill(command) for command in rule_fix.commands if known(command)]
+    shell = [fill(command) for command in suited(rule_fix.commands, view) if known(command)]
     if shell:
         commands["shell"] = "\n".join(shell)
     return model.Fix(

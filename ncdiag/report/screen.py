@@ -182,7 +182,8 @@ class _Layout:
 
     def _fix(self, fix: Fix, label: str, *, suspected: bool = True) -> None:
         proof = digest.proof_label(fix, suspected=suspected)
-        notes = [say("on {scope}", scope=fix.scope)] if fix.scope else []
+        scope = digest.fix_scope(fix)
+        notes = [say("on {scope}", scope=scope)] if scope else []
         notes += [say(proof.lower())] if proof in digest.TRIED else []
         if fix.workaround:  # first, so that nothing comes before the warning
             label = say("{text} ({note})", text=label, note=say("a workaround that hides the fault"))

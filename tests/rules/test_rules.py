@@ -55,6 +55,14 @@ def test_every_rule_has_a_number() -> None:
     assert waiting == [], "once the branch is merged, run `ncdiag rules number --in rules`"
 
 
+def test_the_scope_of_a_fix_completes_a_phrase_that_begins_with_on() -> None:
+    wrong = {
+        rule.name: fix.scope for rule in rules() for fix in rule.fixes
+        if fix.scope and not re.match(r"(?:all|any|every|each|both|the|this|hosts?|one)\b|\{", fix.scope)
+    }  # fmt: skip
+    assert not wrong
+
+
 def test_a_rule_fits_on_a_few_screens() -> None:
     """The examples and the translations are elsewhere."""
     lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in rule_files(RULES)}

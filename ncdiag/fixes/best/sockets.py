@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ncdiag.base.spans import Span
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import advertised, aimed_at
@@ -36,7 +37,8 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     fastest. If one host has such an interface, no virtual one is proposed for any host.
     """
     found = _found(view)
-    blind = tuple(f"ip addr (on {name})" for name, some in found.items() if not some)
+    unseen = fold_hosts(name for name, some in found.items() if not some)
+    blind: tuple[str, ...] = (f"ip addr (on {unseen})",) if unseen else ()
     if seen.unseen(view):
         blind += ("ip addr (on the other hosts of the job)",)
     with_some = {name: some for name, some in found.items() if some}
@@ -48,7 +50,7 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         reason = "the interfaces seen have one address on several hosts"
         return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
     if _failed_already(chosen, view):
-        reason = "connections between the interfaces seen have failed already, and others are not known"
+        reason = "connections between these interfaces have failed, and no other interface was seen"
         return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
     text, problem = _render({name: one.interface.name for name, one in chosen.items()}, view)
     spans = tuple(dict.fromkeys(span for one in chosen.values() for span in _spans(one.interface)))

@@ -125,6 +125,13 @@ def unresolved_text(event: Event, view: View) -> str:
 
 
 @derived
+def name_to_resolve(event: Event, view: View) -> str:
+    """The name that has no address as a word for a shell; ``<name>`` if it is not known or has other characters."""
+    name = str(event.fields.get("peer_host") or event.fields.get("hidden_host") or "")
+    return name if re.fullmatch(r"[A-Za-z0-9][\w.-]{0,252}", name) else "<name>"
+
+
+@derived
 def alike_name(event: Event, view: View) -> str:
     """The known host name of which the name that did not resolve is a misspelt or shortened form; empty if none.
 

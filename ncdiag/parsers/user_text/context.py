@@ -134,7 +134,7 @@ LEXER = Lexer(
         *(Word("container", name, name, name) for name in ("docker", "podman", "enroot", "pyxis", "lxc", "apptainer")),
         Word("container", "singularity", r"singularity(?=\s(?:image|container|exec|run))"),
         Word("orchestrator", "kubernetes", r"kubernetes|k8s|k3s|rke2|openshift|eks|gke|aks|pods?", "k8s|kubernetes"),
-        Word("orchestrator", "slurm", r"slurm", "slurm"),
+        Word("orchestrator", "slurm", r"slurm|sbatch|salloc", "slurm|sbatch|salloc"),
         Word("orchestrator", "pbs", r"pbs(?:pro)?"),
         Word("orchestrator", "lsf", "lsf"),
         Word("orchestrator", "nomad", "nomad"),
