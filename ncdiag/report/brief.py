@@ -12,7 +12,7 @@ def lay_out(page: Page, report: Report) -> None:
     """Put a line for each finding that no other explains and for each suspect; without any, the verdict."""
     found = digest.roots(report)
     for finding in found:
-        what, where = f"{finding.code} {finding.name}", digest.where(finding)
+        what, where = f"{finding.code} {finding.name}", digest.where(finding, report)
         what = say("{finding} on {where}", finding=what, where=where) if where else what
         text = say("{label}: {text}", label=what, text=finding.title)
         page.line(say("{label}: {text}", label=say(finding.severity), text=text), COLOURS[finding.severity])

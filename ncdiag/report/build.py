@@ -37,6 +37,7 @@ from ncdiag.report.restart import restart_of
 from ncdiag.report.suspects import suspects_of
 from ncdiag.report.texts import evidence, lines_of, spoken
 from ncdiag.report.traits import traits
+from ncdiag.report.unnamed import spoken_of
 from ncdiag.report.wanted import wanted, without_given
 from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.choose import Suspected
@@ -111,7 +112,8 @@ def report(
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}
     made = without_given(with_tests(made, rules, read.lit, view), read.place_of)
-    return msgspec.structs.replace(made, next_steps=next_steps(made), restart=restart_of(made, rules))
+    made = msgspec.structs.replace(made, next_steps=next_steps(made), restart=restart_of(made, rules))
+    return spoken_of(made) if any(host.name == UNNAMED for host in job.hosts) else made
 
 
 def _ruled_out(view: View, diagnosis: results.Diagnosis) -> Iterator[model.RuledOut]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from ncdiag import language
-from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.language import cells, phrase, say
 from ncdiag.report.model import (
     EVIDENCE_LIMIT,
@@ -24,6 +23,7 @@ from ncdiag.report.model import (
     Suspect,
     Unknown,
 )
+from ncdiag.report.unnamed import named
 from ncdiag.report.words import OUTCOMES, PHASES, STEPS, TOLD_PHASES, TROUBLES
 
 SHOWN_INPUTS, SHOWN_OF_MANY = 6, 2
@@ -140,9 +140,9 @@ def job_read(report: Report) -> str:
     known = report.summary
     if known.verdict == "nothing-understood":
         return ""
-    hosts = counted(known.nhosts, "host") if known.nhosts else named(known.hosts)
+    hosts = counted(known.nhosts, "host") if known.nhosts else named(known.hosts, report)
     if known.nhosts and known.hosts:
-        hosts = say("{text} ({note})", text=hosts, note=named(known.hosts))
+        hosts = say("{text} ({note})", text=hosts, note=named(known.hosts, report))
     ranks = counted(known.nranks, "rank") if known.nranks else ""
     version = phrase(f"NCCL {known.nccl_version}") if known.nccl_version else say("NCCL version unknown")
     return say(", ").join(filter(None, [hosts, ranks, version]))
@@ -211,18 +211,13 @@ def label(finding: Finding) -> str:
     return say("{text} ({note})", text=finding.name, note=standing)
 
 
-def where(finding: Finding) -> str:
+def where(finding: Finding, report: Report) -> str:
     """Hosts and ranks of a finding, empty if it has none; a list that is too long ends in their number."""
     ranks = (
         say("rank {ranks}" if finding.nranks == 1 else "ranks {ranks}", ranks=finding.ranks) if finding.ranks else ""
     )
-    parts = [(named(finding.hosts), finding.nhosts), (ranks, finding.nranks)]
+    parts = [(named(finding.hosts, report), finding.nhosts), (ranks, finding.nranks)]
     return say(", ").join(_counted(text, number) for text, number in parts if text)
-
-
-def named(hosts: str) -> str:
-    """Folded host names, ``this host`` for one that no line names."""
-    return hosts.replace(UNNAMED, say("this host"))
 
 
 def _counted(text: str, number: int) -> str:
@@ -317,12 +312,12 @@ def fix_title(fix: Fix) -> str:
     return say("{text} ({note})", text=fix.text, note=say("; ").join(filter(None, notes)))
 
 
-def proof_label(fix: Fix, *, suspected: bool = False) -> str:
 def fix_scope(fix: Fix) -> str:
     """Where to apply the fix; empty while a value of it is not known: its text then ends with what to paste."""
     return "" if None in fix.env.values() else fix.scope
 
 
+def proof_label(fix: Fix, *, suspected: bool = False) -> str:
     """The label of the proof of a fix; ``Proved`` only if the simulated choice ends the fault.
 
     For a workaround or a test the effect is only simulated, and for a suspect it is unknown whether it is the fault. In

@@ -59,7 +59,7 @@ def _level(finding: Finding) -> Level:
 
 
 def _message(report: Report, finding: Finding) -> str:
-    place = digest.where(finding)
+    place = digest.where(finding, report)
     return "\n".join([f"{finding.title}{f' ({place})' if place else ''}", *told(report, finding)])
 
 

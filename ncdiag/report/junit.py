@@ -98,7 +98,7 @@ def _look(report: Report, look: Look, found: Sequence[Finding], failing: Sequenc
 
 
 def _finding(report: Report, finding: Finding, failing: Sequence[Severity]) -> Case:
-    place = digest.where(finding)
+    place = digest.where(finding, report)
     name = f"{finding.code} {finding.name}{f' on {place}' if place else ''}"
     text = "\n".join(_lines(report, finding))
     if finding.severity in failing:

@@ -97,7 +97,7 @@ def _suspects(report: Report) -> list[str]:
 
 
 def _finding(report: Report, finding: Finding) -> list[str]:
-    label, place = digest.label(finding), digest.where(finding)
+    label, place = digest.label(finding), digest.where(finding, report)
     text = say("{finding} on {where}", finding=label, where=place) if place else label
     lines = [f"### {inline(finding.title)}", "", inline(text)]
     if finding.why:

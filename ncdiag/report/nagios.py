@@ -63,7 +63,7 @@ def _said(report: Report) -> str:
     shown = [finding for finding in report.findings if finding.severity != "info"]
     if shown:
         more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
-        place = digest.where(shown[0])
+        place = digest.where(shown[0], report)
         return f"{shown[0].name} ({shown[0].code}){f' on {place}' if place else ''}: {shown[0].title}{more}"
     if report.faults:
         return f"ncdiag failed: {report.faults[0]}"
@@ -74,7 +74,7 @@ def _said(report: Report) -> str:
 
 def _details(report: Report) -> Iterator[str]:
     for finding in report.findings[:SHOWN_FINDINGS]:
-        place = digest.where(finding)
+        place = digest.where(finding, report)
         at = f" on {place}" if place else ""
         yield _plain(f"{finding.severity}: {finding.code} {finding.name}{at}: {finding.title}")
         heads = (line for line in told(report, finding) if line != finding.why and not line.startswith(" "))

@@ -11,7 +11,6 @@ from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.engine.three_valued import Truth
-from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
@@ -23,8 +22,8 @@ from ncdiag.language import phrase, say
 from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.digest import asked
-from ncdiag.report.platforms import suited
 from ncdiag.report.placeholders import EVERY, OPEN
+from ncdiag.report.platforms import suited
 from ncdiag.report.texts import spoken
 
 if TYPE_CHECKING:
@@ -137,10 +136,8 @@ def _instead(names: Collection[str], title: str) -> Iterable[str]:
 
 
 def _scope(text: str) -> str:
-    """Where the fix belongs; a host without a name is ``this host``, one that no line shows the one concerned."""
-    for placeholder, instead in ((f"host {UNNAMED}", "this host"), (UNNAMED, "this host"), (_UNKNOWN, _CONCERNED)):
-        text = text.replace(placeholder, instead)
-    return phrase(text)
+    """Where the fix belongs; a host that no line shows is the one concerned."""
+    return phrase(text.replace(_UNKNOWN, _CONCERNED))
 
 
 def _spent(env: Mapping[str, str], view: View) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ncdiag.engine.schema import Rule
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.language import say
 from ncdiag.report.model import Report
 from ncdiag.report.next_steps import worth_showing
@@ -47,7 +48,7 @@ def _is_suspected(report: Report, name: str) -> bool:
 def sentence(restart: Restart) -> str:
     """The word in a sentence: ``restart without n017 (a part of the host is broken)``."""
     if restart.word == "restart-without-hosts":
-        who = restart.hosts or say("the host of this input")
+        who = say("the host of this input") if restart.hosts in {"", UNNAMED} else restart.hosts
         return say("restart without {hosts} ({reason})", hosts=who, reason=restart.reason)
     word = say("fix first") if restart.word == "fix-first" else say("restart")
     return say("{word} ({reason})", word=word, reason=restart.reason)

@@ -19,6 +19,7 @@ from ncdiag.report import digest
 from ncdiag.report.in_short import told
 from ncdiag.report.model import Evidence, Finding, Report, Suspect
 from ncdiag.report.sanitize import json_escapes, one_line
+from ncdiag.report.unnamed import named
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "ncdiagFinding/v1"
@@ -94,7 +95,7 @@ def _result(report: Report, finding: Finding, index: Mapping[str, int]) -> dict[
         "ruleId": finding.code,
         "ruleIndex": index[finding.code],
         "level": _LEVELS[finding.severity],
-        "message": {"text": _message(finding.title, digest.where(finding), told(report, finding))},
+        "message": {"text": _message(finding.title, digest.where(finding, report), told(report, finding))},
         "locations": _locations(report, finding.evidence, finding.hosts),
         "partialFingerprints": {FINGERPRINT: _hash(finding.name, finding.hosts, _title(finding.title))},
         "properties": {
@@ -135,7 +136,7 @@ def _hash(*words: str) -> str:
 
 def _locations(report: Report, evidence: Sequence[Evidence], hosts: str) -> list[dict[str, Any]]:
     """The places of the evidence; without evidence the first input, because readers drop results without a place."""
-    logical = {"logicalLocations": [{"name": hosts, "kind": "host"}]} if hosts else {}
+    logical = {"logicalLocations": [{"name": named(hosts, report), "kind": "host"}]} if hosts else {}
     if not evidence:
         evidence = [Evidence(item.source, 0, "") for item in report.inputs[:1]]
     return [{"physicalLocation": _physical(item), **logical} for item in evidence]

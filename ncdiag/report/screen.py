@@ -148,7 +148,7 @@ class _Layout:
 
     def _finding(self, lead: Finding) -> None:
         self._sentence(lead.title, 3, style="bold")
-        where = digest.where(lead)
+        where = digest.where(lead, self.report)
         label = f"[{digest.label(lead)}]"
         if where and len(where) + len(label) + 4 > self.page.width:
             self.page.line(where, "dim", first="  ")

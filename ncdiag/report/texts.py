@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from ncdiag.base.spans import Span
-from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Fact
 from ncdiag.language import is_english, say, tidy
 from ncdiag.report import model
@@ -16,17 +15,13 @@ _SPOKEN = (
     ("Rank unknown", "A rank"),
     ("rank unknown", "a rank"),
     (" on unknown", ""),
-    (f" on {UNNAMED}", ""),
-    (f" of {UNNAMED}", ""),
-    (f"host {UNNAMED}", "this host"),
-    (UNNAMED, "this host"),
 )
 _BEGINNINGS = tuple(instead for _, instead in _SPOKEN if instead)
 """Inserted words, which are capitalised at the start of a sentence."""
 
 
 def spoken(text: str) -> str:
-    """The text without placeholders for unknown things: a rank without number, a host without name."""
+    """The text without placeholders for unknown things, such as a rank without number."""
     for word, instead in _SPOKEN:
         text = text.replace(say(word), say(instead))
     if not is_english():

@@ -94,7 +94,7 @@ def _findings(page: Page, report: Report) -> None:
 
 def _leading(page: Page, report: Report, finding: Finding) -> None:
     """The first finding, with all its details."""
-    _title(page, finding)
+    _title(page, report, finding)
     if finding.why:
         page.blank()
         page.put(finding.why, first="  ")
@@ -114,16 +114,16 @@ def _leading(page: Page, report: Report, finding: Finding) -> None:
     page.blank()
 
 
-def _title(page: Page, finding: Finding) -> None:
+def _title(page: Page, report: Report, finding: Finding) -> None:
     page.put(digest.label(finding), COLOURS[finding.severity], first="  ")
     page.put(digest.cut(finding.title, TITLE_LIMIT), "bold", first="  ")
-    if digest.where(finding):
-        page.put(digest.where(finding), first="  ")
+    if digest.where(finding, report):
+        page.put(digest.where(finding, report), first="  ")
 
 
 def _other(page: Page, report: Report, finding: Finding) -> None:
     """Another finding in a few lines: title, place, a line that shows it, what to do."""
-    _title(page, finding)
+    _title(page, report, finding)
     for item in finding.evidence[:1]:
         more, place = digest.more_evidence(finding, 1), digest.place(item)
         page.put(say("{text} ({note})", text=place, note=more) if more else place, "dim", first="    ")

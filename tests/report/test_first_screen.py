@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import msgspec
+import pytest
+from tenth import PROJECT, tenth
 
 from ncdiag.diagnose import diagnose
 from ncdiag.report import model, renderer
@@ -46,6 +51,52 @@ def test_a_host_that_no_line_names_is_this_host() -> None:
         assert "unnamed-host" not in shown
         assert "Read: this host, " in shown
     assert not any("unnamed-host" in fix.scope for each in found.findings for fix in each.fixes)
+
+
+BESIDE = """
+n1:7:7 [0] NCCL INFO Bootstrap : Using docker0:172.17.0.1<0>
+n1:7:9 [0] NCCL WARN socketStartConnect: Connect to 172.17.0.1<41000> failed : Connection refused
+n2:7:7 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.2<0>
+"""
+
+
+def test_a_host_without_a_name_beside_others_is_that_of_its_file() -> None:
+    sources = [TextSource.of_bytes("job.log", BESIDE.encode()), TextSource.of_bytes("logs/b.txt", MEMLOCK.encode())]
+    found = diagnose(sources)
+    assert found.summary.hosts == "n[1-2]"
+    placed = [each for each in found.findings if each.hosts == "unnamed-host"]
+    shown = renderer("text")(found, width=80)
+    assert placed
+    assert "\n  the host of b.txt" in shown
+    assert "this host" not in shown
+
+
+@pytest.mark.sweep
+def test_no_text_shows_the_key_of_a_host_without_a_name() -> None:
+    shown = []
+    for path in tenth(sorted((PROJECT / "fixtures" / "sections").glob("*/*.txt")), lambda path: str(path.parent.name)):
+        found = diagnose([TextSource.of_bytes(path.name, path.read_bytes())])
+        texts = [
+            *sentences(found),
+            *(renderer(form)(found) for form in ("text", "html", "markdown", "github", "junit")),
+        ]
+        shown += [
+            f"{path}: {text[max(0, at - 60) : at + 40]}" for text in texts if (at := text.find("unnamed-host")) >= 0
+        ]
+    assert not shown, "\n".join(shown)
+
+
+def sentences(value: Any) -> Iterator[str]:  # noqa: ANN401
+    """The texts in a report, except quoted lines and the keys of hosts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from sentences(tuple(value.values()))
+    elif isinstance(value, tuple):
+        yield from (text for item in value for text in sentences(item))
+    elif isinstance(value, msgspec.Struct) and not isinstance(value, model.Evidence):
+        fields = [name for name in value.__struct_fields__ if name not in {"host", "hosts"}]
+        yield from (text for name in fields for text in sentences(getattr(value, name)))
 
 
 HOSTS = ("n3", "n4", "n5")

@@ -25,8 +25,10 @@ from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values
+from ncdiag.language import say
 from ncdiag.nccl.vocabulary.launches import left_behind
 from ncdiag.report.texts import spoken
+from ncdiag.report.unnamed import renamed
 from ncdiag.text import job_of
 
 _LAYERS = 6
@@ -136,14 +138,15 @@ def _converted(document: Document, fired: Fired, setting: Setting | None, view: 
     edits: tuple[Edit, ...] = ()
     fixable, advice = False, ""
     for fix in fixes[:1]:
-        advice = spoken(render(fired, fix.text, view, values))
+        advice = renamed(spoken(render(fired, fix.text, view, values)), say("this host"))
         edits, fixable = _edits(fix, fired, setting, view, values)
     if launch is not None and not edits:
         command = document.command_of(observed) if observed is not None else None
         names = left_behind(launch, view) if rule.name == _NOT_PASSED else ()
         edits, fixable = _launch_edits(document, rule.name, place, command, names)
     return Finding(
-        code=rule.code, name=rule.name, severity=severity, message=spoken(fired.title), place=place,
+        code=rule.code, name=rule.name, severity=severity, place=place,
+        message=renamed(spoken(fired.title), say("this host")),
         reason=" ".join(fired.why.split()), versions=rule.applies.nccl or "", advice=advice, edits=edits,
         fixable=fixable, variable=setting.name if setting is not None else None, references=rule.references,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from ncdiag.report import digest
 from ncdiag.report.html import evidence, remedies
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Child, Element, element, group, link
-from ncdiag.report.model import Finding
+from ncdiag.report.model import Finding, Report
 
 SHOWN = 50
 """Maximum number of further findings that are shown; of the rest, only the names. JSON has all."""
@@ -26,7 +26,7 @@ def leading(context: Context, finding: Finding) -> Element:
     return element(
         "section",
         element("h2", title, id=heading, class_="hidden" if title == digest.headline(context.report) else None),
-        *_head(finding, name),
+        *_head(finding, name, context.report),
         *_body(context, finding),
         class_=f"card lead {finding.severity}",
         aria_labelledby=f"{heading} {name}",  # the verdict may have the same heading
@@ -58,13 +58,13 @@ def others(context: Context, lead: Finding | None) -> Element | None:
 def _other(context: Context, finding: Finding) -> Element:
     return element(
         "article",
-        *_head(finding, context.fresh("finding")),
+        *_head(finding, context.fresh("finding"), context.report),
         *_body(context, finding, folded=True),
         class_=f"card {finding.severity}",
     )
 
 
-def _head(finding: Finding, name: str) -> Iterator[Child]:
+def _head(finding: Finding, name: str, report: Report) -> Iterator[Child]:
     """The title, with ``name`` as id, and a summary."""
     yield element("h3", digest.cut(finding.title, TITLE_LIMIT), id=name)
     yield element(
@@ -75,13 +75,13 @@ def _head(finding: Finding, name: str) -> Iterator[Child]:
         " ",
         element("code", finding.name),
         f" ({finding.code})",
-        _where(finding),
+        _where(finding, report),
         class_="meta",
     )
 
 
-def _where(finding: Finding) -> Element | None:
-    where = digest.where(finding)
+def _where(finding: Finding, report: Report) -> Element | None:
+    where = digest.where(finding, report)
     return element("span", " ", say("on {where}", where=where), class_="where") if where else None
 
 
@@ -117,7 +117,7 @@ def _consequences(context: Context, found: Sequence[Finding]) -> Child:
         element(
             "li",
             element("strong", digest.cut(item.title, TITLE_LIMIT)), " ", element("code", item.name), f" ({item.code})",
-            _where(item),
+            _where(item, context.report),
             evidence.blocks(context, item.evidence, digest.more_evidence(item)),
         )
         for item in found

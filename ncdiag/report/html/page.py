@@ -15,6 +15,7 @@ from ncdiag.report.html.context import Context, Lines
 from ncdiag.report.html.element import Child, Element, element, link, write
 from ncdiag.report.html.pictures import pictures
 from ncdiag.report.model import Report, Tool
+from ncdiag.report.unnamed import named
 
 STYLE = Path(__file__).with_name("style.css")
 
@@ -72,7 +73,7 @@ def _head(title: str) -> Element:
 def _subject(report: Report) -> str:
     """The subject of the report: the hosts, else the inputs."""
     sources = ", ".join(item.source for item in report.inputs)
-    return digest.cut(digest.named(report.summary.hosts) or sources or say("no input"), digest.LIST_LIMIT)
+    return digest.cut(named(report.summary.hosts, report) or sources or say("no input"), digest.LIST_LIMIT)
 
 
 def _top(heading: str, subject: str, content: Element) -> Element:

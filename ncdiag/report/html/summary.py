@@ -9,6 +9,7 @@ from ncdiag.report import digest, labelled
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.element import Element, element
 from ncdiag.report.model import Report
+from ncdiag.report.unnamed import named
 
 
 def summary(context: Context) -> Element:
@@ -39,7 +40,7 @@ def _fact(label: str, text: str) -> Element:
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
     known = report.summary
     if known.verdict != "nothing-understood":
-        hosts = digest.cut(digest.named(known.hosts), digest.LIST_LIMIT)
+        hosts = digest.cut(named(known.hosts, report), digest.LIST_LIMIT)
         if known.nhosts and hosts:
             yield say("Hosts"), say("{label}: {text}", label=known.nhosts, text=hosts)
         elif known.nhosts or hosts:
