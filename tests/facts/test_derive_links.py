@@ -34,7 +34,7 @@ from ncdiag.knowledge.env.cost import debugging_cost, slowness_beside
 from ncdiag.knowledge.ib.links import fraction_of_promised, promised_gbps
 from ncdiag.knowledge.ib.partitions import partition_problem
 from ncdiag.knowledge.kernel import deep_sleep, has_slow_small_messages, small_message_us
-from ncdiag.knowledge.perf import common_bytes, is_many_and_small
+from ncdiag.knowledge.perf.benchmarks import common_bytes, is_many_and_small
 from ncdiag.knowledge.socket.interfaces import ipoib_trouble
 from ncdiag.knowledge.socket.speed import is_speed_assumed, real_mbps
 from ncdiag.knowledge.topology import cpu_numbers, far_bindings

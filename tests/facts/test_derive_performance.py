@@ -22,7 +22,7 @@ from ncdiag.facts.model import (
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import test_name as name_of_test
 from ncdiag.facts.vocabulary.trainings import loses_between_nodes, scalings
-from ncdiag.knowledge.perf import dip_text, limit_text
+from ncdiag.knowledge.perf.benchmarks import dip_text, limit_text
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, least_fraction, limit_gbs
 
 MIB = 1 << 20

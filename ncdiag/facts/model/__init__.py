@@ -14,7 +14,7 @@ from ncdiag.facts.model.base import Fact, GidType, HostName, InterfaceKind, Leve
 from ncdiag.facts.model.cluster import CloudInstance, ClusterNode, SecurityGroup
 from ncdiag.facts.model.fabric import Fabric, FabricLink, FabricNode
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
-from ncdiag.facts.model.job import Advertised, ComparedChoice, Conflict, Difference, Host, Job, Scaling
+from ncdiag.facts.model.job import Advertised, ComparedChoice, Conflict, Difference, Host, Job, Scaling, StepAccount
 from ncdiag.facts.model.monitoring import (
     HealthCheck,
     OperationProfile,
@@ -73,6 +73,7 @@ from ncdiag.facts.model.records import (
     LinkTestRow,
     RankTable,
     RankTableDevice,
+    StepPart,
     Throughput,
     Timeout,
 )
@@ -218,6 +219,8 @@ __all__ = [
     "StackFrame",
     "StackThread",
     "Step",
+    "StepAccount",
+    "StepPart",
     "Throughput",
     "Timeout",
     "ToldRate",

@@ -36,6 +36,7 @@ from ncdiag.facts.model.records import (
     Launch,
     LinkTest,
     RankTable,
+    StepPart,
     Throughput,
     Timeout,
 )
@@ -218,6 +219,19 @@ class Scaling(Fact, frozen=True, kw_only=True):
     overall: float | None = None
 
 
+class StepAccount(Fact, frozen=True, kw_only=True):
+    """What the times of a training's steps show (derived), as a sentence in ``text``; ``what`` is its sort.
+
+    ``late``: one rank needs longer than the others for a part; ``spread``: the slowest rank does, and is not named;
+    ``data`` and ``communication``: the part of the step or profile that they take, ``share``.
+    """
+
+    what: Literal["late", "spread", "data", "communication"]
+    text: str
+    rank: int | None = None
+    share: float | None = None
+
+
 class Advertised(Fact, frozen=True, kw_only=True):
     """An address that a rank announced to the other ranks (derived, `ncdiag.facts.vocabulary.addresses`).
 
@@ -286,6 +300,7 @@ class Job(Fact, frozen=True, kw_only=True):
     operation_profiles: Open[OperationProfile] = ()
     fabrics: Open[Fabric] = ()
     throughputs: Open[Throughput] = ()
+    step_parts: Open[StepPart] = ()
     link_tests: Open[LinkTest] = ()
     stack_dumps: Open[StackDump] = ()
     script_faults: Annotated[tuple[ScriptFault, ...], READ] = ()

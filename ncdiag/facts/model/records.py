@@ -208,6 +208,24 @@ class Throughput(Fact, frozen=True, kw_only=True):
     case: str = ""
 
 
+class StepPart(Fact, frozen=True, kw_only=True):
+    """The time that one part of a training step took: ``forward-compute``, ``data``, the kernels of NCCL.
+
+    ``tool`` measured it, ``part`` is the name that it printed and ``sort`` what that is. ``value`` is in ``unit``,
+    which may be empty: the time on rank ``rank``, or on the slowest rank, with ``least`` on the fastest. ``whole`` is
+    the time of the whole step or profile.
+    """
+
+    tool: str
+    part: str
+    sort: Literal["data", "communication", "other"] = "other"
+    value: float
+    unit: str = ""
+    rank: int | None = None
+    least: float | None = None
+    whole: float | None = None
+
+
 class Complaint(Fact, frozen=True, kw_only=True):
     """What a person says goes wrong: ``text`` is the sentence, ``what`` the kind of problem.
 

@@ -1,0 +1,29 @@
+"""Names of the parts of a training step, and kernels that communicate."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Sort = Literal["data", "communication", "other"]
+
+_DATA = re.compile(r"data|load|batch[-_ ]generator|input|fetch", re.IGNORECASE)
+_MODEL = re.compile(r"checkpoint|model|optimizer", re.IGNORECASE)
+_COMMUNICATION = re.compile(
+    r"all[-_ ]?(?:reduce|gather|to[-_ ]?all)|reduce[-_ ]?scatter|grads?[-_ ](?:sync|reduce|all)|params?[-_ ]all"
+    r"|comm|sync|wait|nccl|rccl|broadcast|barrier|send|recv",
+    re.IGNORECASE,
+)
+_KERNEL = re.compile(r"(?:nccl|rccl|mscclpp?)[A-Z]\w{0,20}Kernel|ncclKernel|ncclDevKernel|rcclGenericKernel")
+
+
+def sort_of(name: str) -> Sort:
+    """What the part of a step with this name does."""
+    if _DATA.search(name) and not _MODEL.search(name):
+        return "data"
+    return "communication" if _COMMUNICATION.search(name) else "other"
+
+
+def communicates(kernel: str) -> bool:
+    """True for the name of a kernel of NCCL or RCCL."""
+    return _KERNEL.search(kernel) is not None
