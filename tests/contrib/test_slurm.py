@@ -44,7 +44,7 @@ def bare(script: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", [*SCRIPTS, "ncdiag-requeue.sh"])
 def test_the_shells_take_the_scripts(project: Path, name: str, shell: str) -> None:
     script = project / "contrib" / "slurm" / name
     assert os.access(script, os.X_OK)
@@ -202,3 +202,81 @@ sinfo -h -o '%T %E'
     assert shown.returncode == 0, shown.stdout + shown.stderr[-2000:]
     assert shown.stdout.startswith("drain")
     assert (scripts / "job-ran").exists() == (name == "Epilog")
+
+
+SCONTROL = """#!/bin/sh
+echo "$@" >> "$0.log"
+case $* in *"show job"*) echo "JobId=71 ExcNodeList=n9 NodeList=n[1-4]" ;; esac
+"""
+LOST = """
+Aug 12 03:11:09 gn3 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=3120, name=python, GPU has fallen off the bus.
+"""
+TYPO = """
+gn1:7:7 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eht0
+gn1:7:7 [0] NCCL WARN Bootstrap : no socket interface found
+"""
+
+
+def requeued(project: Path, folder: Path, report: Path, **variables: str) -> tuple[int, str, list[str]]:
+    """(exit code, what was printed, the calls of scontrol) of the script for a report of job 71."""
+    scontrol = folder / "scontrol"
+    scontrol.write_text(SCONTROL)
+    scontrol.chmod(0o755)
+    log = folder / "scontrol.log"
+    log.unlink(missing_ok=True)
+    done = subprocess.run(
+        [project / "contrib" / "slurm" / "ncdiag-requeue.sh", report], capture_output=True, text=True, check=False,
+        env={"PATH": os.environ["PATH"], "SLURM_JOB_ID": "71", "SCONTROL": str(scontrol), **variables},
+    )  # fmt: skip
+    return done.returncode, done.stderr, log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def reported(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]], tmp_path: Path) -> Callable[[str], Path]:
+    """The report of a log as a file."""
+
+    def report(log: str) -> Path:
+        path = tmp_path / "report.json"
+        path.write_bytes(ncdiag("triage", "--format", "json", "-", input=log.encode()).stdout)
+        return path
+
+    return report
+
+
+def test_a_job_is_requeued_without_the_host_that_is_broken(
+    project: Path, tmp_path: Path, reported: Callable[[str], Path]
+) -> None:
+    report = reported(LOST)
+    code, said, calls = requeued(project, tmp_path, report)
+    assert calls == ["--oneliner show job 71", "update JobId=71 ExcNodeList=n9,gn3", "requeue 71"]
+    assert (code, "requeued (excluded hosts: n9,gn3): " in said) == (0, True)
+    code, said, calls = requeued(project, tmp_path, report, SLURM_RESTART_COUNT="3")
+    assert (code, calls, "restarted 3 times already" in said) == (1, [], True)
+
+
+def test_a_job_that_would_fail_again_is_not_requeued(
+    project: Path, tmp_path: Path, reported: Callable[[str], Path]
+) -> None:
+    code, said, calls = requeued(project, tmp_path, reported(TYPO))
+    assert (code, calls) == (1, [])
+    assert said == "ncdiag-requeue: not requeued: the job will fail again until this is fixed\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "calls"),
+    [
+        ('{"restart": {"word": "restart", "hosts": "", "reason": "it does not last"}}', 0, ["requeue 71"]),
+        ('{"restart": null}', 1, []),
+        ('{"restart": {"word": "restart-without-hosts", "hosts": "", "reason": "broken"}}', 1, []),
+        ('{"restart": {"word": "restart-without-hosts", "hosts": "n1;reboot", "reason": "broken"}}', 2, []),
+        ("no report", 2, []),
+    ],
+)
+def test_what_the_report_says_about_a_restart_is_done(
+    project: Path, tmp_path: Path, text: str, code: int, calls: list[str]
+) -> None:
+    (tmp_path / "report.json").write_text(text)
+    found, said, called = requeued(project, tmp_path, tmp_path / "report.json")
+    assert (found, called) == (code, calls)
+    assert "ncdiag-requeue: " in said
+    assert "excluded hosts" not in said
