@@ -109,9 +109,23 @@ def environment(pid: int | None = None) -> dict[str, str]:
     try:
         return environment_of(pid)
     except OSError as error:
-        why = "there is no such process" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
-        msg = f"cannot read the environment of process {pid}: {why}"
+        msg = f"cannot read the environment of process {pid}: {_refusal(Path('/proc') / str(pid), error)}"
         raise InputError(msg) from None
+
+
+def _refusal(place: Path, error: OSError) -> str:
+    """Why the process of a folder of /proc cannot be read: it has ended, is a zombie, or belongs to another user."""
+    try:
+        owner, status = place.stat().st_uid, (place / "status").read_text(errors="replace")
+    except OSError:
+        return "there is no such process"
+    fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    if fields.get("State", "").strip().startswith("Z"):
+        parent = fields.get("PPid", "").strip()
+        return f"it has ended and is a zombie, which process {parent}, its parent, has not collected"
+    if isinstance(error, PermissionError):
+        return f"it belongs to another user (number {owner}): run ncdiag as that user, or as root"
+    return f"{error.strerror}"
 
 
 def host_name(root: Path) -> str:

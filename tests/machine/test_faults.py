@@ -123,3 +123,13 @@ def test_the_environment_of_another_process(ncdiag: Callable[..., subprocess.Com
     done = ncdiag("check", "--pid", str(child.pid))
     assert done.returncode == 2
     assert b"there is no such process" in done.stderr
+
+
+def test_a_zombie_is_called_one(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:
+    pid = os.posix_spawn("/bin/sh", ["sh", "-c", "exit 0"], {})
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    done = ncdiag("check", "--no-nccl", "--pid", str(pid))
+    os.waitpid(pid, 0)
+    said = f"it has ended and is a zombie, which process {os.getpid()}, its parent, has not collected"
+    assert done.returncode == 2
+    assert done.stderr.decode() == f"ncdiag: cannot read the environment of process {pid}: {said}\n"
