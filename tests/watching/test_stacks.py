@@ -210,6 +210,30 @@ def test_a_py_spy_that_hangs_or_fails_is_a_sentence(
         assert words in sentence
 
 
+STORM = """
+import threading, time
+threading.stack_size(65536)
+for _ in range(2500):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+print(flush=True); time.sleep(1000)
+"""
+
+
+def test_a_process_of_thousands_of_threads_is_said_to_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = tmp_path / "py-spy"
+    failing.write_text("#!/bin/sh\necho 'Error: it takes too long' >&2; exit 1\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr(stacks, "program", lambda: str(failing))
+    with subprocess.Popen([sys.executable, "-c", STORM], stdout=-1) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        (sentence,) = stacks.take([process.pid], "auto").missing
+        process.kill()
+    assert "(py-spy: Error: it takes too long; it has 2501 threads, and the state of its main thread" in sentence
+
+
 @pytest.mark.parametrize("logs", [False, True])
 def test_what_is_lost_with_the_job_is_kept_in_a_folder_that_is_named(
     ncdiag_process: Callable[..., Any], tmp_path: Path, *, logs: bool

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -36,6 +37,8 @@ _ALL = 10.0
 _AT_ONCE = 8
 _MOST = 256
 """Maximum number of processes whose stacks are taken."""
+_THREADS = 2000
+"""Number of threads above which it is said: reading the stacks of some thousands takes longer than the limit."""
 _REFUSED = ("Permission", "Operation not permitted", "os error 1)", "os error 13)")
 
 
@@ -82,7 +85,7 @@ def take(
         if ran.status == 0 and output.strip():
             texts.append(_marked(output, rank))
         elif (proc / str(pid)).exists():
-            refusals[_why(ran, py_spy, yama)].append(pid)
+            refusals[_why(ran, py_spy, yama) + _crowded(proc / str(pid))].append(pid)
     missing = tuple(f"Python stacks of {_count(pids)} ({_filled(why, pids[0])})" for why, pids in refusals.items())
     return Stacks("".join(texts), missing, max((seconds for _, seconds in taken), default=0.0))
 
@@ -181,6 +184,15 @@ def _why(ran: Ran, py_spy: str, yama: Path) -> str:
     if ran.why is not None:
         return f"py-spy: {ran.why}"
     return f"py-spy: {next((line for line in said.splitlines() if line.strip()), 'it printed nothing')[:200]}"
+
+
+def _crowded(place: Path) -> str:
+    """The number of threads of a process that has so many that py-spy may fail on them; else empty."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^Threads:\s*(\d+)$", (place / "status").read_text(errors="replace"), re.MULTILINE)
+        if found is not None and int(found[1]) > _THREADS:
+            return f"; it has {found[1]} threads, and the state of its main thread is all that was read"
+    return ""
 
 
 def _filled(why: str, pid: int) -> str:
