@@ -31,6 +31,8 @@ OF_MANY = ((10, 8, 2), (6, 6, 5), (2, 6, 7), (0, 6, 7), (0, 5, 7), (0, 4, 7), (0
 """(differences between many hosts, failed checks, shortness of the answer that they may cause), see `_Layout`."""
 SILENT = 3
 """Maximum number of reasons shown why hosts did not answer."""
+_RAGGED = 8
+"""Columns that a row loses on average, because words are not broken."""
 USUAL = 80
 """Narrower pages get more rows for evidence, so that its content is not lost."""
 OTHERS = 3
@@ -133,7 +135,7 @@ class _Layout:
 
     def _sentence(self, text: str, rows: int, *, first: str = "  ", style: str = "", rest: str = "  ") -> None:
         """A text of at most ``rows`` rows."""
-        room = rows * (self.page.width - max(cells.width(first), cells.width(rest))) - rows * 8
+        room = rows * (self.page.width - cells.width(rest) - _RAGGED) - cells.width(first) + cells.width(rest)
         self.page.put(digest.cut(one_line(text), max(room, 60)), style, first=first, rest=rest)
 
     def _verdict(self, lead: Finding | None) -> None:

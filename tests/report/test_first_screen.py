@@ -99,6 +99,21 @@ def sentences(value: Any) -> Iterator[str]:  # noqa: ANN401
         yield from (text for name in fields for text in sentences(getattr(value, name)))
 
 
+P2P = """
+4x RTX 4090 in one box: training hangs after init, all GPUs at 100% util. One GPU works. No error.
+n1:7:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/direct pointer
+n1:7:9 [0] NCCL INFO comm 0x5581 rank 0 nranks 4 cudaDev 0 busId 7000 - Init COMPLETE
+"""
+
+
+def test_a_fix_after_a_long_label_is_not_cut() -> None:
+    text, found = screen(P2P)
+    [fix] = [each.fixes[0] for each in found.suspects if each.name == "p2p-hang-after-init"]
+    assert fix.workaround
+    label = text[text.index("(a workaround that hides the fault): ") :]
+    assert " ".join(fix.text.split()).rstrip(".") in " ".join(label.split())
+
+
 HOSTS = ("n3", "n4", "n5")
 SILENT = """
 ncdiag: n3 gave no answer to the sweep by ssh: ssh failed: ssh: connect to host n3 port 22: Connection refused
