@@ -46,14 +46,15 @@ class Context(Fact, frozen=True, kw_only=True):
     """What a person says about the environment of the job: ``value`` in lower case, ``8 gpus`` for a number.
 
     A ``state`` is a thing and what it is said to be: ``iommu-off``, ``nvlink-down``, ``peermem-loaded``. A ``feature``
-    is one of NCCL that the job uses: ``cuda-graphs``, ``comm-split``.
+    is one of NCCL that the job uses: ``cuda-graphs``, ``comm-split``. An ``outage`` is the number of seconds for which
+    a link, a switch or a network was down.
     """
 
     kind: Literal[
         "mesh", "cni", "operator", "cloud", "instance-type", "vm", "passthrough", "wsl", "gpu-model", "gpu-count",
         "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "cuda-toolkit", "nccl-version", "framework",
         "framework-version", "launcher", "container", "orchestrator", "state", "machine", "slot", "network",
-        "networks", "storage", "processor", "feature",
+        "networks", "storage", "processor", "feature", "outage",
     ]  # fmt: skip
     value: str
     told: bool = True

@@ -15,10 +15,11 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.knowledge.ib.links import is_link_loss, lost_port
+from ncdiag.knowledge.ib.links import is_link_loss, link_losses, lost_port
 from ncdiag.nccl import environment
 
 _LOSSES = ("ib-async-event", "hca-link", "interface-link-down", "carrier-lost")
+REPORTED = "outage-reported"
 _CHANGES = frozenset({*_LOSSES, "interface-link-up", "carrier-gained"})
 _UPTIME = lazy_regex(r"\[ {0,12}(\d{1,10}\.\d{1,9})\]")
 _CLOCK = lazy_regex(r"\b(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)\b")
@@ -40,6 +41,8 @@ def link_changes(job: Job, view: View) -> dict[str, tuple[Event, ...]]:
 @derived
 def outage_seconds(event: Event, view: View) -> float | None:
     """Seconds from the loss of a link to the line that shows it again; None where times or that line are missing."""
+    if event.event == REPORTED:
+        return float(str(event.fields["outage_seconds"]))
     if event.event not in _CHANGES or not is_link_loss(event, view):
         return None
     changes: Sequence[Event] = link_changes(view.job, view).get(f"{event.host} {lost_port(event, view)}", ())
@@ -91,7 +94,27 @@ def _number(name: str, view: View) -> int | None:
     return value if isinstance(value, int) else None
 
 
-@derived_of(*_LOSSES)
+@derived
+def reported_outages(job: Job, view: View) -> tuple[Event, ...]:
+    """The outages that people report with their length, as events."""
+    return tuple(
+        Event(
+            event=REPORTED, origin="user", kind="cause", fields={"outage_seconds": float(told.value)},
+            text=told.text, provenance=told.provenance,
+        )
+        for told in job.contexts
+        if told.kind == "outage"
+    )  # fmt: skip
+
+
+@derived
+def outages(job: Job, view: View) -> tuple[Event, ...] | None:
+    """The lost links that lines show, and the outages that people report; None where neither can be known."""
+    shown, reported = link_losses(job, view), reported_outages(job, view)
+    return (*(shown or ()), *reported) if reported else shown
+
+
+@derived_of(*_LOSSES, REPORTED)
 def outlasts_retries(event: Event, view: View) -> bool | None:
     """Was the link down for longer than a queue pair retries?"""
     outage, retries = outage_seconds(event, view), retry_seconds(event, view)

@@ -17,7 +17,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import access, context, labels, measures, states, tables, titles, wants
+from ncdiag.parsers.user_text import access, context, labels, measures, outages, states, tables, titles, wants
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.naming import Change
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
@@ -26,6 +26,8 @@ from ncdiag.parsers.user_text.trials import Found, Reader, outcome_of
 if TYPE_CHECKING:
     from ncdiag.parsers.user_text.rates import Rate
 
+EVENTS = {"outage-reported": {"outage_seconds": "float"}}
+"""Names and fields of events that are derived from what people say (`ncdiag.knowledge.ib.outages`)."""
 _KINDS = frozenset({"text", "launch", "env"})
 """Sections in which a person may have written a line."""
 _LONGEST, _NOTE = 1000, 240
@@ -208,7 +210,13 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         and (trial.change.unit in RELEASED or trial.change.label.startswith(("newer-", "older-")))
         for trial in trials
     )
+    outage = outages.read(sentence)
     return [
+        *(
+            []
+            if outage is None
+            else [observe(section, index, "Context", kind="outage", value=f"{outage:g}", text=text)]
+        ),
         *(
             observe(section, index, "Context", kind=k, value=v, text=text)
             for k, v in context.read(sentence)
