@@ -17,6 +17,7 @@ from ncdiag.formats.blocks.host_logs import host_log
 from ncdiag.formats.blocks.literals import items, literals
 from ncdiag.formats.blocks.message_tables import message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
+from ncdiag.formats.blocks.references import references
 from ncdiag.formats.blocks.runs import of_run
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed
@@ -30,6 +31,7 @@ _BLOCKS = {
     "a chat about the past": talks.chats,
     "quotations of others": talks.quotations,
     "a list of closed tickets": histories.tickets,
+    "a document": references,
 }
 """Kinds of blocks, in the order in which they are searched."""
 PROGRAMS = frozenset({"source code"})
