@@ -22,7 +22,7 @@ KINDS = {
     "source": "source code", "document": "a document", "faq": "questions and answers", "changelog": "a changelog",
     "commits": "messages of commits", "chat": "a chat about the past", "tests": "the log of tests that passed",
     "host": "the log of another system", "quoted": "quotations of others", "quotation": "a quotation",
-    "ticket": "a list of closed tickets",
+    "ticket": "a list of closed tickets", "review": "a review of code",
 }  # fmt: skip
 LOGS = [
     FIXTURES / "cases" / "veth" / "nccl.log",

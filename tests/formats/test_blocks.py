@@ -85,6 +85,7 @@ def test_others_are_none(line: str) -> None:
         HELP,
         ["collected 2 items", *RUN, "========= 1 failed, 1 passed in 1.0s ========="],
         ["Connection closed by remote host"],
+        ["src/net/ib.cc:142", "CUDA error: out of memory", "src/net/ib.cc:150"],
         ["<dl>", "<dt>Host</dt><dd>gpu7</dd>", "<dt>Error</dt><dd>CUDA error: out of memory</dd>", "</dl>"],
         ["dana 9:12", "it was fixed last week", "eli 9:13", "great", "dana 9:14", "now it hangs again"],
     ],
@@ -104,7 +105,7 @@ def test_a_host_of_the_job_is_not_another_system() -> None:
 PIECES = (
     "# Title\n\nIf you see it, set A.\n\n", "Q: why?\nA: so.\n\n", "## 1.2.3\n- fix a\n", "commit 1234567\nAuthor: a\n",
     'x = f("""a', "> quoted\n", f"{RULE}\n", "```\n", "n1:1:2 [0] NCCL INFO a\n", "-" * 500, "#1 " * 50,
-    "10:00 <a> b\n", "<dl>\n<dt>a b c\n", ".TH a\n", "A(8)  b  A(8)\n", ";a b c\n:d\n",
+    "10:00 <a> b\n", "<dl>\n<dt>a b c\n", ".TH a\n", "A(8)  b  A(8)\n", ";a b c\n:d\n", "a.c:1\nLGTM\n",
 )  # fmt: skip
 
 

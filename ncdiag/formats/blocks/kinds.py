@@ -18,6 +18,7 @@ from ncdiag.formats.blocks.literals import items, literals
 from ncdiag.formats.blocks.message_tables import message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.references import references
+from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed
@@ -32,6 +33,7 @@ _BLOCKS = {
     "quotations of others": talks.quotations,
     "a list of closed tickets": histories.tickets,
     "a document": references,
+    "a review of code": reviews,
 }
 """Kinds of blocks, in the order in which they are searched."""
 PROGRAMS = frozenset({"source code"})

@@ -1,0 +1,37 @@
+"""Reviews of code: comments on places in a program, and words by which reviewers decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.stretches import end_of_paragraph
+
+_LONGEST = 400
+_PLACE = lazy_regex(
+    r"(?:\W{0,6}[\w.-]{1,30}\W{0,3} (?:commented )?on |\W{0,6})[\w./+-]{1,120}\.[a-z]\w{0,4}"
+    r"(?:\W{1,3}(?:at )?lines? ?|:|#L)\d{1,6}(?:[-\u2013]L?\d{1,6})?\W{0,3}\s*$"
+    r"|\s{0,4}Line \d{1,6}: \S"
+)
+"""The line that names the place of a comment, or a comment with its line."""
+_DECIDED = lazy_regex(
+    r".*\b(?:LGTM|[Aa]pproved|(?:Code-Review|Verified) ?[+-]\d|nit:|Reviewers?:|Reviewed-by:|[Rr]eviewed\b"
+    r"|Merged by|Submitted as)"
+)
+_PLACES = 2
+_APART = 12
+"""Maximum number of lines between places and the names of the reviewers above, or what they decided below."""
+
+
+def reviews(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The review in a text, from its reviewers or its first place to its last comment or decision."""
+    places = [index for index, line in enumerate(lines) if _PLACE.match(line[:_LONGEST])]
+    if len(places) < _PLACES:
+        return
+    near = range(max(0, places[0] - _APART), min(len(lines), places[-1] + _APART))
+    decided = [index for index in near if _DECIDED.match(lines[index][:_LONGEST])]
+    if decided:
+        first = min(places[0], decided[0])
+        while first > 0 and lines[first - 1].strip():
+            first -= 1
+        yield first, end_of_paragraph(lines, max(places[-1], decided[-1]))
