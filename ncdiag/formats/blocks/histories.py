@@ -27,15 +27,21 @@ _VERSION = lazy_regex(
     r"|\d{1,2}[ ./]|unreleased).*))"
     r"|#{1,4} \[?(?:unreleased|next)\]?\s*$|(?:subject: )?.{0,40}\b(?:version"
     r"|release) v?\d+\.\d+[\w.-]*\.? (?:is|changes|released|has)\b.*"
-    r"|[a-z][\w.+-]+ \(\d[\w.:~+-]*\) [\w-]+; urgency=",
+    r"|[a-z][\w.+-]+ \(\d[\w.:~+-]*\) [\w-]+; urgency="
+    r"|(?:#{1,4} )?(?:[\w+-]+ ){0,3}v?\d+\.\d[\w.-]* release notes\W*$"
+    r"|(?:#{1,4} )?(?:release notes|versionshinweise|\u53d1\u5e03\u8bf4\u660e|\u7248\u672c\u8bf4\u660e).{0,40}\bv?\d+\.\d[\w.-]*\W*$",
     re.IGNORECASE,
 )
 _CHANGES = lazy_regex(
-    r"\W*(?:.{0,60}\bchanges (?:since|in) .{1,20}|change ?log|release notes|what'?s new|(?:bug )?fixe?[sd]?"
+    r"(?:\W|\d{1,2}[.)] )*(?:.{0,60}\bchanges (?:since|in) .{1,20}|change ?log|release notes|what'?s new"
+    r"|(?:bug )?fixe?[sd]?|bugs fixed|(?:resolved|fixed|known|open) (?:issues|problems|bugs|limitations)"
+    r"|(?:behobene|bekannte) (?:fehler|probleme)|\u5df2?(?:\u4fee\u590d|\u77e5)(?:\u7684)?\u95ee\u9898"
     r"|added|changed|removed|deprecated|security|improvements|news?|features)\W*$",
     re.IGNORECASE,
 )
 _UNDERLINE = lazy_regex(r"\s*([=~^*-])\1{2,}\s*$")
+_NUMBERED = lazy_regex(r"\s{0,8}[A-Z]{2,6}-\d{1,6}\s")
+"""An item that begins with the number of a ticket."""
 _SIGNED = lazy_regex(r" -- .*<\S+@\S+>")
 _TICKET = lazy_regex(
     r"\W*(?:[A-Z]{2,10}-\d+|#\d+|(?:[Tt]icket|[Cc]ase|[Ii]ncident) ?#?\d+)\b.*\b(?i:closed|resolved|solved"
@@ -84,7 +90,7 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         return (
             not line.strip()
             or any(form.match(line) for form in (_VERSION, _CHANGES, _UNDERLINE, _SIGNED))
-            or is_item(line) or line[:1] in {" ", "\t"} or line.startswith("#") or is_title(line)
+            or _is_change(line) or line[:1] in {" ", "\t"} or line.startswith("#") or is_title(line)
         )  # fmt: skip
 
     index = 0
@@ -93,10 +99,14 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         if _VERSION.match(lines[index]) or _CHANGES.match(lines[index]):
             end = _while(lines, index, belongs)
             block = lines[index : end + 1]
-            versions, items = sum(_VERSION.match(line) is not None for line in block), sum(map(is_item, block))
+            versions, items = sum(_VERSION.match(line) is not None for line in block), sum(map(_is_change, block))
             if versions and items > 1 and (versions > 1 or any(map(_CHANGES.match, block))):
                 yield index, end
         index = max(end, index) + 1
+
+
+def _is_change(line: str) -> bool:
+    return is_item(line) or _NUMBERED.match(line) is not None
 
 
 def closed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
