@@ -23,6 +23,7 @@ KINDS = {
     "commits": "messages of commits", "chat": "a chat about the past", "tests": "the log of tests that passed",
     "host": "the log of another system", "quoted": "quotations of others", "quotation": "a quotation",
     "ticket": "a list of closed tickets", "review": "a review of code",
+    "over": "a report on what is over", "minutes": "the minutes of a meeting",
 }  # fmt: skip
 LOGS = [
     FIXTURES / "cases" / "veth" / "nccl.log",
@@ -114,6 +115,11 @@ def test_a_message_that_somebody_reports_is_no_quotation(text: str) -> None:
 )
 def test_a_sentence_of_a_program_reports(line: str) -> None:
     assert claims(judged(f"{line}\n"))
+
+
+@pytest.mark.parametrize("path", sorted((FIXTURES / "reported").iterdir()), ids=lambda path: path.stem)
+def test_a_trouble_that_goes_on_is_claimed_whatever_was_done(path: pathlib.Path) -> None:
+    assert claims(judged(path.read_text()))
 
 
 TERSE = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
+from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.line_kinds import is_item, is_title
 
 _LONGEST = 2000
@@ -29,7 +29,8 @@ _VERSION = lazy_regex(
     r"|release) v?\d+\.\d+[\w.-]*\.? (?:is|changes|released|has)\b.*"
     r"|[a-z][\w.+-]+ \(\d[\w.:~+-]*\) [\w-]+; urgency="
     r"|(?:#{1,4} )?(?:[\w+-]+ ){0,3}v?\d+\.\d[\w.-]* release notes\W*$"
-    r"|(?:#{1,4} )?(?:release notes|versionshinweise|\u53d1\u5e03\u8bf4\u660e|\u7248\u672c\u8bf4\u660e).{0,40}\bv?\d+\.\d[\w.-]*\W*$",
+    r"|(?:#{1,4} )?(?:release notes|versionshinweise|\u53d1\u5e03\u8bf4\u660e|\u7248\u672c\u8bf4\u660e).{0,40}"
+    r"\bv?\d+\.\d[\w.-]*\W*$",
     re.IGNORECASE,
 )
 _CHANGES = lazy_regex(
@@ -47,9 +48,6 @@ _TICKET = lazy_regex(
     r"\W*(?:[A-Z]{2,10}-\d+|#\d+|(?:[Tt]icket|[Cc]ase|[Ii]ncident) ?#?\d+)\b.*\b(?i:closed|resolved|solved"
     r"|done|fixed)\b"
 )
-
-
-_CLOSED = lazy_regex(r"\W*(?:status|resolution)\W{1,6}(?:closed|resolved|done|fixed|solved)\W*$", re.IGNORECASE)
 
 
 def commits(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -107,14 +105,6 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _is_change(line: str) -> bool:
     return is_item(line) or _NUMBERED.match(line) is not None
-
-
-def closed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The paragraphs of tickets and reports whose own field says that they are closed."""
-    for index, line in enumerate(lines):
-        if _CLOSED.match(line):
-            first = next((at + 1 for at in range(index, -1, -1) if not lines[at].strip()), 0)
-            yield first, end_of_paragraph(lines, index)
 
 
 def tickets(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

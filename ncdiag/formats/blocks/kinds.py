@@ -20,6 +20,7 @@ from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.references import references
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run
+from ncdiag.formats.blocks.settled import minutes, outcomes, settled
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed
 
@@ -34,6 +35,8 @@ _BLOCKS = {
     "a list of closed tickets": histories.tickets,
     "a document": references,
     "a review of code": reviews,
+    "a report on what is over": settled,
+    "the minutes of a meeting": minutes,
 }
 """Kinds of blocks, in the order in which they are searched."""
 PROGRAMS = frozenset({"source code"})
@@ -70,14 +73,14 @@ def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned
     for first, last in message_tables(lines):
         _mark(kinds, first, last, "a document", runs)
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
-    for first, last in histories.closed(lines):
-        _mark(kinds, first, last, "a list of closed tickets", printed)
     in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
     for index in itertools.chain(in_words, literals(lines, runs)):
         _mark(kinds, index, index, "a quotation", runs)
     for index, line in enumerate(lines):
         if not is_printed(line) and is_mended(line):
             _mark(kinds, index, index, "a sentence about what is over", runs)
+    for first, last in outcomes(lines):
+        _mark(kinds, first, last, "a report on what is over", printed)
     for first, last in host_log(lines):
         kinds[first : last + 1] = ["the log of another system"] * (last + 1 - first)
     return list(_stretches(kinds))

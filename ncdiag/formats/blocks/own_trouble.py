@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.over import is_of_another_time, is_over
 from ncdiag.formats.guarded import Guarded
 from ncdiag.formats.line_kinds import is_item, is_printed, kind_of, without_quotations
 
@@ -96,32 +97,6 @@ _WEAK_FORM = lazy_regex(
 )
 """Headings that a document may have as well, and items of a list of versions: two of them are a report."""
 _WEAK = 2
-_DONE = lazy_regex(
-    r"\b(?:(?:is|was|were|been|are)\s(?:\w+\s)?(?:fixed|solved|resolved|closed|replaced|repaired|understood"
-    r"|explained|plugged)"
-    r"|(?:fixed|solved|resolved)\s(?:by|on|with|it)|confirmed\sthat\sit\sworks|solved|resolved|closed|fixed"
-    r"|post-?mortem|we\sraised"
-    r"|(?:not|n't|never)\s(?:\w+\s)?(?:come|came)\sback|no\smore\sof\sit|all\sis\s(?:fine|well|good)"
-    r"|in\sthe\smeantime"
-    r"|(?:runs?|running|ran)\s(?:\w+\s)?(?:fine|since|well|without)|all\sgreen)\b"
-    r"|\u89e3\u51b3\u4e86|\u4fee\u597d|\u5df2(?:\u7ecf)?(?:\u4fee\u590d|\u89e3\u51b3|\u6062\u590d)"
-    r"|\u4e00\u76f4\u6b63\u5e38|\u6ca1\u6709?(?:\u518d|\u95ee\u9898)",
-    re.IGNORECASE,
-)
-"""Words about a trouble that is over."""
-_PAST = lazy_regex(
-    r"\b(?:last\s(?:week|month|year|night|time|friday|monday)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
-    r"|week\sbefore|back\sthen|since\sthen|remember"
-    r"|in\sthe\send)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
-    re.IGNORECASE,
-)
-_YET = lazy_regex(
-    r"\b(?:but|however|still|again|yet|although|though|except|unless|only|not\s(?:fixed|solved|resolved)"
-    r"|(?:is|was|does|did)n't|does\snot)\b"
-    r"|[?\uff1f]\s*$",
-    re.IGNORECASE,
-)
-"""Words by which a sentence about what is over goes on about what is not."""
 _NOW = lazy_regex(
     r"\b(?:still|again|now|today|since\s(?:yesterday|today|this\s\w+|monday|then)|every\stime|always"
     r"|keeps?)\b.*\b(?:error\w*|fail\w*|hang\w*|hung|stuck"
@@ -135,20 +110,10 @@ _GUARDED = Guarded(_WE, _ELLIPTIC, _ELSEWHERE, _STILL, _HELP, _NOW, known={_MY: 
 """Patterns of reports, and of what goes wrong now (`is_present`)."""
 
 
-def is_over(text: str) -> bool:
-    """True if the line says of a trouble that it is over."""
-    return _DONE.search(text) is not None and _YET.search(text) is None
-
-
 def is_mended(text: str) -> bool:
     """True if the line is about a trouble of another time, and says that it is over."""
     bare = without_quotations(text)
-    return _PAST.search(text) is not None and is_over(bare) and not is_present(bare)
-
-
-def is_past(text: str) -> bool:
-    """True if the line is about another time, or about a trouble that is over."""
-    return _PAST.search(text) is not None or _DONE.search(text) is not None
+    return is_of_another_time(text) and is_over(bare) and not is_present(bare)
 
 
 def is_present(text: str) -> bool:

@@ -46,12 +46,13 @@ def sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             quoted = -1 if _TRIPLE.search(text) or index - quoted > _LONGEST_TEXT else quoted
             last = index
             continue
-        if _is_code(lines, index, text):
+        opens = len(_TRIPLE.findall(text)) % 2 == 1
+        if _is_code(lines, index, text) or (begin >= 0 and opens):
             if begin < 0:
                 begin, strong, defines = index, 0, 0
             last, others, strong = index, 0, strong + 1
             defines += _DEFINES.match(text) is not None
-            quoted = index if len(_TRIPLE.findall(text)) % 2 else -1
+            quoted = index if opens else -1
         elif begin >= 0 and text:
             neutral = text[:1] in _INDENT and printed_by(text) is None
             others += not neutral

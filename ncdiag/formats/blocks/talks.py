@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.own_trouble import is_over, is_past, is_present, is_reported
+from ncdiag.formats.blocks.over import is_over, is_past
+from ncdiag.formats.blocks.own_trouble import is_present, is_reported
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
 from ncdiag.formats.line_kinds import is_item, is_sentence
 

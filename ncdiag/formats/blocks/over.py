@@ -1,0 +1,108 @@
+"""Words about a trouble of another time, and about one that is over, in English, German and Chinese."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.base.patterns import lazy_regex
+
+_DONE = lazy_regex(
+    r"\b(?:(?:is|was|were|been|are)\s(?:\w+\s)?(?:fixed|solved|resolved|closed|replaced|repaired|understood"
+    r"|explained|plugged)"
+    r"|(?:fixed|solved|resolved)\s(?:by|on|with|it)|confirmed\sthat\sit\sworks|solved|resolved|closed|fixed"
+    r"|post-?mortem|we\sraised"
+    r"|(?:not|n't|never)\s(?:\w+\s)?(?:come|came)\sback|no\smore\sof\sit|all\sis\s(?:fine|well|good)"
+    r"|in\sthe\smeantime"
+    r"|(?:runs?|running|ran)\s(?:\w+\s)?(?:fine|since|well|without)|all\sgreen"
+    r"|behoben|gel\u00f6st|erledigt|wiederhergestellt|l\u00e4uft\swieder|wieder\sin\sbetrieb|nicht\smehr\saufgetreten)\b"
+    r"|\u89e3\u51b3\u4e86|\u4fee\u597d|\u5df2(?:\u7ecf)?(?:\u4fee\u590d|\u89e3\u51b3|\u6062\u590d)"
+    r"|\u4e00\u76f4\u6b63\u5e38|\u6ca1\u6709?(?:\u518d|\u95ee\u9898)|\u65e0\u590d\u73b0|\u6062\u590d\u6b63\u5e38",
+    re.IGNORECASE,
+)
+"""Words about a trouble that is over, wherever they are."""
+_OUTCOME = lazy_regex(
+    r"\b(?:swapped|replaced|reseated|repaired|rolled\sback|confirmed|merged|installed|gone|quiet|clean|passed"
+    r"|(?:back|is)\sin\s(?:\w+\s)?(?:service|production)|(?:has|have)\sbeen\s(?:lifted|requeued|restored)|closing|done"
+    r"|(?:ran|runs|went)\sthrough|that\swas\sit|no\serrors|(?:is|are)\sback"
+    r"|(?:aus)?getauscht|ersetzt|gewechselt|repariert|korrigiert|angehoben|ohne\sbefund|fehlerfrei)\b"
+    r"|(?:\u66f4\u6362|\u4fee\u590d|\u6062\u590d|\u5904\u7406|\u91cd\u8dd1|\u9a8c\u8bc1|\u538b\u6d4b|\u8fd0\u884c)[^\u3002]{0,12}"
+    r"(?:\u6b63\u5e38|\u901a\u8fc7|\u4e0a\u7ebf|\u5b8c\u6210|\u5173\u95ed|\u6062\u590d|\u5f52\u8fd8)|\u73b0\u5df2|\u5df2[^\u3002]{0,6}(?:\u5173\u95ed|\u5f52\u8fd8|\u4e0a\u7ebf|\u6392\u961f)",
+    re.IGNORECASE,
+)
+"""Words about how it ended, where the text has the form of a report on what was done."""
+_PAST = lazy_regex(
+    r"\b(?:last\s(?:week|month|year|night|time|friday|monday)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
+    r"|week\sbefore|back\sthen|since\sthen|remember"
+    r"|in\sthe\send)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
+    re.IGNORECASE,
+)
+_YET = lazy_regex(
+    r"\b(?:but|however|still|again|yet|although|though|except|unless|only|not\s(?:fixed|solved|resolved)"
+    r"|(?:is|was|does|did)n't|does\snot"
+    r"|aber|jedoch|noch|weiterhin|trotzdem|dennoch|obwohl|erneut)\b"
+    r"|\u4f46|\u4ecd|\u8fd8\u662f|\u4f9d\u7136|\u4f9d\u65e7|\u53c8|\u518d\u6b21|\u672a(?:\u89e3\u51b3|\u6062\u590d|\u4fee\u590d)"
+    r"|\u5f85[^\u3002]{0,6}(?:\u5904\u7406|\u786e\u8ba4|\u6392\u67e5)"
+    r"|[?\uff1f]\s*$",
+    re.IGNORECASE,
+)
+"""Words by which a sentence about what is over goes on about what is not."""
+_GOES_ON = lazy_regex(
+    r"\b(?:since(?!\sthen)|now|today|open|ongoing|investigat\w+|pending|down|seit|offen)\b|\u76ee\u524d|\u73b0\u5728",
+    re.IGNORECASE,
+)
+"""Words about what is so now."""
+_FAILS = lazy_regex(
+    r"\b(?<!no )(?<!without )(?:errors?|fail\w*|connection|peer|socket|refused|abort\w*|time[sd]? ?out|cannot"
+    r"|dies|died)\b|\u62a5\u9519|\u5931\u8d25|\u4e2d\u65ad",
+    re.IGNORECASE,
+)
+"""Words of a sentence that says what went wrong, and not how it ended."""
+_SENTENCE_ENDS = lazy_regex(r"(?<=[.!?;])\s+|[\u3002\uff01\uff1f\uff1b]\s*(?=\S)")
+_CLAUSE_ENDS = lazy_regex(
+    r"(?<=[.!?;:])\s+|[\u3002\uff01\uff1f\uff1b\uff1a]\s*(?=\S)|:(?=[\u3400-\u9fff])|\s*(?:\u2192|->|=>)\s*"
+)
+_AFTER = lazy_regex(r"\b(?:after|when|while|until|before|if|nachdem|wenn|bis)\b", re.IGNORECASE)
+"""Words that make an outcome the time of something else."""
+_LAST = 2
+"""Number of sentences at the end of a text that may say how it ended."""
+
+
+def is_over(text: str) -> bool:
+    """True if the line says of a trouble that it is over."""
+    return _DONE.search(text) is not None and _YET.search(text) is None
+
+
+def is_of_another_time(text: str) -> bool:
+    """True if the line names another time."""
+    return _PAST.search(text) is not None
+
+
+def is_past(text: str) -> bool:
+    """True if the line is about another time, or about a trouble that is over."""
+    return is_of_another_time(text) or _DONE.search(text) is not None
+
+
+def is_open(text: str) -> bool:
+    """True if the line says that something is not over, or asks."""
+    return _YET.search(text) is not None
+
+
+def goes_on(text: str) -> bool:
+    """True if the line says that something is not over, or how it is now."""
+    return is_open(text) or _GOES_ON.search(text) is not None
+
+
+def ends_well(text: str) -> bool:
+    """True if one of the last sentences says how a trouble ended, and none of them that it goes on."""
+    last = [each for each in _SENTENCE_ENDS.split(text.strip()) if each.strip()][-_LAST:]
+    return not any(map(is_open, last)) and any(map(_is_outcome, last))
+
+
+def has_outcome(text: str) -> bool:
+    """True if a text names something and ends with a clause that says how it ended."""
+    _, *others = (each for each in _CLAUSE_ENDS.split(text.strip()) if each.strip())
+    return bool(others) and not is_open(text) and _is_outcome(others[-1]) and _AFTER.search(others[-1]) is None
+
+
+def _is_outcome(text: str) -> bool:
+    return any(form.search(text) for form in (_DONE, _OUTCOME)) and _FAILS.search(text) is None

@@ -1,0 +1,169 @@
+"""Reports on what was done: closed tickets, all-clears, post-mortems, minutes, and items that say how a trouble ended.
+
+A field, a subject or a heading says so for the text below it. That text ends where it last says how the trouble ended,
+and before a line that a program printed or a trouble that somebody has, unless such a sentence is below these.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.over import ends_well, goes_on, has_outcome, is_open
+from ncdiag.formats.blocks.own_trouble import is_present, is_reported
+from ncdiag.formats.blocks.runs import FENCE
+from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
+from ncdiag.formats.line_kinds import is_item, is_printed, is_title
+
+_LONGEST = 2000
+_ENDED = (
+    r"(?:closed|resolved|done|fixed|solved|geschlossen|gel\u00f6st|erledigt|behoben"
+    r"|\u5df2(?:\u5173\u95ed|\u89e3\u51b3|\u4fee\u590d))"
+)
+_FIELD = lazy_regex(
+    rf"(?:.{{0,80}}(?:\s{{2}}|[*|\u00b7]\s?))?\W{{0,4}}(?:status|resolution|\u72b6\u6001)\W{{1,20}}{_ENDED}\W*"
+    r"(?:\s{2}.*|[|\u00b7].*)?$"
+    r"|\W{0,4}closed\W{1,6}(?:opened|by|as|on)\b",
+    re.IGNORECASE,
+)
+"""The field of a ticket or a report that says it is closed."""
+_REOPENED = lazy_regex(r"re-?open|wieder\s?er\u00f6ffnet|\u91cd\u65b0\u6253\u5f00", re.IGNORECASE)
+_OF_OVER = (
+    r"(?:\ball[- ]clear\b|\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b|\brestored\b"
+    r"|\bentwarnung\b|\bbehoben\b|\bgel\u00f6st\b|\bwieder (?:in ordnung|verf\u00fcgbar)\b"
+    r"|\u590d\u76d8|(?:\u5df2|\u6062\u590d)(?:\u5904\u7406|\u4fee\u590d|\u89e3\u51b3|\u6062\u590d|\u901a\u77e5|\u6b63\u5e38))"
+)
+_SUBJECT = lazy_regex(rf"(?:Subject|Betreff|\u4e3b\u9898)\s?[:\uff1a].*{_OF_OVER}", re.IGNORECASE)
+_HEADING = lazy_regex(
+    rf"(?:#{{1,6}} |[\u3010\[]|[\u4e00-\u5341]\u3001).{{0,80}}{_OF_OVER}"
+    r"|(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$",
+    re.IGNORECASE,
+)
+_PRESENT = lazy_regex(
+    r"\W{0,4}(?:present|attendees|participants|anwesend\w*|teilnehm\w+|[\u53c2\u4e0e]\u4f1a\u4eba?\u5458?|\u51fa\u5e2d)"
+    r"\W{0,4}[:\uff1a][^\d:]*[,;\u3001]\s?[^\W\d]",
+    re.IGNORECASE,
+)
+"""The line of minutes that lists who took part."""
+_LEVELS = tuple(lazy_regex(form) for form in (r"#(?!#)", r"#{1,2}(?!#)", r"#{1,3}(?!#)", r"#{1,6} "))
+_ORDINAL = lazy_regex(r"[\u4e00-\u5341]\u3001")
+_MAIL = lazy_regex(r"(?:From|Von|Subject|Betreff): ")
+_LEADS = lazy_regex(r"\d{1,2}:\d\d\s|[A-Z]{2,6}-\d{1,6}\s")
+"""The time or the number of a ticket with which an item of a report may begin."""
+_SHORT = 30
+_INDENT = frozenset(" \t")
+
+
+def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """What a field, a subject or a heading says is over: the first and last index of each such text."""
+    for index, end in _heads(lines, lambda line: any(form.match(line) for form in (_FIELD, _SUBJECT, _HEADING))):
+        if _HEADING.match(lines[index]):
+            if not is_open(lines[index]):
+                yield index, _last(lines, index, _end_of_section(lines, index, end))
+            continue
+        first, last = _paragraph(lines, index)
+        if not any(map(_REOPENED.search, lines[first : last + 1])):
+            yield _above(lines, first), _last(lines, last, end)
+
+
+def minutes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The lines of the minutes of a meeting, without those that say of something that it is not over."""
+    for index, end in _heads(lines, lambda line: _PRESENT.match(line) is not None):
+        first, last = _paragraph(lines, index)
+        block = range(_above(lines, first), _last(lines, last, end) + 1)
+        yield from stretches(at for at in block if not goes_on(lines[at]))
+
+
+def _heads(lines: Sequence[str], is_head: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+    """The index of the first head in each paragraph that has one, and that of the next such head or of the end."""
+    heads = [index for index, line in enumerate(lines) if is_head(line[:_LONGEST])]
+    alone = [
+        at for before, at in itertools.pairwise([-1, *heads]) if before < 0 or "" in map(str.strip, lines[before:at])
+    ]
+    yield from itertools.pairwise([*alone, len(lines)])
+
+
+def outcomes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Items of a report that name a trouble and say how it ended: the first and last index of each."""
+    index = 0
+    while index < len(lines):
+        last = index
+        if is_item(lines[index]) or _LEADS.match(lines[index]):
+            while last + 1 < len(lines) and _continues(lines[last + 1]):
+                last += 1
+            if has_outcome(" ".join(line.strip()[:_LONGEST] for line in lines[index : last + 1])):
+                yield index, last
+        index = last + 1
+
+
+def _continues(line: str) -> bool:
+    return bool(line.strip()) and line[:1] in _INDENT and not (is_item(line) or _LEADS.match(line.lstrip()))
+
+
+def _paragraph(lines: Sequence[str], index: int) -> tuple[int, int]:
+    """The first and last line of the paragraph of a head, without what a program printed below it."""
+    first = last = index
+    while first > 0 and lines[first - 1].strip() and not is_printed(lines[first - 1]):
+        first -= 1
+    while last + 1 < len(lines) and lines[last + 1].strip() and not is_printed(lines[last + 1]):
+        last += 1
+    return first, last
+
+
+def _above(lines: Sequence[str], first: int) -> int:
+    """The index of the title above a paragraph, or that of the paragraph."""
+    title = first - 2
+    is_alone = title >= 0 and not lines[first - 1].strip() and (title == 0 or not lines[title - 1].strip())
+    return title if is_alone and is_title(lines[title]) else first
+
+
+def _end_of_section(lines: Sequence[str], index: int, end: int) -> int:
+    """The index of the next heading of the same form, at most ``end``."""
+    head = lines[index]
+    same = next((form for form in (*_LEVELS, _ORDINAL) if form.match(head)), None)
+    for at in range(index + 1, end):
+        line = lines[at]
+        if same is None:
+            is_next = head[:1].isalpha() and is_title(line) and len(line) < _SHORT and not lines[at - 1].strip()
+        else:
+            is_next = same.match(line) is not None
+        if is_next:
+            return at
+    return end
+
+
+def _last(lines: Sequence[str], index: int, end: int) -> int:
+    """The last line of what is over, whose head ends at an index, before the ``end`` of its section."""
+    last, is_known, has_ended = index, True, False
+    for first, below in _paragraphs(lines, index + 1, end):
+        block = lines[first : below + 1]
+        if _MAIL.match(block[0]):
+            break
+        fenced = FENCE.match(block[0]) is not None
+        if not fenced and ends_well(" ".join(block)[-_LONGEST:]) and not any(map(is_present, block)):
+            last, is_known, has_ended = below, True, True
+        elif not fenced and is_reported(block):
+            if has_ended:
+                break
+            is_known = False
+        elif not fenced and any(map(is_printed, block)):
+            is_known = False
+        elif is_known:
+            last = below
+    return last
+
+
+def _paragraphs(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """The paragraphs and fenced blocks between two indexes: the first and last index of each."""
+    index = begin
+    while index < end:
+        if not lines[index].strip():
+            index += 1
+            continue
+        last = min(end_of_paragraph(lines, index), end - 1)
+        if FENCE.match(lines[index]):
+            last = next((at for at in range(index + 1, end) if FENCE.match(lines[at])), last)
+        yield index, last
+        index = last + 1
