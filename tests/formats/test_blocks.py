@@ -107,7 +107,8 @@ PIECES = (
     'x = f("""a', "> quoted\n", f"{RULE}\n", "```\n", "n1:1:2 [0] NCCL INFO a\n", "-" * 500, "#1 " * 50,
     "10:00 <a> b\n", "<dl>\n<dt>a b c\n", ".TH a\n", "A(8)  b  A(8)\n", ";a b c\n:d\n", "a.c:1\nLGTM\n",
     "Status: closed\n\na b\n\n", "Status: closed\n", "# Resolved\n\nDone.\n", "Present: A, B\n\n- c\n",
-    "- a: done\n", "Done\n\n- a b\n",
+    "=head1 A\n", "<details><summary>a b c</summary>\n", "a.b: {c}\n", 'msgid "a"\n', "It is resolved\n\n",
+    "- a b c :: d\n", "- a: done\n", "Done\n\n- a b\n",
 )  # fmt: skip
 
 

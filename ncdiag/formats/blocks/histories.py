@@ -23,25 +23,32 @@ _ONE_LINE = lazy_regex(
 _ONE_LINES, _TICKETS, _PATCH_LINES = 3, 2, 400
 """Minimum numbers of commits and tickets one a line; maximum number of lines of the message of a patch."""
 _VERSION = lazy_regex(
-    r"(?:#{1,4} )?(?:(?:version|release|v) ?)?\[?v?\d+\.\d+[\w.-]*\]?(?:\s*(?:$|[-(\u2013:]\s?\(?(?:\d{4}\b"
+    r"(?:[#=]{1,4} )?(?:(?:version|release|v) ?)?\[?v?\d+\.\d+[\w.-]*\]?(?:\s*(?:$|[-(\u2013:]\s?\(?(?:\d{4}\b"
     r"|\d{1,2}[ ./]|unreleased).*))"
-    r"|#{1,4} \[?(?:unreleased|next)\]?\s*$|(?:subject: )?.{0,40}\b(?:version"
+    r"|[#=]{1,4} \[?(?:unreleased|next)\]?\s*$|(?:subject: )?.{0,40}\b(?:version"
     r"|release) v?\d+\.\d+[\w.-]*\.? (?:is|changes|released|has)\b.*"
     r"|[a-z][\w.+-]+ \(\d[\w.:~+-]*\) [\w-]+; urgency="
-    r"|(?:#{1,4} )?(?:[\w+-]+ ){0,3}v?\d+\.\d[\w.-]* release notes\W*$"
-    r"|(?:#{1,4} )?(?:release notes|versionshinweise|\u53d1\u5e03\u8bf4\u660e|\u7248\u672c\u8bf4\u660e).{0,40}"
+    r"|(?:[#=]{1,4} )?(?:[\w+-]+ ){0,3}v?\d+\.\d[\w.-]* release notes\W*$"
+    r"|(?:[#=]{1,4} )?\S{0,30}\s?v?\d+\.\d[\w.-]*\s?(?:\u53d1\u5e03\u8bf4\u660e|\u7248\u672c\u8bf4\u660e"
+    r"|\u66f4\u65b0\u65e5\u5fd7)\W*$"
+    r"|(?:[#=]{1,4} )?(?:release notes|versionshinweise|\u53d1\u5e03\u8bf4\u660e|\u7248\u672c\u8bf4\u660e).{0,40}"
     r"\bv?\d+\.\d[\w.-]*\W*$",
     re.IGNORECASE,
 )
+_RELEASE = lazy_regex(
+    r".*\b(?:release notes|versionshinweise)\b|.*; urgency=|.*(?:\u53d1\u5e03|\u7248\u672c)\u8bf4\u660e", re.IGNORECASE
+)
+"""A heading of a version that needs no other, nor headings of changes below it."""
 _CHANGES = lazy_regex(
     r"(?:\W|\d{1,2}[.)] )*(?:.{0,60}\bchanges (?:since|in) .{1,20}|change ?log|release notes|what'?s new"
     r"|(?:bug )?fixe?[sd]?|bugs fixed|(?:resolved|fixed|known|open) (?:issues|problems|bugs|limitations)"
     r"|(?:behobene|bekannte) (?:fehler|probleme)|\u5df2?(?:\u4fee\u590d|\u77e5)(?:\u7684)?\u95ee\u9898"
-    r"|added|changed|removed|deprecated|security|improvements|news?|features)\W*$",
+    r"|\u95ee\u9898\u4fee\u590d|\u65b0(?:\u7279\u6027|\u529f\u80fd)"
+    r"|added|changed|removed|deprecated|security|improvements|news?|features)\W*(?:\(\d{1,4} \w+\))?\W*$",
     re.IGNORECASE,
 )
 _UNDERLINE = lazy_regex(r"\s*([=~^*-])\1{2,}\s*$")
-_NUMBERED = lazy_regex(r"\s{0,8}[A-Z]{2,6}-\d{1,6}\s")
+_NUMBERED = lazy_regex(r"\s{0,8}(?:[A-Z]{2,6}-\d{1,6}|\[\d{3,9}\])(?:\s|::)")
 """An item that begins with the number of a ticket."""
 _SIGNED = lazy_regex(r" -- .*<\S+@\S+>")
 _TICKET = lazy_regex(
@@ -88,7 +95,8 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         return (
             not line.strip()
             or any(form.match(line) for form in (_VERSION, _CHANGES, _UNDERLINE, _SIGNED))
-            or _is_change(line) or line[:1] in {" ", "\t"} or line.startswith("#") or is_title(line)
+            or _is_change(line) or line[:1] in {" ", "\t"} or line.startswith(("#", "= ", "== ", "=== "))
+            or is_title(line)
         )  # fmt: skip
 
     index = 0
@@ -98,7 +106,7 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             end = _while(lines, index, belongs)
             block = lines[index : end + 1]
             versions, items = sum(_VERSION.match(line) is not None for line in block), sum(map(_is_change, block))
-            if versions and items > 1 and (versions > 1 or any(map(_CHANGES.match, block))):
+            if versions and items > 1 and (versions > 1 or _RELEASE.match(block[0]) or any(map(_CHANGES.match, block))):
                 yield index, end
         index = max(end, index) + 1
 

@@ -15,7 +15,7 @@ from ncdiag.formats.blocks import histories, programs, talks
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import host_log
 from ncdiag.formats.blocks.literals import items, literals
-from ncdiag.formats.blocks.message_tables import message_tables
+from ncdiag.formats.blocks.message_tables import catalogues, message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.references import references
 from ncdiag.formats.blocks.reviews import reviews
@@ -70,7 +70,7 @@ def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned
         return []
     for first, last in documents(lines, [not each for each in rest]):
         _mark(kinds, first, last, "a document", runs)
-    for first, last in message_tables(lines):
+    for first, last in itertools.chain(message_tables(lines), catalogues(lines)):
         _mark(kinds, first, last, "a document", runs)
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
     in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()

@@ -1,4 +1,4 @@
-"""Tables of messages: a heading that names messages and what they mean or what to do, and the rows below it.
+"""Tables of messages: those with what they mean or what to do, and the catalogues of programs and their translations.
 
 A heading of messages and hosts, times or reasons is one of an export of real ones.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.stretches import end_of_paragraph
+from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
 
 _LONGEST = 400
 _BETWEEN = r"(?:\s*[|,;\t]\s*|</t[hd]>\s*<t[hd][^>]{0,60}>)"
@@ -24,6 +24,23 @@ _MEANING = (
 _HEADING = lazy_regex(
     rf"(?:\W|<[^>]{{1,60}}>)*{_MESSAGE}{_BETWEEN}(?:[^|,;\t<>]{{1,40}}{_BETWEEN}){{0,3}}{_MEANING}\b", re.IGNORECASE
 )
+
+
+_KEYED = lazy_regex(r"\s*\"?[A-Za-z][\w-]{0,40}(?:\.[\w-]{1,40}){1,6}\"?\s{0,4}[=:]\s{0,4}\"?\S")
+_PLACE = lazy_regex(r"\{\w{0,30}\}|%(?:\(\w{1,30}\))?[sd]\b")
+"""Where the program puts a value into a message."""
+_GETTEXT = lazy_regex(r"(?:msgid|msgstr|msgctxt|msgid_plural)(?:\[\d\])? \"|\"")
+_KEYS, _TRANSLATED = 3, 2
+
+
+def catalogues(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Messages below their keys, at least one with a place for a value, and those below ``msgid`` of gettext."""
+    for first, last in stretches(index for index, line in enumerate(lines) if _KEYED.match(line[:_LONGEST])):
+        block = lines[first : last + 1]
+        if len(block) >= _KEYS and any(_PLACE.search(line[:_LONGEST]) for line in block):
+            yield first, last
+    if sum(line.startswith("msgid ") for line in lines) >= _TRANSLATED:
+        yield from stretches(index for index, line in enumerate(lines) if _GETTEXT.match(line[:_LONGEST]))
 
 
 def message_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -21,10 +21,10 @@ _DONE = lazy_regex(
 )
 """Words about a trouble that is over, wherever they are."""
 _OUTCOME = lazy_regex(
-    r"\b(?:swapped|replaced|reseated|repaired|rolled\sback|confirmed|merged|installed|gone|quiet|clean|passed"
+    r"\b(?:swapped|replaced|reseated|repaired|corrected|cleaned|raised|rolled\sback|confirmed|merged|installed|gone|quiet|clean|passed"
     r"|(?:back|is)\sin\s(?:\w+\s)?(?:service|production)|(?:has|have)\sbeen\s(?:lifted|requeued|restored)|closing|done"
     r"|(?:ran|runs|went)\sthrough|that\swas\sit|no\serrors|(?:is|are)\sback"
-    r"|(?:aus)?getauscht|ersetzt|gewechselt|repariert|korrigiert|angehoben|ohne\sbefund|fehlerfrei)\b"
+    r"|(?:aus)?getauscht|ersetzt|gewechselt|repariert|korrigiert|angehoben|erneuert|erh\u00f6ht|erg\u00e4nzt|best\u00e4tigt|ohne\s(?:befund|auff\u00e4lligkeiten)|fehlerfrei)\b"
     r"|(?:\u66f4\u6362|\u4fee\u590d|\u6062\u590d|\u5904\u7406|\u91cd\u8dd1|\u9a8c\u8bc1|\u538b\u6d4b|\u8fd0\u884c)[^\u3002]{0,12}"
     r"(?:\u6b63\u5e38|\u901a\u8fc7|\u4e0a\u7ebf|\u5b8c\u6210|\u5173\u95ed|\u6062\u590d|\u5f52\u8fd8)|\u73b0\u5df2|\u5df2[^\u3002]{0,6}(?:\u5173\u95ed|\u5f52\u8fd8|\u4e0a\u7ebf|\u6392\u961f)",
     re.IGNORECASE,
@@ -59,7 +59,7 @@ _FAILS = lazy_regex(
 """Words of a sentence that says what went wrong, and not how it ended."""
 _SENTENCE_ENDS = lazy_regex(r"(?<=[.!?;])\s+|[\u3002\uff01\uff1f\uff1b]\s*(?=\S)")
 _CLAUSE_ENDS = lazy_regex(
-    r"(?<=[.!?;:])\s+|[\u3002\uff01\uff1f\uff1b\uff1a]\s*(?=\S)|:(?=[\u3400-\u9fff])|\s*(?:\u2192|->|=>)\s*"
+    r"(?<=[.!?;:])\s+|[\u3002\uff01\uff1f\uff1b\uff1a]\s*(?=\S)|:(?=[\u3400-\u9fff])|\s*(?:\u2192|->|=>|\s\|\s?)\s*"
 )
 _AFTER = lazy_regex(r"\b(?:after|when|while|until|before|if|nachdem|wenn|bis)\b", re.IGNORECASE)
 """Words that make an outcome the time of something else."""

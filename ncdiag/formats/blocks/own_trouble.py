@@ -41,6 +41,8 @@ _ELSEWHERE = lazy_regex(
     r"\b(?:ich|mein\w*|wir|unser\w*|j'ai|mon|nous|notre|estoy|tengo|nuestr\w+|estou|minha)\b", re.IGNORECASE
 )
 """The same in other languages."""
+_ONE_ELSEWHERE = lazy_regex(r"\b(?:ich|mein\w*|j'ai|mon|tengo|minha)\b", re.IGNORECASE)
+"""Those of one person."""
 _NOT_LATIN = lazy_regex(
     r"\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
     r"|\u4e0d[\u4e86\u80fd]|\u65e0\u6cd5|\u9047\u5230)"
@@ -121,6 +123,14 @@ def is_present(text: str) -> bool:
     text = without_quotations(text)
     is_now = _NOW.search(text) is not None or _STILL.search(text) is not None
     return _HELP.search(text) is not None or (is_now and _ELSE.search(text) is None)
+
+
+def is_personal(text: str) -> bool:
+    """True if the line asks, or one person reports a trouble; those who run a system say "we"."""
+    text = without_quotations(text.strip().replace("\u2019", "'"))
+    return not is_over(text) and (
+        is_present(text) or _asks(text) or any(form.search(text) for form in (_I, _MY, _ONE_ELSEWHERE, _NOT_LATIN))
+    )
 
 
 def is_form(text: str) -> bool:

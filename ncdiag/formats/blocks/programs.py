@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.line_kinds import kind_of, printed_by
+from ncdiag.formats.line_kinds import is_printed, kind_of, printed_by
 
 _LONGEST = 2000
 
@@ -55,6 +55,7 @@ def sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             quoted = index if opens else -1
         elif begin >= 0 and text:
             neutral = text[:1] in _INDENT and printed_by(text) is None
+            last += neutral and index == last + 1 and not is_printed(text)
             others += not neutral
             if others > _OTHERS or (not neutral and kind_of(text) in {"log", "command"}):
                 yield from _program(begin, last, strong, defines)

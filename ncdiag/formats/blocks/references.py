@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.stretches import end_of_paragraph
+from ncdiag.formats.line_kinds import is_printed
 
 _LONGEST = 2000
-_ROFF = lazy_regex(r"\.(?:TH|Dd|Dt) \S")
-_MACRO = lazy_regex(r"[.'](?:[A-Z][A-Za-z]{1,2}\b|\\\")")
+_SOURCE = lazy_regex(r"\.(?:TH|Dd|Dt) \S|=(?:head1|pod)\b")
+_MACRO = lazy_regex(r"[.'](?:[A-Z][A-Za-z]{1,2}\b|\\\")|=[a-z]{2,5}\d?\b")
 """How the source of a page of a manual begins, and a line of it that formats."""
 _APART = 40
 """Maximum number of lines of text between two lines that format."""
@@ -26,10 +27,14 @@ _DEFINITIONS = (
     (lazy_regex(rf"(?P<mark>``|`|\"){_MESSAGE}.{{1,400}}(?P=mark):?$"), lazy_regex(r"[ \t]{2,8}[^\W\d]")),
 )
 """A term and the line below it that begins to explain it: in AsciiDoc, MediaWiki, Markdown, reStructuredText."""
+_IN_LINE = lazy_regex(rf"\s{{0,4}}[-+] {_MESSAGE}.{{1,400}} :: \S")
+"""A term with its explanation in Org."""
 _TERMS = 2
 """Minimum number of terms of a list that is written without tags."""
-_LIST, _LIST_ENDS = lazy_regex(r"\s*<dl\b", re.IGNORECASE), lazy_regex(r".*</dl>", re.IGNORECASE)
-_TERM = lazy_regex(r".*<dt\b[^>]{0,80}>", re.IGNORECASE)
+_LIST = lazy_regex(r"<(?:dl|details|variablelist)\b", re.IGNORECASE)
+_LIST_ENDS = lazy_regex(r"</(?:dl|details|variablelist)>", re.IGNORECASE)
+_TERM = lazy_regex(r"<(?:dt|summary|term)\b[^>]{0,80}>(?P<term>.*?)(?:</(?:dt|summary|term)>|$)", re.IGNORECASE)
+_VALUE = lazy_regex(r"<dd\b[^>]{0,80}>(?P<value>.*)", re.IGNORECASE)
 _TAG = lazy_regex(r"<[^>]{1,200}>")
 _WORDS = 3
 
@@ -39,6 +44,9 @@ def references(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield from _sources(lines)
     yield from _pages(lines)
     yield from _tagged(lines)
+    in_line = [at for at, line in enumerate(lines) if _IN_LINE.match(line[:_LONGEST])]
+    if len(in_line) >= _TERMS:
+        yield from ((at, at) for at in in_line)
     for term, explanation in _DEFINITIONS:
         found = [
             at
@@ -50,13 +58,13 @@ def references(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Pages of a manual as they are written, in the macros of roff."""
+    """Pages of a manual as they are written, with the macros of roff or the commands of POD."""
     begin = last = -1
     for index, line in enumerate(lines):
         if begin >= 0 and index - last > _APART:
             yield begin, end_of_paragraph(lines, last)
             begin = -1
-        if begin < 0 and _ROFF.match(line):
+        if begin < 0 and _SOURCE.match(line):
             begin = last = index
         elif begin >= 0 and _MACRO.match(line):
             last = index
@@ -78,16 +86,19 @@ def _pages(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _tagged(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Terms of several words and their explanations in HTML. One word or two is the name of a field with its value."""
+    """Terms of several words and their explanations in HTML and DocBook.
+
+    One word or two is the name of a field, and what a program printed is the value of one.
+    """
     inside = defines = False
     for index, line in enumerate(lines):
-        inside = inside or _LIST.match(line) is not None
-        if not inside:
-            continue
-        if _TERM.match(line[:_LONGEST]):
-            term = line[:_LONGEST].partition("<dt")[2].partition(">")[2].partition("<dd")[0]
-            defines = len(_TAG.sub(" ", term).split()) >= _WORDS
+        text = line[:_LONGEST]
+        inside = inside or _LIST.search(text) is not None
+        if inside and (term := _TERM.search(text)):
+            defines = len(_TAG.sub(" ", term["term"]).split()) >= _WORDS
+        value = _VALUE.search(text) if defines else None
+        defines = defines and not (value and is_printed(_TAG.sub("", value["value"])))
         if defines:
             yield index, index
-        inside = not _LIST_ENDS.match(line)
+        inside = inside and _LIST_ENDS.search(text) is None
         defines = defines and inside

@@ -11,12 +11,12 @@ _LONGEST = 400
 _PLACE = lazy_regex(
     r"(?:\W{0,6}[\w.-]{1,30}\W{0,3} (?:commented )?on |\W{0,6})[\w./+-]{1,120}\.[a-z]\w{0,4}"
     r"(?:\W{1,3}(?:at )?lines? ?|:|#L)\d{1,6}(?:[-\u2013]L?\d{1,6})?\W{0,3}\s*$"
-    r"|\s{0,4}Line \d{1,6}: \S"
+    r"|\s{0,4}(?:PS\d{1,3}, )?Line \d{1,6}: \S|In [\w./+-]{1,120}\.[a-z]\w{0,4}:\s*$"
 )
 """The line that names the place of a comment, or a comment with its line."""
 _DECIDED = lazy_regex(
-    r".*\b(?:LGTM|[Aa]pproved|(?:Code-Review|Verified) ?[+-]\d|nit:|Reviewers?:|Reviewed-by:|[Rr]eviewed\b"
-    r"|Merged by|Submitted as)"
+    r".*\b(?:LGTM|[Aa]pproved|[Rr]equested changes|(?:Code-Review|Verified) ?[+-]\d|nit:|Reviewers?:"
+    r"|Reviewed-by:|[Rr]eviewed\b|Merged by|Submitted as)"
 )
 _PLACES = 2
 _APART = 12
@@ -34,4 +34,5 @@ def reviews(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         first = min(places[0], decided[0])
         while first > 0 and lines[first - 1].strip():
             first -= 1
-        yield first, end_of_paragraph(lines, max(places[-1], decided[-1]))
+        last = end_of_paragraph(lines, max(places[-1], decided[-1]))
+        yield first, end_of_paragraph(lines, last, gap=1) if last == places[-1] else last

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import ends_well, goes_on, has_outcome, is_open
-from ncdiag.formats.blocks.own_trouble import is_present, is_reported
+from ncdiag.formats.blocks.own_trouble import is_personal, is_present
 from ncdiag.formats.blocks.runs import FENCE
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
 from ncdiag.formats.line_kinds import is_item, is_printed, is_title
@@ -23,7 +23,8 @@ _ENDED = (
     r"|\u5df2(?:\u5173\u95ed|\u89e3\u51b3|\u4fee\u590d))"
 )
 _FIELD = lazy_regex(
-    rf"(?:.{{0,80}}(?:\s{{2}}|[*|\u00b7]\s?))?\W{{0,4}}(?:status|resolution|\u72b6\u6001)\W{{1,20}}{_ENDED}\W*"
+    r"(?:.{0,80}(?:\s{2}|[*|\u00b7]\s?))?\W{0,4}"
+    rf"(?:status|state|resolution|\u72b6\u6001)\W{{1,20}}(?:successfully |erfolgreich )?{_ENDED}\W*"
     r"(?:\s{2}.*|[|\u00b7].*)?$"
     r"|\W{0,4}closed\W{1,6}(?:opened|by|as|on)\b",
     re.IGNORECASE,
@@ -33,14 +34,17 @@ _REOPENED = lazy_regex(r"re-?open|wieder\s?er\u00f6ffnet|\u91cd\u65b0\u6253\u5f0
 _OF_OVER = (
     r"(?:\ball[- ]clear\b|\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b|\brestored\b"
     r"|\bentwarnung\b|\bbehoben\b|\bgel\u00f6st\b|\bwieder (?:in ordnung|verf\u00fcgbar)\b"
-    r"|\u590d\u76d8|(?:\u5df2|\u6062\u590d)(?:\u5904\u7406|\u4fee\u590d|\u89e3\u51b3|\u6062\u590d|\u901a\u77e5|\u6b63\u5e38))"
+    r"|\u590d\u76d8|(?:\u5df2|\u6062\u590d)(?:\u5904\u7406|\u4fee\u590d|\u89e3\u51b3|\u6062\u590d|\u901a\u77e5|\u6b63\u5e38)"
+    r"|(?:\u5904\u7406|\u4fee\u590d)(?:\u5b8c\u6bd5|\u5b8c\u6210))"
 )
 _SUBJECT = lazy_regex(rf"(?:Subject|Betreff|\u4e3b\u9898)\s?[:\uff1a].*{_OF_OVER}", re.IGNORECASE)
 _HEADING = lazy_regex(
     rf"(?:#{{1,6}} |[\u3010\[]|[\u4e00-\u5341]\u3001).{{0,80}}{_OF_OVER}"
-    r"|(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$",
+    r"|(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$|(?:resolved|behoben)\s[-\u2013]\s",
     re.IGNORECASE,
 )
+_TITLE = lazy_regex(rf"[^\W\d].{{0,100}}{_OF_OVER}|{_OF_OVER}", re.IGNORECASE)
+"""A title without a mark: a paragraph of one line, and no sentence."""
 _PRESENT = lazy_regex(
     r"\W{0,4}(?:present|attendees|participants|anwesend\w*|teilnehm\w+|[\u53c2\u4e0e]\u4f1a\u4eba?\u5458?|\u51fa\u5e2d)"
     r"\W{0,4}[:\uff1a][^\d:]*[,;\u3001]\s?[^\W\d]",
@@ -52,14 +56,19 @@ _ORDINAL = lazy_regex(r"[\u4e00-\u5341]\u3001")
 _MAIL = lazy_regex(r"(?:From|Von|Subject|Betreff): ")
 _LEADS = lazy_regex(r"\d{1,2}:\d\d\s|[A-Z]{2,6}-\d{1,6}\s")
 """The time or the number of a ticket with which an item of a report may begin."""
-_SHORT = 30
+_ROW = lazy_regex(r"\|(?:[^|]{1,400}\|){2,8}\s*$")
+"""A row of a table in Markdown."""
+_SHORT, _WIDE = 30, 120
+_STOPS = frozenset(".!?,;:\u3002\uff01\uff1f")
 _INDENT = frozenset(" \t")
 
 
 def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """What a field, a subject or a heading says is over: the first and last index of each such text."""
-    for index, end in _heads(lines, lambda line: any(form.match(line) for form in (_FIELD, _SUBJECT, _HEADING))):
-        if _HEADING.match(lines[index]):
+    titles = frozenset(_titles(lines))
+    forms = (_FIELD, _SUBJECT, _HEADING)
+    for index, end in _heads(lines, lambda at, line: at in titles or any(form.match(line) for form in forms)):
+        if index in titles or _HEADING.match(lines[index]):
             if not is_open(lines[index]):
                 yield index, _last(lines, index, _end_of_section(lines, index, end))
             continue
@@ -70,15 +79,24 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def minutes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The lines of the minutes of a meeting, without those that say of something that it is not over."""
-    for index, end in _heads(lines, lambda line: _PRESENT.match(line) is not None):
+    for index, end in _heads(lines, lambda _, line: _PRESENT.match(line) is not None):
         first, last = _paragraph(lines, index)
         block = range(_above(lines, first), _last(lines, last, end) + 1)
         yield from stretches(at for at in block if not goes_on(lines[at]))
 
 
-def _heads(lines: Sequence[str], is_head: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+def _titles(lines: Sequence[str]) -> Iterator[int]:
+    """The indexes of the lines that say as a title, alone in their paragraph, that something is over."""
+    for index, line in enumerate(lines):
+        if len(line) < _WIDE and _TITLE.match(line) and line.rstrip()[-1:] not in _STOPS and not is_printed(line):
+            around = [*lines[max(0, index - 1) : index], *lines[index + 1 : index + 2]]
+            if not "".join(around).strip():
+                yield index
+
+
+def _heads(lines: Sequence[str], is_head: Callable[[int, str], bool]) -> Iterator[tuple[int, int]]:
     """The index of the first head in each paragraph that has one, and that of the next such head or of the end."""
-    heads = [index for index, line in enumerate(lines) if is_head(line[:_LONGEST])]
+    heads = [index for index, line in enumerate(lines) if is_head(index, line[:_LONGEST])]
     alone = [
         at for before, at in itertools.pairwise([-1, *heads]) if before < 0 or "" in map(str.strip, lines[before:at])
     ]
@@ -90,7 +108,7 @@ def outcomes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     index = 0
     while index < len(lines):
         last = index
-        if is_item(lines[index]) or _LEADS.match(lines[index]):
+        if any(form(lines[index]) for form in (is_item, _LEADS.match, _ROW.match)):
             while last + 1 < len(lines) and _continues(lines[last + 1]):
                 last += 1
             if has_outcome(" ".join(line.strip()[:_LONGEST] for line in lines[index : last + 1])):
@@ -144,7 +162,7 @@ def _last(lines: Sequence[str], index: int, end: int) -> int:
         fenced = FENCE.match(block[0]) is not None
         if not fenced and ends_well(" ".join(block)[-_LONGEST:]) and not any(map(is_present, block)):
             last, is_known, has_ended = below, True, True
-        elif not fenced and is_reported(block):
+        elif not fenced and any(map(is_personal, (line for line in block if not line.startswith(">")))):
             if has_ended:
                 break
             is_known = False
