@@ -15,7 +15,7 @@ from ncdiag.formats.blocks.over import ends_well, goes_on, has_outcome, is_open
 from ncdiag.formats.blocks.own_trouble import is_personal, is_present
 from ncdiag.formats.blocks.runs import FENCE
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
-from ncdiag.formats.line_kinds import is_item, is_printed, is_title
+from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, without_quotations
 
 _LONGEST = 2000
 _ENDED = (
@@ -40,9 +40,11 @@ _OF_OVER = (
 _SUBJECT = lazy_regex(rf"(?:Subject|Betreff|\u4e3b\u9898)\s?[:\uff1a].*{_OF_OVER}", re.IGNORECASE)
 _HEADING = lazy_regex(
     rf"(?:#{{1,6}} |[\u3010\[]|[\u4e00-\u5341]\u3001).{{0,80}}{_OF_OVER}"
-    r"|(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$|(?:resolved|behoben)\s[-\u2013]\s",
+    r"|(?:resolved|behoben)\s[-\u2013]\s",
     re.IGNORECASE,
 )
+_LIST = lazy_regex(r"(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$", re.IGNORECASE)
+"""The heading of a list of what is over."""
 _TITLE = lazy_regex(rf"[^\W\d].{{0,100}}{_OF_OVER}|{_OF_OVER}", re.IGNORECASE)
 """A title without a mark: a paragraph of one line, and no sentence."""
 _PRESENT = lazy_regex(
@@ -61,6 +63,8 @@ _ROW = lazy_regex(r"\|(?:[^|]{1,400}\|){2,8}\s*$")
 _SHORT, _WIDE = 30, 120
 _STOPS = frozenset(".!?,;:\u3002\uff01\uff1f")
 _INDENT = frozenset(" \t")
+_CHINESE = lazy_regex(r"[\u3400-\u9fff]{2}")
+_MARKS = ("#", ">", "|")
 
 
 def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -74,7 +78,8 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             continue
         first, last = _paragraph(lines, index)
         if not any(map(_REOPENED.search, lines[first : last + 1])):
-            yield _above(lines, first), _last(lines, last, end)
+            is_ticket = _FIELD.match(lines[index]) is not None and "done" not in lines[index].lower()
+            yield _above(lines, first), _last(lines, last, end, in_short=is_ticket)
 
 
 def minutes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -86,9 +91,11 @@ def minutes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _titles(lines: Sequence[str]) -> Iterator[int]:
-    """The indexes of the lines that say as a title, alone in their paragraph, that something is over."""
+    """The indexes of titles that say that something is over: alone in their paragraph, or above a list."""
     for index, line in enumerate(lines):
-        if len(line) < _WIDE and _TITLE.match(line) and line.rstrip()[-1:] not in _STOPS and not is_printed(line):
+        if _LIST.match(line) and any(map(is_item, lines[index + 1 : index + 3])):
+            yield index
+        elif len(line) < _WIDE and _TITLE.match(line) and line.rstrip()[-1:] not in _STOPS and not is_printed(line):
             around = [*lines[max(0, index - 1) : index], *lines[index + 1 : index + 2]]
             if not "".join(around).strip():
                 yield index
@@ -152,15 +159,18 @@ def _end_of_section(lines: Sequence[str], index: int, end: int) -> int:
     return end
 
 
-def _last(lines: Sequence[str], index: int, end: int) -> int:
-    """The last line of what is over, whose head ends at an index, before the ``end`` of its section."""
+def _last(lines: Sequence[str], index: int, end: int, *, in_short: bool = False) -> int:
+    """The last line of what is over, whose head ends at an index, before the ``end`` of its section.
+
+    ``in_short``: a few words may say that it ended; else a sentence, since programs print "done" as well.
+    """
     last, is_known, has_ended = index, True, False
     for first, below in _paragraphs(lines, index + 1, end):
         block = lines[first : below + 1]
         if _MAIL.match(block[0]):
             break
         fenced = FENCE.match(block[0]) is not None
-        if not fenced and ends_well(" ".join(block)[-_LONGEST:]) and not any(map(is_present, block)):
+        if not fenced and (in_short or any(map(is_sentence, block))) and _says_that_it_ended(block):
             last, is_known, has_ended = below, True, True
         elif not fenced and any(map(is_personal, (line for line in block if not line.startswith(">")))):
             if has_ended:
@@ -168,9 +178,28 @@ def _last(lines: Sequence[str], index: int, end: int) -> int:
             is_known = False
         elif not fenced and any(map(is_printed, block)):
             is_known = False
-        elif is_known:
+        elif is_known and (fenced or _has_structure(block)):
             last = below
     return last
+
+
+def _says_that_it_ended(block: Sequence[str]) -> bool:
+    return ends_well(" ".join(block)[-_LONGEST:]) and not any(map(is_present, block))
+
+
+def _has_structure(block: Sequence[str]) -> bool:
+    """True if each line has a structure, or is a short title above one that has."""
+    return all(
+        _is_structured(line) or (len(line) < _SHORT and is_title(line) and _is_structured(below))
+        for line, below in itertools.pairwise([*block, "."])
+    )
+
+
+def _is_structured(line: str) -> bool:
+    """True for an item, a heading, an indented or quoting line, and Chinese: a program may have printed another one."""
+    if _CHINESE.search(line):
+        return True
+    return line[:1] in _INDENT or line.startswith(_MARKS) or is_item(line) or without_quotations(line) != line
 
 
 def _paragraphs(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, int]]:
