@@ -2,7 +2,8 @@
 
 Source code, documents, questions with answers, changelogs, commits, chats about the past, logs of tests that passed,
 logs of other systems, reviews, minutes, reports on what is over and quotations name messages of faults, and report
-none. The log of a run in such a block counts, and all does if somebody reports a trouble of their own (`ncdiag.formats.blocks.own_trouble`).
+none. The log of a run in such a block counts, and all does if somebody reports a trouble of their own
+(`ncdiag.formats.blocks.own_trouble`).
 """
 
 from __future__ import annotations
