@@ -10,7 +10,7 @@ import enum
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -36,13 +36,18 @@ _PLACES, _FOLLOWING = 120, 6
 
 _MARK = lazy_regex(r"NCCL (?:INFO|WARN|ATTN|TRACE|CALL) ")
 _OWN = lazy_regex(
-    r"\s*$|[^\n]{0,120}?[\w.-]{1,64}:\d{1,10}:\d{1,10} [^\n]{0,160}?NCCL (?:INFO|WARN|TRACE|CALL) "
-    r"|[\w.-]{1,64}:\d{1,10}:\d{1,10} \["
-    r"|[^\n]{0,40}NCCL version \d|NCCL (?:INFO|WARN) |\[?\d{4}-\d\d-\d\d|```|~~~|[$#>] |\[?[\w.-]{1,64}@[\w.-]{1,64}"
+    r"\s*$|[\w.-]{1,64}:\d{1,10}:\d{1,10} \["
+    r"|NCCL (?:INFO|WARN) |\[?\d{4}-\d\d-\d\d|```|~~~|[$#>] |\[?[\w.-]{1,64}@[\w.-]{1,64}"
     r"|Traceback |\s+File \"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d{1,2}:\d",
     re.ASCII,
 )
 """Beginnings of lines that do not continue another line."""
+_OWN_NCCL = lazy_regex(
+    r"[^\n]{0,120}?[\w.-]{1,64}:\d{1,10}:\d{1,10} [^\n]{0,160}?NCCL (?:INFO|WARN|TRACE|CALL) "
+    r"|[^\n]{0,40}NCCL version \d",
+    re.ASCII,
+)
+"""The same for NCCL's lines."""
 
 _WITHIN = lazy_regex(r" ?[A-Za-z0-9:]")
 """How a line continues after a break at an arbitrary position."""
@@ -72,17 +77,19 @@ def guesses(lines: Sequence[Line]) -> Iterator[tuple[list[Whole], Reach]]:
     """
     hard: set[tuple[int, int]] = set()
     widest = max((len(line.text) for line in lines), default=0)
-    for width in _widths(lines):
-        chains = list(_chains(lines, width, _is_as_wide, _any))
+    own = [_is_own(line.text) for line in lines]
+    for width in _widths(lines, own):
+        chains = list(_chains(lines, _at_width(lines, own, width)))
         hard.update(chains)
         yield _whole(lines, chains, ""), Reach.EXACT if width == widest else Reach.WITHIN
     hard = hard if len(hard) >= FEW else set()
-    for begins in (_any, _is_nccl) if NARROWEST <= widest <= WIDEST else ():
-        chains = list(_chains(lines, widest, _is_full, begins))
+    full = _at_words(lines, own, widest) if NARROWEST <= widest <= WIDEST else {}
+    for starts in (full, dict.fromkeys(index for index in full if _is_nccl(lines[index]))):
+        chains = list(_chains(lines, full, starts))
         if not hard.issuperset(chains):
             yield _whole(lines, chains, " "), Reach.FULL
-    starts = {start for start, _ in hard}
-    places = [place for place in _windows(lines) if place[0] not in starts]
+    begun = {start for start, _ in hard}
+    places = [place for place in _windows(lines) if place[0] not in begun]
     yield [whole for place in places for glue in ("", " ") for whole in _whole(lines, [place], glue)], Reach.ANY
 
 
@@ -90,15 +97,15 @@ def _whole(lines: Sequence[Line], places: Iterable[tuple[int, int]], glue: str) 
     return [(start, end, _glued(lines[start:end], glue)) for start, end in places]
 
 
-def _widths(lines: Sequence[Line]) -> list[int]:
+def _widths(lines: Sequence[Line], own: Sequence[bool]) -> list[int]:
     """At most three line lengths at which nearly all lines continue on the next one, if they were wrapped there."""
     wide: Counter[int] = Counter()
     going_on: Counter[int] = Counter()
-    for line, following in itertools.pairwise(lines):
+    for line, begins in zip(lines, own[1:], strict=False):
         width = len(line.text)
         if NARROWEST <= width <= WIDEST:
             wide[width] += 1
-            going_on[width] += not _OWN.match(following.text)
+            going_on[width] += not begins
     widest = max((len(line.text) for line in lines), default=0)
     return [
         width
@@ -148,21 +155,18 @@ def is_log(lines: Sequence[Line]) -> bool:
     return 2 * sum(map(_is_nccl, lines)) > sum(bool(line.text.strip()) for line in lines)
 
 
-def _any(_: Line) -> bool:
-    return True
-
-
 def _is_nccl(line: Line) -> bool:
-    return _MARK.search(line.text) is not None
+    return "NCCL " in line.text and _MARK.search(line.text) is not None
+
+
+def _is_own(text: str) -> bool:
+    """True if a line with this text does not continue another line."""
+    return _OWN.match(text) is not None or ("NCCL " in text and _OWN_NCCL.match(text) is not None)
 
 
 def _begins(line: Line) -> bool:
     """True if the line does not continue in another line."""
-    return line.is_fence or _is_nccl(line) or _OWN.match(line.text) is not None
-
-
-def _is_as_wide(line: Line, following: Line, width: int) -> bool:
-    return len(line.text) == width and not _OWN.match(following.text)
+    return line.is_fence or _is_nccl(line) or _is_own(line.text)
 
 
 def _is_alike(line: Line, other: Line) -> bool:
@@ -172,8 +176,15 @@ def _is_alike(line: Line, other: Line) -> bool:
 
 def _is_full(line: Line, following: Line, width: int) -> bool:
     """True if the first word of the following line would not have fitted on this line."""
-    word = following.text.split(None, 1)[0] if following.text.strip() else ""
-    return (len(line.text) == width or len(line.text) + 1 + len(word) > width) and not _begins(following)
+    return _has_no_room(line.text, following.text, width) and not _begins(following)
+
+
+def _has_no_room(text: str, following: str, width: int) -> bool:
+    """True if a line with this text has the width, or the first word of the following line would exceed it."""
+    room = width - len(text)
+    if not room:
+        return True
+    return len(following) >= room and len(next(iter(following.split(None, 1)), "")) >= room
 
 
 def _are_full(lines: Sequence[Line]) -> bool:
@@ -182,24 +193,36 @@ def _are_full(lines: Sequence[Line]) -> bool:
     return width <= WIDEST and all(_is_full(line, following, width) for line, following in itertools.pairwise(lines))
 
 
+def _at_width(lines: Sequence[Line], own: Sequence[bool], width: int) -> dict[int, None]:
+    """The indexes of the lines of this width that the next line may continue, in order."""
+    wide = [index for index, line in enumerate(lines[:-1]) if len(line.text) == width]
+    return dict.fromkeys(index for index in wide if not own[index + 1] and not lines[index + 1].is_fence)
+
+
+def _at_words(lines: Sequence[Line], own: Sequence[bool], width: int) -> dict[int, None]:
+    """The indexes of the lines that the next line may continue if they were broken between words, in order."""
+    pairs = enumerate(itertools.pairwise([line.text for line in lines]))
+    full = [index for index, (text, following) in pairs if _has_no_room(text, following, width)]
+    after = ((index, lines[index + 1]) for index in full if not own[index + 1])
+    return dict.fromkeys(index for index, line in after if not line.is_fence and not _is_nccl(line))
+
+
 def _chains(
-    lines: Sequence[Line], width: int, goes_on: Callable[[Line, Line, int], bool], begins: Callable[[Line], bool]
+    lines: Sequence[Line], breaks: Collection[int], starts: Iterable[int] | None = None
 ) -> Iterator[tuple[int, int]]:
-    """(start, end) of the runs of lines that may be one."""
-    index = 0
-    while index < len(lines):
+    """(start, end) of the runs of lines that may be one: the lines at ``breaks`` may go on in the next.
+
+    ``starts``: the first lines of runs, in order; None for any.
+    """
+    end = 0
+    for index in breaks if starts is None else starts:
+        if index < end:
+            continue
         end = index + 1
-        while (
-            end < min(len(lines), index + _LONGEST)
-            and begins(lines[index])
-            and goes_on(lines[end - 1], lines[end], width)
-            and not lines[end].is_fence
-            and not _is_alike(lines[index], lines[end])
-        ):
+        while end - 1 in breaks and end < index + _LONGEST and not _is_alike(lines[index], lines[end]):
             end += 1
         if end > index + 1:
             yield index, end
-        index = end
 
 
 def _glued(lines: Sequence[Line], glue: str) -> Line:
