@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ncdiag.engine.narrow import narrowing
 from ncdiag.engine.three_valued import (
     COMPARISONS,
     Interval,
@@ -25,6 +26,8 @@ Test = Callable[[Frame], Truth]
 
 _DECISIVE = {"any": True, "none": True, "all": False}
 """The value of one element that decides a quantifier."""
+_COUNTING = frozenset({"any", "none", "count"})
+"""The quantifiers for which an element counts only if its item is true."""
 _KEEP_READS = 40
 """Maximum number of reads that ``all``, ``count`` and ``distinct`` keep as evidence."""
 
@@ -151,7 +154,7 @@ Each = Callable[[Frame], tuple[list[Judged], bool]]
 
 
 def _quantifier(tree: Quantifier) -> Run:
-    each = _one_by_one(tree, _elements(tree), _judging(tree))
+    each = _one_by_one(tree, _narrowed(tree, _elements(tree)), _judging(tree))
     if tree.path.start == "job":
         each = _by_class(tree, _elements(tree), _judging(tree), each)
     return _SUMMARIES[tree.word](each)
@@ -237,6 +240,20 @@ def _elements(tree: Quantifier) -> Walk:
         return Found(list(frame.context.events(events)), "events" not in job.complete)
 
     return shared(tree.path, confined, ("perhaps", *events))
+
+
+def _narrowed(tree: Quantifier, walk: Walk) -> Walk:
+    """The same without elements that cannot count, unless evidence is wanted."""
+    counting = (tree.condition, tree.item) if tree.word in _COUNTING else (tree.condition,)
+    to = narrowing(counting, tree.path, tree.name)
+    if to is None:
+        return walk
+
+    def run(frame: Frame) -> Found:
+        found = walk(frame)
+        return found if frame.reads is not None else Found([*frame.context.narrowed(found.items, to)], found.open)
+
+    return run
 
 
 def _any(each: Each) -> Test:

@@ -293,6 +293,9 @@ class _Judge:
             groups = None if level or self.asks_stand_in else self.context.alike(found.items)
             if groups is not None:
                 elements = groups.unsettled(lambda stand_in, _: self._settles(stand_in, admitted))
+            else:
+                elements = self.context.narrowed(found.items, program.narrowings[level])
+                self.judged = self.judged or len(elements) < len(found.items)
             self._descend(level + 1, frame, elements, admitted=admitted)
 
     def _bound(self, frame: Frame) -> _NAMES:

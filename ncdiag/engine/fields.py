@@ -30,6 +30,12 @@ def derived_field(kind: type[msgspec.Struct], name: str) -> Derived | None:
     return found
 
 
+def variables_with(name: str) -> frozenset[str] | None:
+    """The names of the only variables whose setting can have the field ``name``; None if all can."""
+    found = registry().get(("Setting", name))
+    return found.variables if found is not None else None
+
+
 def events_with(name: str) -> frozenset[str] | None:
     """The names of the only events that can have the field ``name``; None if all can."""
     found = registry().get(("Event", name))

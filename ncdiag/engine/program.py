@@ -13,6 +13,7 @@ import msgspec
 
 from ncdiag.engine.closures import Run, Test, test, value
 from ncdiag.engine.confine import confined
+from ncdiag.engine.narrow import Narrowing, narrowing
 from ncdiag.engine.phrases import Heads, Phrase, heads
 from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import EVENTS, Path, Quantifier, Template, Tree, conjuncts, event_names, names_read
@@ -93,6 +94,16 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     def begins_with_walk(self) -> bool:
         """True if nothing is checked before the first name is bound: neither a condition nor the version."""
         return bool(self.each) and self.levels[0] == ((), ()) and not self.nccl.parts
+
+    @functools.cached_property
+    def narrowings(self) -> tuple[Narrowing | None, ...]:
+        """For each name, what its elements need for all conditions to be true; None if all have to be asked.
+
+        None as well where a version may make the rule inapplicable, which an element that is not asked cannot say.
+        """
+        if self.nccl.parts:
+            return (None,) * len(self.each)
+        return tuple(narrowing(self.when, bound.path, bound.name) for bound in self.each)
 
     @functools.cached_property
     def walks(self) -> tuple[Callable[[Frame], Found], ...]:

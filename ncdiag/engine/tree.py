@@ -37,6 +37,8 @@ class Path(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="path"):
 
 EVENTS = Path("job", (Step("field", "events", many=True),), many=True)
 """The job's events: an iteration over them is restricted to those that can matter."""
+SETTINGS = Path("job", (Step("field", "settings", many=True),), many=True)
+"""The variables that are set."""
 
 
 class Const(msgspec.Struct, frozen=True, array_like=True, gc=False, tag="const"):
@@ -147,13 +149,13 @@ def event_names(trees: tuple[Tree, ...], name: str, confined: Confined) -> tuple
 
 def _event_names(tree: Tree, name: str, confined: Confined) -> Collection[str] | None:
     """The event names for which one condition can be true."""
-    if isinstance(tree, Compare) and not tree.inverted and (values := _values(tree)) is not None:
+    if isinstance(tree, Compare) and not tree.inverted and (values := compared_texts(tree)) is not None:
         if tree.left == Path(name, (Step("field", "event"),)):
             return values
-        if isinstance(tree.left, Path) and tree.left.start == name and _is_derived(tree.left):
+        if isinstance(tree.left, Path) and tree.left.start == name and derived_in(tree.left):
             found = [confined(tree.left.steps[0].name, value) for value in values]
             return None if None in found else sorted({event for names in found for event in names or ()})
-    if isinstance(tree, Path) and tree.start == name and _is_derived(tree):
+    if isinstance(tree, Path) and tree.start == name and derived_in(tree):
         names = confined(tree.steps[0].name, None)
         return sorted(names) if names is not None else None
     if isinstance(tree, Junction) and tree.word == "or":
@@ -162,14 +164,17 @@ def _event_names(tree: Tree, name: str, confined: Confined) -> Collection[str] |
     return None
 
 
-def _values(tree: Compare) -> tuple[str, ...] | None:
+def compared_texts(tree: Compare) -> tuple[str, ...] | None:
     """The texts that the left side is compared with for equality; None for other comparisons."""
+    values: tuple[object, ...] = ()
     if tree.how == "equal" and isinstance(tree.right, Const):
-        return (str(tree.right.value),)
-    if tree.how == "listed" and isinstance(tree.right, Items):
-        return tuple(map(str, tree.right.values))
-    return None
+        values = (tree.right.value,)
+    elif tree.how == "listed" and isinstance(tree.right, Items):
+        values = tree.right.values
+    texts = tuple(value for value in values if isinstance(value, str))
+    return texts if texts and len(texts) == len(values) else None
 
 
-def _is_derived(path: Path) -> bool:
+def derived_in(path: Path) -> bool:
+    """True if the path is one derived field."""
     return [step.kind for step in path.steps] == ["derived"]

@@ -11,6 +11,7 @@ import msgspec
 
 from ncdiag.engine.alike import Groups
 from ncdiag.engine.fields import derived_field
+from ncdiag.engine.narrow import FEW, Index, Narrowing
 from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import Path, Step
 from ncdiag.facts.model import Event, Host, Job, Setting
@@ -27,6 +28,7 @@ class Context:
         self.memo: dict[object, Any] = {}
         self._events: dict[str, list[Event]] | None = None
         self._groups: dict[int, tuple[Sequence[Any], Groups | None]] = {}
+        self._indexes: dict[tuple[int, str], Index] = {}
 
     def events(self, names: Iterable[str]) -> list[Event]:
         """The job's events of these names, in the order of the input."""
@@ -43,6 +45,15 @@ class Context:
         if id(items) not in self._groups:  # rules share the elements of a path
             self._groups[id(items)] = items, Groups.of(items, self.view)
         return self._groups[id(items)][1]
+
+    def narrowed(self, items: Sequence[Any], to: Narrowing | None) -> Sequence[Any]:
+        """The elements of a path without those for which a condition is known to be false, unless they are few."""
+        if to is None or len(items) < FEW:
+            return items
+        key = id(items), to.field  # rules share the elements of a path
+        if key not in self._indexes:
+            self._indexes[key] = Index(items, to.field)
+        return self._indexes[key].of(to.values)
 
     def _by_name(self) -> dict[str, list[Event]]:
         if self._events is None:

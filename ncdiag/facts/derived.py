@@ -26,7 +26,7 @@ def derived(function: Callable[[E, View], T]) -> Callable[[E, View], T]:
     types that the condition language checks. The returned function has the same signature and caches its results in the
     view.
     """
-    found = _registered(function, None)
+    found = _registered(function)
 
     @functools.wraps(function)
     def asked(entity: E, view: View) -> T:
@@ -42,11 +42,31 @@ def derived_of(*events: str) -> Callable[[Callable[[model.Event, View], Truth]],
     """
 
     def register(function: Callable[[model.Event, View], Truth]) -> Callable[[model.Event, View], Truth]:
-        found = _registered(function, frozenset(events))
+        found = _registered(function, events=frozenset(events))
 
         @functools.wraps(function)
         def asked(event: model.Event, view: View) -> Truth:
             return view.computed(event, found)  # type: ignore[no-any-return]
+
+        return asked
+
+    return register
+
+
+def derived_for(
+    *variables: str,
+) -> Callable[[Callable[[model.Setting, View], Truth]], Callable[[model.Setting, View], Truth]]:
+    """Register a yes-or-no field of settings that is computed for these variables alone, and is False for others.
+
+    Rules visit only their settings, however many others a script has.
+    """
+
+    def register(function: Callable[[model.Setting, View], Truth]) -> Callable[[model.Setting, View], Truth]:
+        found = _registered(function, variables=frozenset(variables))
+
+        @functools.wraps(function)
+        def asked(setting: model.Setting, view: View) -> Truth:
+            return view.computed(setting, found)  # type: ignore[no-any-return]
 
         return asked
 
@@ -58,11 +78,13 @@ def registered() -> Mapping[tuple[str, str], Derived]:
     return _REGISTRY
 
 
-def _registered(function: Callable[..., Any], events: frozenset[str] | None) -> Derived:
+def _registered(
+    function: Callable[..., Any], *, events: frozenset[str] | None = None, variables: frozenset[str] | None = None
+) -> Derived:
     owner = str(next(iter(function.__annotations__.values()))).rpartition(".")[2]
     name = function.__name__
     if (owner, name) in _REGISTRY or name in getattr(model, owner).__struct_fields__:
         msg = f"{owner}.{name} is defined twice"
         raise ValueError(msg)
-    found = _REGISTRY[owner, name] = Derived(name, function, events)
+    found = _REGISTRY[owner, name] = Derived(name, function, events, variables)
     return found

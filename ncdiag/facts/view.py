@@ -42,6 +42,8 @@ class Derived(msgspec.Struct, frozen=True):
 
     None: all events.
     """
+    variables: frozenset[str] | None = None
+    """The same for a field of settings: the names of the variables."""
 
     @property
     def returns(self) -> Any:  # noqa: ANN401  (a type of any form)
@@ -109,6 +111,8 @@ class View:
         value = computed.get(key, _NEVER)
         if value is _NEVER:
             if derived.events is not None and entity.event not in derived.events:
+                return False
+            if derived.variables is not None and entity.name not in derived.variables:
                 return False
             noting.append(None)
             try:

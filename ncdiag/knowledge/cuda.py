@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.facts.assemble_hosts import UNNAMED
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Event, Fact, Gpu, Host, Job, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
@@ -236,10 +236,10 @@ _NONE = frozenset({"", "-1", "nodevfiles", "none", "void", "null"})
 """Values that mean no GPU: CUDA ends at the first number that is not a device, Slurm and the runtimes have words."""
 
 
-@derived
+@derived_for(*_VISIBLE)
 def hides_all_gpus(setting: Setting, view: View) -> bool:
     """Does the variable hide all GPUs from the program?"""
-    hit = setting.name in _VISIBLE and setting.text is not None and setting.text.strip("\"' ").lower() in _NONE
+    hit = setting.text is not None and setting.text.strip("\"' ").lower() in _NONE
     if hit:
         view.note(setting)
     return hit

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Event, GdrVerdict, Host, Job, LinkTest, Rank, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
@@ -292,10 +292,10 @@ def admitting_level(verdict: GdrVerdict, view: View) -> str | None:
     return distance_name(verdict, view) if named else str(verdict.distance + 1)
 
 
-@derived
+@derived_for(GDR_LEVEL)
 def forbids_gdr(setting: Setting, view: View) -> bool | None:
     """Is NCCL_NET_GDR_LEVEL nearer than PIX, the smallest distance between a PCIe NIC and a GPU?"""
-    if setting.name != GDR_LEVEL or not setting.is_set or not setting.text:
+    if not setting.is_set or not setting.text:
         return False
     level, version = paths.parse_level(setting.text, view.version(setting)), view.version(setting)
     if level is None:
@@ -313,11 +313,11 @@ def sends_staged_by_default(rank: Rank, view: View) -> bool | None:
     return None if reads is None else not reads
 
 
-@derived
+@derived_for(GDR_LEVEL, P2P_LEVEL)
 def is_numeric_level(setting: Setting, view: View) -> bool:
     """Is the level a digit other than 0, whose meaning changed with 2.6 (0 is LOC in all releases)?"""
     text = (setting.text or "").strip()
-    return setting.name in {GDR_LEVEL, P2P_LEVEL} and text.isascii() and text.isdigit() and int(text) > 0
+    return text.isascii() and text.isdigit() and int(text) > 0
 
 
 @derived

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_for
 from ncdiag.facts.model import Host, Interface, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
@@ -87,10 +87,10 @@ def _is_local(choice: sockets.Choice) -> bool:
 _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_OOB_NET_IFNAME")
 
 
-@derived
+@derived_for(*_LISTS)
 def has_stray_caret(setting: Setting, view: View) -> bool:
     """Does a list contain a ``^`` after its beginning, where it is part of a name (parseStringList, utils.cc)?"""
-    return setting.name in _LISTS and "^" in (setting.text or "")[1:]
+    return "^" in (setting.text or "")[1:]
 
 
 @derived

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
@@ -67,7 +67,7 @@ def fails_without_known_rdma(job: Job, view: View) -> bool:
     return bool(has_failed(job, view)) and not expects_rdma(job, view)
 
 
-@derived
+@derived_for("NCCL_IB_DISABLE", "NCCL_NET")
 def keeps_slow_job_on_sockets(setting: Setting, view: View) -> bool:
     """Does the variable exclude RDMA from a job on several hosts that people call slow, where no input shows RDMA?
 
@@ -176,11 +176,9 @@ def p2p_variable(setting: Setting, view: View) -> str:
 _STREAMS = ("/dev/stdout", "/dev/stderr", "stdout", "stderr")
 
 
-@derived
+@derived_for("NCCL_IB_TIMEOUT")
 def is_short_timeout(setting: Setting, view: View) -> bool | None:
     """Is NCCL_IB_TIMEOUT below this release's default? 0 means no timeout at all."""
-    if setting.name != "NCCL_IB_TIMEOUT":
-        return False
     if setting.number is None:
         return None
     if not isinstance(setting.default, int):
@@ -188,20 +186,18 @@ def is_short_timeout(setting: Setting, view: View) -> bool | None:
     return 0 < setting.number < setting.default
 
 
-@derived
+@derived_for("NCCL_DEBUG_FILE")
 def is_shared_file(setting: Setting, view: View) -> bool:
     """Is it NCCL_DEBUG_FILE without a placeholder, so that all ranks write the same file?"""
     text = (setting.text or "").strip()
-    if setting.name != "NCCL_DEBUG_FILE" or not text or text in _STREAMS:
-        return False
-    return "%p" not in text and "%h" not in text
+    return bool(text) and text not in _STREAMS and "%p" not in text and "%h" not in text
 
 
-@derived
+@derived_for("NCCL_PROTO")
 def forces_ll128(setting: Setting, view: View) -> bool:
     """Does NCCL_PROTO list LL128 (a list after ``^`` excludes)?"""
     text = (setting.text or "").strip()
-    if setting.name != "NCCL_PROTO" or text.startswith("^"):
+    if text.startswith("^"):
         return False
     words = text.replace(";", ",").replace(":", ",").split(",")
     return "LL128" in {word.strip().upper() for word in words}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_for
 from ncdiag.facts.model import Host, Port, Setting
 from ncdiag.facts.model.declared import declared
 from ncdiag.facts.view import View
@@ -87,10 +87,10 @@ def _has_another_reason(host: Host, wanted: NameList, view: View) -> bool:
     return starved or has_infiniband_devices(host, view) is False
 
 
-@derived
+@derived_for("NCCL_IB_HCA")
 def hca_item_without_device(setting: Setting, view: View) -> bool | None:
     """Does a list of devices contain an item without a device name, such as ``:1``, which NCCL skips?"""
-    if setting.name != "NCCL_IB_HCA" or not setting.text:
+    if not setting.text:
         return False
     items = setting.text.lstrip("^").lstrip("=").split(",")
     return any(item.startswith(":") for item in items)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Difference, Event, Host, Job, LinkTest, Port, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
@@ -277,10 +277,10 @@ def lacks_buffers(port: Port, view: View) -> bool | None:
     return None if count is None else count > 0
 
 
-@derived
+@derived_for("NCCL_IB_PCI_RELAXED_ORDERING")
 def switches_relaxed_ordering_off(setting: Setting, view: View) -> bool | None:
     """Is NCCL_IB_PCI_RELAXED_ORDERING 0 on a virtual machine? None where it is not known whether it is one."""
-    if setting.name != "NCCL_IB_PCI_RELAXED_ORDERING" or setting.number != 0:
+    if setting.number != 0:
         return False
     told = {host.virtual_machine for host in view.job.hosts} - {None}
     return None if not told else True in told

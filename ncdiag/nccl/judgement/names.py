@@ -24,6 +24,7 @@ _A_CCL = lazy_regex(r"[A-Z]?CCL$")
 _FAMILIES = ("HCCL_", "HOROVOD_", "TORCH_NCCL_", "LIGHT_", "RCCL_", "GLOO_", "NVSHMEM_", "FI_EFA_")
 """Prefixes of other programs whose variables are known well enough to recognise a misspelt one."""
 _PYTORCH = "pytorch"
+_ZEROS = str.maketrans("123456789", "0" * 9)
 _HINTS = 2
 
 
@@ -75,8 +76,7 @@ def suggest(name: str) -> tuple[str, ...]:
         return (upper,) if upper in table.variables and upper.startswith(_PREFIX) else ()
     if name.startswith(_PREFIX):
         allowed = 1 if len(name) < LONG else NEAR
-        lengths = range(len(name) - allowed, len(name) + allowed + 1)
-        same = itertools.chain.from_iterable(_ours().get(length, ()) for length in lengths)
+        same = _ours_like(name.translate(_ZEROS), allowed)
         near = [(edits, other) for other in same if (edits := distance(name, other, allowed)) is not None]
         return tuple(other for _, other in sorted(near))
     like = _LIKE_NCCL.match(name)
@@ -96,12 +96,24 @@ def _ours() -> Mapping[int, Sequence[str]]:
     return found
 
 
+@functools.lru_cache(1 << 12)
+def _ours_like(shape: str, allowed: int) -> Sequence[str]:
+    """The variables of NCCL of which the names are near if digits count as equal; ``shape`` has zeros in their place.
+
+    Scripts number their variables: the names of a row share the answer.
+    """
+    lengths = range(len(shape) - allowed, len(shape) + allowed + 1)
+    same = itertools.chain.from_iterable(_ours().get(length, ()) for length in lengths)
+    return [name for name in same if distance(shape, name.translate(_ZEROS), allowed) is not None]
+
+
 def _nearest(name: str, prefix: str) -> tuple[str, ...]:
     same = (other for other in book.variables() if other.startswith(prefix))
     near = [(edits, other) for other in same if (edits := distance(name, other, NEAR)) is not None]
     return (min(near)[1],) if near else ()
 
 
+@functools.lru_cache(1 << 15)
 def _of_unknown(name: str) -> NameVerdict | None:
     table, near = book.table(), suggest(name)
     seen, ours = table.misspelt.get(name), name.startswith(_PREFIX)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_for
 from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
@@ -16,7 +16,7 @@ The line is ``NCCL_P2P_LEVEL set by environment to LOC`` (src/graph/paths.cc:218
 """
 
 
-@derived
+@derived_for(P2P_DISABLE, P2P_LEVEL)
 def p2p_is_disabled(setting: Setting, view: View) -> bool:
     """Does the variable switch peer access off: NCCL_P2P_DISABLE=1, or NCCL_P2P_LEVEL=LOC?"""
     return (setting.name == P2P_DISABLE and setting.number == 1) or (
