@@ -54,6 +54,8 @@ _MANY = 200
 _ALIKE, _OF_FORM, _SHAPE = 4, 24, 240
 """Maximum number of lines read in a longer block: of lines that differ only in words with digits, and of lines that
 differ only in words; and the number of characters of a line that are compared."""
+_SAMPLED, _FOLLOWING = 5, 3
+"""Minimum ratio of the lines of a long block to those of its sample, and number of lines after each typical one."""
 _NUMBERED, _WORD = re.compile(r"\w*\d\w*"), re.compile(r"\w+")
 GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step", "process-exit"})
 """Events of which the form of a line or a few words tell, which any part of a line may hold."""
@@ -179,6 +181,8 @@ class _Undresser:
             for start, end in itertools.islice(reversed(layer.blocks(lines)), BLOCKS):
                 block = lines[start:end]
                 less = doubtful or (layer.doubtful and not unwrap.is_log(block))
+                if not self._is_worth_removing(layer, block, doubtful=less, depth=depth, broken=broken):
+                    continue
                 bare = layer.removed(block)
                 if bare == block or self._room < 0:
                     continue
@@ -186,6 +190,28 @@ class _Undresser:
                 if self._is_better(bare, block, doubtful=less, sure=layer.sure):
                     lines = [*lines[:start], *bare, *lines[end:]]
         return lines
+
+    def _is_worth_removing(
+        self, layer: Layer, block: Sequence[Line], *, doubtful: bool, depth: int, broken: bool
+    ) -> bool:
+        """False if the sample of a long block says no more without the layer, whatever else comes off with it."""
+        if len(block) <= _MANY:
+            return True
+        sample = self._sample(block)
+        if len(sample) * _SAMPLED > len(block) or not any(line.text.strip() for line in sample):
+            return True
+        bare = layer.removed(sample)
+        if bare == sample or self._room < 0:
+            return True
+        bare = self.best(bare, doubtful=doubtful, depth=depth + 1, broken=broken)
+        return self._is_better(bare, sample, doubtful=doubtful, sure=layer.sure)
+
+    def _sample(self, block: Sequence[Line]) -> list[Line]:
+        """The typical lines of a block, each with those after it in which it may go on."""
+        few = {line.number for line in self._few(block)}
+        typical = [index for index, line in enumerate(block) if line.number in few]
+        indexes = {place for index in typical for place in range(index, index + _FOLLOWING + 1)}
+        return [block[index] for index in sorted(indexes) if index < len(block)]
 
     def _guesses(self, lines: list[Line], *, doubtful: bool) -> Iterator[tuple[list[Line], bool]]:
         """With those lines in one that may have been broken: all that reach one width, then all that gain by it.
