@@ -38,6 +38,8 @@ _LETTERS = 200
 _KEPT = 400
 _ALIKE, _ALIKE_NOTES = 16, 32
 """Sentences that differ in digits alone, and notes that differ in words alone, from which on a program prints them."""
+_ROW = 7
+"""Words of a line from which on its form is that of a row."""
 _DIGITS, _WORDS = re.compile(r"\d+"), re.compile(r"\w+")
 _CHEAP = lazy_regex(
     r"work|help|fix|solv|hang|stuck|connect|complet|finish|train|start|broke|slow|rid of|avoid|reproduc|surviv|fine"
@@ -178,6 +180,28 @@ def _chosen(lines: Sequence[str]) -> list[tuple[int, str, list[int], bool]]:
 def _written(section: Section, index: int) -> str:
     """A line as it was written; of a setting with what was taken for a label before it."""
     return section.lines[index] if section.kind == "text" else f"{section.prefix}{section.lines[index]}"
+
+
+class Notes:
+    """Decides which lines of a text may be notes of a person: the first ones, and of one form only the first few.
+
+    Rows of a table differ in their words alone, and a program prints them. Forms of few words are not counted: people
+    write them as well.
+    """
+
+    def __init__(self) -> None:
+        """No line was seen yet."""
+        self._left = NOTES
+        self._alike: Counter[str] = Counter()
+
+    def may_be(self, line: str, *, counts: bool = True) -> bool:
+        """True if the line may be a note; unless it ``counts``, later lines of its form are not affected."""
+        self._left -= 1
+        if self._left < 0:
+            return False
+        form = _WORDS.sub("0", " ".join(line.split()))
+        self._alike[form] += counts
+        return self._alike[form] <= _ALIKE_NOTES or form.count("0") < _ROW
 
 
 def may_tell(line: str, *, notes: bool) -> bool:

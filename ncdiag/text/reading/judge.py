@@ -21,14 +21,14 @@ class Judge:
         """One object can classify many lines: it has a private cutter, which reads nothing else."""
         self._probe = Cutter("", discover(), keeps=False)
         self._kinds = kinds_of(tuple(discover().values()))
-        self._notes = user_text.NOTES
+        self._notes = user_text.Notes()
 
-    def answer(self, line: str) -> Silence | None:
-        """Why the line carries no information; None if it carries some."""
+    def answer(self, line: str, *, is_read: bool = True) -> Silence | None:
+        """Why the line carries no information; None if it carries some. ``is_read``: it is a line of the text."""
         alone = self._probe.alone(line)
-        self._notes -= 1
+        notes = self._notes.may_be(line, counts=is_read)
         if alone == "text":
-            return silent(line, notes=self._notes > 0)
+            return silent(line, notes=notes)
         return "chatter" if alone == "nothing" else None
 
     def is_eventless(self, line: str) -> bool:
@@ -42,4 +42,4 @@ class Judge:
         if default_matcher().may_depend_on_numbers(line) or any(map(self._kinds.may_depend_on_numbers, starts)):
             return True
         said = {None} if silence == "sentence" else {None, "sentence"}
-        return any(self.answer(other) in said for other in with_other_numbers(line))
+        return any(self.answer(other, is_read=False) in said for other in with_other_numbers(line))

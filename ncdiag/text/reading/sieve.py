@@ -135,16 +135,16 @@ class Shapes:
         shape = line.translate(_ZEROS)
         if shape in self._telling:
             return None
-        alike = _NUMBER.sub(b"0", _HASH.sub(b"f0", line)).translate(_ZEROS)
-        if alike in self._telling:
-            return None
-        silence = self.silent.get(shape) or self._alike.get(alike)
+        silence = self.silent.get(shape)
         if silence is None:
-            silence = self._judged(alike, line)
-        if silence is None:
-            _add(self._telling, shape)
-        elif alike in self._alike:
-            _put(self.silent, shape, silence)
+            alike = _NUMBER.sub(b"0", _HASH.sub(b"f0", line)).translate(_ZEROS)
+            if alike in self._telling:
+                return None
+            silence = self._alike.get(alike) or self._judged(alike, line)
+            if silence is None:
+                _add(self._telling, shape)
+            elif alike in self._alike:
+                _put(self.silent, shape, silence)
         if silence == "sentence":
             self._sentences += 1
             return None if self._sentences < BOOK else "unread"

@@ -56,9 +56,13 @@ _ALIKE, _OF_FORM, _SHAPE = 4, 24, 240
 differ only in words; and the number of characters of a line that are compared."""
 _SAMPLED, _FOLLOWING = 5, 3
 """Minimum ratio of the lines of a long block to those of its sample, and number of lines after each typical one."""
+_ZEROS = str.maketrans("123456789", "0" * 9)
 _NUMBERED, _WORD = re.compile(r"\w*\d\w*"), re.compile(r"\w+")
 GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step", "process-exit"})
 """Events of which the form of a line or a few words tell, which any part of a line may hold."""
+
+
+_COUNTERS = frozenset({"progress-step", "progress-bar"})
 
 
 class Layer(Protocol):
@@ -103,9 +107,13 @@ def undressed(text: str, measure: Measure) -> list[Line]:
 def typical(lines: Sequence[Line]) -> frozenset[int]:
     """The numbers of lines that represent all: the first few of those that are alike."""
     seen: Counter[str] = Counter()
+    shapes: dict[str, str] = {}
     numbers = []
     for line in lines:
-        shape = _NUMBERED.sub("0", line.text[:_SHAPE])
+        text = line.text[:_SHAPE].translate(_ZEROS)
+        shape = shapes.get(text)
+        if shape is None:
+            shape = shapes[text] = _NUMBERED.sub("0", text)
         seen[shape] += 1
         if seen[shape] > _ALIKE:
             continue
@@ -265,7 +273,7 @@ class _Undresser:
         parts = [each for start, end, line in wholes for each in (*lines[start:end], _gap(line))]
         whole = [each for _, _, line in wholes for each in (line, _gap(line))]
         before, after = self._read_all(parts, doubtful=doubtful), self._read_all(whole, doubtful=doubtful)
-        return before - after, after - before
+        return before - after, _without_counters(after - before)
 
     def _goes_on(self, lines: Sequence[Line], whole: unwrap.Whole, *, doubtful: bool) -> bool:
         """True if a value of a part goes on in the next."""
@@ -292,11 +300,16 @@ class _Undresser:
             )
             for each in parts - said
         )
-        more = gain(said, parts)
+        more = gain(said & parts | _without_counters(said - parts), parts)
         plainly = more >= 0 if reach >= Reach.EXACT else end - start >= _PLAINLY and more > 2 * lost
         if lost and not plainly:
             return -1
         return max(more, 0)
+
+
+def _without_counters(said: frozenset[Said]) -> frozenset[Said]:
+    """Without counters: any two numbers that a break kept apart may make one."""
+    return frozenset(each for each in said if not (each[0] == _EVENT and each[2] in _COUNTERS))
 
 
 def _gap(line: Line) -> Line:
