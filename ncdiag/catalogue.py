@@ -288,10 +288,12 @@ def _code_files() -> tuple[str, ...]:
 
 def build(folder: Path) -> None:
     """Write every definition that `compiled.load` reads into ``folder``, to be shipped in a wheel."""
+    import ncdiag.formats.secrets.remover  # noqa: F401  (with all patterns of secrets)
     from ncdiag import parsers
     from ncdiag.base import products
     from ncdiag.cells import vocabulary
     from ncdiag.checks import book, compared
+    from ncdiag.formats.secrets import signed
     from ncdiag.language import table as phrases
     from ncdiag.machine import command
     from ncdiag.messages import about, match
@@ -324,6 +326,7 @@ def build(folder: Path) -> None:
         "variables": environment.build(),
         "words-of-places": context.LEXER.build(),
         "words-of-trials": trials.LEXER.build(),
+        signed.NAME: signed.build(),
     }
     for language in LANGUAGES[1:]:
         contents[f"rules-{language}"] = _translations(language)

@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 
 import msgspec
 
@@ -54,24 +54,39 @@ class Match(msgspec.Struct, frozen=True):
 class Index(msgspec.Struct, frozen=True, array_like=True):
     """Compiled messages: the messages, still encoded, and the numbers of those to try for a word of the text.
 
-    Each message is listed under its rarest whole word.
+    Each message is listed under its rarest whole word. ``numbered``, encoded as well, holds the words of the messages
+    that have numbers in their literals, each number as a zero, by the longest of them.
     """
 
     messages: tuple[msgspec.Raw, ...]
     words: dict[str, tuple[int, ...]]
+    numbered: msgspec.Raw
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Index:
         """Index ``messages``; each must have a literal word that touches no hole (`load_messages` checks this)."""
         held = tuple(messages)
-        choices = [whole_words(parse(message.text.strip())) for message in held]
+        templates = [parse(message.text.strip()) for message in held]
+        choices = list(map(whole_words, templates))
         frequency = Counter(word for choice in choices for word in set(choice))
         found: dict[str, list[int]] = {}
         for number, choice in enumerate(choices):
             word = min(choice, key=lambda word: (frequency[word], -len(word)))
             found.setdefault(word, []).append(number)
         encoded = tuple(msgspec.Raw(msgspec.msgpack.encode(message)) for message in held)
-        return cls(encoded, {word: tuple(numbers) for word, numbers in found.items()})
+        numbered = msgspec.Raw(msgspec.msgpack.encode(_numbered(zip(templates, choices, strict=True))))
+        return cls(encoded, {word: tuple(numbers) for word, numbers in found.items()}, numbered)
+
+
+def _numbered(messages: Iterable[tuple[tuple[Part, ...], Collection[str]]]) -> dict[str, list[frozenset[str]]]:
+    """The words of those messages, given by their parts and words, that have numbers in their literals."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for parts, choice in messages:
+        if any(isinstance(part, str) and _NUMBER.search(part) for part in parts):
+            needed = frozenset(map(_shape, choice))
+            longest = max(needed, key=lambda word: (not word.isdecimal(), len(word), word))
+            found.setdefault(longest, []).append(needed)
+    return found
 
 
 class _Entry:
@@ -157,18 +172,7 @@ class Matcher:
 
     @functools.cached_property
     def _numbered(self) -> dict[str, list[frozenset[str]]]:
-        """The words of the messages that have numbers in their literals, by the longest of them.
-
-        Each number is a zero.
-        """
-        found: dict[str, list[frozenset[str]]] = {}
-        for message in self.messages():
-            parts = parse(message.text.strip())
-            if any(isinstance(part, str) and _NUMBER.search(part) for part in parts):
-                needed = frozenset(map(_shape, whole_words(parts)))
-                longest = max(needed, key=lambda word: (not word.isdecimal(), len(word), word))
-                found.setdefault(longest, []).append(needed)
-        return found
+        return msgspec.msgpack.decode(self._index.numbered, type=dict[str, list[frozenset[str]]])
 
     @functools.cached_property
     def _numbered_words(self) -> frozenset[str]:

@@ -50,9 +50,21 @@ def test_a_value_above_its_name_is_hidden_in_each_of_many() -> None:
     assert not any(value in line for value, line in zip(values, hidden[::2], strict=True))
 
 
-def test_a_pattern_without_a_literal_is_refused() -> None:
+def test_a_pattern_without_a_literal_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signed, "_ALL", [])
+    pattern = Signed(r"\w+=\d+")
     with pytest.raises(ValueError, match="no literal"):
-        Signed(r"\w+=\d+")
+        assert pattern.signs
+
+
+def test_the_literals_of_patterns_are_not_derived_at_each_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    derived: list[str] = []
+    monkeypatch.setattr(signed, "needed", derived.append)
+    kept = signed._derived()
+    for each in signed._ALL:
+        each.__dict__.pop("signs", None)
+        assert each.signs == (each.declared or frozenset(kept[each.pattern]))
+    assert not derived
 
 
 def test_a_signed_pattern_finds_what_it_finds_without_its_signs() -> None:

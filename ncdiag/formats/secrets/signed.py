@@ -10,11 +10,15 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base import compiled
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats import literals
 from ncdiag.formats.literals import Literals, folded, needed
 
-__all__ = ["Signed"]
+__all__ = ["NAME", "Signed", "build"]
 
+NAME = "signs-of-secrets"
+"""The name of the compiled literals."""
 _TEXTS = 64
 """Number of texts whose literals are remembered: a line and what is below its layers are searched by many patterns."""
 
@@ -25,21 +29,27 @@ class Signed:
     def __init__(self, pattern: str, flags: int = 0, signs: Iterable[str] = ()) -> None:
         """``signs`` are literals, in lower case, one of which is in every text that the pattern matches.
 
-        They are derived from the pattern if it requires some in each of its branches; ValueError if there are none.
+        They are derived from the pattern if it requires some in each of its branches.
         """
         self._pattern = lazy_regex(pattern, flags)
-        self._signs = frozenset(map(folded, signs)) or needed(pattern)
-        if not self._signs:
-            msg = f"no literal is in all that this pattern matches: {pattern}"
-            raise ValueError(msg)
+        self.declared = frozenset(map(folded, signs))
         _ALL.append(self)
         _literals.cache_clear()
         _found_in.cache_clear()
 
     @property
+    def pattern(self) -> str:
+        """The pattern as it was written."""
+        return self._pattern.pattern
+
+    @functools.cached_property
     def signs(self) -> frozenset[str]:
-        """The literals, one of which a text must have."""
-        return self._signs
+        """The literals, one of which a text must have. Raises ValueError if there are none."""
+        found = self.declared or frozenset(_derived().get(self.pattern, ())) or needed(self.pattern)
+        if not found:
+            msg = f"no literal is in all that this pattern matches: {self.pattern}"
+            raise ValueError(msg)
+        return found
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """All matches in the text."""
@@ -55,6 +65,19 @@ class Signed:
 
 
 _ALL: list[Signed] = []
+
+
+def build() -> dict[str, tuple[str, ...]]:
+    """The literals of the patterns that declare none, by pattern: deriving them takes longer than a short search.
+
+    Whoever calls it has imported `ncdiag.formats.secrets.remover`, and with it all modules that have such patterns.
+    """
+    return {each.pattern: tuple(sorted(needed(each.pattern))) for each in _ALL if not each.declared}
+
+
+def _derived() -> dict[str, tuple[str, ...]]:
+    sources = (*compiled.files(compiled.PACKAGE / "formats" / "secrets", ".py"), literals.__file__)
+    return compiled.hold(NAME, sources, build, dict[str, tuple[str, ...]])
 
 
 @functools.lru_cache(maxsize=1)
