@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,13 +11,21 @@ from typing import Any
 import msgspec
 
 from ncdiag.facts.classes import Classes, classes_of
-from ncdiag.facts.stand_in import Refusal, has_faces
+from ncdiag.facts.model import Fact
+from ncdiag.facts.stand_in import Refusal, has_faces, kind_of
 from ncdiag.facts.view import View
 
 FEW = 16
 """Fewer elements are judged one by one: comparing them would cost more than it saves."""
 LEAST = 2
 """The size of a class for which a stand-in is asked."""
+
+
+def _differ(items: Sequence[Any]) -> bool:
+    """True if most elements have a text of their own in one field, so that hardly any two are alike."""
+    kind: type[Fact] = type(items[0])
+    texts = (field for field in kind_of(kind).open if isinstance(getattr(items[0], field), str))
+    return any(len(set(map(operator.attrgetter(field), items))) * 2 > len(items) for field in texts)
 
 
 class Groups(msgspec.Struct, frozen=True):
@@ -29,7 +38,7 @@ class Groups(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, items: Sequence[Any], view: View) -> Groups | None:
         """The groups of these elements; None where they are few, or hardly any two are alike."""
-        if len(items) < FEW or not has_faces(type(items[0])):
+        if len(items) < FEW or not has_faces(type(items[0])) or _differ(items):
             return None
         groups = cls.grouped(items, view)
         return groups if 2 * len(groups.members) <= len(items) else None

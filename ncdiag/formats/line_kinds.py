@@ -15,6 +15,7 @@ Kind = Literal["log", "command", "prose", "table", "code", "quoted"]
 _LONGEST, _REMEMBERED = 2000, 4096
 _LOG = lazy_regex(
     r"\s*(?:\S{1,80}:\d+:\d+ \[\d+\] |\[ {0,8}[^\]\s]{0,40}\d[^\]]{0,60}\]|\(\w+ pid=|[EWIF]\d{4} |\d{4}-\d\d-\d\dT?"
+    r"|(?:\S{1,80} ){3}\[\d\d/[A-Z][a-z]{2}/\d{4}:"  # a web server's requests
     r"|\d\d:\d\d:\d\d|\d{1,5}: |(?:[A-Z][a-z]{2} ){1,2}\s?\d{1,2} \d\d:\d\d|(?:NCCL|RCCL) (?:INFO|WARN)\b"
     r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|TRACE)\b[ :\[]|libfabric:\d|\S+:\d+ NCCL |kernel: |NVRM: "
     r"|[\w./-]+\.(?:cc|cpp|cu|c|h|hpp|py|go):\d+|Traceback |File \"|\w+(?:\.\w+)*(?:Error|Exception|Warning): "

@@ -52,6 +52,8 @@ _DEPTH = 3
 """Messages within messages."""
 _APART = frozenset({"rank-announced", "c10d-reverse-lookup"})
 """Events of which each line is one, for it matters what, or how much time, is between two that are alike."""
+_ANSWERS = "program-serves"
+"""The event that servers print for each request."""
 _PEERS = ("peer", "peer_address", "peer_host", "peer_rank")
 
 
@@ -224,6 +226,9 @@ class Collector:
         self._section = section
         self._events: dict[tuple[Any, ...], Observation] = {}
         self._others: list[Observation] = []
+        self._row: list[tuple[Any, ...]] = []
+        """The first and the last event of those before the next that are alike, and mean that a server answers."""
+        self._alike: list[Any] = []
 
     def add(self, index: int, found: Found, context: _context.Context, text: str) -> None:
         """Take one event of ``section.lines[index]``."""
@@ -238,7 +243,9 @@ class Collector:
         held = self._events.get(key)
         if held is not None:
             self._events[key] = msgspec.structs.replace(held, fields={**held.fields, "count": held.fields["count"] + 1})
+            self._row = []
             return
+        self._continue_row(key, [found.event, rank, host, told])
         peer = next((fields[name] for name in _PEERS if name in fields), None)
         self._events[key] = observe(
             self._section, index, "Event", host=self._section.host or host, event=found.event, origin=found.origin,
@@ -247,6 +254,17 @@ class Collector:
             file=found.file, line=found.line, count=1, fields=fields,
         )  # fmt: skip
         self._others += _facts(self._section, index, found, context)
+
+    def _continue_row(self, key: tuple[Any, ...], alike: list[Any]) -> None:
+        """Take a new event; of a row by which a server answers with the same values, keep the first and the last."""
+        if alike[0] != _ANSWERS:
+            self._row = []
+        elif self._alike == alike and self._row:
+            if len(self._row) > 1:
+                del self._events[self._row[1]]
+            self._row[1:] = [key]
+        else:
+            self._row, self._alike = [key], alike
 
     def observations(self) -> tuple[Observation, ...]:
         """Events first, then the other facts that some of them carry."""
