@@ -49,6 +49,23 @@ def test_a_bare_text_counts_only_as_a_whole_line(message: Message) -> None:
     assert named(f"I think that it was {message.text} in the end") == []
 
 
+def requests(*numbers: int) -> list[str]:
+    return [f'10.0.0.1 - - [01/May/2024:00:00:{each:02} +0000] "GET /{each} HTTP/1.1" 200 7' for each in numbers]
+
+
+def test_of_the_requests_that_a_server_answers_in_a_row_the_first_and_the_last_count() -> None:
+    assert [event["text"] for event in events(*requests(*range(40)))] == requests(0, 39)
+    failure = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+    found = events(*requests(1, 2, 3), failure, *requests(5, 6, 7, 8))
+    assert [event["text"] for event in found if event["event"] == "program-serves"] == requests(1, 3, 5, 8)
+    assert [event["text"] for event in events(*requests(1, 2, 1, 3))] == requests(1, 2, 3)
+
+
+def test_where_a_server_runs_is_kept_between_its_requests() -> None:
+    served = "INFO:     Uvicorn running on http://0.0.0.0:8000"
+    assert len([e for e in events(*requests(1, 2, 3), served, *requests(4, 5, 6)) if e["fields"]]) == 1
+
+
 PROSE = """\
 NCCL operation timed out after half an hour, any idea why?
 The watchdog caught a timeout on rank 3 and then everything died.

@@ -11,9 +11,11 @@ from linear import calls
 
 from ncdiag.diagnose import diagnose
 from ncdiag.formats.blocks import kinds
+from ncdiag.parsers.user_text import trials
 from ncdiag.text import TextSource, read_all
 from ncdiag.text.reading import one
 from ncdiag.text.reading.sieve import SHOWN
+from ncdiag.text.sections import unwrap
 from ncdiag.text.sections.cut import Cutter
 from ncdiag.text.sections.line import Line
 
@@ -37,6 +39,60 @@ def test_the_work_grows_with_the_text(kind: str) -> None:
     judged(text(kind, FEW - 1))  # compiles, imports and fills tables
     short, long = (calls(judged, text(kind, size)) for size in (FEW, TIMES * FEW))
     assert long <= SLACK * TIMES * short, f"{long / short:.1f} times the calls for {TIMES} times the text"
+
+
+CALLS, MORE = 500, {"access log": 800, "sbatch": 850, "launch lines": 1300, "progress": 700}
+"""Calls for a line of a long text, which are more where each line is a fact of its own."""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_line_costs_a_few_calls(kind: str) -> None:
+    judged(text(kind, MANY - 1))  # compiles, imports and fills tables
+    made = calls(judged, text(kind, MANY)) / MANY
+    assert made <= MORE.get(kind, CALLS), f"{made:.0f} calls a line"
+
+
+READINGS, SEARCHES = 220, 2.5
+"""How often a part of a long text may be read, and how often each line may be searched for one that was broken."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_surrounds_a_long_text_is_found_in_a_sample(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    searched: list[int] = []
+    reader: Callable[..., Any] = one._read_lines
+    guesses = unwrap.guesses
+
+    def count(source: object, lines: Sequence[Line], *rest: object, **named: object) -> object:
+        read.append(len(lines))
+        return reader(source, lines, *rest, **named)
+
+    def search(lines: Sequence[Line]) -> object:
+        searched.append(len(lines))
+        return guesses(lines)
+
+    monkeypatch.setattr(one, "_read_lines", count)
+    monkeypatch.setattr(unwrap, "guesses", search)
+    judged(text(kind, MANY))
+    assert len(read) <= READINGS
+    assert sum(searched) <= SEARCHES * MANY
+
+
+def test_rows_of_a_table_are_not_read_as_what_a_person_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    reads = trials.Reader.read
+
+    def count(reader: trials.Reader, sentence: str, *, is_item: bool = False) -> list[trials.Found]:
+        asked.append(sentence)
+        return reads(reader, sentence, is_item=is_item)
+
+    monkeypatch.setattr(trials.Reader, "read", count)
+    judged(text("sacct", MANY))
+    assert len(asked) <= MANY / 20
+    asked.clear()
+    judged(f"{text('sacct', MANY)}It works with NCCL_P2P_DISABLE=1.\n")
+    assert any("NCCL_P2P_DISABLE" in sentence for sentence in asked)
 
 
 @pytest.mark.parametrize("kind", KINDS)
