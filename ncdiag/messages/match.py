@@ -96,7 +96,8 @@ class _Entry:
         self.message = message
         self.parts: tuple[Part, ...] = parse(message.text.strip())
         self.words = frozenset(whole_words(self.parts))
-        self.lettered = frozenset(word for word in self.words if not word.isdecimal())
+        lettered = [word for word in self.words if not word.isdecimal()]
+        self.lettered = tuple((word, _changed(word)) for word in lettered)
         self.literals = [part for part in self.parts if isinstance(part, str)]
         self.weight = sum(len(literal.replace(" :", ":")) for literal in self.literals)
         self.holes = [part for part in self.parts if isinstance(part, Hole)]
@@ -179,12 +180,11 @@ class Matcher:
         return frozenset(self._numbered) | _first_letter_changed(self._numbered)
 
     def _has_words_of_one(self, said: frozenset[str]) -> bool:
-        held = said | _first_letter_changed(said)
-        return any(
-            (self._entries.get(number) or self._entry(number)).lettered <= held
-            for word in self._index.words.keys() & held
-            for number in self._index.words[word]
-        )
+        index = self._index.words
+        rare = self._rarest & said
+        numbers = {number for word in rare | _first_letter_changed(rare) for number in index.get(word, ())}
+        entries = (self._entries.get(number) or self._entry(number) for number in numbers)
+        return any(all(word in said or changed in said for word, changed in entry.lettered) for entry in entries)
 
     def match(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, file: str | None = None
@@ -289,7 +289,11 @@ def _shape(word: str) -> str:
 
 def _first_letter_changed(said: Iterable[str]) -> frozenset[str]:
     """The words with the case of their first letter changed."""
-    return frozenset(word[:1].swapcase() + word[1:] for word in said)
+    return frozenset(map(_changed, said))
+
+
+def _changed(word: str) -> str:
+    return word[:1].swapcase() + word[1:]
 
 
 def _several(origin: str | Container[str] | None) -> Container[str] | None:
