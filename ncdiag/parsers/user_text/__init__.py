@@ -17,7 +17,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import access, context, labels, measures, outages, states, tables, titles, wants
+from ncdiag.parsers.user_text import access, context, labels, measures, outages, settings, states, tables, titles, wants
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.naming import Change
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
@@ -235,6 +235,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         for trial in trials
     )
     outage = outages.read(sentence)
+    given = [] if trials else settings.read(sentence)
     return [
         *(
             []
@@ -250,6 +251,10 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             observe(section, index, "Context", kind="state", value=s, text=text)
             for s in states.read(sentence)
             if not trials
+        ),
+        *(
+            observe(section, index, "Setting", (name,), standing="manifest", is_set=True, text=value, origin="launcher")
+            for name, value in given
         ),
         *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
     ]

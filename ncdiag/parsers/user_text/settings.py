@@ -1,0 +1,33 @@
+"""Variables that a person says are set: ``We run with NCCL_IB_TIMEOUT=18``."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+
+_PRESENT = lazy_regex(
+    r"\b(?:we|i|our\s\w+|the\s(?:job|script|jobs|image|container|pods?|launcher)|it|they|all\s(?:nodes|hosts|ranks))\s"
+    r"(?:\w+\s)?(?:have|has|use|uses|set|sets|run\swith|runs\swith|launch\swith|start\swith|export|exports)\b"
+    r"|\b(?:is|are)\s(?:already\s|currently\s|also\s)?(?:set|exported|in\suse)\b|\bin\s(?:my|our|the)\senv(?:ironment)?\b"
+    r"|\b(?:env(?:ironment)?(?:\svariables?)?|settings|variables)\b[^.;]{0,30}:",
+    re.IGNORECASE,
+)
+_OTHERWISE = lazy_regex(
+    r"\b(?:if|when|whether|try|tried|should|could|would|without|not|n't|never|before|removed?|unset|instead|works?|helps?"
+    r"|e\.g\.|such\sas|like|until|once|after|can|cannot)\b",
+    re.IGNORECASE,
+)
+_ASSIGNED = lazy_regex(r"(?<![\w$])([A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40})=([^\s,;`'\")\u3400-\u9fff]{1,60})")
+_STOP = ".:!"
+
+
+def read(sentence: str) -> list[tuple[str, str]]:
+    """The variables that the sentence says are set, with their values; none of a question, a trial or a wish."""
+    if "=" not in sentence or "_" not in sentence:
+        return []
+    said, asked = split_question(without_quotes(sentence.replace("`", " ")))
+    if asked or not holds(said) or _OTHERWISE.search(said) or not _PRESENT.search(said):
+        return []
+    return [(name, value.rstrip(_STOP)) for name, value in _ASSIGNED.findall(said) if value.rstrip(_STOP)]

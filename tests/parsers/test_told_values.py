@@ -1,0 +1,78 @@
+"""What people say in sentences with a value: variables that are set, and how long a network was down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from linear import assert_linear_time
+
+from ncdiag.diagnose import look
+from ncdiag.parsers.user_text import outages, settings
+
+
+@pytest.mark.parametrize(
+    ("sentence", "given"),
+    [
+        ("We set NCCL_IB_TIMEOUT=18 and NCCL_IB_RETRY_CNT=7.", {"NCCL_IB_TIMEOUT": "18", "NCCL_IB_RETRY_CNT": "7"}),
+        ("The job runs with `NCCL_ALGO=Ring`.", {"NCCL_ALGO": "Ring"}),
+        ("UCX_TLS=rc,cuda_copy is set on all nodes.", {"UCX_TLS": "rc"}),
+        ("I have CUDA_VISIBLE_DEVICES=0 in my environment", {"CUDA_VISIBLE_DEVICES": "0"}),
+    ],
+)
+def test_variables_that_are_said_to_be_set_are_settings(sentence: str, given: dict[str, str]) -> None:
+    assert dict(settings.read(sentence)) == given
+    job = look(f"It hangs on two nodes.\n{sentence}\n")[0].job
+    assert {setting.name: setting.text for setting in job.settings} == given
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Should I set NCCL_IB_TIMEOUT=18?",
+        "If we set NCCL_IB_TIMEOUT=18 it hangs",
+        "It works with NCCL_P2P_DISABLE=1.",
+        "We have tried NCCL_P2P_DISABLE=1.",
+        "We run without NCCL_P2P_DISABLE=1.",
+        "You could use NCCL_P2P_DISABLE=1 there.",
+        "We use a variable such as NCCL_P2P_DISABLE=1.",
+        "We use x=1 and NCCL=2.",
+    ],
+)
+def test_what_is_asked_tried_or_supposed_is_no_setting(sentence: str) -> None:
+    assert settings.read(sentence) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seconds"),
+    [
+        ("The links were down for about 19 seconds.", 19),
+        ("The fabric was gone for 30 s when the spine failed over.", 30),
+        ("After a link flap of 12 seconds the training died.", 12),
+        ("There was an outage of the leaf switch for 2 minutes.", 120),
+        ("A 20-second network interruption ends every job.", 20),
+        ("交换机重启，链路中断了 19 秒", 19),
+    ],
+)
+def test_the_length_of_an_outage_is_read(sentence: str, seconds: float) -> None:
+    assert outages.read(sentence) == seconds
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "If the link is down for 20 s, the job dies.",
+        "Was the switch down for 20 s?",
+        "The training is down to 3 s for each step over the network.",
+        "The network takes 30 s to start.",
+        "The link was down.",
+        "Each step lasts 3 seconds.",
+    ],
+)
+def test_other_lengths_are_no_outage(sentence: str) -> None:
+    assert outages.read(sentence) is None
+
+
+@pytest.mark.parametrize("read", [outages.read, settings.read])
+def test_a_long_sentence_takes_linear_time(read: Callable[[str], object]) -> None:
+    assert_linear_time(read, lambda n: "the link was down for and we set A_B= the switch " * n, 200)
