@@ -6,6 +6,8 @@ without: such a line counts where nothing says more, and the job is not seen to 
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.mentions import is_mention
 from ncdiag.parsers._context import Context
@@ -72,6 +74,22 @@ _FAILING = lazy_regex(
   | \w\(\S{0,80}\)\sreturned\s-?[1-9]\d{0,6}\b | [:=]\s?-\d{1,3}\s\([A-Z][a-z]
     """
 )
+_ERRORS = (
+    "Argument list too long", "Exec format error", "Input/output error", "Text file busy", "File too large",
+    "Read-only file system", "Broken pipe", "File name too long", "Too many levels of symbolic links", "Bad address",
+    "Device or resource busy", "Machine is not on the network", "Link has been severed", "Communication error on send",
+    "Protocol error", "Accessing a corrupted shared library", "Too many users", "Message too long",
+    "Protocol not supported", "Protocol not available", "Operation not supported", "Address already in use",
+    "Address family not supported by protocol", "Software caused connection abort", "Stale file handle",
+    "Transport endpoint is not connected", "Cannot send after transport endpoint shutdown", "Host is down",
+    "Network is down", "Network dropped connection on reset", "No buffer space available", "Structure needs cleaning",
+    "Required key not available", "Key has expired", "Key was rejected by service", "Remote I/O error",
+    "Disk quota exceeded", "Too many open files", "Too many open files in system", "Invalid cross-device link",
+    "Value too large for defined data type", "Connection timed out",
+)  # fmt: skip
+"""Texts of strerror that never say what a program merely looked up; others (ENOENT, ENOTTY, EEXIST) often do."""
+_ERRNO = lazy_regex(rf"^[\w./-]{{2,200}}(?:\[\d+\])?: (?:[^\n]{{1,300}}: )?(?:{'|'.join(map(re.escape, _ERRORS))})\.?$")
+"""What perror, error(3) and shells print: a program, what it did, and the text of the error (POSIX perror)."""
 _CODE = lazy_regex(
     r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAIL(?:ED|URE)?|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
     r"(?!_|\s{0,2}[=:]\s{0,2}[\w.-]{0,30}\s*(?:$|[,;]))"
@@ -106,16 +124,24 @@ _BETWEEN = lazy_regex(r"[,;|\s]{1,8}")
 def find(text: str, context: Context) -> Found | None:
     """The event of a line (without its prefixes) that mentions a failure; None for others and for a person's words."""
     text = text[:_LOOKED_AT]
-    if context.level in _MILD_LEVELS or _MILD.match(text) or not _SIGNS.stand_in(text):
+    if context.level in _MILD_LEVELS or _MILD.match(text):
         return None
-    if _KUBERNETES.match(text):
-        return Found("failure-words", "app", "fact", {})
+    fails = _is_error(text) or (_SIGNS.stand_in(text) and (_KUBERNETES.match(text) is not None or _fails(text)))
+    return Found("failure-words", "app", "fact", {}) if fails else None
+
+
+def _is_error(text: str) -> bool:
+    """True for a line that ends with the text of an error number, in the form of perror."""
+    is_one = text.rstrip(". ").endswith(_ERRORS) and _ERRNO.match(text) is not None
+    return is_one and not (_GETS_BY.search(text) or is_mention(text))
+
+
+def _fails(text: str) -> bool:
+    """True for a line that names a failure by a code or in words, and that a program printed."""
     coded = _CODE.search(text) is not None
     if not (coded or (_FAILING.search(text) and not _is_data(text))) or _GETS_BY.search(text):
-        return None
-    if is_voiced(text) or (is_prose(text) and not _is_reported(text)) or is_mention(text):
-        return None
-    return Found("failure-words", "app", "fact", {})
+        return False
+    return not (is_voiced(text) or (is_prose(text) and not _is_reported(text)) or is_mention(text))
 
 
 def _is_data(text: str) -> bool:

@@ -36,8 +36,17 @@ giving up on rank 3 after 5 tries
 failed to set up rank_3 using the default group
 error: could not make a socket while creating store_2
 recv_header: checksum mismatch in a message of rank 3
+/usr/bin/ssh: Argument list too long
+run.sh: line 12: /opt/mpi/bin/mpirun: Exec format error
+slurmstepd[811]: write /var/spool/job7: Disk quota exceeded
+trainer: open /data/x.bin: Stale file handle
 """
 CHATTER = """
+stty: 'standard input': Inappropriate ioctl for device
+cat: /sys/class/net/eth0/speed: No such file or directory
+grep: data: Is a directory
+retrying: connect to n1: Connection timed out
+the man page explains Broken pipe
 0 failed, 128 passed in 12.3s
 link failures: 0
 Number of failed requests: 0
