@@ -9,7 +9,8 @@ from linear import assert_linear_time
 
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary import told_rates
-from ncdiag.knowledge import gdr, perf
+from ncdiag.knowledge import gdr
+from ncdiag.knowledge.perf import benchmarks
 from ncdiag.knowledge.socket import speed
 from ncdiag.parsers.user_text.rates import RateReader
 from ncdiag.text.reading.job import facts_of
@@ -51,7 +52,7 @@ def test_each_line_tells_its_rates() -> None:
 )
 def test_what_follows_from_them(name: str, text: str, expected: float | None) -> None:
     job = facts_of({"text": [f"{text}\n"]})
-    room = next(module for module in (told_rates, perf, gdr, speed) if hasattr(module, name))
+    room = next(module for module in (told_rates, benchmarks, gdr, speed) if hasattr(module, name))
     assert getattr(room, name)(job, View(job)) == expected
 
 

@@ -45,8 +45,12 @@ _HEADING = lazy_regex(
 )
 _LIST = lazy_regex(r"(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$", re.IGNORECASE)
 """The heading of a list of what is over."""
-_TITLE = lazy_regex(rf"[^\W\d].{{0,100}}{_OF_OVER}|{_OF_OVER}", re.IGNORECASE)
-"""A title without a mark: a paragraph of one line, and no sentence."""
+_TITLE = lazy_regex(
+    rf"[^\W\d].{{0,100}}{_OF_OVER}(?!\s(?:it|this|that|the|my|our|by|with|for)\b)"
+    rf"|{_OF_OVER}(?!\s(?:it|this|that|the|my|our|by|with|for)\b)",
+    re.IGNORECASE,
+)
+"""A title without a mark: a paragraph of one line, and no sentence about what solved something."""
 _PRESENT = lazy_regex(
     r"\W{0,4}(?:present|attendees|participants|anwesend\w*|teilnehm\w+|[\u53c2\u4e0e]\u4f1a\u4eba?\u5458?|\u51fa\u5e2d)"
     r"\W{0,4}[:\uff1a][^\d:]*[,;\u3001]\s?[^\W\d]",
