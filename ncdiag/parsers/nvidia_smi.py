@@ -9,6 +9,7 @@ values when the driver lost the GPU.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,6 +53,11 @@ _COMPUTE_MODES = {"Default": "Default", "E. Process": "Exclusive_Process", "Proh
 """The names that ``nvidia-smi -q`` prints in full."""
 _PROCESSES = re.compile(r"\s*\|\s+Processes:")
 """The table below that of the GPUs, behind which none is cut off."""
+_PROCESS = re.compile(
+    r"\s*\|\s+(?P<index>\d{1,3})\s+(?:(?:N/A|\d{1,2})\s+(?:N/A|\d{1,2})\s+)?(?P<pid>\d{1,10})\s+(?:M\+)?C(?:\+G)?\s+[^|]{1,80}?"
+    r"\s(?P<mib>\d{1,7})MiB\s*\|"
+)
+"""A process that computes, with the memory that it has on one GPU; the instances of MIG come before it since 450."""
 _NVML = re.compile(rf"(?={_NO_NVML}\s*$)Failed to initialize NVML: (?P<error>.{{2,80}}?)\s*$")
 _CUT, _ERROR = "...", "ERR!"
 
@@ -67,6 +73,7 @@ def parse(section: Section) -> Parsed:
     found: list[Observation] = []
     gpus: list[tuple[int, int, dict[str, Any]]] = []
     unread: list[int] = []
+    held: dict[int, dict[str, int]] = defaultdict(dict)
     for index, line in enumerate(section.lines):
         head, gpu, load, mig = _SMI.match(line), _GPU.match(line), _LOAD.match(line), _MIG.match(line)
         if head:
@@ -80,12 +87,17 @@ def parse(section: Section) -> Parsed:
             gpus[-1][2].update({"unreadable": _ERROR} if _BROKEN.match(line) else {})
         elif mig and gpus:
             gpus[-1][2].setdefault("mig", {"Enabled": True, "Disabled": False}.get(mig["mig"]))
+        elif process := _PROCESS.match(line):
+            held[int(process["index"])][process["pid"]] = int(process["mib"])
         elif refusal := _NVML.match(line):
             found.append(observe(section, index, "Host", nvml_error=refusal["error"]))
         elif line.strip()[:1] not in {"", "|", "+"} and not _gpu_list.NO_GPU.match(line):
             unread.append(index)
     cuda = next((told[1] for line in section.lines[:2] if (told := _CUDA.search(line))), None)
-    found += [observe(section, i, "Gpu", (number,), cuda=cuda, **fields) for i, number, fields in gpus]
+    found += [
+        observe(section, i, "Gpu", (number,), cuda=cuda, process_mib=held.get(number), **fields)
+        for i, number, fields in gpus
+    ]
     found += _gpu_list.none_found(section)
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=_is_whole(section, [n for _, n, _ in gpus]))
 

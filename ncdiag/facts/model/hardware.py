@@ -23,7 +23,8 @@ class Gpu(Fact, frozen=True, kw_only=True):
     ``sm_clock_mhz`` is the current clock of the processors, ``sm_clock_max_mhz`` the highest. ``slowdowns`` are the
     reasons that hold the clocks down now, in nvidia-smi's words. ``load_percent`` is the share of time in which a
     kernel ran on it, ``memory_activity_percent`` that in which its memory was read or written, ``power_watts`` is its
-    current power draw, ``memory_used_mib`` the memory in use, in MiB. ``nvlink_errors`` counts errors over all links
+    current power draw, ``memory_used_mib`` the memory in use, in MiB, ``process_mib`` that of each process that
+    computes on it, by its process id. ``nvlink_errors`` counts errors over all links
     since the driver was loaded, by kind (``replay``, ``recovery``, ``crc_flit``, ``crc_data``, ``ecc_data``).
 
     ``fabric_state`` and ``fabric_status`` are the state and the result of the registration with the NVLink fabric,
@@ -52,6 +53,7 @@ class Gpu(Fact, frozen=True, kw_only=True):
     nvlink_rates: tuple[float, ...] | None = None
     mig: bool | None = None
     memory_mib: int | None = None
+    process_mib: dict[str, int] | None = None
     compute_capability: str | None = None
     fabric_state: str | None = None
     pcie_gen: int | None = None

@@ -8,10 +8,9 @@ from ncdiag.facts.model.base import Fact
 
 RelationKind = Literal[
     "alone", "more-than-gpus", "fewer-tasks", "gpus-shared", "place-no-address", "place-is-path", "peer-elsewhere",
-    "bus-id-twice",
-    "ipc-across-hosts", "gids-start-late", "first-gid-link-local", "longer-than-limit", "at-resolver-interval",
-    "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes", "silent-nccl",
-    "port-without-lid", "port-without-manager", "lid-twice", "subnets-apart",
+    "bus-id-twice", "contexts-on-gpu0", "ipc-across-hosts", "gids-start-late", "first-gid-link-local",
+    "longer-than-limit", "at-resolver-interval", "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes",
+    "silent-nccl", "port-without-lid", "port-without-manager", "lid-twice", "subnets-apart",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
 ]  # fmt: skip
 
@@ -33,9 +32,9 @@ class Relation(Fact, frozen=True, kw_only=True):
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
     network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),
-    ``ipc-across-hosts`` (ranks of different hosts use a transport inside a host), ``gids-start-late`` (a GID table
-    without its first entries), ``first-gid-link-local`` (its first entry is link-local, and a later one has the
-    address).
+    ``contexts-on-gpu0`` (several processes of other GPUs have memory on GPU 0), ``ipc-across-hosts`` (ranks of
+    different hosts use a transport inside a host), ``gids-start-late`` (a GID table without its first entries),
+    ``first-gid-link-local`` (its first entry is link-local, and a later one has the address).
 
     About InfiniBand ports: ``port-without-lid`` (an active port has a LID that no port can have),
     ``port-without-manager`` (it names LID 0 as that of its subnet manager), ``lid-twice`` (one LID on two hosts, so

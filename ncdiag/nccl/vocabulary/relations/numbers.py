@@ -13,6 +13,8 @@ from ncdiag.facts.vocabulary.probes import lines_of
 _INSIDE = ("P2P", "SHM")
 """Beginnings of the names of transports that connect GPUs of one host."""
 _LINK_LOCAL = "fe80"
+_FOREIGN = 2
+"""The least ratio of the memory of a process on its own GPU to that of its context on another one."""
 _BOXED = frozenset({"cni", "container", "orchestrator"})
 """What people say of a job in a network namespace of its own."""
 _RDMA_FAILED = frozenset({"ib-completion-error", "ib-modify-qp-failed", "rdma-address-handle-failed", "rdma-cm-failed"})
@@ -30,6 +32,23 @@ def bus_id_twice(job: Job, view: View) -> Iterator[Relation]:
         if len(numbers) > 1 and not any(gpu.mig for gpu in (shown.gpus if shown else ())):
             text = f"ranks {numbers[0]} and {numbers[1]} on {host} both have the GPU with bus id {bus}"
             yield Relation(what="bus-id-twice", text=text, provenance=lines_of(ranks[:2]))
+
+
+def contexts_on_gpu0(job: Job, _view: View) -> Iterator[Relation]:
+    """Several processes that each have most of their memory on one GPU, and a smaller part of it on GPU 0.
+
+    One process on many GPUs (a model that is spread over them) and one process for each GPU are usual.
+    """
+    for host in job.hosts:
+        used: dict[str, dict[int, int]] = defaultdict(dict)
+        for gpu in host.gpus:
+            for pid, mib in (gpu.process_mib or {}).items():
+                used[pid][gpu.index or 0] = mib
+        on_two = [of for of in used.values() if len(of) == 2 and 0 in of]  # noqa: PLR2004  (GPU 0 and its own)
+        foreign = [of for of in on_two if _FOREIGN * of[0] < max(of.values())]
+        if len(foreign) > 1 and len({max(of) for of in foreign}) == len(foreign):
+            text = f"{len(foreign)} processes of other GPUs have memory on GPU 0 of {host.name}"
+            yield Relation(what="contexts-on-gpu0", text=text, provenance=lines_of(host.gpus[:1]))
 
 
 def ipc_across_hosts(job: Job, _view: View) -> Iterator[Relation]:
