@@ -88,6 +88,7 @@ _ERRORS = (
     "Value too large for defined data type", "Connection timed out",
 )  # fmt: skip
 """Texts of strerror that never say what a program merely looked up; others (ENOENT, ENOTTY, EEXIST) often do."""
+_ENDS = (*_ERRORS, *(f"{error}." for error in _ERRORS))
 _ERRNO = lazy_regex(rf"^[\w./-]{{2,200}}(?:\[\d+\])?: (?:[^\n]{{1,300}}: )?(?:{'|'.join(map(re.escape, _ERRORS))})\.?$")
 """What perror, error(3) and shells print: a program, what it did, and the text of the error (POSIX perror)."""
 _CODE = lazy_regex(
@@ -126,14 +127,15 @@ def find(text: str, context: Context) -> Found | None:
     text = text[:_LOOKED_AT]
     if context.level in _MILD_LEVELS or _MILD.match(text):
         return None
-    fails = _is_error(text) or (_SIGNS.stand_in(text) and (_KUBERNETES.match(text) is not None or _fails(text)))
+    fails = (text.endswith(_ENDS) and _is_error(text)) or (
+        _SIGNS.stand_in(text) and (_KUBERNETES.match(text) is not None or _fails(text))
+    )
     return Found("failure-words", "app", "fact", {}) if fails else None
 
 
 def _is_error(text: str) -> bool:
     """True for a line that ends with the text of an error number, in the form of perror."""
-    is_one = text.rstrip(". ").endswith(_ERRORS) and _ERRNO.match(text) is not None
-    return is_one and not (_GETS_BY.search(text) or is_mention(text))
+    return _ERRNO.match(text) is not None and not (_GETS_BY.search(text) or is_mention(text))
 
 
 def _fails(text: str) -> bool:
