@@ -81,7 +81,7 @@ def test_the_reports_on_all_fixtures_keep_to_it(project: Path, report: jsonschem
     taken = tenth(batches(project), lambda batch: f"{batch[0].parent.name}/{batch[0].name}")
     found = {str(batch[0]): faults(report, printed(ncdiag.triage(batch))) for batch in taken}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert len(found) > at_least(30)
+    assert len(found) >= at_least(30)
 
 
 def test_kept_reports_and_looks_at_machines_keep_to_it(project: Path, report: jsonschema.Draft202012Validator) -> None:
