@@ -6,10 +6,10 @@
 #
 # It reads the field "restart" of the report:
 #   restart                 the cause does not last: the job is requeued
-#   restart-without-hosts   the same without these hosts, which are added to those that the job excludes
+#   restart-without-hosts   Slurm does not change the hosts of a running job: the line to submit it without them is printed
 #   fix-first, or none      the job would fail again: nothing is done, and the reason is printed
-# Exit code: 0 if the job was requeued, 1 if a restart is not worth it, 2 if the report cannot be read. After MOST restarts
-# nothing is requeued. SCONTROL and PYTHON may be set in the environment.
+# Exit code: 0 if the job was requeued, 1 if a restart is not worth it, 2 if the report cannot be read, 3 if it has to be
+# submitted again without hosts. After MOST restarts nothing is requeued. SCONTROL and PYTHON may be set in the environment.
 MOST=${MOST:-3}
 SCONTROL=${SCONTROL:-scontrol}
 PYTHON=${PYTHON:-python3}
@@ -46,7 +46,8 @@ if [ "$word" = restart-without-hosts ]; then
     fi
     excluded=$("$SCONTROL" --oneliner show job "$SLURM_JOB_ID" | tr ' ' '\n' | sed -n 's/^ExcNodeList=//p')
     case $excluded in "" | "(null)") ;; *) hosts=$excluded,$hosts ;; esac
-    "$SCONTROL" update JobId="$SLURM_JOB_ID" ExcNodeList="$hosts" || exit 1
+    echo "ncdiag-requeue: submit it again: sbatch --exclude=$hosts ...: $reason" >&2
+    exit 3
 fi
-echo "ncdiag-requeue: requeued${hosts:+ (excluded hosts: $hosts)}: $reason" >&2
+echo "ncdiag-requeue: requeued: $reason" >&2
 exec "$SCONTROL" requeue "$SLURM_JOB_ID"

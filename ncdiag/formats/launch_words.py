@@ -252,8 +252,11 @@ def _counted_hosts(command: Command, value: str, words: list[str], position: int
     hosts: list[dict[str, Any]] = []
     at = position
     while value.isdecimal() and len(hosts) < min(int(value[:9]), MOST_HOSTS) and at < len(words):
+        counted = at + 1 < len(words) and words[at + 1].isdecimal()
         if words[at].isdecimal() or not _HOST.fullmatch(words[at]):
             return position
+        if hosts and "slots" in hosts[0] and not counted:
+            break  # fewer hosts than their number says: this is the program
         hosts.append({"name": words[at]})
         at += 1
         if at < len(words) and words[at].isdecimal():

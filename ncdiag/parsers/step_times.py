@@ -24,17 +24,26 @@ _VALUE = rf"(?:[ ]{{1,4}}|[ ]?[:=][ ]{{0,4}})(?P<value>{_TIME})(?:[ ]?(?P<unit>m
 _PAIR = rf"{_PART}{re.sub('[?]P<[a-z]+>', '?:', _VALUE)}"
 _BETWEEN = r"(?:[,;|][ ]{0,4}|[ ]{1,4}(?:[,;|][ ]{0,4})?)"
 _RANK = rf"\[?[Rr]ank[ =:#]?[ ]{{0,4}}\d{{1,6}}\]?:?(?i:{_BETWEEN}{_PAIR}){{1,8}}\s*$"
-_OF_STEP = rf"(?:(?:step|batch|iter)[ _])?[Tt]ime(?:/(?:step|iter|batch))?:?[ ]{{1,4}}{_TIME}(?:m?s)?"
-_OF_DATA = rf"[Dd]ata(?:[ _](?:[Tt]ime|load(?:ing)?))?:?[ ]{{1,4}}{_TIME}"
-_STEP = rf"(?:\S.{{0,160}}[ \]|])?{_OF_STEP}(?![\w.]).{{0,40}}?[ \t]{_OF_DATA}[ ]?(?:m?s)?(?:[ \t]|$)"
+_OF_STEP = rf"(?:(?:step|batch|iter)[ _])?[Tt]ime(?:/(?:step|iter|batch))?:?[ ]{{1,4}}{_TIME}(?:[ ]?m?s)?"
+_OF_DATA = rf"[Dd]ata(?:[ _](?:[Tt]ime|load(?:ing)?))?:?[ ]{{1,4}}{_TIME}(?:[ ]?m?s)?"
+_STEP = rf"(?:\S.{{0,160}}[ \]|])?{_OF_STEP}(?![\w.]).{{0,40}}?[ \t]{_OF_DATA}(?:[ \t]|$)"
 ANCHOR = rf"(?:{_RANK}|{_STEP})"
 SIGNS = ("rank", " data")
 FREQUENT = {" data": "the name that both programs print for the time that the next batch takes"}
 _PAIRS = re.compile(rf"(?P<part>{_PART}){_VALUE}", re.IGNORECASE)
+_SECONDS = {"s": 1.0, "ms": 1e-3}
+_IS_TIME = re.compile(
+    r"time|elapsed|fwd|forward|bwd|backward|comm|wait|sync|compute|all[-_]?reduce|all[-_]?gather|reduce[-_]?scatter",
+    re.IGNORECASE,
+)
+"""Names whose number is a time without a unit."""
 _NUMBER = re.compile(r"\[?[Rr]ank[ =:#]?[ ]{0,4}(\d{1,6})\]?:?")
 _STEP_TIMES = re.compile(
-    rf".*?{_OF_STEP.replace(_TIME, f'(?P<whole>{_TIME})')}(?![\w.]).{{0,40}}?[ \t]"
-    + _OF_DATA.replace(_TIME, f"(?P<data>{_TIME})")
+    ".*?"
+    + _OF_STEP.replace(_TIME, f"(?P<whole>{_TIME})").replace("m?s)", "(?P<of_whole>m?s))")
+    + r"(?![\w.]).{0,40}?[ \t]"
+    + _OF_DATA.replace(_TIME, f"(?P<data>{_TIME})").replace("m?s)", "(?P<of_data>m?s))")
+    + r"(?=[ \t]|$)"
 )
 
 
@@ -47,6 +56,8 @@ class _Times(Reading):
         rest = found[0][number.end() :] if number else ""
         for part in _PAIRS.finditer(rest):
             name = " ".join(part["part"].split())
+            if part["unit"] is None and not _IS_TIME.search(name):
+                continue  # a counter: step 100, batch 32, params 250000
             self.observe(
                 "StepPart", tool="the log", part=name, sort=sort_of(name), value=float(part["value"]),
                 unit=part["unit"] or "", rank=int(number[1]) if number else None,
@@ -57,8 +68,11 @@ class _Times(Reading):
         told = _STEP_TIMES.match(found[0])
         if told is None:
             return False
+        whole, data = (float(told[name]) * _SECONDS[told[f"of_{name}"] or "s"] for name in ("whole", "data"))
+        if data > whole:
+            return False  # a number of samples, or of tokens
         self.observe(
-            "StepPart", tool="the log", part="data", sort="data", value=float(told["data"]), whole=float(told["whole"]),
+            "StepPart", tool="the log", part="data", sort="data", value=data, whole=whole,
             unit="s",
         )  # fmt: skip
         return True

@@ -102,7 +102,7 @@ def found(text: str) -> set[str]:
         ("$ mpirun -np 8 -x HIP_VISIBLE_DEVICES=0,1,2,3 ./all_reduce_perf -g 1", "more-than-gpus"),
         ("$ docker run --gpus 2 --rm img torchrun --nproc_per_node=8 t.py", "more-than-gpus"),
         (f"$ mpirun -np 4 ./all_reduce_perf -g 2\n{LISTED}", "more-than-gpus"),
-        ("$ srun -N 2 -n 8 --ntasks-per-node=8 python t.py", "fewer-tasks"),
+        ("$ sbatch -N 2 -n 8 --ntasks-per-node=8 t.sh", "fewer-tasks"),
         ("#SBATCH --ntasks=1\n#SBATCH --ntasks-per-node=2\nsrun python t.py", "fewer-tasks"),
         # programs of one job
         (f"{SERVED}$ accelerate launch --num_processes 2 t.py\n{MISUSED}", "gpus-shared"),
@@ -166,6 +166,7 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         "$ CUDA_VISIBLE_DEVICES=0,1,2,3 torchrun --nproc_per_node=4 t.py",
         "$ mpirun -np 16 --hostfile hosts -x CUDA_VISIBLE_DEVICES=0,1,2,3 ./all_reduce_perf -g 1",
         "$ docker run --gpus all --rm img torchrun --nproc_per_node=8 t.py",
+        "$ srun -N 1 -n 4 --ntasks-per-node=8 python t.py",
         "$ srun -N 2 -n 16 --ntasks-per-node=8 python t.py",
         "#SBATCH --ntasks=8\n#SBATCH --ntasks-per-node=4\nsrun python t.py",
         "$ srun -N 2 --ntasks-per-node=8 python t.py",

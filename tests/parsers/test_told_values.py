@@ -37,6 +37,9 @@ def test_variables_that_are_said_to_be_set_are_settings(sentence: str, given: di
         "You could use NCCL_P2P_DISABLE=1 there.",
         "We use a variable such as NCCL_P2P_DISABLE=1.",
         "We use x=1 and NCCL=2.",
+        "We have no NCCL_IB_DISABLE=1 anywhere.",
+        "In our environment: NCCL_IB_DISABLE=1 is forbidden.",
+        "They use NCCL_IB_DISABLE=1 in the other team's cluster.",
     ],
 )
 def test_what_is_asked_tried_or_supposed_is_no_setting(sentence: str) -> None:
@@ -50,7 +53,7 @@ def test_what_is_asked_tried_or_supposed_is_no_setting(sentence: str) -> None:
         ("The fabric was gone for 30 s when the spine failed over.", 30),
         ("After a link flap of 12 seconds the training died.", 12),
         ("There was an outage of the leaf switch for 2 minutes.", 120),
-        ("A 20-second network interruption ends every job.", 20),
+        ("A 20-second network interruption ended the job.", 20),
         ("交换机重启，链路中断了 19 秒", 19),
     ],
 )
@@ -67,6 +70,12 @@ def test_the_length_of_an_outage_is_read(sentence: str, seconds: float) -> None:
         "The network takes 30 s to start.",
         "The link was down.",
         "Each step lasts 3 seconds.",
+        "The switch was rebooted 10 minutes ago.",
+        "The switches were restarted 3 min before the job started.",
+        "A switch reboots in 5 minutes.",
+        "The port flaps every 45 minutes on another cluster.",
+        "The network was never down for 30 seconds.",
+        "The port flaps, the cable has 2 m.",
     ],
 )
 def test_other_lengths_are_no_outage(sentence: str) -> None:

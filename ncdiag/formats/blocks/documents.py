@@ -24,9 +24,9 @@ _INSTRUCTS = lazy_regex(
     r"|can|may|must|should|need|see|get|want)\b"
     r"|\b(?:means|tells|says|shows|prints)\sthat\b|\b(?:in\sthis\s(?:tutorial|guide|lesson|section|chapter))\b"
     r"|\b(?:shall|must)\s(?:not\s)?[a-z]+\b|\bis\s(?:fatal|harmless)\sif\b|\blines?\ssuch\sas\b|^\W*example\b"
-    r"|\b(?:wenn|falls|sobald|bedeutet|zust\u00e4ndig)\b|\bdiese[ms]\s(?:kapitel|abschnitt)\b|\bvorgehen:"
-    r"|\b(?:muss|m\u00fcssen|sollten?|d\u00fcrfen|darf|k\u00f6nnen|kann)\s(?!nicht\b).{1,60}\swerden\b"
-    r"|\b(?:ist|sind)\s.{1,50}\szu\s\w+en\b"
+    r"|\b(?:falls|sobald|bedeutet|zust\u00e4ndig)\b|\bdiese[ms]\s(?:kapitel|abschnitt)\b|\bvorgehen:"
+    r"|\b(?:muss|m\u00fcssen|sollten?|d\u00fcrfen|darf|k\u00f6nnen|kann)\s(?!.{0,60}\bnicht\b).{1,60}\swerden\b"
+    r"|\b(?:ist|sind)\s(?!hier\b).{1,50}\szu\s\w+en\b"
     r"|\b\d+\spoints\b|\b(?:typical|usual"
     r"|possible|common)\s(?:reasons|causes)\b|\blooks?\slike\sthis\b|\bexit\sstatus\b"
     r"|\u5982\u679c|\u9700\u8981|\u8bf7\u5148|\u53ef\u4ee5|\u6267\u884c|\u8bbe\u7f6e|\u8fd0\u884c|\u6ce8\u610f|\u901a\u5e38|\u5e38\u89c1|\u5f80\u5f80|\u4e0b\u9762|\u603b\u7ed3|\u6709\u65f6|\u89e3\u51b3\u65b9\u5f0f",

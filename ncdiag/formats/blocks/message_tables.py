@@ -30,14 +30,16 @@ _KEYED = lazy_regex(r"\s*\"?[A-Za-z][\w-]{0,40}(?:\.[\w-]{1,40}){1,6}\"?\s{0,4}[
 _PLACE = lazy_regex(r"\{\w{0,30}\}|%(?:\(\w{1,30}\))?[sd]\b")
 """Where the program puts a value into a message."""
 _GETTEXT = lazy_regex(r"(?:msgid|msgstr|msgctxt|msgid_plural)(?:\[\d\])? \"|\"")
-_KEYS, _TRANSLATED = 3, 2
+_KEYS, _TRANSLATED, _SHARE = 3, 2, 6
+"""Least numbers of keys and of translations; at least one message of so many has a place for a value."""
 
 
 def catalogues(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Messages below their keys, at least one with a place for a value, and those below ``msgid`` of gettext."""
+    """Messages below their keys, of which several have a place for a value, and those below ``msgid`` of gettext."""
     for first, last in stretches(index for index, line in enumerate(lines) if _KEYED.match(line[:_LONGEST])):
         block = lines[first : last + 1]
-        if len(block) >= _KEYS and any(_PLACE.search(line[:_LONGEST]) for line in block):
+        placed = sum(_PLACE.search(line[:_LONGEST]) is not None for line in block)
+        if len(block) >= _KEYS and placed > 1 and _SHARE * placed >= len(block):
             yield first, last
     if sum(line.startswith("msgid ") for line in lines) >= _TRANSLATED:
         yield from stretches(index for index, line in enumerate(lines) if _GETTEXT.match(line[:_LONGEST]))

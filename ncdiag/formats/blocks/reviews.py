@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.stretches import end_of_paragraph
+from ncdiag.formats.line_kinds import is_printed
 
 _LONGEST = 400
 _PLACE = lazy_regex(
@@ -30,7 +31,8 @@ def reviews(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         return
     near = range(max(0, places[0] - _APART), min(len(lines), places[-1] + _APART))
     decided = [index for index in near if _DECIDED.match(lines[index][:_LONGEST])]
-    if decided:
+    between = lines[places[0] : max(places[-1], decided[-1])] if decided else ()
+    if decided and not any(is_printed(line) and not _PLACE.match(line) for line in between):
         first = min(places[0], decided[0])
         while first > 0 and lines[first - 1].strip():
             first -= 1

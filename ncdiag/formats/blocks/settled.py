@@ -19,7 +19,7 @@ from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title
 
 _LONGEST = 2000
 _ENDED = (
-    r"(?:closed|resolved|done|fixed|solved|geschlossen|gel\u00f6st|erledigt|behoben"
+    r"(?:closed|resolved|fixed|solved|geschlossen|gel\u00f6st|erledigt|behoben"
     r"|\u5df2(?:\u5173\u95ed|\u89e3\u51b3|\u4fee\u590d))"
 )
 _FIELD = lazy_regex(
@@ -32,7 +32,7 @@ _FIELD = lazy_regex(
 """The field of a ticket or a report that says it is closed."""
 _REOPENED = lazy_regex(r"re-?open|wieder\s?er\u00f6ffnet|\u91cd\u65b0\u6253\u5f00", re.IGNORECASE)
 _OF_OVER = (
-    r"(?:\ball[- ]clear\b|\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b|\brestored\b"
+    r"(?:\ball[- ]clear\b|(?<!be )(?<!not )\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b"
     r"|\bentwarnung\b|\bbehoben\b|\bgel\u00f6st\b|\bwieder (?:in ordnung|verf\u00fcgbar)\b"
     r"|\u590d\u76d8|(?:\u5df2|\u6062\u590d)(?:\u5904\u7406|\u4fee\u590d|\u89e3\u51b3|\u6062\u590d|\u901a\u77e5|\u6b63\u5e38)"
     r"|(?:\u5904\u7406|\u4fee\u590d)(?:\u5b8c\u6bd5|\u5b8c\u6210))"
@@ -43,6 +43,12 @@ _HEADING = lazy_regex(
     r"|(?:resolved|behoben)\s[-\u2013]\s",
     re.IGNORECASE,
 )
+_TROUBLE = lazy_regex(
+    r"\b(?:my|our|hangs?|hung|stuck|crash\w*|fail(?:s|ed|ing)?|dies|died|slow|cannot|can't|could|unable|errors?)\b"
+    r"|[\u6211]|\u5361\u4f4f|\u5d29\u6e83|\u62a5\u9519",
+    re.IGNORECASE,
+)
+"""Words of a person who has a trouble, whatever else the title says: ``it hangs after the problem was resolved``."""
 _LIST = lazy_regex(r"(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$", re.IGNORECASE)
 """The heading of a list of what is over."""
 _TITLE = lazy_regex(
@@ -64,6 +70,10 @@ _LEADS = lazy_regex(r"\d{1,2}:\d\d\s|[A-Z]{2,6}-\d{1,6}\s")
 """The time or the number of a ticket with which an item of a report may begin."""
 _ROW = lazy_regex(r"\|(?:[^|]{1,400}\|){2,8}\s*$")
 """A row of a table in Markdown."""
+_FAILED = lazy_regex(r"\[?[Rr]ank ?\d+\]?: |NVRM: |NCCL (?:WARN|INFO|error)|(?:Error|Exception): |CUDA error|\bXid\b")
+"""A failure as a program prints it."""
+_WEAK = lazy_regex(r"\b(?:gone|cleaned|clean|done|closed|closing|quiet|passed)\b", re.IGNORECASE)
+"""Words that may as well be the effect of a failure (``the process is gone``) as its end."""
 _SHORT, _WIDE = 30, 120
 _STOPS = frozenset(".!?,;:\u3002\uff01\uff1f")
 _INDENT = frozenset(" \t")
@@ -77,7 +87,7 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     forms = (_FIELD, _SUBJECT, _HEADING)
     for index, end in _heads(lines, lambda at, line: at in titles or any(form.match(line) for form in forms)):
         if index in titles or _HEADING.match(lines[index]):
-            if not is_open(lines[index]):
+            if not (is_open(lines[index]) or _TROUBLE.search(lines[index])):
                 yield index, _last(lines, index, _end_of_section(lines, index, end))
             continue
         first, last = _paragraph(lines, index)
@@ -122,7 +132,8 @@ def outcomes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         if any(form(lines[index]) for form in (is_item, _LEADS.match, _ROW.match)):
             while last + 1 < len(lines) and _continues(lines[last + 1]):
                 last += 1
-            if has_outcome(" ".join(line.strip()[:_LONGEST] for line in lines[index : last + 1])):
+            item = " ".join(line.strip()[:_LONGEST] for line in lines[index : last + 1])
+            if has_outcome(_WEAK.sub(" ", item) if _FAILED.search(item) else item):
                 yield index, last
         index = last + 1
 

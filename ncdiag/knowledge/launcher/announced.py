@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import FAILURES, Event, Fact, Job
@@ -13,6 +14,7 @@ from ncdiag.facts.vocabulary.outcome import place, went_on
 from ncdiag.knowledge.launcher.starts import starts, wrong_host_number
 
 ANNOUNCED = "rank-announced"
+_NUMBER = lazy_regex(r"\d{1,9}")
 _COUNTS = {"RANK": "WORLD_SIZE", "NODE_RANK": "NNODES", "LOCAL_RANK": "LOCAL_WORLD_SIZE"}
 """Variables with the number of a process or node, and those with the number of all."""
 
@@ -38,7 +40,9 @@ def misnumbered(job: Job, view: View) -> tuple[Event, ...]:
 
 def _given(job: Job) -> Iterator[tuple[Fact, str]]:
     """Numbers that the environment or a program gives to a process, and that are not below the number of all."""
-    numbers = {(setting.host, setting.name): setting for setting in job.settings if (setting.text or "").isdecimal()}
+    numbers = {
+        (setting.host, setting.name): setting for setting in job.settings if _NUMBER.fullmatch(setting.text or "")
+    }
     for (host, name), setting in numbers.items():
         total = numbers.get((host, _COUNTS.get(name, "")))
         if total is not None and int(setting.text or 0) >= int(total.text or 0) > 0:

@@ -92,16 +92,16 @@ def _spread(parts: Sequence[StepPart]) -> StepAccount | None:
 
 
 def _is_apart(part: str) -> bool:
-    """True for a timer of the start, of a checkpoint, or of batches that some ranks load for others."""
-    return part.endswith("setup") or "checkpoint" in part or part == "batch-generator"
+    """True for a timer of the start, of a checkpoint, of batches that some ranks load, or with a collective in it."""
+    return part.endswith("setup") or any(word in part for word in ("checkpoint", "batch-generator", "clip", "unscale"))
 
 
 def _data(parts: Sequence[StepPart]) -> StepAccount | None:
-    """The share of the data in the steps after the first, which always waits for its data."""
+    """The usual share of the data in a step; the first steps of a run and of each epoch wait for their data."""
     steps = [one for one in parts if one.sort == "data" and one.rank is None and one.whole]
     if len(steps) < 2:  # noqa: PLR2004  (the first and another)
         return None
-    data, whole = fmean(one.value for one in steps[1:]), fmean(one.whole or 0.0 for one in steps[1:])
+    data, whole = median(one.value for one in steps[1:]), median(one.whole or 0.0 for one in steps[1:])
     text = f"loading the data takes {data:.3g} of {whole:.3g} {steps[0].unit} of a step"
     return _account("data", text, steps[1], share=min(data / whole, 1.0))
 

@@ -7,7 +7,9 @@ import re
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 
-_LENGTH = r"(?P<number>\d{1,4}(?:\.\d)?)[\s-]?(?P<unit>sec(?:ond)?s?|s|min(?:ute)?s?|m|秒|分钟)(?![A-Za-z/])"
+_LENGTH = (
+    r"(?P<number>\d{1,4}(?:\.\d)?)[\s-]?(?P<unit>sec(?:ond)?s?|s|min(?:ute)?s?|秒|分钟)(?![A-Za-z/]|\sago\b|\sbefore\b)"
+)
 _PART = (
     r"(?:(?:links?|ports?|switch(?:es)?|leaf|leaves|spines?|fabric|networks?|uplinks?|rails?|cables?|subnet\smanager|sm|path"
     r"|connectivity)\b|链路|端口|交换机|网络)"
@@ -23,7 +25,12 @@ _OUTAGE = lazy_regex(
     r"(?:outages?|interruptions?|blips?|flaps?|failovers?)\b",
     re.IGNORECASE,
 )
-_SUPPOSED = lazy_regex(r"\b(?:if|would|could|may|might|should)\b|如果|要是", re.IGNORECASE)
+_SUPPOSED = lazy_regex(
+    r"\b(?:if|would|could|may|might|should|not|never|no|every|each|another|last|works?|within|before|ago|lab|ping)\b|n't\b"
+    r"|\bin\s(?:about\s)?\d|\bafter\s\d|如果|要是|没有",
+    re.IGNORECASE,
+)
+"""Words of a sentence that supposes an outage, denies it, or is about another one."""
 _MINUTE = 60.0
 
 

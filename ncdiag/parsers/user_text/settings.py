@@ -8,14 +8,14 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 
 _PRESENT = lazy_regex(
-    r"\b(?:we|i|our\s\w+|the\s(?:job|script|jobs|image|container|pods?|launcher)|it|they|all\s(?:nodes|hosts|ranks))\s"
+    r"\b(?:we|i|our\s\w+|the\s(?:job|script|jobs|image|container|pods?|launcher)|it|all\s(?:nodes|hosts|ranks))\s"
     r"(?:\w+\s)?(?:have|has|use|uses|set|sets|run\swith|runs\swith|launch\swith|start\swith|export|exports)\b"
     r"|\b(?:is|are)\s(?:already\s|currently\s|also\s)?(?:set|exported|in\suse)\b|\bin\s(?:my|our|the)\senv(?:ironment)?\b"
     r"|\b(?:env(?:ironment)?(?:\svariables?)?|settings|variables)\b[^.;]{0,30}:",
     re.IGNORECASE,
 )
 _OTHERWISE = lazy_regex(
-    r"\b(?:if|when|whether|try|tried|should|could|would|without|not|n't|never|before|removed?|unset|instead|works?|helps?"
+    r"\b(?:no|forbidden|they|their|other|others|another|if|when|whether|try|tried|should|could|would|without|not|n't|never|before|removed?|unset|instead|works?|helps?"
     r"|e\.g\.|such\sas|like|until|once|after|can|cannot)\b",
     re.IGNORECASE,
 )

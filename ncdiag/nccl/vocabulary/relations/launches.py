@@ -22,6 +22,8 @@ _GPU_LAUNCHERS = frozenset({
     "torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate launch",
 })  # fmt: skip
 """Launchers whose processes each use a GPU, as a rule."""
+_ALLOCATING = frozenset({"sbatch", "salloc"})
+"""A step of srun may be smaller than its job on purpose."""
 _SLURM = frozenset({"srun", "sbatch", "salloc"})
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
 _GPUS_EACH = re.compile(r"\s-(?:g|-ngpus)[ =](\d{1,3})\b")
@@ -135,9 +137,9 @@ def fewer_tasks(job: Job, _view: View) -> Iterator[Relation]:
     """
     for launch in job.launches:
         each, total = launch.nproc_per_node, launch.np
-        if launch.program not in _SLURM or not each or not total:
+        if launch.program not in _ALLOCATING or not each or not total:
             continue
-        nodes = launch.nnodes or -(-total // each)
+        nodes = launch.nnodes or 1
         if total < each * nodes:
             text = f"{launch.program} starts {total} tasks, and {each} on each of {nodes} nodes would be {each * nodes}"
             yield Relation(what="fewer-tasks", text=text, provenance=lines_of([launch]))

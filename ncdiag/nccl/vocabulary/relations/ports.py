@@ -44,10 +44,11 @@ def lid_twice(job: Job, _view: View) -> Iterator[Relation]:
     Two pods of one machine see the same device, with one GUID; rails may be subnets of their own, with the same LIDs.
     """
     guids = {(hca.host, hca.name): hca.node_guid for host in job.hosts for hca in host.hcas if hca.node_guid}
-    for one, other in combinations((port for port in _ports(job) if port.lid and port.sm_lid), 2):
-        same = (one.hca, one.number, one.lid, one.sm_lid) == (other.hca, other.number, other.lid, other.sm_lid)
+    first: dict[tuple[object, ...], Port] = {}
+    for other in (port for port in _ports(job) if port.lid and port.sm_lid):
+        one = first.setdefault((other.hca, other.number, other.lid, other.sm_lid), other)
         own = {guids.get((port.host, port.hca)) for port in (one, other)}
-        if same and one.host != other.host and len(own - {None}) > 1:
+        if one.host != other.host and len(own - {None}) > 1:
             text = f"{one.hca} on {one.host} and on {other.host} both have LID {one.lid}, so they are in two subnets"
             yield Relation(what="lid-twice", text=text, provenance=lines_of([one, other]))
             return
