@@ -125,8 +125,8 @@ def _explained(of: Candidate, basis: Basis) -> float:
 
 
 def _floor(of: Candidate, _: Basis) -> float:
-    """It reports a failure that no specific rule knows, so that any suspect with evidence comes first."""
-    return -3.0 if of.finding is not None and of.rule.floor else 0.0
+    """It reports a failure that no specific rule knows."""
+    return -2.0 if of.finding is not None and of.rule.floor else 0.0
 
 
 def _echo(of: Candidate, basis: Basis) -> float:
