@@ -58,10 +58,11 @@ FAMILIES = (
 )  # fmt: skip
 """NVIDIA: compute capabilities (developer.nvidia.com/cuda-gpus); GPUDirect RDMA on data-center and RTX professional
 GPUs alone (docs.nvidia.com/cuda/gpudirect-rdma); MIG on A30, A100 and later data-center GPUs and RTX PRO
-(docs.nvidia.com/datacenter/tesla/mig-user-guide); NVLink of the data sheets; NVLink SHARP from NVSwitch 3 on (NCCL user
-guide, NCCL_NVLS_ENABLE). AMD: targets of LLVM (rocm.docs.amd.com/en/latest/reference/gpu-specs.html); xGMI on GPUs of
-CDNA alone (Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c, amdgpu_discovery.c), of which MI210 and older cards have it by
-a bridge at most, and MI250 and later on their board. Both checked on 2026-11-29."""
+(docs.nvidia.com/datacenter/tesla/mig-user-guide); NVLink of the data sheets; NVLink SHARP from NVSwitch 3 on (NCCL
+user guide, NCCL_NVLS_ENABLE). AMD: targets of LLVM (rocm.docs.amd.com/en/latest/reference/gpu-specs.html); the driver
+enables xGMI on Vega 20 and CDNA (Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c) and in some releases on Navi 21 (nv.c),
+never on RDNA 3 and 4. MI210 and older cards need a bridge for it, MI250 and later have it on their board (data
+sheets). Checked on 2026-11-29."""
 
 
 @functools.lru_cache(maxsize=256)

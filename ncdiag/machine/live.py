@@ -118,7 +118,7 @@ def _refusal(place: Path, error: OSError) -> str:
     try:
         owner, status = place.stat().st_uid, (place / "status").read_text(errors="replace")
     except OSError:
-        return "there is no such process"
+        return "no process has this number"
     fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     if fields.get("State", "").strip().startswith("Z"):
         parent = fields.get("PPid", "").strip()

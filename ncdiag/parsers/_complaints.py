@@ -52,7 +52,7 @@ _BRIEF = lazy_regex(
 )
 """A sentence of the fewest words about what hangs or is slow, as people put it above a log."""
 _TITLE, _SIGNS = 60, 8
-"""The longest such sentence, and in a script of its own."""
+"""Maximum length of such a sentence, and of one in a script other than Latin."""
 _PLAIN = lazy_regex(
     r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s){0,2}work(?:ing)?\b|\beach\sother\b"
     r"|\bwork(?:s|ed|ing)?\s(?:\w+\s){0,3}(?:on|with|in)\s(?:\w+\s)?single\b"
@@ -211,7 +211,7 @@ def is_sentence(line: str, text: str) -> bool:
 
 
 def _is_brief(text: str) -> bool:
-    """True if the text is no more than that something hangs or is slow."""
+    """True if the text says only that something hangs or is slow."""
     if len(text) <= _SIGNS and SCRIPT.match(text):
         return _languages.complaint(text) in _SURE
     is_more = " " in text or not text.isalpha()  # one word alone may be anything: a cell, a state

@@ -238,14 +238,14 @@ class Collector:
         if context.process_group:
             fields["process_group"] = context.process_group
         shown = text[:400]
-        told = tuple(sorted((k, str(v)) for k, v in fields.items()))
-        key = found.event, found.origin, rank, host, shown, told, index if found.event in _APART else None
+        values = tuple(sorted((k, str(v)) for k, v in fields.items()))
+        key = found.event, found.origin, rank, host, shown, values, index if found.event in _APART else None
         held = self._events.get(key)
         if held is not None:
             self._events[key] = msgspec.structs.replace(held, fields={**held.fields, "count": held.fields["count"] + 1})
             self._row = []
             return
-        self._continue_row(key, [found.event, rank, host, told])
+        self._continue_row(key, [found.event, rank, host, values])
         peer = next((fields[name] for name in _PEERS if name in fields), None)
         self._events[key] = observe(
             self._section, index, "Event", host=self._section.host or host, event=found.event, origin=found.origin,
@@ -256,7 +256,7 @@ class Collector:
         self._others += _facts(self._section, index, found, context)
 
     def _continue_row(self, key: tuple[Any, ...], alike: list[Any]) -> None:
-        """Take a new event; of a row by which a server answers with the same values, keep the first and the last."""
+        """Take a new event; of consecutive answers of a server with the same values, keep the first and the last."""
         if alike[0] != _ANSWERS:
             self._row = []
         elif self._alike == alike and self._row:

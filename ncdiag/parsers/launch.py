@@ -119,7 +119,7 @@ def parse(section: Section) -> Parsed:
     text = " ".join(_unbroken(lines)).lstrip("+ ")
     place = section.span(0) if section.lines else span(section.source, section.first_line, text)
     found = list(_commands(text))
-    observations = [o for command in found for o in _observations(section, place, command, text, cut_behind(lines))]
+    observations = [o for command in found for o in _observations(section, place, command, text, cut_after(lines))]
     unread = () if found else tuple(i for i, line in enumerate(section.lines) if line.strip())
     return Parsed(observations=tuple(observations), unread=unread)
 
@@ -141,7 +141,7 @@ def quoted(section: Section, index: int) -> list[Observation]:
     return found
 
 
-def cut_behind(lines: Sequence[str]) -> str:
+def cut_after(lines: Sequence[str]) -> str:
     """The last word of the first line whose backslash is not its last character: there the shell ends the command.
 
     Empty where each backslash is the last one.
@@ -220,7 +220,7 @@ def _observations(section: Section, place: Span, command: Command, text: str, cu
     fields: dict[str, Any] = {
         "program": command.program,
         "text": text[:_TEXT],
-        "cut_behind": cut or None,
+        "cut_after": cut or None,
         **command.fields,
     }
     if section.host:

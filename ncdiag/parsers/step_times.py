@@ -65,16 +65,13 @@ class _Times(Reading):
 
     def of_step(self, found: re.Match[str]) -> bool:
         """``step 100 time/step 2.51s data 1.88s``."""
-        told = _STEP_TIMES.match(found[0])
-        if told is None:
+        times = _STEP_TIMES.match(found[0])
+        if times is None:
             return False
-        whole, data = (float(told[name]) * _SECONDS[told[f"of_{name}"] or "s"] for name in ("whole", "data"))
+        whole, data = (float(times[name]) * _SECONDS[times[f"of_{name}"] or "s"] for name in ("whole", "data"))
         if data > whole:
             return False  # a number of samples, or of tokens
-        self.observe(
-            "StepPart", tool="the log", part="data", sort="data", value=data, whole=whole,
-            unit="s",
-        )  # fmt: skip
+        self.observe("StepPart", tool="the log", part="data", sort="data", value=data, whole=whole, unit="s")
         return True
 
 

@@ -122,7 +122,7 @@ def test_the_environment_of_another_process(ncdiag: Callable[..., subprocess.Com
     assert "hunter2" not in repr(seen)
     done = ncdiag("check", "--pid", str(child.pid))
     assert done.returncode == 2
-    assert b"there is no such process" in done.stderr
+    assert b"no process has this number" in done.stderr
 
 
 def test_a_zombie_is_called_one(ncdiag: Callable[..., subprocess.CompletedProcess[bytes]]) -> None:

@@ -42,7 +42,7 @@ def test_the_work_grows_with_the_text(kind: str) -> None:
 
 
 CALLS, MORE = 500, {"access log": 800, "sbatch": 850, "launch lines": 1300, "progress": 700, "sacct": 600}
-"""Calls for a line of a long text: more where each line is a fact of its own, and after texts that fill caches."""
+"""Calls for a line of a long text: more where each line is a separate fact, and after texts that fill caches."""
 
 
 @pytest.mark.sweep

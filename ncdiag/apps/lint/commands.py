@@ -8,9 +8,7 @@ from typing import Any
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Finding, Started
 from ncdiag.apps.lint.nesting import launches
-
-_ALLOCATING = {"sbatch", "salloc"}
-"""A step of srun may be smaller than its job on purpose."""
+from ncdiag.facts.vocabulary.launches import starts_fewer_tasks
 
 
 def check(document: Document) -> Iterator[Finding]:
@@ -25,8 +23,7 @@ def check(document: Document) -> Iterator[Finding]:
 
 
 def _few_tasks(launch: dict[str, Any]) -> Iterator[Finding]:
-    """A number of tasks for Slurm below that on each node times the nodes: the smaller one is started."""
-    each, total, nodes = (launch.get(name) for name in ("nproc_per_node", "np", "nnodes"))
-    if launch.get("program") in _ALLOCATING and each and total and total < each * (nodes or 1):
+    total, each, nodes = (launch.get(name) for name in ("np", "nproc_per_node", "nnodes"))
+    if starts_fewer_tasks(str(launch.get("program")), total, each, nodes):
         what = f"The number of tasks is {total}: with --ntasks, --ntasks-per-node={each} is only a maximum"
         yield finding("tasks-too-few", launch["_place"], what=what)

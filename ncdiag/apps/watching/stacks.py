@@ -38,7 +38,7 @@ _AT_ONCE = 8
 _MOST = 256
 """Maximum number of processes whose stacks are taken."""
 _THREADS = 2000
-"""Number of threads above which it is said: reading the stacks of some thousands takes longer than the limit."""
+"""Number of threads from which the note gives it: py-spy may not finish within the limit."""
 _REFUSED = ("Permission", "Operation not permitted", "os error 1)", "os error 13)")
 
 
@@ -187,7 +187,7 @@ def _why(ran: Ran, py_spy: str, yama: Path) -> str:
 
 
 def _crowded(place: Path) -> str:
-    """The number of threads of a process that has so many that py-spy may fail on them; else empty."""
+    """A note with the number of threads where py-spy may fail because of it; empty for fewer threads."""
     with contextlib.suppress(OSError):
         found = re.search(r"^Threads:\s*(\d+)$", (place / "status").read_text(errors="replace"), re.MULTILINE)
         if found is not None and int(found[1]) > _THREADS:

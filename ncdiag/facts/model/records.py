@@ -28,7 +28,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     are the hosts that DeepSpeed selects from its file, or leaves out. ``gpus_per_node`` is the number requested from
     Slurm.
 
-    ``cut_behind`` is the last word of the first line whose backslash is followed by a blank: the shell ends the command
+    ``cut_after`` is the last word of the first line whose backslash is followed by a blank: the shell ends the command
     there.
 
     ``executable`` is the program that the innermost launcher starts, or the program that runs ``script``: an
@@ -47,7 +47,7 @@ class Launch(Fact, frozen=True, kw_only=True):
 
     program: str
     text: str
-    cut_behind: str = ""
+    cut_after: str = ""
     host: HostName | None = None
     np: int | None = None
     hosts: tuple[LaunchHost, ...] = ()

@@ -19,11 +19,11 @@ class Relation(Fact, frozen=True, kw_only=True):
     """A relation between read facts (`ncdiag.nccl.vocabulary.relations`); ``text`` says it with names and numbers.
 
     ``what``, about the launch: ``alone`` (each process of one command printed a result, so each ran alone),
-    ``more-than-gpus`` (more processes on a host than GPUs that they may use), ``fewer-tasks`` (Slurm is told fewer
-    tasks than its nodes times those on each), ``gpus-shared`` (two programs that run at the same time may use the same
-    GPU), ``place-no-address`` (the place where the ranks meet cannot be an address), ``place-is-path`` (the same for a
-    path, as a start-up file of the shell prints one), ``silent-nccl`` (NCCL's log is on, and the output of a job that
-    hangs has no line of it).
+    ``more-than-gpus`` (more processes on a host than visible GPUs), ``fewer-tasks`` (Slurm starts fewer tasks than
+    nodes times tasks per node), ``gpus-shared`` (two programs that run at the same time may use the same GPU),
+    ``place-no-address`` (the place where the ranks meet cannot be an address), ``place-is-path`` (the same for a path,
+    as a start-up file of the shell prints one), ``silent-nccl`` (NCCL's log is on, and the output of a job that hangs
+    has no line of it).
 
     About who meets: ``says-alone`` (each process of one command announces rank 0 of 1), ``others-not-started`` (the
     ranks meet on the host itself, and others did not come), ``one-side-started`` (the launcher is shown on some hosts

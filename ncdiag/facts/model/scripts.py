@@ -15,8 +15,8 @@ class ScriptFault(Fact, frozen=True, kw_only=True):
     create the group), ``skipped-step`` (a rank skips a step depending on its data), ``one-gpu`` (all processes use one
     GPU), ``gpu0-context`` (all processes have a context on GPU 0), ``local-rank-as-rank`` (the local rank is used as
     the rank), ``fixed-rank`` (all processes use the same rank), ``world-size`` (another number of ranks than is
-    started), ``rank-outside`` (a rank that is not below the number of ranks), ``own-place`` (each process has a place
-    to meet of its own: a free port, its own host), ``unguarded-spawn`` (workers are spawned while the program is
+    started), ``rank-outside`` (a rank that is not below the number of ranks), ``own-place`` (each process chooses its
+    own rendezvous address: a free port, its own host), ``unguarded-spawn`` (workers are spawned while the program is
     imported), ``cuda-before-fork`` (CUDA is used in a process that forks afterwards).
 
     ``call`` is the function that is called, without its arguments. ``one_host``: do several of its processes run on one

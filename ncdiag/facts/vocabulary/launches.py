@@ -67,3 +67,16 @@ def container_shm_bytes(launch: Launch, view: View) -> int | None:
 
 
 MPI_PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
+
+
+_ALLOCATING = frozenset({"sbatch", "salloc"})
+"""Commands that request a job; a step of srun may be smaller than its job on purpose."""
+
+
+def starts_fewer_tasks(program: str, tasks: int | None, tasks_per_node: int | None, nodes: int | None) -> bool:
+    """True if a job of Slurm has fewer tasks than nodes times tasks per node (one node if none is given).
+
+    With --ntasks, --ntasks-per-node is only a maximum (slurm.schedmd.com/srun.html#OPT_ntasks-per-node).
+    """
+    known = program in _ALLOCATING and tasks is not None and tasks_per_node is not None
+    return known and 0 < (tasks or 0) < (tasks_per_node or 0) * (nodes or 1)

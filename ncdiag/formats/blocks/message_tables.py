@@ -31,11 +31,11 @@ _PLACE = lazy_regex(r"\{\w{0,30}\}|%(?:\(\w{1,30}\))?[sd]\b")
 """Where the program puts a value into a message."""
 _GETTEXT = lazy_regex(r"(?:msgid|msgstr|msgctxt|msgid_plural)(?:\[\d\])? \"|\"")
 _KEYS, _TRANSLATED, _SHARE = 3, 2, 6
-"""Least numbers of keys and of translations; at least one message of so many has a place for a value."""
+"""Minimum number of keys and of translations; maximum number of messages for each one with a placeholder."""
 
 
 def catalogues(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Messages below their keys, of which several have a place for a value, and those below ``msgid`` of gettext."""
+    """Keys with messages, of which several have a placeholder, and the entries of gettext."""
     for first, last in stretches(index for index, line in enumerate(lines) if _KEYED.match(line[:_LONGEST])):
         block = lines[first : last + 1]
         placed = sum(_PLACE.search(line[:_LONGEST]) is not None for line in block)

@@ -44,18 +44,15 @@ _HEADING = lazy_regex(
     re.IGNORECASE,
 )
 _TROUBLE = lazy_regex(
-    r"\b(?:my|our|hangs?|hung|stuck|crash\w*|fail(?:s|ed|ing)?|dies|died|slow|cannot|can't|could|unable|errors?)\b"
-    r"|[\u6211]|\u5361\u4f4f|\u5d29\u6e83|\u62a5\u9519",
+    r"\b(?:my|our|hangs?|hung|stuck|crash\w*|fail(?:s|ed|ing|ures?)?|dies|died|slow\w*|cannot|can't|could|unable|errors?"
+    r"|time-?\s?outs?|timed\sout|deadlock\w*|stall\w*|freez\w*|broken|wrong|nan|again|still|since|after|despite|until"
+    r"|h\u00e4ng\w*|seit|wieder)\b|\u6211|\u5361\u4f4f|\u5361\u6b7b|\u5d29\u6e83|\u62a5\u9519|\u8d85\u65f6",
     re.IGNORECASE,
 )
 """Words of a person who has a trouble, whatever else the title says: ``it hangs after the problem was resolved``."""
 _LIST = lazy_regex(r"(?:done|resolved|closed|fixed|erledigt|behoben)\s*:?$", re.IGNORECASE)
 """The heading of a list of what is over."""
-_TITLE = lazy_regex(
-    rf"[^\W\d].{{0,100}}{_OF_OVER}(?!\s(?:it|this|that|the|my|our|by|with|for)\b)"
-    rf"|{_OF_OVER}(?!\s(?:it|this|that|the|my|our|by|with|for)\b)",
-    re.IGNORECASE,
-)
+_TITLE = lazy_regex(rf"(?:[^\W\d].{{0,100}})?{_OF_OVER}(?!\s(?:it|this|that|the|my|our|by|with|for)\b)", re.IGNORECASE)
 """A title without a mark: a paragraph of one line, and no sentence about what solved something."""
 _PRESENT = lazy_regex(
     r"\W{0,4}(?:present|attendees|participants|anwesend\w*|teilnehm\w+|[\u53c2\u4e0e]\u4f1a\u4eba?\u5458?|\u51fa\u5e2d)"
@@ -92,7 +89,7 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             continue
         first, last = _paragraph(lines, index)
         if not any(map(_REOPENED.search, lines[first : last + 1])):
-            is_ticket = _FIELD.match(lines[index]) is not None and "done" not in lines[index].lower()
+            is_ticket = _FIELD.match(lines[index]) is not None
             yield _above(lines, first), _last(lines, last, end, in_short=is_ticket)
 
 

@@ -26,6 +26,8 @@ _CLOCK = lazy_regex(r"\b(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)\b")
 _DAY = 86400
 _UNIT = 4.096e-6
 _USUAL, _LARGEST = 22, 31
+_WHOLE = 100
+"""Seconds from which no decimals are printed."""
 
 
 @derived
@@ -99,11 +101,11 @@ def reported_outages(job: Job, view: View) -> tuple[Event, ...]:
     """The outages that people report with their length, as events."""
     return tuple(
         Event(
-            event=REPORTED, origin="user", kind="cause", fields={"outage_seconds": float(told.value)},
-            text=told.text, provenance=told.provenance,
+            event=REPORTED, origin="user", kind="cause", fields={"outage_seconds": float(context.value)},
+            text=context.text, provenance=context.provenance,
         )
-        for told in job.contexts
-        if told.kind == "outage"
+        for context in job.contexts
+        if context.kind == "outage"
     )  # fmt: skip
 
 
@@ -128,7 +130,7 @@ def outage_text(event: Event, view: View) -> str:
     if outage is None or retries is None:
         return "an unknown time"
     longer = f"with NCCL_IB_TIMEOUT={timeout_that_lasts(event, view)}: {lasting_text(event, view)}"
-    return f"{outage:.3g} s, and the retries of a queue pair last {retries:.3g} s ({longer})"
+    return f"{_rounded(outage)} s, and the retries of a queue pair last {_rounded(retries)} s ({longer})"
 
 
 @derived
@@ -143,4 +145,8 @@ def timeout_that_lasts(event: Event, view: View) -> str:
 def lasting_text(event: Event, view: View) -> str:
     """How long its retries last: ``120 s``."""
     retries = _number("NCCL_IB_RETRY_CNT", view) or 0
-    return f"{_lasting(int(timeout_that_lasts(event, view)), retries):.3g} s"
+    return f"{_rounded(_lasting(int(timeout_that_lasts(event, view)), retries))} s"
+
+
+def _rounded(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= _WHOLE else f"{seconds:.3g}"

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, StepAccount, StepPart
 from ncdiag.facts.view import View
 
 _RANKS = 3
-"""Least number of ranks among which one can be told to be slower than the others."""
+"""Minimum number of ranks to compare."""
 _LATE = 1.25
-"""How many times the median of the others a rank needs that is late: caches and clocks explain less."""
+"""Minimum ratio of the time of a late rank to the median of the others; caches and clocks explain less."""
 _SPREAD = 1.5
-"""How many times the fastest rank the slowest needs where the others are not known."""
+"""Minimum ratio of the slowest rank to the fastest, where only these two are known."""
 _WORTH = 10.0
-"""Least difference in milliseconds that is worth a sentence, where the unit is known."""
+"""Minimum difference in milliseconds, where the unit is known."""
+_IS_STEP = lazy_regex(r"(?:(?:step|iter(?:ation)?|batch)[-_ /]?)?(?:time|elapsed)|step|iter(?:ation)?", re.IGNORECASE)
+"""Names of the time of the whole step."""
 _MILLI = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 
 _Times = Mapping[int, float]
@@ -49,7 +53,8 @@ def _late(by_rank: Mapping[tuple[str, str, str], Mapping[int, Sequence[StepPart]
     ]
     if odd:
         _, rank, key, most, usual = max(odd)
-        text = f"rank {rank} needs {_amount(most, key)} for {key[0]}, where the others need {_amount(usual, key)}"
+        part = "" if _IS_STEP.fullmatch(key[0]) else f" for {key[0]}"
+        text = f"rank {rank} needs {_amount(most, key)}{part}, where the others need {_amount(usual, key)}"
         for other, times in waits.items():
             if rank in times and (rest := [value for one, value in times.items() if one != rank]):
                 waited = _amount(median(rest), other)
@@ -103,7 +108,7 @@ def _data(parts: Sequence[StepPart]) -> StepAccount | None:
         return None
     data, whole = median(one.value for one in steps[1:]), median(one.whole or 0.0 for one in steps[1:])
     text = f"loading the data takes {data:.3g} of {whole:.3g} {steps[0].unit} of a step"
-    return _account("data", text, steps[1], share=min(data / whole, 1.0))
+    return _account("data", text, steps[1], share=data / whole)
 
 
 def _profiles(parts: Sequence[StepPart]) -> Iterator[StepAccount]:

@@ -36,6 +36,8 @@ _MINUTE = 60.0
 
 def read(sentence: str) -> float | None:
     """The length of the outage that the sentence reports, in seconds; None if it reports none."""
+    if not _OUTAGE.search(sentence):  # few sentences have one, and the mood is computed for these alone
+        return None
     said, asked = split_question(without_quotes(sentence))
     found = _OUTAGE.search(said) if not asked and holds(said) and not _SUPPOSED.search(said) else None
     if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.shell import is_variable
 from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 
 _PRESENT = lazy_regex(
@@ -15,8 +16,8 @@ _PRESENT = lazy_regex(
     re.IGNORECASE,
 )
 _OTHERWISE = lazy_regex(
-    r"\b(?:no|forbidden|they|their|other|others|another|if|when|whether|try|tried|should|could|would|without|not|n't|never|before|removed?|unset|instead|works?|helps?"
-    r"|e\.g\.|such\sas|like|until|once|after|can|cannot)\b",
+    r"\b(?:no|forbidden|they|their|other|others|another|if|when|whether|try|tried|should|could|would|without|not|never"
+    r"|before|removed?|unset|instead|works?|helps?|such\sas|like|until|once|after|can|cannot)\b|n['\u2019]t\b|\be\.g\.",
     re.IGNORECASE,
 )
 _ASSIGNED = lazy_regex(r"(?<![\w$])([A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40})=([^\s,;`'\")\u3400-\u9fff]{1,60})")
@@ -24,10 +25,14 @@ _STOP = ".:!"
 
 
 def read(sentence: str) -> list[tuple[str, str]]:
-    """The variables that the sentence says are set, with their values; none of a question, a trial or a wish."""
+    """The variables that the sentence says are set, with their values; none of a question, a trial or a wish.
+
+    Only those that are kept from other sources as well (`is_variable`), and so no secrets.
+    """
     if "=" not in sentence or "_" not in sentence:
         return []
     said, asked = split_question(without_quotes(sentence.replace("`", " ")))
     if asked or not holds(said) or _OTHERWISE.search(said) or not _PRESENT.search(said):
         return []
-    return [(name, value.rstrip(_STOP)) for name, value in _ASSIGNED.findall(said) if value.rstrip(_STOP)]
+    given = ((name, value.rstrip(_STOP)) for name, value in _ASSIGNED.findall(said) if is_variable(name))
+    return [(name, value) for name, value in given if value]

@@ -13,7 +13,7 @@ from ncdiag.facts.model import FAILURES, Benchmark, Event, Fact, Job, Launch, Re
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import program_of
-from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, starts_fewer_tasks
 from ncdiag.facts.vocabulary.outcome import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
@@ -22,8 +22,6 @@ _GPU_LAUNCHERS = frozenset({
     "torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate launch",
 })  # fmt: skip
 """Launchers whose processes each use a GPU, as a rule."""
-_ALLOCATING = frozenset({"sbatch", "salloc"})
-"""A step of srun may be smaller than its job on purpose."""
 _SLURM = frozenset({"srun", "sbatch", "salloc"})
 _TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
 _GPUS_EACH = re.compile(r"\s-(?:g|-ngpus)[ =](\d{1,3})\b")
@@ -130,18 +128,10 @@ def more_than_gpus(job: Job, view: View) -> Iterator[Relation]:
 
 
 def fewer_tasks(job: Job, _view: View) -> Iterator[Relation]:
-    """Slurm is told a number of tasks below that on each node times the nodes: it starts the smaller number.
-
-    With --ntasks, --ntasks-per-node is a maximum (slurm.schedmd.com/srun.html#OPT_ntasks-per-node), and a framework
-    that reads SLURM_NTASKS_PER_NODE expects more.
-    """
+    """Slurm starts fewer tasks than nodes times tasks per node; a framework that reads the latter expects more."""
     for launch in job.launches:
-        each, total = launch.nproc_per_node, launch.np
-        if launch.program not in _ALLOCATING or not each or not total:
-            continue
-        nodes = launch.nnodes or 1
-        if total < each * nodes:
-            text = f"{launch.program} starts {total} tasks, and {each} on each of {nodes} nodes would be {each * nodes}"
+        if starts_fewer_tasks(launch.program, launch.np, launch.nproc_per_node, launch.nnodes):
+            text = f"{launch.program} starts {launch.np} tasks: with --ntasks, --ntasks-per-node is only a maximum"
             yield Relation(what="fewer-tasks", text=text, provenance=lines_of([launch]))
 
 

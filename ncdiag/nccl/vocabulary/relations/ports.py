@@ -45,10 +45,9 @@ def lid_twice(job: Job, _view: View) -> Iterator[Relation]:
     """
     guids = {(hca.host, hca.name): hca.node_guid for host in job.hosts for hca in host.hcas if hca.node_guid}
     first: dict[tuple[object, ...], Port] = {}
-    for other in (port for port in _ports(job) if port.lid and port.sm_lid):
+    for other in (port for port in _ports(job) if port.lid and port.sm_lid and (port.host, port.hca) in guids):
         one = first.setdefault((other.hca, other.number, other.lid, other.sm_lid), other)
-        own = {guids.get((port.host, port.hca)) for port in (one, other)}
-        if one.host != other.host and len(own - {None}) > 1:
+        if one.host != other.host and guids[one.host, one.hca] != guids[other.host, other.hca]:
             text = f"{one.hca} on {one.host} and on {other.host} both have LID {one.lid}, so they are in two subnets"
             yield Relation(what="lid-twice", text=text, provenance=lines_of([one, other]))
             return
