@@ -115,3 +115,10 @@ PIECES = (
 @pytest.mark.parametrize("piece", PIECES)
 def test_the_time_is_linear(piece: str) -> None:
     assert_linear_time(mentioned, lambda size: (piece * size).split("\n"), 100)
+
+
+def test_lines_of_an_ssh_server_about_its_clients_are_of_another_system() -> None:
+    scan = "Mar  3 04:00:00 gpu7 sshd[71]: error: kex_exchange_identification: Connection closed by remote host"
+    own = "Mar  3 04:00:01 gpu7 sshd[72]: error: Bind to port 22 failed"
+    kernel = "Mar  3 04:00:02 gpu7 kernel: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus"
+    assert [found.lines for found in mentioned([scan, own, kernel])] == [range(1)]

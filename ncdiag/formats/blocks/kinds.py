@@ -9,12 +9,14 @@ none. The log of a run in such a block counts, and all does if somebody reports 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ncdiag.formats.blocks import histories, programs, talks
+from ncdiag.formats.blocks.assorted import Failure, assorted
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
-from ncdiag.formats.blocks.host_logs import host_log
+from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.literals import items, literals
 from ncdiag.formats.blocks.message_tables import catalogues, message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
@@ -40,6 +42,7 @@ _BLOCKS = {
     "the minutes of a meeting": minutes,
 }
 """Kinds of blocks, in the order in which they are searched."""
+_COLLECTION = "a collection of messages"
 PROGRAMS = frozenset({"source code"})
 """Kinds whose settings and faults are those of a program, whether or not it runs."""
 _CAPTURED = frozenset({"the log of tests that passed"})
@@ -59,32 +62,50 @@ class Mentioned(NamedTuple):
         return range(self.first, self.last + 1)
 
 
-def mentioned(lines: Sequence[str], named: Iterable[int] = ()) -> list[Mentioned]:
+_NOTHING: Mapping[int, Failure] = MappingProxyType({})
+
+
+def mentioned(
+    lines: Sequence[str],
+    named: Iterable[int] = (),
+    failures: Mapping[int, Failure] = _NOTHING,
+) -> list[Mentioned]:
     """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own.
 
-    ``named`` are the indexes of lines that name a message in the middle of a sentence.
+    ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
+    lines report, by their index.
     """
     runs = of_run(lines)
     kinds = _by_form(lines, runs)
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
-    if any(map(is_form, lines)) or is_reported(itertools.compress(lines, rest)):
+    if any(map(is_form, lines)):
         return []
-    for first, last in documents(lines, [not each for each in rest]):
-        _mark(kinds, first, last, "a document", runs)
-    for first, last in itertools.chain(message_tables(lines), catalogues(lines)):
-        _mark(kinds, first, last, "a document", runs)
+    collected = list(assorted(lines, failures, runs))
+    if is_reported(itertools.compress(lines, rest)):
+        return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
-    in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
-    for index in itertools.chain(in_words, literals(lines, runs)):
-        _mark(kinds, index, index, "a quotation", runs)
-    for index, line in enumerate(lines):
-        if not is_printed(line) and is_mended(line):
-            _mark(kinds, index, index, "a sentence about what is over", runs)
-    for first, last in outcomes(lines):
-        _mark(kinds, first, last, "a report on what is over", printed)
-    for first, last in host_log(lines):
+    for kind, places, kept in (
+        ("a document", documents(lines, [not each for each in rest]), runs),
+        (_COLLECTION, collected, runs),
+        ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
+        ("a quotation", _quoted(lines, named, runs), runs),
+        ("a sentence about what is over", _mended(lines), ()),
+        ("a report on what is over", outcomes(lines), printed),
+    ):
+        for first, last in places:
+            _mark(kinds, first, last, kind, kept)
+    for first, last in other_systems(lines):
         kinds[first : last + 1] = ["the log of another system"] * (last + 1 - first)
     return list(_stretches(kinds))
+
+
+def _quoted(lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
+    return ((index, index) for index in itertools.chain(in_words, literals(lines, runs)))
+
+
+def _mended(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    return ((index, index) for index, line in enumerate(lines) if not is_printed(line) and is_mended(line))
 
 
 def _by_form(lines: Sequence[str], runs: Sequence[bool]) -> list[str]:

@@ -52,6 +52,14 @@ _NOT_LATIN = lazy_regex(
     re.IGNORECASE,
 )
 """The same in Chinese; texts in a script that few words are known of count as reports."""
+_ONE_IN_SCRIPTS = lazy_regex(
+    r"\u6211(?!\u4eec)|\u8bf7\u95ee|\u6c42\u52a9|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)"
+    r"|\u79c1|\u50d5|\u5f53\u65b9|\u3046\u3061\u306e|\u56f0\u3063\u3066|\u6559\u3048\u3066|\u3067\u3057\u3087\u3046\u304b"
+    r"|\uc81c\uac00|\uc800\ud76c|\uc800\ub294|\ub3c4\uc640|\ub098\uc694\?"
+    r"|\b(?:\u044f|\u043c\u0435\u043d\u044f|\u043d\u0430\u0441|\u043c\u044b|\u043c\u043e\u0439|\u043f\u043e\u0434\u0441\u043a\u0430\u0436\u0438\u0442\u0435|\u043f\u043e\u043c\u043e\u0433\u0438\u0442\u0435)\b",
+    re.IGNORECASE,
+)
+"""Words of one person, or by which people ask for help, in Chinese, Japanese, Korean and Russian."""
 _HELP = lazy_regex(
     r"\b(?:any(?:one|body)\s(?:has|have|had|knows?|seen|else|encounter\w*|who|help|experienc\w*|got|met)"
     r"|any\s(?:ideas?|help|suggestions?|advice|hints?|clues?|pointers?|thoughts)|please\shelp|help\sme"
@@ -127,10 +135,19 @@ def is_present(text: str) -> bool:
 
 def is_personal(text: str) -> bool:
     """True if the line asks, or one person reports a trouble; those who run a system say "we"."""
-    text = without_quotations(text.strip().replace("\u2019", "'"))
-    return not is_over(text) and (
-        is_present(text) or _asks(text) or any(form.search(text) for form in (_I, _MY, _ONE_ELSEWHERE, _NOT_LATIN))
-    )
+    bare = _plain(text)
+    return is_of_one_person(text) or (not is_over(bare) and (_asks(bare) or _NOT_LATIN.search(bare) is not None))
+
+
+def is_of_one_person(text: str) -> bool:
+    """True if one person reports a trouble, or asks for help; a question alone is none, as in an exam."""
+    bare = _plain(text)
+    forms = (_I, _MY, _ONE_ELSEWHERE, _ONE_IN_SCRIPTS)
+    return not is_over(bare) and (is_present(bare) or any(form.search(bare) for form in forms))
+
+
+def _plain(text: str) -> str:
+    return without_quotations(text.strip().replace("\u2019", "'"))
 
 
 def is_form(text: str) -> bool:

@@ -30,6 +30,12 @@ _FIELD = lazy_regex(
     re.IGNORECASE,
 )
 """The field of a ticket or a report that says it is closed."""
+_DATED = lazy_regex(
+    r"\W{0,4}(?:resolved|closed|solved|fixed|completed|geschlossen|gel\u00f6st|erledigt|behoben|\u5df2?(?:\u5173\u95ed|\u89e3\u51b3))"
+    r"(?: (?:at|on|am|date))?\s?[:=\uff1a]\s*\D{0,12}\d",
+    re.IGNORECASE,
+)
+"""The field with the time at which a ticket was closed."""
 _REOPENED = lazy_regex(r"re-?open|wieder\s?er\u00f6ffnet|\u91cd\u65b0\u6253\u5f00", re.IGNORECASE)
 _OF_OVER = (
     r"(?:\ball[- ]clear\b|(?<!be )(?<!not )\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b"
@@ -71,6 +77,7 @@ _FAILED = lazy_regex(r"\[?[Rr]ank ?\d+\]?: |NVRM: |NCCL (?:WARN|INFO|error)|(?:E
 """A failure as a program prints it."""
 _WEAK = lazy_regex(r"\b(?:gone|cleaned|clean|done|closed|closing|quiet|passed)\b", re.IGNORECASE)
 """Words that may as well be the effect of a failure (``the process is gone``) as its end."""
+_UNDERLINE = lazy_regex(r"\s*([=~^*-])\1{3,}\s*$")
 _SHORT, _WIDE = 30, 120
 _STOPS = frozenset(".!?,;:\u3002\uff01\uff1f")
 _INDENT = frozenset(" \t")
@@ -88,9 +95,21 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
                 yield index, _last(lines, index, _end_of_section(lines, index, end))
             continue
         first, last = _paragraph(lines, index)
-        if not any(map(_REOPENED.search, lines[first : last + 1])):
-            is_ticket = _FIELD.match(lines[index]) is not None
-            yield _above(lines, first), _last(lines, last, end, in_short=is_ticket)
+        head = lines[first : last + 1]
+        if any(map(_REOPENED.search, head)):
+            continue
+        is_ticket = _FIELD.match(lines[index]) is not None
+        below = _last(lines, last, end, in_short=is_ticket)
+        if is_ticket and any(map(_DATED.match, head)) and not any(map(_goes_on_after, lines[last + 1 : end])):
+            below = end - 1
+        yield _above(lines, first), below
+
+
+def _goes_on_after(line: str) -> bool:
+    """True for a line below the head of a closed ticket after which it is open again, or another text."""
+    is_comment = line[:1].isdigit() or line[:1] in _INDENT
+    is_open_again = any(form.search(line) for form in (_REOPENED, _MAIL)) or is_present(line)
+    return is_open_again or (not is_comment and is_personal(line))
 
 
 def minutes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -150,7 +169,9 @@ def _paragraph(lines: Sequence[str], index: int) -> tuple[int, int]:
 
 
 def _above(lines: Sequence[str], first: int) -> int:
-    """The index of the title above a paragraph, or that of the paragraph."""
+    """The index of the title above a paragraph or its underline, or that of the paragraph."""
+    if first > 0 and _UNDERLINE.match(lines[first]):
+        return first - 1
     title = first - 2
     is_alone = title >= 0 and not lines[first - 1].strip() and (title == 0 or not lines[title - 1].strip())
     return title if is_alone and is_title(lines[title]) else first

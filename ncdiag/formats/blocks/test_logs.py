@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
@@ -37,6 +38,27 @@ _SUITES = (
     ),
 )
 """How the log of each runner of tests begins, says that all passed, and says that some did not."""
+_TESTS = r"\b(?:tests?|cases?|checks?|specs?|suites?|assertions?|examples?|scenarios?)\b"
+_FAILED = r"(?:not ok|fail(?:ed|ures?|ing|s)?|errors?|errored|broken)"
+_ALL_PASSED = lazy_regex(
+    rf"\W*(?!.*\b[1-9]\d* {_FAILED}\b)(?!.*\b{_FAILED}\W{{1,3}}[1-9])"
+    rf"(?:(?=.*{_TESTS}).*(?:\b(?:0|no|zero) {_FAILED}\b|\b{_FAILED}\W{{1,3}}0\b|\b\d+ (?:passed|ok)\W+\d+ total\b)"
+    rf"|.*\ball (?:\d+ |the )?(?:\w+ )?{_TESTS} (?:have |were )?(?:passed|ok|successful)\b)",
+    re.IGNORECASE,
+)
+"""The line below the log of tests of any runner that counts them, and none that failed."""
+_PASSES = lazy_regex(
+    r"\W{0,8}(?:ok|pass(?:ed)?|success(?:ful)?)\b\W{0,3}\s\W{0,3}\w(?!.*\d (?:passed|failed))|\s*[\u2713\u2714\u2705]\s"
+    r"|.*\S\s?(?:\.{2,}|:{1,2})\s?(?:ok|pass(?:ed)?)\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$",
+    re.IGNORECASE,
+)
+_FAILS = lazy_regex(
+    r"\W{0,8}(?:not ok|fail(?:ed|ure)?)\b\W{0,3}\s\W{0,3}\w|\s*[\u2717\u2718\u274c]\s"
+    r"|.*\S\s?(?:\.{2,}|:{1,2})\s?fail(?:ed)?\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$",
+    re.IGNORECASE,
+)
+"""The line of one test that passed, and of one that failed."""
+_PASSED = 2
 _TIME = lazy_regex(r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)?\]? ")
 
 
@@ -55,3 +77,22 @@ def tests(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
                 end = index
         if end > begin >= 0:
             yield begin, end
+    yield from _of_any_runner(bare)
+
+
+def _of_any_runner(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Logs in which several tests pass, none fails, and a line below counts them: each from its first paragraph on."""
+    begin, passed = 0, 0
+    for index, line in enumerate(lines):
+        if _ALL_PASSED.match(line):
+            if passed >= _PASSED:
+                yield begin, index
+            begin, passed = index + 1, 0
+        elif _FAILS.match(line):
+            return
+        elif _PASSES.match(line):
+            if not passed:
+                while index > begin and lines[index - 1].strip():  # what the first test printed is above its line
+                    index -= 1  # noqa: PLW2901
+                begin = index
+            passed += 1

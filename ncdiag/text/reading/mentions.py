@@ -13,6 +13,7 @@ from ncdiag.facts.observe import Observation
 from ncdiag.text.reading.model import Reading
 
 if TYPE_CHECKING:
+    from ncdiag.formats.blocks.assorted import Failure
     from ncdiag.formats.blocks.kinds import Mentioned
 
 _SAID = frozenset({"Event", "Complaint", "Trial", "Rank", "Communicator", "Connection", "RunLabel", "Timeout"})
@@ -23,6 +24,10 @@ _JOB = frozenset({"Event", "Rank", "Communicator"})
 """What shows that a job ran: beside it, nothing that a document says is a fact of that job."""
 _JOINED = 20
 """Maximum number of lines that are joined to one."""
+_LATE, _VAGUE, _LAST = 62, 80, (100, None)
+"""Layers of the categories from which on a failure is the effect of others, and does not say what failed."""
+_UNKNOWN = "unknown"
+"""The category of warnings that no message describes."""
 _SHOWN = 4
 """Maximum number of blocks that a note lists, of each kind."""
 
@@ -35,8 +40,24 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     from ncdiag.parsers import named_in_sentences
 
     named = named_in_sentences(reading.observations, lines)
-    blocks = [found._replace(first=found.first + 1, last=found.last + 1) for found in mentioned(lines, named)]
-    return _without(reading, blocks, lines)
+    blocks = mentioned(lines, named, _failures(reading.observations, len(lines)))
+    return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
+
+
+def _failures(observations: Iterable[Observation], length: int) -> dict[int, Failure]:
+    """What lines report, by their index: of several events on one line that which is closest to the cause."""
+    from ncdiag.formats.blocks.assorted import Failure
+    from ncdiag.messages import about
+
+    found: dict[int, tuple[int, Failure]] = {}
+    for each in observations:
+        event, index = str(each.fields.get("event")), each.span.line - 1
+        category = about.category(event) if each.entity == "Event" and 0 <= index < length else None
+        if category and category.layer < found.get(index, _LAST)[0]:
+            name, layer = about.entry(event).category, category.layer
+            is_specific = layer < _VAGUE and name != _UNKNOWN
+            found[index] = layer, Failure(name, is_specific, is_specific and layer < _LATE)
+    return {index: failure for index, (_, failure) in found.items()}
 
 
 def _reports(found: Observation) -> bool:
