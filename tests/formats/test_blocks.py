@@ -58,6 +58,8 @@ def test_a_trouble_of_the_writer_is_a_report(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        "From 7c1fd20b98ae Mon Sep 17 00:00:00 2001",
+        "It was the cable, and we have not seen it again since.",
         "If the job hangs, look at the other ranks.",
         "## Why does my job hang?",
         "In this tutorial we use two nodes.",

@@ -32,8 +32,14 @@ _OUTCOME = lazy_regex(
 """Words about how it ended, where the text has the form of a report on what was done."""
 _PAST = lazy_regex(
     r"\b(?:last\s(?:week|month|year|night|time|friday|monday)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
-    r"|week\sbefore|back\sthen|since\sthen|remember"
+    r"|week\sbefore|back\sthen|since\sthen|remember|(?:years?|months?)\sago"
+    r"|back\sin\s(?:the\s(?:\w+\s)?days|\d{4})|in\smy\s(?:old|last|previous)\s\w+"
     r"|in\sthe\send)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
+    re.IGNORECASE,
+)
+_NOT_AGAIN = lazy_regex(
+    r"\b(?:not|never|haven't|hasn't)\s(?:been\s)?(?:see|seen|happened?|occurred|failed|appeared|come|hung)\b[^.;,]{0,20}\b"
+    r"(?:again|since)\b|\bno\slonger\s(?:seen?|happens?|occurs?|fails?|appears?|hangs?)\b",
     re.IGNORECASE,
 )
 _YET = lazy_regex(
@@ -69,7 +75,8 @@ _LAST = 2
 
 def is_over(text: str) -> bool:
     """True if the line says of a trouble that it is over."""
-    return _DONE.search(text) is not None and _YET.search(text) is None
+    rest = _NOT_AGAIN.sub(" ", text)
+    return (rest != text or _DONE.search(text) is not None) and _YET.search(rest) is None
 
 
 def is_of_another_time(text: str) -> bool:
@@ -85,6 +92,11 @@ def is_past(text: str) -> bool:
 def is_open(text: str) -> bool:
     """True if the line says that something is not over, or asks."""
     return _YET.search(text) is not None
+
+
+def says_failure(text: str) -> bool:
+    """True if the line has a word of a failure."""
+    return _FAILS.search(text) is not None
 
 
 def goes_on(text: str) -> bool:
@@ -105,4 +117,4 @@ def has_outcome(text: str) -> bool:
 
 
 def _is_outcome(text: str) -> bool:
-    return any(form.search(text) for form in (_DONE, _OUTCOME)) and _FAILS.search(text) is None
+    return any(form.search(text) for form in (_DONE, _OUTCOME)) and not says_failure(text)

@@ -37,11 +37,13 @@ _ELLIPTIC = lazy_regex(
     re.IGNORECASE,
 )
 """Reports of people who leave themselves out."""
+_MON = r"mon(?!,|\s(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d))"
+"""French for "my", and not the day of the week in a date."""
 _ELSEWHERE = lazy_regex(
-    r"\b(?:ich|mein\w*|wir|unser\w*|j'ai|mon|nous|notre|estoy|tengo|nuestr\w+|estou|minha)\b", re.IGNORECASE
+    rf"\b(?:ich|mein\w*|wir|unser\w*|j'ai|{_MON}|nous|notre|estoy|tengo|nuestr\w+|estou|minha)\b", re.IGNORECASE
 )
 """The same in other languages."""
-_ONE_ELSEWHERE = lazy_regex(r"\b(?:ich|mein\w*|j'ai|mon|tengo|minha)\b", re.IGNORECASE)
+_ONE_ELSEWHERE = lazy_regex(rf"\b(?:ich|mein\w*|j'ai|{_MON}|tengo|minha)\b", re.IGNORECASE)
 """Those of one person."""
 _NOT_LATIN = lazy_regex(
     r"\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"

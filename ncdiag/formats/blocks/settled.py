@@ -36,6 +36,10 @@ _DATED = lazy_regex(
     re.IGNORECASE,
 )
 """The field with the time at which a ticket was closed."""
+_COMMENT = lazy_regex(
+    r"\W{0,4}\d{4}[-/.]\d\d?[-/.]\d\d?[ T]\d\d:\d\d(?::\d\d)?\W{1,4}(?![A-Z]+:)[^\W\d][\w .-]{1,40}:\s"
+)
+"""A comment below a ticket: a time, a name that is no level of a log, and text."""
 _REOPENED = lazy_regex(r"re-?open|wieder\s?er\u00f6ffnet|\u91cd\u65b0\u6253\u5f00", re.IGNORECASE)
 _OF_OVER = (
     r"(?:\ball[- ]clear\b|(?<!be )(?<!not )\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b"
@@ -101,7 +105,8 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         is_ticket = _FIELD.match(lines[index]) is not None
         below = _last(lines, last, end, in_short=is_ticket)
         if is_ticket and any(map(_DATED.match, head)) and not any(map(_goes_on_after, lines[last + 1 : end])):
-            below = end - 1
+            comments = (at for at in range(end - 1, last, -1) if _COMMENT.match(lines[at]))
+            below = max(below, *(end_of_paragraph(lines, at) for at in itertools.islice(comments, 1)), last)
         yield _above(lines, first), below
 
 

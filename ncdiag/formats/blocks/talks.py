@@ -7,17 +7,20 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.over import is_over, is_past
-from ncdiag.formats.blocks.own_trouble import is_present, is_reported
+from ncdiag.formats.blocks.over import is_over, is_past, says_failure
+from ncdiag.formats.blocks.own_trouble import is_of_one_person, is_present, is_reported
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
-from ncdiag.formats.line_kinds import is_item, is_sentence
+from ncdiag.formats.line_kinds import is_item, is_sentence, without_quotations
 
 _Q = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:Q|Question|\u95ee)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
 _A = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:A|Answer|\u7b54)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
-_ASKED = lazy_regex(r"(?:#{1,6} |\d{1,2}[.)] |\*\*)\S.*[?\uff1f](?:\*\*)?\s*$")
+_ASKED = lazy_regex(
+    r"(?:#{1,6} |\d{1,2}[.)] |\*\*)\S.*[?\uff1f](?:\*\*)?\s*$"
+    r"|\s*<(?P<tag>h[1-6]|summary|dt|strong)\b[^>]{0,80}>.*[?\uff1f]\s*</(?P=tag)>\s*$"
+)
 _PAIRS = 2
 _SPEAKER = lazy_regex(
-    r"(?:\[?\d{1,2}:\d\d(?::\d\d)?\]?\s<[\w .-]{1,30}>\s"
+    r"(?:\[?\d{1,2}:\d\d(?::\d\d)?\]?\s<[\w .-]{1,30}>\s|\[\d{1,2}:\d\d(?::\d\d)?\]\s@?[^\W\d][\w.-]{0,29}: "
     r"|[\w.-]{1,30}(?: [\w.-]{1,30})?[, \u2014\u2013-]{1,3}\[?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},? )?\d{1,2}:"
     r"\d\d(?::\d\d)?(?: ?[AP]M)?\]?(?:\s*$|: ))"
 )
@@ -58,8 +61,13 @@ def chats(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         return
     block = spoken[0], end_of_paragraph(lines, spoken[-1])
     said = lines[block[0] : block[1] + 1]
-    if sum(map(is_past, said)) >= _PAST_LINES and not any(map(is_present, said)):
+    if sum(map(is_past, said)) >= _PAST_LINES and not any(map(_is_of_now, said)):
         yield block
+
+
+def _is_of_now(line: str) -> bool:
+    """True if somebody says that something goes wrong now, or reports a failure of theirs of no other time."""
+    return is_present(line) or (says_failure(without_quotations(line)) and is_of_one_person(line) and not is_past(line))
 
 
 def quotations(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
