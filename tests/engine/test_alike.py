@@ -22,7 +22,7 @@ from ncdiag.engine.load import load_text
 from ncdiag.engine.results import Verdict
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.classes import classes_of
-from ncdiag.facts.model import Event, Fact, Host, Job, Rank
+from ncdiag.facts.model import Event, Fact, Host, Job, Launch, Rank
 from ncdiag.facts.stand_in import Nameless, Refusal, has_faces
 from ncdiag.facts.view import View
 from ncdiag.text.reading.job import facts_of
@@ -73,6 +73,16 @@ def evaluations(of: Rule, job: Job) -> int:
     of.program.__dict__["tests"] = (counted,)
     judge([of], View(job))
     return count
+
+
+@pytest.mark.parametrize(("condition", "asked"), [("l.nnodes > 1", 1), ("l.np > 1000", 101)])
+def test_launches_that_differ_in_their_faces_are_judged_once(condition: str, asked: int) -> None:
+    launches = tuple(Launch(program="srun", text=f"srun -n {n} a{n}.sh", np=n, script=f"a{n}.sh") for n in range(100))
+    of = load_text(
+        RULE.format(condition).replace("job.ranks", "job.launches").replace("{ r =", "{ l =")
+        .replace("Rank {r.rank} of {r.host} uses {r.net}", "Started with {l.program}")
+    )  # fmt: skip
+    assert evaluations(of, Job(launches=launches)) == asked
 
 
 def test_ranks_that_are_alike_are_judged_once() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, LinkLayer
-from ncdiag.facts.model.marks import WHOLE
+from ncdiag.facts.model.marks import FACE, WHOLE
 from ncdiag.facts.scalars import VersionRange
 
 
@@ -46,10 +46,10 @@ class Launch(Fact, frozen=True, kw_only=True):
     SHOWS_A_RUN = True
 
     program: str
-    text: str
+    text: Annotated[str, FACE]
     cut_after: str = ""
     host: HostName | None = None
-    np: int | None = None
+    np: Annotated[int | None, FACE] = None
     hosts: tuple[LaunchHost, ...] = ()
     hosts_unread: tuple[str, ...] = ()
     hosts_apart: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     mca: Annotated[dict[str, str], WHOLE] = {}
     nnodes: int | None = None
     nproc_per_node: int | None = None
-    node_rank: int | None = None
+    node_rank: Annotated[int | None, FACE] = None
     master_addr: str | None = None
     master_port: int | None = None
     hostfile: str | None = None
@@ -81,7 +81,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     mesh: str | None = None
     runtime_class: str | None = None
     executable: str | None = None
-    script: str | None = None
+    script: Annotated[str | None, FACE] = None
     workdir: str | None = None
     agent: str | None = None
     ssh_port: int | None = None

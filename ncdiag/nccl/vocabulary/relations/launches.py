@@ -48,6 +48,8 @@ def alone(job: Job, view: View) -> Iterator[Relation]:
     lines = [launch for launch in job.launches if launch.program.endswith((*MPI_PROGRAMS, "srun"))]
     places = sorted(at for launch in lines if (at := place(launch)))
     results = [event for event in job.events if _is_result(event)]
+    if not (results or job.benchmarks or job.communicators):
+        return
     for launch in lines:
         at = place(launch)
         if at is None or launch.np is None or launch.np <= 1:
@@ -121,7 +123,8 @@ def _is_after(found: tuple[str, int], at: tuple[str, int], end: int | None) -> b
 def more_than_gpus(job: Job, view: View) -> Iterator[Relation]:
     """More processes on one host than GPUs that its launch line, or the host, gives them."""
     for launch in job.launches:
-        count, gpus = _on_one_host(launch), _given(launch, job, view)
+        count = _on_one_host(launch)
+        gpus = _given(launch, job, view) if count else None
         if count and gpus and count > gpus[0]:
             text = f"{launch.program} starts {count} processes on a host, and {gpus[1]}"
             yield Relation(what="more-than-gpus", text=text, provenance=lines_of([launch]))
@@ -199,8 +202,8 @@ def visible(launch: Launch) -> tuple[str, frozenset[str]] | None:
 def gpus_shared(job: Job, _view: View) -> Iterator[Relation]:
     """A server and its client that may use the same GPU, as their lines say, in a job that NCCL calls misused."""
     failed = [e for e in job.events if _MISUSED in str(e.fields.get("result", "")) or e.event == "duplicate-gpu"]
-    servers = [launch for launch in job.launches if _SERVER.search(launch.text)]
-    if not failed or not servers:
+    servers = [launch for launch in job.launches if _SERVER.search(launch.text)] if failed else []
+    if not servers:
         return
     others = [launch for launch in job.launches if launch not in servers]
     for one, other in [*((server, client) for server in servers for client in others), *combinations(servers, 2)]:
