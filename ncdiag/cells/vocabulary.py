@@ -8,7 +8,6 @@ of a library means a reason, and sometimes an object.
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ class Named(msgspec.Struct, frozen=True, array_like=True):
     field: bool = False
 
 
-class Vocabulary(msgspec.Struct, frozen=True):
+class Vocabulary(msgspec.Struct, frozen=True, dict=True):
     """Objects and reasons by their ids, and all spellings, encoded because an input has few of them.
 
     The key of a spelling is its first word, or its first two (``queue pair``); of one that begins with ``word*``, the
@@ -55,10 +54,18 @@ class Vocabulary(msgspec.Struct, frozen=True):
     reasons: Mapping[str, str] = {}
     spellings: Mapping[str, msgspec.Raw] = {}
 
+    @functools.cached_property
+    def _stems(self) -> frozenset[str]:
+        """The first letters of all spellings: most words of a line have others, and are not searched for."""
+        return frozenset(key.split(" ", 1)[0][:_STEM] for key in self.spellings)
+
     def at(self, line: Sequence[str]) -> Iterator[tuple[int, Spelling]]:
         """Every spelling in the words of a line, with the index of its first word."""
-        held = self.spellings
-        for place, (word, following) in enumerate(itertools.zip_longest(line, line[1:], fillvalue="")):
+        held, stems = self.spellings, self._stems
+        for place, word in enumerate(line):
+            if word[:_STEM] not in stems:
+                continue
+            following = line[place + 1] if place + 1 < len(line) else ""
             for key in (word, f"{word} {following}", f"{word[:_STEM]}*"):
                 if key in held:
                     for found in _decoded(held[key]):
