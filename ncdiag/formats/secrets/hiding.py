@@ -58,7 +58,8 @@ class Hiding:
 
     def lines(self, lines: Sequence[str]) -> list[str]:
         """Consecutive lines without their secrets."""
-        wanted = {index: _shape(line) for index, line in enumerate(lines) if _may_hold(line)}
+        words = _words_in("\n".join(lines))
+        wanted = {index: _shape(line) for index, line in enumerate(lines) if _may_hold(line, words)}
         if not wanted and not self._hidden:
             return list(lines)
         from ncdiag.formats.secrets.remover import Secrets  # most inputs hold no secret
@@ -91,10 +92,15 @@ def _shape(line: str) -> bytes:
     return line.encode("utf-8", "surrogatepass").translate(ZEROS)
 
 
-def _may_hold(line: str) -> bool:
-    """True if the line may contain a secret, or begin lines that do."""
+def _words_in(text: str) -> tuple[str, ...]:
+    """Those of `_WORDS` that are in the text: no line of it has another one."""
+    return tuple(filter(text.lower().__contains__, _WORDS))
+
+
+def _may_hold(line: str, words: tuple[str, ...] = _WORDS) -> bool:
+    """True if the line may contain a secret, or begin lines that do; ``words``: those of `_WORDS` that it may have."""
     low = line.lower()
-    if any(map(low.__contains__, _WORDS)) or ("@" in low and _USER.search(low)):
+    if any(map(low.__contains__, words)) or ("@" in low and _USER.search(low)):
         return True
     if any(map(line.__contains__, _MARKS)) and any(_may_hold(view.text) for view in views(line)):
         return True
