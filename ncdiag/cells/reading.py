@@ -65,7 +65,7 @@ def said(text: str, words: Vocabulary) -> Said:
         return Said()
     things = _longest(each for each in found if each.spelling.object and not each.spelling.reason)
     whys = _longest(each for each in found if each.spelling.reason)
-    if not _DENIALS.isdisjoint(line):
+    if whys and not _DENIALS.isdisjoint(line):
         covered = {place for each in (*things, *whys) for place in range(each.begin, each.end)}
         clauses, commas = _numbers(text, _BREAK), _numbers(text, _COMMA)
         whys = [each for each in whys if not _is_denied(line, each, clauses, commas, covered)]

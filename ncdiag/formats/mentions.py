@@ -6,6 +6,7 @@ absent, what it means, or what to search for is not, and a line of source code p
 
 from __future__ import annotations
 
+import functools
 import re
 
 from ncdiag.base.patterns import lazy_regex
@@ -60,17 +61,34 @@ _HOLE = lazy_regex(r"(?<![\w/])%-?\d{0,3}(?:l{1,2}|z|h)?[sdxupif](?![A-Za-z0-9])
 """A printf placeholder: in a printed line it would be filled in."""
 _STRING = lazy_regex(r"[\"'].{8,}[\"']|[\"'][^\"']{0,20}%|;\s*$|^\s*(?://|/\*|\*\s)")
 
+_CLUES = (
+    "n't", "not", "longer", "never", "neither", "rather", "instead", "unlike", "gone", "solved", "fixed", "history",
+    "any", "means", "indicates", "stands", "refers", "printed", "shown", "raised", "thrown", "logged", "reported",
+    "appears", "doc", "manual", "guide", "readme", "faq", "wiki", "troubleshooting",
+)  # fmt: skip
+"""One of these is in each line, in lower case, that `_DENIED`, `_GONE` or `_EXPLAINED` matches."""
+
 
 def is_mention(text: str) -> bool:
     """True if the line only mentions a message and reports nothing."""
-    text = text[:_SHORT]
+    return _is_mention(text[:_SHORT])
+
+
+@functools.lru_cache(1 << 12)
+def _is_mention(text: str) -> bool:
+    """The answer for the beginning of a line, remembered because several steps ask for the same lines."""
     quoted = any(mark in text for mark in "\"'`\u201c\u2018")
     if quoted and _SEARCH.match(text):
         return True
-    if quoted and not _PRINTED.match(text) and any(said.search(text) for said in (_DENIED, _GONE, _EXPLAINED)):
+    if quoted and any(map(text.lower().__contains__, _CLUES)) and not _PRINTED.match(text) and _is_said_of(text):
         return True
     if _LISTED.match(text) and not _PRINTED.match(text):
         return True
     return (quoted and _CODE.search(text) is not None) or (
         "%" in text and _HOLE.search(text) is not None and _STRING.search(text) is not None
     )
+
+
+def _is_said_of(text: str) -> bool:
+    """True if a sentence says of what it quotes that it is not there, is over, or what it means."""
+    return any(said.search(text) for said in (_DENIED, _GONE, _EXPLAINED))
