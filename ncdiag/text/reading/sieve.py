@@ -274,7 +274,7 @@ class Sieve:
         if silence is None:
             self._give(number, line, kept)
         else:
-            self._drop(number, line, [silence])
+            self._drop_one(number, line, silence)
 
     def _give(self, number: int, line: bytes, kept: list[Line]) -> None:
         text = _text(line)
@@ -295,6 +295,17 @@ class Sieve:
             dropped.shown += [(first + i, lines[i]) for i in new[: SHOWN - len(dropped.shown)]]
         if counters or bars:
             self._count(first, piece, known, counters + bars)
+
+    def _drop_one(self, number: int, line: bytes, silence: Silence) -> None:
+        """Count a line that is known to say nothing."""
+        dropped = self._dropped
+        dropped.lines += 1
+        if silence in _NOT_UNDERSTOOD:
+            dropped.unread += 1
+            if len(dropped.shown) < SHOWN:
+                dropped.shown.append((number, line))
+        if silence in _COUNTING:
+            self._count(number, line, [silence], 1)
 
     def _count(self, first: int, piece: bytes, known: list[Silence | None], count: int) -> None:
         """Take the lines with counters. Where most have one, they are only looked for if the source ends soon."""
