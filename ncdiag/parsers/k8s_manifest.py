@@ -2,7 +2,8 @@
 
 Pod, Job, JobSet, StatefulSet, Deployment, and the training operators' MPIJob, PyTorchJob, TrainJob, LeaderWorkerSet,
 RayCluster and Volcano jobs: a pod specification is recognised by its ``containers``, wherever it stands. A Launch of
-the program ``kubernetes`` for each container with GPUs; its ``nnodes`` are the pods with GPUs of that object.
+the program ``kubernetes`` for each container with GPUs; its ``nnodes`` are the pods with GPUs of that object. A
+NetworkPolicy that keeps pods of its namespace from each other is an event.
 
 Sources: Kubernetes API reference v1.31 (PodSpec, Container, EmptyDirVolumeSource), Kubeflow training-operator v1.8
 (kubeflow.org/v1), LeaderWorkerSet v0.5 (leaderworkerset.x-k8s.io/v1), Multus quick start.
@@ -22,12 +23,14 @@ from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.formats.shell import is_variable, without_secrets
 from ncdiag.formats.yaml import Node, load
-from ncdiag.parsers import _k8s_place
+from ncdiag.parsers import _k8s_place, _k8s_policy
 from ncdiag.parsers import env as env_parser
 from ncdiag.parsers import launch as launch_parser
 
 KIND = "k8s_manifest"
 COMMANDS: tuple[str, ...] = ()
+EVENTS = {"network-policy": {"policy": "str", "pods": "str"}}
+"""As `kubectl_networkpolicies` has them."""
 ANCHOR = r"(?:- )?apiVersion:[ \t]+\S"
 
 _TOP = re.compile(r"(?:apiVersion|kind|metadata|spec|status|data|items|type):(?:\s|$)|-\s")
@@ -88,6 +91,13 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
     as_written = version is None or _AS_WRITTEN.match(version) is not None
     total = None if kind in _INDEPENDENT else sum(counts)
     name = root.text("metadata", "name") or root.text("metadata", "generateName") or ""
+    restricted = _k8s_policy.restricted(root)
+    if restricted is not None:
+        yield observe(
+            section, root.line, "Event", event="network-policy", origin="launcher", kind="fact",
+            text=f"{kind} {name}", count=1, order=section.number(root.line),
+            fields={"policy": name, "pods": restricted},
+        )  # fmt: skip
     for pod in pods:
         for container in _containers(pod):
             yield from _started(section, container)
