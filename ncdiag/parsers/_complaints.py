@@ -118,6 +118,8 @@ _SLOW = rf"""
   | only\s(?:about\s)?(?:an?\s)?(?:half|third|quarter|tenth|fraction|\d+\s?%)\s(?:of|as)
   | (?:google|nvidia|aws|azure|vendor|docs?|documentation|spec(?:s|ification)?|data\s?sheet)\s
     (?:says?|claims?|promises?|quotes?|states?)\s(?:\w+\s){{0,2}}\d[\d.]*(?:\+|\s?[GM]i?(?:B|b))
+  | (?:{_PER_SECOND})\s(?:\w+\s){{0,5}}(?:but|while|whereas|although)\s(?:\w+\s){{1,5}}?
+    (?:says?|claims?|promises?|quotes?|states?|reports?|gets?|reach(?:es)?|sees?|has|have)\s(?:\w+\s){{0,2}}\d[\d.]*
   | (?:i'd|would|should|we|i)\s(?:have\s)?expect\w*\s(?:about\s|around\s|~)?\d[\d.]*
   | takes?\s(?:\w+\s){{0,3}}(?:as\slong|longer)
   | los(?:e|es|ing|t)\s(?:\w+\s){{0,2}}(?:\d+\s?%|half)

@@ -1,7 +1,7 @@
-"""Idle states of a processor as a shell shows /sys: a file and its content a line, as ``grep .`` prints them.
+"""Idle states of a processor: the files of /sys as ``grep .`` prints them, or ``cpupower idle-info``.
 
-Source of the format: Linux Documentation/admin-guide/pm/cpuidle.rst (name, latency in microseconds, disable, usage);
-grep prints ``FILE:LINE``. Of several processors the first one shown counts.
+Sources of the formats: Linux Documentation/admin-guide/pm/cpuidle.rst (name, latency in microseconds, disable, usage;
+grep prints ``FILE:LINE``), tools/power/cpupower/utils/cpuidle-info.c. Of several processors the first one shown counts.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from ncdiag.formats import basics
 from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "cpuidle"
-COMMANDS: tuple[str, ...] = ()
+COMMANDS: tuple[str, ...] = ("cpupower idle-info",)
 _FILE = r"/sys/devices/system/cpu/cpu\d{1,5}/cpuidle/state\d{1,2}/"
 ANCHOR = rf"{_FILE}(?:name|latency|disable|usage|desc|power|residency|time|above|below|rejected|default_status):"
+ANCHOR += r"|CPUidle driver: |Number of idle states: \d{1,3}[ \t]*$"
 
 _LINE = (
     r"/sys/devices/system/cpu/cpu(?P<cpu>\d{1,5})/cpuidle/state(?P<state>\d{1,2})/(?P<file>\w{1,16}):(?P<text>.{0,64})$"
@@ -33,12 +34,27 @@ class _States(Reading):
         super().__init__(section)
         self.first: str | None = None
         self.files: dict[int, dict[str, str]] = defaultdict(dict)
+        self.processors = 0
 
     def file(self, told: re.Match[str]) -> None:
         """One file a line."""
         self.first = self.first or told["cpu"]
         if told["cpu"] == self.first:
             self.files[int(told["state"])].setdefault(told["file"], told["text"].strip())
+
+    def processor(self, _: object) -> None:
+        """The states of another processor follow in the output of cpupower."""
+        self.processors += 1
+
+    def state(self, told: re.Match[str]) -> None:
+        """The line that begins a state in the output of cpupower."""
+        if self.processors <= 1:
+            self.files[len(self.files)].update(name=told["name"], disable="1" if told["disabled"] else "0")
+
+    def value(self, told: re.Match[str]) -> None:
+        """A value of the state above."""
+        if self.processors <= 1 and self.files:
+            self.files[len(self.files) - 1].setdefault(told["file"].lower(), told["text"])
 
     def end(self) -> None:
         """All states as one observation."""
@@ -47,7 +63,15 @@ class _States(Reading):
             self.observe("Host", at=0, idle_states=states)
 
 
-ROWS = Rows(_States, Row(_LINE, _States.file))
+ROWS = Rows(
+    _States,
+    Row(_LINE, _States.file),
+    Row(r"grep: /sys/devices/system/cpu/\S{1,80}: "),
+    Row(r"Number of idle states: \d{1,3}\s*$", _States.processor),
+    Row(r"(?P<name>[A-Z][\w-]{0,19})(?P<disabled> \(DISABLED\))?\s{0,2}:\s*$", _States.state),
+    Row(r"(?P<file>Latency|Usage): (?P<text>\d{1,19})\s*$", _States.value),
+    Row(r"(?:CPUidle (?:driver|governor)|Available idle states|Flags/Description|Duration): |analyzing CPU |\s*$"),
+)
 
 
 def idle_states(files: Mapping[int, Mapping[str, str | None]]) -> list[dict[str, Any]]:

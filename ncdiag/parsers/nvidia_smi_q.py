@@ -25,6 +25,7 @@ KIND = "nvidia_smi_q"
 COMMANDS: tuple[str, ...] = ("nvidia-smi -q", "nvidia-smi --query")
 _ADDRESS = r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
 ANCHOR = rf"={{4,40}}NVSMI LOG={{4,40}}[ \t]*$|GPU {_ADDRESS}[ \t]*$"
+ANCHOR += r"|[ \t]{0,60}(?:ECC Errors|Ecc Errors|Remapped Rows|Retired Pages|GPU Reset Status)[ \t]*$"
 ANCHOR += r"|<!DOCTYPE nvidia_smi_log |<nvidia_smi_log>[ \t]*$"
 
 _TROUBLE = lazy_regex(r"\s*Unable to determine the device handle for ")
