@@ -15,7 +15,7 @@ KIND = "cpufreq"
 COMMANDS: tuple[str, ...] = ("cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",)
 _NAME = r"(?:performance|powersave|ondemand|conservative|schedutil|userspace)"
 _FILE = r"/sys/devices/system/cpu/cpu\d{1,5}/cpufreq/scaling_governor:"
-ANCHOR = rf"{_FILE}[ \t]?{_NAME}[ \t]*$"
+ANCHOR = rf"{_FILE}[ \t]?{_NAME}[ \t]*$|[ \t]{{3,12}}\d{{1,6}} {_NAME}[ \t]*$"
 
 
 class _Governors(Reading):

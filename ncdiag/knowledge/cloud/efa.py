@@ -69,10 +69,16 @@ def _is_efa_type(host: Host, view: View) -> bool:
     if host.instance_type is not None:
         view.note(host, "instance_type")
         return host.instance_type in efa_machines()
-    told = next((c for c in view.job.contexts if c.kind == "instance-type" and c.value in efa_machines()), None)
-    if told is not None:
-        view.note(told)
-    return told is not None
+    return _told_type(view) is not None
+
+
+def _told_type(view: View) -> str | None:
+    """The instance type with EFA that a person names; None if no type is named, or several are."""
+    told = [c for c in view.job.contexts if c.kind == "instance-type" and c.value in efa_machines()]
+    if len({context.value for context in told}) != 1:
+        return None
+    view.note(told[0])
+    return told[0].value
 
 
 def _has_efa_software(view: View) -> bool:
@@ -155,16 +161,19 @@ def passes_efa(job: Job, view: View) -> bool:
     return known and security_group_fault(job, view) == ""
 
 
-_COUNTED = frozenset({"p4d.24xlarge", "p4de.24xlarge"})
-"""Instance types with the same number of EFA cards in all releases of the plugin."""
+_COUNTED = 4
+"""The number of EFA cards up to which all releases of the plugin count each card."""
+_GROUP = 4
+"""The most cards that the plugin counts as one on machines that have more."""
 
 
 @derived
 def efa_nics_expected(host: Host, view: View) -> int | None:
     """The number of EFA cards of the host's instance type; None if unknown."""
     told = next(iter(view.events_on(host.name, ["ofi-platform"])), None)
-    name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else None)
-    return efa_machines()[name].ports if name in _COUNTED else None
+    name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else _told_type(view))
+    machine = efa_machines().get(name or "")
+    return machine.ports if machine is not None else None
 
 
 @derived
@@ -185,7 +194,9 @@ def efa_nics_found(host: Host, view: View) -> int | None:
 def lacks_efa_nics(host: Host, view: View) -> bool | None:
     """Were fewer EFA devices found than the instance type has?"""
     expected, found = efa_nics_expected(host, view), efa_nics_found(host, view)
-    return None if expected is None or found is None else found < expected
+    if expected is None or found is None:
+        return None
+    return found * (1 if expected <= _COUNTED else _GROUP) < expected
 
 
 _FRONTEND = ("mlx5_an", "mana_")
