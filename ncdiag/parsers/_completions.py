@@ -1,4 +1,4 @@
-"""Failed completions of RDMA work that a program other than NCCL prints: UCX, perftest, NVSHMEM, an own test.
+"""Failed completions of RDMA work that a program other than NCCL prints (UCX, perftest, NVSHMEM), or people quote in part.
 
 A completion has a status (enum ibv_wc_status), which goes by its name, its number, the words of ibv_wc_status_str
 (rdma-core, libibverbs/verbs.c) or, as UCX prints it, the syndrome of the card (mlx5, enum in providers/mlx5/mlx5dv.h).
@@ -18,6 +18,7 @@ _SIGNS = Signs(
     "ibv_wc_",
     "ompletion",
     "status",
+    "vendor",
     "synd",
     "retry count",
     "access error",
@@ -36,7 +37,11 @@ _NUMBER = lazy_regex(
     r"(?i:status)(?: is| code)?[ :=]{1,3}(\d{1,2})\b"
     r"|\b(?i:wc|completion|ibv_poll_cq|cqe?)[ ._](?i:(?:with )?(?:fail(?:ed|ure)|error))(?:,?(?: with)? (?i:status))?"
     r"(?:(?<=[sS])[ :=]|:) ?(\d{1,2})\b"
+    r"|\bGot completion (?:from peer \S{3,64} )?with (?:error|status)[ =](\d{1,2})\b"
+    r"|\b(?:status|error)[ =:]{1,2}(\d{1,2})\b.{0,60}?\bvendor[ _]err(?:or)?[ =]\d"
+    r"|\bvendor[ _]err(?:or)?[ =]\d{1,3},?(?: and| with)? (?:status|error)[ =:]{1,2}(\d{1,2})\b"
 )
+"""The last three are of NCCL's own line, which people shorten."""
 _SYNDROME = lazy_regex(r"\(synd(?:rome)? 0x([0-9a-f]{1,2}) vend 0x")
 _SYNDROMES = {
     0x01: 1, 0x02: 2, 0x04: 4, 0x05: 5, 0x06: 6, 0x10: 7, 0x11: 8, 0x12: 9, 0x13: 10, 0x14: 11, 0x15: 12, 0x16: 13,

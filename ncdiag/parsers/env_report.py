@@ -19,8 +19,13 @@ _KEY = (
     r"|Py[Tt]orch|pytorch|[Tt]orch|CUDA|CUDA [Tt]oolkit|Python|Libc|GCC version)"
 )
 _LEAD = r"[ \t]{0,8}(?:[-*\u2022][ \t]+)?(?:\*\*)?"
+_NOT_A_MESSAGE = (
+    r"(?!.{0,200}\b(?i:fail(?:s|ed|ure|ing)?|errors?|warn(?:ing)?|unhandled|unable|cannot|could not|unknown symbol|completion|"
+    r"out of memory|timed? ?out|denied|refused|no such|not (?:found|supported|permitted)|no \w{2,20} found|link (?:is )?(?:down|up))\b)"
+)
+"""People put the name of a program before what it printed: ``NCCL: Call to ibv_modify_qp failed``."""
 ANCHOR = (
-    rf"{_LEAD}{_KEY}(?: (?:[Vv]ersion|runtime|library))?(?:\*\*)?[ \t]?:(?:\*\*)?[ \t]+\S"
+    rf"{_LEAD}{_KEY}(?: (?:[Vv]ersion|runtime|library))?(?:\*\*)?[ \t]?:(?:\*\*)?[ \t]+{_NOT_A_MESSAGE}\S"
     rf"|{_LEAD}(?:\w{{1,20}} )?NCCL (?:version|runtime|library)[ \t]?:[ \t]+\d"
     rf"|{_LEAD}GPU \d{{1,2}}: (?:NVIDIA|Tesla|GeForce|Quadro|AMD|Radeon) (?!.{{0,200}}\(UUID)"
 )

@@ -21,6 +21,9 @@ WORDINGS = (
     "Failed status {said} ({number}) for wr_id 2",
     "proxy.cpp:88: poll_cq: wc.status={number}",
     "ibv_poll_cq gave {name}",
+    "NCCL: Got completion with error {number}, opcode 0, len 0",
+    "the log of NCCL says status={number} ... vendor err 129",
+    "it ends with vendor err 129, status {number}",
 )  # fmt: skip
 SYNDROME = "[n1:40:0:51] ib_mlx5_log.c:177  {said} on mlx5_0:1/RoCE (synd 0x{syndrome:x} vend 0x0 hw_synd 0/0)"
 SYNDROMES = {0x04: 4, 0x05: 5, 0x12: 9, 0x13: 10, 0x14: 11, 0x15: 12, 0x16: 13}
@@ -31,7 +34,7 @@ ANSWERS = {
 }  # fmt: skip
 """Statuses of which a rule knows more than the name."""
 HARMLESS = (
-    "wc.status=0", "Got completion with status IBV_WC_SUCCESS", "        case IBV_WC_RETRY_EXC_ERR:",
+    "wc.status=0", "Got completion from peer 10.0.0.2<4000> with status=0", "status 12 of the order; see the vendor error list", "Got completion with status IBV_WC_SUCCESS", "        case IBV_WC_RETRY_EXC_ERR:",
     "    if (wc.status == IBV_WC_WR_FLUSH_ERR) continue;", "NCCL_IB_RETRY_CNT: the retry count of a queue pair",
 )  # fmt: skip
 
