@@ -35,6 +35,8 @@ _PKEY = lazy_regex(r"0x[0-9a-f]{4}$", re.IGNORECASE)
 _NO_PKEY, _PKEYS = "0x0000", 128
 GID_PATTERN = r"(?:[0-9a-fA-FxX*]{4}:){7}[0-9a-fA-FxX*]{4}"
 """A GID written in full; parts that are masked with ``x`` or ``*`` are accepted."""
+EMPTY_GIDS = frozenset(":".join([first, *["0000"] * 7]) for first in ("0000", "fe80"))
+"""What an entry of the table that holds no GID has."""
 
 
 def port_state(text: str) -> str | None:

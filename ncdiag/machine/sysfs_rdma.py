@@ -19,7 +19,6 @@ DEVICES = "sys/class/infiniband"
 
 _RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
 _PKEYS = 16  # number of table entries that are read; adapters have 128, and the used ones come first
-_EMPTY_GIDS = {":".join([first, *["0000"] * 7]) for first in ("0000", "fe80")}
 
 
 def rdma(tree: Tree) -> Iterator[Observation]:
@@ -111,7 +110,7 @@ def _gids(tree: Tree, hca: str, number: int, layer: str | None) -> Iterator[Obse
         path, key = f"{base}/gids/{index}", ("Gid", hca, number, index)
         text = tree.text(path) or ""
         address = formats_rdma.gid(text)
-        if address is None or address in _EMPTY_GIDS:
+        if address is None or address in formats_rdma.EMPTY_GIDS:
             continue
         yield tree.fact(path, *key, text=text, address=address, ip=formats_rdma.mapped_ip(address))
         kind = tree.text(f"{base}/gid_attrs/types/{index}")

@@ -1,4 +1,4 @@
-"""Failed completions of RDMA work that a program other than NCCL prints (UCX, perftest, NVSHMEM), or people quote in part.
+"""Failed completions of RDMA work that a program other than NCCL prints (UCX, perftest), or people quote in part.
 
 A completion has a status (enum ibv_wc_status), which goes by its name, its number, the words of ibv_wc_status_str
 (rdma-core, libibverbs/verbs.c) or, as UCX prints it, the syndrome of the card (mlx5, enum in providers/mlx5/mlx5dv.h).

@@ -20,8 +20,9 @@ _KEY = (
 )
 _LEAD = r"[ \t]{0,8}(?:[-*\u2022][ \t]+)?(?:\*\*)?"
 _NOT_A_MESSAGE = (
-    r"(?!.{0,200}\b(?i:fail(?:s|ed|ure|ing)?|errors?|warn(?:ing)?|unhandled|unable|cannot|could not|unknown symbol|completion|"
-    r"out of memory|timed? ?out|denied|refused|no such|not (?:found|supported|permitted)|no \w{2,20} found|link (?:is )?(?:down|up))\b)"
+    r"(?!.{0,200}\b(?i:fail(?:s|ed|ure|ing)?|errors?|warn(?:ing)?|unhandled|unable|cannot|could not|unknown symbol"
+    r"|completion|out of memory|timed? ?out|denied|refused|no such|not (?:found|supported|permitted)|no \w{2,20} found"
+    r"|link (?:is )?(?:down|up))\b)"
 )
 """People put the name of a program before what it printed: ``NCCL: Call to ibv_modify_qp failed``."""
 ANCHOR = (

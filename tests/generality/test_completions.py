@@ -34,7 +34,9 @@ ANSWERS = {
 }  # fmt: skip
 """Statuses of which a rule knows more than the name."""
 HARMLESS = (
-    "wc.status=0", "Got completion from peer 10.0.0.2<4000> with status=0", "status 12 of the order; see the vendor error list", "Got completion with status IBV_WC_SUCCESS", "        case IBV_WC_RETRY_EXC_ERR:",
+    "wc.status=0", "Got completion from peer 10.0.0.2<4000> with status=0",
+    "status 12 of the order; see the vendor error list",
+    "Got completion with status IBV_WC_SUCCESS", "        case IBV_WC_RETRY_EXC_ERR:",
     "    if (wc.status == IBV_WC_WR_FLUSH_ERR) continue;", "NCCL_IB_RETRY_CNT: the retry count of a queue pair",
 )  # fmt: skip
 
