@@ -27,7 +27,10 @@ PLATFORMS = {
     "RDMA": r".*rdma.*|roce.*|infiniband|ib|ib_.*|ib[a-z]*\d.*|.*ibv.*|ibstat.*|mlx.*|.*hca.*|.*gdr.*|gpudirect.*"
     r"|.*efa.*|.*libfabric.*|.*ofi.*|ucx.*|connectx.*|cx\d.*|bluefield.*|hsn.*|bnxt.*|mellanox|slingshot|.*verbs.*|qps?|qp_.*"
     r"|pkeys?|p_key.*|.*gids?|gid_.*|subnet|opensm|nics?|.*sharp.*|broadcom|.*peer_?mem.*|rails?|.*nvshmem.*|deepep.*|switch.*"
-    r"|.*ofed.*|nccl_ib.*|ibext.*|lids?|qsfp\w*|\u7f51",
+    r"|.*ofed.*|nccl_ib.*|ibext.*|lids?|qsfp\w*|\u7f51"
+    r"|ib(?:ping|netdiscover|linkinfo|queryerrors|diagnet|hosts|switches|tracert)|perfquery|saquery|sminfo|perftest|rping"
+    r"|[hnefxq]dr(?:\d{3})?|pfc|mlnx.*|dcqcn|ecn|cnps?|dscp|lossless|lossy|irdma.*|hw_counters|leaf|leafs"
+    r"|leaves|spines?|uplinks?|osfp\w*",
 }
 """For each platform the pattern of a whole word, in lower case; any such word shows it, whatever else it says."""
 _BY_WORD = {
