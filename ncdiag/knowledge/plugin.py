@@ -21,6 +21,8 @@ def _missing_library(event: Event) -> str | None:
     return None if missing is None or missing[1].startswith("libnccl") else missing[1]
 
 
+_SLINGSHOT = lazy_regex(r"hsn\d+$")
+"""Interfaces of HPE Slingshot, which NCCL reaches at full speed through the plugin for libfabric alone."""
 _OFI_FAILURES = frozenset({"ofi-no-provider", "ofi-init-failed", "ofi-option-failed"})
 
 
@@ -28,8 +30,8 @@ _OFI_FAILURES = frozenset({"ofi-no-provider", "ofi-init-failed", "ofi-option-fai
 def lacks_needed_plugin(host: Host, view: View) -> bool | None:
     """Did a plugin that this machine needs fail?
 
-    The OFI plugin started and found nothing, a plugin lacks a library, or one was named and not found. Where NCCL's own
-    verbs transport is used instead, only a named plugin counts.
+    The OFI plugin started and found nothing, a plugin lacks a library, one was named and not found, or none was found
+    and sockets use Slingshot cards. Where NCCL's own verbs transport is used instead, only a named plugin counts.
     """
     mine = view.events_on(host.name, _PLUGIN_FAILURES)
     events = {e.event for e in mine}
@@ -40,6 +42,8 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
         return False
     served = any(r.net == "IB" for r in ranks)
     if events & _OFI_FAILURES and not served:
+        return True
+    if mine and any(_SLINGSHOT.match(i.name) for r in ranks if r.net in {None, "Socket"} for i in r.socket_interfaces or ()):
         return True
     named = _named_plugin(host, view)
     if not served and any(_missing_library(event) for event in mine):
@@ -114,7 +118,9 @@ def refuses_plugin(host: Host, view: View) -> bool | None:
         return False
     nets = {r.net for r in ranks_of(host, view) if r.net is not None}
     view.note(missing[-1])
-    return bool(nets & {"Socket", "IB"}) if nets else None
+    if not nets:
+        return True if view.events_on(host.name, ["plugin-list-internal"]) else None
+    return bool(nets & {"Socket", "IB"})
 
 
 @derived_of("other-plugin-not-found")
