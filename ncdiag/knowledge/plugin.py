@@ -43,7 +43,8 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
     served = any(r.net == "IB" for r in ranks)
     if events & _OFI_FAILURES and not served:
         return True
-    if mine and any(_SLINGSHOT.match(i.name) for r in ranks if r.net in {None, "Socket"} for i in r.socket_interfaces or ()):
+    sockets = [i.name for r in ranks if r.net in {None, "Socket"} for i in r.socket_interfaces or ()]
+    if mine and any(map(_SLINGSHOT.match, sockets)):
         return True
     named = _named_plugin(host, view)
     if not served and any(_missing_library(event) for event in mine):

@@ -138,10 +138,12 @@ _UNUSED = rf"""
   | {_NOT}(?:us(?:e|ed|ing)|pick(?:ed)?|choos\w*|chosen|detect(?:ed)?|find|found|see|recogni[sz]\w*|enabl\w*)
   | (?:uses?|picks?|chooses?|chose|using|goes\sover|runs\sover)\s(?:\w+\s){{0,2}}(?:sockets?|tcp|ethernet|eth\d)\s
     (?:although|even\sthough|despite|rather\sthan|but\snot)
-  | (?:falls?|fell|falling|drops?|dropped|reverts?|reverted|switch(?:es|ed))\s(?:back|(?:down\s)?(?:on)?to\s(?:\w+\s)?(?:net/)?
-    (?:sockets?|tcp|ethernet))
-  | (?:uses|takes|took|chose)\s(?:plain\s|only\s|the\s)?(?:net/)?sockets?\b(?!\s(?:for|to|as|in|because|and)\b)
-  | (?:through|over|via)\s(?:tcp|eth\d|ethernet|sockets?),?\s(?:and\s)?not\b | wrong\s(?:nic|interface|network|adapter|hca)
+  | (?:falls?|fell|falling|drops?|dropped|reverts?|reverted|switch(?:es|ed))\s
+    (?:back|(?:down\s)?(?:on)?to\s(?:\w+\s)?(?:net/)?(?:sockets?|tcp|ethernet))
+  | (?:uses|takes|took|chose)\s(?:plain\s|only\s|the\s)?(?:net/)?sockets?\b
+    (?!\s(?:for|to|as|in|because|and)\b)
+  | (?:through|over|via)\s(?:tcp|eth\d|ethernet|sockets?),?\s(?:and\s)?not\b
+  | wrong\s(?:nic|interface|network|adapter|hca)
   | instead\sof\s(?:\w+\s)?(?:ib\d?|infiniband|rdma|roce|efa|nvlink|gdr|p2p)
 """
 _FAILS = rf"""

@@ -39,19 +39,19 @@ _STEPS: dict[str, re.Pattern[str]] = {
         r"\b(?:qp|qpair|queue[ -]?pairs?|dct)\b"
     ),
     "ib-reg-mr-failed": lazy_regex(
-        r"(?i)\b(?:ibv|mlx5dv|rdma|fi|wrap_ibv)_(?:mr_)?reg(?:_\w{1,20}|attr|v)?(?<!_ring)\b"
+        r"(?i)\b(?:ibv|mlx5dv|rdma|fi|wrap_ibv)_(?:exp_)?(?:mr_)?reg(?:_\w{1,20}|attr|v)?(?<!_ring)\b"
         r"|(?<!de-)(?<!un-)\b(?:register(?:ing)?|regist(?:ration|ering) of|creat(?:e|ing)|allocat(?:e|ing)"
         r"|reg)\b[^;:]{0,25}?\b(?:mrs?|memory regions?)\b"
         rf"|\bregister(?:ing)?\b[^;:]{{0,20}}?\bmemory\b[^;:]{{0,30}}?\b(?:with|on|to|for)\b[^;:]{{0,12}}?\b{_RDMA}\b"
         rf"|\b{_RDMA} (?:memory |mem )registration\b|\bmem(?:ory)? registration(?= failed\b)"
-        r"|\bregister address 0x[0-9a-f]{1,16} \("
+        r"|\bregister address 0x[0-9a-f]{1,16} (?:\(|mem_type\b)"
         r"|\bregister(?:ing)? memory (?:at |addr(?:ess)?[ =:]{1,2})?0x[0-9a-f]{1,16}\b"
     ),
     "rdma-address-handle-failed": lazy_regex(
         r"(?i)\b(?:ibv|rdma)_create_ah\b|\bcreat(?:e|ing)\b[^;:]{0,12}?\b(?:ah|address[ -]handles?)\b"
     ),
     "ib-create-failed": lazy_regex(
-        r"(?i)\b(?:ibv_create_(?:qp|cq|srq)\w{0,4}|ibv_alloc_pd|mlx5dv_create_(?:qp|cq)\w{0,3}|rdma_create_(?:qp|ep))\b"
+        r"(?i)\b(?:ibv_(?:exp_)?create_(?:qp|cq|srq)\w{0,4}|ibv_alloc_pd|mlx5dv_create_(?:qp|cq)\w{0,3}|rdma_create_(?:qp|ep))\b"
         rf"|\b(?:creat|allocat|alloc)(?:e|ed|ing|ion of)?\b[^;:]{{0,25}}?\b{_QUEUE}\b|\b{_QUEUE} creation\b"
     ),
     "ib-open-device-failed": lazy_regex(
@@ -146,7 +146,8 @@ _NUMBER = lazy_regex(
     r"(?i)\b(?:errno|err|error|ret|rc|ret_?val|returned|returns|code|status)\b\W{0,3}(?:with )?(?:code )?-?"
     r"(\d{1,3})\b(?!\.?\d)|\[(\d{1,3})\]\s*$|\((\d{1,3})\)\s*$"
 )
-_GPU = lazy_regex(r"(?i)\bgpu|cuda|dma-?_?buf|\bvram\b|\bhbm\b|\brocm\b|\bhip\b|device memory")
+_GPU = lazy_regex(r"(?i)\bgpu|cuda|dma-?_?buf|\bvram\b|\bhbm\b|\brocm\b|\bhip\b|device memory|\bmem_type bit 0x(?!1\b)")
+"""Names of GPU memory; the last is UCX's set of memory types, whose lowest bit is the host's."""
 
 
 class Failure(NamedTuple):

@@ -97,7 +97,7 @@ def parse(section: Section) -> Parsed:
     for index, line in enumerate(section.lines):
         begins = _TITLE.match(line) or _ON_GPU.match(line) or _SERVER.match(line)
         another = begins and runs and (runs[-1].ended or (_TITLE.match(line) and runs[-1].titled))
-        if another or (not runs and (begins or _HEADER.match(line) or _HEAD.match(line))):
+        if another or (not runs and (section.command or begins or _HEADER.match(line) or _HEAD.match(line))):
             runs.append(_Run(section.command))
         told = bool(runs) and runs[-1].take(index, line)
         failed = list(runs[-1].failures(section, index)) if runs else []

@@ -47,6 +47,11 @@ TOLD: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("failed to create mr", {}),
         ("Couldn't register GPU MR", {"memory": "gpu"}),
         ("ibv_reg_mr failed", {}),
+        ("ibv_exp_reg_mr(address=0x7f32c0000000, length=64, access=0xf) failed: Bad address", {"error": "Bad address"}),
+        (
+            "failed to register address 0x7f3200 mem_type bit 0x2 length 64 on md[5]=mlx5_0: Input/output error",
+            {"memory": "gpu"},
+        ),
         ("ibv_reg_mr: Bad address", {"error": "Bad address"}),
         ("ibv_reg_mr(address=0x7f32c0000000, length=1048576, access=0xf) failed: Bad address", {}),
         (
