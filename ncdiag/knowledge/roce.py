@@ -15,7 +15,9 @@ from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
 
-_DISCARDS = ("rx_discards_phy", "tx_discards_phy", "rx_crc_errors_phy", "rx_pcs_symbol_err_phy")
+_BY_MAKER = ("rx_stat_discard", "tx_stat_discard", "rx_total_ring_discards", "rx_total_oom_discards", "rx_dropped.nic")
+"""Discarded packets as Linux's bnxt_en (Broadcom) and ice (Intel) count them."""
+_DISCARDS = ("rx_discards_phy", "tx_discards_phy", "rx_crc_errors_phy", "rx_pcs_symbol_err_phy", *_BY_MAKER)
 _STORMS = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 
 
@@ -168,7 +170,27 @@ def unmarked_interface(host: Host, view: View) -> str | None:
 
 _MANY = 10_000
 """Discarded packets that are not the rest of an old incident."""
-_DROPPED = ("rx_discards_phy", "rx_prio0_discards", "rx_prio3_discards", "tx_discards_phy", "rx_out_of_buffer")
+_DROPPED = (
+    "rx_discards_phy", "rx_prio0_discards", "rx_prio0_buf_discard", "rx_prio3_discards", "rx_prio3_buf_discard",
+    "tx_discards_phy", "rx_out_of_buffer", *_BY_MAKER,
+)  # fmt: skip
+
+
+@derived
+def discards_many(job: Job, view: View) -> bool | None:
+    """Did a card of the job discard many packets? None where no discards are shown."""
+    counted = [
+        (n, i)
+        for host in job.hosts
+        for i in host.interfaces
+        for name in _DROPPED
+        if (n := (i.counters or {}).get(name)) is not None
+    ]
+    for count, interface in counted:
+        if count >= _MANY:
+            view.note(interface, "counters")
+            return True
+    return False if counted else None
 
 
 @derived

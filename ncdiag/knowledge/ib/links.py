@@ -23,8 +23,9 @@ from ncdiag.messages.vocabulary.reasons import reason
 
 _LOSS = (
     "local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "rnr_nak_retry_err",
-    "req_transport_retries_exceeded", "roce_slow_restart",
+    "req_transport_retries_exceeded", "roce_slow_restart", "to_retransmits", "seq_err_naks_rcvd", "max_retry_exceeded",
 )  # fmt: skip
+"""Counters of mlx5, and from ``to_retransmits`` on those of bnxt_re."""
 _LINK_ERRORS = ("link_downed", "link_error_recovery", "local_link_integrity_errors")
 
 
