@@ -21,6 +21,8 @@ from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "sysfs_values"
 COMMANDS: tuple[str, ...] = ()
+EVENTS: dict[str, dict[str, str]] = {"roce-gid-empty": {"hca": "str", "port": "int", "gid_index": "int"}}
+"""The event of an empty entry, and the types of its fields."""
 _FOLDER = r"/sys/class/(?:infiniband|net)/"
 _LOOP = r"for \w{1,20} in [\w .{}$()-]{1,120}; ?do "
 ANCHOR = (
@@ -99,7 +101,7 @@ class _Values(Reading):
         """No command was read."""
         super().__init__(section)
         self.waiting: list[str] = []
-        self.last = ""
+        self.last, self.alone = "", False
         self.fields: dict[tuple[str, tuple[str | int, ...]], dict[str, Any]] = defaultdict(dict)
         self.first: dict[tuple[str, tuple[str | int, ...]], int] = {}
 
@@ -107,7 +109,7 @@ class _Values(Reading):
         """Values of these files follow."""
         files = _files(self.line.strip(), self.last) or []
         self.waiting = [] if any(set(file) & set("*?$") for file in files) else files
-        self.last = files[-1] if files else self.last
+        self.last, self.alone = files[-1] if files else self.last, len(files) == 1
 
     def refused(self, _: re.Match[str]) -> bool:
         """A file has no value."""
@@ -150,6 +152,13 @@ class _Values(Reading):
             return False
         return True
 
+    def _empty(self, fields: dict[str, Any]) -> None:
+        """Who asks for one entry alone means to use it."""
+        self.observe(
+            "Event", event="roce-gid-empty", origin="rdma", kind="cause", text=self.line.strip(),
+            order=self.section.number(self.index), count=1, fields=fields,
+        )  # fmt: skip
+
     def _of_port(self, hca: str, number: int, file: str, value: str) -> bool:
         folder, _, name = file.rpartition("/")
         if file.startswith(_COUNTERS) and value.isdecimal():
@@ -162,6 +171,8 @@ class _Values(Reading):
         elif folder == "gids" and name.isdecimal() and (address := rdma.gid(value)):
             if address not in rdma.EMPTY_GIDS:
                 self._of("Gid", hca, number, int(name)).update(address=address, ip=rdma.mapped_ip(address))
+            elif self.alone and int(name):
+                self._empty({"hca": hca, "port": number, "gid_index": int(name)})
         elif folder == "gid_attrs/types" and name.isdecimal() and value in _TYPES:
             self._of("Gid", hca, number, int(name))["type"] = _TYPES[value]
         elif folder == "gid_attrs/ndevs" and name.isdecimal():
