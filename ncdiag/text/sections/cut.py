@@ -307,7 +307,8 @@ class Cutter:
 
     def _heading(self, number: int, line: str, prefix: prompt.Prefix = _NO_PREFIX) -> bool:
         """Process a heading that names a host or announces a command; it is part of no section."""
-        head = prompt.header(line) or self._labelled(line)
+        after = prompt.command_after_label(line)
+        head = after if after and self._kinds.of_command(after[1]) else prompt.header(line)
         if head and (head[0] or head[1]):
             host, what = head
             kind = self._kinds.of_command(what) if what else None
@@ -329,13 +330,6 @@ class Cutter:
         self._open = _Open(kind, self._host, None, prefix)
         self._open.title, self._open.heading = name, number
         return True
-
-    def _labelled(self, line: str) -> tuple[str | None, str | None] | None:
-        """(host, command) of ``server A: ibdev2netdev``; None where no known command follows the label."""
-        label, colon, rest = line.partition(": ") if len(line) < SHORT else ("", "", "")
-        command = prompt.title(rest) if colon else None
-        head = prompt.header(f"{label}:") if command and self._kinds.of_command(command) else None
-        return (head[0], command) if head else None
 
     def _at_host(self, host: str | None) -> None:
         """Set the host of the lines that follow."""

@@ -285,6 +285,14 @@ def title(line: str) -> str | None:
     return found["command"].strip() if found and not _SAYS.search(line) else None
 
 
+def command_after_label(line: str) -> tuple[str, str] | None:
+    """(host, command) of ``server A: ibdev2netdev``, a label with one command after it; None for any other line."""
+    label, colon, rest = line.partition(": ") if len(line) < 120 else ("", "", "")  # noqa: PLR2004
+    command = title(rest) if colon else None
+    host = _labelled(f"{label.strip()}:") if command else None
+    return (host, command) if host and command else None
+
+
 def output_on(line: str) -> tuple[str, str] | None:
     """(command, host) of a heading that names both (``dmesg on node2:``), or None."""
     found = _OUTPUT_ON.match(line) if len(line) < 120 else None  # noqa: PLR2004

@@ -1,0 +1,1 @@
+"""RoCE: addresses, congestion and packet sizes."""
