@@ -22,6 +22,7 @@ SHELL = "root@{0}:~# ulimit -l\nunlimited\n"
         (LOG.format(ID) + LOG.format("gpu4"), [ID, "gpu4"]),
         (SHELL.format("gpu3") + LOG.format("decade12fade"), ["gpu3"]),
         ("on node-a:\n$ ulimit -l\n64\n\non node-b:\n$ ulimit -l\nunlimited\n", ["node-a", "node-b"]),
+        ("server A: ulimit -l\n64\n\nserver B: ulimit -l\nunlimited\n", ["serverA", "serverB"]),
         ("Node 1:\n$ ulimit -l\n64\n\nNode 2:\n$ ulimit -l\nunlimited\n", ["node1", "node2"]),
     ],
 )
