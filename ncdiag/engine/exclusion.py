@@ -304,7 +304,7 @@ def in_words(label: str) -> str:
 
 
 def _gdr_is_on(view: View) -> tuple[Span, ...]:
-    """The lines that show GPUDirect RDMA in use; empty if any shows a card or a connection without it."""
+    """The lines that show GPUDirect RDMA in use; empty if any shows a card, a connection or a buffer without it."""
     return view.remembered(("gdr is on",), lambda: _lines_of_gdr(view))
 
 
@@ -313,6 +313,8 @@ def _lines_of_gdr(view: View) -> tuple[Span, ...]:
     ways = {name for rank in ranks for name in rank.transports or () if name.startswith("NET/")}
     if not all(verdict.enabled for rank in ranks for verdict in rank.gdr) or not all("GDRDMA" in way for way in ways):
         return ()
+    if any(event.event == "ib-reg-mr-failed" for event in view.job.events):
+        return ()  # chosen, and the card did not get the memory
     fields = [(rank, "gdr") for rank in ranks if rank.gdr] + [(rank, "transports") for rank in ranks if ways]
     return _first(rank.provenance.get(field) for rank, field in fields)
 

@@ -146,8 +146,10 @@ _NUMBER = lazy_regex(
     r"(?i)\b(?:errno|err|error|ret|rc|ret_?val|returned|returns|code|status)\b\W{0,3}(?:with )?(?:code )?-?"
     r"(\d{1,3})\b(?!\.?\d)|\[(\d{1,3})\]\s*$|\((\d{1,3})\)\s*$"
 )
-_GPU = lazy_regex(r"(?i)\bgpu|cuda|dma-?_?buf|\bvram\b|\bhbm\b|\brocm\b|\bhip\b|device memory|\bmem_type bit 0x(?!1\b)")
-"""Names of GPU memory; the last is UCX's set of memory types, whose lowest bit is the host's."""
+_GPU = lazy_regex(
+    r"(?i)\bgpu|cuda|dma-?_?buf|\bvram\b|\bhbm\b|\brocm\b|\bhip\b|device memory|\bmem_type bit 0x(?!1\b)|nvshmem|deepep"
+)
+"""Names of GPU memory. UCX prints a set of types, whose lowest bit is the host's; NVSHMEM's heap is on the GPU."""
 
 
 class Failure(NamedTuple):

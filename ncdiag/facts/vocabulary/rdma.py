@@ -211,16 +211,23 @@ def by_distance(verdict: GdrVerdict, view: View) -> bool:
 
 @derived
 def slow_devices(rank: Rank, view: View) -> tuple[str, ...] | None:
-    """Listed RDMA ports with less than half the rate of the fastest listed one; None when their rates are not known."""
+    """Listed RDMA ports with less than half the rate of the fastest; None if none is seen and a rate is not known."""
     if not rank.net_devices:
         return None
     names = {part for d in rank.net_devices for part in d.name.split("+")}
     hosts = [view.host(rank.host), None if view.ranks_on(UNNAMED) else view.host(UNNAMED)]
-    ports = [p for h in hosts if h for hca in h.hcas for p in hca.ports if p.hca in names and p.rate_gbps]
-    if len(ports) < len(names):
+    listed = [(p, _rate(p, h)) for h in hosts if h for hca in h.hcas for p in hca.ports if p.hca in names]
+    ports = [(port, rate) for port, rate in listed if rate]
+    fastest = max((rate for _, rate in ports), default=0)
+    slow = [(port, rate) for port, rate in ports if rate * 2 < fastest]
+    if not slow and len(ports) < len(names):
         return None
-    fastest = max(p.rate_gbps or 0 for p in ports)
-    slow = [p for p in ports if (p.rate_gbps or 0) * 2 < fastest]
-    for port in slow:
+    for port, _ in slow:
         view.note(port)
-    return tuple(f"{p.hca} ({p.rate_gbps:g} Gbit/s)" for p in slow)
+    return tuple(f"{port.hca} ({rate:g} Gbit/s)" for port, rate in slow)
+
+
+def _rate(port: Port, host: Host) -> float | None:
+    """The rate of a port in Gbit/s; where no tool printed it, that of its network interface."""
+    interface = next((i for i in host.interfaces if i.name == port.netdev), None)
+    return port.rate_gbps or (interface.speed_mbps / 1000 if interface is not None and interface.speed_mbps else None)
