@@ -8,7 +8,7 @@ import pytest
 from linear import assert_linear_time
 
 from ncdiag.diagnose import look
-from ncdiag.parsers.user_text import outages, settings
+from ncdiag.parsers.user_text import hosts, outages, settings
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,9 @@ from ncdiag.parsers.user_text import outages, settings
         ("The job runs with `NCCL_ALGO=Ring`.", {"NCCL_ALGO": "Ring"}),
         ("UCX_TLS=rc,cuda_copy is set on all nodes.", {"UCX_TLS": "rc"}),
         ("I have CUDA_VISIBLE_DEVICES=0 in my environment", {"CUDA_VISIBLE_DEVICES": "0"}),
+        ("We put NCCL_SHM_DISABLE=1 because of a /dev/shm error a year ago.", {"NCCL_SHM_DISABLE": "1"}),
+        ("I set NCCL_DEBGU=INFO in the script and I see no NCCL log at all.", {"NCCL_DEBGU": "INFO"}),
+        ("We added NCCL_ALGO=Ring to the script.", {"NCCL_ALGO": "Ring"}),
     ],
 )
 def test_variables_that_are_said_to_be_set_are_settings(sentence: str, given: dict[str, str]) -> None:
@@ -38,12 +41,48 @@ def test_variables_that_are_said_to_be_set_are_settings(sentence: str, given: di
         "We use a variable such as NCCL_P2P_DISABLE=1.",
         "We use x=1 and NCCL=2.",
         "We have no NCCL_IB_DISABLE=1 anywhere.",
+        "We put NCCL_P2P_DISABLE=1 there and see no difference.",
         "In our environment: NCCL_IB_DISABLE=1 is forbidden.",
         "They use NCCL_IB_DISABLE=1 in the other team's cluster.",
     ],
 )
 def test_what_is_asked_tried_or_supposed_is_no_setting(sentence: str) -> None:
     assert settings.read(sentence) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "complaints"),
+    [
+        ("We put NCCL_SHM_DISABLE=1 because of a hang in the old container.", 0),
+        ("We have NCCL_SHM_DISABLE=1, since we had an error of /dev/shm once.", 0),
+        ("We put NCCL_SHM_DISABLE=1 and it hangs.", 1),
+    ],
+)
+def test_the_trouble_for_which_a_variable_was_set_is_not_that_of_now(sentence: str, complaints: int) -> None:
+    job = look(f"{sentence}\n")[0].job
+    assert len(job.complaints) == complaints
+    assert [t for t in job.trials if t.outcome == "fails"] == [] or complaints
+
+
+@pytest.mark.parametrize(
+    ("sentence", "releases"),
+    [
+        ("The driver on node1 is 535.104.05 and on node2 550.54.15.", {"node1": "535.104.05", "node2": "550.54.15"}),
+        ("node a has NCCL 2.21.5, node b NCCL 2.18.3.", {"node-a": "2.21.5", "node-b": "2.18.3"}),
+        ("node a has NCCL 2.21.5, node b NCCL 2.21.5.", {}),
+        ("Would node a with NCCL 2.21.5 and node b with 2.18.3 work?", {}),
+        ("With NCCL 2.21.5 it hangs, with 2.18.3 it works.", {}),
+    ],
+)
+def test_releases_that_hosts_are_said_to_have(sentence: str, releases: dict[str, str]) -> None:
+    said = hosts.Releases()
+    said.read(sentence, 1)
+    assert {host: release for host, _, release, _ in said.differing()} == releases
+
+
+def test_releases_of_hosts_may_be_said_line_by_line() -> None:
+    job = look("It hangs at the start.\nnode-a has NCCL 2.21.5 from pip.\nnode-b has NCCL 2.18.3 from conda.\n")[0].job
+    assert {host.name: str(host.nccl_version) for host in job.hosts} == {"node-a": "2.21.5", "node-b": "2.18.3"}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +121,6 @@ def test_other_lengths_are_no_outage(sentence: str) -> None:
     assert outages.read(sentence) is None
 
 
-@pytest.mark.parametrize("read", [outages.read, settings.read])
+@pytest.mark.parametrize("read", [outages.read, settings.read, lambda text: hosts.Releases().read(text, 0)])
 def test_a_long_sentence_takes_linear_time(read: Callable[[str], object]) -> None:
     assert_linear_time(read, lambda n: "the link was down for and we set A_B= the switch " * n, 200)

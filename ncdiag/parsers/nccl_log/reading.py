@@ -197,8 +197,9 @@ def _init_versions(api: str | None, text: str) -> str:
 
 
 def _setting(found: re.Match[str]) -> Reading:
-    stopped = re.fullmatch(r"(.*[^.])\.", found["value"])  # param.cc ends its sentence with a full stop
-    value = stopped[1] if stopped else found["value"]
+    whole = _NEXT_LINE.split(found["value"], maxsplit=1)[0]
+    stopped = re.fullmatch(r"(.*[^.])\.", whole)  # param.cc ends its sentence with a full stop
+    value = stopped[1] if stopped else whole
     if stopped and re.fullmatch(r"\d{19,20}", value) and int(value) >= 1 << 63:
         value = str(int(value) - (1 << 64))  # before 2.12.10 a negative number was printed as unsigned
     return Reading(setting=(found["name"], value))
@@ -312,6 +313,8 @@ _OF_COMM = re.compile(
     r"|(?<= cudaDev )\d{1,4}|(?<= busId )[0-9a-f]{1,12}\b|(?<= nNodes )\d{1,6}|(?:(?<=Count )|(?<=color ))\d{1,10}))"
 )
 _SETTING = re.compile(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
+_NEXT_LINE = re.compile(r"\s*[;,|]?\s+(?:\S{1,200}\s)?[NR]CCL INFO\s")
+"""What follows a value where somebody wrote several lines of a log into one."""
 _VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+\.\d+[\w.+-]*)")
 _RCCL = re.compile(r"RCCL version ?:? ?(?P<version>\d+\.\d+(?:\.\d+)?)")
 _RETURN = re.compile(

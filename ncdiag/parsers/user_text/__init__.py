@@ -17,7 +17,19 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.model.told import RELEASED
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
-from ncdiag.parsers.user_text import access, context, labels, measures, outages, settings, states, tables, titles, wants
+from ncdiag.parsers.user_text import (
+    access,
+    context,
+    hosts,
+    labels,
+    measures,
+    outages,
+    settings,
+    states,
+    tables,
+    titles,
+    wants,
+)
 from ncdiag.parsers.user_text.contrast import Trial, settled
 from ncdiag.parsers.user_text.naming import Change
 from ncdiag.parsers.user_text.paragraphs import Expected, is_heading, joined, may_end, sentences
@@ -82,6 +94,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     unit = _only_unit(chosen)
     reader, rates = Reader(unit), RateReader()
     said: dict[int, list[str]] = {}
+    releases = hosts.Releases()
     for first, line, offsets, is_sentence in chosen:
         section, index = lines[first]
         spoken = section.kind == "text" and (is_sentence or not _PRINTED.search(_ASSIGNED.sub("", line)))
@@ -94,6 +107,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
             measured += [(each, first + bisect.bisect(offsets, at + each.at) - 1) for each in reader.measures]
             others += _others(sentence, section, index, trials) if spoken else []
             if spoken:
+                releases.read(sentence, first + bisect.bisect(offsets, at) - 1)
                 said.setdefault(first + bisect.bisect(offsets, at) - 1, []).append(sentence)
     listing = states.Listing()
     for line, (section, index) in zip(written, lines, strict=True):
@@ -106,6 +120,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     measured += rated
     found += [(Found(change, outcome, 0), index) for change, outcome, index in measures.compared(measured)]
     others += _accesses(written, said, lines)
+    others += [_of_host(lines[place], *told) for *told, place in releases.differing()]
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
 
 
@@ -295,6 +310,11 @@ def _labels(line: str, section: Section, index: int) -> list[Observation]:
         return []
     text = section.lines[index][:_KEPT]
     return [observe(section, index, "RunLabel", conditions=label.conditions, well=label.well, text=text)]
+
+
+def _of_host(line: tuple[Section, int], host: str, field: str, release: str) -> Observation:
+    section, index = line
+    return Observation(entity="Host", host=host, span=section.span(index), fields={field: release})
 
 
 def _observed(trial: Trial, section: Section, index: int) -> Observation:

@@ -35,7 +35,8 @@ _HEARD = r"""
       |supposed(?:ly)?|allegedly|reportedly|people\s(?:who|say|report|online)|(?:someone|somebody|others
       |they)\s(?:say|report|wrote|had)
       |promises|documented|advice|(?:isn't|not)\strue|for\s(?:him|her|them)|(?:other|another)\s(?:person|user|people)
-      |the\sforum)\b
+      |the\sforum|(?:colleagues?|friends?|boss|admins?|they|he|she|others|people|vendor|support)\s(?:\w+\s)?
+      (?:thinks?|thought|believes?|suspects?|guess(?:es)?|blames?|assumes?))\b
   | 听说|据说|有人(?:说|建议|提到)|(?:文档|网上|官方|教程|手册|论坛)(?:里|上|中)?(?:都|也)?(?:说|建议|提到|写)"""
 _UNSURE = r"""
     \b(?:(?:i|we)\s(?:do\snot|don'?t)\s(?:really\s)?(?:think|believe|know|understand\s(?:if|whether))|not\ssure
@@ -89,6 +90,21 @@ _CHINESE_ASKS = lazy_regex(
 _LAST = lazy_regex(r"^(.*)[,\uff0c;]\s*([^,\uff0c;]{1,80})$", re.DOTALL)
 _QUOTED = lazy_regex(r"[\"\u201c]([^\"\u201c\u201d]{20,400})[\"\u201d]")
 _WORDS_QUOTED = 4
+
+
+_REASON = lazy_regex(
+    r"(\b(?:put|set|add(?:ed)?|use|have|keep|kept|export(?:ed)?|pass(?:ed)?)\b[^.;]{0,80}?(?:[A-Z]\w*_\w+=[^\s,;]+|\bit\b)[^.;,]{0,40}?,?\s?)"
+    r"(\b(?:because\sof|due\sto|owing\sto|(?:since|because|as)\s(?:we|i|there)\s(?:once\s)?(?:had|was|were|got))\b[^.;]*)",
+    re.IGNORECASE,
+)
+
+
+def without_reasons(text: str) -> str:
+    """The sentence with blanks in place of the trouble for which something was set: it is not that of now.
+
+    A variable may be ``it`` here, as it is where the form of a sentence is judged.
+    """
+    return _REASON.sub(lambda m: m[1] + " " * len(m[2]), text)
 
 
 def without_quotes(text: str) -> str:

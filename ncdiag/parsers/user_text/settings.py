@@ -10,7 +10,8 @@ from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 
 _PRESENT = lazy_regex(
     r"\b(?:we|i|our\s\w+|the\s(?:job|script|jobs|image|container|pods?|launcher)|it|all\s(?:nodes|hosts|ranks))\s"
-    r"(?:\w+\s)?(?:have|has|use|uses|set|sets|run\swith|runs\swith|launch\swith|start\swith|export|exports)\b"
+    r"(?:\w+\s)?(?:have|has|uses?|sets?|put|added|adds?|pass(?:es|ed)?|specif(?:y|ies|ied)|defined?|exports?|exported"
+    r"|(?:run|runs|launch|start)\swith)\b"
     r"|\b(?:is|are)\s(?:already\s|currently\s|also\s)?(?:set|exported|in\suse)\b|\bin\s(?:my|our|the)\senv(?:ironment)?\b"
     r"|\b(?:env(?:ironment)?(?:\svariables?)?|settings|variables)\b[^.;]{0,30}:",
     re.IGNORECASE,
@@ -20,6 +21,12 @@ _OTHERWISE = lazy_regex(
     r"|before|removed?|unset|instead|works?|helps?|such\sas|like|until|once|after|can|cannot)\b|n['\u2019]t\b|\be\.g\.",
     re.IGNORECASE,
 )
+_SEEN = lazy_regex(
+    r"\b(?:(?:can(?:not|\snot|'t)?\s)?(?:sees?|finds?|gets?)|shows?|prints?|there\sis|(?:do(?:es)?\snot|do(?:es)?n't)\s(?:see|show|print))\s"
+    r"(?:no|any|nothing)\b(?!\s(?:\w+\s)?(?:difference|change|effect|improvement|better|help)).*",
+    re.IGNORECASE,
+)
+"""What is not seen while the variable is set: ``... and I see no NCCL log``."""
 _ASSIGNED = lazy_regex(r"(?<![\w$])([A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40})=([^\s,;`'\")\u3400-\u9fff]{1,60})")
 _STOP = ".:!"
 
@@ -32,7 +39,7 @@ def read(sentence: str) -> list[tuple[str, str]]:
     if "=" not in sentence or "_" not in sentence:
         return []
     said, asked = split_question(without_quotes(sentence.replace("`", " ")))
-    if asked or not holds(said) or _OTHERWISE.search(said) or not _PRESENT.search(said):
+    if asked or not holds(said) or _OTHERWISE.search(_SEEN.sub(" ", said)) or not _PRESENT.search(said):
         return []
     given = ((name, value.rstrip(_STOP)) for name, value in _ASSIGNED.findall(said) if is_variable(name))
     return [(name, value) for name, value in given if value]

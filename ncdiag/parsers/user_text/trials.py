@@ -14,7 +14,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model.told import RELEASED
 from ncdiag.parsers.user_text import measures, releases
 from ncdiag.parsers.user_text.changes import CHANGES, DONE, LESS_MORE, REMEDIES
-from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes
+from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes, without_reasons
 from ncdiag.parsers.user_text.naming import Change, Naming
 from ncdiag.parsers.user_text.outcomes import INVERSE, OUTCOMES
 from ncdiag.parsers.user_text.results import outcomes_of
@@ -95,7 +95,7 @@ class Reader:
     def read(self, text: str, *, is_item: bool = False) -> list[Found]:
         """The trials of a sentence, which may be an item of a list."""
         self.measures = []
-        said, asked = split_question(without_quotes(text))
+        said, asked = split_question(without_reasons(without_quotes(text)))
         if asked:
             tokens = LEXER.tokens(text)
             self._asked, self._pending = [change for change, _ in Naming(text, tokens).changes()], []

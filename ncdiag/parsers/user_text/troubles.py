@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text.moods import split_question
+from ncdiag.parsers.user_text.moods import split_question, without_reasons
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _PHASES = (
@@ -145,6 +145,7 @@ def claimed(sentence: str) -> str:
     """What a sentence claims; empty where it only asks, supposes, hopes or cites that something goes wrong."""
     if _HYPOTHETICAL.search(sentence):
         return ""
+    sentence = without_reasons(sentence)
     return sentence if _PRESUMES.search(sentence) else split_question(sentence)[0]
 
 

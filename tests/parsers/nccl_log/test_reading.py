@@ -164,6 +164,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "NCCL_IB_TIMEOUT set by environment to 22.": ("NCCL_IB_TIMEOUT", "22"),
     "NCCL_IB_GID_INDEX set by environment to 18446744073709551615.": ("NCCL_IB_GID_INDEX", "-1"),
     "NCCL_SOCKET_IFNAME set by environment to =eth0,eth1": ("NCCL_SOCKET_IFNAME", "=eth0,eth1"),
+    "NCCL_ALGO set by environment to Ring ; NCCL INFO NCCL_PROTO set by environment to LL": ("NCCL_ALGO", "Ring"),
     "NCCL_NET_GDR_LEVEL set by environment to SYS": ("NCCL_NET_GDR_LEVEL", "SYS"),
     "NCCL_NET_GDR_LEVEL set from environment to SYS": ("NCCL_NET_GDR_LEVEL", "SYS"),
     "NCCL_IB_HCA set to =mlx5_0,mlx5_1": ("NCCL_IB_HCA", "=mlx5_0,mlx5_1"),
