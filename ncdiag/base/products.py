@@ -26,7 +26,7 @@ class Accepted(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A GPU model, or several similar ones; bandwidths in GB/s."""
+    """A GPU model, or several similar ones; bandwidths in GB/s, ``watts`` its usual power limit."""
 
     model: str
     form: Literal["module", "rack", "mesh", "card"]
@@ -38,6 +38,7 @@ class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     links: int = 0
     link_gbs: float = 0.0
     nccl_gbs: float | None = None
+    watts: int | None = None
     bar1: int | None = None
     pcie: int | None = None
     least: float | None = None

@@ -49,6 +49,8 @@ GPU1    {level}      X      0-31    0
         ("I have two servers and it hangs.", "several-hosts", "cards"),
         ("I have two p4d.24xlarge instances and it hangs.", "efa", "azure-network"),
         ("I have two Standard_ND96amsr_A100_v4 machines and it hangs.", "azure-network", "efa"),
+        ("We run on 2x g5.12xlarge in one subnet, and it hangs.", "several-hosts", "efa-missing"),
+        ("We run on g5.12xlarge, and it hangs.", "", "several-hosts"),
         ("The GPUs are passed through to a VM, and it hangs.", "virtual", "board"),
         ("My cards are on risers and it hangs.", "riser", "narrow-slot"),
         ("It hangs, our data is on NFS.", "network-storage", "hard-disk"),

@@ -35,10 +35,12 @@ _HOSTS = lazy_regex(
     r"(?:nodes|hosts|machines|servers|instances|workstations|desktops|pcs|computers|pods|vms|boxes|(?:dgx\s)?sparks?)\b"
     r"|\b(?:multi-?\s?node|(?:across|between|over)\s(?:the\s)?(?:nodes|hosts|machines|servers)"
     r"|each\s(?:node|host|machine|server)|(?:master|worker|second|other)\s(?:node|host))\b"
+    r"|\b(?:two|four|[2-9]|\d{2})\s?(?:x\s?)?(?:[a-z]{1,3}\d[a-z]{0,3}\.(?:\d{1,3}xlarge|metal)|a[23]-(?:high|mega|ultra)gpu"
+    r"|(?:standard_)?n[dc]\d{2,3}\w{0,12}_v\d)"
     r"|[多双两跨](?:机|节点|台)",
     re.IGNORECASE,
 )
-"""Words for several hosts."""
+"""Words for several hosts, and a number before a machine type of a cloud."""
 _BEFORE = r"\b(?:both|two|three|four|six|eight|several|[2-9]|\d{2})\s?x?\s(?:\w+\s){0,3}?"
 """A number before the name of a GPU."""
 _KINDS = frozenset({"machine", "slot", "network", "networks", "storage", "orchestrator", "container", "wsl"})

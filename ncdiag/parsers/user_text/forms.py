@@ -53,7 +53,7 @@ FORMS = (
         r"(?:gpus?|cards?)(?:'s)?\s(?:\w+\s)?(?:util\w*|usage|load|capacity|activity)|gpu-?util\w*|utili[sz]ation"
         r"|all\s(?:\w+\s)?gpus|gpus?(?=\s(?:are|sit|go|stay|wait|drop|starv))",
         r"(?:drop|fall|go|dip|sink)\w*\s(?:\w+\s){0,2}(?:to\s)?(?:around\s|about\s|near\s|nearly\s)?(?:0|zero)\b"
-        r"|(?:is|at|only|stays|sits)\s(?:\w+\s){0,2}(?:0\s?%?\s(?:for|most|between)|idle|very\slow|low\b)"
+        r"|(?:is|at|only|stays|sits)\s(?:\w+\s){0,2}(?:0(?:\s?-\s?\d)?\s?%?\s(?:for|most|between)|idle|very\slow|low\b)"
         r"|idl(?:e|es|ing)|like\sa\ssaw\w*|saw-?tooth|fluctuat\w*|oscillat\w*|up\sand\sdown"
         r"|jump\w*\s(?:\w+\s){0,2}between|wait\w*\sfor\s(?:the\s)?(?:data|input|next\sbatch)|starv\w*|in\sbursts"
         r"|nothing\shappens",
@@ -131,6 +131,16 @@ FORMS = (
         r"(?:one|a\ssingle|1)\s(?:of\s(?:the\s|our\s|my\s)?(?:\w+\s)?)?(?:gpus?|cards?|ranks?)\b|gpu\s\d\b",
         r"(?:slower|lags?|behind|longer)\s(?:\w+\s){0,4}?(?:than\s(?:all\s|any\s|the\s){0,2}(?:others?|rest)"
         r"|behind\sthe\sothers)",
+        of=("slow",),
+    ),
+    Form(
+        "one-slow-host", "slow",
+        rf"(?<!on\s)(?<!with\s)(?<!in\s)(?<!than\s)(?:(?:only\s)?(?:one|1)\s(?:of\s(?:the\s|our\s|my\s|these\s|\d+\s|\w+\s){{0,4}}{_HOSTS}"
+        rf"|(?:\w+\s)?{_HOSTS})|(?:a|this|that|one)\s(?:certain|particular|specific|single|one)\s{_HOSTS}"
+        r"|(?:node|host|server|machine|n|gpu|dgx|worker)[-_]?\d{1,4})\b",
+        r"(?:much\s|always\s|\d+%\s|[\d.]+\s?x\s)?(?:slower|slow|straggl\w*|lags?|drags?)\b",
+        unless=rf"\b(?:than|compared\s(?:to|with))\s(?:on\s)?(?:one|1|a|single)\s(?:\w+\s)?{_HOSTS}"
+               r"|multi-?\s?node|scal\w+|\bper\snode|gpus?\s\d",
         of=("slow",),
     ),
     Form(
