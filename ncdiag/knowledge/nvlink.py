@@ -287,13 +287,14 @@ def lost_nvlink(host: Host, view: View) -> str | None:
     if {is_module(gpu, view) for gpu in host.gpus} == {False}:
         return ""
     modules = [gpu for gpu in host.gpus if is_module(gpu, view) and not gpu.mig]
-    if len(modules) < 2:  # noqa: PLR2004  (a pair)
+    pairs = gpu_pairs(host)
+    is_board = bool(pairs) and all(is_module(gpu, view) for gpu in host.gpus if gpu.model)
+    if not modules or (len(modules) == 1 and not is_board):  # one GPU speaks for all between which links are shown
         return None
     told = [gpu for gpu in modules if gpu.nvlinks is not None]
     if len(told) > 1:
         view.note(told[0], "nvlinks")
         return "" if any(gpu.nvlinks for gpu in told) else f"all NVLinks of its {len(told)} GPUs are inactive"
-    pairs = gpu_pairs(host)
     for link in pairs[:1]:
         view.note(link)
     if not pairs:

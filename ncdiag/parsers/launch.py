@@ -26,8 +26,11 @@ _MPI = (
     rf"|[\w./-]{{1,100}}\.(?:py|sh)\b|{NCCL_TESTS}\b)"
 )
 _TORCH = rf"(?:torchrun|deepspeed|fleetrun|msrun)[ \t]+(?:{_DASH}|\\|\$|\S{{1,200}}\.py\b)"
-_SAID = r"[A-Za-z][\w ,.-]{0,60}\b(?:with|using|by|via|command|line|like this)[ \t]?:[ \t]+"
-"""A person's words before the command: ``started on n1 with: ``."""
+_SAID = (
+    r"(?![^:\n]{0,80}\b(?i:usage|try|tried|e\.g|example|should|could|would|can|instead|without|please|recommend\w*"
+    r"|suggest\w*|docs?|help|hint|error|warning)\b)[A-Za-z][\w ,.()'-]{0,80}:[ \t]+"
+)
+"""A person's words before the command: ``started on n1 with: ``, ``on each host: ``; not advice."""
 _FLAG = r"(?:-[A-Za-z]{1,3}[ \t]+)?"
 _MODULE = (
     r"(?:python[\d.]{0,5}|accelerate)[ \t]+"
@@ -61,7 +64,7 @@ _BEFORE = r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
 ANCHOR = (
     rf"{_BEFORE}(?:(?:{_FOLDER}|{_SAID}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})"
     rf"(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
-    rf"|(?:{_FOLDER}|{_ASSIGNED}){_DOCKER}"
+    rf"|(?:{_FOLDER}|{_SAID}|{_ASSIGNED}){_DOCKER}"
     rf"|(?:NCCL|RCCL|CUDA|UCX|TORCH){_PROGRAM})|{_BEFORE}FI{_PROGRAM}"
     rf"|{_BEFORE}{_SETTINGS}{_STARTER}|{_BEFORE}{_SERVER}|{_BEFORE}{_PLACED}"
 )

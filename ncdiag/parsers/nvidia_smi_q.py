@@ -27,6 +27,8 @@ _ADDRESS = r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]"
 ANCHOR = rf"={{4,40}}NVSMI LOG={{4,40}}[ \t]*$|GPU {_ADDRESS}[ \t]*$"
 ANCHOR += r"|[ \t]{0,60}(?:ECC Errors|Ecc Errors|Remapped Rows|Retired Pages|GPU Reset Status)[ \t]*$"
 ANCHOR += r"|<!DOCTYPE nvidia_smi_log |<nvidia_smi_log>[ \t]*$"
+ANCHOR += r"|[ \t]{4,8}(?:Fabric|Clocks (?:Event|Throttle) Reasons|Remapped Rows|Retired Pages)[ \t]*$"
+"""Groups that people cut out are announced by their names."""
 
 _TROUBLE = lazy_regex(r"\s*Unable to determine the device handle for ")
 """In place of what is told of a GPU: left to the catalogue of messages."""

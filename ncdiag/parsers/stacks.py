@@ -48,6 +48,8 @@ _NOT_A_FRAME = re.compile(
     r"(?:Arguments|Locals):$|\[(?:New|Switching to) |\[Thread debugging|\[Inferior |Using host libthread_db|warning: "
     r"|\(more frames follow|No shared libraries"
 )
+_UNREADABLE_FRAME = re.compile(r"\s{4}.{0,10000}:\d{1,7}\)$")
+"""A frame of py-spy with a name that no function has: the stack goes on behind it."""
 _BEGINS = re.compile(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
 """A line with which faulthandler begins the dump of a process, or which it prints once in each."""
 _LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,6})\b")
@@ -62,8 +64,9 @@ ANCHOR = (
     r"|Thread \d{1,6} \((?:Thread 0x[0-9a-f]{1,16} )?\(?LWP \d{1,9}"
     r"|Traceback for thread \d{1,9}[ (]"
     r"|#0\s+(?:0x[0-9a-f]{4,16} in \S|[^\s#]\S{0,200} \([^\n]{0,2000}\) (?:at \S+:\d|from /))"
+    r"|[ \t]{2,12}[\w<>.]{1,100} \([\w./<>-]{1,200}\.pyx?:\d{1,6}\)[ \t]*$"  # frames that were cut out of a dump
 )
-STRUCTURE = "#"
+STRUCTURE = "# \t"
 _KEPT_FRAMES, _KEPT_THREADS, _PROGRAM_LIMIT = 60, 400, 500
 _LOCALS = re.compile(r"\s{8}\s*\S")
 
@@ -109,7 +112,11 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 def _belongs(line: str, text: str) -> bool:
     """Is it what is between frames: variables, source text, the rest of a frame, what gdb says beside them?"""
-    return _LOCALS.match(line) is not None or _NOT_A_FRAME.match(text) is not None or text.startswith("at ")
+    return (
+        any(form.match(line) for form in (_LOCALS, _UNREADABLE_FRAME))
+        or _NOT_A_FRAME.match(text) is not None
+        or text.startswith("at ")
+    )
 
 
 def _is_head(text: str) -> bool:
