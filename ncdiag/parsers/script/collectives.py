@@ -40,6 +40,8 @@ _OF_SHARDED = frozenset(
     {"state_dict", "get_state_dict", "save_checkpoint", "save_16bit_model", "save_state", "save_model"}
 )
 _HOLDS_MODEL = re.compile(r"(?i)model|engine|module|net|policy|actor|critic|accelerator|trainer|fsdp|ddp")
+_MODELS = ("model", "model_engine", "engine", "net")
+"""Names of the sharded model in a piece of a program that does not show where it is made."""
 _NOT_OURS = frozenset({"Barrier", "Bcast"})
 _OTHER_GROUP = re.compile(r"(?i)(?:.*_)?(?:group|pg|mesh|comm|subgroup)\d*")
 _WHOLE_GROUP = re.compile(r"(?i)(?:.*\.)?(?:world|default_pg|group\.world)")
@@ -75,15 +77,17 @@ class Finder:
         """Note which variables hold wrapped models."""
         self._names, self._sharded = names, sharded
         self._functions: dict[str, Made] = {}
-        self._wrapped = {
+        found = {
             name for name, values in names.values.items()
             if any(isinstance(v, ast.Call) and self._is_wrapper(v) for v in values)
         }  # fmt: skip
+        self._wraps = bool(found)
+        self._wrapped = found or {name for name in _MODELS if sharded and name not in names.values}
 
     @property
     def wraps(self) -> bool:
         """Does the script wrap a model, whose passes all ranks have to make?"""
-        return bool(self._wrapped)
+        return self._wraps
 
     def _is_wrapper(self, call: ast.Call) -> bool:
         return self._names.of(call.func).rpartition(".")[2] in _WRAPS
