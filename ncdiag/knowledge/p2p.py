@@ -55,6 +55,8 @@ _FAR_BELOW = 0.5
 """A copy below this share of the usual rate is slow."""
 _ENOUGH = 5
 """The number of pairs from which a few slow ones are outliers."""
+_FEW_LANES, _ALIKE = 0.3, 0.8
+"""The share of the usual rate below which one GPU has lost lanes, and from which on rates of other pairs are alike."""
 _FEW = 0.25
 """The largest share of slow pairs that a fault explains; more are due to the construction of the machine."""
 _NVLINK_GB_PER_S = 70.0
@@ -122,14 +124,19 @@ def _by_level(pairs: _Pairs) -> Iterator[_Pairs]:
 
 
 def _of_one_gpu(pairs: _Pairs) -> tuple[float, _Pairs] | None:
-    """The usual rate and all pairs of one slow GPU, where NVLink connects all others; else None."""
+    """The usual rate and all pairs of one slow GPU; else None.
+
+    Where NVLink connects all others, half of the rate is slow. Over PCIe, whose switches and sockets make pairs differ,
+    all others must be alike and those of the GPU reach a small part of their rate, as with a few lanes.
+    """
     names = sorted({name for link, _ in pairs for name in (link.a, link.b)})
     for name in names if len(names) > _GPUS else ():
         mine = [pair for pair in pairs if name in {pair[0].a, pair[0].b}]
         others = [rate for link, rate in pairs if name not in {link.a, link.b}]
         usual = median(others) if len(others) >= _GPUS else 0.0
-        is_fast = min(others, default=0.0) >= _NVLINK_GB_PER_S
-        if mine and is_fast and all(rate < usual * _FAR_BELOW for _, rate in mine):
+        slowest = min(others, default=0.0)
+        limit = _FAR_BELOW if slowest >= _NVLINK_GB_PER_S else _FEW_LANES if slowest >= usual * _ALIKE else 0.0
+        if mine and all(rate < usual * limit for _, rate in mine):
             return usual, mine
     return None
 

@@ -25,7 +25,8 @@ _TEST = (
     r"|multinode)_\w{1,60}"
 )
 _KEY = r'[ \t]*"nvbandwidth"\s?:[ \t]*\{?[ \t]*$'
-ANCHOR = rf"nvbandwidth Version: v?\d|Running {_TEST}\.[ \t]*$|{_KEY}"
+_MATRIX = r"memcpy (?P<by>CE|SM) (?P<from>GPU|CPU)\(row\) (?:->|<-|<->) (?P<to>[CG]PU)\(column\) bandwidth \(GB/s\)\s*$"
+ANCHOR = rf"nvbandwidth Version: v?\d|Running {_TEST}\.[ \t]*$|{_KEY}|{re.sub('[?]P<[a-z]+>', '?:', _MATRIX)}"
 
 _TITLE = r".{4,60} \((?:GB/s|ns)\)\s*$"
 _DEVICE = r"Device (?P<gpu>\d{1,3}): (?P<model>.{3,80}?) \((?P<bus>[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})\)\s*$"
@@ -66,6 +67,13 @@ class _Tests(Reading):
         """Wrong data; the first line of a test counts."""
         self.wrong.setdefault(self.test, (self.index, self.line.strip()))
 
+    def matrix(self, found: re.Match[str]) -> None:
+        """The title of a matrix; without the line above that names the test, it says what was copied."""
+        if not self.test and found["from"] == found["to"] == "GPU":
+            self.test = f"device_to_device_memcpy_{found['by'].lower()}"
+            self.field = _field(self.test)
+        self.title(found)
+
     def row(self, found: re.Match[str]) -> None:
         """A row of the matrix."""
         _take(self.rates, self.field, self.index, int(found["gpu"]), found["cells"].split())
@@ -103,6 +111,7 @@ ROWS = Rows(
     Row(r"\s?Invalid value when checking the pattern at ", _Tests.invalid),
     Row(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+(?:N/A|\d{1,7}\.\d{1,3}))+)\s*$", _Tests.row),
     Row(_DEVICE, _Tests.device),
+    Row(_MATRIX, _Tests.matrix),
     Row(_TITLE, _Tests.title),
     Row(r"\s+(?:\d{1,4}\s+)*\d{1,4}\s*$"),  # the numbers of the columns
     Row(_OTHER),

@@ -51,14 +51,28 @@ def test_what_is_asked_tried_or_supposed_is_no_setting(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "given"),
+    [
+        ("I set NCCL_SOCKET_IFACE=eth4, and it makes no difference.", {"NCCL_SOCKET_IFACE": "eth4"}),
+        ("I set NCCL_SOCKET_IFACE=eth4, and it works.", {}),
+        ("I set NCCL_SOCKET_IFNAME=eth4, and it makes no difference.", {}),
+    ],
+)
+def test_a_misspelt_variable_that_was_tried_in_vain_is_a_setting(sentence: str, given: dict[str, str]) -> None:
+    job = look(f"It hangs on two nodes.\n{sentence}\n")[0].job
+    assert {setting.name: setting.text for setting in job.settings} == given
+
+
+@pytest.mark.parametrize(
     ("sentence", "complaints"),
     [
         ("We put NCCL_SHM_DISABLE=1 because of a hang in the old container.", 0),
         ("We have NCCL_SHM_DISABLE=1, since we had an error of /dev/shm once.", 0),
         ("We put NCCL_SHM_DISABLE=1 and it hangs.", 1),
+        ("In our trainer, if any rank fails we all_reduce a flag and all ranks skip the batch.", 0),
     ],
 )
-def test_the_trouble_for_which_a_variable_was_set_is_not_that_of_now(sentence: str, complaints: int) -> None:
+def test_a_trouble_for_which_something_was_done_is_not_that_of_now(sentence: str, complaints: int) -> None:
     job = look(f"{sentence}\n")[0].job
     assert len(job.complaints) == complaints
     assert [t for t in job.trials if t.outcome == "fails"] == [] or complaints

@@ -44,26 +44,6 @@ def _shares(gpu: Gpu) -> list[tuple[float, float]]:
     return shares if active is None else [*shares, (active, _STILL_PERCENT)]
 
 
-_CAPPED = 0.9
-"""The share of its usual power limit below which a GPU is said to be capped."""
-
-
-@derived
-def is_capped(gpu: Gpu, view: View) -> bool | None:
-    """Is its power limit lower than that of another GPU of its model in the job, or than its model's?
-
-    None where its limit or its model is not known.
-    """
-    limit, model = gpu.power_limit_watts, gpu.model
-    if limit is None or model is None:
-        return None
-    product = product_of(model)
-    others = (other for host in view.job.hosts for other in host.gpus if other.model == model)
-    usual = [other.power_limit_watts or 0 for other in others] + [(product and product.watts) or 0]
-    view.note(gpu, "power_limit_watts")
-    return limit < _CAPPED * max(usual)
-
-
 @derived
 def place(gpu: Gpu, view: View) -> str:
     """The GPU with its host, ``GPU 0000:17:00.0 of n1``, by the bus id or the index, whichever is known."""

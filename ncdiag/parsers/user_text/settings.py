@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.shell import is_variable
+from ncdiag.nccl.judgement.names import of_name
 from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 
 _PRESENT = lazy_regex(
@@ -43,3 +45,16 @@ def read(sentence: str) -> list[tuple[str, str]]:
         return []
     given = ((name, value.rstrip(_STOP)) for name, value in _ASSIGNED.findall(said) if is_variable(name))
     return [(name, value) for name, value in given if value]
+
+
+_NAMED = lazy_regex(r"([A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40})=(\S{1,60})$")
+
+
+def misnamed(tried: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The variables that were tried in vain under a name that nothing reads, with their values.
+
+    ``tried``: changes (``NCCL_SOCKET_IFACE=ens4``) with what came of them. A variable of a right name may have been
+    taken away again; one that is misspelt is why the trial showed nothing.
+    """
+    found = (match for change, outcome in tried if outcome != "works" and (match := _NAMED.match(change)))
+    return [(name, value) for name, value in (match.groups() for match in found) if of_name(name) is not None]

@@ -124,6 +124,8 @@ _HYPOTHETICAL = lazy_regex(
       | \b(?:what\s(?:\w+\s)?happens?\s(?:if|when|in\scase)|what\sif|in\scase|suppose|assuming)\b
       | \bused\sto\s(?:\w+\s)?(?:hang|crash|fail|freeze|get\sstuck|be\sslow|time\sout|stall|deadlock|block|die|break)\b
       | \b(?:wonder\w*|whether|asked\sif|to\sbe\sexpected|plan(?:s|ned|ning)?\sto)\b
+      | \bif\s(?:any|a|one|some)\s\w+\s(?:gets?|has|hits?|fails?|raises?|throws?|runs?)\b[^.]{0,60}?
+        \b(?:we|it|they|the\s\w+)\s(?:all_?-?reduce|skip|broadcast|retry|restart|resume|ignore|catch|handle|continue)
       | \b(?:i|we)\s(?:\w+\s)?killed\b | (?:准备|打算|计划|如果|要是|假如|倘若)
       | (?<![^\W\d_])若(?!干) | (?:某些|少数|个别)(?:情况|场景)
       | \b(?:was|were|is|are|got|been)\s(?:since\s|then\s|later\s)?(?:mended|solved|resolved|cured)\b
