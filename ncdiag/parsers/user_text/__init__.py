@@ -250,8 +250,8 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         for trial in trials
     )
     outage = outages.read(sentence)
-    tried = [(trial.change.label, trial.outcome) for trial in trials]
-    given = settings.misnamed(tried) if trials else settings.read(sentence)
+    made = [(trial.change.label, trial.outcome) for trial in trials]
+    given = settings.misnamed(made) if trials else settings.read(sentence)
     return [
         *(
             []
