@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, Host, Job
+from ncdiag.facts.model import Context, Event, Gpu, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, listed, module_of, offers_no_access
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
@@ -51,7 +51,13 @@ def has_cards_told(job: Job, view: View) -> bool:
     told = [context for context in job.contexts if context.kind == "gpu-model"]
     for context in told:
         view.note(context)
-    return bool(told) and all(_CARD.fullmatch(context.value) for context in told)
+    return bool(told) and all(_CARD.fullmatch(context.value) or _is_on_pcie(context) for context in told)
+
+
+def _is_on_pcie(context: Context) -> bool:
+    """Does the text say of the model that it is the card for PCIe (``A100 PCIe``)?"""
+    form = rf"{re.escape(context.value)}[\s-](?:\d+\s?gb[\s-])?(?:pci-?e|nvl)\b"
+    return re.search(form, context.text, re.IGNORECASE) is not None
 
 
 @derived

@@ -97,10 +97,15 @@ class _Run:
         self.unreadable = 0
 
     def observation(self, section: Section) -> Observation:
-        """The Benchmark of this run; ranks that are not listed from 0 on without a gap leave nranks unknown."""
+        """The Benchmark of this run, with its ranks if they are listed from 0 on.
+
+        Of a list of one host from which lines were left out, the last rank says how many there are.
+        """
         fields = dict(self.fields)
         if self.ranks and set(self.ranks) == set(range(len(self.ranks))):
             fields["nranks"], fields["nhosts"] = len(self.ranks), len(set(self.ranks.values()))
+        elif 0 in self.ranks and len(set(self.ranks.values())) == 1:
+            fields["nranks"], fields["nhosts"] = max(self.ranks) + 1, 1
         return observe(section, self.index, "Benchmark", rows=self.rows, unreadable_rows=self.unreadable, **fields)
 
 
@@ -197,7 +202,7 @@ class _Runs(Reading):
         if names and names[-1] == "timestamp" and len(words) == len(names) + 1:
             words = [*words[:-2], f"{words[-2]} {words[-1]}"]
         if names is None or len(names) != len(words):
-            names = _guessed(words)
+            names = _guessed(words, is_cut=names is None)
         if names is None:
             return self.begun is not None
         self.begun = None
@@ -237,12 +242,16 @@ _ROWS = Rows(
 )
 
 
-def _guessed(words: Sequence[str]) -> list[str] | None:
-    """Column names of a row that is below no head."""
+def _guessed(words: Sequence[str], *, is_cut: bool) -> list[str] | None:
+    """Column names of a row that is below no head; ``is_cut``: it may end after the measures out of place."""
     four = ["time", "algbw", "busbw", "#wrong"]
     if len(words) <= len(_KNOWN_HEAD):
         return None
-    middle = {11: [], 12: ["root" if words[3].lstrip("-").isdigit() else "redop"], 13: ["redop", "root"]}
+    one = ["root" if words[3].lstrip("-").isdigit() else "redop"]
+    middle = {11: [], 12: one, 13: ["redop", "root"]}
+    half = {8: one, 9: ["redop", "root"]}
+    if is_cut and len(words) in half:
+        return [*_KNOWN_HEAD, *half[len(words)], *four]
     extra = middle.get(len(words))
     return None if extra is None else [*_KNOWN_HEAD, *extra, *four, *four]
 

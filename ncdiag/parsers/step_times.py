@@ -26,7 +26,7 @@ _BETWEEN = r"(?:[,;|][ ]{0,4}|[ ]{1,4}(?:[,;|][ ]{0,4})?)"
 _RANK = rf"\[?[Rr]ank[ =:#]?[ ]{{0,4}}\d{{1,6}}\]?:?(?i:{_BETWEEN}{_PAIR}){{1,8}}\s*$"
 _OF_STEP = rf"(?:(?:step|batch|iter)[ _])?[Tt]ime(?:/(?:step|iter|batch))?:?[ ]{{1,4}}{_TIME}(?:[ ]?m?s)?"
 _OF_DATA = rf"[Dd]ata(?:[ _](?:[Tt]ime|load(?:ing)?))?:?[ ]{{1,4}}{_TIME}(?:[ ]?m?s)?"
-_STEP = rf"(?:\S.{{0,160}}[ \]|])?{_OF_STEP}(?![\w.]).{{0,40}}?[ \t]{_OF_DATA}(?:[ \t]|$)"
+_STEP = rf"(?:\S.{{0,160}}[ \]|])?{_OF_STEP}(?![\w.]).{{0,40}}?[ \t]{_OF_DATA}(?:[ \t,;]|$)"
 ANCHOR = rf"(?:{_RANK}|{_STEP})"
 SIGNS = ("rank", " data")
 FREQUENT = {" data": "the name that both programs print for the time that the next batch takes"}
@@ -43,7 +43,7 @@ _STEP_TIMES = re.compile(
     + _OF_STEP.replace(_TIME, f"(?P<whole>{_TIME})").replace("m?s)", "(?P<of_whole>m?s))")
     + r"(?![\w.]).{0,40}?[ \t]"
     + _OF_DATA.replace(_TIME, f"(?P<data>{_TIME})").replace("m?s)", "(?P<of_data>m?s))")
-    + r"(?=[ \t]|$)"
+    + r"(?=[ \t,;]|$)"
 )
 
 

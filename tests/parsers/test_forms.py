@@ -80,6 +80,8 @@ def test_what_is_well_has_no_form(sentence: str) -> None:
 def test_more_gpus_must_gain() -> None:
     assert numbers.slower_with_more("1 GPU: 300 images/s, 4 GPUs: 290 images/s")
     assert not numbers.slower_with_more("1 GPU: 300 images/s, 4 GPUs: 1100 images/s")
+    assert numbers.slower_with_more("1 GPU: 3.1 it/s; 2 GPUs: 2.0 it/s; 4 GPUs: 0.9 it/s")
+    assert not numbers.slower_with_more("1 GPU: 300 images/s, 2 GPUs: 590 images/s, 4 GPUs: 1100 images/s")
     assert not numbers.slower_with_more("2 GPUs: 300 images/s, 4 GPUs: 290 images/s")
     assert not numbers.slower_with_more("1 GPU: 300 images/s, 4 GPUs: 3 s")
 

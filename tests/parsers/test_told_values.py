@@ -35,6 +35,7 @@ def test_variables_that_are_said_to_be_set_are_settings(sentence: str, given: di
         "Should I set NCCL_IB_TIMEOUT=18?",
         "If we set NCCL_IB_TIMEOUT=18 it hangs",
         "It works with NCCL_P2P_DISABLE=1.",
+        "NCCL_P2P_DISABLE=1 makes it pass.",
         "We have tried NCCL_P2P_DISABLE=1.",
         "We run without NCCL_P2P_DISABLE=1.",
         "You could use NCCL_P2P_DISABLE=1 there.",

@@ -42,6 +42,8 @@ _OF_SHARDED = frozenset(
 _HOLDS_MODEL = re.compile(r"(?i)model|engine|module|net|policy|actor|critic|accelerator|trainer|fsdp|ddp")
 _MODELS = ("model", "model_engine", "engine", "net")
 """Names of the sharded model in a piece of a program that does not show where it is made."""
+_ENGINES = frozenset({"model_engine", "ds_engine", "engine", "deepspeed_engine"})
+"""Names of DeepSpeed's engine, whose save_checkpoint all ranks have to call."""
 _NOT_OURS = frozenset({"Barrier", "Bcast"})
 _OTHER_GROUP = re.compile(r"(?i)(?:.*_)?(?:group|pg|mesh|comm|subgroup)\d*")
 _WHOLE_GROUP = re.compile(r"(?i)(?:.*\.)?(?:world|default_pg|group\.world)")
@@ -211,7 +213,8 @@ class Finder:
         """Calls that hold collectives: of a trainer, of a sharded model, of a logger that reduces."""
         if owner.endswith("trainer") and name in _OF_TRAINER:
             return name
-        if self._sharded and name in _OF_SHARDED and _HOLDS_MODEL.search(owner):
+        is_sharded = self._sharded or (name == "save_checkpoint" and owner.rpartition(".")[2] in _ENGINES)
+        if is_sharded and name in _OF_SHARDED and _HOLDS_MODEL.search(owner):
             return name
         if name in {"log", "log_dict"} and constant(keyword(call, "sync_dist")) is True:
             return name

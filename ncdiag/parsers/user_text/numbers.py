@@ -29,7 +29,7 @@ _FAR = 2.0
 """The ratio of two numbers of one unit from which somebody complains of the worse one."""
 _GAIN = 1.1
 """What a speed must rise by with more GPUs, or a duration fall, so that nobody complains."""
-_PAIR = 2
+_PAIR, _LISTED = 2, 6
 
 
 def differ(sentence: str) -> bool:
@@ -41,18 +41,19 @@ def differ(sentence: str) -> bool:
 
 
 def slower_with_more(sentence: str) -> bool:
-    """True if the sentence gives a speed or duration for one GPU and for several, and the several gain nothing."""
-    rates, counts = _rates(sentence), list(_counts(sentence))
-    if not len(rates) == len(counts) == _PAIR or min(counts) != 1 or max(counts) == 1:
+    """True if the sentence gives a speed or duration for one GPU and for several, and the most gain nothing."""
+    rates, counts = _rates(sentence, most=_LISTED), list(_counts(sentence))
+    if len(rates) < _PAIR or len(rates) != len(counts) or min(counts) != 1 or max(counts) == 1:
         return False
-    alone, together = (value for _, (_, value) in sorted(zip(counts, rates, strict=True)))
+    values = [value for _, (_, value) in sorted(zip(counts, rates, strict=True))]
+    alone, together = values[0], values[-1]
     return together < alone * _GAIN if _PER_SECOND.search(rates[0][0]) else together * _GAIN > alone
 
 
-def _rates(sentence: str) -> list[tuple[str, float]]:
-    """Unit and value of the two numbers with a unit, if there are two and they have the same."""
+def _rates(sentence: str, most: int = _PAIR) -> list[tuple[str, float]]:
+    """Unit and value of the numbers with a unit, if there are from two to ``most`` and all have the same."""
     found = [(match["unit"].lower().rstrip("s") or "s", float(match["number"])) for match in _RATE.finditer(sentence)]
-    return found if len(found) == _PAIR and found[0][0] == found[1][0] else []
+    return found if _PAIR <= len(found) <= most and len({unit for unit, _ in found}) == 1 else []
 
 
 def _counts(sentence: str) -> Iterator[int]:

@@ -11,7 +11,8 @@ from ncdiag.nccl.judgement.names import of_name
 from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 
 _PRESENT = lazy_regex(
-    r"\b(?:we|i|our\s\w+|the\s(?:job|script|jobs|image|container|pods?|launcher)|it|all\s(?:nodes|hosts|ranks))\s"
+    r"\b(?:we|i|our\s\w+|(?:the\s|my\s)?(?:job|script|jobs|image|container|pods?|launcher|sbatch|yaml|dockerfile|bashrc"
+    r"|manifest|compose\sfile|config)|it|all\s(?:nodes|hosts|ranks))\s"
     r"(?:\w+\s)?(?:have|has|uses?|sets?|put|added|adds?|pass(?:es|ed)?|specif(?:y|ies|ied)|defined?|exports?|exported"
     r"|(?:run|runs|launch|start)\swith)\b"
     r"|\b(?:is|are)\s(?:already\s|currently\s|also\s)?(?:set|exported|in\suse)\b|\bin\s(?:my|our|the)\senv(?:ironment)?\b"
@@ -20,7 +21,7 @@ _PRESENT = lazy_regex(
 )
 _OTHERWISE = lazy_regex(
     r"\b(?:no|forbidden|they|their|other|others|another|if|when|whether|try|tried|should|could|would|without|not|never"
-    r"|before|removed?|unset|instead|works?|helps?|such\sas|like|until|once|after|can|cannot)\b|n['\u2019]t\b|\be\.g\.",
+    r"|before|makes?|made|lets?|removed?|unset|instead|works?|helps?|such\sas|like|until|once|after|can|cannot)\b|n['\u2019]t\b|\be\.g\.",
     re.IGNORECASE,
 )
 _SEEN = lazy_regex(

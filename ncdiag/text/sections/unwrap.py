@@ -38,7 +38,8 @@ _MARK = lazy_regex(r"NCCL (?:INFO|WARN|ATTN|TRACE|CALL) ")
 _OWN = lazy_regex(
     r"\s*$|[\w.-]{1,64}:\d{1,10}:\d{1,10} \["
     r"|NCCL (?:INFO|WARN) |\[?\d{4}-\d\d-\d\d|```|~~~|[$#>] |\[?[\w.-]{1,64}@[\w.-]{1,64}"
-    r"|Traceback |\s+File \"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d{1,2}:\d",
+    r"|[\w.-]{1,64}\[\d{1,10}\]: |Traceback |\s+File \""
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d{1,2}:\d",
     re.ASCII,
 )
 """Beginnings of lines that do not continue another line."""
