@@ -122,21 +122,22 @@ def is_judged_by_ranks(interface: Interface, view: View) -> bool:
 
 @derived
 def address_twice_on_hosts(job: Job, view: View) -> str | None:
-    """Inspected hosts that would announce equal addresses, ``n1 and n2 both announce 10.0.0.5``; empty for none.
+    """Hosts that announce equal addresses, or would, ``n1 and n2 both announce 10.0.0.5``; empty for none.
 
     None where fewer than two hosts have a known choice.
     """
-    first: dict[str, Interface] = {}
+    first: dict[str, tuple[str, Interface]] = {}
     hosts: set[str | None] = set()
     for host in job.hosts:
-        for interface in own_choice(host, view) or ():
+        logged = (rank.bootstrap_interface for rank in view.ranks_on(host.name))
+        for interface in (*(own_choice(host, view) or ()), *filter(None, logged)):
             address = ip(interface, view)
             if address is None or inside_reason(interface, view):
                 continue
             hosts.add(host.name)
-            other = first.setdefault(address, interface)
-            if other is not interface:
+            name, other = first.setdefault(address, (host.name, interface))
+            if name != host.name:
                 view.note(other, "addresses")
                 view.note(interface, "addresses")
-                return f"{other.host} and {interface.host} both announce {address}"
+                return f"{name} and {host.name} both announce {address}"
     return "" if len(hosts) > 1 else None
