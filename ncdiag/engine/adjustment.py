@@ -87,7 +87,8 @@ class Standing:
             return msgspec.structs.replace(found, role="risk")
         if found.role != "cause" or found.severity == "info" or _spans(found) & self._open:
             return found
-        if not self._well and (found.rule.broken or self._is_meant(found)):
+        meant = self._is_meant(found)
+        if (meant and found.rule.broken) or (not self._well and (meant or found.rule.broken)):
             return found
         if any(other.severity != "info" and other.role != "risk" and not _only_worded(other) for other in explained):
             return found

@@ -67,7 +67,10 @@ def basis(findings: Iterable[Finding], view: View) -> Basis:
         current[name] for found in held for name in found.rule.explains
         if current.get(name, found.rule.name) != found.rule.name
     }  # fmt: skip
-    is_first_found = any(not found.rule.echo and _rests_on(first, found.evidence) for found in held)
+    is_first_found = any(
+        not (found.rule.echo or (found.rule.floor and found.explained_by)) and _rests_on(first, found.evidence)
+        for found in held
+    )
     return Basis(first, is_first_found, frozenset(explained))
 
 

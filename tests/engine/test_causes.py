@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from ncdiag.base.severity import Severity
+from ncdiag.base.spans import Span
 from ncdiag.engine.causes import conclude
 from ncdiag.engine.peers import Peers
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Ask, Rule
 from ncdiag.engine.where import Device, Where
-from ncdiag.facts.model import Address, Event, Host, Interface, Job, Rank
+from ncdiag.facts.model import Address, Complaint, Event, Host, Interface, Job, Rank
 from ncdiag.facts.view import View
 
 
@@ -202,6 +203,14 @@ def test_verdict(verdicts: list[Verdict], understood: bool, word: str) -> None:
     diagnosis = conclude(verdicts, View(Job()), understood=understood)
     assert diagnosis.verdict == word
     assert (diagnosis.root_cause is not None) == (word == "root-cause")
+
+
+def test_a_broken_part_is_the_cause_of_a_complaint_about_a_job_that_ends_well() -> None:
+    ended = Event(event="program-finished", origin="launcher", kind="fact", provenance={"": Span("log", 9, "done")})
+    job = Job(events=(ended,), complaints=(Complaint(what="slow", text="I expected more"),))
+    for broken, role in ((True, "cause"), (False, "risk")):
+        diagnosis = conclude([found(rule("part", broken=broken))], View(job), understood=True)
+        assert [each.role for each in diagnosis.findings] == [role]
 
 
 def asking(name: str, *asks: str, explains: tuple[str, ...] = (), held: tuple[str, ...] = ()) -> Verdict:

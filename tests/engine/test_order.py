@@ -81,6 +81,16 @@ def test_a_symptom_that_a_finding_of_another_place_would_explain_counts_less() -
     assert "explained" not in of(cause, on=on)
 
 
+def test_an_echo_at_the_first_failure_is_not_pushed_back_by_the_finding_that_it_explains() -> None:
+    failed = Event(event="x", origin="program", kind="cause", provenance={"": CAUSE.evidence[0]})
+    later = (Span("log", 90, "and so did others"),)
+    echo = finding(role="symptom", echo=True, name="echo", code="NCD2", evidence=later)
+    floor = finding(floor=True, name="floor", code="NCD3")
+    view = View(Job(events=(failed,)))
+    known = msgspec.structs.replace(floor, explained_by=("echo",))
+    assert of(echo, on=basis([echo, floor], view))["echo"] < of(echo, on=basis([echo, known], view))["echo"]
+
+
 def test_signs_of_a_finding_have_a_limit_and_a_default() -> None:
     assert of(CAUSE, 50.0)["signs"] == of(CAUSE, 6.0)["signs"]
     assert "signs" not in of(CAUSE, -3.0)
