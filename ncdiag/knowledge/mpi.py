@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Host, Launch
+from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
@@ -17,8 +17,34 @@ _ONE_CORE = r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b"
 _SEVERAL = r"(?i)\bPE=\d|--?cpus-per-(?:proc|rank)\b"
 
 
+_BOUND = "mpi-bound-to-core"
+_PAIR = 2
+
+
 @derived
-def binds_to_one_core(launch: Launch, view: View) -> bool:
+def one_core_each(job: Job, view: View) -> str | None:
+    """How the processes of the job come to share one core each with all their threads; empty if they do not.
+
+    A launch line binds them, Open MPI reports that it did (--report-bindings), or several processes may each use one
+    processor (taskset, /proc). None without any of these.
+    """
+    for launch in filter(_binds_to_one_core, job.launches):
+        view.note(launch)
+        return f"{launch.program} binds every process to one core"
+    bound = [event for event in job.events if event.event == _BOUND]
+    for event in bound[:1]:
+        view.note(event)
+        return "Open MPI reports that it binds each process to one core"
+    for host in job.hosts:
+        processes = host.process_cpus or ()
+        if len(processes) >= _PAIR and all(process.cpus.isdecimal() for process in processes):
+            view.note(host, "process_cpus")
+            return f"{len(processes)} processes of {host.name} may each use one processor"
+    known = any(launch.program.endswith(MPI_PROGRAMS) for launch in job.launches)
+    return "" if known or any(host.process_cpus for host in job.hosts) else None
+
+
+def _binds_to_one_core(launch: Launch) -> bool:
     """Does the line bind each process to a single core or hardware thread?"""
     if not launch.program.endswith(MPI_PROGRAMS):
         return False
