@@ -10,8 +10,9 @@ RelationKind = Literal[
     "alone", "more-than-gpus", "fewer-tasks", "gpus-shared", "place-no-address", "place-is-path", "peer-elsewhere",
     "bus-id-twice", "contexts-on-gpu0", "ipc-across-hosts", "gids-start-late", "first-gid-link-local",
     "longer-than-limit", "at-resolver-interval", "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes",
-    "silent-nccl", "port-without-lid", "port-without-manager", "lid-twice", "subnets-apart",
+    "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice", "subnets-apart",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
+    "still-meeting",
 ]  # fmt: skip
 
 
@@ -23,12 +24,14 @@ class Relation(Fact, frozen=True, kw_only=True):
     nodes times tasks per node), ``gpus-shared`` (two programs that run at the same time may use the same GPU),
     ``place-no-address`` (the place where the ranks meet cannot be an address), ``place-is-path`` (the same for a path,
     as a start-up file of the shell prints one), ``silent-nccl`` (NCCL's log is on, and the output of a job that hangs
-    has no line of it).
+    has no line of it), ``not-passed-on`` (the shell exports variables, and the launcher does not pass them to other
+    hosts).
 
     About who meets: ``says-alone`` (each process of one command announces rank 0 of 1), ``others-not-started`` (the
     ranks meet on the host itself, and others did not come), ``one-side-started`` (the launcher is shown on some hosts
     of its list, and only processes of the others do not listen), ``first-waits-alone`` (after the work was done, rank 0
-    alone waits in a collective), ``lists-differ`` (the lines of two hosts list the same hosts in another order).
+    alone waits in a collective), ``lists-differ`` (the lines of two hosts list the same hosts in another order),
+    ``still-meeting`` (the last line of torchrun is that it waits for the other hosts at the rendezvous).
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
     network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),

@@ -14,6 +14,7 @@ from ncdiag.facts.vocabulary.outcome import place, went_on
 from ncdiag.knowledge.launcher.starts import starts, wrong_host_number
 
 ANNOUNCED = "rank-announced"
+_ALL_JOINED = "ranks-all-joined"
 _NUMBER = lazy_regex(r"\d{1,9}")
 _COUNTS = {"RANK": "WORLD_SIZE", "NODE_RANK": "NNODES", "LOCAL_RANK": "LOCAL_WORLD_SIZE"}
 """Variables with the number of a process or node, and those with the number of all."""
@@ -55,7 +56,10 @@ def _given(job: Job) -> Iterator[tuple[Fact, str]]:
 @derived
 def unannounced(job: Job, view: View) -> str:
     """The ranks that never announced themselves, where others of the job did: ``4-7 of 8``; empty for none."""
+    met = {event.fields.get("world_size") for event in job.events if event.event == _ALL_JOINED}
     for size, events in _by_size(job).items():
+        if size in met:
+            continue
         came = {event.rank for event in events}
         never = sorted(set(range(size)) - came)
         if never and came and not view.job.ranks and not any(went_on(event, view) for event in events):

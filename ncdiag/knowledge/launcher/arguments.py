@@ -9,6 +9,7 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
+from ncdiag.knowledge.launcher.imports import MISSING, asks_mpi_for_rank
 
 _UNSET, _NO_VALUE = "torch-env-missing", "argument-without-value"
 _REFUSED = ("argument-unrecognized", "argument-missing")
@@ -28,9 +29,16 @@ _LOCAL_RANK = r"(?<![\w-])-{0,2}local[-_]rank\b"
 _OF_ARGUMENTS = r"(?i)argument|option|flag|pars|not used|No such file"
 
 
-@derived_of(_UNSET, EXCEPTION, _NO_VALUE)
+@derived_of(_UNSET, EXCEPTION, *MISSING, _NO_VALUE)
 def is_unlaunched(event: Event, view: View) -> bool:
-    """Does a program lack the variables of a launcher, or the value of an argument that is taken from one?"""
+    """Does a program lack the variables of a launcher, or the value of an argument that is taken from one?
+
+    Without them DeepSpeed asks MPI for the number of the process, and needs mpi4py only for that.
+    """
+    if asks_mpi_for_rank(event, view):
+        return True
+    if event.event in MISSING:
+        return False
     if event.event == EXCEPTION:
         return re.fullmatch(_PLACE, unset_name(event, view)) is not None
     if event.event == _NO_VALUE:
@@ -42,6 +50,8 @@ def is_unlaunched(event: Event, view: View) -> bool:
 def unset_name(event: Event, view: View) -> str:
     """The variable that a program requires and that is not set, ``LOCAL_RANK``; ``its rank`` where no line names it."""
     fields = event.fields
+    if asks_mpi_for_rank(event, view):
+        return "RANK"
     if event.event == EXCEPTION:
         return str(fields.get("error", "")).strip("'\" ") if fields.get("exception") == "KeyError" else ""
     if event.event == _NO_VALUE:

@@ -12,6 +12,8 @@ from ncdiag.facts.vocabulary.outcome import is_open_failure, place
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
 
 _LIBRARY, _SYMBOL, _MODULE = "loader-library-missing", "loader-symbol-missing", "python-module-missing"
+MISSING = (_LIBRARY, _MODULE)
+"""The events of a module or library that is not there, apart from exceptions that say so."""
 _JUDGED = r"(?:.*/)?lib(?:nccl|rccl|mpi|open-)[\w.-]*"
 """Libraries that other rules cover."""
 _CLASSES = r"(?:builtins\.)?(?:ModuleNotFoundError|ImportError|OSError)"
@@ -70,9 +72,24 @@ class _Fault(NamedTuple):
 @derived_of(EXCEPTION, _LIBRARY, _SYMBOL, _MODULE)
 def is_failed_import(event: Event, view: View) -> bool:
     """Did a program end because it could not load a module or library of its own?"""
-    if _fault(event) is None or _came_past(event, view):
+    if _fault(event) is None or _came_past(event, view) or asks_mpi_for_rank(event, view):
         return False
     return bool(is_own_exception(event, view) if event.event == EXCEPTION else is_open_failure(event, view))
+
+
+_NO_MPI = r"\bmpi4py\b|\blibmpi\b|cannot load MPI library"
+_UNLAUNCHED = "deepspeed-without-launcher"
+
+
+def asks_mpi_for_rank(event: Event, view: View) -> bool:
+    """Does the process lack MPI, which DeepSpeed asks for its number because no launcher gave it one?"""
+    said = " ".join(str(event.fields.get(name, "")) for name in ("python_module", "library", "error"))
+    if event.event not in {EXCEPTION, *MISSING} or not re.search(_NO_MPI, said):
+        return False
+    told = next((other for other in view.job.events if other.event == _UNLAUNCHED), None)
+    if told is not None:
+        view.note(told)
+    return told is not None
 
 
 def _came_past(event: Event, view: View) -> bool:

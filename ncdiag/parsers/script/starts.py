@@ -47,14 +47,29 @@ def _number(node: ast.expr | None) -> int | None:
 
 
 def local_as_rank(call: ast.Call, names: Names) -> bool:
-    """Is the number of the process on its host given as its rank?"""
+    """Is the number of the process on its host given as its rank?
+
+    Such a number is the first argument of a function that is spawned, whatever its name.
+    """
     rank = keyword(call, "rank")
+    if isinstance(rank, ast.Name) and rank.id not in names.values and rank.id in _indices(names):
+        return True
     if isinstance(rank, ast.Name) and len(found := names.values.get(rank.id, [])) == 1:
         rank = found[0]
     if isinstance(rank, ast.Call) and rank.args:
         rank = rank.args[0]
     told = constant(rank.slice) if isinstance(rank, ast.Subscript) else last(rank) if rank is not None else ""
     return str(told).lower() == "local_rank"
+
+
+def _indices(names: Names) -> set[str]:
+    """The names of the first arguments of spawned functions, in which they get their number on the host."""
+    found = set()
+    for call, _ in spawned(names):
+        function = names.functions.get(last(call.args[0] if call.args else keyword(call, "fn")))
+        if function is not None and function.args.args:
+            found.add(function.args.args[0].arg)
+    return found
 
 
 _OWN_NAME = frozenset({"gethostname", "getfqdn", "gethostbyname", "node"})
