@@ -274,6 +274,15 @@ def pod_trouble(event: Event, view: View) -> str:
     return " ".join(text.format(**names).split())
 
 
+_WAITS = r"Pending|ContainerCreating|PodInitializing|Init:\S*|(?:Err)?Image(?:Pull)?\w*|CreateContainer\w*|InvalidImageName"
+
+
+@derived_of("pod-listed")
+def waits_to_start(event: Event, view: View) -> bool:
+    """Is a pod listed that was not started: no node has room, or an image, a volume or a setting is missing?"""
+    return re.fullmatch(_WAITS, str(event.fields.get("pod_status", ""))) is not None
+
+
 @derived_of("network-policy")
 def restricts_all_pods(event: Event, view: View) -> bool:
     """Does a NetworkPolicy apply to all pods of its namespace?"""

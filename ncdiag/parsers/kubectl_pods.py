@@ -1,6 +1,7 @@
 """``kubectl get pods``: which pods of a job run, and how often each was restarted.
 
-Source of the format: Kubernetes pkg/printers/internalversion/printers.go (printPod: ``2 (3m9s ago)`` from 1.22 on).
+Source of the format: Kubernetes pkg/printers/internalversion/printers.go (printPod: ``2 (3m9s ago)`` from 1.22 on). Where a page or a chat
+folded the blanks, single ones separate the columns.
 """
 
 from __future__ import annotations
@@ -13,13 +14,19 @@ from ncdiag.parsers._rows import Reading, Row, Rows
 KIND = "kubectl_pods"
 EVENTS = {"pod-listed": {"pod_name": "str", "pod_status": "str", "restarts": "int", "containers": "int"}}
 COMMANDS: tuple[str, ...] = ()  # kubectl get pods prints manifests as well (-o yaml); the head of the table is enough
-ANCHOR = r"(?:NAMESPACE[ ]{2,80})?NAME[ ]{2,80}READY[ ]{2,20}STATUS[ ]{2,40}RESTARTS[ ]{2,40}AGE\b"
+_HEAD = r"(?:NAMESPACE[ ]{1,80})?NAME[ ]{1,80}READY[ ]{1,20}STATUS[ ]{1,40}RESTARTS[ ]{1,40}AGE\b"
+_NOT_RUNNING = (
+    "Pending", "ContainerCreating", "PodInitializing", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull",
+    "OOMKilled", "CreateContainerConfigError", "CreateContainerError",
+)  # fmt: skip
+"""States by which a row is recognised in a table that was pasted without its head."""
 
 _ROW = (
-    r"(?:[a-z0-9][\w-]{0,62} {3,80})?(?P<name>[a-z0-9][\w.-]{0,252}) {3,80}"
-    r"\d{1,3}/(?P<containers>\d{1,3}) {3,20}(?P<status>[A-Z][\w:-]{1,60})"
-    r" {3,40}(?P<restarts>\d{1,6})(?: \([\w. ]{2,30} ago\))? {2,40}\w"
+    r"(?:[a-z0-9][\w-]{0,62} {1,80})?(?P<name>[a-z0-9][\w.-]{0,252}) {1,80}"
+    r"\d{1,3}/(?P<containers>\d{1,3}) {1,20}(?P<status>[A-Z][\w:-]{1,60})"
+    r" {1,40}(?P<restarts>\d{1,6})(?: \([\w. ]{2,30} ago\))? {1,40}\w"
 )
+ANCHOR = rf"{_HEAD}|[a-z0-9][\w.-]{{0,252}} {{1,80}}\d{{1,3}}/\d{{1,3}} {{1,20}}(?:{'|'.join(_NOT_RUNNING)}) {{1,40}}\d"
 _LIMIT = 20_000
 
 
@@ -43,4 +50,4 @@ class _Pods(Reading):
         )  # fmt: skip
 
 
-ROWS = Rows(_Pods, Row(_ROW, _Pods.pod), Row(ANCHOR), most=_LIMIT)
+ROWS = Rows(_Pods, Row(_ROW, _Pods.pod), Row(_HEAD), most=_LIMIT)
