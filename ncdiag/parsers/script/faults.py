@@ -25,6 +25,12 @@ _SEVERAL = re.compile(
     r"n_?proc[-_]per[-_]node[ =]+(?:[2-9]|\d\d|gpu|auto)|MASTER_ADDR\W{1,12}(?:localhost|127\.)|tcp://(?:localhost|127\.)"
 )
 _STARTED = re.compile(r"--n_?proc[-_]per[-_]node[ =]{1,4}(\d{1,4})\b")
+_TASKS = re.compile(
+    r"\b(?:srun|mpirun|mpiexec)(?: [^\n]{0,200}?)? (?:-n|-np|--np|--ntasks)[ =]{0,4}(\d{1,5})\b(?! ?torchrun)"
+    r"|^#SBATCH (?:-n|--ntasks)[ =]{0,4}(\d{1,5})\b",
+    re.MULTILINE,
+)
+_AGENTS = re.compile(r"torchrun|torch\.distributed\.(?:run|launch)|accelerate launch|deepspeed ")
 _HOSTS = re.compile(r"--?n?nodes?[ =]+(?:[2-9]|\d\d)|node[-_]rank[ =]+[1-9]")
 _TEXT = 400
 
@@ -111,6 +117,8 @@ class _Faults:
         several = _HOSTS.search(self._text) is not None
         if not (started or several):
             started = {int(found[1]) for found in _STARTED.finditer(self._text)}
+        if not started and _AGENTS.search(self._text) is None:
+            started = {int(found[1] or found[2]) for found in _TASKS.finditer(self._text)}
         for each, names in said:
             if each.rank is not None and len(ranks) == 1 and each.size not in {0, 1}:
                 yield "fixed-rank", each.node, names
