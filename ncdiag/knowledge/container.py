@@ -274,7 +274,7 @@ def pod_trouble(event: Event, view: View) -> str:
     return " ".join(text.format(**names).split())
 
 
-_WAITS = r"Pending|ContainerCreating|PodInitializing|Init:\S*|(?:Err)?Image(?:Pull)?\w*|CreateContainer\w*|InvalidImageName"
+_WAITS = r"Pending|ContainerCreating|PodInitializing|Init:\S*|(?:Err|Invalid)?Image\w*|CreateContainer\w*"
 
 
 @derived_of("pod-listed")

@@ -1,7 +1,7 @@
 """``kubectl get pods``: which pods of a job run, and how often each was restarted.
 
-Source of the format: Kubernetes pkg/printers/internalversion/printers.go (printPod: ``2 (3m9s ago)`` from 1.22 on). Where a page or a chat
-folded the blanks, single ones separate the columns.
+Source of the format: Kubernetes pkg/printers/internalversion/printers.go (printPod: ``2 (3m9s ago)`` from 1.22 on).
+Where a page or a chat folded the blanks, single ones separate the columns.
 """
 
 from __future__ import annotations
