@@ -66,7 +66,8 @@ def _indices(names: Names) -> set[str]:
     """The names of the first arguments of spawned functions, in which they get their number on the host."""
     found = set()
     for call, _ in spawned(names):
-        function = names.functions.get(last(call.args[0] if call.args else keyword(call, "fn")))
+        started = call.args[0] if call.args else keyword(call, "fn")
+        function = names.functions.get(last(started)) if started is not None else None
         if function is not None and function.args.args:
             found.add(function.args.args[0].arg)
     return found
