@@ -37,8 +37,12 @@ _ODD = lazy_regex(
     r"|=(?=[\"']?(?:\s+-{1,2}\w|$)))"
 )
 """A path in place of an address, or nothing."""
-_UNREAD = lazy_regex(r"\bUsing IP address of\s{1,4}for node\b")
-"""The answer of the first host, which deepspeed/launcher/runner.py asks for its address through ssh: none."""
+_UNREAD = lazy_regex(
+    r"\bUsing IP address of(?:\s{1,4}"
+    r"| (?!\d{1,3}(?:\.\d{1,3}){3} |[0-9A-Fa-f:.]{0,45}:[0-9A-Fa-f:.]{0,45} )\S{1,200} )for node\b"
+)
+"""The answer of the first host, which deepspeed/launcher/runner.py asks for its address through ssh: none, or a word
+that its shell printed first."""
 _ASKED = lazy_regex(
     r"(?i)\s{0,40}(?:export\s)?(?P<variable>\w{0,40}(?:addr|ip|host|master|head|node)\w{0,40})=[\"']?(?:\$\(|`)[^\n]{0,400}?"
     r"(?P<asked>\bhostname\s(?:-[iI]|--ip-address|--all-ip-addresses))\b"

@@ -94,11 +94,15 @@ def numeric_text(event: Event, view: View) -> str:
 def is_unresolved_host(event: Event, view: View) -> bool | None:
     """Does the name of a host of the job have no address? None for a name that may not be a host of the job.
 
-    A public DNS name that is on no launch line belongs to a download.
+    A public DNS name that is on no launch line belongs to a download. An address needs no lookup: PyTorch asks for its
+    IPv6 form as well, which fails. Nor is it a name if a start-up file of the shell printed it.
     """
     name = str(event.fields.get("peer_host", "")).rstrip(".")
     if event.event == _OWN:
         return True
+    printed = event.event == _RENDEZVOUS and any(e.event == "meeting-place-unread" for e in view.job.events)
+    if ip_address(name) is not None or is_no_name(event, view) or printed:
+        return False
     if event.text.startswith(_BY_SSH):
         return re.search(_FORGE, name) is None
     if "." not in name:
@@ -107,6 +111,16 @@ def is_unresolved_host(event: Event, view: View) -> bool | None:
         return True
     known = {told for told, _ in _launched_names(view.job)} | {host.name for host in view.job.hosts}
     return True if name in known or name.partition(".")[0] in known else None
+
+
+_UNFILLED = r"(?i)[$`{].*|<.*|(?:your|my)[_-].*|x{3,}.*"
+
+
+@derived_of(_RENDEZVOUS, _NAME)
+def is_no_name(event: Event, view: View) -> bool:
+    """Was a placeholder or a variable looked up, for which nobody put in a name?"""
+    name = str(event.fields.get("peer_host") or "")
+    return "placeholder" in event.fields or re.fullmatch(_UNFILLED, name) is not None
 
 
 @derived_of(_RENDEZVOUS, _NAME, _OWN)

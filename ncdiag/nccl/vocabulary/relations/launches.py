@@ -72,8 +72,9 @@ def alone(job: Job, view: View) -> Iterator[Relation]:
         if len(tests) == launch.np:
             text = f"{launch.program} starts {launch.np} processes, and each test is of one rank"
             yield Relation(what="alone", text=text, provenance=lines_of([launch, *tests]))
-        single = [c for c in job.communicators if c.nranks == 1 and (found := place(c)) and _is_after(found, at, end)]
-        if len(single) == launch.np:
+        held = [c for c in job.communicators if (found := place(c)) and _is_after(found, at, end)]
+        single = [c for c in held if c.nranks == 1]
+        if 1 < len(single) == len(held) <= launch.np:
             text = f"{launch.program} starts {launch.np} processes, and each sets up a communicator of one rank"
             yield Relation(what="alone", text=text, provenance=lines_of([launch, *single]))
         count = launch.np * _gpus_each(launch)

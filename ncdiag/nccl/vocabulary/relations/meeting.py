@@ -125,6 +125,16 @@ def one_side_started(job: Job, view: View) -> Iterator[Relation]:
         yield Relation(what="one-side-started", text=text, provenance=lines_of([lines[0], waits[0]]))
 
 
+def batch_alone(job: Job, view: View) -> Iterator[Relation]:
+    """One process came to the rendezvous of a batch job of several nodes, in which nothing starts others."""
+    batch = next((la for la in job.launches if la.program == "sbatch" and (la.nnodes or 1) >= _SEVERAL), None)
+    waits = [e for e in job.events if e.event in _WAITED and e.fields.get("joined") == 1 and _others_lack(e)]
+    if batch is None or not waits or any(la.program.endswith((*_STARTS_SEVERAL, "horovodrun")) for la in job.launches):
+        return
+    text = f"the batch job has {batch.nnodes} nodes, no line of it starts a step, and one process waits for the others"
+    yield Relation(what="batch-alone", text=text, provenance=lines_of([batch, waits[0]]))
+
+
 def still_meeting(job: Job, view: View) -> Iterator[Relation]:
     """The last that torchrun prints on a host is that it waits at the rendezvous for the other hosts."""
     meets = [e for e in job.events if e.event == "elastic-meets"]

@@ -15,7 +15,7 @@ KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.alone, launches.more_than_gpus, launches.fewer_tasks, launches.gpus_shared,
     launches.place_no_address, launches.silent, passing.not_passed_on,
     meeting.alone_by_rank, meeting.others_not_started, meeting.one_side_started, meeting.first_waits_alone,
-    meeting.lists_differ, meeting.still_meeting,
+    meeting.lists_differ, meeting.still_meeting, meeting.batch_alone,
     addresses.peer_elsewhere,
     numbers.bus_id_twice, numbers.contexts_on_gpu0, numbers.ipc_across_hosts, numbers.gids_start_late,
     numbers.first_gid_link_local,
