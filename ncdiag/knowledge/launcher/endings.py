@@ -225,7 +225,8 @@ def _raised(job: Job, view: View) -> Iterator[Event]:
     """Exceptions of ranks' own work before the first line in which another rank reports a loss.
 
     Those that only Python raises count after it, too, for a rank that reports no loss, since lines of ranks are often
-    mixed. Where no line reports a loss, they count if a process ended with an error exit code.
+    mixed, and so do others if every other rank reports one. Where no line reports a loss, they count if a process ended
+    with an error exit code.
     """
     told = [event for event in job.events if _is_loss(event)]
     losses = _first_by_source(told)
@@ -235,8 +236,14 @@ def _raised(job: Job, view: View) -> Iterator[Event]:
         if event.event != EXCEPTION or event.rank in mourners or not is_own_exception(event, view):
             continue
         first = losses.get(source(event))
-        if first is None or event.order < first.order or (event.rank is not None and is_pythons(event)):
+        is_mixed_in = event.rank is not None and (is_pythons(event) or _is_only_absent(event.rank, mourners))
+        if first is None or event.order < first.order or is_mixed_in:
             yield event
+
+
+def _is_only_absent(rank: int, mourners: set[int]) -> bool:
+    """Do all ranks but this one, of those that are known to exist, report a loss?"""
+    return len(mourners) > 1 and set(range(max(*mourners, rank) + 1)) - mourners == {rank}
 
 
 @derived

@@ -17,6 +17,8 @@ from ncdiag.facts.vocabulary.told import told_context
 _RENDEZVOUS, _NAME, _OWN = "c10d-name-unresolved", "name-unresolved", "own-name-unresolved"
 _POD_NAME = r"(?i).*\.(?:svc|pod)(?:\..*)?|[a-z0-9-]+-(?:master|worker|chief|launcher)-\d+(?:\..+)?"
 """Names in the DNS of a cluster, and names that Kubernetes operators give to the replicas of a job."""
+_REPLICA = r".*-\d+"
+"""Names of replicas, which Kubernetes numbers."""
 _KUBERNETES = "kubernetes"
 _PRIVATE = r"(?i).*\.(?:local|localdomain|lan|internal|intranet|private|home|corp|cluster|lab|hpc|svc|test)"
 """Domain suffixes that no public name has."""
@@ -242,6 +244,24 @@ def names_twice(job: Job, view: View) -> str:
             view.note(other, "called")
             view.note(host, "called")
             return f"{host.called} ({other.name}, {host.name})"
+    return _announced_apart(job, view)
+
+
+def _announced_apart(job: Job, view: View) -> str:
+    """A name whose processes announce several IPv4 addresses of one interface; empty for none.
+
+    NCCL takes the first address of an interface (src/misc/socket.cc), so that they are of several hosts. A replica of
+    Kubernetes gets another address each time it starts.
+    """
+    chosen = {(rank.host, rank.bootstrap_interface.name) for rank in job.ranks if rank.bootstrap_interface is not None}
+    for host in job.hosts:
+        if "interfaces" in host.complete or re.fullmatch(_REPLICA, host.name):
+            continue
+        for interface in host.interfaces:
+            ips = [a.ip for a in interface.addresses or () if isinstance(ip_address(a.ip), IPv4Address)]
+            if len(ips) > 1 and (host.name, interface.name) in chosen:
+                view.note(interface, "addresses")
+                return f"{host.name} ({' and '.join(ips[:2])} on {interface.name})"
     return ""
 
 
