@@ -103,22 +103,30 @@ def _is_apart(part: str) -> bool:
 
 def _data(parts: Sequence[StepPart]) -> StepAccount | None:
     """The usual share of the data in a step; the first steps of a run and of each epoch wait for their data."""
-    steps = [one for one in parts if one.sort == "data" and one.rank is None and one.whole]
-    if len(steps) < 2:  # noqa: PLR2004  (the first and another)
+    known = [one for one in parts if one.sort == "data" and one.whole]
+    steps = [one for one in known if one.rank is None][1:] or [one for one in known if one.rank is not None]
+    if not steps:
         return None
-    data, whole = median(one.value for one in steps[1:]), median(one.whole or 0.0 for one in steps[1:])
+    data, whole = median(one.value for one in steps), median(one.whole or 0.0 for one in steps)
     text = f"loading the data takes {data:.3g} of {whole:.3g} {steps[0].unit} of a step"
-    return _account("data", text, steps[1], share=data / whole)
+    return _account("data", text, steps[0], share=data / whole)
 
 
 def _profiles(parts: Sequence[StepPart]) -> Iterator[StepAccount]:
-    """For each profile the share that the kernels of NCCL have of the GPU's time."""
+    """For each profile the share of the GPU's time that the kernels of NCCL have, and the time of a step."""
     for one in parts:
         if one.sort == "communication" and one.whole:
             share = min(one.value / one.whole, 1.0)
             times = f"{one.value:.4g} of {one.whole:.4g} {one.unit}, {one.tool}"
-            text = f"{one.part} take {share:.0%} of the GPU's time ({times})"
+            text = f"{one.part} take {share:.0%} of the GPU's time ({times}{_of_rank(one)})"
+            step = [each for each in parts if each.tool == one.tool and each.rank == one.rank]
+            text += "".join(f"; a step takes {each.value:.4g} ms" for each in step if each.part == "a step")
+            text += "".join(f", of which the data take {each.value:.4g} ms" for each in step if each.sort == "data")
             yield _account("communication", text, one, share=share)
+
+
+def _of_rank(part: StepPart) -> str:
+    return f" of rank {part.rank}" if part.rank is not None else ""
 
 
 def _account(

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ncdiag.text.sources import traces
 from ncdiag.text.sources.pickles import SIZE_LIMIT, as_json, is_pickled_dict
 
 if TYPE_CHECKING:
@@ -126,18 +127,25 @@ class _Guarded:
 
 
 def kind_of(head: bytes) -> str | None:
-    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip``, ``tar`` or ``pickle`` by the first bytes; None for anything else."""
+    """``gz``, ``bz2``, ``xz``, ``zst``, ``zip``, ``tar``, ``pickle`` or ``trace`` by the first bytes, else None."""
     if head[257:262] == b"ustar":
         return "tar"
     if is_pickled_dict(head):
         return "pickle"
+    if traces.is_trace(head):
+        return "trace"
     return next((kind for mark, kind in _MAGIC.items() if head.startswith(mark)), None)
 
 
 def decompressed(kind: str, source: Reader) -> Reader:
-    """The content of a gz, bz2, xz or zst stream; a pickle as JSON. Raises OSError if the module is not installed."""
+    """The content of a gz, bz2, xz or zst stream; a pickle as JSON, a trace of a profiler as its sums.
+
+    Raises OSError if the module is not installed.
+    """
     if kind == "pickle":
         return _unpickled(source)
+    if kind == "trace":
+        return traces.Summed(source)
     counting = _Counting(source)
     opened: Any
     if kind == "zst":
@@ -146,7 +154,7 @@ def decompressed(kind: str, source: Reader) -> Reader:
         module, opener = {"gz": ("gzip", "GzipFile"), "bz2": ("bz2", "BZ2File"), "xz": ("lzma", "LZMAFile")}[kind]
         opened = getattr(importlib.import_module(module), opener)
         opened = opened(fileobj=counting) if kind == "gz" else opened(counting)
-    return _Bounded(_Guarded(opened.read1), lambda: counting.count)
+    return traces.Summed(_Bounded(_Guarded(opened.read1), lambda: counting.count))
 
 
 def _unpickled(source: Reader) -> Reader:

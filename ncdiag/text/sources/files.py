@@ -34,7 +34,8 @@ _SMALL = BUFFER_SIZE // 2  # smaller pieces are joined, so that buffers are larg
 _NULL = os.makedev(1, 3)  # /dev/null, the only useful character device besides a terminal
 _OURS = {"script": machines.SCRIPT_MARK, "partial": machines.PARTIAL_MARK}
 """First bytes of texts that ncdiag wrote: the output of ``collect --script`` and ``parse --partial``."""
-_STREAMS = frozenset({"gz", "bz2", "xz", "zst", "pickle"})
+_CONVERTED = frozenset({"pickle", "trace"})
+_STREAMS = frozenset({"gz", "bz2", "xz", "zst", *_CONVERTED})
 
 Opener = Callable[[], AbstractContextManager[Reader]]
 
@@ -257,7 +258,7 @@ def _file(path: str) -> Iterator[Source]:
     elif kind == "tar":
         with _opened(path) as opened:
             yield from _members(path, _tar_members(opened))
-    elif kind != "pickle" and _holds_tar(kind, path):
+    elif kind not in _CONVERTED and _holds_tar(kind, path):
         with _opened(path) as opened:
             yield from _members(path, _tar_members(decompressed(kind, opened)))
     else:
