@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.own_trouble import is_of_one_person
 from ncdiag.formats.blocks.stretches import stretches
-from ncdiag.formats.line_kinds import is_item, is_sentence, is_title
+from ncdiag.formats.line_kinds import is_item, is_sentence, is_title, kind_of
 
 _PLACES, _KINDS, _CAUSES = 3, 3, 2
 """Minimum number of places with specific messages, of their categories, and of those that may be causes."""
@@ -19,6 +20,9 @@ _APART = 2
 """Maximum distance of two lines in one place."""
 _LONGEST = 5
 """Maximum number of lines of an example."""
+_PROSE = frozenset({"prose", "quoted"})
+_NUMBERED = lazy_regex(r"\s*\d+[\t:|]")
+"""A line of a listing with numbers, whatever it holds."""
 _MARKUP = ("\\", "<", "```", "~~~")
 
 
@@ -48,6 +52,7 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
         or len(set().union(*specific)) < _KINDS
         or len(causes) < _CAUSES
         or sum(map(is_sentence, lines)) < _PLACES
+        or not _is_mostly_written(lines, places, runs)
     ):
         return
     ends = [-1, *(last for _, last in places)]
@@ -68,6 +73,13 @@ def _places(lines: Sequence[str], indexes: Sequence[int]) -> Iterator[Place]:
         first, last = (first if is_next else index), index
     if last >= 0:
         yield first, last
+
+
+def _is_mostly_written(lines: Sequence[str], places: Sequence[Place], runs: Sequence[bool]) -> bool:
+    """True if a person wrote most lines around the places and runs: in the log of a host, programs wrote them."""
+    examples = {index for first, last in places for index in range(first, last + 1)}
+    rest = [line for index, line in enumerate(lines) if line.strip() and index not in examples and not runs[index]]
+    return 2 * sum(kind_of(line) in _PROSE and not _NUMBERED.match(line) for line in rest) > len(rest)
 
 
 def _is_short(lines: Sequence[str], first: int, last: int) -> bool:
