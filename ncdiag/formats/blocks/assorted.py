@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.own_trouble import is_of_one_person
+from ncdiag.formats.blocks.own_trouble import ends_with_question, is_of_one_person, is_told_by_several
 from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.line_kinds import is_item, is_sentence, is_title, kind_of
 
@@ -41,6 +41,8 @@ Place = tuple[int, int]
 def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool]) -> Iterator[Place]:
     """The examples of a collection with what is written about each, but for those beside a report of one person.
 
+    Nothing is a collection that ends with a question, or in which several people say what went wrong.
+
     ``failures``: what lines report, by their index; ``runs``: whether each line belongs to the log of a run.
     """
     places = list(_places(lines, sorted(index for index in failures if not runs[index])))
@@ -53,6 +55,8 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
         or len(causes) < _CAUSES
         or sum(map(is_sentence, lines)) < _PLACES
         or not _is_mostly_written(lines, places, runs)
+        or ends_with_question(lines)
+        or any(map(is_told_by_several, lines))
     ):
         return
     ends = [-1, *(last for _, last in places)]

@@ -6,7 +6,7 @@ Documents, changelogs and chats about the past name the same messages, and nobod
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import is_of_another_time, is_over
@@ -146,6 +146,17 @@ def is_of_one_person(text: str) -> bool:
     bare = _plain(text)
     forms = (_I, _MY, _ONE_ELSEWHERE, _ONE_IN_SCRIPTS)
     return not is_over(bare) and (is_present(bare) or any(form.search(bare) for form in forms))
+
+
+def is_told_by_several(text: str) -> bool:
+    """True if those who run a job or a system say what went wrong in it."""
+    bare = _plain(text)
+    return _WE.search(bare) is not None and not is_over(bare)
+
+
+def ends_with_question(lines: Sequence[str]) -> bool:
+    """True if the last line of a text asks something."""
+    return _asks(_plain(next((line for line in reversed(lines) if line.strip()), "")))
 
 
 def _plain(text: str) -> str:

@@ -28,6 +28,8 @@ _LATE, _VAGUE, _LAST = 62, 80, (100, None)
 """Layers of the categories from which on a failure is the effect of others, and does not say what failed."""
 _UNKNOWN = "unknown"
 """The category of warnings that no message describes."""
+_OPENING = 2
+"""Number of lines that are the title and the first sentence."""
 _SHOWN = 4
 """Maximum number of blocks that a note lists, of each kind."""
 
@@ -40,23 +42,29 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     from ncdiag.parsers import named_in_sentences
 
     named = named_in_sentences(reading.observations, lines)
-    blocks = mentioned(lines, named, _failures(reading.observations, len(lines)))
+    blocks = mentioned(lines, named, _failures(reading.observations, lines))
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
 
 
-def _failures(observations: Iterable[Observation], length: int) -> dict[int, Failure]:
-    """What lines report, by their index: of several events on one line that which is closest to the cause."""
+def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict[int, Failure]:
+    """What lines report, by their index: of several events on one line that which is closest to the cause.
+
+    Nothing where the title or the first sentence complains: what follows is no collection of examples.
+    """
     from ncdiag.formats.blocks.assorted import Failure
     from ncdiag.messages import about
 
     found: dict[int, tuple[int, Failure]] = {}
     for each in observations:
         event, index = str(each.fields.get("event")), each.span.line - 1
-        category = about.category(event) if each.entity == "Event" and 0 <= index < length else None
+        category = about.category(event) if each.entity == "Event" and 0 <= index < len(lines) else None
         if category and category.layer < found.get(index, _LAST)[0]:
             name, layer = about.entry(event).category, category.layer
             is_specific = layer < _VAGUE and name != _UNKNOWN
             found[index] = layer, Failure(name, is_specific, is_specific and layer < _LATE)
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
+    if any(each.entity == "Complaint" and each.span.line in written[:_OPENING] for each in observations):
+        return {}
     return {index: failure for index, (_, failure) in found.items()}
 
 
