@@ -21,8 +21,8 @@ _APART = 2
 _LONGEST = 5
 """Maximum number of lines of an example."""
 _PROSE = frozenset({"prose", "quoted"})
-_NUMBERED = lazy_regex(r"\s*\d+[\t:|]")
-"""A line of a listing with numbers, whatever it holds."""
+_LOGGED = lazy_regex(r"^\s*\d+[\t:|]|\d\.\d{6}\]|\d\d:\d\d:\d\d")
+"""A line of a listing with numbers, or with the time of a log, whatever is around it."""
 _MARKUP = ("\\", "<", "```", "~~~")
 
 
@@ -83,7 +83,7 @@ def _is_mostly_written(lines: Sequence[str], places: Sequence[Place], runs: Sequ
     """True if a person wrote most lines around the places and runs: in the log of a host, programs wrote them."""
     examples = {index for first, last in places for index in range(first, last + 1)}
     rest = [line for index, line in enumerate(lines) if line.strip() and index not in examples and not runs[index]]
-    return 2 * sum(kind_of(line) in _PROSE and not _NUMBERED.match(line) for line in rest) > len(rest)
+    return 2 * sum(kind_of(line) in _PROSE and not _LOGGED.search(line) for line in rest) > len(rest)
 
 
 def _is_short(lines: Sequence[str], first: int, last: int) -> bool:
