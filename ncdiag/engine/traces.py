@@ -29,8 +29,8 @@ PLATFORMS = {
     r"|pkeys?|p_key.*|.*gids?|gid_.*|subnet|opensm|nics?|.*sharp.*|broadcom|.*peer_?mem.*|rails?|.*nvshmem.*|deepep.*|switch.*"
     r"|.*ofed.*|nccl_ib.*|ibext.*|lids?|qsfp\w*|\u7f51"
     r"|ib(?:ping|netdiscover|linkinfo|queryerrors|diagnet|hosts|switches|tracert)|perfquery|saquery|sminfo|perftest|rping"
-    r"|[hnefxq]dr(?:\d{3})?|pfc|mlnx.*|dcqcn|ecn|cnps?|dscp|lossless|lossy|irdma.*|hw_counters|leaf|leafs"
-    r"|leaves|spines?|uplinks?|osfp\w*",
+    r"|[hnefxq]dr(?:\d{3})?|pfc|mlnx.*|dcqcn|ecn|cnps?|dscp|lossless|lossy|irdma.*|hw_counters|leafs?"
+    r"|spines?|uplinks?|osfp\w*",
 }
 """For each platform the pattern of a whole word, in lower case; any such word shows it, whatever else it says."""
 _BY_WORD = {

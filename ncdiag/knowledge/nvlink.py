@@ -48,10 +48,10 @@ _CARD = re.compile(r"(?:rtx|geforce|titan|quadro)\b.*|l40?s?|l20|a10g?|a16|a30|a
 @derived
 def has_cards_told(job: Job, view: View) -> bool:
     """Are all GPUs in the input cards of models without an NVSwitch?"""
-    told = [context for context in job.contexts if context.kind == "gpu-model"]
-    for context in told:
+    named = [context for context in job.contexts if context.kind == "gpu-model"]
+    for context in named:
         view.note(context)
-    return bool(told) and all(_CARD.fullmatch(context.value) or _is_on_pcie(context) for context in told)
+    return bool(named) and all(_CARD.fullmatch(context.value) or _is_on_pcie(context) for context in named)
 
 
 def _is_on_pcie(context: Context) -> bool:

@@ -49,7 +49,7 @@ _NOT_A_FRAME = re.compile(
     r"|\(more frames follow|No shared libraries"
 )
 _UNREADABLE_FRAME = re.compile(r"\s{4}.{0,10000}:\d{1,7}\)$")
-"""A frame of py-spy with a name that no function has: the stack goes on behind it."""
+"""A frame of py-spy whose name cannot be read, for example with a newline in it; the stack continues after it."""
 _BEGINS = re.compile(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
 """A line with which faulthandler begins the dump of a process, or which it prints once in each."""
 _LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,6})\b")

@@ -124,3 +124,8 @@ def test_lines_of_an_ssh_server_about_its_clients_are_of_another_system() -> Non
     own = "Mar  3 04:00:01 gpu7 sshd[72]: error: Bind to port 22 failed"
     kernel = "Mar  3 04:00:02 gpu7 kernel: NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus"
     assert [found.lines for found in mentioned([scan, own, kernel])] == [range(1)]
+
+
+@pytest.mark.parametrize("character", ["-", ".", ": "])
+def test_the_time_for_a_line_of_one_character_is_linear(character: str) -> None:
+    assert_linear_time(mentioned, lambda size: [character * (size // len(character))] * 100, 200)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.own_trouble import ends_with_question, is_of_one_person, is_told_by_several
+from ncdiag.formats.blocks.own_trouble import ends_with_question, is_of_one_person, is_reported_by_several
 from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.line_kinds import is_item, is_sentence, is_title, kind_of
 
@@ -56,7 +56,7 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
         or sum(map(is_sentence, lines)) < _PLACES
         or not _is_mostly_written(lines, places, runs)
         or ends_with_question(lines)
-        or any(map(is_told_by_several, lines))
+        or any(map(is_reported_by_several, lines))
     ):
         return
     ends = [-1, *(last for _, last in places)]

@@ -148,7 +148,7 @@ def is_of_one_person(text: str) -> bool:
     return not is_over(bare) and (is_present(bare) or any(form.search(bare) for form in forms))
 
 
-def is_told_by_several(text: str) -> bool:
+def is_reported_by_several(text: str) -> bool:
     """True if those who run a job or a system say what went wrong in it."""
     bare = _plain(text)
     return _WE.search(bare) is not None and not is_over(bare)

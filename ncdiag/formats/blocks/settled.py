@@ -39,7 +39,7 @@ _DATED = lazy_regex(
 _COMMENT = lazy_regex(
     r"\W{0,4}\d{4}[-/.]\d\d?[-/.]\d\d?[ T]\d\d:\d\d(?::\d\d)?\W{1,4}(?![A-Z]+:)[^\W\d][\w .-]{1,40}:\s"
 )
-"""A comment below a ticket: a time, a name that is no level of a log, and text."""
+"""A dated comment on a ticket: time, author, text. A word in capitals after the time is the level of a log."""
 _REOPENED = lazy_regex(r"re-?open|wieder\s?er\u00f6ffnet|\u91cd\u65b0\u6253\u5f00", re.IGNORECASE)
 _OF_OVER = (
     r"(?:\ball[- ]clear\b|(?<!be )(?<!not )\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b"

@@ -69,16 +69,16 @@ def _is_efa_type(host: Host, view: View) -> bool:
     if host.instance_type is not None:
         view.note(host, "instance_type")
         return host.instance_type in efa_machines()
-    return _told_type(view) is not None
+    return _named_type(view) is not None
 
 
-def _told_type(view: View) -> str | None:
+def _named_type(view: View) -> str | None:
     """The instance type with EFA that a person names; None if no type is named, or several are."""
-    told = [c for c in view.job.contexts if c.kind == "instance-type" and c.value in efa_machines()]
-    if len({context.value for context in told}) != 1:
+    named = [c for c in view.job.contexts if c.kind == "instance-type" and c.value in efa_machines()]
+    if len({context.value for context in named}) != 1:
         return None
-    view.note(told[0])
-    return told[0].value
+    view.note(named[0])
+    return named[0].value
 
 
 def _has_efa_software(view: View) -> bool:
@@ -171,7 +171,7 @@ _GROUP = 4
 def efa_nics_expected(host: Host, view: View) -> int | None:
     """The number of EFA cards of the host's instance type; None if unknown."""
     told = next(iter(view.events_on(host.name, ["ofi-platform"])), None)
-    name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else _told_type(view))
+    name = host.instance_type or (str(told.fields.get("instance_type")) if told is not None else _named_type(view))
     machine = efa_machines().get(name or "")
     return machine.ports if machine is not None else None
 

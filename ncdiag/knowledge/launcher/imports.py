@@ -86,10 +86,10 @@ def asks_mpi_for_rank(event: Event, view: View) -> bool:
     said = " ".join(str(event.fields.get(name, "")) for name in ("python_module", "library", "error"))
     if event.event not in {EXCEPTION, *MISSING} or not re.search(_NO_MPI, said):
         return False
-    told = next((other for other in view.job.events if other.event == _UNLAUNCHED), None)
-    if told is not None:
-        view.note(told)
-    return told is not None
+    notice = next((other for other in view.job.events if other.event == _UNLAUNCHED), None)
+    if notice is not None:
+        view.note(notice)
+    return notice is not None
 
 
 def _came_past(event: Event, view: View) -> bool:

@@ -54,6 +54,9 @@ def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict
     from ncdiag.formats.blocks.assorted import Failure
     from ncdiag.messages import about
 
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
+    if any(each.entity == "Complaint" and each.span.line in written[:_OPENING] for each in observations):
+        return {}
     found: dict[int, tuple[int, Failure]] = {}
     for each in observations:
         event, index = str(each.fields.get("event")), each.span.line - 1
@@ -62,9 +65,6 @@ def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict
             name, layer = about.entry(event).category, category.layer
             is_specific = layer < _VAGUE and name != _UNKNOWN
             found[index] = layer, Failure(name, is_specific, is_specific and layer < _LATE)
-    written = [number for number, line in enumerate(lines, 1) if line.strip()]
-    if any(each.entity == "Complaint" and each.span.line in written[:_OPENING] for each in observations):
-        return {}
     return {index: failure for index, (_, failure) in found.items()}
 
 

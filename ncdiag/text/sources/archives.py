@@ -145,7 +145,7 @@ def decompressed(kind: str, source: Reader) -> Reader:
     if kind == "pickle":
         return _unpickled(source)
     if kind == "trace":
-        return traces.Summed(source)
+        return _Summed(source)
     counting = _Counting(source)
     opened: Any
     if kind == "zst":
@@ -154,7 +154,25 @@ def decompressed(kind: str, source: Reader) -> Reader:
         module, opener = {"gz": ("gzip", "GzipFile"), "bz2": ("bz2", "BZ2File"), "xz": ("lzma", "LZMAFile")}[kind]
         opened = getattr(importlib.import_module(module), opener)
         opened = opened(fileobj=counting) if kind == "gz" else opened(counting)
-    return traces.Summed(_Bounded(_Guarded(opened.read1), lambda: counting.count))
+    return _Summed(_Bounded(_Guarded(opened.read1), lambda: counting.count))
+
+
+class _Summed:
+    """Reads a trace of a profiler as its summary, and every other content as it is; nothing before the first read."""
+
+    def __init__(self, source: Reader) -> None:
+        self._source: Reader | None = None
+        self._raw = source
+
+    def read(self, size: int = -1, /) -> bytes:
+        if self._source is None:
+            head = b""
+            while len(head) < HEAD_SIZE and (part := self._raw.read(HEAD_SIZE)):
+                head += part
+            self._source = Pushback(head, self._raw)
+            if traces.is_trace(head):
+                self._source = io.BytesIO(traces.summary(self._source))
+        return self._source.read(size)
 
 
 def _unpickled(source: Reader) -> Reader:

@@ -8,11 +8,14 @@ category ``kernel`` the kernels on the GPU.
 
 from __future__ import annotations
 
-import io
+import json
 import re
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from ncdiag.formats.step_parts import communicates
+
+if TYPE_CHECKING:
+    from ncdiag.text.sources.archives import Reader
 
 _BEGIN = re.compile(rb"\s{0,8}\{\s{0,16}\"schemaVersion\": ?\d+,\s{0,16}\"deviceProperties\":")
 _EVENT = re.compile(
@@ -24,13 +27,6 @@ _RANK = re.compile(rb'"distributedInfo":\s*\{[^{}]{0,200}?"rank":\s*(\d{1,7})')
 _STEP, _DATA = b"ProfilerStep#", b"enumerate(DataLoader)#"
 _KERNEL, _COPY_ON_GPU = b"kernel", b"gpu_user_annotation"
 _PIECE, _LONGEST = 1 << 20, 1 << 14
-
-
-class Reader(Protocol):
-    """A source of bytes: at most ``size`` of them, none at the end."""
-
-    def read(self, size: int, /) -> bytes:
-        """The next bytes."""
 
 
 def is_trace(head: bytes) -> bool:
@@ -51,8 +47,6 @@ def summary(source: Reader) -> bytes:
         steps += _add(text[:end], times)
     steps += _add(rest, times)
     fields = {"rank": rank, "steps": steps} | {name: round(time / 1e3, 3) for name, time in times.items()}
-    import json
-
     return b'{"torch_trace": ' + json.dumps(fields).encode() + b"}\n"
 
 
@@ -70,37 +64,3 @@ def _add(text: bytes, times: dict[str, float]) -> int:
         elif name.startswith(_DATA) and category != _COPY_ON_GPU:
             times["data"] += float(duration)
     return steps
-
-
-class Summed:
-    """A stream that yields the summary of a trace, and every other content as it is."""
-
-    def __init__(self, source: Reader) -> None:
-        """Nothing is read before the first `read`."""
-        self._source, self._head = source, b""
-        self._is_open = False
-
-    def read(self, size: int = -1, /) -> bytes:
-        """The bytes of the summary, or those of the source."""
-        if not self._is_open:
-            self._is_open = True
-            self._head = self._source.read(_LONGEST)
-            if is_trace(self._head):
-                self._source = io.BytesIO(summary(_Joined(self._head, self._source)))
-                self._head = b""
-        if self._head:
-            size = size if size >= 0 else len(self._head)
-            part, self._head = self._head[:size], self._head[size:]
-            return part
-        return self._source.read(size)
-
-
-class _Joined:
-    def __init__(self, head: bytes, source: Reader) -> None:
-        self._head, self._source = head, source
-
-    def read(self, size: int, /) -> bytes:
-        if self._head:
-            head, self._head = self._head, b""
-            return head
-        return self._source.read(size)

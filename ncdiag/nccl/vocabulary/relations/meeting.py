@@ -140,11 +140,11 @@ def still_meeting(job: Job, view: View) -> Iterator[Relation]:
     meets = [e for e in job.events if e.event == "elastic-meets"]
     if not meets or any(e.event == "elastic-met" for e in job.events) or job.ranks or went_on(meets[-1], view):
         return
-    told = next((e for e in job.events if e.event == "elastic-hosts-awaited"), None)
+    printed = next((e for e in job.events if e.event == "elastic-hosts-awaited"), None)
     line = next((la for la in job.launches if la.program in _EACH_ON_ITS_HOST and la.nnodes is not None), None)
-    count = told.fields.get("min_hosts") if told is not None else line.nnodes if line is not None else None
+    count = printed.fields.get("min_hosts") if printed is not None else line.nnodes if line is not None else None
     if isinstance(count, int) and count >= _SEVERAL:
-        known: Fact | None = told or line
+        known: Fact | None = printed or line
         text = f"torchrun waits at the rendezvous for {count} hosts, and prints nothing after that"
         yield Relation(what="still-meeting", text=text, provenance=lines_of([meets[-1], *([known] if known else [])]))
 
