@@ -44,20 +44,9 @@ def judged(*paths: Path) -> Report:
     return diagnose([source for source in open_sources(list(map(str, paths))) if isinstance(source, Text)])
 
 
-class Pieces(io.BytesIO):
-    """A source that gives at most so many bytes at once."""
-
-    def __init__(self, data: bytes, size: int) -> None:
-        super().__init__(data)
-        self.most = size
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(self.most if size is None or size < 0 else min(size, self.most))
-
-
 @pytest.mark.parametrize("size", [64, 1000, 1 << 20])
 def test_the_sums_do_not_depend_on_the_pieces(size: int) -> None:
-    read = json.loads(traces.summary(Pieces(trace(3), size)))["torch_trace"]
+    read = json.loads(traces.summary(trace(3)[at : at + size] for at in range(0, len(trace(3)), size)))["torch_trace"]
     assert read == {
         "rank": 3, "steps": 3, "step": 2400.0, "data": 60.0, "communication": 1500.0, "kernels": 2250.0,
     }  # fmt: skip
@@ -89,3 +78,11 @@ def test_one_trace_says_where_the_time_of_a_step_goes(tmp_path: Path) -> None:
         "In the profile the kernels of NCCL take 67% of the GPU's time (500 of 750 ms, a trace of PyTorch's profiler);"
         " a step takes 800 ms, of which the data take 20 ms"
     )
+
+
+def test_what_was_read_of_a_trace_that_breaks_off_counts(tmp_path: Path) -> None:
+    path = tmp_path / "t.pt.trace.json.gz"
+    path.write_bytes(gzip.compress(trace(0, steps=500), 0)[:60_000])
+    report = judged(path)
+    assert [found.name for found in report.findings] == ["perf-communication-share"]
+    assert any("not read to the end" in note for item in report.inputs for note in item.notes)

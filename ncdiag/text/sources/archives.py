@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import itertools
 import stat
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
@@ -158,21 +159,36 @@ def decompressed(kind: str, source: Reader) -> Reader:
 
 
 class _Summed:
-    """Reads a trace of a profiler as its summary, and every other content as it is; nothing before the first read."""
+    """Reads a trace of a profiler as its summary, and every other content as it is; nothing before the first read.
+
+    The error of a trace that breaks off is raised after the summary of what was read.
+    """
 
     def __init__(self, source: Reader) -> None:
-        self._source: Reader | None = None
-        self._raw = source
+        self._raw, self._source = source, source
+        self._is_open = False
+        self._error: Exception | None = None
 
     def read(self, size: int = -1, /) -> bytes:
-        if self._source is None:
+        if not self._is_open:
+            self._is_open = True
             head = b""
             while len(head) < HEAD_SIZE and (part := self._raw.read(HEAD_SIZE)):
                 head += part
             self._source = Pushback(head, self._raw)
             if traces.is_trace(head):
-                self._source = io.BytesIO(traces.summary(self._source))
-        return self._source.read(size)
+                self._source = io.BytesIO(traces.summary(itertools.chain([head], iter(self._piece, b""))))
+        part = self._source.read(size)
+        if not part and self._error is not None:
+            raise self._error
+        return part
+
+    def _piece(self) -> bytes:
+        try:
+            return self._raw.read(1 << 20)
+        except BROKEN as error:
+            self._error = error
+            return b""
 
 
 def _unpickled(source: Reader) -> Reader:

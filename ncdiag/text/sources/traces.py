@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ncdiag.formats.step_parts import communicates
-
-if TYPE_CHECKING:
-    from ncdiag.text.sources.archives import Reader
 
 _BEGIN = re.compile(rb"\s{0,8}\{\s{0,16}\"schemaVersion\": ?\d+,\s{0,16}\"deviceProperties\":")
 _EVENT = re.compile(
@@ -26,7 +23,8 @@ _NEXT = b'"ph":'
 _RANK = re.compile(rb'"distributedInfo":\s*\{[^{}]{0,200}?"rank":\s*(\d{1,7})')
 _STEP, _DATA = b"ProfilerStep#", b"enumerate(DataLoader)#"
 _KERNEL, _COPY_ON_GPU = b"kernel", b"gpu_user_annotation"
-_PIECE, _LONGEST = 1 << 20, 1 << 14
+_LONGEST = 1 << 14
+"""Maximum length of an event, in bytes."""
 
 
 def is_trace(head: bytes) -> bool:
@@ -34,11 +32,11 @@ def is_trace(head: bytes) -> bool:
     return _BEGIN.match(head) is not None
 
 
-def summary(source: Reader) -> bytes:
+def summary(pieces: Iterable[bytes]) -> bytes:
     """One line of JSON with the sums of a trace: steps, and the milliseconds of steps, data, NCCL and all kernels."""
     rank, rest = None, b""
     steps, times = 0, {"step": 0.0, "data": 0.0, "communication": 0.0, "kernels": 0.0}
-    while piece := source.read(_PIECE):
+    for piece in pieces:
         text = rest + piece
         end = max(text.rfind(_NEXT), 0)  # the last event may go on in the next piece
         rest = text[end:] if end else text[-_LONGEST:]
