@@ -392,3 +392,13 @@ def test_a_heading_names_command_and_host(heading: str, host: str | None) -> Non
     cutter.feed(enumerate(["root@node1:~# nproc", "8", "", heading, fault], 1))
     [found] = [section.host for section in cutter.finish() if fault in section.lines]
     assert found == (host or "node1")
+
+
+def test_an_echoed_command_announces_what_follows_each_time() -> None:
+    lines = [(1, "$ some-tool --of-nobody"), (2, "out of the tool")]
+    announced = []
+    for _ in range(2):  # what is remembered of lines is shared by all texts
+        cutter = Cutter("paste", discover())
+        cutter.feed(lines)
+        announced.append(dict(cutter.announcing))
+    assert announced[0] == announced[1] != {}

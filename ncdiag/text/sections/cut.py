@@ -160,7 +160,8 @@ class Cutter:
             self._at_host(pod)
         elif not (self._open_anchor(number, line) or self._open_tagged(number, line) or self._heading(number, line)):
             self._add_text(number, line)
-            self._kinds.remember_plain(line)
+            if not echo:  # a command that is not known announces what follows, each time
+                self._kinds.remember_plain(line)
 
     def _continue(self, number: int, line: str) -> bool:
         """Add the line to the open section if it belongs there."""
