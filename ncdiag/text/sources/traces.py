@@ -8,7 +8,6 @@ category ``kernel`` the kernels on the GPU.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 
@@ -45,6 +44,8 @@ def summary(pieces: Iterable[bytes]) -> bytes:
         steps += _add(text[:end], times)
     steps += _add(rest, times)
     fields = {"rank": rank, "steps": steps} | {name: round(time / 1e3, 3) for name, time in times.items()}
+    import json  # slow to import, and only traces need it
+
     return b'{"torch_trace": ' + json.dumps(fields).encode() + b"}\n"
 
 
