@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
 
-_NUMBERED = re.compile(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)")
+_NUMBERED = lazy_regex(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)")
 """The last number in the first label of a host name: ``ip-10-0-3-17.ec2.internal`` is folded at 17, not at ec2."""
 
 _SET = lazy_regex(r"([^\[\],]*)(?:\[([0-9,-]+)\]([^\[\],]*))?")

@@ -8,6 +8,7 @@ import shlex
 import msgspec
 
 from ncdiag.agent.hide import HIDDEN, KEPT_PATTERN, LINE_LIMIT, hide_secrets, is_kept, is_secret
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.nccl.judgement import names
 
@@ -19,7 +20,7 @@ __all__ = [
 _TYPOGRAPHY = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "--", "–": "-", "\u00a0": " "})  # noqa: RUF001
 
 
-_QUOTING, _UNQUOTED = "\"'\\", re.compile(r"[;|&]+|[^;|& \t\r\n]+")
+_QUOTING, _UNQUOTED = "\"'\\", lazy_regex(r"[;|&]+|[^;|& \t\r\n]+")
 
 
 def is_variable(name: str) -> bool:

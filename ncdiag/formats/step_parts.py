@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
+
 Sort = Literal["data", "communication", "other"]
 
-_DATA = re.compile(r"data|load|batch[-_ ]generator|input|fetch", re.IGNORECASE)
-_MODEL = re.compile(r"checkpoint|model|optimizer", re.IGNORECASE)
-_COMMUNICATION = re.compile(
+_DATA = lazy_regex(r"data|load|batch[-_ ]generator|input|fetch", re.IGNORECASE)
+_MODEL = lazy_regex(r"checkpoint|model|optimizer", re.IGNORECASE)
+_COMMUNICATION = lazy_regex(
     r"all[-_ ]?(?:reduce|gather|to[-_ ]?all)|reduce[-_ ]?scatter|grads?[-_ ](?:sync|reduce|all)|params?[-_ ]all"
     r"|comm|sync|wait|nccl|rccl|broadcast|barrier|send|recv",
     re.IGNORECASE,
 )
-_KERNEL = re.compile(r"(?:nccl|rccl|mscclpp?)[A-Z]\w{0,20}Kernel|ncclKernel|ncclDevKernel|rcclGenericKernel")
+_KERNEL = lazy_regex(r"(?:nccl|rccl|mscclpp?)[A-Z]\w{0,20}Kernel|ncclKernel|ncclDevKernel|rcclGenericKernel")
 
 
 def sort_of(name: str) -> Sort:

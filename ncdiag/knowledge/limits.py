@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Limit
 from ncdiag.facts.view import View
@@ -268,7 +267,7 @@ _STORAGE = {
     _FULL: "A file system is full, or its quota is used up",
     _READ_ONLY: "A file system is read-only",
 }
-_SAID = re.compile(
+_SAID = lazy_regex(
     r"\[Errno (?:28|122)\][^:]{0,40}(?:: ?['\"](?!/dev/shm)(?P<path>[^'\"]{1,400}))|\[Errno 122\]|\bStorageFull\b"
     r"|\[Errno (?P<read_only>30)\][^:]{0,40}(?:: ?['\"](?P<other>[^'\"]{1,400}))?"
 )

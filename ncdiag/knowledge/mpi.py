@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
@@ -117,7 +118,7 @@ def ucx_built_without(host: Host, view: View) -> str | None:
 
 
 _PMI, _PMIX_LIBRARY = "mpi-pmix-missing", "mpi-pmix-not-loaded"
-_OF_A_JOB = re.compile(r"\b(?:srun|slurmstepd)\b")
+_OF_A_JOB = lazy_regex(r"\b(?:srun|slurmstepd)\b")
 
 
 @derived_of(_PMI, _PMIX_LIBRARY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Context, Event, Gpu, Host, Job
 from ncdiag.facts.view import View
@@ -41,7 +42,7 @@ def fabric_manager_down(host: Host, view: View) -> bool | None:
     return False if service.active else has_switch
 
 
-_CARD = re.compile(r"(?:rtx|geforce|titan|quadro)\b.*|l40?s?|l20|a10g?|a16|a30|a40|t4|a[4-6]000")
+_CARD = lazy_regex(r"(?:rtx|geforce|titan|quadro)\b.*|l40?s?|l20|a10g?|a16|a30|a40|t4|a[4-6]000")
 """Models as people write them, without the brand, that NVSwitches do not connect."""
 
 

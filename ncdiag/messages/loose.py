@@ -12,11 +12,12 @@ import re
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.messages.template import HOLES, Hole, Part, Value, compile_parts
 
 _BETWEEN = r"[^\w]{0,8}"
 """Text allowed between two words of a message: blanks, colons, brackets, quotes, an arrow."""
-_WORD = re.compile(r"\w+")
+_WORD = lazy_regex(r"\w+")
 _EDGES = " \t:;,.'\"`()[]<>{}=|*_-"
 _BEFORE = " \t:;,.="
 _TYPED, _TEXT = 80, 400

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+
 Value = int | float | str
 """The value of a hole after conversion."""
 
@@ -72,8 +74,8 @@ class Hole(msgspec.Struct, frozen=True):
 
 Part = str | Hole
 
-_PIECE = re.compile(r"\{\{|\{([^{}]*)\}|\{|[^{]+")
-_HOLE = re.compile(r"([a-z][a-z0-9_]*):([a-z]+)$")
+_PIECE = lazy_regex(r"\{\{|\{([^{}]*)\}|\{|[^{]+")
+_HOLE = lazy_regex(r"([a-z][a-z0-9_]*):([a-z]+)$")
 
 
 def parse(text: str) -> tuple[Part, ...]:
@@ -102,7 +104,7 @@ def parse(text: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-_COLON = re.compile(r"(?<=\w)(?:\\s\+)?:\\s\+")
+_COLON = lazy_regex(r"(?<=\w)(?:\\s\+)?:\\s\+")
 """A colon after a word and before a blank, in the pattern of a literal; after a hole, the blank ends the hole."""
 
 
@@ -178,7 +180,7 @@ def literal_length(parts: tuple[Part, ...]) -> int:
     return sum(len(part) for part in parts if isinstance(part, str))
 
 
-_WORD = re.compile(r"[A-Za-z0-9_]+")
+_WORD = lazy_regex(r"[A-Za-z0-9_]+")
 
 
 def words(text: str) -> list[str]:

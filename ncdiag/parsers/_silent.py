@@ -5,10 +5,10 @@ Most of what a job prints is so. What is judged here must agree with what `ncdia
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.messages.match import default_matcher
 from ncdiag.parsers import _bare_nccl, _complaints, _context, _program, _progress, _signs, user_text
 
@@ -16,7 +16,7 @@ Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
 """How a line says nothing. It is known to; it is not understood; it is a known, or another, counter, whose first and
 last states count; it is a sentence, which is a person's unless it comes again and again."""
 
-_NUMBER, _ALONE = re.compile(r"\d+"), re.compile(r"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
+_NUMBER, _ALONE = lazy_regex(r"\d+"), lazy_regex(r"(?<![\w.:/-])\d+(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
 _CODES = ("1", "12", "700")
 """Codes of failures, to CUDA and as statuses of completions."""
 _WIDTHS = {range(3): "1", range(5, 20): "65536"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import takewhile
 
 from ncdiag import language
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.language import cells, phrase, say
 from ncdiag.report.model import (
     EVIDENCE_LIMIT,
@@ -52,7 +52,7 @@ HEADLINES = {
     "nothing-understood": "Nothing in this input was recognised",
 }
 counted = language.counted
-_NUMBER = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")
+_NUMBER = lazy_regex(r"[0-9a-f]*[0-9][0-9a-f]*")
 _PROOFS = {"proved": "Proved", "not-simulated": "Not simulated", "refuted": "Refuted"}
 HELP_WHEN_NOTHING = (
     "Paste the log of an NCCL job (run it with NCCL_DEBUG=INFO), or the output of ibstat, show_gids, ip "

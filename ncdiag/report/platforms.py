@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import POD
 from ncdiag.facts.vocabulary.told import told_context
@@ -16,7 +16,7 @@ _OF_WORD = {
     "slurmd": _SLURM,
 }  # fmt: skip
 """The platform of a program, by its name."""
-_NAMES = re.compile(rf"\b(?:{'|'.join(_OF_WORD)})\b(?=:|\[)")
+_NAMES = lazy_regex(rf"\b(?:{'|'.join(_OF_WORD)})\b(?=:|\[)")
 """A program at the beginning of a line that it logged: ``slurmstepd: error:``."""
 
 

@@ -6,9 +6,9 @@ It fits on a terminal of 80 x 24 with the prompt below it. If it does not fit, p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.language import cells, counted, lead_in, say
 from ncdiag.report import digest, labelled, restart
 from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
@@ -39,8 +39,8 @@ OTHERS = 3
 """Maximum number of further findings whose titles are shown."""
 NOTES = 2
 """Maximum number of notes shown if there is nothing else."""
-_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])|(?<=[。！？])")
-_NOTE = re.compile(r" \(|（")
+_SENTENCE = lazy_regex(r"(?<=[.!?]) (?=[A-Z])|(?<=[。！？])")
+_NOTE = lazy_regex(r" \(|（")
 """The start of the command after the text that says what it shows."""
 _HEADLINES = {
     "root-cause": "ROOT CAUSE",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.facts.model import Fact
 from ncdiag.language import is_english, say, tidy
 from ncdiag.report import model
 
-_SEVERAL_RANKS = re.compile(r"\b([Rr])ank (?=\d{1,9}[-,]\d)")
+_SEVERAL_RANKS = lazy_regex(r"\b([Rr])ank (?=\d{1,9}[-,]\d)")
 _SPOKEN = (
     ("Rank unknown", "A rank"),
     ("rank unknown", "a rank"),

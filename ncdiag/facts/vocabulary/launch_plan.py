@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Job, Launch
 
 T = TypeVar("T")
@@ -26,22 +27,22 @@ _SSH_PROGRAMS = ("plm_rsh_agent", "plm_ssh_agent", "pls_rsh_agent")
 """Parameters of Open MPI 1 to 5 (orte/mca/plm/rsh, PRRTE src/mca/plm/ssh)."""
 _PORT, _C10D_PORT = 29500, 29400
 """Default ports: of torchrun, DeepSpeed and accelerate; of a c10d endpoint (torch/distributed/run.py)."""
-_CONTAINER = re.compile(
+_CONTAINER = lazy_regex(
     r"(?:^|[\s/])(?:(?:singularity|apptainer|podman-hpc|docker|podman|nerdctl|enroot)\s+(?:exec|run|start)|shifter"
     r"|kubectl\s(?:.{0,200}\s)?exec)\s"
 )
-_ELSEWHERE = re.compile(r"\s*(?:[A-Za-z_]\w*=\S*\s+|sudo\s+|time\s+|nohup\s+){0,20}(ssh|kubectl)\s")
+_ELSEWHERE = lazy_regex(r"\s*(?:[A-Za-z_]\w*=\S*\s+|sudo\s+|time\s+|nohup\s+){0,20}(ssh|kubectl)\s")
 """Programs that start the launcher on another host."""
 _OPTIONS = r"(?:mpirun|mpiexec\S{0,9}|orterun|prterun)\s(?:[^;|&]{0,2000}?\s)?-{1,2}"
 _FILES = (
-    (re.compile(rf"{_OPTIONS}(?:rf|rankfile|map-by[= ]+rankfile:file)[= ](\S{{1,200}})"), "the rank file {}"),
-    (re.compile(rf"{_OPTIONS}(?:app|configfile)[= ](\S{{1,200}})"), "the file of applications {}"),
+    (lazy_regex(rf"{_OPTIONS}(?:rf|rankfile|map-by[= ]+rankfile:file)[= ](\S{{1,200}})"), "the rank file {}"),
+    (lazy_regex(rf"{_OPTIONS}(?:app|configfile)[= ](\S{{1,200}})"), "the file of applications {}"),
 )
 """Files that say where processes run or where the ranks meet, each with a phrase for it."""
-_CONFIGURATION = re.compile(r"accelerate[ ]launch\s[^;|&]{0,400}--config[_-]file[= ](\S{1,200})")
+_CONFIGURATION = lazy_regex(r"accelerate[ ]launch\s[^;|&]{0,400}--config[_-]file[= ](\S{1,200})")
 _CONFIGURED = "accelerate config"
 """The ``program`` of a launch that is such a file."""
-_SEVERAL, _EACH_ON_ITS_OWN = re.compile(r"\s:\s+-"), re.compile(r"\s:\s(?:.*\s)?-{1,2}(?:H|hosts?)\b")
+_SEVERAL, _EACH_ON_ITS_OWN = lazy_regex(r"\s:\s+-"), lazy_regex(r"\s:\s(?:.*\s)?-{1,2}(?:H|hosts?)\b")
 """Several applications in one mpirun line."""
 _SHOWN, _FEW = 80, 3
 _LAST_PORT = 65535

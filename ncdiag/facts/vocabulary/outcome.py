@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Event, Host, Job
@@ -35,7 +36,7 @@ _STEPS_NEEDED = 3
 _BEFORE, _AFTER = 3600.0, 600.0
 """Seconds before the first and after the last line of a job in which lines of the kernel may belong to it."""
 _CRASHED = frozenset({"segfault", "segfault-in-nccl"})
-_DAEMON = re.compile(r"[a-z][\w@.-]*d|systemd-[\w-]+|cron")
+_DAEMON = lazy_regex(r"[a-z][\w@.-]*d|systemd-[\w-]+|cron")
 """Names of system services, which by convention end in d (sshd, snapd, systemd-udevd)."""
 _EXITS = frozenset({"process-exit", "worker-failed", "worker-crashed", "worker-killed"})
 """Messages of launchers about a process that ended."""
@@ -48,7 +49,7 @@ _ENDINGS = frozenset({
 _FAULTS = frozenset({4, 6, 7, 8, 11})
 """Signals that a fault of the process itself raises: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV."""
 _LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
-_MILD = re.compile(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
+_MILD = lazy_regex(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
 """Messages of the hardware about a fault that it recovered from."""
 _RECOVERIES = {
     "interface-link-down": "interface-link-up", "carrier-lost": "carrier-gained",

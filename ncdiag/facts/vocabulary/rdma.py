@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Fact, GdrVerdict, Hca, Host, Interface, Job, Port, Rank
@@ -44,7 +44,7 @@ def device_list(rank: Rank, view: View) -> str:
 
 
 _NO_VENDOR = 0xFFFFFF
-_SOFTWARE = re.compile(r"rxe|siw")
+_SOFTWARE = lazy_regex(r"rxe|siw")
 
 
 @derived

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
@@ -47,7 +47,7 @@ _NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stal
 _MOST_RANKS = 1 << 17
 _FEW = 4
 """More than one missing rank in this number is a regular pattern."""
-_NUMBER = re.compile(r"\d{1,7}")
+_NUMBER = lazy_regex(r"\d{1,7}")
 _ALL, _UNTOLD = "0", "?"
 """The number of the group of all ranks, and the placeholder for a group that no line names."""
 _BY_CHANCE = 10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.scalars import in_network, ip_address
@@ -38,7 +39,7 @@ _SAME_EVERYWHERE = (
 Sources: moby/moby daemon/libnetwork/ipamutils, libvirt's network ``default``, containers/common (default_subnet), the
 manual of VirtualBox, 6.7.
 """
-_ADDRESS = re.compile(r"(?<![\d./])\d{1,3}(?:\.\d{1,3}){3}(?![\d./])")
+_ADDRESS = lazy_regex(r"(?<![\d./])\d{1,3}(?:\.\d{1,3}){3}(?![\d./])")
 _DOCKER = "172.17.0.0/16"
 
 

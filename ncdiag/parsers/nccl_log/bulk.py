@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.nccl_log.calls import ANY_CALL, CALL
 from ncdiag.parsers.nccl_log.lines import COUNTED, wanted
 
@@ -30,7 +31,7 @@ _PROCESS = r"[^: \n]*:[^ ]* \[[^ ]*"
 
 The colon keeps lines of nothing, or of one word, from being taken for the beginning of the next one.
 """
-_ANYWHERE = re.compile(rf"NCCL INFO (?:{_CHANNEL}|{ANY_CALL})".encode())
+_ANYWHERE = lazy_regex(rf"NCCL INFO (?:{_CHANNEL}|{ANY_CALL})".encode())
 _LAUNCHER_LIMIT = 2000
 
 key_of = b"\n".join

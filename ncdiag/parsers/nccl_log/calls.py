@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 import operator
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+
+from ncdiag.base.patterns import lazy_regex
 
 SIGN = b"opCount "
 NAMELESS = "collective"
@@ -41,9 +42,9 @@ ANY_CALL = (
     r"(?:root [^ ]* )?comm ([^ ]* \[nranks=[^ ]*) .*"
 )
 """The same, with the forms of 2.3.5: too slow for all lines of a log."""
-_CALL = re.compile(ANY_CALL.encode())
+_CALL = lazy_regex(ANY_CALL.encode())
 _DIGITS = 19
-_OP_COUNT = re.compile(rb"opCount ([0-9a-f]{1,16}) ")
+_OP_COUNT = lazy_regex(rb"opCount ([0-9a-f]{1,16}) ")
 _PLACE = operator.itemgetter(0, 4)
 
 

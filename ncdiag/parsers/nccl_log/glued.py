@@ -7,22 +7,23 @@ the name is the longest one that begins other lines, else what is left behind a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 
+from ncdiag.base.patterns import lazy_regex
+
 _LEVEL = rb"NCCL (?:INFO|WARN|ATTN|TRACE|CALL|ABORT) "
-_TWO = re.compile(_LEVEL + rb"[^\n]*" + _LEVEL)
-_NEXT = re.compile(_LEVEL)
-_PROCESS = re.compile(rb"(?:.*:)?([^\s:]{1,400}):\d{1,10}:\d{1,10}$")
+_TWO = lazy_regex(_LEVEL + rb"[^\n]*" + _LEVEL)
+_NEXT = lazy_regex(_LEVEL)
+_PROCESS = lazy_regex(rb"(?:.*:)?([^\s:]{1,400}):\d{1,10}:\d{1,10}$")
 _TAG = rb"\[\d{1,6},\d{1,6}\]<std\w{3}>:"  # of mpirun --tag-output
-_TIME = re.compile(rb"(?:" + _TAG + rb")?(?:\[[^\]\n]{1,40}\] |(?<=:))$")
+_TIME = lazy_regex(rb"(?:" + _TAG + rb")?(?:\[[^\]\n]{1,40}\] |(?<=:))$")
 _TYPES = rb"(?:u?int(?:8|32|64)|float|double|half|bfloat16|f(?:p)?8_?e[45]m[23])"
 _RESULT = rb"\d{1,10}(?:\.\d{1,2})? +\d{1,7}\.\d\d +\d{1,7}\.\d\d +"
 """Time, algbw and busbw: a piece that begins with them ends in #wrong, without a blank after it."""
 _ROW_START = rb"(?:" + _TAG + rb")? *(?:\d{1,14} +\d{1,14} +" + _TYPES + rb" |" + _RESULT + rb")"
-_ROW = re.compile(_ROW_START)
-_HOST = re.compile(rb"\n(?!" + _ROW_START + rb")(?:[^\n:]{0,80}[\s:>)\]])?([\w.%-]{1,64}):\d{1,10}:\d{1,10} \[")
-_END = re.compile(
+_ROW = lazy_regex(_ROW_START)
+_HOST = lazy_regex(rb"\n(?!" + _ROW_START + rb")(?:[^\n:]{0,80}[\s:>)\]])?([\w.%-]{1,64}):\d{1,10}:\d{1,10} \[")
+_END = lazy_regex(
     rb"(?:P2P/(?:IPC|CUMEM|MNNVL)|/(?:read|CE|GDRDMA|Shared|direct)|\(PCI\)|memory|pointer"
     rb"|NET/[^/\s]{1,40}/\d{1,4}(?=[A-Za-z])|COMPLETE|START|\+cuda\d{1,2}\.\d|^(?:-1|\d{1,2})(?=[A-Za-z])|[^\w.%-])"
 )

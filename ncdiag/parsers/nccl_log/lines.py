@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ncdiag.base import compiled
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.messages.load import own_messages
 from ncdiag.messages.match import sources
 from ncdiag.messages.message import Message
@@ -20,7 +21,7 @@ ORIGINS = frozenset({"nccl", "rccl", "plugin", "libfabric"})
 """The message origins that print through NCCL's logger."""
 
 _LEVELS = rb"INFO|WARN|ATTN|TRACE|CALL|DIAG|ABORT"
-_OURS = re.compile(
+_OURS = lazy_regex(
     rb"NCCL (?:" + _LEVELS + rb")\b|(?<!, )NCCL (?:git )?version \d\S*\s*$"  # after a comma: PyTorch
     rb"|RCCL version ?:? ?\d|^(?:\([^)\n]*\) ?)*(?:HIP version|ROCm version|Librccl path) +: "
     rb"|Line: \d+: NET/OFI |^\s*(?:\| )?\S*libfabric:\d+:"
@@ -49,7 +50,7 @@ def without_blanks(lines: Iterable[Line]) -> Iterator[Line]:
             yield number, line
 
 
-_OPEN = re.compile(rb"(NCCL INFO Channel \d.{0,200}?) via .{0,200}\Z")
+_OPEN = lazy_regex(rb"(NCCL INFO Channel \d.{0,200}?) via .{0,200}\Z")
 
 
 def settled(line: bytes) -> bytes:

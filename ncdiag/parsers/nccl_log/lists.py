@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
-import re
 from typing import Any
 
-_ENTRY = re.compile(r"(?:\[(\d{1,4})\])?([^\s:\[\]<>]{1,32}):([^\s<>]{0,128})<(\d{0,5})>")
-_DEVICE = re.compile(r"(?:\[(\d{1,4})\] ?)?=?([^\s:\[\]{}=,]{1,128}):(\d{1,3})(?::[\d:p-]*)?/(IB|RoCE)((?:/\w+)*)")
-_MERGED = re.compile(r"\[(\d{1,4})\]=\{([^{}]{1,512})\}")
+from ncdiag.base.patterns import lazy_regex
+
+_ENTRY = lazy_regex(r"(?:\[(\d{1,4})\])?([^\s:\[\]<>]{1,32}):([^\s<>]{0,128})<(\d{0,5})>")
+_DEVICE = lazy_regex(r"(?:\[(\d{1,4})\] ?)?=?([^\s:\[\]{}=,]{1,128}):(\d{1,3})(?::[\d:p-]*)?/(IB|RoCE)((?:/\w+)*)")
+_MERGED = lazy_regex(r"\[(\d{1,4})\]=\{([^{}]{1,512})\}")
 
 
 def interfaces(text: str) -> list[dict[str, Any]]:

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-_LINES = re.compile(
+from ncdiag.base.patterns import lazy_regex
+
+_LINES = lazy_regex(
     rb"(?:(?P<rccl>(?:HIP|ROCm) version +: [^\n]{1,200}|RCCL version ?:? +\d[^\n]{1,200})"
     rb"|(?P<ofi>(?:WARN|INFO|TRACE): Function: [^\n]{1,100}? Line: \d{1,6}: NET/OFI [^\n]{1,1000})"
     rb"|libfabric:\d{1,10}:[^\n]{0,300}?<(?P<level>warn|info)> (?P<fabric>[^\n|]{1,600}))"
 )
 _SIGNS = (b"version", b" Line: ", b"libfabric:")
-_OFI = re.compile(r"(WARN|INFO|TRACE): Function: .{1,100}? Line: \d{1,6}: (.*)", re.DOTALL)
+_OFI = lazy_regex(r"(WARN|INFO|TRACE): Function: .{1,100}? Line: \d{1,6}: (.*)", re.DOTALL)
 
 
 class Plain(msgspec.Struct, frozen=True):

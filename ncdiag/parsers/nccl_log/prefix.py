@@ -12,10 +12,11 @@ import re
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.stamps import seconds_of, zone_of
 
-_CLOCK = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
-_TAIL = re.compile(
+_CLOCK = lazy_regex(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?")
+_TAIL = lazy_regex(
     r"""(?:(?P<host><[A-Za-z][\w. -]{0,62}>(?=:)|\[[A-Za-z][\w.-]{0,62}\](?=:)|\*{2,32}(?=:)
             |(?=[^\s:]*[A-Za-z._-])(?![^\s:]*\.(?:cc?|cpp|cu|h):\d+\s)[^\s:/"'`|<>()\[\],{}]{1,255})
           :(?P<pid>\d{1,10})(?::(?P<tid>\d{1,10}))?\s
@@ -26,11 +27,11 @@ _TAIL = re.compile(
         (?:\((?P<function>[^()]{1,200})\)\s)?$""",
     re.VERBOSE,
 )
-_USUAL = re.compile(
+_USUAL = lazy_regex(
     r"(?!.*(?:START|COMPLETE))([A-Za-z][A-Za-z0-9_.-]{0,254}):([0-9]{1,10}):([0-9]{1,10}) \[([0-9]{1,3})\] \Z"
 )
 """The whole of a prefix that nothing was put around, read in a fifth of the time."""
-_GLUE = re.compile(
+_GLUE = lazy_regex(
     r"(?:P2P/(?:IPC|CUMEM|MNNVL)|/(?:read|CE|GDRDMA|Shared|direct)|\(PCI\)|shared memory|direct pointer"
     r"|NET/[^/\s]{1,40}/\d{1,4}(?=[A-Za-z])|-> \d{1,2}(?=[A-Za-z])|COMPLETE|START|\+cuda\d{1,2}\.\d)"
     r"(?=\w[^\s:/]{0,255}:\d{1,10}:\d{1,10} )"
@@ -42,7 +43,7 @@ TAG_LIMIT = 120
 """Characters of a launcher's tag; what is longer is prose."""
 
 
-_WRITTEN = re.compile(r"[\x00-\x7f\u0400-\u04ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u2018-\u201d]*")
+_WRITTEN = lazy_regex(r"[\x00-\x7f\u0400-\u04ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef\u2018-\u201d]*")
 
 FAILS = frozenset({"WARN", "ABORT"})
 """Levels of which a line says that something failed, whoever printed it."""

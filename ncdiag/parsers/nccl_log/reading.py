@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import nccl_bus_id
 from ncdiag.messages.match import default_matcher
 from ncdiag.parsers.nccl_log.lines import ORIGINS
@@ -78,7 +79,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 NOTHING = Reading()
 
-_DISTANCE = re.compile(r"[A-Z0-9]{3,4}$")
+_DISTANCE = lazy_regex(r"[A-Z0-9]{3,4}$")
 
 
 def _bootstrap(found: re.Match[str]) -> Reading:
@@ -276,7 +277,7 @@ _GID = (
     r".*?GID (?P<index>-?\d{1,6}) \((?P<high>[0-9A-Fa-f]{1,16})/(?P<low>[0-9A-Fa-f]{1,16})\)"
 )
 _FORMS: tuple[Form, ...] = tuple(
-    (start, re.compile(pattern), read)
+    (start, lazy_regex(pattern), read)
     for start, pattern, read in (
         ("Boo", r"Bootstrap(?P<colon> ?:) Using(?P<what> .*)", _bootstrap),
         ("NET", r"NET/Socket ?: Using(?P<what> ?\[.*)", _socket),
@@ -299,25 +300,25 @@ _FORMS: tuple[Form, ...] = tuple(
         ("Cha", r"Channel (?P<channel>\d+)(?:/(?P<channels>\d+))? : +(?P<order>\d+(?: +\d+)+)$", _ring_order),
     )
 )  # fmt: skip
-_GDR_PAIR = re.compile(
+_GDR_PAIR = lazy_regex(
     r"(?:NET/(?P<net>[^/]{1,40}?) : )?GPU Direct RDMA (?P<verdict>Enabled|Disabled) for "
     r"(?:GPU )?(?P<gpu>\S+)(?: \(rank \d+\))? (?:/ HCA |- )(?P<hca>\S+)(?: '(?P<name>[^']*)')? "
     r"\((?:distance (?P<distance>\d{1,4}) (?P<sign>[<>=]+) (?P<limit>\d{1,4})|(?P<reason>[^()]*))"
 )
-_COMM = re.compile(
+_COMM = lazy_regex(
     r"(?:\[Rank \d+\] )?(?:(?P<api>nccl\w+) )?comm (?P<pointer>0x[\w.]*) "
     r"rank (?P<rank>\d{1,9}) n[rR]anks (?P<nranks>\d{1,9})"
 )
-_OF_COMM = re.compile(
+_OF_COMM = lazy_regex(
     r"(?: |split|child)(commId|parent|cudaDev|busId|nNodes|Count|color) (?=((?:(?<= commId )|(?<= parent ))0x[\w.]+"
     r"|(?<= cudaDev )\d{1,4}|(?<= busId )[0-9a-f]{1,12}\b|(?<= nNodes )\d{1,6}|(?:(?<=Count )|(?<=color ))\d{1,10}))"
 )
-_SETTING = re.compile(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
-_NEXT_LINE = re.compile(r"\s*[;,|]?\s+(?:\S{1,200}\s)?[NR]CCL INFO\s")
+_SETTING = lazy_regex(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
+_NEXT_LINE = lazy_regex(r"\s*[;,|]?\s+(?:\S{1,200}\s)?[NR]CCL INFO\s")
 """What follows a value where somebody wrote several lines of a log into one."""
-_VERSION = re.compile(r"(?:NCCL )?version (?P<version>\d+\.\d+\.\d+[\w.+-]*)")
-_RCCL = re.compile(r"RCCL version ?:? ?(?P<version>\d+\.\d+(?:\.\d+)?)")
-_RETURN = re.compile(
+_VERSION = lazy_regex(r"(?:NCCL )?version (?P<version>\d+\.\d+\.\d+[\w.+-]*)")
+_RCCL = lazy_regex(r"RCCL version ?:? ?(?P<version>\d+\.\d+(?:\.\d+)?)")
+_RETURN = lazy_regex(
     r"(?P<file>[^\s:]{1,300}):(?P<line>\d{1,6}) (?:\((?P<function>\w{1,100})\) )?-> (?P<code>\d{1,4})"
     r"(?: \([^()]*\))?(?: \[(?P<thread>[^\]]{1,60})\])?\s*$"
 )

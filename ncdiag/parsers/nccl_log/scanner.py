@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import VersionRange
@@ -47,10 +48,10 @@ KEY_LIMIT = 1 << 16
 """Different links and calls that are counted before the counts are given to their ranks."""
 KEY_LENGTH = 1000
 """Bytes of what is counted of a call; what is longer is damaged."""
-RING_ORDER = re.compile(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
+RING_ORDER = lazy_regex(rb"NCCL (INFO) (?=Channel \d+(?:/\d+)? : +\d+ +\d)")
 """``Channel 00/04 : 0 1 2 3``: the order of a ring, told by rank 0."""
 
-_VERSION_ALONE = re.compile(
+_VERSION_ALONE = lazy_regex(
     r"(?:^\s*|[^\w\s]\s*|\d[Z:]?\s+(?:\d\d[OE][ +]\s?)?|std(?:out|err) [FP]\s|^[\w.]*[\d-][\w.-]* [\w.-]{1,63} )$"
 )
 """What may come before a bare ``NCCL version 2.18.3``: tags and times, no prose."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import functools
-import re
 
 import msgspec
 
-COLLNET = re.compile(r"Coll(?:Net)? \d[\d/]* : (?P<rest>.*)")
+from ncdiag.base.patterns import lazy_regex
 
-_LINK = re.compile(
+COLLNET = lazy_regex(r"Coll(?:Net)? \d[\d/]* : (?P<rest>.*)")
+
+_LINK = lazy_regex(
     r"(?P<source>\d{1,9})(?:\[(?P<source_device>\w{1,16})\])?(?: -> (?P<target>\d{1,9})(?:\[\w{1,16}\])?)? "
     r"(?:\[(?P<way>send|receive)\] )?via (?P<via>.*)"
 )
-_NET = re.compile(r"(NET|COLLNET)/([^/]{1,40})/(\d{1,4})")
-_P2P = re.compile(r"P2P/(?:IPC|CUMEM|MNNVL|direct pointer|indirect|common device)")
-_OTHER = re.compile(r"(?!(?:P2?|NE?T?|SH?|C|COLL\w*)(?:/|$))[A-Z][\w ]{1,38}(?=/|$)")
+_NET = lazy_regex(r"(NET|COLLNET)/([^/]{1,40})/(\d{1,4})")
+_P2P = lazy_regex(r"P2P/(?:IPC|CUMEM|MNNVL|direct pointer|indirect|common device)")
+_OTHER = lazy_regex(r"(?!(?:P2?|NE?T?|SH?|C|COLL\w*)(?:/|$))[A-Z][\w ]{1,38}(?=/|$)")
 """A transport of another release, by its first word; not one that was cut short."""
 _GDR = "/GDRDMA"
 _DEVICE_IS_BUS = 64

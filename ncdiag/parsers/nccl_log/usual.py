@@ -7,8 +7,8 @@ found out once for each, so that such a line costs two look-ups.
 from __future__ import annotations
 
 import functools
-import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.nccl_log.lines import interesting
 from ncdiag.parsers.nccl_log.plain import plain_messages
 from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix
@@ -23,7 +23,7 @@ PREFIX_LIMIT = 2000
 
 _TWICE = b"NCCL version "
 """The message that names NCCL once more."""
-_ODD = re.compile(rb"CCL |version|Line: |Function: |libfabric:|NET/OFI")
+_ODD = lazy_regex(rb"CCL |version|Line: |Function: |libfabric:|NET/OFI")
 """What comes before a prefix where a line holds more than one message, or may."""
 
 

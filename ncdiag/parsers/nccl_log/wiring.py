@@ -7,10 +7,10 @@ What is equal but for its channel is counted, so that memory grows with pairs of
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.nccl_log.lives import Life
 from ncdiag.parsers.nccl_log.owners import Owners
 from ncdiag.parsers.nccl_log.transports import Link
@@ -23,8 +23,8 @@ PLACES_LIMIT = 512
 """Places in rings that are kept of one process."""
 
 _DIGITS = 10
-_ORDER = re.compile(rb"NCCL INFO Channel (\d{1,4})(?:/(\d{1,4}))? : ")
-_PLACE = re.compile(rb"(\d{1,9}) -> (\d{1,9}) -> (\d{1,9})(?: |$)")
+_ORDER = lazy_regex(rb"NCCL INFO Channel (\d{1,4})(?:/(\d{1,4}))? : ")
+_PLACE = lazy_regex(rb"(\d{1,9}) -> (\d{1,9}) -> (\d{1,9})(?: |$)")
 
 
 class Edge(NamedTuple):

@@ -52,7 +52,7 @@ _ALIKE, _ALIKE_NOTES = 16, 32
 """Sentences that differ in digits alone, and notes that differ in words alone, from which on a program prints them."""
 _ROW = 7
 """Words of a line from which on its form is that of a row."""
-_DIGITS, _WORDS = re.compile(r"\d+"), re.compile(r"\w+")
+_DIGITS, _WORDS = lazy_regex(r"\d+"), lazy_regex(r"\w+")
 _CHEAP = lazy_regex(
     r"work|help|fix|solv|hang|stuck|connect|complet|finish|train|start|broke|slow|rid of|avoid|reproduc|surviv|fine"
     r"|same|still|fail|crash|tried|try|\bno\b|ok|error|differ|gone|away|disappear"

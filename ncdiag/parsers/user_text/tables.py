@@ -21,7 +21,7 @@ _BARE = lazy_regex(r"\W*v?\d[\w.+-]*(?:\s\([^)]*\))?\W*")
 _HEADED = lazy_regex(r"[A-Za-z][\w./-]*(?:\s[\w./-]+){0,3}\W*v?\d")
 _UNIT = lazy_regex(r"\(?((?:[KMGT]i?B/s|[KMGT]bps|[KMGT]b/s|it/s|tokens/s|samples/s|ms))\)?", re.IGNORECASE)
 _PLAIN_NUMBER = lazy_regex(r"[~<>]?\s?\d+(?:\.\d+)?")
-_WORDS = re.compile(r"\s*(?:version|release)s?\s*$", re.IGNORECASE)
+_WORDS = lazy_regex(r"\s*(?:version|release)s?\s*$", re.IGNORECASE)
 
 
 class Row(NamedTuple):

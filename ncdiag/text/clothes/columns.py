@@ -14,7 +14,7 @@ _GAP = lazy_regex(r"\s+[|<>]?\s*\Z")
 """What ``sdiff`` prints between two lines."""
 _STAMP = lazy_regex(r"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)")
 _NCCL = lazy_regex(r"NCCL (?:INFO|WARN)")
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_regex(r"\d")
 _FEWEST = 5
 _EDGES = ("|", "+", "\u2502", "\u250c", "\u251c", "\u2514")
 _MANY = 400

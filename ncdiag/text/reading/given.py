@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers import discover
 from ncdiag.text.sections.kinds import kinds_of
 
-_ELSEWHERE = re.compile(r"\(on (?!one host|the host\)|that host)")
+_ELSEWHERE = lazy_regex(r"\(on (?!one host|the host\)|that host)")
 """Words of a request for the outputs of several hosts, or of another one."""
-_BETWEEN = re.compile(r"; | \| ")
+_BETWEEN = lazy_regex(r"; | \| ")
 
 
 def is_given(outputs: str, kinds: Collection[str], *, alone: bool = False) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -16,7 +15,7 @@ _BAR = lazy_regex(r"[^|]{0,120}\d{1,3}%\|.{0,120}\| *[\d.]{1,12}[kMGT]?i?B?/[\d.
 """A line of tqdm."""
 _DATA = lazy_regex(r"[<>=]|[A-Za-z\"')]\s*:(?:\s|$)")
 """A value with its name, or markup: outputs repeat these."""
-_NUMBER, _WORD = re.compile(r"\d+"), re.compile(r"[A-Za-z]{3,}")
+_NUMBER, _WORD = lazy_regex(r"\d+"), lazy_regex(r"[A-Za-z]{3,}")
 _FEWEST, _WORDS = 4, 3
 _SHARE = 5
 """One line in this number is a bar, or one in two the same reminder, where these interrupt everything."""

@@ -8,13 +8,13 @@ well a text reads; the numbers of lines stay.
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sections import unwrap
 from ncdiag.text.sections.between import set_apart
 from ncdiag.text.sections.frames import FRAMES, stripped
@@ -57,7 +57,7 @@ differ only in words; and the number of characters of a line that are compared."
 _SAMPLED, _FOLLOWING = 5, 3
 """Minimum ratio of the lines of a long block to those of its sample, and number of lines after each typical one."""
 _ZEROS = str.maketrans("123456789", "0" * 9)
-_NUMBERED, _WORD = re.compile(r"\w*\d\w*"), re.compile(r"\w+")
+_NUMBERED, _WORD = lazy_regex(r"\w*\d\w*"), lazy_regex(r"\w+")
 GENERAL = frozenset({"python-exception", "torch-last-error", "progress-step", "process-exit"})
 """Events of which the form of a line or a few words tell, which any part of a line may hold."""
 

@@ -11,21 +11,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
+
 _MARK = b"Start of NVIDIA bug report log file"
 _HEAD = 1 << 14
 """Number of bytes at the start of a source in which a bug report identifies itself."""
-_UNAME = re.compile(rb"^uname: Linux ([\w.-]{1,64}) ", re.MULTILINE)
+_UNAME = lazy_regex(rb"^uname: Linux ([\w.-]{1,64}) ", re.MULTILINE)
 _NAMING = b"uname: "
-_RULE = re.compile(rb"_{44}\s*$")
-_FILE = re.compile(rb"\*\*\* (/\S{1,400})\s*$")
+_RULE = lazy_regex(rb"_{44}\s*$")
+_FILE = lazy_regex(rb"\*\*\* (/\S{1,400})\s*$")
 _DETAILS = b"*** ls: "
-_COMMAND = re.compile(
+_COMMAND = lazy_regex(
     rb"(?:/[\w./-]{1,100}/)?(dmesg|dmidecode|ibstat|iblinkinfo|ibnetdiscover|journalctl|lspci|nvidia-imex-ctl|nvidia-smi"
     rb"|systemctl)((?: [\w.,=/\"*:-]{1,100}){0,12}):?\s*$"
 )
-_SCANNED = re.compile(rb"  (?:(journalctl -b -\d)|(/var/log/[\w./-]{1,60})):\s*$")
+_SCANNED = lazy_regex(rb"  (?:(journalctl -b -\d)|(/var/log/[\w./-]{1,60})):\s*$")
 """Headings above lines about the driver that were found in the kernel's logs."""
-_BINARY = re.compile(rb"[A-Za-z0-9+/]{76}\s*$|[A-Za-z0-9+/]{8,75}==?\s*$|[0-9a-f]{2,3}:(?: [0-9a-f]{2}){16}\s*$")
+_BINARY = lazy_regex(rb"[A-Za-z0-9+/]{76}\s*$|[A-Za-z0-9+/]{8,75}==?\s*$|[0-9a-f]{2,3}:(?: [0-9a-f]{2}){16}\s*$")
 """Lines of base64, and of lspci's dump of the configuration space."""
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
-_PAGES = re.compile(rb"(?<=\n)[\v\f]+|\A[\v\f]+|[\v\f]+(?=\n)")
+from ncdiag.base.patterns import lazy_regex
+
+_PAGES = lazy_regex(rb"(?<=\n)[\v\f]+|\A[\v\f]+|[\v\f]+(?=\n)")
 """A form feed beside a line end begins a page, and ends no line."""
-_FEEDS = re.compile(rb"[\v\f]")
-_ENDS = re.compile(rb"\xc2\x85|\xe2\x80[\xa8\xa9]")
-_RESET = re.compile(rb"\[0?m")
-_WRITTEN_COLOUR = re.compile(
+_FEEDS = lazy_regex(rb"[\v\f]")
+_ENDS = lazy_regex(rb"\xc2\x85|\xe2\x80[\xa8\xa9]")
+_RESET = lazy_regex(rb"\[0?m")
+_WRITTEN_COLOUR = lazy_regex(
     rb"(?:\^\[|\\x1b|\\033|\\e|\\u001b|#033|\xe2\x90\x9b|<ESC>)\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,4})?[mK]", re.IGNORECASE
 )
-_BARE_COLOUR = re.compile(rb"\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[m$", re.MULTILINE)
-_RETURN = re.compile(rb"\^M(?=\n|\Z)")
-_DAMAGE = re.compile(
+_BARE_COLOUR = lazy_regex(rb"\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m|\[m$", re.MULTILINE)
+_RETURN = lazy_regex(rb"\^M(?=\n|\Z)")
+_DAMAGE = lazy_regex(
     rb"\xff\xfe|\xfe\xff"  # marks of UTF-16
     rb"|\xed[\xa0-\xbf][\x80-\xbf]"  # half of a surrogate pair
     rb"|(?:[\xe1-\xef]|[\xf0-\xf4][\x80-\xbf]?)[\x80-\xbf](?=\n|\Z)"  # cut at the end of a line

@@ -6,20 +6,20 @@ Source of the format: System V ABI, ELF header and notes; Linux include/uapi/lin
 
 from __future__ import annotations
 
-import re
 import signal
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sources import archives
 
 _ELF, _CORE, _LIBRARY, _64_BIT = b"\x7fELF", 4, 3, 2
 _NOTES = 4  # PT_NOTE
 _PRSTATUS, _PRPSINFO, _NAME_AT, _NAME_LENGTH = 1, 3, 40, 16
 _MOST_HEADERS, _MOST_NOTES = 4096, 1 << 20
-_FIELD = re.compile(
+_FIELD = lazy_regex(
     rb"(?i)\b(?:nccl|rccl|hccl|cuda|nvidia|amdgpu|rocm|ascend|gpus?|torch|tensorflow|jax|mpirun|mpi|slurm\w*|srun|ranks?"
     rb"|mlx\d|infiniband|roce|rdma|ibv_\w+|efa|nvlink|xid|traceback|killed"
     rb"|inet6?|mtu|qdisc|iptables|firewalld?|docker|podman|kubectl|ulimit|memlock|ssh|bandwidth)\b"

@@ -18,6 +18,8 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+
 _TEXTS = ("log", "message", "MESSAGE", "msg", "textPayload", "line", "content")
 _TIMES = (
     "time",
@@ -30,24 +32,24 @@ _TIMES = (
 )
 _HOSTS = ("_HOSTNAME", "hostname", "host", "pod", "podName", "pod_name")
 _PROGRAMS, _PROCESSES = ("SYSLOG_IDENTIFIER", "_COMM", "container", "containerName", "container_name"), ("_PID", "pid")
-_BEGIN = re.compile(rb'\n\{\s?"(?:[^\n]{0,4000}?")?(?:' + "|".join(_TEXTS).encode() + rb')"\s?:\s?"')
-_RECORD = re.compile(rb"\n(\{[^\n]*)")
+_BEGIN = lazy_regex(rb'\n\{\s?"(?:[^\n]{0,4000}?")?(?:' + "|".join(_TEXTS).encode() + rb')"\s?:\s?"')
+_RECORD = lazy_regex(rb"\n(\{[^\n]*)")
 _PRINTED = tuple(f'"{name}":'.encode() for name in _TEXTS)
-_FIELD = re.compile(
+_FIELD = lazy_regex(
     rb'^[ \t]+"(?:' + "|".join(_TEXTS).encode() + rb')":[ ]?("(?:[^"\\\n]|\\[^\n])*"),?\r?$', re.MULTILINE
 )
 """The text of a record that is printed with one field per line (``aws logs``, ``gcloud logging read``)."""
-_TIMED = re.compile(rb'^[ \t]+"(?:' + "|".join(_TIMES).encode() + rb')":', re.MULTILINE)
-_WORD = re.compile(r"[\w.-]{1,64}")
-_DIGITS = re.compile(r"\d{10,19}(?:\.\d{1,9})?")
-_REPEATED = re.compile(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
+_TIMED = lazy_regex(rb'^[ \t]+"(?:' + "|".join(_TIMES).encode() + rb')":', re.MULTILINE)
+_WORD = lazy_regex(r"[\w.-]{1,64}")
+_DIGITS = lazy_regex(r"\d{10,19}(?:\.\d{1,9})?")
+_REPEATED = lazy_regex(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
 _REPEATED_SIGN = b"x across cluster]"
-_DIGIT = re.compile(rb"\d")
+_DIGIT = lazy_regex(rb"\d")
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _plans: dict[bytes, tuple[bytes | slice, ...]] = {}
 """For each shape of a record, how its line is composed: slices of the record, and constant words."""
 _PLANS = 1 << 12
-_RFC = re.compile(r"\d{4}-\d\d-\d\d[T ]\S{8,30}")
+_RFC = lazy_regex(r"\d{4}-\d\d-\d\d[T ]\S{8,30}")
 _GROUPS = (_TEXTS, _TIMES, _HOSTS, _PROGRAMS, _PROCESSES, ("stream", "kubernetes"))
 _FIELDS = tuple(name for group in _GROUPS for name in group)
 _Record = msgspec.defstruct(

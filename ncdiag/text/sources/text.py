@@ -12,9 +12,9 @@ there were.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sources.characters import plain, sound
 from ncdiag.text.sources.records import unpacked, without_repeats
 
@@ -26,7 +26,7 @@ as long.
 LINE_LIMIT = 64 << 10
 """Maximum number of bytes of a line that are kept."""
 
-_ESCAPE = re.compile(
+_ESCAPE = lazy_regex(
     rb"\x1b(?:"
     rb"\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movement
     rb"|[\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\)"  # OSC, DCS, SOS, PM, APC with their text, only when terminated
@@ -34,10 +34,10 @@ _ESCAPE = re.compile(
     rb"|[0-~]"  # two-byte sequences; also the rest of an unterminated one
     rb")?"
 )
-_REDRAWN = re.compile(rb"(?<=\n)\r(?![\r\n])")
+_REDRAWN = lazy_regex(rb"(?<=\n)\r(?![\r\n])")
 """A CR at the start of a line, before its text, ends no line."""
-_CRLF = re.compile(rb"(?<!\r)\r+\n")  # the look-behind keeps a long run of CRs linear
-_ENVIRON = re.compile(rb"\w+=[^\0\n]*\0\w+=")
+_CRLF = lazy_regex(rb"(?<!\r)\r+\n")  # the look-behind keeps a long run of CRs linear
+_ENVIRON = lazy_regex(rb"\w+=[^\0\n]*\0\w+=")
 _ZEROS_APART = 4
 """Fewer zero bytes than this in a row may be line ends; more are a hole in a file."""
 _CONTROLS = bytes(c for c in (*range(32), 127) if c not in b"\t\n\v\f\r\x1b")

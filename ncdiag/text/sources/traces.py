@@ -8,18 +8,18 @@ category ``kernel`` the kernels on the GPU.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.step_parts import communicates
 
-_BEGIN = re.compile(rb"\s{0,8}\{\s{0,16}\"schemaVersion\": ?\d+,\s{0,16}\"deviceProperties\":")
-_EVENT = re.compile(
+_BEGIN = lazy_regex(rb"\s{0,8}\{\s{0,16}\"schemaVersion\": ?\d+,\s{0,16}\"deviceProperties\":")
+_EVENT = lazy_regex(
     rb'"ph":\s*"X",\s*"cat":\s*"([^"]{1,40})",\s*"name":\s*"([^"]{1,2000})",'
     rb'\s*"pid":\s*[^,]{1,40},\s*"tid":\s*[^,]{1,60},\s*"ts":\s*[\d.]{1,30},\s*"dur":\s*([\d.]{1,30})'
 )
 _NEXT = b'"ph":'
-_RANK = re.compile(rb'"distributedInfo":\s*\{[^{}]{0,200}?"rank":\s*(\d{1,7})')
+_RANK = lazy_regex(rb'"distributedInfo":\s*\{[^{}]{0,200}?"rank":\s*(\d{1,7})')
 _STEP, _DATA = b"ProfilerStep#", b"enumerate(DataLoader)#"
 _KERNEL, _COPY_ON_GPU = b"kernel", b"gpu_user_annotation"
 _LONGEST = 1 << 14

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Benchmark, Event, Fact, Job, Launch, Relation, RelationKind
 from ncdiag.facts.scalars import ip_address
@@ -23,9 +24,9 @@ _GPU_LAUNCHERS = frozenset({
 })  # fmt: skip
 """Launchers whose processes each use a GPU, as a rule."""
 _SLURM = frozenset({"srun", "sbatch", "salloc"})
-_TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
-_GPUS_EACH = re.compile(r"\s-(?:g|-ngpus)[ =](\d{1,3})\b")
-_SERVER = re.compile(r"\bvllm-serve\b|\bvllm serve\b|launch_server|entrypoints|\blmdeploy serve\b|\btrtllm-serve\b")
+_TEST = lazy_regex(r"\b[a-z_]{4,40}_perf\b")
+_GPUS_EACH = lazy_regex(r"\s-(?:g|-ngpus)[ =](\d{1,3})\b")
+_SERVER = lazy_regex(r"\bvllm-serve\b|\bvllm serve\b|launch_server|entrypoints|\blmdeploy serve\b|\btrtllm-serve\b")
 _FACTORS = {
     "all_reduce_perf": 2, "all_gather_perf": 1, "reduce_scatter_perf": 1, "alltoall_perf": 1, "gather_perf": 1,
     "scatter_perf": 1,
@@ -35,8 +36,8 @@ _ROUNDED = 0.015
 _NEAR = 0.2
 """The largest difference between results of processes that each ran the same test, as a share."""
 _MISUSED = "invalid usage"
-_PLAIN = re.compile(r"\[?[A-Za-z0-9_](?:[\w.:%-]{0,252})\]?$")
-_LEFT_OPEN = re.compile(r"[$`<>{}*]|\bx{2,}\b|your|\.\.\.", re.IGNORECASE)
+_PLAIN = lazy_regex(r"\[?[A-Za-z0-9_](?:[\w.:%-]{0,252})\]?$")
+_LEFT_OPEN = lazy_regex(r"[$`<>{}*]|\bx{2,}\b|your|\.\.\.", re.IGNORECASE)
 """A variable or a placeholder in a value: what it becomes is not shown."""
 
 

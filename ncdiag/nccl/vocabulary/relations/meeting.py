@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Benchmark, Event, Fact, Job, Launch, Rank, Relation, Timeout
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
@@ -20,7 +21,7 @@ _EACH_ON_ITS_HOST = frozenset({
     "fleetrun", "msrun",
 })  # fmt: skip
 """Launchers that have to be started on every host."""
-_LOCAL = re.compile(
+_LOCAL = lazy_regex(
     r"(?:coordinator_address|init_method|address)\W{1,4}(?:\w{1,8}://)?(?:localhost|127\.\d|0\.0\.0\.0)", re.IGNORECASE
 )
 """A local address as the place where the ranks meet, in the code of a program."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Job, Launch, Relation, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, is_multi_host
@@ -12,8 +12,8 @@ from ncdiag.facts.vocabulary.outcome import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _SLURM = frozenset({"srun", "sbatch", "salloc"})
-_OPEN_MPI = re.compile(r"\s(?:-x|--?mca|-H|--host|--?hostfile|--allow-run-as-root|--?map-by|--?bind-to|-N)\b")
-_HYDRA = re.compile(r"\s-(?:g?env\w*|ppn|perhost|hosts|f|iface|bootstrap)\b")
+_OPEN_MPI = lazy_regex(r"\s(?:-x|--?mca|-H|--host|--?hostfile|--allow-run-as-root|--?map-by|--?bind-to|-N)\b")
+_HYDRA = lazy_regex(r"\s-(?:g?env\w*|ppn|perhost|hosts|f|iface|bootstrap)\b")
 """Options of MPICH and Intel MPI, whose launcher passes on its whole environment (Hydra: -genvall is the default)."""
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "UCX_", "GLOO_", "TP_SOCKET_", "FI_", "HOROVOD_", "HCCL_", "LD_LIBRARY_PATH")
 _OF_DEEPSPEED = ("NCCL", "PYTHON", "MV2", "UCX")

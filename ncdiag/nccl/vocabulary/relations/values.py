@@ -7,16 +7,17 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Complaint, Event, Fact, Job, Relation, Trial
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.nccl import driver_cuda
 
-_DURATION = re.compile(
+_DURATION = lazy_regex(
     r"(?<![\d.])(\d{1,4}(?:\.\d{1,2})?)\s?(?:-\s?)?(h(?:ou)?rs?|hours?|h|min(?:ute)?s?|minutes?|小时|分钟)(?![A-Za-z])",
     re.IGNORECASE,
 )
-_WORK = re.compile(
+_WORK = lazy_regex(
     r"(?i)\b(?:evaluat|validat|sav(?:e|ing)|checkpoint|load(?:ing|s)?\b|download|tokeni[sz]|pre-?process|generat|compil|map\b"
     r"|inference|test(?:s|ing)\b|takes?\b|took\b|need)|评估|验证|保存|加载|预处理|推理|处理|耗时"
 )
@@ -24,19 +25,19 @@ _WORK = re.compile(
 _ENOUGH = 0.9
 _MOST = 20
 _REPEATED = ("c10d-reverse-lookup", "host-name-unresolved")
-_CLOCK = re.compile(r"(?<![\d:])(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)")
+_CLOCK = lazy_regex(r"(?<![\d:])(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)")
 _TRIES = (5.0, 10.0, 15.0, 20.0, 30.0)
 """Seconds after which a resolver gives up: 5 for each attempt and name server, two attempts (man 5 resolv.conf)."""
 _SLACK = 0.6
 _FIRST_CUDA = {8: (11, 0), 9: (11, 8), 10: (12, 8), 12: (12, 8)}
 """The first CUDA release with code for a major compute capability (release notes of the CUDA toolkit)."""
-_SIZE = re.compile(r"(?<![\d.])(\d{1,5}(?:\.\d{1,2})?)\s?[GT]i?B\b")
-_ABOVE = re.compile(
+_SIZE = lazy_regex(r"(?<![\d.])(\d{1,5}(?:\.\d{1,2})?)\s?[GT]i?B\b")
+_ABOVE = lazy_regex(
     r"(?i)(?:more than|above|over|beyond|(?:larger|bigger|greater) than|from|>=?)\s\d[\d.]{0,6}\s?[GT]i?B\b"
 )
 _WELL, _ILL = (
-    re.compile(r"(?i)\b(?:works?|ok|fine|succeeds?|passes)\b"),
-    re.compile(r"(?i)\b(?:fails?|gives? (?:this )?(?:an )?error|errors?|cannot|unable|not work)\b"),
+    lazy_regex(r"(?i)\b(?:works?|ok|fine|succeeds?|passes)\b"),
+    lazy_regex(r"(?i)\b(?:fails?|gives? (?:this )?(?:an )?error|errors?|cannot|unable|not work)\b"),
 )
 
 
