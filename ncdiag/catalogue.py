@@ -298,11 +298,12 @@ def build(folder: Path) -> None:
     from ncdiag.machine import command
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
+    from ncdiag.parsers import _complaints
     from ncdiag.parsers.nccl_log import lines
-    from ncdiag.parsers.user_text import context, trials
+    from ncdiag.parsers.user_text import context, forms, trials
 
     whole = _whole()
-    contents = {
+    contents: dict[str, object] = {
         "rules": _bare(whole),
         "examples": _examples(whole),
         "names": _names(),
@@ -324,8 +325,7 @@ def build(folder: Path) -> None:
         "compared": compared.build(),
         "collectors": command.build(),
         "variables": environment.build(),
-        "words-of-places": context.LEXER.build(),
-        "words-of-trials": trials.LEXER.build(),
+        **{words.name: words.build() for words in (context.LEXER, trials.LEXER, forms.HINTS, _complaints.HINTS)},
         signed.NAME: signed.build(),
     }
     for language in LANGUAGES[1:]:

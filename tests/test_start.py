@@ -15,7 +15,8 @@ from generate import large
 from ncdiag import catalogue
 from ncdiag.base import compiled, toml
 from ncdiag.formats.secrets import signed
-from ncdiag.parsers.user_text import context, trials
+from ncdiag.parsers import _complaints
+from ncdiag.parsers.user_text import context, forms, trials
 
 pytestmark = pytest.mark.xdist_group("start")  # copies of the package, made once
 RUN = """
@@ -186,7 +187,10 @@ def installed(site: Path, cache: Path, *arguments: str | Path) -> subprocess.Com
 
 def test_a_wheel_carries_all_that_is_read_compiled(site: Path, tmp_path: Path) -> None:
     """With no source tree around it and nothing in the cache, a run reads what is shipped and keeps only programs."""
-    variable = {"rules", "rules-zh", "phrases-zh", trials.LEXER.name, context.LEXER.name, signed.NAME}
+    variable = {"rules", "rules-zh", "phrases-zh", trials.LEXER.name, context.LEXER.name, signed.NAME} | {
+        forms.HINTS.name,
+        _complaints.HINTS.name,
+    }
     assert {path.stem for path in (site / "ncdiag" / "_compiled").iterdir()} == asked_for(site / "ncdiag") | variable
     paste, cache = tmp_path / "paste.txt", tmp_path / "cache"
     paste.write_text("n1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nTraceback (most recent call last):\n")

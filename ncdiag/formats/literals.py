@@ -54,12 +54,12 @@ class Found(NamedTuple):
     lacking: tuple[str, ...] = ()
 
 
-def needed(pattern: str) -> frozenset[str]:
+def needed(pattern: str, flags: int = 0) -> frozenset[str]:
     """Literals, one of which is in every text that the pattern matches; empty if it requires none.
 
     They are in lower case, with 0 for any digit, as `Literals` expects them.
     """
-    return frozenset(_needed(reader.parse(pattern)) or ())
+    return frozenset(_needed(reader.parse(pattern, flags)) or ())
 
 
 def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:

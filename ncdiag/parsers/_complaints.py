@@ -15,6 +15,7 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
+from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
@@ -187,12 +188,15 @@ _IS_NOT = lazy_regex(
 """A thing that is denied to be as troubles have it: ``the loss is not nan``."""
 
 
+_FLAGS = re.IGNORECASE | re.VERBOSE
+HINTS = Hints("words-of-complaints", __file__, lambda: [(pattern, _FLAGS) for pattern in _WORDS.values()])
+"""The complaints that a sentence may have."""
+
+
 @functools.cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The complaints that are looked for."""
-    return tuple(
-        (what, lazy_regex(rf"\b(?:{pattern})(?!\w)", re.IGNORECASE | re.VERBOSE)) for what, pattern in _WORDS.items()
-    )
+    return tuple((what, lazy_regex(rf"\b(?:{pattern})(?!\w)", _FLAGS)) for what, pattern in _WORDS.items())
 
 
 def find(text: str) -> str | None:
@@ -200,7 +204,7 @@ def find(text: str) -> str | None:
     text = _STATUS.sub("", text[:_LOOKED_AT].replace("\u2019", "'"))
     if SCRIPT.search(text) and (told := _languages.complaint(text)) is not None:
         return told
-    for what, pattern in _patterns():
+    for what, pattern in map(_patterns().__getitem__, HINTS.of(text)):
         if is_said(pattern, text) and not (what in _STATES and _IS_NOT.search(text)):
             return what
     return _languages.complaint(text)

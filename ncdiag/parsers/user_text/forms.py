@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.hints import Hints
 from ncdiag.parsers._prose import is_said
 from ncdiag.parsers.user_text import numbers
 
@@ -278,6 +279,10 @@ _CHINESE = tuple(
 )
 
 
+HINTS = Hints("words-of-forms", __file__, lambda: [(form.said, re.IGNORECASE) for form in FORMS])
+"""The forms whose predicate a sentence may have."""
+
+
 @functools.cache
 def _patterns() -> tuple[tuple[Form, re.Pattern[str], re.Pattern[str], re.Pattern[str] | None], ...]:
     return tuple(
@@ -302,7 +307,7 @@ def read(sentence: str) -> Iterator[Form]:
         yield _MORE_GPUS
     elif numbers.differ(sentence):
         yield _LESS
-    for form, subject, said, unless in _patterns():
+    for form, subject, said, unless in map(_patterns().__getitem__, HINTS.of(sentence)):
         if not is_said(said, sentence) or (unless is not None and unless.search(sentence)):
             continue
         ends = [(found.start(), found.end()) for found in said.finditer(sentence)]

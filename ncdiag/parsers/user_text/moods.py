@@ -5,6 +5,7 @@ A sentence falls into segments at ``but``, ``so`` and the like. What is heard or
 
 from __future__ import annotations
 
+import functools
 import re
 
 from ncdiag.base.patterns import lazy_regex
@@ -71,6 +72,8 @@ _WITHDRAWN = lazy_regex(
     _FLAGS,
 )
 """What the remark behind a setting says when the setting is not, or no longer, made."""
+_REMEMBERED = 256
+"""Sentences and segments whose answer is kept: several readers ask of one, soon after each other."""
 _NOT_SO = tuple(lazy_regex(pattern, _FLAGS) for pattern in (_HEARD, _UNSURE, _WOULD, _PLANNED, _WISHED))
 _ASKS = lazy_regex(
     r"""\W*(?:(?:and|but|so|or|also|then|(?:hi|hello|hey|dear)\b[^,.?]{0,20}|well)\W+)?(?:do|does|did|is|are|was|were
@@ -131,15 +134,17 @@ def split_question(text: str) -> tuple[str, bool]:
     return "", True
 
 
-def segments(text: str) -> list[tuple[int, str]]:
+@functools.lru_cache(_REMEMBERED)
+def segments(text: str) -> tuple[tuple[int, str], ...]:
     """The parts of a sentence that stand for themselves, with where they begin."""
-    result, begin = [], 0
+    result: list[tuple[int, str]] = []
+    begin = 0
     if aside := _ASIDE.match(text):
         result, begin = [(0, text[: aside.end()])], aside.end()
     for found in SEGMENTS.finditer(text, begin):
         result.append((begin, text[begin : found.start()]))
         begin = found.end()
-    return [*result, (begin, text[begin:])]
+    return (*result, (begin, text[begin:]))
 
 
 def is_withdrawn(remark: str) -> bool:
@@ -147,6 +152,7 @@ def is_withdrawn(remark: str) -> bool:
     return _WITHDRAWN.search(remark) is not None
 
 
+@functools.lru_cache(_REMEMBERED)
 def holds(segment: str) -> bool:
     """True if the segment says what was done and is so, in the writer's own name."""
     own = _OWN.sub(" ", segment)
