@@ -17,6 +17,8 @@ import sys
 from pathlib import Path
 from typing import Any, AnyStr, NamedTuple, cast
 
+import msgspec
+
 from ncdiag.base import compiled
 
 _NAME = "programs"
@@ -41,7 +43,8 @@ class Programs:
     def __init__(self, path: Path | None, stamp: str) -> None:
         """``path``: the file, None if there is no cache folder; a file with another ``stamp`` is not read."""
         self._path, self._stamp = path, stamp
-        self._known: dict[bytes, Program] = (path and compiled.read(path, stamp, dict[bytes, Program])) or {}
+        kept = path and compiled.read(path, stamp, dict[bytes, msgspec.Raw])  # decoded when used: most are not
+        self._known: dict[bytes, Program | msgspec.Raw] = kept or {}
         self._new = 0
 
     def pattern(self, pattern: str, flags: int) -> re.Pattern[str]:
@@ -50,7 +53,8 @@ class Programs:
         known = self._known.get(key)
         if known is not None:
             with contextlib.suppress(Exception):  # a damaged program is refused
-                return _made(pattern, known)
+                kept = known if isinstance(known, Program) else msgspec.msgpack.decode(known, type=Program)
+                return _made(pattern, kept)
         try:
             program = _program(pattern, int(flags))
             made = _made(pattern, program)
@@ -64,7 +68,7 @@ class Programs:
         """Write the file if enough programs are new; what cannot be written is compiled again by the next process."""
         if self._path is None or self._new < _ENOUGH:
             return
-        if sum(len(program.code) for program in self._known.values()) > _MOST:
+        if sum(len(each if isinstance(each, msgspec.Raw) else each.code) for each in self._known.values()) > _MOST:
             self._known = dict(list(self._known.items())[-self._new :])
         with contextlib.suppress(OSError):
             compiled.write(self._path, self._stamp, self._known)
