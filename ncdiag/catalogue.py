@@ -298,9 +298,8 @@ def build(folder: Path) -> None:
     from ncdiag.machine import command
     from ncdiag.messages import about, match
     from ncdiag.nccl import codes, environment, reasons, xids
-    from ncdiag.parsers import _complaints
     from ncdiag.parsers.nccl_log import lines
-    from ncdiag.parsers.user_text import context, forms, trials
+    from ncdiag.parsers.user_text import context, trials
 
     whole = _whole()
     contents: dict[str, object] = {
@@ -325,7 +324,8 @@ def build(folder: Path) -> None:
         "compared": compared.build(),
         "collectors": command.build(),
         "variables": environment.build(),
-        **{words.name: words.build() for words in (context.LEXER, trials.LEXER, forms.HINTS, _complaints.HINTS)},
+        **{words.name: words.build() for words in (context.LEXER, trials.LEXER)},
+        **{hints.name: hints.build() for hints in parsers.hints()},
         signed.NAME: signed.build(),
     }
     for language in LANGUAGES[1:]:

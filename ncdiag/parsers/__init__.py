@@ -17,6 +17,7 @@ from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed
+from ncdiag.formats.hints import Hints
 from ncdiag.formats.literals import Found, beginnings
 
 if TYPE_CHECKING:
@@ -50,6 +51,14 @@ class Parser(msgspec.Struct, frozen=True, eq=False):
         """The section to observations."""
         found: Parsed = _reader(self.kind, "parse").parse(section)
         return found
+
+
+def hints() -> tuple[Hints, ...]:
+    """The tables of literals by which sentences are searched for complaints."""
+    from ncdiag.parsers import _complaints  # with what reads sentences, which not every input has
+    from ncdiag.parsers.user_text import forms
+
+    return _complaints.HINTS, forms.HINTS
 
 
 @cache

@@ -70,6 +70,11 @@ def hosts(document: Document) -> int | None:
     return max(filter(None, counts), default=None)
 
 
+def batch_nodes(document: Document) -> int:
+    """The number of nodes that the options of a batch script ask for; 1 if they name none."""
+    return max((each.get("nnodes") or 1 for each in launches(document) if each.get("program") == "sbatch"), default=1)
+
+
 def _host(entry: Any) -> str:  # noqa: ANN401  (a mapping or a name)
     return str(entry.get("name")) if isinstance(entry, dict) else str(entry)
 

@@ -19,6 +19,10 @@ _MEETING = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 """What init_method env:// reads (torch/distributed/rendezvous.py)."""
 _ELSEWHERE = re.compile(r"env_file|envFile|kubeflow\.org|SLURM_PROCID|OMPI_COMM_WORLD_RANK")
 _BY_TASK = re.compile(r"\$\{?SLURM_(?:NTASKS|NPROCS|STEP_NUM_TASKS)\b")
+_SPREADS = re.compile(
+    r"\b(?:srun|mpirun|mpiexec|orterun|prterun|pdsh|clush|parallel(?=\s+-)|ssh|scontrol\s+exec|ray)\b"
+)
+"""What starts commands on the other nodes of a job."""
 _INTERFACES = {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME"}
 _LOOPBACK = re.compile(r"=?lo(?:,lo)*,?")
 
@@ -69,6 +73,10 @@ def _torch(document: Document, launch: dict[str, Any]) -> Iterator[Finding]:
         outer, tasks = around
         what = f"{outer} starts {tasks} copies of {launch['program']} on each host, and each starts a process per GPU"
         yield finding("launcher-in-each-task", launch["_place"], what=what)
+    nodes = nesting.batch_nodes(document)
+    if around is None and nodes > 1 and not _SPREADS.search(document.text):
+        what = f"{launch['program']} runs on the first of {nodes} nodes only: nothing here starts it on the others"
+        yield finding("launcher-on-first-node", launch["_place"], what=what)
     if not options.is_whole or not count or count < 2 or "standalone" in given:  # noqa: PLR2004  (several hosts)
         return
     is_static = given.get("rdzv_backend", "static") == "static"

@@ -33,7 +33,7 @@ from ncdiag.text import job_of
 
 _LAYERS = 6
 """Maximum number of values of one variable in a file that are judged."""
-_TOLD_BY_CHECKS = frozenset({
+_TOLD_BY_CHECKS = frozenset({"launcher-started-once-per-task",
     "env-unknown-variable", "env-variable-unread", "env-variable-without-effect", "env-variable-deprecated",
     "env-value-misread", "socket-tuning-excess",
 })  # fmt: skip

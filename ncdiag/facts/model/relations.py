@@ -12,7 +12,7 @@ RelationKind = Literal[
     "longer-than-limit", "at-resolver-interval", "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes",
     "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice", "subnets-apart",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
-    "still-meeting", "batch-alone",
+    "still-meeting", "batch-alone", "in-each-task",
 ]  # fmt: skip
 
 
@@ -32,7 +32,8 @@ class Relation(Fact, frozen=True, kw_only=True):
     of its list, and only processes of the others do not listen), ``first-waits-alone`` (after the work was done, rank 0
     alone waits in a collective), ``lists-differ`` (the lines of two hosts list the same hosts in another order),
     ``still-meeting`` (the last line of torchrun is that it waits for the other hosts at the rendezvous),
-    ``batch-alone`` (one process of a batch job of several nodes waits, and no line starts a step).
+    ``batch-alone`` (one process of a batch job of several nodes waits, and no line starts a step), ``in-each-task``
+    (a launcher that starts all processes of a host runs several times on each host).
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
     network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),

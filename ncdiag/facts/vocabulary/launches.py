@@ -67,6 +67,11 @@ def container_shm_bytes(launch: Launch, view: View) -> int | None:
 
 
 MPI_PROGRAMS = ("mpirun", "mpiexec", "orterun", "prterun")
+EACH_ON_ITS_HOST = frozenset({
+    "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch", "paddle.distributed.launch",
+    "fleetrun", "msrun",
+})  # fmt: skip
+"""Launchers that have to be started once on every host."""
 
 
 _ALLOCATING = frozenset({"sbatch", "salloc"})

@@ -99,16 +99,18 @@ def loses_large_packets(difference: Difference, view: View) -> bool | None:
 def is_too_large_for_path(event: Event, view: View) -> bool | None:
     """Are packets of this size lost while small ones arrive on the path, or does a router say so?
 
-    None where no smaller packet was sent to that address, which may not be reachable at all.
+    None where no smaller packet was sent to that address, which may not be reachable at all. Of the sizes of plain
+    Ethernet, loss alone counts: a router that says so makes TCP send less (RFC 1191), and tunnels are like that.
     """
     size, address = event.fields.get("size"), event.fields.get("address")
-    if not isinstance(size, int) or size <= _PLAIN_PACKET or event.fields.get("received"):
+    if not isinstance(size, int) or event.fields.get("received"):
         return False
+    is_plain = size <= _PLAIN_PACKET
     if event.fields.get("path_mtu") is not None:
-        return True
+        return not is_plain
     for other in view.events_on(event.host, ["ping-tried"]):
         smaller = other.fields.get("size")
         if other.fields.get("address") == address and isinstance(smaller, int) and smaller < size:
             view.note(other)
             return bool(other.fields.get("received"))
-    return None
+    return False if is_plain else None

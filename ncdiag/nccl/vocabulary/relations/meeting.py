@@ -9,18 +9,13 @@ from itertools import pairwise
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Benchmark, Event, Fact, Job, Launch, Rank, Relation, Timeout
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
+from ncdiag.facts.vocabulary.launches import EACH_ON_ITS_HOST, MPI_PROGRAMS
 from ncdiag.facts.vocabulary.outcome import place, went_on
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _ANNOUNCED, _UNANSWERED = frozenset({"rank-announced", "program-greets"}), "rendezvous-unanswered"
 _WAITED = frozenset({"torch-store-timeout", "coordination-start-timeout"})
 _STARTS_SEVERAL = (*MPI_PROGRAMS, "srun")
-_EACH_ON_ITS_HOST = frozenset({
-    "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch", "paddle.distributed.launch",
-    "fleetrun", "msrun",
-})  # fmt: skip
-"""Launchers that have to be started on every host."""
 _LOCAL = lazy_regex(
     r"(?:coordinator_address|init_method|address)\W{1,4}(?:\w{1,8}://)?(?:localhost|127\.\d|0\.0\.0\.0)", re.IGNORECASE
 )
@@ -114,7 +109,7 @@ def _missing(event: Event) -> str:
 def one_side_started(job: Job, view: View) -> Iterator[Relation]:
     """A launcher that every host needs is shown on some hosts only, and processes of the others are waited for."""
     waits = [e for e in job.events if e.event == _UNANSWERED and not went_on(e, view) and e.fields.get("peer_host")]
-    lines = [la for la in job.launches if la.program in _EACH_ON_ITS_HOST and la.host is not None and la.hosts]
+    lines = [la for la in job.launches if la.program in EACH_ON_ITS_HOST and la.host is not None and la.hosts]
     if not waits or not lines or any(rank.nranks for rank in job.ranks):
         return
     started = {line.host for line in lines}
@@ -126,23 +121,13 @@ def one_side_started(job: Job, view: View) -> Iterator[Relation]:
         yield Relation(what="one-side-started", text=text, provenance=lines_of([lines[0], waits[0]]))
 
 
-def batch_alone(job: Job, view: View) -> Iterator[Relation]:
-    """One process came to the rendezvous of a batch job of several nodes, in which nothing starts others."""
-    batch = next((la for la in job.launches if la.program == "sbatch" and (la.nnodes or 1) >= _SEVERAL), None)
-    waits = [e for e in job.events if e.event in _WAITED and e.fields.get("joined") == 1 and _others_lack(e)]
-    if batch is None or not waits or any(la.program.endswith((*_STARTS_SEVERAL, "horovodrun")) for la in job.launches):
-        return
-    text = f"the batch job has {batch.nnodes} nodes, no line of it starts a step, and one process waits for the others"
-    yield Relation(what="batch-alone", text=text, provenance=lines_of([batch, waits[0]]))
-
-
 def still_meeting(job: Job, view: View) -> Iterator[Relation]:
     """The last that torchrun prints on a host is that it waits at the rendezvous for the other hosts."""
     meets = [e for e in job.events if e.event == "elastic-meets"]
     if not meets or any(e.event == "elastic-met" for e in job.events) or job.ranks or went_on(meets[-1], view):
         return
     printed = next((e for e in job.events if e.event == "elastic-hosts-awaited"), None)
-    line = next((la for la in job.launches if la.program in _EACH_ON_ITS_HOST and la.nnodes is not None), None)
+    line = next((la for la in job.launches if la.program in EACH_ON_ITS_HOST and la.nnodes is not None), None)
     count = printed.fields.get("min_hosts") if printed is not None else line.nnodes if line is not None else None
     if isinstance(count, int) and count >= _SEVERAL:
         known: Fact | None = printed or line
@@ -152,7 +137,7 @@ def still_meeting(job: Job, view: View) -> Iterator[Relation]:
 
 def lists_differ(job: Job, view: View) -> Iterator[Relation]:
     """Two lines of a launcher that every host needs list the same hosts in another order, which numbers the ranks."""
-    lines = [la for la in job.launches if la.program in _EACH_ON_ITS_HOST and len(la.hosts) >= _SEVERAL]
+    lines = [la for la in job.launches if la.program in EACH_ON_ITS_HOST and len(la.hosts) >= _SEVERAL]
     for one, other in pairwise(lines):
         first, second = [host.name for host in one.hosts], [host.name for host in other.hosts]
         if one.program == other.program and first != second and sorted(first) == sorted(second):

@@ -9,13 +9,13 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Relation, RelationKind
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import note_lines
-from ncdiag.nccl.vocabulary.relations import addresses, launches, meeting, numbers, passing, ports, values
+from ncdiag.nccl.vocabulary.relations import addresses, launches, meeting, numbers, passing, ports, steps, values
 
 KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.alone, launches.more_than_gpus, launches.fewer_tasks, launches.gpus_shared,
     launches.place_no_address, launches.silent, passing.not_passed_on,
     meeting.alone_by_rank, meeting.others_not_started, meeting.one_side_started, meeting.first_waits_alone,
-    meeting.lists_differ, meeting.still_meeting, meeting.batch_alone,
+    meeting.lists_differ, meeting.still_meeting, steps.batch_alone, steps.in_each_task,
     addresses.peer_elsewhere,
     numbers.bus_id_twice, numbers.contexts_on_gpu0, numbers.ipc_across_hosts, numbers.gids_start_late,
     numbers.first_gid_link_local,
