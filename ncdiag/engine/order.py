@@ -191,7 +191,7 @@ def ranked(held: Iterable[Candidate], basis: Basis) -> list[tuple[Candidate, flo
             best[each.rule.name] = max(value, best.get(each.rule.name, value))
     makes: dict[str, list[str]] = defaultdict(list)
     for each in held:
-        if each.finding is not None and each.finding.role == "cause" and each.finding.severity != "info":
+        if each.finding is not None and each.rule.role == "cause" and each.finding.severity != "info":
             for name in each.rule.explains:
                 makes[name].append(each.rule.name)
     return sorted(

@@ -20,14 +20,15 @@ _SEVERAL = r"(?i)\bPE=\d|--?cpus-per-(?:proc|rank)\b"
 
 _BOUND = "mpi-bound-to-core"
 _PAIR = 2
+_FEW_CORES = "torch-dataloader-cores-few"
 
 
 @derived
 def one_core_each(job: Job, view: View) -> str | None:
     """How the processes of the job come to share one core each with all their threads; empty if they do not.
 
-    A launch line binds them, Open MPI reports that it did (--report-bindings), or several processes may each use one
-    processor (taskset, /proc). None without any of these.
+    A launch line binds them, Open MPI reports that it did (--report-bindings), several processes may each use one
+    processor (taskset, /proc), or PyTorch counts one in a task of Slurm or MPI. None without any of these.
     """
     for launch in filter(_binds_to_one_core, job.launches):
         view.note(launch)
@@ -41,8 +42,17 @@ def one_core_each(job: Job, view: View) -> str | None:
         if len(processes) >= _PAIR and all(process.cpus.isdecimal() for process in processes):
             view.note(host, "process_cpus")
             return f"{len(processes)} processes of {host.name} may each use one processor"
+    for event in job.events:
+        if event.event == _FEW_CORES and event.fields.get("cores") == 1 and any(map(_starts_tasks, job.launches)):
+            view.note(event)
+            return f"PyTorch counts one core for its process and {event.fields.get('workers')} workers that load data"
     known = any(launch.program.endswith(MPI_PROGRAMS) for launch in job.launches)
     return "" if known or any(host.process_cpus for host in job.hosts) else None
+
+
+def _starts_tasks(launch: Launch) -> bool:
+    """Is it a launcher that limits the cores of what it starts?"""
+    return launch.program.endswith((*MPI_PROGRAMS, "srun", "sbatch", "salloc"))
 
 
 def _binds_to_one_core(launch: Launch) -> bool:

@@ -26,10 +26,10 @@ _BETWEEN = r"(?:[,;|][ ]{0,4}|[ ]{1,4}(?:[,;|][ ]{0,4})?)"
 _RANK = rf"\[?[Rr]ank[ =:#]?[ ]{{0,4}}\d{{1,6}}\]?:?(?i:{_BETWEEN}{_PAIR}){{1,8}}\s*$"
 _OF_STEP = rf"(?:(?:step|batch|iter)[ _])?[Tt]ime(?:/(?:step|iter|batch))?:?[ ]{{1,4}}{_TIME}(?:[ ]?m?s)?"
 _OF_DATA = rf"[Dd]ata(?:[ _](?:[Tt]ime|load(?:ing)?))?:?[ ]{{1,4}}{_TIME}(?:[ ]?m?s)?"
-_STEP = rf"(?:\S.{{0,160}}[ \]|])?{_OF_STEP}(?![\w.]).{{0,40}}?[ \t]{_OF_DATA}(?:[ \t,;]|$)"
+_STEP = rf"(?:\S.{{0,160}}[ \t\]|])?{_OF_STEP}(?![\w.]).{{0,40}}?[ \t]{_OF_DATA}(?:[ \t,;]|$)"
 ANCHOR = rf"(?:{_RANK}|{_STEP})"
-SIGNS = ("rank", " data")
-FREQUENT = {" data": "the name that both programs print for the time that the next batch takes"}
+SIGNS = ("rank", " data", "\tdata")
+FREQUENT = {"\tdata": "the same behind a tab", " data": "the name that both programs print for the time that the next batch takes"}
 _PAIRS = re.compile(rf"(?P<part>{_PART}){_VALUE}", re.IGNORECASE)
 _SECONDS = {"s": 1.0, "ms": 1e-3}
 _IS_TIME = re.compile(
