@@ -6,6 +6,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Gpu, Host, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 from ncdiag.facts.vocabulary.gpus import spins
 from ncdiag.facts.vocabulary.outcome import outcome
 
@@ -60,7 +61,8 @@ def all_spin(job: Job, view: View) -> bool:
     """Do all GPUs with a known load wait, without any memory activity, in a job that is not known to make progress?"""
     every = _gpus(job)
     shown = all(gpu.memory_activity_percent is not None and spins(gpu, view) for gpu in every)
-    return len(every) >= _FEW and shown and outcome(job, view) not in {"finished", "running"}
+    went_on = "finished" if is_said_to_hang(job) else "running"  # steps before a hang say nothing of it
+    return len(every) >= _FEW and shown and outcome(job, view) not in {"finished", went_on}
 
 
 def _gpus(job: Job) -> list[Gpu]:
