@@ -65,7 +65,7 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
         around = [*range(above + 1, first), *range(last + 1, below)]
         if _is_short(lines, first, last) and not any(is_of_one_person(lines[index]) for index in around):
             yield first, last
-            yield from stretches(index for index in around if is_sentence(lines[index]) and not runs[index])
+            yield from stretches(index for index in around if _is_about(lines[index]) and not runs[index])
 
 
 def _places(lines: Sequence[str], indexes: Sequence[int]) -> Iterator[Place]:
@@ -95,6 +95,11 @@ def _is_short(lines: Sequence[str], first: int, last: int) -> bool:
     return last + 1 - first <= _LONGEST
 
 
+def _is_about(line: str) -> bool:
+    """True for a line that a person wrote about an example: a sentence, an item, the title of a case."""
+    return any(form(line) for form in (is_sentence, is_item, is_title))
+
+
 def _is_written(line: str) -> bool:
     """True for a sentence, an item, a title, markup, and an empty line."""
-    return not line.strip() or line.startswith(_MARKUP) or any(form(line) for form in (is_sentence, is_item, is_title))
+    return not line.strip() or line.startswith(_MARKUP) or _is_about(line)

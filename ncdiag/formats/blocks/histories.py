@@ -6,13 +6,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.own_trouble import is_own
 from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.line_kinds import is_item, is_title
 
 _LONGEST = 2000
 
 _COMMIT = lazy_regex(r"commit [0-9a-f]{7,40}\b")
-_PATCH = lazy_regex(r"From [0-9a-f]{40} \w{3} \w{3} ")
+_PATCH = lazy_regex(r"From [0-9a-f]{7,64} \w{3} \w{3} |(?:From|Date|Subject|Message-I[Dd]): \S")
+"""How a patch in a mail begins, with git's line for mailboxes or without it."""
+_CHANGED = lazy_regex(r" \d{1,5} files? changed|diff --git \S")
+_CLAUSES = lazy_regex(r"(?<=[.,;:!?])\s+")
+_SUMMARY = 60
+"""Maximum number of lines of the list of changed files, or of remarks before it."""
 _OF_COMMIT = lazy_regex(
     r"(?:Author|AuthorDate|Commit|CommitDate|Date|Merge|Refs|Reviewed-by|Signed-off-by):\s| {4}|\t|\s*$"
 )
@@ -66,9 +72,7 @@ def commits(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         if _COMMIT.match(line) and any(each.startswith(("Author:", "Merge:")) for each in lines[index + 1 : index + 4]):
             end = _while(lines, index + 1, lambda each: _OF_COMMIT.match(each) or _COMMIT.match(each))
         elif _PATCH.match(line):
-            end = next(
-                (at for at in range(index, min(len(lines), index + _PATCH_LINES)) if lines[at].rstrip() == "---"), index
-            )
+            end = _end_of_message(lines, index)
         elif _ONE_LINE.match(line):
             end = _while(lines, index + 1, _ONE_LINE.match)
             if end - index + 1 < _ONE_LINES:
@@ -76,6 +80,18 @@ def commits(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         if end > index:
             yield index, end
         index = end + 1
+
+
+def _end_of_message(lines: Sequence[str], index: int) -> int:
+    """The line below the message of a patch, before the list of the changed files; ``index`` if there is none.
+
+    The message of somebody for whom it fails now is a report.
+    """
+    end = next((at for at in range(index, min(len(lines), index + _PATCH_LINES)) if lines[at].rstrip() == "---"), index)
+    if not any(map(_CHANGED.match, lines[end + 1 : end + _SUMMARY])):
+        return index
+    clauses = _CLAUSES.split(" ".join(line.strip() for line in lines[index:end]))
+    return index if any(map(is_own, clauses)) else end
 
 
 def _while(lines: Sequence[str], index: int, belongs: Callable[[str], object]) -> int:

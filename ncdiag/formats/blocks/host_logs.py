@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.service_logs import service_log
+from ncdiag.formats.blocks.stretches import stretches
 
 _LEAST = 5
 _LONGEST = 2000
@@ -24,6 +27,16 @@ _TRACE = lazy_regex(
     re.IGNORECASE,
 )
 """Words of machines that train, and of what may be their fault."""
+_SERVES = lazy_regex(
+    r"\bnfs|lustre|\bmmfs|gpfs|\bceph|beegfs|\bweka|\bopensm|\bufm\b|\bswitch|\bport\b(?! \d)|\blink(?!s?\.)|ethernet\d"
+    r"|\bpfc\b|\becn\b|\bbgp\b|transceiver|optic|\bfabric|\bntp|chrony|\bdhcp|\bnamed\[|dnsmasq|\bpower\b|\bpdu\b|temperature"
+    r"|\bbmc\b|ipmi",
+    re.IGNORECASE,
+)
+"""Words of storage, networks and power, on which machines that train depend, though nothing trains there."""
+_FEW = 2
+"""Minimum number of lines by which a host shows what it is for."""
+_NUMBER = lazy_regex(r"\d+")
 _SERVED = lazy_regex(
     r"sshd(?:-session|-auth)?(?:\[\d+\])?: .*(?:kex_(?:exchange|protocol)|ssh_dispatch|banner exchange"
     r"|[Cc]onnection (?:closed|reset)|[Ii]nvalid user|Failed (?:password|publickey)|authentication (?:attempts|failure)"
@@ -32,31 +45,52 @@ _SERVED = lazy_regex(
 """What an ssh server logs about its clients: any host on a public network is scanned. The client of a launcher
 complains in the output of the job."""
 
+Line = re.Match[str] | None
+"""A line as the log of a host: its ``host`` and ``text``."""
+
 
 def other_systems(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The logs of hosts without a trace of a job, and each line of any host that is about clients of its ssh server."""
-    yield from host_log(lines)
+    yield from foreign_log(lines)
     for index, line in enumerate(lines):
         if "sshd" in line[:_LONGEST] and (found := _LINE.match(line[:_LONGEST])) and _SERVED.match(found["text"]):
             yield index, index
 
 
-def host_log(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The stretches of a text that are a log of a host, if it is not one of the hosts of the rest, nor has a trace."""
+def foreign_log(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and last index of each stretch of the log of a host or a server that has nothing to do with a job."""
+    yield from _host_log(lines)
+    yield from service_log(lines, _TRACE)
+
+
+def _host_log(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The stretches of a text that are logs of hosts that are not those of the rest, and have no trace of a job."""
     found = [_LINE.match(line[:_LONGEST]) for line in lines]
     written = sum(bool(line.strip()) for line in lines)
     logged = sum(each is not None for each in found)
     if logged < _LEAST:
         return
-    traced = any(each is not None and _TRACE.search(each["text"]) for each in found)
     hosts = {each["host"] for each in found if each is not None}
     rest = [line for line, each in zip(lines, found, strict=True) if each is None]
-    if traced or (logged < _SHARE * written and any(host in line for host in hosts for line in rest)):
+    if logged < _SHARE * written and any(host in line for host in hosts for line in rest):
         return
-    begin = -1
-    for index, each in enumerate([*found, None]):
-        if each is not None and begin < 0:
-            begin = index
-        elif each is None and begin >= 0:
-            yield begin, index - 1
-            begin = -1
+    traced = {each["host"] for each in found if each is not None and _TRACE.search(each["text"])}
+    others = hosts - traced
+    if traced:
+        others = set(_unrelated(others, traced, found))
+    yield from stretches(index for index, each in enumerate(found) if each is not None and each["host"] in others)
+
+
+def _unrelated(hosts: Collection[str], traced: Collection[str], lines: Sequence[Line]) -> Iterator[str]:
+    """Those of some hosts in a common log on which machines that train do not depend, as far as it shows.
+
+    A host whose name differs in its number alone is one of them, as one that their lines name.
+    """
+    families = {_NUMBER.sub("#", host) for host in traced}
+    told = [each["text"] for each in lines if each is not None and each["host"] in traced]
+    serving = {each["host"] for each in lines if each is not None and _SERVES.search(each["text"])}
+    counts = Counter(each["host"] for each in lines if each is not None)
+    for host in hosts:
+        is_near = _NUMBER.sub("#", host) in families or _TRACE.search(host) or any(host in text for text in told)
+        if not is_near and host not in serving and counts[host] >= _FEW:
+            yield host

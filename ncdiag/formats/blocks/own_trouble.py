@@ -65,6 +65,8 @@ _ONE_IN_SCRIPTS = lazy_regex(
 _HELP = lazy_regex(
     r"\b(?:any(?:one|body)\s(?:has|have|had|knows?|seen|else|encounter\w*|who|help|experienc\w*|got|met)"
     r"|any\s(?:ideas?|help|suggestions?|advice|hints?|clues?|pointers?|thoughts)|please\shelp|help\sme"
+    r"|(?:some|any)(?:one|body)[\s,]{1,2}(?:please|look|help)|please[\s,]{1,2}(?:some|any)(?:one|body)"
+    r"|please\s(?:have|take)\sa\slook|(?:can|could)\s(?:some|any)(?:one|body)"
     r"|thanks\sin\sadvance|thank\syou\sin\sadvance|how\s(?:can|do|should)\s(?:i|we)|how\sto\s(?:fix|solve"
     r"|debug)\b.*\?|is\sthis\s(?:a|the|expected"
     r"|normal)|is\sit\s(?:a\sbug|normal|expected|possible)|not\ssure|no\sidea)\b",
@@ -133,6 +135,12 @@ def is_present(text: str) -> bool:
     text = without_quotations(text)
     is_now = _NOW.search(text) is not None or _STILL.search(text) is not None
     return _HELP.search(text) is not None or (is_now and _ELSE.search(text) is None)
+
+
+def is_own(text: str) -> bool:
+    """True if one person says that something goes wrong now, for them."""
+    bare = _plain(text)
+    return is_present(bare) and any(form.search(bare) for form in (_I, _MY, _ONE_ELSEWHERE)) and not is_over(bare)
 
 
 def is_personal(text: str) -> bool:

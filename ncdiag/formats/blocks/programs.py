@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.own_trouble import is_present
 from ncdiag.formats.line_kinds import is_printed, kind_of, printed_by
 
 _LONGEST = 2000
@@ -27,6 +28,7 @@ _STATEMENT = lazy_regex(
     r"|[\w.\"-]+ = |(?:- )?[\w.-]+:(?:$| [\"'|>])|(?:- )?(?:alert|expr|for|description|runbook\w*|severity"
     r"|name|record): \S|\}.*\{$|\"\"\".*)"
 )
+_COMMENT = lazy_regex(r"\s*(?:#(?!!)|//|--\s|;)\s?")
 _TRIPLE = lazy_regex(r"\"{3}|'{3}")
 _INDENT = frozenset(" \t")
 _STATEMENTS, _OTHERS, _LONGEST_TEXT = 4, 2, 200
@@ -58,14 +60,29 @@ def sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             last += neutral and index == last + 1 and not is_printed(text)
             others += not neutral
             if others > _OTHERS or (not neutral and kind_of(text) in {"log", "command"}):
-                yield from _program(begin, last, strong, defines)
+                yield from _program(lines, begin, last, strong, defines)
                 begin, others = -1, 0
-    yield from _program(begin, last, strong, defines)
+    yield from _program(lines, begin, last, strong, defines)
 
 
-def _program(begin: int, last: int, strong: int, defines: int) -> Iterator[tuple[int, int]]:
+def _program(lines: Sequence[str], begin: int, last: int, strong: int, defines: int) -> Iterator[tuple[int, int]]:
     if begin >= 0 and defines and strong >= _STATEMENTS:
-        yield begin, last
+        yield _without_reports(lines, begin, last)
+
+
+def _without_reports(lines: Sequence[str], begin: int, last: int) -> tuple[int, int]:
+    """The lines of a program without comments above and below it in which somebody says what goes wrong now."""
+    end = last
+    while end > begin and (not lines[end].strip() or _COMMENT.match(lines[end])):
+        end -= 1
+    if any(is_present(_COMMENT.sub("", line, count=1)) for line in lines[end + 1 : last + 1]):
+        last = end
+    first = begin
+    while first < last and (not lines[first].strip() or _COMMENT.match(lines[first])):
+        first += 1
+    if any(is_present(_COMMENT.sub("", line, count=1)) for line in lines[begin:first]):
+        begin = first
+    return begin, last
 
 
 def _is_code(lines: Sequence[str], index: int, text: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.over import is_over, is_past, says_failure
+from ncdiag.formats.blocks.over import is_of_another_time, is_over, is_past, says_failure
 from ncdiag.formats.blocks.own_trouble import is_of_one_person, is_present, is_reported
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
 from ncdiag.formats.line_kinds import is_item, is_sentence, without_quotations
@@ -19,13 +19,19 @@ _ASKED = lazy_regex(
     r"|\s*<(?P<tag>h[1-6]|summary|dt|strong)\b[^>]{0,80}>.*[?\uff1f]\s*</(?P=tag)>\s*$"
 )
 _PAIRS = 2
+_NAME = r"[^\W\d][\w.'-]{0,29}(?: [\w.'-]{1,30}){0,2}"
+_DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},? )?"
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?"
 _SPEAKER = lazy_regex(
-    r"(?:\[?\d{1,2}:\d\d(?::\d\d)?\]?\s<[\w .-]{1,30}>\s|\[\d{1,2}:\d\d(?::\d\d)?\]\s@?[^\W\d][\w.-]{0,29}: "
-    r"|[\w.-]{1,30}(?: [\w.-]{1,30})?[, \u2014\u2013-]{1,3}\[?(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},? )?\d{1,2}:"
-    r"\d\d(?::\d\d)?(?: ?[AP]M)?\]?(?:\s*$|: ))"
+    rf"(?:\[?\d{{1,2}}:\d\d(?::\d\d)?\]?\s<[\w .-]{{1,30}}>\s|\[\d{{1,2}}:\d\d(?::\d\d)?\]\s@?[^\W\d][\w.-]{{0,29}}: "
+    rf"|[\w.-]{{1,30}}(?: [\w.-]{{1,30}})?[, \u2014\u2013-]{{1,3}}\[?{_DATE}{_TIME}\]?(?:\s*$|: )"
+    rf"|[^\w\s]{{0,4}}\s?{_NAME}[^\w\n]{{1,8}}(?:(?:[Tt]oday|[Yy]esterday|[Hh]eute|[Gg]estern),?\s?)?(?:(?:at|um|@)\s)?"
+    rf"{_DATE}{_TIME}[^\w\n]{{0,4}}$"
+    rf"|\[?\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}},? {_TIME}\]?(?: - | ){_NAME}: )"
 )
-_SPEAKERS, _PAST_LINES = 3, 2
-"""Minimum number of lines that begin with a speaker, and of those about another time."""
+"""The line with a speaker and a time, as messengers export it: before what is said, or above it."""
+_SPEAKERS, _PAST_SIGNS = 3, 2
+"""Minimum number of lines that begin with a speaker, and of words about another time or the end of a trouble."""
 _WROTE = lazy_regex(
     r"(?:On .{4,100}wrote:|-+ ?(?:Forwarded|Original) [Mm]essage|.{0,80}\b(?:[Tt]icket|[Cc]ase|[Dd]igest"
     r"|[Tt]hread|[Cc]ustomer)s?\b|Subject: .*\b(?:tickets?|cases?|digest|threads?)\b)"
@@ -61,8 +67,13 @@ def chats(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         return
     block = spoken[0], end_of_paragraph(lines, spoken[-1])
     said = lines[block[0] : block[1] + 1]
-    if sum(map(is_past, said)) >= _PAST_LINES and not any(map(_is_of_now, said)):
+    if sum(map(_signs_of_past, said)) >= _PAST_SIGNS and not any(map(_is_of_now, said)):
         yield block
+
+
+def _signs_of_past(line: str) -> int:
+    """How often somebody says that a trouble was at another time, or is over; not that it was, and came back."""
+    return is_of_another_time(line) + is_over(line)
 
 
 def _is_of_now(line: str) -> bool:

@@ -43,18 +43,21 @@ _FAILED = r"(?:not ok|fail(?:ed|ures?|ing|s)?|errors?|errored|broken)"
 _ALL_PASSED = lazy_regex(
     rf"(?!.*\b[1-9]\d* {_FAILED}\b)(?!.*\b{_FAILED}\W{{1,3}}[1-9])"
     rf"(?:(?=.*{_TESTS}).*(?:\b(?:0|no|zero) {_FAILED}\b|\b{_FAILED}\W{{1,3}}0\b|\b\d+ (?:passed|ok)\W+\d+ total\b)"
-    rf"|.*\ball (?:\d+ |the )?(?:\w+ )?{_TESTS} (?:have |were )?(?:passed|ok|successful)\b)",
+    rf"|.*\ball (?:\d+ |the )?(?:\w+ )?{_TESTS} (?:have |were )?(?:passed|ok|successful)\b"
+    r"|=* ?(?:\d+ \w+, ){0,6}\d+ passed\b[\w, ]{0,120} in \d[\d.:]*\s?m?s\b)",
     re.IGNORECASE,
 )
 """The line below the log of tests of any runner that counts them, and none that failed."""
 _PASSES = lazy_regex(
     r"\W{0,8}(?:ok|pass(?:ed)?|success(?:ful)?)\b\W{0,3}\s\W{0,3}\w(?!.*\d (?:passed|failed))|\s*[\u2713\u2714\u2705]\s"
-    r"|.*[^\s.:]\s?(?:\.{2,80}|:{1,2})\s?(?:ok|pass(?:ed)?)\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$",
+    r"|.*[^\s.:]\s?(?:\.{2,80}|:{1,2})\s?(?:ok|pass(?:ed)?)\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$"
+    r"|(?:\S+::\S+\s+)?passed(?:\s+\[ {0,2}\d{1,3}%\])?\s*$",
     re.IGNORECASE,
 )
 _FAILS = lazy_regex(
     r"\W{0,8}(?:not ok|fail(?:ed|ure)?)\b\W{0,3}\s\W{0,3}\w|\s*[\u2717\u2718\u274c]\s"
-    r"|.*[^\s.:]\s?(?:\.{2,80}|:{1,2})\s?fail(?:ed)?\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$",
+    r"|.*[^\s.:]\s?(?:\.{2,80}|:{1,2})\s?fail(?:ed)?\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$"
+    r"|(?:\S+::\S+\s+)?(?:failed|error)(?:\s+\[ {0,2}\d{1,3}%\])?\s*$",
     re.IGNORECASE,
 )
 """The line of one test that passed, and of one that failed."""

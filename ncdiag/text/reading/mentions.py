@@ -78,12 +78,12 @@ def without_other_systems(reading: Reading) -> Reading:
     events = {found.span.line: found.span.text for found in reading.observations if found.entity == "Event"}
     if not events:
         return reading
-    from ncdiag.formats.blocks.host_logs import host_log
+    from ncdiag.formats.blocks.host_logs import foreign_log
     from ncdiag.formats.blocks.kinds import Mentioned
 
     spans = events | {span.line: span.text for span in reading.unread}
     numbers = sorted(spans)
-    blocks = list(host_log([spans[number] for number in numbers]))
+    blocks = list(foreign_log([spans[number] for number in numbers]))
     kind = "the log of another system"
     return _without(reading, [Mentioned(numbers[first], numbers[last], kind) for first, last in blocks])
 
