@@ -164,6 +164,13 @@ CLOTHES: Mapping[str, Callable[[str, str], str]] = {
     "base64": lambda name, value: base64.b64encode(f"{name}={value}\n".encode()).decode(),
     "xml": lambda name, value: f"<property><name>{name}</name><value>{html.escape(value)}</value></property>",
     "columns": lambda name, value: f"{name}          {value}",
+    "aligned": lambda name, value: f"NODE    USER   {name}   RACK\ngpu-4   ann    {value}   r12",
+    "aligned, ruled": lambda name, value: f"user      {name}\n--------  -----------\nann       {value}",
+    "variable": lambda name, value: f'variable "{name}" {{\n  type    = string\n  default = "{value}"\n}}',
+    "plist": lambda name, value: f"<key>{name}</key>\n<string>{html.escape(value)}</string>",
+    "parameter": lambda name, value: (
+        f"Parameters:\n  {name}:\n    Type: String\n    Default: {value}\n  Size:\n    Default: 8"
+    ),
     "arrow": lambda name, value: f"{name} -> {value}",
 }
 """Clothes by name."""

@@ -116,6 +116,9 @@ jupyter lab --NotebookApp.token=§ --port 8888
 ngrok authtoken §
 zip -P § out.zip log
 torchrun train.py --hub-token '§' --epochs 2
+ETCDCTL_USER=root:§ etcdctl get /
+lftp -u kim,§ sftp://store.lab.example
+rootpw --plaintext §
 """
 MANIFEST = """\
 - name: WANDB_API_KEY\\n  value: §
@@ -147,6 +150,9 @@ kubectl --token=§ get pods
       POSTGRES_PASSWORD: '§'
 -----BEGIN OPENSSH PRIVATE KEY-----\\n§\\n-----END OPENSSH PRIVATE KEY-----
 {"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----\\\\n§\\\\n-----END PRIVATE KEY-----\\\\n", "x": 1}
+[secrets]\\ntracker = "§"\\n\\n[job]\\ngpus = 8
+pass_phrase=§
+| 用户 | 密码 |\\n|---|---|\\n| kim | § |
 """
 PROSE = """\
 the password is § for both nodes
@@ -163,6 +169,11 @@ log in as root with password §
 BMC access: user ADMIN password §
 our registry secret is now §
 das Passwort lautet §
+登录密码为§，请尽快修改
+密码是 §
+BMC パスワードは § です
+비밀번호는 § 입니다
+Zugangsdaten: Benutzer kim, Kennwort §
 """
 DRESSES = {"env": ENV, "log": LOG, "launch": LAUNCH, "manifest": MANIFEST, "prose": PROSE}
 VENDORS = """

@@ -18,6 +18,10 @@ PRIVATE_KEY = lazy_regex(r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _END = lazy_regex(r"-----END[A-Z0-9 ]{0,40}KEY(?: BLOCK)?-----")
 _AHEAD = 400
 """Number of lines that are searched for the end of a private key, or the kind of an object."""
+_SECRETS = Signed(r"\s{0,8}\[(?:secrets?|credentials?|passwords?|tokens|api[_-]keys)\]\s*(?:[#;].*)?$", re.IGNORECASE)
+_SETTING = lazy_regex(r"\s{0,8}[\w.\"-]{1,80}\s{0,20}=\s{0,20}(?=\S)")
+_FIELDS = 6
+"""Number of fields below a name that are searched for its value."""
 _BODY = lazy_regex(
     r"(?:.{0,80}[\s>|\"'+])?[A-Za-z0-9+/]{10,}={0,2}(?:\\n|[\"',\s])*$|[\s>|]*(?:Proc-Type|DEK-Info"
     r"|Comment|Version|Hash|Charset):|[\s>|]*[A-Za-z0-9+/]{1,12}={1,2}[\"',\s]*$|[\s>|]*$"
@@ -146,6 +150,32 @@ class _Value(Block):
         return line[:begin] + HIDDEN + line[end:], None
 
 
+class _Within(_Value):
+    """A field with a secret name whose value is the ``default`` or the ``value`` among the fields below it."""
+
+    def __init__(self, promised: Promise, indent: int) -> None:
+        super().__init__(promised, _FIELDS)
+        self._indent = indent
+
+    def removed(self, line: str) -> tuple[str | None, Block | None]:
+        return (None, None) if _depth(line) <= self._indent else super().removed(line)
+
+
+class _Section(Block):
+    """The settings in a section of an INI or a TOML file that holds nothing but secrets, up to the next section."""
+
+    def removed(self, line: str) -> tuple[str | None, Block | None]:
+        if line.lstrip().startswith("["):
+            return None, None
+        found = _SETTING.match(line)
+        if not found:
+            return (line, self) if not line.strip() or line.lstrip()[:1] in "#;" else (None, None)
+        begin, end = value_at(line, found.end())
+        if not is_value(line[begin:end], Promise.LIKELY):
+            return line, self
+        return line[:begin] + HIDDEN + line[end:], self
+
+
 class _Next(Block):
     """The next line is the value: of an option on a separate line, or the output of a command that shows a secret."""
 
@@ -222,10 +252,14 @@ def _of_field(line: str, below: str) -> Block | None:
             return _Deeper(_depth(line), items=True)
         if named >= Promise.LIKELY and _depth(below) > _depth(line) and not _FIELD.match(below):
             return _Next(named, indent=_depth(line))
+        if named >= Promise.KEY and not mark and _depth(below) > _depth(line):
+            return _Within(named, _depth(line))
     return None
 
 
 def _of_next(line: str) -> Block | None:
+    if _SECRETS.match(line):
+        return _Section()
     alone = _ALONE.match(line)
     if alone and promise(alone["name"]) >= Promise.LIKELY:
         return _Next(promise(alone["name"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,14 +18,20 @@ __all__ = ["Header", "alone", "beside", "header"]
 _MARKS = "\t|\u2502\u2503\u2551;,"
 _LIMIT, _CELLS = 20_000, 200
 """Maximum length of a row, and maximum number of its cells."""
-_NAME = lazy_regex(r"[\"'`*]{0,3}(?P<name>[A-Za-z_][\w.-]{0,80}(?: [A-Za-z][\w-]{1,20}){0,2}):?[\"'`*]{0,3}\Z")
+_NAME = lazy_regex(r"[\"'`*]{0,3}(?P<name>[^\W\d][\w.-]{0,80}(?: [A-Za-z][\w-]{1,20}){0,2}):?[\"'`*]{0,3}\Z")
 _INSERTED = Signed(r"\((?P<names>[\w\s,\"`\[\].]{3,2000})\)\s{0,20}(?i:values)\s{0,20}\((?P<values>[^()]{3,4000})\)")
 _RULE = lazy_regex(r"[\s:|+=\u2500-\u257f-]*\Z")
 _QUOTES = "\"'`*"
+_BLANKS = "  "
+"""What is between the columns of a table that a program aligns."""
+_WORDS = lazy_regex(r"\S+(?: \S+)*")
+_USER = lazy_regex(r"(?:\w+[ _-])?(?:user(?: ?name)?|login|account|benutzer)\Z", re.IGNORECASE)
 
 
 def _row(text: str, mark: str) -> list[Span]:
     """The spans of the texts of the cells of a line without quotes; ``mark`` is between them."""
+    if mark == _BLANKS:
+        return [found.span() for found in _WORDS.finditer(text)]
     cells: list[Span] = []
     place = 0
     for part in text.split(mark):
@@ -43,6 +50,12 @@ def _rows(text: str) -> Iterator[tuple[str, list[Span]]]:
         for mark in _MARKS:
             if 0 < text.count(mark) < _CELLS:
                 yield mark, _row(text, mark)
+
+
+def _aligned(text: str) -> Iterator[tuple[str, list[Span]]]:
+    """The columns of a line that a program aligned, if it has some."""
+    if _BLANKS in text.strip() and len(text) <= _LIMIT and len(cells := _row(text, _BLANKS)) < _CELLS:
+        yield _BLANKS, cells
 
 
 def _named(text: str, mark: str) -> Promise:
@@ -112,11 +125,16 @@ class Header(NamedTuple):
 def header(line: str) -> Header | None:
     """The header of a table with columns of secrets: a row of names only."""
     for text in (line, *(view.text for view in views(line))):
-        for mark, cells in _rows(text):
+        for mark, cells in (*_rows(text), *_aligned(text)):
             names = [text[slice(*cell)] for cell in cells]
             inner = [name for name in names if name]
             if len(inner) > 1 and all(map(_NAME.match, inner)):
                 columns = {number: _named(name, mark) for number, name in enumerate(names)}
+                if any(map(_USER.match, inner)):  # beside a user, "pass" is no verdict
+                    columns = {
+                        number: Promise.PASSWORD if names[number].lower() == "pass" else announced
+                        for number, announced in columns.items()
+                    }
                 held = {number: announced for number, announced in columns.items() if announced}
                 if held and len(held) < len(inner):
                     return Header(mark, held, len(cells))
@@ -125,7 +143,7 @@ def header(line: str) -> Header | None:
 
 def alone(line: str) -> Promise:
     """What a line announces that is a cell of HTML with a name, and nothing else."""
-    if "</t" not in line:
+    if "</t" not in line and "</key>" not in line:
         return Promise.NONE
     text = next((view.text for view in views(line) if "<" not in view.text), "").strip()
     return _named(text, "\t")

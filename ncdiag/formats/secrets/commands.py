@@ -45,6 +45,11 @@ _PAIR_OPTIONS = lazy_regex(
     r"(?:[ \t=]{1,4}|[\"'],\s?)?[\"']?(?P<user>[^\s:\"'%/=]{0,80})[:%](?P<secret>[^\s\"'|;]{2,400})"
 )
 """``curl -u kim:x``, ``smbclient -U kim%x``, ``skopeo --creds kim:x``."""
+_USER_PAIR = Signed(
+    r"(?<![\w.-])\w{0,40}(?:USER|USERPASS|LOGIN|AUTH|CREDS)\s?=\s?[\"']?[A-Za-z_][\w.@-]{0,40}:(?P<secret>[^\s\"'|;:/]{6,200})"
+    r"|\blftp\b.{0,80}\s-u\s?[\"']?[\w.@-]{1,40},(?P<other>[^\s\"'|;,]{3,200})"
+)
+"""``ETCDCTL_USER=kim:x``, ``lftp -u kim,x``."""
 _PAIRED = Signed(
     r"\b(?:curl|wget|https?|xh|smbclient|rpcclient|skopeo|podman|buildah|rclone|hey|ab|siege|lftp"
     r"|crane|ffuf|restic|minio|artifactory|mcli|podman-remote|rpcclient|aria2c|rest|hurl|httpie|elasticdump|es)\b"
@@ -68,7 +73,7 @@ _PLACES = Signed(
     r"|htpasswd[ \t]+-\w*b\w*(?:[ \t]+-\w+)*(?:[ \t]+(?!-)\S{1,200}){1,2}|wpa_passphrase[ \t]+\S{1,80}"
     r"|radtest[ \t]+\S{1,80}"
     r"|net[ \t]+use[ \t]+(?:\S{1,80}[ \t]+)?(?=\S+[ \t]+/user)|(?:zkCli|addauth)[ \t]+digest[ \t]+\w{1,60}:?"
-    r"|vncpasswd|ldappasswd.{0,80}-s"
+    r"|vncpasswd|rootpw(?:[ \t]+--plaintext)?|ldappasswd.{0,80}-s"
     r"|user[ \t]+set[ \t]+password[ \t]+\d{1,3}|changeme"
     r"|(?:git[ \t]+)?config(?:[ \t]+--?\w+)*[ \t]+\S{0,60}(?:token|secret|password|extraheader)"
     r"|remote[ \t]+modify(?:[ \t]+--?\w+)*[ \t]+\S{1,60}[ \t]+(?:password|secret_access_key|access_key_id"
@@ -143,6 +148,10 @@ def commands(line: str) -> Iterator[Span]:
         for found in _PAIR_OPTIONS.finditer(line):
             if not re.match(r"\$\{?\w|//|\d{1,5}$", found["secret"]):
                 yield found.span("secret")
+    for found in _USER_PAIR.finditer(line):
+        group = found.lastgroup or "secret"
+        if is_value(found[group], Promise.LIKELY):
+            yield found.span(group)
     yield from _logins(line)
     for place in _ends(line):
         span = value_at(line, place)

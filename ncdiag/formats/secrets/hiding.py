@@ -14,15 +14,15 @@ from ncdiag.formats.secrets.shapes import ZEROS
 __all__ = ["Hiding"]
 
 _WORDS = (
-    "pass", "pwd", "pw=", "pw:", " pw ", "secret", "token", "key", "cred", "cookie", "auth", "jwt", "bearer", "basic ",
-    "psk", "otp", "pin=", "pin:", " pin ", "pat=", "pat:", " pat ", "_sas", "sas=", "sig=", "signature", "salt", "dsn",
-    "connstr", "conn_str", "connectionstring", "connection_string", "community", "mnemonic", "unlock", "kennwort",
-    "senha", "contrase", "парол", "密", "パス", "haslo", "heslo", "login", "log in", "hook", "stdin", "<<<",
-    "identified", "-----begin", "private-lines", "$6$", "$5$", "$1$", "$2", "$y$", "$apr", "{ssha", "{sha", "{crypt",
-    "dockerc", "sudo", "mysql", "redis", "ipmi", "snmp", "wandb", "vault", "data:", "2fa", "mfa", "recovery",
-    "verification", "invite", "%3a", "%3d", "\\x3", "hmac", "nonce", "sid=", "munge",
-    "curl", "wget", "ldap", "smb", "zip -", "mc alias", "mcli ", "rabbitmqctl", "/bot", "-u ", ":5432:", ":3306:",
-    ":*:",
+    "pass", "pwd", "pw=", "pw:", " pw ", "secret", "token", "key", "cred", "cookie", "auth", "jwt", "bearer",
+    "basic ", "psk", "otp", "pin=", "pin:", " pin ", "pat=", "pat:", " pat ", "_sas", "sas=", "sig=",
+    "signature", "salt", "dsn", "connstr", "conn_str", "connectionstring", "connection_string", "community",
+    "mnemonic", "unlock", "kennwort", "senha", "wachtw", "rootpw", "contrase", "парол", "密", "口令", "パス", "비밀",
+    "암호", "haslo", "heslo", "login", "log in", "hook", "stdin", "<<<", "identified", "-----begin",
+    "private-lines", "$6$", "$5$", "$1$", "$2", "$y$", "$apr", "{ssha", "{sha", "{crypt", "dockerc", "sudo",
+    "mysql", "redis", "ipmi", "snmp", "wandb", "vault", "data:", "2fa", "mfa", "recovery", "verification",
+    "invite", "%3a", "%3d", "\\x3", "hmac", "nonce", "sid=", "munge", "curl", "wget", "ldap", "smb", "zip -",
+    "user=", "creds=", "lftp", "mc alias", "mcli ", "rabbitmqctl", "/bot", "-u ", ":5432:", ":3306:", ":*:",
 )  # fmt: skip
 """Without one of these, or a run of random characters, a line in lower case holds no secret."""
 _MARKS = ("\x1b", "^[", "%2", "%3", "%4")

@@ -162,7 +162,7 @@ def promise(name: str) -> Promise:
 
 def _of_last(last: str, before: str, *, upper: bool) -> Promise:  # noqa: PLR0911  (one for each word)
     """What the last word alone announces."""
-    if last in _PASSWORD:
+    if last in _PASSWORD or (before == "pass" and last in {"phrase", "word", "code", "key"}):
         return Promise.PASSWORD
     if last == "pass":
         return Promise.NONE if before in _PASSES else Promise.PASSWORD if before else Promise.LIKELY

@@ -189,7 +189,8 @@ def _after_blanks(line: str, head: re.Match[str], promised: Promise) -> Span | N
 _NAMED = lazy_regex(
     r"(?:\b|@)(?:name|key|variable|var|header|field|property|param|parameter|id|k|option|setting|title|label"
     r"|envname)(?:\\{0,3}[\"'`]|&quot;)?"
-    r"(?:[ \t]{0,10}(?:[:=>]|=>)|(?<=name)[ \t]{0,20}\|)"
+    r"(?:[ \t]{0,10}(?:[:=>]|=>)|(?<=name)[ \t]{0,20}\|"
+    r"|(?<=variable)[ \t]{1,4}(?=\"[\w.-]{1,100}\"\s{0,4}\{))"
     r"[ \t]{0,10}b?(?:\\{0,3}[\"'`]|&quot;)?(?P<dash>--?)?(?P<name>[A-Za-z_][\w.-]{0,100})",
     re.IGNORECASE,
 )

@@ -43,6 +43,12 @@ _USED = Signed(
     rf"|as)\s{{1,3}})?{_OPEN}(?P<value>[^\s\"'`\u201d\u2019\u00bb]{{4,400}})",
     re.IGNORECASE,
 )
+_EAST = Signed(
+    r"(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638)"
+    r"\s{0,2}(?P<is>\u662f|\u4e3a|\u70ba|\u306f|\ub294|\uc740|[:=\uff1a])?\s{0,3}[\"'`\u201c\u300c]?(?P<value>[!-~]{4,200})",
+    signs=("\u5bc6\u7801", "\u5bc6\u78bc", "\u53e3\u4ee4", "\u30d1\u30b9", "\ube44\ubc00\ubc88\ud638", "\uc554\ud638"),
+)
+"""The same in Chinese, Japanese and Korean, which have no blanks around a word; the value is in ASCII."""
 _NETRC = Signed(
     r"\b(?:login|machine|account|default|user"
     r"|username)\s{1,8}\S{1,200}(?:\s{1,8}\S{1,200}){0,4}?\s{1,8}(?:password|passwd|pass)\s{1,8}(?P<value>\S{1,400})"
@@ -59,14 +65,31 @@ _BOTH = Signed(
 )
 _STRONG = lazy_regex(r"(?=\S{8})(?=\S*\d)(?=\S*[a-z])(?=\S*(?:[A-Z]|[!@#$%^&*+?~]))")
 _BESIDE = Signed(
-    r"(?<![\w-])(?:pass[ -]?words?|passwd|pass[ -]?phrases?|pwd|pw|pass|secrets?|tokens?|cred(?:ential)?s?"
+    r"(?<![\w-])(?:pass[ -]?words?|passwd|pass[ -]?phrases?|pwd|pw|pass|passwort|kennwort|wachtwoord|contrase\u00f1a"
+    r"|mot de passe|senha|\u043f\u0430\u0440\u043e\u043b\u044c|secrets?|tokens?|cred(?:ential)?s?"
     r"|[a-z]{2,12}[ -]keys?)[ \t]{1,3}"
     r"[\"'`(<]?(?P<value>[^\s\"'`]{8,400})|(?:=\w{1,40}|\b(?:bind|as|user"
     r"|login)\b.{0,60}) / (?P<after>[^\s\"'`]{8,200})",
     re.IGNORECASE,
-    ("pass", "pwd", "pw", "secret", "token", "cred", "key", " / "),
+    (
+        "pass",
+        "pwd",
+        "pw",
+        "kennwort",
+        "wachtw",
+        "contrase",
+        "senha",
+        "\u043f\u0430\u0440\u043e\u043b",
+        "secret",
+        "token",
+        "cred",
+        "key",
+        " / ",
+    ),
 )
 """A word next to a word for a secret; it counts if it mixes lower and upper case letters, digits and signs."""
+_FOREIGN = lazy_regex(r"passwort|kennwort|wachtw|contrase|mot de|senha|\W", re.IGNORECASE)
+"""Words for a password that are no words for a part of a program, beside which a hash may be."""
 _GIVEN = Signed(
     r"\b(?:use|using|used|with|typed?|enter|entered|have|set|put|send|sent"
     r"|gave)\s{1,3}[\"'`]?(?P<value>[^\s\"'`]{5,200})[\"'`]?\s{1,3}(?:as|for)\s(?:the\s|my\s|a\s|your\s|our\s"
@@ -116,6 +139,7 @@ def prose(line: str) -> Iterator[Span]:
             yield from _checked(found, said=True)
     for found in _USED.finditer(line):
         yield from _checked(found, said=False)
+    yield from _eastern(line)
     for fields in (_NETRC.search(line), _NETRC_LINE.search(line)):
         if fields and is_value(fields["value"], Promise.PASSWORD):
             yield fields.span("value")
@@ -137,11 +161,21 @@ def prose(line: str) -> Iterator[Span]:
             yield span
 
 
+def _eastern(line: str) -> Iterator[Span]:
+    """The spans of passwords in sentences without blanks between words."""
+    for found in _EAST.finditer(line):
+        value = found["value"]
+        if is_value(value, Promise.LIKELY) and (found["is"] or _STRONG.match(value) or looks_random(value)):
+            yield _without_end(found)
+
+
 def _beside(line: str) -> Iterator[Span]:
     """The span of an adjacent word that can only be a secret."""
     for found in _BESIDE.finditer(line):
         group = found.lastgroup or "value"
-        if _STRONG.match(found[group]) and is_value(found[group], Promise.LIKELY) and "://" not in found[group]:
+        value = found[group]
+        is_made = _STRONG.match(value) or (_FOREIGN.match(found[0]) and looks_random(value))
+        if is_made and is_value(value, Promise.LIKELY) and "://" not in value:
             yield found.start(group), found.end(group) - len(_tail(found[group]))
 
 

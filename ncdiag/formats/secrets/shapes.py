@@ -15,11 +15,11 @@ SECRET, NAME, ADDRESS, LONG, REVIEW = 1, 2, 4, 8, 16
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _REMEMBERED = 1 << 16
 _SECRET = lazy_regex(
-    r"\x1b|\^\[|pass|pwd|\baccount\b|\bu(?:se?r)?\s?[:=]|\bid\s?[:=]|\buse\s|(?:\dfa|mfa|recovery|backup|verification"
+    r"\x1b|\^\[|pass|pwd|\baccount\b|\bu(?:se?r)?\s?[:=]|user\s?=|\bid\s?[:=]|\buse\s|(?:\dfa|mfa|recovery|backup|verification"
     r"|one-time|security|activation|invite|access)[ -]?code|code\s?[:=]\s?0000|^[a-z_][\w.-]{1,40}:\S{8,80}$"
     r"|docker(?:config|cfg)|\bpw|pw\b|secret|token|key|cred|cookie|auth|jwt|bearer|basic|psk|\bpin\b|_pin|otp|pat\b"
     r"|sas\b|sid\b|sig\b|signature|salt|dsn"
-    r"|conn(?:ection)?[_-]?str|community|mnemonic|unlock|kennwort|senha|contrase|парол|密|パス|haslo|heslo|wachtw"
+    r"|conn(?:ection)?[_-]?str|community|mnemonic|unlock|kennwort|senha|contrase|парол|密|口令|パス|비밀|암호|haslo|heslo|wachtw"
     r"|losenord|://|@|log.?[io]n|\$\w+\$"
     r"|\{s?sha|\{crypt|\{md|hook|stdin|<<<|identified|-----begin|private-lines|data[\"']?:\s*\{?\s*$|splunk|ssws"
     r"|genie|negotiate|ntlm|oauth|hawk"
