@@ -17,13 +17,13 @@ from ncdiag.formats.blocks import histories, programs, talks
 from ncdiag.formats.blocks.assorted import Failure, assorted
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
-from ncdiag.formats.blocks.literals import items, literals
+from ncdiag.formats.blocks.literals import explained, items, literals
 from ncdiag.formats.blocks.message_tables import catalogues, message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.references import references
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run
-from ncdiag.formats.blocks.settled import minutes, outcomes, settled
+from ncdiag.formats.blocks.settled import minutes, outcomes, over
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed
 
@@ -38,15 +38,15 @@ _BLOCKS = {
     "a list of closed tickets": histories.tickets,
     "a document": references,
     "a review of code": reviews,
-    "a report on what is over": settled,
+    "a report on what is over": over,
     "the minutes of a meeting": minutes,
 }
 """Kinds of blocks, in the order in which they are searched."""
 _COLLECTION = "a collection of messages"
 PROGRAMS = frozenset({"source code"})
 """Kinds whose settings and faults are those of a program, whether or not it runs."""
-_CAPTURED = frozenset({"the log of tests that passed"})
-"""Kinds whose logs of runs are mentioned, too: the tests made these runs."""
+_CAPTURED = frozenset({"the log of tests that passed", "messages of commits"})
+"""Kinds whose logs of runs are mentioned, too: the tests made these runs, and a commit mends what its run shows."""
 
 
 class Mentioned(NamedTuple):
@@ -89,6 +89,7 @@ def mentioned(
         (_COLLECTION, collected, runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
         ("a quotation", _quoted(lines, named, runs), runs),
+        ("a document", ((index, index) for index in explained(lines)), runs),
         ("a sentence about what is over", _mended(lines), ()),
         ("a report on what is over", outcomes(lines), printed),
     ):

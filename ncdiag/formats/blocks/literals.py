@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.over import is_open
 from ncdiag.formats.line_kinds import is_item, is_printed, printed_by
 
 _LONGEST = 2000
@@ -20,8 +21,11 @@ _QUOTATION = lazy_regex(
         "\u201c[^\u201d]{4,400}\u201d", "\u300c[^\u300d]{4,400}\u300d",
     ])
 )  # fmt: skip
-_LITERAL = lazy_regex(r"(?:\(|:?=[ \t])[ \t]?&?[\"'`]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$")
-"""A string after a bracket or an assignment, or the only value of a key of YAML.
+_LITERAL = lazy_regex(
+    r"(?:\(|:?=[ \t])[ \t]?&?[\"'`]|(?:\b(?:i?contains|matches|startswith|endswith|regexp?|grep(?: -\w+)*)|[=!]="
+    r"|[=!]~|\|=)[ \t]?\*?[\"'`/]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
+)
+"""A string after a bracket, an assignment or a comparison, or the only value of a key of YAML.
 
 Not after a comma or in square brackets: rows of CSV and printed lists have such strings as well.
 """
@@ -35,6 +39,10 @@ _FAILS = lazy_regex(
 )
 _LABELLED = lazy_regex(r":\s*$")
 """An item that gives a message as the value of a label: ``- last line: `...` ``."""
+_EXPLAINED = lazy_regex(
+    r"[\w.)\]'\"] ?(?:\u8868\u660e|\u8bf4\u660e|\u610f\u5473\u7740|\u8868\u793a)(?=[^\s.]{0,12}[\u3400-\u9fff])"
+)
+"""Chinese words (it shows, it means) behind a message of a program, which is not in Chinese."""
 _ITEMS = 2
 """Number of items from which on a text has a list."""
 
@@ -50,6 +58,15 @@ def items(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
         yield from (
             index for index, text, bare in _quoting(lines, other) if is_item(text) and not _LABELLED.search(bare)
         )
+
+
+def explained(lines: Sequence[str]) -> Iterator[int]:
+    """The lines that begin with a message and go on in Chinese about what it means."""
+    for index, line in enumerate(lines):
+        found = _EXPLAINED.search(line[:_LONGEST])
+        message = line[: found.start() + 1] if found else ""
+        if found and message.isascii() and _FAILS.search(message) and not is_open(line[found.end() :]):
+            yield index
 
 
 def _quoting(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int, str, str]]:

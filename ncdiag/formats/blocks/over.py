@@ -12,7 +12,7 @@ _DONE = lazy_regex(
     r"|(?:fixed|solved|resolved)\s(?:by|on|with|it)|confirmed\sthat\sit\sworks|solved|resolved|closed|fixed"
     r"|post-?mortem|we\sraised"
     r"|(?:not|n't|never)\s(?:\w+\s)?(?:come|came)\sback|no\smore\sof\sit|all\sis\s(?:fine|well|good)"
-    r"|in\sthe\smeantime"
+    r"|(?:gone|quiet|fine|clean|stable)\s(?:ever\s)?since|in\sthe\smeantime"
     r"|(?:runs?|running|ran)\s(?:\w+\s)?(?:fine|since|well|without)|all\sgreen"
     r"|behoben|gel\u00f6st|erledigt|wiederhergestellt|l\u00e4uft\swieder|wieder\sin\sbetrieb|nicht\smehr\saufgetreten)\b"
     r"|\u89e3\u51b3\u4e86|\u4fee\u597d|\u5df2(?:\u7ecf)?(?:\u4fee\u590d|\u89e3\u51b3|\u6062\u590d)"
@@ -31,7 +31,7 @@ _OUTCOME = lazy_regex(
 )
 """Words about how it ended, where the text has the form of a report on what was done."""
 _PAST = lazy_regex(
-    r"\b(?:last\s(?:week|month|year|night|time|friday|monday)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
+    r"\b(?:last\s(?:week(?:end)?|month|year|night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
     r"|week\sbefore|back\sthen|since\sthen|remember|(?:years?|months?)\sago"
     r"|back\sin\s(?:the\s(?:\w+\s)?days|\d{4})|in\smy\s(?:old|last|previous)\s\w+"
     r"|in\sthe\send)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
@@ -39,7 +39,8 @@ _PAST = lazy_regex(
 )
 _NOT_AGAIN = lazy_regex(
     r"\b(?:not|never|haven't|hasn't)\s(?:been\s)?(?:see|seen|happened?|occurred|failed|appeared|come|hung)\b[^.;,]{0,20}\b"
-    r"(?:again|since)\b|\bno\slonger\s(?:seen?|happens?|occurs?|fails?|appears?|hangs?)\b",
+    r"(?:again|since)\b|\b(?:seen?|saw|had|observed?)\sno\s(?:\w+\s){1,4}(?:since|again)\b"
+    r"|\bno\slonger\s(?:seen?|happens?|occurs?|fails?|appears?|hangs?)\b",
     re.IGNORECASE,
 )
 _YET = lazy_regex(
@@ -114,6 +115,14 @@ def has_outcome(text: str) -> bool:
     """True if a text names something and ends with a clause that says how it ended."""
     _, *others = (each for each in _CLAUSE_ENDS.split(text.strip()) if each.strip())
     return bool(others) and not is_open(text) and _is_outcome(others[-1]) and _AFTER.search(others[-1]) is None
+
+
+def is_over_now(text: str) -> bool:
+    """True if a sentence of the text says that a trouble is over, and none goes on about it."""
+    sentences = [each for each in _SENTENCE_ENDS.split(text.strip()) if each.strip()]
+    rest = [_NOT_AGAIN.sub(" ", each) for each in sentences]
+    is_told = any(is_over(each) and not says_failure(bare) for each, bare in zip(sentences, rest, strict=True))
+    return is_told and not any(map(is_open, rest))
 
 
 def _is_outcome(text: str) -> bool:

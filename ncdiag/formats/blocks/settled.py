@@ -11,7 +11,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.over import ends_well, goes_on, has_outcome, is_open
+from ncdiag.formats.blocks.over import (
+    ends_well,
+    goes_on,
+    has_outcome,
+    is_of_another_time,
+    is_open,
+    is_over_now,
+    says_failure,
+)
 from ncdiag.formats.blocks.own_trouble import is_personal, is_present
 from ncdiag.formats.blocks.runs import FENCE
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
@@ -26,13 +34,15 @@ _FIELD = lazy_regex(
     r"(?:.{0,80}(?:\s{2}|[*|\u00b7]\s?))?\W{0,4}"
     rf"(?:status|state|resolution|\u72b6\u6001)\W{{1,20}}(?:successfully |erfolgreich )?{_ENDED}\W*"
     r"(?:\s{2}.*|[|\u00b7].*)?$"
-    r"|\W{0,4}closed\W{1,6}(?:opened|by|as|on)\b",
+    r"|\W{0,4}closed\W{1,6}(?:opened|by|as|on)\b"
+    rf"|\W{{0,4}}(?:(?:ticket|case|incident|issue|bug|vorgang)\W{{1,3}}|#)\w*\d.{{0,200}}[\[(]{_ENDED}\b[^\])]{{0,40}}[\])]",
     re.IGNORECASE,
 )
 """The field of a ticket or a report that says it is closed."""
 _DATED = lazy_regex(
     r"\W{0,4}(?:resolved|closed|solved|fixed|completed|geschlossen|gel\u00f6st|erledigt|behoben|\u5df2?(?:\u5173\u95ed|\u89e3\u51b3))"
-    r"(?: (?:at|on|am|date))?\s?[:=\uff1a]\s*\D{0,12}\d",
+    r"(?: (?:at|on|am|date))?\s?[:=\uff1a]\s*\D{0,12}\d"
+    rf"|.{{1,240}}[\[(]{_ENDED}[^\d\])]{{1,12}}\d[^\])]{{1,30}}[\])]",
     re.IGNORECASE,
 )
 """The field with the time at which a ticket was closed."""
@@ -89,6 +99,12 @@ _CHINESE = lazy_regex(r"[\u3400-\u9fff]{2}")
 _MARKS = ("#", ">", "|")
 
 
+def over(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and last index of each text on what is over: by a head that says so, or by what it tells."""
+    yield from settled(lines)
+    yield from past(lines)
+
+
 def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """What a field, a subject or a heading says is over: the first and last index of each such text."""
     titles = frozenset(_titles(lines))
@@ -123,6 +139,23 @@ def minutes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         first, last = _paragraph(lines, index)
         block = range(_above(lines, first), _last(lines, last, end) + 1)
         yield from stretches(at for at in block if not goes_on(lines[at]))
+
+
+def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """A text about another time that says at its end that the trouble is over, and in which nobody has one now."""
+    held = list(_paragraphs(lines, 0, len(lines)))
+    texts = [" ".join(lines[first : last + 1])[:_LONGEST] for first, last in held]
+    told = [any(map(is_sentence, lines[first : last + 1])) for first, last in held]
+    begins = [at for at, text in enumerate(texts) if told[at] and is_of_another_time(text)]
+    ends = [at for at, text in enumerate(texts) if told[at] and is_over_now(text)]
+    if not begins or not ends or begins[0] >= ends[-1]:
+        return
+    said = [lines[at] for first, last in held for at in range(first, last + 1) if not is_printed(lines[at])]
+    after = [line for first, last in held[ends[-1] + 1 :] for line in lines[first : last + 1]]
+    if any(is_personal(line) or is_present(line) for line in said) or any(map(is_printed, after)):
+        return
+    if not any(map(says_failure, after)):
+        yield held[begins[0]][0], held[ends[-1]][1]
 
 
 def _titles(lines: Sequence[str]) -> Iterator[int]:

@@ -14,16 +14,21 @@ from ncdiag.formats.line_kinds import is_item, is_sentence, without_quotations
 
 _Q = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:Q|Question|\u95ee)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
 _A = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:A|Answer|\u7b54)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
+_NUMBERED_Q = lazy_regex(
+    r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:Q|Question|Frage|\u95ee)\s?\d{1,3}\s?[.:)\uff1a].*[?\uff1f]", re.IGNORECASE
+)
+"""A question with a number, below which anything else is its answer."""
 _ASKED = lazy_regex(
     r"(?:#{1,6} |\d{1,2}[.)] |\*\*)\S.*[?\uff1f](?:\*\*)?\s*$"
     r"|\s*<(?P<tag>h[1-6]|summary|dt|strong)\b[^>]{0,80}>.*[?\uff1f]\s*</(?P=tag)>\s*$"
 )
 _PAIRS = 2
 _NAME = r"[^\W\d][\w.'-]{0,29}(?: [\w.'-]{1,30}){0,2}"
-_DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4},? )?"
+_DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:,? |T))?"
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?"
 _SPEAKER = lazy_regex(
-    rf"(?:\[?\d{{1,2}}:\d\d(?::\d\d)?\]?\s<[\w .-]{{1,30}}>\s|\[\d{{1,2}}:\d\d(?::\d\d)?\]\s@?[^\W\d][\w.-]{{0,29}}: "
+    rf"(?:\[?{_DATE}\d{{1,2}}:\d\d(?::\d\d)?\]?\s<[\w .-]{{1,30}}>\s"
+    rf"|\[\d{{1,2}}:\d\d(?::\d\d)?\]\s@?[^\W\d][\w.-]{{0,29}}: "
     rf"|[\w.-]{{1,30}}(?: [\w.-]{{1,30}})?[, \u2014\u2013-]{{1,3}}\[?{_DATE}{_TIME}\]?(?:\s*$|: )"
     rf"|[^\w\s]{{0,4}}\s?{_NAME}[^\w\n]{{1,8}}(?:(?:[Tt]oday|[Yy]esterday|[Hh]eute|[Gg]estern),?\s?)?(?:(?:at|um|@)\s)?"
     rf"{_DATE}{_TIME}[^\w\n]{{0,4}}$"
@@ -41,7 +46,7 @@ _HEADER = lazy_regex(r"(?:From|To|Cc|Date|Sent|Subject|Reply-To): ")
 _LEAST_QUOTED = 2
 _NOT_OURS = lazy_regex(
     r"\b(?:fyi|for\s(?:your\sinformation|the\srecord)|no\saction|(?:does\snot|doesn't)\sconcern"
-    r"|another\s(?:group|customer|team|user)"
+    r"|another\s(?:group|customer|team|user|site)"
     r"|other\s(?:people|users|customers))\b",
     re.IGNORECASE,
 )
@@ -55,7 +60,11 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     asked = [
         at for at, answer in itertools.pairwise(written) if _ASKED.match(lines[at]) and not _ASKED.match(lines[answer])
     ]
-    begins = marked if len(marked) >= _PAIRS <= answered else asked if len(asked) >= _PAIRS else []
+    numbered = [
+        at for at, answer in itertools.pairwise(written) if _NUMBERED_Q.match(lines[at]) and not _Q.match(lines[answer])
+    ]
+    is_answered = answered >= _PAIRS or len(numbered) >= _PAIRS
+    begins = marked if len(marked) >= _PAIRS and is_answered else asked if len(asked) >= _PAIRS else []
     if begins:
         yield begins[0], end_of_paragraph(lines, begins[-1], gap=1)
 
