@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
@@ -34,8 +33,14 @@ _SERVES = lazy_regex(
     re.IGNORECASE,
 )
 """Words of storage, networks and power, on which machines that train depend, though nothing trains there."""
-_FEW = 2
-"""Minimum number of lines by which a host shows what it is for."""
+_SERVICE = lazy_regex(
+    r"\b(?:postfix|dovecot|exim|sendmail|imap|nginx|apache2?|httpd|haproxy|varnish|squid|traefik|php|tomcat|java|ruby"
+    r"|mysqld?|mariadbd?|postgres|redis|mongod|memcached|elasticsearch|kafka|zookeeper|rabbitmq|hadoop|hdfs|hbase|cassandra"
+    r"|smbd|nmbd|vsftpd|proftpd|openvpn|asterisk|cupsd?|gdm|sddm|gnome|plasma|firefox|chrome|jenkins|gitlab|grafana)\b",
+    re.IGNORECASE,
+)
+"""What runs on machines for other things: mail, pages, databases, desktops."""
+_NAME = lazy_regex(r"[A-Za-z][\w-]{1,60}(?:\.[\w-]{1,60}){0,8}")
 _NUMBER = lazy_regex(r"\d+")
 _SERVED = lazy_regex(
     r"sshd(?:-session|-auth)?(?:\[\d+\])?: .*(?:kex_(?:exchange|protocol)|ssh_dispatch|banner exchange"
@@ -84,13 +89,16 @@ def _host_log(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _unrelated(hosts: Collection[str], traced: Collection[str], lines: Sequence[Line]) -> Iterator[str]:
     """Those of some hosts in a common log on which machines that train do not depend, as far as it shows.
 
-    A host whose name differs in its number alone is one of them, as one that their lines name.
+    They run something else, and are none of them: not a host whose name differs in its number alone, nor one that their
+    lines name.
     """
     families = {_NUMBER.sub("#", host) for host in traced}
-    told = [each["text"] for each in lines if each is not None and each["host"] in traced]
+    told = {
+        name for each in lines if each is not None and each["host"] in traced for name in _NAME.findall(each["text"])
+    }
     serving = {each["host"] for each in lines if each is not None and _SERVES.search(each["text"])}
-    counts = Counter(each["host"] for each in lines if each is not None)
-    for host in hosts:
-        is_near = _NUMBER.sub("#", host) in families or _TRACE.search(host) or any(host in text for text in told)
-        if not is_near and host not in serving and counts[host] >= _FEW:
+    others = {each["host"] for each in lines if each is not None and _SERVICE.search(each["text"])}
+    for host in others.intersection(hosts):
+        is_near = _NUMBER.sub("#", host) in families or _TRACE.search(host) or host in told
+        if not is_near and host not in serving:
             yield host

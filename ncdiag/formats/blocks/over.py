@@ -34,7 +34,8 @@ _PAST = lazy_regex(
     r"\b(?:last\s(?:week(?:end)?|month|year|night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
     r"|week\sbefore|back\sthen|since\sthen|remember|(?:years?|months?)\sago"
     r"|back\sin\s(?:the\s(?:\w+\s)?days|\d{4})|in\smy\s(?:old|last|previous)\s\w+"
-    r"|in\sthe\send)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
+    r"|in\sthe\send|(?<!seit\s)(?:vor)?gestern|(?:letzte|vorige|vergangene)[nrs]?\s(?:woche|nacht|monat|\w+tag)"
+    r"|hier\s(?:soir|matin)|la\ssemaine\sderni\u00e8re)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
     re.IGNORECASE,
 )
 _NOT_AGAIN = lazy_regex(
@@ -66,7 +67,7 @@ _FAILS = lazy_regex(
 """Words of a sentence that says what went wrong, and not how it ended."""
 _SENTENCE_ENDS = lazy_regex(r"(?<=[.!?;])\s+|[\u3002\uff01\uff1f\uff1b]\s*(?=\S)")
 _CLAUSE_ENDS = lazy_regex(
-    r"(?<=[.!?;:])\s+|[\u3002\uff01\uff1f\uff1b\uff1a]\s*(?=\S)|:(?=[\u3400-\u9fff])|\s*(?:\u2192|->|=>|\s\|\s?)\s*"
+    r"(?<=[.!?;:])\s+|[\u3002\uff01\uff1f\uff1b\uff1a\uff0c]\s*(?=\S)|:(?=[\u3400-\u9fff])|\s*(?:\u2192|->|=>|\s\|\s?)\s*"
 )
 _AFTER = lazy_regex(r"\b(?:after|when|while|until|before|if|nachdem|wenn|bis)\b", re.IGNORECASE)
 """Words that make an outcome the time of something else."""

@@ -148,7 +148,7 @@ def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     told = [any(map(is_sentence, lines[first : last + 1])) for first, last in held]
     begins = [at for at, text in enumerate(texts) if told[at] and is_of_another_time(text)]
     ends = [at for at, text in enumerate(texts) if told[at] and is_over_now(text)]
-    if not begins or not ends or begins[0] >= ends[-1]:
+    if not begins or not ends or begins[0] > ends[-1]:
         return
     said = [lines[at] for first, last in held for at in range(first, last + 1) if not is_printed(lines[at])]
     after = [line for first, last in held[ends[-1] + 1 :] for line in lines[first : last + 1]]
