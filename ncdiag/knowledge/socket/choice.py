@@ -5,6 +5,7 @@ A job's own log takes precedence: where ranks show the addresses they announced,
 
 from __future__ import annotations
 
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Job
 from ncdiag.facts.model.declared import is_closed
@@ -124,7 +125,8 @@ def is_judged_by_ranks(interface: Interface, view: View) -> bool:
 def address_twice_on_hosts(job: Job, view: View) -> str | None:
     """Hosts that announce equal addresses, or would, ``n1 and n2 both announce 10.0.0.5``; empty for none.
 
-    None where fewer than two hosts have a known choice.
+    None where fewer than two hosts have a known choice. A host without a name may be one of the others: of a line that
+    was cut.
     """
     first: dict[str, tuple[str, Interface]] = {}
     hosts: set[str | None] = set()
@@ -132,7 +134,7 @@ def address_twice_on_hosts(job: Job, view: View) -> str | None:
         logged = (rank.bootstrap_interface for rank in view.ranks_on(host.name))
         for interface in (*(own_choice(host, view) or ()), *filter(None, logged)):
             address = ip(interface, view)
-            if address is None or inside_reason(interface, view):
+            if address is None or host.name == UNNAMED or inside_reason(interface, view):
                 continue
             hosts.add(host.name)
             name, other = first.setdefault(address, (host.name, interface))
