@@ -41,7 +41,19 @@ def only(contexts: Iterable[Context], kind: str) -> Context | None:
 
 def describes(contexts: Sequence[Context]) -> bool:
     """True if people say enough of their machines for a host of which nothing else is known."""
+    if _nccl_in_use(contexts) is not None or in_use(contexts, "pytorch") is not None:
+        return True
     return any(only(contexts, kind) for kind in ("nccl-version", "state"))
+
+
+def in_use(contexts: Iterable[Context], product: str) -> Context | None:
+    """The only release of the product that somebody says is in use; None if there are none or several."""
+    return only((c for c in contexts if c.value.partition(" ")[0] == product), "release")
+
+
+def _nccl_in_use(contexts: Iterable[Context]) -> Context | None:
+    told = in_use(contexts, "nccl")
+    return told if told is not None and _version(told.value) is not None else None
 
 
 def filled(hosts: Sequence[Host], ranks: Sequence[Rank], contexts: Sequence[Context]) -> tuple[Host, ...]:
@@ -49,6 +61,9 @@ def filled(hosts: Sequence[Host], ranks: Sequence[Rank], contexts: Sequence[Cont
     if not contexts:
         return tuple(hosts)
     said: dict[str, tuple[Any, Span]] = {}
+    told = _nccl_in_use(contexts)
+    if told is not None and (span := told.provenance.get("")):
+        said["nccl_version"] = _version(told.value), span
     for kind, field, value_of in _FIELDS:
         context = only(contexts, kind)
         value = value_of(context.value) if context is not None and not is_elsewhere(context) else None

@@ -72,7 +72,7 @@ _HANGS = rf"""
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
   | (?:training|job|run|program|process(?:es)?)\s(?:to\s)?(?:stops?|stopped) | (?:not|n't)\sproceeding
   | stays?\s(?:at|in)\s(?:the\s)?(?:init\w*|start\w*|step|epoch)\b
-  | lock(?:s|ed)?\sup(?!\s(?:memory|to)) | timing\sout | timeouts? | sits\s(?:there
+  | wedg(?:es?|ed|ing) | livelock\w* | spins?\sforever | lock(?:s|ed)?\sup(?!\s(?:memory|to)) | timing\sout | timeouts? | sits\s(?:there
   |idle) | just\ssits
   | (?:been|is|are|keeps?|just)\ssitting | st(?:ands?|anding|ood)\sstill | (?:gets?|got|goes|went|comes)\sno\sfurther
   | (?:not|n't|never)\s(?:\w+\s)?(?:(?:get|go|come|move)(?:s|ting|ing)?\s(?:any\s)?further
@@ -97,9 +97,10 @@ _WRONG = r"""
   | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
 """
 _SLOW = rf"""
-    slow(?:er|ly|down|s)? | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
+    slow(?:er|ly|down|s)? | (?:latency|latencies|(?:step|iteration)\stimes?|overhead)\s(?:\w+\s){{0,5}}
+    (?:up|rose|risen|increas\w+|grew|grown|doubled|tripled|higher|jumped|worse) | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
   | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
-  | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?%\s(?:slower|lower|worse|less)
+  | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)
   | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
   | (?:go(?:es|ing)?|went|drop(?:s|ped|ping)?)\s(?:down\s)?to\s{_PER_SECOND}
   | unexpected(?:ly\slow)?\s(?:\w+\s){{0,3}}(?:performance|bandwidth|throughput)
@@ -154,6 +155,8 @@ _FAILS = rf"""
   | abnormal(?:ly)? | broken | breaks(?!\sfor) | broke
   | (?:exits?|exited|terminates?|terminated|ends?|quits?)\s(?:with|by|on)\s(?:an?\s|the\s)?(?:signal|error
   |code\s[1-9]\d*|exit\scode\s[1-9]\d*)
+  | (?:makes?|made|lets?|causes?|caused|has|had)\s(?:\w+\s){{1,4}}(?:die|crash|abort|segfault|fail)
+  | illegal\s(?:memory\saccess|instruction|address)(?:es)? | sig(?:segv|abrt|bus|fpe|ill)
   | segmentation\sfaults? | bus\serrors? | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't
   | out\sof\smemory | oom | panic\w*
   | throws? | raises? | dead | never\s(?:joins?|connects?|appears?|shows?\sup) | {troubles.MACHINE_ENDS}

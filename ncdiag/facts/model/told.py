@@ -47,14 +47,17 @@ class Context(Fact, frozen=True, kw_only=True):
 
     A ``state`` is a thing and what it is said to be: ``iommu-off``, ``nvlink-down``, ``peermem-loaded``. A ``feature``
     is one of NCCL that the job uses: ``cuda-graphs``, ``comm-split``. An ``outage`` is the number of seconds for which
-    a link, a switch or a network was down.
+    a link, a switch or a network was down. A ``release`` is one that the job runs: ``nccl 2.30.4``. ``ranks-a-host``
+    are the numbers of two hosts (``7 8``), that of each (``8``), or ``uneven``; a ``function`` is one that somebody
+    saw on a stack or calls, as it is written.
     """
 
     kind: Literal[
         "mesh", "cni", "operator", "cloud", "instance-type", "vm", "passthrough", "wsl", "gpu-model", "gpu-count",
         "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "cuda-toolkit", "nccl-version", "framework",
         "framework-version", "launcher", "container", "orchestrator", "state", "machine", "slot", "network",
-        "networks", "storage", "processor", "feature", "outage",
+        "networks", "storage", "processor", "feature", "outage", "release", "rank-count", "ranks-a-host",
+        "rdma-port-count", "function",
     ]  # fmt: skip
     value: str
     told: bool = True

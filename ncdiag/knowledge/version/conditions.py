@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from ncdiag.facts.model import Host
+from ncdiag.facts.stated import only
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.facts.vocabulary.job import is_multi_host
@@ -111,7 +112,14 @@ def _ranks(condition: Condition, _host: Host, view: View) -> bool | None:
 def _world(view: View) -> int | None:
     job = view.job
     sizes = {job.nranks, *(c.nranks for c in job.communicators), *(run.nranks for run in job.benchmarks)} - {None}
-    return max((size for size in sizes if size is not None), default=None)
+    shown = max((size for size in sizes if size is not None), default=None)
+    return shown if shown is not None else _told(view, "rank-count")
+
+
+def _told(view: View, kind: str) -> int | None:
+    """The only number of this kind that somebody names."""
+    found = only(view.job.contexts, kind)
+    return int(found.value.split()[0]) if found is not None else None
 
 
 def _hosts(condition: Condition, _host: Host, view: View) -> bool | None:
@@ -134,6 +142,10 @@ def _ranks_a_host(condition: Condition, _host: Host, view: View) -> bool | None:
         )
         each = {launch.nproc_per_node for launch in job.launches} - {None}
         counts = slots or Counter({str(number): number for number in each if number is not None})
+    if not counts and (told := only(job.contexts, "ranks-a-host")):
+        if told.value == "uneven":
+            return condition.ranks_a_host == "uneven" or None
+        counts = Counter({str(number): int(each) for number, each in enumerate(told.value.split())})
     if not counts:
         return None
     if condition.ranks_a_host == "uneven":
@@ -143,7 +155,7 @@ def _ranks_a_host(condition: Condition, _host: Host, view: View) -> bool | None:
 
 def _rdma_ports(condition: Condition, host: Host, view: View) -> bool | None:
     listed = [len(rank.net_devices) for rank in view.ranks_on(host.name) if rank.net_devices]
-    ports = sum(len(hca.ports) for hca in host.hcas) or max(listed, default=0)
+    ports = sum(len(hca.ports) for hca in host.hcas) or max(listed, default=0) or _told(view, "rdma-port-count")
     return compared(ports, condition.rdma_ports) if ports else None
 
 

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, Host
 from ncdiag.facts.scalars import Version, VersionRange
+from ncdiag.facts.stated import in_use
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
+from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.knowledge.version.complaints import fits, is_troubled
 from ncdiag.knowledge.version.conditions import holds, of_host
@@ -211,6 +213,9 @@ def applies(defect: Defect, version: VersionRange | None, host: Host, view: View
 def _is_due(defect: Defect, view: View) -> bool:
     if defect.product == "driver":
         return True  # its signature is a failure by itself
+    names = defect.shows.events
+    if names and any(e.event in names and is_failure(e, view) and not went_on(e, view) for e in view.job.events):
+        return True
     return fits(defect, view) or (defect.risk and not is_troubled(view) and not goes_well(view.job, view))
 
 
@@ -249,13 +254,18 @@ def _driver(host: Host) -> Host | Gpu:
 
 
 def _said_framework(view: View) -> str:
+    told = in_use(view.job.contexts, "pytorch")
+    if told is not None:
+        return told.value.split()[-1]
     said = (c.value for c in view.job.contexts if c.kind == "framework-version")
     return next((value.split()[-1] for value in said if value.startswith("pytorch ")), "")
 
 
 def _printed(product: str, host: Host, view: View) -> str:
     event, field = _PRINTED[product]
-    return next((str(e.fields.get(field, "")) for e in view.events_on(host.name, [event])), "")
+    shown = next((str(e.fields.get(field, "")) for e in view.events_on(host.name, [event])), "")
+    told = None if shown else in_use(view.job.contexts, product)
+    return shown if told is None else told.value.split()[-1]
 
 
 def _shows(signature: Signature, host: Host, view: View) -> bool | None:
@@ -268,11 +278,15 @@ def _shows(signature: Signature, host: Host, view: View) -> bool | None:
 
 def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None]:
     if signature.events:
-        yield any(name in signature.events for name in view.event_names())
+        event = next((e for e in view.job.events if e.event in signature.events), None)
+        if event is not None:
+            view.note(event)  # a failure that a cause cites is not reported once more
+        yield event is not None
     if signature.frames:
         wanted = re.compile("|".join(signature.frames))
         frames = (f.function for dump in view.job.stack_dumps for thread in dump.threads for f in thread.frames)
-        yield any(wanted.search(function) for function in frames)
+        told = (c.value for c in view.job.contexts if c.kind == "function")
+        yield any(wanted.search(function) for function in (*frames, *told))
     if signature.xid is not None:
         yield _has_xid(signature.xid, host, view)
     if signature.peers_refused:

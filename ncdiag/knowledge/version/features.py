@@ -43,7 +43,8 @@ def _on_stack(pattern: str, job: Job) -> Fact | None:
     if not pattern:
         return None
     wanted = re.compile(pattern)
-    return next(
+    told = next((c for c in job.contexts if c.kind == "function" and wanted.search(c.value)), None)
+    return told or next(
         (
             dump
             for dump in job.stack_dumps

@@ -21,10 +21,12 @@ from ncdiag.parsers.user_text import (
     access,
     context,
     hosts,
+    in_use,
     labels,
     measures,
     outages,
     settings,
+    sizes,
     states,
     tables,
     titles,
@@ -268,6 +270,8 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for s in states.read(sentence)
             if not trials
         ),
+        *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
+        *(observe(section, index, "Context", kind=k, value=v, text=text) for k, v in sizes.read(sentence)),
         *(
             observe(section, index, "Setting", (name,), standing="manifest", is_set=True, text=value, origin="launcher")
             for name, value in given

@@ -47,7 +47,7 @@ _FEATURES = {
     "average": r"ncclavg|reduceop\.avg",
     "unload": r"dlclose|unload(?:s|ed|ing)?\s(?:the\s)?libnccl\S*",
     "dmabuf": r"dma-?_?buf",
-    "many-communicators": r"(?:many|dozens\sof|fifty|[2-9]\d|\d{3,5})\scommunicators",
+    "many-communicators": r"(?:many|dozens\sof|fifty|hundreds\sof|[2-9]\d|\d{3,5})\s(?:nccl\s)?(?:communicators|process\sgroups)",
     "shared-gpu": r"(?:several|two|multiple)\sranks\s(?:on|per)\s(?:one|each|the\ssame)\sgpu",
     "checkpoint-restore": r"ncclcheckpointrestore|cuda-checkpoint|checkpoint/restore",
     "device-id": r"device_id",
@@ -98,7 +98,8 @@ LEXER = Lexer(
              r"amd\s(?:\w+\s)?(?:gpus?|cards?)|(?:gpus?|cards?)\samd|rocm(?:-smi)?|radeon|instinct|rocminfo|vega"),
         Word("machine", "ascend", r"ascend|atlas|npus?|910[abc]\d?", "昇腾"),
         Word("processor", "amd-cpu", r"epyc|threadripper|amd\s(?:cpus?|processors?)"),
-        Word("processor", "arm-cpu", r"aarch64|arm64|neoverse|grace\s(?:cpus?|processors?)|arm\s(?:cpus?|processors?)"),
+        Word("processor", "arm-cpu", 
+             r"aarch64|arm64|neoverse|grace\s(?:cpus?|processors?)|arm\s(?:cpus?|processors?|hosts?|nodes?|servers?|machines?)"),
         Word("processor", "intel-cpu", r"xeons?|intel\s(?:cpus?|processors?)"),
         *(Word("feature", name, words) for name, words in _FEATURES.items()),
         Word("slot", "riser", r"(?:usb\s)?risers?(?:\s(?:cards?|cables?))?|mining\s(?:boards?|motherboards?)"),
@@ -154,7 +155,7 @@ _DENIED = lazy_regex(
     re.IGNORECASE,
 )
 _DENIED_BEHIND = lazy_regex(r"\s(?:is|are|was|were)(?:n't|\snot)\b|没有|不用", re.IGNORECASE)
-_OTHERS = lazy_regex(
+OTHERS = lazy_regex(
     r"\b(?:people|others|(?:some|every|any)(?:one|body)(?:\selse)?|(?:a|my)\s(?:friend|colleague)|the\s(?:reporter"
     r"|poster|guide|readme|tutorial)|option|support(?:s"
     r"|ed)?)\b"
@@ -162,6 +163,7 @@ _OTHERS = lazy_regex(
     r"|不再|之前|以前|他们|教程|楼上",
     re.IGNORECASE,
 )
+"""What a sentence says of others, or of another time."""
 _RELEASE = lazy_regex(r"\d+(?:\.\d+){0,3}")
 _NUMBERS = {
     "pair": "2",
@@ -180,7 +182,7 @@ _NUMBERS = {
 def read(sentence: str) -> list[tuple[str, str]]:
     """Kind and value of each thing that the sentence says of the place."""
     said, asked = split_question(without_quotes(sentence))
-    if asked or _OTHERS.search(said):
+    if asked or OTHERS.search(said):
         return []
     return list(
         dict.fromkeys(

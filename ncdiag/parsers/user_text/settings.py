@@ -32,6 +32,24 @@ _SEEN = lazy_regex(
 """What is not seen while the variable is set: ``... and I see no NCCL log``."""
 _ASSIGNED = lazy_regex(r"(?<![\w$])([A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40})=([^\s,;`'\")\u3400-\u9fff]{1,60})")
 _STOP = ".:!"
+_ILL = (
+    r"(?:crash(?:es|ed)?|hangs?|hung|dies?|died|seg-?faults?|segfault(?:s|ed)|aborts?|aborted|fails?|failed|stuck|freez(?:e|es)"
+    r"|deadlocks?|slower|breaks?|broke|wrong|nans?|corrupt\w*|sig[a-z]{3,4})"
+)
+_ONE = r"[A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40}=\S{1,60}"
+_BLAMED = lazy_regex(
+    rf"(?<![\w$]){_ONE}(?-i:\s(?:(?:makes?|made|lets?|causes?|caused)\s(?:\w+\s){{0,4}}{_ILL}"
+    r"|(?:crashes|crashed|hangs|breaks|broke|kills|killed|deadlocks)\s(?:the|our|my|every|all|it|nccl|training)\b"
+    r"|(?:leads|led)\sto\s|(?:triggers|gives|results\sin)\s))"
+    rf"|\bwith\s(?:{_ONE}\s(?:and\s)?){{1,3}}(?:set\s)?,?\s?(?:the|our|my|every|each|all|it|nccl|training)\b[^.,;]{{0,40}}?\s{_ILL}\b",
+    re.IGNORECASE,
+)
+"""Something goes wrong with the variable, by what the sentence says."""
+_IN_VAIN = lazy_regex(
+    r"\b(?:not|no|never|without\s\w+\s\w|still|also|too|even|as\swell|same|works?|worked|helps?|if|should|could|would|other"
+    r"|another|they|their)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
 
 
 def read(sentence: str) -> list[tuple[str, str]]:
@@ -42,7 +60,11 @@ def read(sentence: str) -> list[tuple[str, str]]:
     if "=" not in sentence or "_" not in sentence:
         return []
     said, asked = split_question(without_quotes(sentence.replace("`", " ")))
-    if asked or not holds(said) or _OTHERWISE.search(_SEEN.sub(" ", said)) or not _PRESENT.search(said):
+    if asked or not holds(said):
+        return []
+    if (blamed := _BLAMED.search(said)) and not _IN_VAIN.search(said[max(0, blamed.start() - 4) : blamed.end()]):
+        said = blamed[0]
+    elif _OTHERWISE.search(_SEEN.sub(" ", said)) or not _PRESENT.search(said):
         return []
     given = ((name, value.rstrip(_STOP)) for name, value in _ASSIGNED.findall(said) if is_variable(name))
     return [(name, value) for name, value in given if value]

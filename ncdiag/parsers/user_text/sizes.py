@@ -1,0 +1,78 @@
+"""Sizes of a job that people name, and functions that they saw on a stack: ``7 ranks on one node and 8 on the other``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+
+_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "six": 6, "seven": 7, "eight": 8, "sixteen": 16}
+_N = rf"(?:\d{{1,6}}|{'|'.join(_WORDS)})"
+_RANKS = r"(?:ranks?|gpus?|processes)"
+_HOST = r"(?:nodes?|hosts?|machines?|servers?|trays?)"
+_ON = rf"(?:on|in|at)\s(?:the\s|a\s|an\s|host\s|node\s)?(?:\w+\s)?(?:{_HOST}|[\w-]*\d)"
+_WHOLE = r"(?!\s(?:on|per|in|at|each|a|of|that|which|missing)\b)"
+_TOTAL = lazy_regex(
+    rf"\b(?P<a>{_N})-(?:rank|gpu)\b"
+    rf"|\b(?:job|run|communicator|group|test|training|world(?:\ssize)?)\s(?:with|of|on|over|across)\s(?P<b>{_N})\s{_RANKS}\b{_WHOLE}"
+    rf"|\b(?:all-?\s?(?:reduce|gather|to-?\s?all)|reduce-?\s?scatter|broadcast|collectives?|allreduce|allgather|alltoall)\s"
+    rf"(?:with|on|over|across|between|among)\s(?:just\s|only\s|exactly\s)?(?P<c>{_N})\s{_RANKS}\b{_WHOLE}"
+    rf"|\bnranks\s?[=:]?\s?(?P<d>\d{{1,6}})\b",
+    re.IGNORECASE,
+)
+"""A number of ranks that the whole job has; ``2 ranks crashed`` is a part of it."""
+_TWO = lazy_regex(
+    rf"\b(?P<one>{_N})\s{_RANKS}\s{_ON}(?:\s\w+){{0,2}},?\s(?:and|but|while|versus|vs\.?|with)\s(?:only\s)?"
+    rf"(?P<other>{_N})\s(?:{_RANKS}\s)?(?:{_ON}|on\sthe\s(?:other|second|last|rest))"
+    rf"|\b(?P<first>\d{{1,2}})\s?\+\s?(?P<second>\d{{1,2}})\s{_RANKS}\b",
+    re.IGNORECASE,
+)
+_UNEVEN = lazy_regex(
+    rf"\b(?:uneven|unequal|different|unbalanced|irregular)\s(?:numbers?\sof\s|counts?\sof\s)?{_RANKS}\s(?:counts?\s)?"
+    rf"(?:per|on\seach|on\sthe|across|between|among)\s(?:the\s)?{_HOST}"
+    rf"|\b{_HOST}\s(?:have|with)\s(?:an?\s)?(?:uneven|unequal|different)\s(?:numbers?\sof\s){_RANKS}\b",
+    re.IGNORECASE,
+)
+_EACH = lazy_regex(rf"\b(?P<n>{_N})\s(?:ranks|processes)\s(?:per|on\s(?:each|every)|a|each)\s?{_HOST}\b", re.IGNORECASE)
+_CARDS = r"(?:(?:(?:rdma|ib|infiniband|roce)\s)?(?:ports|devices|hcas|nics|vfs|network\scards))"
+_PORTS = lazy_regex(
+    rf"\b{_HOST}\s(?:has|have|with)\s(?P<a>\d{{1,4}})\s(?:\w+\s)?{_CARDS}\b"
+    rf"|\b(?P<b>\d{{1,4}})\s(?:\w+\s)?{_CARDS}\s(?:\([^)]{{0,20}}\)\s)?(?:per|in\seach|on\seach|in\sone|on\sone|in\sa|on\sa)\s{_HOST}\b",
+    re.IGNORECASE,
+)
+_FUNCTION = lazy_regex(
+    r"(?<![\w./=$-])(?:(?:\w{1,60}::){0,4}[A-Za-z_]\w{2,80}(?=\s?\(\))|(?:nccl|rccl|ras|proxy)[A-Z]\w{2,80})"
+)
+"""A name with parentheses after it, or one of a function of NCCL."""
+_STACK = lazy_regex(r"\b(?:gdb|py-spy|pstack|stacks?|back-?traces?|frames?|bt|threads?)\b", re.IGNORECASE)
+
+
+def read(sentence: str) -> list[tuple[str, str]]:
+    """Kind and value of each size and function that the sentence names; nothing of a question or a plan."""
+    if not (_TOTAL.search(sentence) or _TWO.search(sentence) or _UNEVEN.search(sentence) or _EACH.search(sentence)
+            or _PORTS.search(sentence) or _FUNCTION.search(sentence)):  # fmt: skip
+        return []
+    said, asked = split_question(without_quotes(sentence))
+    return [] if asked or not holds(said) else list(dict.fromkeys(_sizes(said)))
+
+
+def _sizes(said: str) -> Iterator[tuple[str, str]]:
+    for found in _TOTAL.finditer(said):
+        yield "rank-count", f"{_number(next(filter(None, found.groups())))} ranks"
+    for found in _TWO.finditer(said):
+        one, other = (_number(each) for each in found.groups() if each)
+        yield "ranks-a-host", f"{one} {other}"
+    if _UNEVEN.search(said):
+        yield "ranks-a-host", "uneven"
+    for found in _EACH.finditer(said):
+        yield "ranks-a-host", f"{_number(found['n'])}"
+    for found in _PORTS.finditer(said):
+        yield "rdma-port-count", f"{_number(found['a'] or found['b'])} ports"
+    for found in _FUNCTION.finditer(said) if _STACK.search(said) else ():
+        yield "function", found[0]
+
+
+def _number(text: str) -> int:
+    return _WORDS.get(text.lower(), 0) or int(text)
