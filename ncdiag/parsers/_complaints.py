@@ -108,7 +108,7 @@ _SLOW = rf"""
     |(?:stuck|capped|limited|tops\sout|peaks|maxes\sout)\s(?:at|to|around|below)) \s(?:{_PER_SECOND})
   | (?:{_PER_SECOND})\s(?:\w+\s){{0,2}}(?:instead\sof|where|out\sof)\s(?:about\s|around\s|~)?\d[\d.]*
   | no\s(?:real\s|noticeable\s)?speed-?\s?up | no\sfaster | (?:does|do)(?:n't|\snot)\s(?:\w+\s)?scale
-  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s(?:the\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
+  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s(?:(?:the|its|our)\s)?(?:usual\s|normal\s|former\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
   |expected
   |performance)
   | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)

@@ -49,7 +49,8 @@ class Context(Fact, frozen=True, kw_only=True):
     is one of NCCL that the job uses: ``cuda-graphs``, ``comm-split``. An ``outage`` is the number of seconds for which
     a link, a switch or a network was down. A ``release`` is one that the job runs: ``nccl 2.30.4``. ``ranks-a-host``
     are the numbers of two hosts (``7 8``), that of each (``8``), or ``uneven``; a ``function`` is one that somebody
-    saw on a stack or calls, as it is written.
+    saw on a stack or calls, as it is written. ``plane-lost`` is a number of planes of a network, with that of all of
+    them if it is told: ``1 of 8``.
     """
 
     kind: Literal[
@@ -57,7 +58,7 @@ class Context(Fact, frozen=True, kw_only=True):
         "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "cuda-toolkit", "nccl-version", "framework",
         "framework-version", "launcher", "container", "orchestrator", "state", "machine", "slot", "network",
         "networks", "storage", "processor", "feature", "outage", "release", "rank-count", "ranks-a-host",
-        "rdma-port-count", "function",
+        "rdma-port-count", "function", "plane-lost", "planes",
     ]  # fmt: skip
     value: str
     told: bool = True

@@ -25,6 +25,7 @@ from ncdiag.parsers.user_text import (
     labels,
     measures,
     outages,
+    planes,
     settings,
     sizes,
     states,
@@ -271,7 +272,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             if not trials
         ),
         *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
-        *(observe(section, index, "Context", kind=k, value=v, text=text) for k, v in sizes.read(sentence)),
+        *(observe(section, index, "Context", kind=k, value=v, text=text) for k, v in (*sizes.read(sentence), *planes.read(sentence))),
         *(
             observe(section, index, "Setting", (name,), standing="manifest", is_set=True, text=value, origin="launcher")
             for name, value in given

@@ -28,7 +28,7 @@ _FEATURES = {
     "symmetric-memory": r"symmetric\s(?:memory|windows?|kernels?|buffers?)|symm[\s_-]?mem|ncclcommwindowregister",
     "user-buffers": r"(?:user\s)?buffer\sregistration|registered\s(?:user\s)?buffers?|ncclcommregister",
     "copy-engine": r"copy[\s-]engines?(?:\scollectives?)?|zero-?sm\scollectives?|nccl_cta_policy_zero",
-    "gin": r"(?:nccl\s)?gin|gpu-initiated\snetworking",
+    "gin": r"(?:nccl\s)?gin|gpu-initiated\snetworking|ncclgin\w*|gin\.\w+|wait_?(?:signal|counter)",
     "gdaki": r"gdaki",
     "ras-client": r"ncclras|ras\s(?:client|status|query|queries|report)",
     "profiler": r"profiler\splugins?|nccl_profiler_plugin|nccl\sinspector",

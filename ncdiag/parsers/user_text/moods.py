@@ -57,7 +57,7 @@ _PLANNED = r"""
       |please|(?:have\snot|haven'?t|did\snot|didn'?t|not|never)\s(?:yet\s)?(?:tried|try|tested|test)\b|untested
       |not\syet|let\sme
       |about\sto|if\syou|before\s(?:setting|trying|using)|make\ssure|(?:try|consider)\s(?:setting|using|to)
-      |you\s(?:have\sto|need\sto|must|can|will)|do(?:\snot|n'?t)\s(?:do|use|set|try|run)\b)
+      |you\s(?:have\sto|need\sto|must|can|will)|do(?:\snot|n'?t)\s(?:do|use|set|try|run))\b
   | 打算|准备|计划|想试|还没试?|没试|没有试|待测|待验证|请|建议|需要"""
 _WISHED = r"""
     \b(?:wants?|wanted|wish(?:es)?|hop(?:e|es|ing)|would\slike|'d\slike|so\sthat|in\sorder|needs?\sto\s(?:work|run

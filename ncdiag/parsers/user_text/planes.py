@@ -1,0 +1,57 @@
+"""Planes of a network that people say are lost: ``one of the eight planes of the card is down``.
+
+A card of a multi-plane network (MRC) is several ports, one in each plane, and spreads packets over those that work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+
+_NUMBERS = {"a": 1, "one": 1, "single": 1, "another": 1, "two": 2, "three": 3, "four": 4, "eight": 8, "sixteen": 16}
+_N = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
+_OTHER = r"(?<!control )(?<!data )(?<!management )(?<!user )(?<!power )(?<!ground )(?<!mid)(?<!back)(?<!air)"
+"""Planes of other things, which end in the same word."""
+_PLANES = (
+    rf"(?:(?P<n>{_N})\s)?(?:of\s(?:the\s|our\s|its\s|their\s)?(?P<total>{_N})\s)?"
+    rf"(?:(?:network|nic|fabric|backend|back-end|card|ethernet|roce|mrc)\s)?{_OTHER}\bplanes?\b(?:\s\d{{1,2}}\b)?"
+)
+_GONE = r"(?:down|lost|dead|failed|fails|missing|gone|offline|unavailable|dark|out)\b"
+_LOST = lazy_regex(
+    rf"(?<![\w-]){_PLANES}(?:\s(?:of|on|in|at|to)\s[^,.;]{{1,60}}?)?\s"
+    rf"(?:(?:is|are|was|were|went|goes|has|have|got|that|which|just|been|now)\s){{0,3}}{_GONE}"
+    rf"|\b(?:los(?:s|t|es|ing)|failure|outage|without)\s(?:of\s)?{_PLANES.replace('P<', 'P<the_')}",
+    re.IGNORECASE,
+)
+_TOTAL = lazy_regex(rf"(?<!other )(?<!remaining )\b(?P<total>{_N})[\s-]planes?\b(?!\s(?:is|are|was|were|went|has|have|of|on)\b)", re.IGNORECASE)
+
+_TELLER = lazy_regex(
+    r"^[^,.;]{0,60}\b(?:says?|said|reports?|reported|confirms?|confirmed|tells?|told)\s(?:(?:me|us)\s)?(?:that\s)?(?=\w)",
+    re.IGNORECASE,
+)
+"""Who reports it: a team that sees the network knows."""
+
+
+def read(sentence: str) -> list[tuple[str, str]]:
+    """``plane-lost`` with a number of planes and, where it is named, how many there are; ``planes`` with their number."""
+    if "plane" not in sentence.lower():
+        return []
+    said, asked = split_question(_TELLER.sub("", without_quotes(sentence)))
+    return [] if asked or not holds(said) else list(_planes(said))
+
+
+def _planes(said: str) -> Iterator[tuple[str, str]]:
+    found = _LOST.search(said)
+    if found is not None:
+        number, total = found["n"] or found["the_n"], found["total"] or found["the_total"]
+        lost = _number(number) if number else 1
+        yield "plane-lost", f"{lost} of {_number(total)}" if total else f"{lost}"
+    if (whole := _TOTAL.search(said)) and _number(whole["total"]) > 1:
+        yield "planes", f"{_number(whole['total'])} planes"
+
+
+def _number(text: str) -> int:
+    return _NUMBERS.get(text.lower(), 0) or int(text)
