@@ -107,6 +107,7 @@ LEXER = Lexer(
              r"x[14]\s(?:pci-?e?\s)?(?:slots?|pci-?e?|lanes?)|pci-?e?\sx[14]\b|chipset\s(?:slots?|lanes?)"),
         Word("network", "infiniband", r"infiniband|ib\s(?:cluster|fabric|network|cards?|switch\w*)"),
         Word("network", "roce", r"roce(?:v[12])?"),
+        Word("network", "ainic", r"(?:amd\s)?ai-?nics?|pollara\w*|pensando\s(?:nics?|pollara\w*)|ionic_\d"),
         Word("network", "gigabit",
              r"gigabit(?:\sethernet)?|1\s?gbe|1\s?g(?:bit)?(?:\sethernet|/s\sethernet)|1000\s?mbit\S*"),
         Word("network", "bond", r"mlx5_bond_\d|bond(?:ed|ing)\s(?:ports?|interfaces?|nics?)|lacp"),

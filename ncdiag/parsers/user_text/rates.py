@@ -84,9 +84,11 @@ _SUBJECTS = lazy_regex(
       |(?P<one>(?:one|single|1)[ ](?:tcp[ ])?(?:stream|thread|connection|flow)\b|单流|单线程)
       |(?P<many>-P[ ]?\d|(?:\d{1,3}|several|many|multiple|parallel|four|eight|more)[ ](?:parallel[ ])?(?:tcp[ ])?
         (?:streams|threads|connections|flows)\b|多流|多线程)
-      |(?P<nccl>nccl|all_?-?reduce|alltoall|all_?-?gather|bus-?[ ]?bw|bus[ ]bandwidth|algbw))""",
+      |(?P<nccl>nccl|[a-z_]{4,20}_perf\b|all_?-?reduce|alltoall|all_?-?gather|bus-?[ ]?bw|bus[ ]bandwidth|algbw))""",
     _FLAGS,
 )
+_OF_ANY = lazy_regex(r"^(?!.*tcp).*(?:connections?|flows?)$", re.IGNORECASE)
+"""What NCCL and RDMA have as well as TCP."""
 _REACHED = lazy_regex(
     r"""\b(?:reach\w*|gets?|got|gives?|achiev\w*|only|just|stuck|about|around|shows?|carr\w+|saturat\w*|sees?|limited|runs?
       |peaks?)\b|只有|跑到|达到|仅|大概|左右""",
@@ -155,7 +157,7 @@ class _Topic:
                 self.tool, self.gpu, self.streams = kind, gpu, ""
             elif kind in {"gpu", "host"}:
                 self.gpu = gpu = kind == "gpu"
-            else:
+            elif self.tool in {"", "tcp"} or not _OF_ANY.search(named[0]):
                 self.streams, self.tool = kind, "tcp"
 
     def of(self) -> str:
