@@ -40,7 +40,7 @@ def ainic_path(job: Job, view: View) -> Literal["", "sockets", "verbs"] | None:
     if loaded or nets != {"IB"}:
         return ""
     switch = view.setting(job, _SWITCH)
-    return "" if switch is not None and switch.is_set and switch.number else "verbs"
+    return "" if switch is not None and switch.is_set and switch.text not in {None, "", "0"} else "verbs"
 
 
 def _has_cards(job: Job, view: View) -> bool:

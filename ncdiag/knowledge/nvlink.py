@@ -135,7 +135,7 @@ def nvls_refused(host: Host, view: View) -> bool | None:
 _REFUSED = ("mnnvl-not-working", "mnnvl-degraded")
 """NCCL's messages when GPUs of several hosts should share memory, and the attempt failed."""
 _UP = "UP"
-_IMEX = "nvidia-imex"
+_IMEX, _AWAY = "nvidia-imex", "UNAVAILABLE"
 _SHOWN = 3
 
 
@@ -156,9 +156,17 @@ def imex_fault(host: Host, view: View) -> Literal["", "domain", "channels"] | No
 
 @derived
 def imex_rests(host: Host, view: View) -> bool:
-    """Is the IMEX daemon off on a host without a job? Clusters that start it for each job leave it so."""
+    """Is the IMEX daemon off on a host without a job? Clusters that start it for each job leave it so.
+
+    Off means also that no node of its domain has a daemon: one that is asked for starts those of the others.
+    """
     idle = not view.job.ranks and not view.job.complaints and not view.events_on(host.name, _SHARES)
-    return idle and any(service.name == _IMEX and service.active is False for service in host.services)
+    if not idle:
+        return False
+    away = [node for node in host.imex_lost or () if _AWAY in node]
+    if host.imex_domain == "DOWN" and away and len(away) == host.imex_nodes:
+        return True
+    return any(service.name == _IMEX and service.active is False for service in host.services)
 
 
 _SHARES = ("mnnvl-state", *_REFUSED)

@@ -79,7 +79,7 @@ _HANGS = rf"""
   |continues?|proceeds?|advances?)
   | (?:no|without)\s(?:further\s|more\s|new\s|any\s)?(?:output|logs?|lines?|logging)\s(?:for|since|after|any\s?more)
   | nothing\s(?:moves|happens|progresses|(?:else|more|further|new)\s(?:is|was|gets|comes|appears|follows|happens))
-  | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
+  | (?:not|n't|stops?|stopped)\s(?:moving|progressing) | (?:not|n't)\s(?:moved|advanced|progressed)
   | blocked | (?<!thread\s)(?<!the\s)blocks\s(?:in|at|on|between|during|when|there|while|after|there)\b
   | (?:does|do|did)(?:n't|\snot)\s(?:\w+\s)?(?:exit|begin|respond|progress|return|come\sup|get\s(?:ready|past))
   | never\s(?:comes|arrives|connects?|joins?|prints?|reaches|leaves|returns?|ends?|finish\w*|complet\w*|starts?|gets?

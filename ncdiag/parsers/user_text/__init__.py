@@ -23,6 +23,7 @@ from ncdiag.parsers.user_text import (
     hosts,
     in_use,
     labels,
+    loads,
     measures,
     outages,
     planes,
@@ -271,6 +272,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for s in states.read(sentence)
             if not trials
         ),
+        *(observe(section, index, "Context", kind="state", value=s, text=text) for s in loads.read(sentence)),
         *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
         *(observe(section, index, "Context", kind=k, value=v, text=text) for k, v in (*sizes.read(sentence), *planes.read(sentence))),
         *(
