@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ncdiag.base.errors import DefinitionError
-from ncdiag.knowledge.version.features import matches
+from ncdiag.nccl.vocabulary.features import matches
 from ncdiag.nccl.defects import table
 from ncdiag.nccl.defects.entries import Defect
 

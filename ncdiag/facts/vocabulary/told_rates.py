@@ -34,3 +34,9 @@ def told(job: Job, view: View, kinds: Collection[str]) -> float | None:
 def ratio(part: float | None, whole: float | None) -> float | None:
     """The quotient of the two; None where one of them is not known."""
     return part / whole if part is not None and whole else None
+
+
+@derived
+def told_fraction_of_test(job: Job, view: View) -> float | None:
+    """The rate of NCCL divided by that of a test of one link without it, by people's words."""
+    return ratio(told(job, view, {"nccl"}), told(job, view, {"rdma-test", "tcp"}))

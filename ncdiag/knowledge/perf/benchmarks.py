@@ -312,12 +312,6 @@ _FILLED = 0.6
 
 
 @derived
-def told_fraction_of_test(job: Job, view: View) -> float | None:
-    """The rate of NCCL divided by that of a test of one link without it, by people's words."""
-    return ratio(told(job, view, {"nccl"}), told(job, view, {"rdma-test", "tcp"}))
-
-
-@derived
 def told_gigabit(job: Job, view: View) -> bool | None:
     """Do people say that the hosts are connected by 1 Gbit/s Ethernet, or mention a rate that saturates it?"""
     links = told(job, view, {"link"})
