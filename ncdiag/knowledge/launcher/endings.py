@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -137,6 +138,8 @@ _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "
 """Events of these categories that are mistakes of the ranks themselves."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
 """Exit codes for a process that SIGABRT ended, by Python's and by a shell's convention."""
+_THROWN = "terminate called after throwing"
+"""How the C++ runtime begins a line about an exception that nobody caught, before it aborts the process."""
 _ENDS_TOLD = CRASHES | {"run-ended"}
 _LOSS = (
     "socket-closed-by-peer", "gloo-peer-gone", "mpi-tcp-peer-gone",
@@ -179,11 +182,27 @@ def _own_crashes(job: Job, view: View) -> list[Event]:
     mourners = {e.rank for e in job.events if e.rank is not None and _is_loss_of_another(e)} if crashes else set()
     mourners -= {e.rank for e in job.events if mourners and is_own_exception(e, view)}
     ranks = _ranks(crashes)
+    threw = set(_threw_a_loss(job)) if crashes else set()
     return [
         e for e in crashes
         if not (e.fields.get("first") == 0 and e.host in summed_up)
         and not (_is_plain_exit(e) and _rank(e, ranks) in mourners)
+        and not (_is_abort(e) and _rank(e, ranks) in threw)
     ]  # fmt: skip
+
+
+@derived
+def ended_by_a_loss(job: Job, view: View) -> bool:
+    """Did a process abort by an exception that says that a transfer failed, or that a peer is gone?"""
+    return any(True for _ in _threw_a_loss(job))
+
+
+def _threw_a_loss(job: Job) -> Iterator[int | None]:
+    """The ranks of processes that an exception nobody caught aborted, whose text is the loss of a transfer or a peer."""
+    for thrown, said in itertools.pairwise(sorted(job.events, key=lambda e: e.order)):
+        if thrown.event == "worker-ended" and thrown.text.startswith(_THROWN) and said.rank == thrown.rank:
+            if said.event in _LOSSES and said.order == thrown.order + 1:
+                yield thrown.rank
 
 
 def _is_plain_exit(event: Event) -> bool:

@@ -305,7 +305,7 @@ def read(sentence: str) -> Iterator[Form]:
     sentence = sentence[:_LONGEST].replace("\u2019", "'")
     if numbers.slower_with_more(sentence):
         yield _MORE_GPUS
-    elif numbers.differ(sentence):
+    elif numbers.differ(sentence) or numbers.fell(sentence):
         yield _LESS
     for form, subject, said, unless in map(_patterns().__getitem__, HINTS.of(sentence)):
         if not is_said(said, sentence) or (unless is not None and unless.search(sentence)):

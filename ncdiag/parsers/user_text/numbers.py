@@ -30,6 +30,10 @@ _FAR = 2.0
 _GAIN = 1.1
 """What a speed must rise by with more GPUs, or a duration fall, so that nobody complains."""
 _PAIR, _LISTED = 2, 6
+_DROP = 1.3
+"""The ratio of a former speed to that of now from which it is a complaint."""
+_NEAR = 120
+"""Characters after a speed in which its former value may be."""
 
 
 def differ(sentence: str) -> bool:
@@ -38,6 +42,24 @@ def differ(sentence: str) -> bool:
     values = [value for _, value in rates]
     far = len(rates) == _PAIR and max(values) >= _FAR * min(values) > 0
     return far and _CONTRAST.search(sentence) is not None and _AS_EXPECTED.search(sentence) is None
+
+
+_BEFORE = lazy_regex(
+    r"[,;(]?\s(?:(?:it|this|that|which|we|the\s\w+)\s)?(?:was|were|had(?:\sbeen)?|used\sto\s(?:be|get|reach)|got|reached|saw)\s"
+    r"(?:about\s|around\s|~\s?)?(?P<number>\d+(?:\.\d+)?)(?!\s?(?:%|x\b|[a-z]*gpus?|nodes?|hosts?|ranks?))[^.;]{0,40}?"
+    r"\b(?:before|earlier|previously|last\s\w+|yesterday|(?:in|on|with)\s(?:the\s)?(?:old|former|previous|other)|until|once)\b",
+    re.IGNORECASE,
+)
+"""A former value without a unit, or with the same one, behind that of now: ``61 GB/s, it was 338 before``."""
+
+
+def fell(sentence: str) -> bool:
+    """True if the sentence says a speed, and one of before that was far higher."""
+    for now in _RATE.finditer(sentence):
+        before = _BEFORE.search(sentence, now.end(), now.end() + _NEAR)
+        if before is not None and _PER_SECOND.search(now["unit"]):
+            return float(before["number"]) >= _DROP * float(now["number"]) > 0
+    return False
 
 
 def slower_with_more(sentence: str) -> bool:
