@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, PciDevice, Rank
+from ncdiag.facts.stated import only
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import pcie_gbs
 from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
@@ -240,3 +241,19 @@ def merges_virtual_functions(rank: Rank, view: View) -> bool | None:
     cards = [d for d in (host.pci if host is not None else ()) if any(w in (d.description or "") for w in RDMA_CARDS)]
     view.note(rank, "net_devices")
     return any("Virtual Function" in (d.description or "") for d in cards) if cards else None
+
+
+@derived
+def nodes_for_hosts(job: Job, view: View) -> str:
+    """More nodes than the machines that people name hold, ``16 nodes for 2 hosts``; empty for none.
+
+    The ranks must fit the machines as they are told: as many as these have GPUs.
+    """
+    hosts, gpus = only(job.contexts, "host-count"), only(job.contexts, "gpu-count")
+    if hosts is None or gpus is None or job.nhosts is None or job.nranks is None:
+        return ""
+    told, each = int(hosts.value.split()[0]), int(gpus.value.split()[0])
+    if job.nhosts <= told or job.nranks > told * each:
+        return ""
+    view.note(hosts)
+    return f"{job.nhosts} nodes for {told} hosts"
