@@ -72,14 +72,16 @@ _HANGS = rf"""
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
   | (?:training|job|run|program|process(?:es)?)\s(?:to\s)?(?:stops?|stopped) | (?:not|n't)\sproceeding
   | stays?\s(?:at|in)\s(?:the\s)?(?:init\w*|start\w*|step|epoch)\b
-  | wedg(?:es?|ed|ing) | livelock\w* | spins?\sforever | lock(?:s|ed)?\sup(?!\s(?:memory|to)) | timing\sout | timeouts? | sits\s(?:there
+  | wedg(?:es?|ed|ing) | livelock\w* | spins?\sforever
+  | lock(?:s|ed)?\sup(?!\s(?:memory|to)) | timing\sout | timeouts? | sits\s(?:there
   |idle) | just\ssits
   | (?:been|is|are|keeps?|just)\ssitting | st(?:ands?|anding|ood)\sstill | (?:gets?|got|goes|went|comes)\sno\sfurther
   | (?:not|n't|never)\s(?:\w+\s)?(?:(?:get|go|come|move)(?:s|ting|ing)?\s(?:any\s)?further
   |continues?|proceeds?|advances?)
   | (?:no|without)\s(?:further\s|more\s|new\s|any\s)?(?:output|logs?|lines?|logging)\s(?:for|since|after|any\s?more)
   | nothing\s(?:moves|happens|progresses|(?:else|more|further|new)\s(?:is|was|gets|comes|appears|follows|happens))
-  | (?:not|n't|stops?|stopped)\s(?:moving|progressing) | (?:not|n't)\s(?:moved|advanced|progressed)
+  | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
+  | (?:not|n't)\s(?:moved|advanced|progressed)
   | blocked | (?<!thread\s)(?<!the\s)blocks\s(?:in|at|on|between|during|when|there|while|after|there)\b
   | (?:does|do|did)(?:n't|\snot)\s(?:\w+\s)?(?:exit|begin|respond|progress|return|come\sup|get\s(?:ready|past))
   | never\s(?:comes|arrives|connects?|joins?|prints?|reaches|leaves|returns?|ends?|finish\w*|complet\w*|starts?|gets?
@@ -98,7 +100,8 @@ _WRONG = r"""
 """
 _SLOW = rf"""
     slow(?:er|ly|down|s)? | (?:latency|latencies|(?:step|iteration)\stimes?|overhead)\s(?:\w+\s){{0,5}}
-    (?:up|rose|risen|increas\w+|grew|grown|doubled|tripled|higher|jumped|worse) | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
+    (?:up|rose|risen|increas\w+|grew|grown|doubled|tripled|higher|jumped|worse)
+  | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
   | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
   | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)
   | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
@@ -108,7 +111,8 @@ _SLOW = rf"""
     |(?:stuck|capped|limited|tops\sout|peaks|maxes\sout)\s(?:at|to|around|below)) \s(?:{_PER_SECOND})
   | (?:{_PER_SECOND})\s(?:\w+\s){{0,2}}(?:instead\sof|where|out\sof)\s(?:about\s|around\s|~)?\d[\d.]*
   | no\s(?:real\s|noticeable\s)?speed-?\s?up | no\sfaster | (?:does|do)(?:n't|\snot)\s(?:\w+\s)?scale
-  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s(?:(?:the|its|our)\s)?(?:usual\s|normal\s|former\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
+  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s
+    (?:(?:the|its|our)\s)?(?:usual\s|normal\s|former\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
   |expected
   |performance)
   | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)

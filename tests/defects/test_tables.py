@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ncdiag.base.errors import DefinitionError
-from ncdiag.nccl.vocabulary.features import matches
 from ncdiag.nccl.defects import table
 from ncdiag.nccl.defects.entries import Defect
+from ncdiag.nccl.vocabulary.features import matches
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 ENTRY = """[[defect]]

@@ -12,15 +12,15 @@ REPORTS = {
         "Every few hours our training on EPYC nodes silently wedges, with NCCL 2.28.9.",
     ),
     "uneven-nvls": (
-        "A job with 7 ranks on one node and 8 on the other deadlocks at the first all-reduce. NVLS is on. NCCL 2.31.2. "
-        "It works with NCCL_NVLS_ENABLE=0.",
+        ("A job with 7 ranks on one node and 8 on the other deadlocks at the first all-reduce. NVLS is on. "
+        "NCCL 2.31.2. It works with NCCL_NVLS_ENABLE=0."),
         "A job with 7 ranks on one node and 8 on the other deadlocks at the first all-reduce. NVLS is on. NCCL 2.32.3.",
         "A job with 8 ranks on one node and 8 on the other deadlocks at the first all-reduce. NVLS is on. NCCL 2.31.2.",
     ),
     "amd-bandwidth-table": (
-        "All-reduces of 1 MB are 60 percent slower with NCCL 2.30.5 than with 2.29.7 on hosts with AMD EPYC processors.",
-        "All-reduces of 1 MB are 60 percent slower with NCCL 2.29.7 than with 2.27.7 on hosts with AMD EPYC processors.",
-        "All-reduces of 1 MB are 60 percent slower with NCCL 2.30.5 than with 2.29.7 on hosts with Xeon processors.",
+        "All-reduces of 1 MB are 60 percent slower with NCCL 2.30.5 than with 2.29.7 on AMD EPYC processors.",
+        "All-reduces of 1 MB are 60 percent slower with NCCL 2.29.7 than with 2.27.7 on AMD EPYC processors.",
+        "All-reduces of 1 MB are 60 percent slower with NCCL 2.30.5 than with 2.29.7 on Xeon processors.",
     ),
     "many-rdma-ports": (
         "Our host has 40 RDMA ports. NCCL 2.29.2 dies with a segfault during init.",
@@ -33,10 +33,10 @@ REPORTS = {
         "We upgraded torch to 2.7.0 and init_process_group hangs. torch 2.6 works.",
     ),
     "nvls-child-first": (
-        "With splitShare=1 the child communicator runs an NVLS all-reduce first and I get an illegal memory access. "
-        "NCCL 2.29.7.",
-        "With splitShare=1 the child communicator runs an NVLS all-reduce first and I get an illegal memory access. "
-        "NCCL 2.17.1.",
+        ("With splitShare=1 the child communicator runs an NVLS all-reduce first and I get an illegal memory access. "
+        "NCCL 2.29.7."),
+        ("With splitShare=1 the child communicator runs an NVLS all-reduce first and I get an illegal memory access. "
+        "NCCL 2.17.1."),
         "The child communicator runs an NVLS all-reduce first and I get an illegal memory access. NCCL 2.29.7.",
     ),
     "profiler-overhead": (
@@ -45,15 +45,15 @@ REPORTS = {
         "The latency of small messages went up 10 percent. NCCL 2.31.2.",
     ),
     "handle-exchange": (
-        "52 process groups are created at once and the job hangs at start, 8 GPUs per node.\n"
+        ("52 process groups are created at once and the job hangs at start, 8 GPUs per node.\n"
         "n1:10:20 [0] NCCL INFO NCCL version 2.29.7+cuda12.9\n"
-        "n1:10:20 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM",
-        "52 process groups are created at once and the job hangs at start, 8 GPUs per node.\n"
+        "n1:10:20 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"),
+        ("52 process groups are created at once and the job hangs at start, 8 GPUs per node.\n"
         "n1:10:20 [0] NCCL INFO NCCL version 2.27.7+cuda12.9\n"
-        "n1:10:20 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM",
-        "Two process groups are created at once and the job hangs at start, 8 GPUs per node.\n"
+        "n1:10:20 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"),
+        ("Two process groups are created at once and the job hangs at start, 8 GPUs per node.\n"
         "n1:10:20 [0] NCCL INFO NCCL version 2.29.7+cuda12.9\n"
-        "n1:10:20 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM",
+        "n1:10:20 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"),
     ),
     "getenv-race": (
         "A rare crash at start, gdb shows getenv () below bootstrapRoot (). NCCL 2.30.7.",

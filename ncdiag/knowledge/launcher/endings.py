@@ -198,11 +198,11 @@ def ended_by_a_loss(job: Job, view: View) -> bool:
 
 
 def _threw_a_loss(job: Job) -> Iterator[int | None]:
-    """The ranks of processes that an exception nobody caught aborted, whose text is the loss of a transfer or a peer."""
+    """The ranks of processes that aborted by an exception whose text is the loss of a transfer or a peer."""
     for thrown, said in itertools.pairwise(sorted(job.events, key=lambda e: e.order)):
-        if thrown.event == "worker-ended" and thrown.text.startswith(_THROWN) and said.rank == thrown.rank:
-            if said.event in _LOSSES and said.order == thrown.order + 1:
-                yield thrown.rank
+        is_next = said.rank == thrown.rank and said.order == thrown.order + 1
+        if is_next and said.event in _LOSSES and thrown.event == "worker-ended" and thrown.text.startswith(_THROWN):
+            yield thrown.rank
 
 
 def _is_plain_exit(event: Event) -> bool:

@@ -18,7 +18,7 @@ from ncdiag.facts.vocabulary.benchmarks import (
 from ncdiag.facts.vocabulary.gpus import MESH_SIZE, SIBLINGS, gpu_pairs, link_gbs
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import slow_devices
-from ncdiag.facts.vocabulary.told_rates import ratio, told
+from ncdiag.facts.vocabulary.told_rates import told
 from ncdiag.facts.vocabulary.trainings import LOW, LOW_RDMA, loses_between_nodes, over_rdma, spread_text
 from ncdiag.nccl.vocabulary.accepted import held_to, product_in
 from ncdiag.nccl.vocabulary.limits import tree_gbs

@@ -42,7 +42,7 @@ def is_troubled(view: View) -> bool:
 
 
 def _same_phase(own: str, met: Phase | None) -> bool:
-    """Are the phases alike? Frameworks create a communicator at the first collective, so that its setup is seen there."""
+    """Are the phases alike? Frameworks create a communicator at the first collective: its setup is seen there."""
     if not own or met is None or own == met or (met == "first-collective" and own in SET_UP):
         return True
     return next((met in group for group in (_STARTING, _RUNNING) if own in group), False)

@@ -12,9 +12,9 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.told import told_context
-from ncdiag.nccl.vocabulary.features import compared, features, matches
 from ncdiag.nccl.defects.entries import Condition
 from ncdiag.nccl.defects.table import tables
+from ncdiag.nccl.vocabulary.features import compared, features, matches
 
 _LINK_DOWN = "nvlink-down"
 _ARM, _VENDORS = "aarch64", {"AuthenticAMD": "amd", "GenuineIntel": "intel"}

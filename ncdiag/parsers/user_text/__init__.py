@@ -274,7 +274,10 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         ),
         *(observe(section, index, "Context", kind="state", value=s, text=text) for s in loads.read(sentence)),
         *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
-        *(observe(section, index, "Context", kind=k, value=v, text=text) for k, v in (*sizes.read(sentence), *planes.read(sentence))),
+        *(
+            observe(section, index, "Context", kind=k, value=v, text=text)
+            for k, v in (*sizes.read(sentence), *planes.read(sentence))
+        ),
         *(
             observe(section, index, "Setting", (name,), standing="manifest", is_set=True, text=value, origin="launcher")
             for name, value in given

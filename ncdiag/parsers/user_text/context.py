@@ -47,7 +47,8 @@ _FEATURES = {
     "average": r"ncclavg|reduceop\.avg",
     "unload": r"dlclose|unload(?:s|ed|ing)?\s(?:the\s)?libnccl\S*",
     "dmabuf": r"dma-?_?buf",
-    "many-communicators": r"(?:many|dozens\sof|fifty|hundreds\sof|[2-9]\d|\d{3,5})\s(?:nccl\s)?(?:communicators|process\sgroups)",
+    "many-communicators": r"(?:many|dozens\sof|fifty|hundreds\sof|[2-9]\d|\d{3,5})\s(?:nccl\s)?"
+    r"(?:communicators|process\sgroups)",
     "shared-gpu": r"(?:several|two|multiple)\sranks\s(?:on|per)\s(?:one|each|the\ssame)\sgpu",
     "checkpoint-restore": r"ncclcheckpointrestore|cuda-checkpoint|checkpoint/restore",
     "device-id": r"device_id",
@@ -98,7 +99,7 @@ LEXER = Lexer(
              r"amd\s(?:\w+\s)?(?:gpus?|cards?)|(?:gpus?|cards?)\samd|rocm(?:-smi)?|radeon|instinct|rocminfo|vega"),
         Word("machine", "ascend", r"ascend|atlas|npus?|910[abc]\d?", "昇腾"),
         Word("processor", "amd-cpu", r"epyc|threadripper|amd\s(?:cpus?|processors?)"),
-        Word("processor", "arm-cpu", 
+        Word("processor", "arm-cpu",
              r"aarch64|arm64|neoverse|grace\s(?:cpus?|processors?)|arm\s(?:cpus?|processors?|hosts?|nodes?|servers?|machines?)"),
         Word("processor", "intel-cpu", r"xeons?|intel\s(?:cpus?|processors?)"),
         *(Word("feature", name, words) for name, words in _FEATURES.items()),

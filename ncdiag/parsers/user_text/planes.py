@@ -26,17 +26,21 @@ _LOST = lazy_regex(
     rf"|\b(?:los(?:s|t|es|ing)|failure|outage|without)\s(?:of\s)?{_PLANES.replace('P<', 'P<the_')}",
     re.IGNORECASE,
 )
-_TOTAL = lazy_regex(rf"(?<!other )(?<!remaining )\b(?P<total>{_N})[\s-]planes?\b(?!\s(?:is|are|was|were|went|has|have|of|on)\b)", re.IGNORECASE)
+_TOTAL = lazy_regex(
+    rf"(?<!other )(?<!remaining )\b(?P<total>{_N})[\s-]planes?\b(?!\s(?:is|are|was|were|went|has|have|of|on)\b)",
+    re.IGNORECASE,
+)
 
 _TELLER = lazy_regex(
-    r"^[^,.;]{0,60}\b(?:says?|said|reports?|reported|confirms?|confirmed|tells?|told)\s(?:(?:me|us)\s)?(?:that\s)?(?=\w)",
+    r"^[^,.;]{0,60}\b(?:says?|said|reports?|reported|confirms?|confirmed|tells?|told)\s"
+    r"(?:(?:me|us)\s)?(?:that\s)?(?=\w)",
     re.IGNORECASE,
 )
 """Who reports it: a team that sees the network knows."""
 
 
 def read(sentence: str) -> list[tuple[str, str]]:
-    """``plane-lost`` with a number of planes and, where it is named, how many there are; ``planes`` with their number."""
+    """``plane-lost`` with a number of planes, of how many where that is named; ``planes`` with their number."""
     if "plane" not in sentence.lower():
         return []
     said, asked = split_question(_TELLER.sub("", without_quotes(sentence)))

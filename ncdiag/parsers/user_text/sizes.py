@@ -1,4 +1,4 @@
-"""Sizes of a job that people name, and functions that they saw on a stack: ``7 ranks on one node and 8 on the other``."""
+"""Sizes of a job that people name, and functions that they saw on a stack: ``7 ranks on n1 and 8 on n2``."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ncdiag.parsers.user_text import in_use, settings, sizes
+from ncdiag.parsers.user_text import in_use, loads, numbers, planes, settings, sizes
+from ncdiag.parsers.user_text.rates import RateReader
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_a_release_is_in_use_unless_the_clause_says_otherwise(sentence: str, tol
         ("An all-reduce on 8 ranks of another group works.", []),
         ("Our host has 40 RDMA ports.", [("rdma-port-count", "40 ports")]),
         ("There are 40 HCAs in the rack.", []),
-        ("gdb shows ncclProxyGetPostedOps and getenv ().", [("function", "ncclProxyGetPostedOps"), ("function", "getenv")]),
+        ("gdb shows ncclRecv and getenv ().", [("function", "ncclRecv"), ("function", "getenv")]),
         ("Look at libnccl.so and NCCL_DEBUG=INFO.", []),
         ("Does it matter that 7 ranks are on one node and 8 on the other?", []),
     ],
@@ -70,3 +71,56 @@ def test_sizes_are_those_of_the_job(sentence: str, told: list[tuple[str, str]]) 
 )
 def test_a_variable_with_which_it_goes_wrong_is_set(sentence: str, told: list[tuple[str, str]]) -> None:
     assert settings.read(sentence) == told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("One plane went down on host n17 during the night.", [("plane-lost", "1")]),
+        ("We lost one of the four planes on host n17.", [("plane-lost", "1 of 4")]),
+        ("The switch team says that two planes are down.", [("plane-lost", "2")]),
+        ("Each card is split into eight planes.", [("planes", "8 planes")]),
+        ("The control plane is down.", []),
+        ("The backplane failed.", []),
+        ("All eight planes are up.", []),
+        ("What if one plane went down?", []),
+    ],
+)
+def test_a_lost_plane_is_one_of_the_network(sentence: str, told: list[tuple[str, str]]) -> None:
+    found = [each for each in planes.read(sentence) if each[0] == "plane-lost" or each in told]
+    assert found == told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("All GPUs show 100% utilization except GPU 5, which is idle.", ["one-gpu-idle"]),
+        ("GPU 5 is at 0% and the others are at 100%.", ["one-gpu-idle"]),
+        ("The GPUs show 100% utilization and 0% memory utilization.", ["gpus-spin"]),
+        ("All GPUs are at 100% and draw a third of their power.", ["gpus-spin"]),
+        ("All GPUs show 100% utilization, GPU 5 as well.", []),
+        ("The GPUs show 100% utilization and 60% memory utilization.", []),
+        ("Is GPU 5 idle while the others are at 100%?", []),
+    ],
+)
+def test_a_load_is_that_of_all_but_one_or_of_all(sentence: str, told: list[str]) -> None:
+    assert loads.read(sentence) == told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "has_fallen"),
+    [
+        ("all_reduce_perf has 61 GB/s, it was 338 in the old image", True),
+        ("we get 12 GB/s, which was 180 before the update", True),
+        ("we get 338 GB/s, it was 61 in the old image", False),
+        ("we get 61 GB/s, and there were 16 nodes before", False),
+        ("we get 61 GB/s, it was 70 before", False),
+    ],
+)
+def test_a_rate_beside_a_higher_one_of_before_is_a_complaint(sentence: str, *, has_fallen: bool) -> None:
+    assert numbers.fell(sentence) is has_fallen
+
+
+def test_a_rate_over_one_connection_is_that_of_nccl_where_it_is_named() -> None:
+    rates = RateReader().read("ib_write_bw gives 392 Gb/s, but NCCL over a single connection gives only 11 GB/s")
+    assert [(rate.of, rate.gbps) for rate in rates] == [("rdma-test", 392.0), ("nccl", 88.0)]
