@@ -169,6 +169,12 @@ def imex_rests(host: Host, view: View) -> bool:
     return any(service.name == _IMEX and service.active is False for service in host.services)
 
 
+@derived
+def fails_beside_imex(job: Job, view: View) -> bool:
+    """Does somebody complain of anything but of IMEX itself: of a job, a program, a call?"""
+    return any("imex" not in complaint.text.lower() for complaint in job.complaints)
+
+
 _SHARES = ("mnnvl-state", *_REFUSED)
 """Lines of ranks whose GPUs are in one NVLink domain with those of other hosts."""
 

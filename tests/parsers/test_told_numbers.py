@@ -83,6 +83,7 @@ def test_a_variable_with_which_it_goes_wrong_is_set(sentence: str, told: list[tu
         ("The control plane is down.", []),
         ("The backplane failed.", []),
         ("All eight planes are up.", []),
+        ("One plane was down for an hour and is back.", []),
         ("What if one plane went down?", []),
     ],
 )

@@ -39,12 +39,19 @@ _TELLER = lazy_regex(
 """Who reports it: a team that sees the network knows."""
 
 
+_BACK = lazy_regex(
+    r"\b(?:is|are|came|comes|got|went|now)\s(?:\w+\s)?(?:back|up)\b|\b(?:restored|repaired|replaced|recovered|maintenance)\b",
+    re.IGNORECASE,
+)
+"""The plane works again, or somebody switched it off."""
+
+
 def read(sentence: str) -> list[tuple[str, str]]:
     """``plane-lost`` with a number of planes, of how many where that is named; ``planes`` with their number."""
     if "plane" not in sentence.lower():
         return []
     said, asked = split_question(_TELLER.sub("", without_quotes(sentence)))
-    return [] if asked or not holds(said) else list(_planes(said))
+    return [] if asked or not holds(said) or _BACK.search(said) else list(_planes(said))
 
 
 def _planes(said: str) -> Iterator[tuple[str, str]]:
