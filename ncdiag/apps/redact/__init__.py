@@ -18,6 +18,7 @@ import msgspec
 
 from ncdiag.apps.redact.bundles import bundle_cleaned
 from ncdiag.apps.redact.reading import WithoutSecrets
+from ncdiag.apps.redact.searched import Searched
 from ncdiag.apps.redact.spool import Spooled
 from ncdiag.apps.redact.stand_ins import Redactor
 from ncdiag.facts.fold import unfold_hosts
@@ -48,14 +49,17 @@ T = TypeVar("T")
 class Cleaned(Text):
     """A source that is redacted while it is read; its ``name`` is redacted, too."""
 
-    def __init__(self, source: Text, redactor: Redactor) -> None:
-        """``redactor`` must have learnt the names in all sources of the case."""
-        self._source, self._redactor = source, redactor
+    def __init__(self, source: Text, redactor: Redactor, searched: Searched | None = None) -> None:
+        """``redactor`` must have learnt the names in all sources of the case.
+
+        ``searched``: what it found in this one while it learnt them.
+        """
+        self._source, self._redactor, self._searched = source, redactor, searched
         self.name, self.notes = redactor.text(source.name), source.notes
 
     def buffers(self) -> Iterator[bytes]:
         """The redacted buffers of the source; the number of lines is unchanged."""
-        self._redactor.begin(self.name)
+        self._redactor.begin(self.name, self._searched)
         for buffer in self._source.buffers():
             yield self._redactor.buffer(buffer)
 
@@ -69,9 +73,10 @@ def cleaned(
     """The redacted sources, and their redactor. Each source is read twice: first to find names."""
     kept = [source if isinstance(source, Spooled) else Spooled(source) for source in sources]
     redactor = Redactor((), key, mapping, kinds)
-    redactor.know(hosts_in(kept, redactor))
+    without = [WithoutSecrets(source, redactor.secrets(), redactor.learn_line) for source in kept]
+    redactor.know(_hosts(without))
     redactor.learn([source.name for source in kept])
-    return [Cleaned(source, redactor) for source in kept], redactor
+    return [Cleaned(each, redactor, read.searched) for each, read in zip(kept, without, strict=True)], redactor
 
 
 def report_cleaned(report: Report, key: bytes | None = None) -> Report:
@@ -139,14 +144,13 @@ def structure_cleaned(value: T, redactor: Redactor, *, lines: bool = True) -> T:
     return made
 
 
-def hosts_in(sources: Sequence[Text], redactor: Redactor | None = None) -> list[str]:
-    """Names of hosts in the order of their first mention in the sources; secrets are never taken for names.
+def hosts_in(sources: Sequence[Text]) -> list[str]:
+    """Names of hosts in the order of their first mention in the sources; secrets are never taken for names."""
+    return _hosts([WithoutSecrets(source) for source in sources])
 
-    ``redactor`` also learns the names that single lines show.
-    """
-    learner = redactor or Redactor()
-    without = [WithoutSecrets(source, learner.secrets(), learner.learn_line) for source in sources]
-    return names_of(job_of([read_source(source) for source in without]))
+
+def _hosts(sources: Iterable[WithoutSecrets]) -> list[str]:
+    return names_of(job_of([read_source(source) for source in sources]))
 
 
 def names_of(job: Job) -> list[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.by_shape import ByShape
+
 __all__ = ["accounts"]
 
 _PROJECT = r"[a-z][a-z0-9-]{4,29}"
 _FORMS = tuple(
-    re.compile(form)
+    lazy_regex(form)
     for form in (
         r"\barn:aws[\w-]{0,12}:[\w-]{0,40}:[\w-]{0,40}:(?P<id>\d{12})\b|\b(?P<registry>\d{12})\.dkr\.ecr\.",
         r"(?i:\baccount(?:[ _-]?(?:id|number))?)[\"']?\s?[:= ]\s?[\"']?(?P<id>\d{12})\b",
@@ -41,7 +44,7 @@ _FORMS = tuple(
         ),
     )
 )
-_COMMON = re.compile(
+_COMMON = lazy_regex(
     r"(?:default|none|null|true|false|auto|local|linux|kubernetes|minikube|kind|slurm|cluster|unknown|production|dev"
     r"|nvidia\S*|pytorch\S*|google\S*|library|\d{1,9})\Z",
     re.IGNORECASE,
@@ -49,8 +52,11 @@ _COMMON = re.compile(
 """Names that identify nobody."""
 
 
+_BY_SHAPE = ByShape(_FORMS)
+
+
 def accounts(line: str) -> Iterator[str]:
     """The names and numbers in the line by which a cloud knows its customer."""
-    for form in _FORMS:
-        for found in form.finditer(line):
+    for number in _BY_SHAPE.among(line):
+        for found in _FORMS[number].finditer(line):
             yield from (name for name in found.groups() if name and not _COMMON.match(name))

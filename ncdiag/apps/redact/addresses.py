@@ -11,52 +11,56 @@ import hashlib
 import ipaddress
 import re
 import secrets
+from collections.abc import Callable
 from functools import lru_cache
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.by_shape import ByShape
 
 __all__ = ["Addresses"]
 
-_V4 = re.compile(
+_V4 = lazy_regex(
     r"(?<![A-Za-z0-9_.])(?<!\d-)(?P<ip>(?:\d{1,3}\.){3}\d{1,3})(?P<mask>/\d{1,2}(?![\d.]))?(?![A-Za-z0-9_]|\.\d|\+"
     r"|-\d|-[a-z])"
 )
-_RELEASE = re.compile(
+_RELEASE = lazy_regex(
     r"(?:[=<>~!]=|(?<![A-Za-z])(?i:version|release|cudnn|driver|firmware|fw|ofed|toolkit|nccl|rccl|libs?\w*|ucx"
     r"|hpcx|doca|build|v|r|rev|revision|tensorrt|cublas|cusparse|cufft|package|tag)[ :=(-]{0,3}|-cu\d\d[- =]{1,3})\Z"
 )
 """Text before a number of four parts that is a version."""
-_V6 = re.compile(
+_V6 = lazy_regex(
     r"(?:(?<![\w:.])|(?<=Gids)"
     r"|(?<=Gid)(?!s))(?P<lead>(?!\w{0,12}Gid)(?=[\w.-]{0,15}[g-zG-Z_.-])[A-Za-z][\w.-]{0,15}:"
     r")?"  # eth0:fe80::1, as printed by NCCL
     r"(?P<ip>[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?P<mask>/\d{1,3})?(?![\w:])"
 )
-_MAC = re.compile(
+_MAC = lazy_regex(
     r"(?<![\w:])(?:(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}"
     r"|[0-9a-fA-F]{4}\.[0-9a-fA-F]{4}\.[0-9a-fA-F]{4})(?![\w:.])"
 )
-_IPOIB = re.compile(
+_IPOIB = lazy_regex(
     r"(?<![\w:])(?P<head>(?:[0-9a-fA-F]{2}:){12})(?P<guid>(?:[0-9a-fA-F]{2}:){7}[0-9a-fA-F]{2})(?![\w:])"
 )
-_DECIMAL_GID = re.compile(r"(?<=GID: )(?:\d{2,3}:){15}\d{2,3}(?![\w:])")
+_DECIMAL_GID = lazy_regex(r"(?<=GID: )(?:\d{2,3}:){15}\d{2,3}(?![\w:])")
 """A GID as printed by perftest, each byte in decimal."""
-_GUID = re.compile(
+_GUID = lazy_regex(
     r"(?<![\w:])(?P<zero>0[xX])?(?P<hex>[0-9a-fA-F]{16})(?![\w:])"
     r"|(?<![\w:])(?:[0-9a-fA-F]{4}:){3}[0-9a-fA-F]{4}(?![\w:])"
 )
-_UUID = re.compile(r"(?:(?<![\w-])|(?<=GPU-)|(?<=MIG-))[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
-_SERIAL = re.compile(
+_UUID = lazy_regex(r"(?:(?<![\w-])|(?<=GPU-)|(?<=MIG-))[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-])")
+_SERIAL = lazy_regex(
     r"(?P<label>(?<![A-Za-z])(?:(?:Serial(?:[ _-]?(?:Number|No\.?)|#)?|Service Tag|Asset Tag)[\"']?"
     r"\s{0,40}[:=|]\s{0,20}[\"']?|Serial (?:Number |No\.? )?"
     r"(?=\d{8}|(?-i:(?=(?:[A-Z]*\d){4})[A-Z0-9]{8,30}\b))|(?:SN|S/N)[\"']?[ :=]{1,4}[\"']?))"
     r"(?P<value>(?=[A-Z]*\d)[A-Z0-9]{6,30})\b",
     re.IGNORECASE,
 )
-_DASHED = re.compile(r"(?<![\w-])ip-(?P<ip>\d{1,3}(?:-\d{1,3}){3})(?![\w-])")
+_DASHED = lazy_regex(r"(?<![\w-])ip-(?P<ip>\d{1,3}(?:-\d{1,3}){3})(?![\w-])")
 """The host name that a cloud derives from an address."""
 _SPLIT_OCTETS = frozenset({100, 169, 172, 192, 198, 203})
 """First octets with special sub-ranges (RFC 1918, 3927, 6598, 5737): their second octet is kept, too."""
 _TAIL, _SMALL = 0xFFFFFF, 4
-_NO_DEVICE = re.compile(
+_NO_DEVICE = lazy_regex(
     r"(?:\b|_)(?:comm|commId|commHash|opCount|handle|addr|ptr|hash|checksum|magic|commit|digest|buf|buff|stream)\W{1,3}\Z"
 )
 
@@ -75,21 +79,20 @@ class Addresses:
         """``key``: that of an earlier run, to get the same stand-ins."""
         self.key = key or secrets.token_bytes(16)
         self.mapping, self.used = mapping, used
+        self._replaced: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+            (_DECIMAL_GID, self._decimal_gid), (_IPOIB, self._ipoib), (_V6, self._v6), (_MAC, self._mac),
+            (_GUID, self._guid), (_V4, self._v4), (_DASHED, self._dashed), (_UUID, self._uuid), (_SERIAL, self._serial),
+        )  # fmt: skip
+        """The forms in the order in which they are replaced, and what replaces them."""
+        self._forms = ByShape([form for form, _ in self._replaced])
 
     def cleaned(self, line: str) -> str:
         """The line with stand-ins for addresses, GUIDs, UUIDs and serial numbers."""
-        if "GID: " in line:
-            line = _DECIMAL_GID.sub(self._decimal_gid, line)
-        if ":" in line:
-            line = _IPOIB.sub(self._ipoib, line)
-            line = _V6.sub(self._v6, line)
-        line = _MAC.sub(self._mac, line)
-        line = _GUID.sub(self._guid, line)
-        line = _V4.sub(self._v4, line)
-        if "-" in line:
-            line = _DASHED.sub(self._dashed, line)
-            line = _UUID.sub(self._uuid, line)
-        return _SERIAL.sub(self._serial, line)
+        done = 0
+        while wanted := [number for number in self._forms.among(line) if number >= done]:
+            form, made = self._replaced[wanted[0]]
+            line, done = form.sub(made, line), wanted[0] + 1
+        return line
 
     def _stand_in(self, original: str, made: str, kind: str) -> str:
         if original != made:

@@ -6,31 +6,33 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.apps.redact.accounts import accounts
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.by_shape import ByShape, ByWord
 from ncdiag.text import prompt
 
-__all__ = ["HINTS", "KEPT_DOMAIN", "TOP", "found_in"]
+__all__ = ["KEPT_DOMAIN", "TOP", "found_in", "is_hinted"]
 
 _HOST = r"[A-Za-z0-9][\w-]{1,80}(?:\.[\w-]{1,80}){0,8}"
 _NAME = r"(?=[\w-]{0,80}[A-Za-z])" + _HOST
-_HOME = re.compile(
+_HOME = lazy_regex(
     r"(?:/(?:home|Users|users|people|u|nfs/home|mnt/home|data/home|export/home|homes)/|[A-Za-z]:\\{1,2}Users\\{1,2}"
     r"|(?<![\w/~.])~)(?P<user>[A-Za-z_][\w.-]{0,40})"
 )
-_SCRATCH = re.compile(
+_SCRATCH = lazy_regex(
     r"(?:(?<![\w.])/(?:(?:p|g)?scratch\d*|lustre\d*|gpfs\d*|beegfs|fsx|nfs|work\d*|weka|vast|pfs|orion|projects?"
     r"|cephfs|nobackup|efs|mnt/[a-z]{2,12}\d*|data\d?)/(?:(?:fs\d*|scratch|work|projects?|proj|users?|home|homes"
     r"|nobackup)/)?)"
     r"(?P<user>[A-Za-z_][\w.-]{0,40})(?=[/\s\"':,)]|$)"
 )
-_USER = re.compile(
+_USER = lazy_regex(
     r"\b(?:USER|LOGNAME|SUDO_USER|USERNAME|SLURM_JOB_USER|UserId"
     r"|SLURM_JOB_ACCOUNT)=(?P<user>[A-Za-z_][\w.-]{0,40})"
 )
-_AT = re.compile(
+_AT = lazy_regex(
     r"(?<![\w.%+-])(?P<user>[A-Za-z_][\w.+-]{0,60})@(?P<host>[A-Za-z0-9][\w-]{0,80}(?:\.[\w-]{1,80}){0,8})"
 )
-_SSH = re.compile(r"\b(?:ssh|scp|rsync|sftp|pdsh|mosh)\s")
-_HOSTS = re.compile(
+_SSH = lazy_regex(r"\b(?:ssh|scp|rsync|sftp|pdsh|mosh)\s")
+_HOSTS = lazy_regex(
     r"\b(?:HOSTNAME|HOST|MASTER_ADDR|SLURMD_NODENAME|SLURM_(?:SUBMIT_HOST|TOPOLOGY_ADDR|LAUNCH_NODE_IPADDR)"
     r"|NodeName|BatchHost|NodeHostName|NodeAddr|AllocNode:Sid|VC_\w+_HOSTS|HEAD_NODE|RAY_HEAD_IP)"
     rf"=(?P<host>(?=[A-Za-z]){_HOST})(?![\w(])"
@@ -46,21 +48,21 @@ _HOSTS = re.compile(
     r"|\b(?:connect(?:ed|ing|ion)? to|connection to|refused by|reach|resolve|host|node|server|machine|on host"
     rf"|on node|hostname:?) \"?'?(?P<word>(?=[a-z][\w.-]*\d)(?=[\w.]*-)[a-z][\w.-]{{3,100}})(?=[\s:,;.)\"'<]|$)"
 )
-_SETS = re.compile(
+_SETS = lazy_regex(
     r"(?:NodeList|nodelist|NODELIST|ExcNodeList|ReqNodeList|Nodes|node_list|-w|-x|--exclude|--nodelist|reason"
     r"|hosts?|ON|on nodes?|scontrol show hostnames?|pdsh -w"
     r"|clush -w)(?:\([^)]{0,20}\)"
     r")?[= :]{1,3}\"?(?P<set>[A-Za-z][\w.-]{0,60}(?:\[[\d,-]{1,200}\][\w.-]{0,60}"
     r"|\d)(?:,[A-Za-z][\w.-]{0,60}(?:\[[\d,-]{1,200}\])?[\w.-]{0,60}){0,50})"
 )
-_LISTED = re.compile(
+_LISTED = lazy_regex(
     r"\s(?:-H|--host|-host"
     rf"|--hosts)[ =](?P<list>{_HOST}(?::\d{{1,4}})?(?:,{_HOST}(?::\d{{1,4}})?){{0,200}})"
 )
-_NCCL = re.compile(rf"(?P<host>{_NAME}):\d{{1,8}}:\d{{1,8}} \[\w{{1,3}}\]")
-_LABEL = re.compile(r"(?P<host>(?!nvidia-)[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,6}-\d{1,6}): ")
+_NCCL = lazy_regex(rf"\A(?P<host>{_NAME}):\d{{1,8}}:\d{{1,8}} \[\w{{1,3}}\]")
+_LABEL = lazy_regex(r"\A(?P<host>(?!nvidia-)[a-z][a-z0-9]{0,40}(?:-[a-z0-9]{1,40}){0,6}-\d{1,6}): ")
 """The prefix that launchers add to the lines of each host; with a dash and a number, to exclude names of devices."""
-_BUCKET = re.compile(
+_BUCKET = lazy_regex(
     r"\b(?:s3a?|s3n|gs|gcs|oss|cos|obs|abfss?|wasbs?|az|swift|b2|r2|oci"
     r"|hdfs)://(?:[\w-]{1,60}@)?(?P<bucket>[A-Za-z0-9][\w.-]{1,100})"
     r"|(?i:\bbucket(?:_?name)?)[\"']?\s?[=:]\s?[\"']?(?P<named>[a-z0-9][a-z0-9.-]{2,62})(?![\w(])"
@@ -69,12 +71,12 @@ TOP = (
     r"(?:com|org|edu|gov|mil|int|net|internal|local|lan|corp|intra|intranet|cluster|hpc|example|localdomain|io|ai"
     r"|cloud|dev|app|co|uk|de|fr|eu|jp|cn|ch|nl|se|no|fi|dk|pl|cz|at|it|es|ca|au|in|kr|br|us)"
 )
-_FQDN = re.compile(
+_FQDN = lazy_regex(
     r"(?<![\w./@-])(?P<fqdn>(?:[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\.){1,7}(?:com|org|edu|gov|mil"
     r"|(?<=\d\.)net|(?<=\w\.\w\w\w\.)net|internal|lan|corp|intra|intranet|localdomain|example|hpc"
     r"|local))(?![\w/(-])(?!\.\w)"
 )
-KEPT_DOMAIN = re.compile(
+KEPT_DOMAIN = lazy_regex(
     r"(?:.*\.)?(?:nvidia\.com|github\.com|githubusercontent\.com|gitlab\.com|pytorch\.org|python\.org|pypi\.org"
     r"|pythonhosted\.org|huggingface\.co|hf\.co|openai\.com|docker\.(?:com|io)|quay\.io|gcr\.io|ghcr\.io"
     r"|nvcr\.io|oraclecloud\.com|kernel\.org|ubuntu\.com|debian\.org|redhat\.com|mellanox\.com|readthedocs\.(?:io|org)"
@@ -166,53 +168,69 @@ _DIRECTORIES = frozenset(
         "share",
     }
 )
-_FILE = re.compile(r"\.(?:py|sh|log|txt|so|json|ya?ml|cc|md)$")
-HINTS = re.compile(
+_FILE = lazy_regex(r"\.(?:py|sh|log|txt|so|json|ya?ml|cc|md)$")
+_HINT = lazy_regex(
     r"@|[/\\](?:home|users|people|u|homes|p?scratch|gscratch|lustre|gpfs|beegfs|fsx|nfs|work|weka|vast|pfs|orion"
     r"|projects?|cephfs|nobackup|efs|mnt|data)\d*[/\\]|~\w|USER|LOGNAME|UserId|HOST|ADDR|NODENAME|Node|Host=|://"
-    r"|peer \S{1,80}<\d|CANCELLED|error: "
-    r"|^\s*\[\w[\w.-]+:\d|Permanently|\b(?:ssh|mosh|scp|rsync|sftp|pdsh|ping6?|telnet|iperf|ib_\w+_bw|nslookup|dig"
+    r"|CANCELLED|Permanently|\b(?:ssh|mosh|scp|rsync|sftp|pdsh|ping6?|telnet|iperf|ib_\w+_bw|nslookup|dig"
     r"|host|node|server|machine|connect\w*|refused|reach|resolve|hostname)\b|--?(?:master|rdzv|node|head|host"
     r"|address|server)|nodelist|NODELIST|[a-z]\[\d[\d,-]*\]"
-    r"| -H |:\d{1,8}:\d{1,8} \[|^[a-z][a-z0-9]{0,40}-[\w-]{0,80}\d: |bucket|\.(?:com|org|edu|gov|mil|net|internal"
-    r"|lan|corp|intra\w*|localdomain|example|hpc|local)\b|-[wx] |--exclude|account"
+    r"|bucket|\.(?:com|org|edu|gov|mil|net|internal"
+    r"|lan|corp|intra\w*|localdomain|example|hpc|local)\b|--exclude|account"
     r"|project|cluster|arn:|ocid0|gke_|gcr\.io|pkg\.dev|azure|windows\.net|aliyuncs|resourcegroups"
     r"|\b(?:vpc|subnet|sg|i|eni|vol|fs|ami|igw|rtb|lt|snap|nat|cr)-[0-9a-f]{8}",
     re.IGNORECASE,
 )
+"""In a word of each line that may contain a name, or else the line has one of `_HINTS`, which go over blanks."""
+_HINTS = lazy_regex(
+    r"peer \S{1,80}<\d|error: |^\s*\[\w[\w.-]+:\d"
+    r"| -H |:\d{1,8}:\d{1,8} \[|^[a-z][a-z0-9]{0,40}-[\w-]{0,80}\d: |-[wx] ",
+    re.IGNORECASE,
+)
+_WORDS = ByWord(lambda word: _HINT.search(word) is not None)
+
+
+def is_hinted(shape: str) -> bool:
+    """True if a line with this shape (digits read as 0) may contain a name."""
+    return bool(_WORDS.together(shape)) or _HINTS.search(shape) is not None
+
+
+_FORMS = (_HOME, _USER, _SCRATCH, _HOSTS, _LISTED, _LABEL, _NCCL, _SETS, _FQDN, _BUCKET)
+_BY_SHAPE = ByShape(_FORMS)
+_Found = dict["re.Pattern[str]", Iterator["re.Match[str]"]]
 
 
 def found_in(line: str) -> Iterator[tuple[str, str]]:
     """(kind, name) of each name in the line; the kinds are those of `ncdiag.apps.redact.name_stand_ins.Names.learn`."""
+    all_found = {_FORMS[number]: _FORMS[number].finditer(line) for number in _BY_SHAPE.among(line)}
     for form in (_HOME, _USER):
-        yield from (("user", found["user"]) for found in form.finditer(line))
-    for found in _SCRATCH.finditer(line):
+        yield from (("user", found["user"]) for found in all_found.get(form, ()))
+    for found in all_found.get(_SCRATCH, ()):
         if found["user"].lower() not in _DIRECTORIES:
             yield "folder", found["user"]
-    yield from (("host", name) for name in _hosts(line))
-    yield from (("set", found["set"]) for found in _SETS.finditer(line))
-    for found in _FQDN.finditer(line):
+    yield from (("host", name) for name in _hosts(all_found))
+    yield from (("set", found["set"]) for found in all_found.get(_SETS, ()))
+    for found in all_found.get(_FQDN, ()):
         if not KEPT_DOMAIN.match(found["fqdn"]):
             yield ("host" if found["fqdn"].count(".") > 1 else "domain"), found["fqdn"]
     yield from (("account", name) for name in accounts(line))
-    yield from (("bucket", found["bucket"] or found["named"]) for found in _BUCKET.finditer(line))
+    yield from (("bucket", found["bucket"] or found["named"]) for found in all_found.get(_BUCKET, ()))
     if "@" in line:
         yield from _at(line)
 
 
-def _hosts(line: str) -> Iterator[str]:
+def _hosts(all_found: _Found) -> Iterator[str]:
     """Names of hosts, recognised by adjacent words, options and line prefixes."""
-    for found in _HOSTS.finditer(line):
+    for found in all_found.get(_HOSTS, ()):
         name = next(text for text in found.groups() if text)
         doubtful = found["url"] or found["to"] or found["word"] or found["option"]
         named = not doubtful or "." in name or re.search(r"\d", name)
         if named and not KEPT_DOMAIN.match(name) and not _FILE.search(name):
             yield name
-    for found in _LISTED.finditer(line):
+    for found in all_found.get(_LISTED, ()):
         yield from (name.partition(":")[0] for name in found["list"].split(","))
     for form in (_LABEL, _NCCL):
-        if labelled := form.match(line):
-            yield labelled["host"]
+        yield from (found["host"] for found in all_found.get(form, ()))
 
 
 def _at(line: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ncdiag.apps.redact.hosts import KEPT_DOMAIN
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import unfold_hosts
+from ncdiag.formats.by_shape import ByShape
 
 __all__ = ["Names"]
 
@@ -25,15 +27,15 @@ _WORDS = frozenset(
     | {"test", "data", "main", "local", "home", "train", "python", "torch", "nvidia", "worker", "master", "launcher"}
 )
 """Names that could be words of the text, including the first words of sysctls."""
-_DEVICE = re.compile(
+_DEVICE = lazy_regex(
     r"(?:mlx\d_|eth|ib|en[opsx]|bond|gpu|rank|numa|cpu|nic|hca|lo|veth|br-|docker|cni|tun|tap|efa|rdma|roce|nvme"
     r"|sd[a-z]|node|socket|nvswitch|irdma|bnxt_re|hfi1_|rocep|ibp|hsn|team|vlan|dummy|switch|port|pci|ens|GPU|NIC"
     r"|PXB|PIX)[\d.:]*\Z"
 )
-_NUMBERED = re.compile(r"(?P<series>.*?)(?P<number>000[0-9A-Z]{3}|\d*)\Z", re.DOTALL)
+_NUMBERED = lazy_regex(r"(?P<series>.*?)(?P<number>000[0-9A-Z]{3}|\d*)\Z", re.DOTALL)
 """A name and the number at its end, which scale sets of a cloud write in base 36 with six digits."""
-_CLOUD = re.compile(r"ip-\d{1,3}(?:-\d{1,3}){3}\Z")
-_CONTAINER = re.compile(r"[0-9a-f]{12}")
+_CLOUD = lazy_regex(r"ip-\d{1,3}(?:-\d{1,3}){3}\Z")
+_CONTAINER = lazy_regex(r"[0-9a-f]{12}")
 """The name that Docker gives a container: random digits, which say nothing of the site and show that it is one."""
 _LONG_NUMBER = 5
 _DIGITS = "0123456789"
@@ -73,6 +75,7 @@ class Names:
         self._taken = {*self._series.values(), *(made for table in self._made.values() for made in table.values())}
         self._new: dict[str, None] = {}
         self._forms: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = []
+        self._by_shape = ByShape(())
         self._shape: re.Pattern[str] | None = None
         self._stale = True
 
@@ -211,6 +214,7 @@ class Names:
                 self._forms.append((re.compile(rf"(?<![A-Za-z0-9])(?P<name>{listed})(?![A-Za-z0-9])"), check(kind)))
         names = [*self._series, *(name for kind, table in self._made.items() if kind != "domain" for name in table)]
         names += [name for name, kind in self.kinds.items() if kind == "suffix"]
+        self._by_shape = ByShape([form for form, _ in self._forms], re.compile)
         zeroed = _any({re.sub(r"\d", "0", name) for name in names if name})
         self._shape = re.compile(zeroed) if zeroed else None
 
@@ -224,8 +228,10 @@ class Names:
         """The line with stand-ins."""
         if self._stale:
             self._settle()
-        for form, made in self._forms:
-            line = form.sub(made, line)
+        done = 0
+        while wanted := [number for number in self._by_shape.among(line) if number >= done]:
+            form, made = self._forms[wanted[0]]
+            line, done = form.sub(made, line), wanted[0] + 1
         return line
 
     def _host(self, found: re.Match[str]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ncdiag.apps.redact.hosts import HINTS
+from ncdiag.apps.redact.hosts import is_hinted
+from ncdiag.apps.redact.searched import Searched
 from ncdiag.formats.secrets.remover import Secrets
-from ncdiag.formats.secrets.shapes import NAME, Shapes
+from ncdiag.formats.secrets.shapes import NAME, Lines, Shapes
 from ncdiag.text import Text
 
 __all__ = ["WithoutSecrets"]
@@ -29,24 +32,32 @@ class WithoutSecrets(Text):
     ) -> None:
         """``source`` may be read again later, with its secrets. ``learn`` receives the lines that may contain names."""
         self.name, self.notes = source.name, source.notes
+        self.searched = Searched()
         self._source, self._secrets, self._learn = source, secrets or Secrets(), learn
         self._heads: set[str] = set()
         self._times: dict[bytes, int] = {}
-        self._seen: dict[bytes, int] = {}
+        self._left: defaultdict[bytes, int] = defaultdict(lambda: _FEW)
+        """The number of lines of each shape that are still returned."""
 
     def buffers(self) -> Iterator[bytes]:
         """The buffers of the source without secrets."""
-        shapes = Shapes(lambda shape: HINTS.search(shape) is not None)
+        shapes = Shapes(is_hinted)
+        self.searched = Searched()
         size = 0
         for buffer in self._source.buffers():
             size += len(buffer)
             lines, likes, flags = shapes.flags(buffer)
+            before = self._secrets.counts["secret"]
             found = self._secrets.changed(lines, likes, flags)
+            hidden = self._secrets.counts["secret"] - before
+            self.searched.add(buffer, likes, found, hidden, self._secrets.begun)
             for index, flag in flags:
                 if flag & NAME:
                     self._look(likes[index], found.get(index) or lines[index])
-            whole = lines.joined(found) if found else buffer
-            yield whole if size < _SHORT else self._few(whole.split(b"\n") if found else lines.raw, likes)
+            if size < _SHORT:
+                yield lines.joined(found) if found else buffer
+            else:
+                yield self._few(lines, likes, found)
 
     def _look(self, shape: bytes, line: str) -> None:
         """Learn the names in a line; of similar lines only in the first ones, and their senders."""
@@ -60,15 +71,13 @@ class WithoutSecrets(Text):
         if len(self._times) > _SHAPES:
             self._times.clear()
 
-    def _few(self, lines: list[bytes], shapes: list[bytes]) -> bytes:
-        """The lines of a buffer without those whose shape was seen often."""
+    def _few(self, lines: Lines, shapes: Sequence[bytes], changed: Mapping[int, str]) -> bytes:
+        """The lines of a buffer, with ``changed`` ones replaced, without those whose shape was seen often."""
         kept = []
-        seen = self._seen.get
-        for line, shape in zip(lines, shapes, strict=True):
-            count = seen(shape, 0)
-            if count < _FEW:
-                self._seen[shape] = count + 1
-                kept.append(line)
-        if len(self._seen) > _SHAPES:
-            self._seen.clear()
+        for index in itertools.compress(itertools.count(), map(self._left.__getitem__, shapes)):
+            self._left[shapes[index]] -= 1
+            line = changed.get(index)
+            kept.append(lines.raw(index) if line is None else line.encode("utf-8", "surrogateescape"))
+        if len(self._left) > _SHAPES:
+            self._left.clear()
         return b"\n".join(kept) + (b"\n" if kept else b"")

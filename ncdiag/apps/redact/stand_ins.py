@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.apps.redact.addresses import Addresses
-from ncdiag.apps.redact.hosts import HINTS, found_in
+from ncdiag.apps.redact.hosts import found_in, is_hinted
 from ncdiag.apps.redact.name_stand_ins import Names
+from ncdiag.apps.redact.searched import Buffer, Searched
 from ncdiag.formats.secrets.chance import doubtful
 from ncdiag.formats.secrets.pairs import uncertain
 from ncdiag.formats.secrets.remover import Secrets
@@ -35,6 +36,8 @@ class Redactor:
         self.review: dict[str, str] | None = None
         """If it is a table: words that are kept and may be secrets, with the place of the first."""
         self._place = ("", 0)
+        self._searched: Searched | None = None
+        self._number = 0
         self._used: dict[str, set[str]] = {}
         self._known: set[str] = set()
         self._addresses = Addresses(key, self.mapping, self._used)
@@ -71,9 +74,10 @@ class Redactor:
         self.learn([f"/{text}"])
         return self._names.cleaned(f"/{text}")[1:]
 
-    def begin(self, name: str = "") -> None:
-        """Start another text."""
+    def begin(self, name: str = "", searched: Searched | None = None) -> None:
+        """Start another text. ``searched``: what an earlier reading of it found."""
         self._place = (name, 0)
+        self._searched, self._number = searched, 0
         self._secrets = Secrets(self.counts, self._known)
         self._shapes = Shapes(self._may_hold)
 
@@ -86,9 +90,16 @@ class Redactor:
         return self.buffer(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
     def buffer(self, buffer: bytes) -> bytes:
-        """Like `part` for bytes, which is faster: for most lines only the shape is checked."""
+        """Like `part` for bytes, which is faster: for most lines only the shape is checked.
+
+        A buffer that was searched before, and has only shapes that contain nothing, is not even cut into lines.
+        """
+        found = self._before(buffer)
+        if found and not found.changed and found.shapes is not None and not self._shapes.any(found.shapes):
+            self._place = (self._place[0], self._place[1] + found.lines - 1)
+            return buffer
         lines, shapes, flags = self._shapes.flags(buffer)
-        changed = self._secrets.changed(lines, shapes, flags)
+        changed = dict(found.changed) if found else self._secrets.changed(lines, shapes, flags)
         for index, flag in flags:
             if flag & (NAME | ADDRESS):
                 changed[index] = self._line(changed.get(index) or lines[index], flag)
@@ -96,6 +107,20 @@ class Redactor:
                 self._check(changed.get(index) or lines[index], index + 1)
         self._place = (self._place[0], self._place[1] + len(lines) - 1)
         return lines.joined(changed) if changed else buffer
+
+    def _before(self, buffer: bytes) -> Buffer | None:
+        """What an earlier reading found in the next buffer; None if it must be searched now, as all after it."""
+        if self._searched is None:
+            return None
+        found = self._searched.at(self._number, buffer)
+        if found is None:
+            self._secrets = Secrets(self.counts, self._known, self._searched.begun(self._number))
+            self._searched = None
+            return None
+        self._number += 1
+        if found.secrets:
+            self.counts["secret"] += found.secrets
+        return found
 
     def know(self, hosts: Iterable[str]) -> None:
         """Add known host names."""
@@ -105,7 +130,7 @@ class Redactor:
     def learn(self, lines: Iterable[str]) -> None:
         """Learn the names of users and hosts from lines of the case, but not from secrets."""
         buffer = "\n".join(lines).encode("utf-8", "surrogateescape")
-        shown, shapes, flags = Shapes(lambda shape: HINTS.search(shape) is not None).flags(buffer)
+        shown, shapes, flags = Shapes(is_hinted).flags(buffer)
         changed = self.secrets().changed(shown, shapes, flags)
         for index, flag in flags:
             if flag & NAME:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ncdiag.agent.hide import HIDDEN
 from ncdiag.base.patterns import lazy_regex
@@ -21,7 +23,7 @@ from ncdiag.formats.secrets.spans import named, placed
 from ncdiag.formats.secrets.tokens import Span
 from ncdiag.formats.secrets.wraps import across
 
-__all__ = ["Secrets"]
+__all__ = ["Begun", "Secrets"]
 
 LONGEST = 1 << 18
 """Maximum length of a piece of a line that is searched at once."""
@@ -45,23 +47,39 @@ _QUIET, _NEVER = 16, -(1 << 60)
 """Number of lines of one shape without a secret after which further ones are skipped, and a count for never."""
 
 
+class Begun(NamedTuple):
+    """What goes on in the next part of a text: lines in a block, or rows of a table."""
+
+    block: Block | None = None
+    table: Header | None = None
+
+
 class Secrets:
     """Removes secrets line by line.
 
     Private keys, manifests and values on separate lines are recognised by other lines.
     """
 
-    def __init__(self, counts: Counter[str] | None = None, known: set[str] | None = None) -> None:
-        """Start of a text. ``counts`` receives the number of removed secrets, ``known`` those recognised by names."""
+    def __init__(
+        self, counts: Counter[str] | None = None, known: set[str] | None = None, begun: Begun | None = None
+    ) -> None:
+        """Start of a text. ``counts`` receives the number of removed secrets, ``known`` those recognised by names.
+
+        ``begun``: the text before was searched by another.
+        """
         self.counts: Counter[str] = Counter() if counts is None else counts
         self.known: set[str] = set() if known is None else known
-        self._block: Block | None = None
-        self._table: Header | None = None
+        self._block, self._table = begun or Begun()
         self._below: dict[int, list[Span]] = {}
         """Parts of secrets that begin on lines before them."""
         self._quiet: dict[bytes, int] = {}
         self._promising: set[int] = set()
         """Lines of this part that announce a secret on another line, or are in a block that may contain one."""
+
+    @property
+    def begun(self) -> Begun:
+        """What goes on in the lines after those that were searched."""
+        return Begun(copy.copy(self._block), self._table)
 
     def removed(self, line: str) -> str:
         """The line without its secrets, if lines are passed one by one."""

@@ -10,6 +10,7 @@ line) could be used directly: a log must be redacted at the speed at which it is
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.by_shape import blind
 
 __all__ = ["SHAPES_OF_TOKENS", "TOKENS", "Span"]
 
@@ -55,6 +56,5 @@ _PATTERN = rf"(?P<crypt>{_CRYPT})|(?<![A-Za-z0-9])(?<![A-Za-z0-9][_-])(?P<token>
 )
 TOKENS = lazy_regex(_PATTERN)
 """A token of a vendor, a signed token, a hash of a password."""
-_DIGIT = lazy_regex(r"(?P<kept>\{[\d,]+\}|\\.|0-9)|(?P<class>\d-\d)|\d")
-SHAPES_OF_TOKENS = lazy_regex(_DIGIT.sub(lambda found: found["kept"] or "0", _PATTERN))
+SHAPES_OF_TOKENS = lazy_regex(blind(_PATTERN))
 """The same for a text whose digits are all replaced by 0."""
