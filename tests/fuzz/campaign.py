@@ -26,7 +26,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, process_time, time
 
-from fuzz import inputs
+from fuzz import inputs, work
 
 from ncdiag import triage
 from ncdiag.base.errors import NoTextError
@@ -149,10 +149,18 @@ def packed(chance: random.Random) -> None:
 
 
 TRIALS: dict[str, Callable[[random.Random], None]] = {
-    trial.__name__: trial for trial in (harmless, files, capture_cut, rough, mixed, deep, packed)
+    trial.__name__: trial
+    for trial in (harmless, files, capture_cut, rough, mixed, deep, packed, work.reading, work.redacting)
 }
 SHARES = (
-    ("harmless",) * 6 + ("files",) * 2 + ("capture_cut",) * 2 + ("rough",) * 6 + ("mixed",) * 2 + ("deep", "packed")
+    ("harmless",) * 6
+    + ("files",) * 2
+    + ("capture_cut",) * 2
+    + ("rough",) * 6
+    + ("mixed",) * 2
+    + ("deep", "packed")
+    + ("reading",) * 4
+    + ("redacting",) * 2
 )
 """Which trial is next, in turn: those whose inputs differ most come most often."""
 

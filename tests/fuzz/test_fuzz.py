@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 from examples import examples
-from fuzz import campaign, inputs
+from fuzz import campaign, inputs, work
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from ncdiag.apps.redact import Redactor, searched
+from ncdiag.formats.secrets.remover import Begun
 
 LONG = not settings().derandomize
 
@@ -68,6 +71,18 @@ def test_archives_are_survived(seed: int) -> None:
     campaign.run("packed", seed)
 
 
+@given(seed=seeds)
+@examples(25)
+def test_any_text_is_read_with_a_limited_number_of_operations(seed: int) -> None:
+    campaign.run("reading", seed)
+
+
+@given(seed=seeds)
+@examples(15)
+def test_a_secret_in_any_text_is_removed_with_a_limited_number_of_operations(seed: int) -> None:
+    campaign.run("redacting", seed)
+
+
 @given(data=st.binary(max_size=3000))
 @examples(60)
 def test_any_bytes_are_survived(data: bytes) -> None:
@@ -116,6 +131,18 @@ def test_an_archive_of_odd_members_tells_of_them(tmp_path: Path) -> None:
     report = campaign.judged_file(out.getvalue(), tmp_path, len(log))
     assert report.summary.nranks == 8
     assert not any("root:" in words for item in report.inputs for words in item.notes)
+
+
+def test_the_fuzzer_sees_too_many_operations_and_what_a_second_search_would_find(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(AssertionError, match="operations for 4 bytes"):
+        work._checked(lambda text: [len(text) for _ in range(work.LEAST + 1000)], b"text")
+    monkeypatch.setattr(searched.Searched, "begun", lambda *_: Begun())
+    monkeypatch.setattr(searched.Searched, "at", lambda *_: None)
+    monkeypatch.setattr(Redactor, "_before", lambda *_: searched.Buffer(0, 0, 1, {}, 0, None, Begun()))
+    with pytest.raises(AssertionError):
+        work.redacting(random.Random(0))
 
 
 def test_the_fuzzer_sees_what_it_looks_for() -> None:
