@@ -1,4 +1,4 @@
-"""Leave out commands of a fix that belong to a platform on which the job does not run."""
+"""Leave out commands of a fix that belong to a platform, or to a launcher, with which the job does not run."""
 
 from __future__ import annotations
 
@@ -16,16 +16,37 @@ _OF_WORD = {
     "slurmd": _SLURM,
 }  # fmt: skip
 """The platform of a program, by its name."""
+_LAUNCHERS = frozenset({"torchrun", "srun", "mpirun", "mpiexec", "horovodrun", "deepspeed", "accelerate"})
+"""Programs that start the processes of a job: a line for another one than the job's would have to be translated."""
+_SUBMITS = {"sbatch": "srun", "salloc": "srun"}
+"""Programs of Slurm in whose jobs srun starts the processes."""
+_IN_TEXT = (
+    (POD, lazy_regex(r"\bkubepods?\b|\bcri-containerd\b|\bOOMKilled\b|\bkubelet\b")),
+    (_SLURM, lazy_regex(r"/slurm(?:stepd)?[_./]|\bSLURM_JOB_ID\b")),
+)
+"""What kernels, container runtimes and controllers print only on a platform: names of control groups, reasons."""
 _NAMES = lazy_regex(rf"\b(?:{'|'.join(_OF_WORD)})\b(?=:|\[)")
 """A program at the beginning of a line that it logged: ``slurmstepd: error:``."""
 
 
 def suited(commands: Sequence[str], view: View) -> list[str]:
     """The commands without those of other platforms than the input shows; all of them if none would be left."""
-    shown = _shown(view)
-    if not shown:
-        return list(commands)
-    return [line for line in commands if _platform(line) in {None, *shown}] or list(commands)
+    shown, launchers = _shown(view), _launchers(view)
+    return [line for line in commands if _fits(line, shown, launchers)] or list(commands)
+
+
+def _fits(command: str, platforms: set[str], launchers: set[str]) -> bool:
+    """False for a command of a platform or a launcher that the input does not show, if it shows another one."""
+    if platforms and _platform(command) not in {None, *platforms}:
+        return False
+    words = command.split()
+    return not launchers or words[0] not in _LAUNCHERS or not launchers.isdisjoint(words)
+
+
+def _launchers(view: View) -> set[str]:
+    """The programs that start the job's processes, as its launch lines or people name them."""
+    words = {*(launch.program for launch in view.job.launches), *told_context(view.job, view)}
+    return {_SUBMITS.get(word, word) for word in words} & _LAUNCHERS
 
 
 def _platform(command: str) -> str | None:
@@ -35,8 +56,14 @@ def _platform(command: str) -> str | None:
 
 def _shown(view: View) -> set[str]:
     """The platforms that launches, people or logged lines name."""
-    words = [*(launch.program for launch in view.job.launches), *told_context(view.job, view), *_loggers(view)]
-    return {_OF_WORD.get(word, word) for word in words} & {POD, _DOCKER, _SLURM}
+    programs = (launch.program.split(" ")[0] for launch in view.job.launches)
+    words = [*programs, *told_context(view.job, view), *_loggers(view)]
+    return {_OF_WORD.get(word, word) for word in words} & {POD, _DOCKER, _SLURM} | {*_in_text(view)}
+
+
+def _in_text(view: View) -> Iterable[str]:
+    texts = [event.text for event in view.job.events if event.text]
+    return (platform for platform, sign in _IN_TEXT if any(map(sign.search, texts)))
 
 
 def _loggers(view: View) -> Iterable[str]:

@@ -11,6 +11,7 @@ from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.engine.three_valued import Truth
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
@@ -22,6 +23,7 @@ from ncdiag.language import phrase, say
 from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.digest import asked
+from ncdiag.report.named import named
 from ncdiag.report.placeholders import EVERY, OPEN
 from ncdiag.report.platforms import suited
 from ncdiag.report.texts import spoken
@@ -88,19 +90,19 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     env |= beside
     settled |= {name: value for name, value in beside.items() if value is not None}
     commands = launcher_lines(view, settled, unset)
-    shell = [fill(command) for command in suited(rule_fix.commands, view) if known(command)]
+    shell = [named(fill(command), found, view) for command in suited(rule_fix.commands, view) if known(command)]
     if shell:
         commands["shell"] = "\n".join(shell)
     return model.Fix(
         kind=rule_fix.kind,
         text=text,
-        scope=_scope(fill(rule_fix.scope) or "all hosts"),
+        scope=_scope(fill(rule_fix.scope) or "all hosts", found),
         risk="low" if rule_fix.risk == "none" else rule_fix.risk,
         workaround=rule_fix.workaround,
         env=env,
         unset=unset,
         commands=commands,
-        confirm=fill(rule_fix.confirm) or None,
+        confirm=named(fill(rule_fix.confirm), found, view) or None,
         proof=model.Proof(proof.state, phrase(proof.text))
         if proof
         else model.Proof("not-simulated", _not_simulated(rule_fix)),
@@ -135,9 +137,11 @@ def _instead(names: Collection[str], title: str) -> Iterable[str]:
         yield say("Paste {outputs}.", outputs=asked(asks, ", "))
 
 
-def _scope(text: str) -> str:
-    """Where the fix belongs; a host that no line shows is the one concerned."""
-    return phrase(text.replace(_UNKNOWN, _CONCERNED))
+def _scope(text: str, found: results.Finding) -> str:
+    """Where the fix belongs: the only host of the finding by its name, the one concerned if no line shows it."""
+    text = text.replace(_UNKNOWN, _CONCERNED)
+    hosts = found.where.hosts - {UNNAMED}
+    return phrase(f"host {next(iter(hosts))}" if text == _CONCERNED and len(hosts) == 1 else text)
 
 
 def _spent(env: Mapping[str, str], view: View) -> str:

@@ -37,7 +37,7 @@ def renamed(text: str, called: str) -> str:
         beside = "" if called == say("this host") else f" {short} {called}"
         text = text.replace(f" {short} {UNNAMED}", beside)
     text = text.replace(f"host {UNNAMED}", called).replace(UNNAMED, called)
-    return text[:1].upper() + text[1:] if text.startswith(called) else text
+    return text[:1].upper() + text[1:] if text.startswith(f"{called} ") else text
 
 
 def spoken_of(report: Report) -> Report:

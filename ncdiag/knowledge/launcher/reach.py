@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
+from ncdiag.facts.model import Event, Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
 from ncdiag.facts.model.probes import LaunchNeed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
@@ -142,3 +142,22 @@ def _asked(found: Plan, gpus: int | None) -> str:
 def unreached_by_ssh(job: Job, view: View) -> str:
     """The hosts that ssh could not reach, folded: ``n[3-4]``."""
     return fold_hosts([event.peer for event in job.events if event.event == "ssh-unreachable" and event.peer])
+
+
+_NO_LOGIN, _OTHER_KEY = "ssh-not-passwordless", "ssh-host-key-changed"
+
+
+@derived
+def is_refused_login(event: Event, view: View) -> bool:
+    """Does ssh fail for lack of a key? The last line, which names no host, adds nothing to one that does."""
+    if event.event not in {_NO_LOGIN, _OTHER_KEY}:
+        return False
+    return event.peer is not None or not any(
+        each.peer is not None and each.event in {_NO_LOGIN, _OTHER_KEY} for each in view.job.events
+    )
+
+
+@derived
+def refusing_host(event: Event, view: View) -> str:
+    """The host to which ssh cannot log in, as far as the line names it."""
+    return event.peer or "another host"

@@ -1,0 +1,153 @@
+"""What the input names is written into the commands of a fix: ``ssh n3 true`` in place of ``ssh <host> true``.
+
+A rule writes ``<host>``, ``<device>``, ``<pid>`` where a command needs what only some inputs show. Each is replaced if
+the finding has exactly one of it, or if no finding decides and the whole input has exactly one. Whatever has more than
+one candidate, or none, remains as it is: a person has to choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.engine.results import Finding
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.model import Event, Gpu, Hca, Interface, Port, Rank, StackDump
+from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import is_virtual
+
+_HOLE = lazy_regex(r"<([a-zA-Z][a-zA-Z' ]{0,40})>")
+_SAFE = lazy_regex(r"[A-Za-z0-9][\w.:%@-]{0,99}")
+"""What may be written into a command without quotes."""
+_POD = lazy_regex(r"(?<![\w/-])pod/([a-z0-9][a-z0-9.-]{0,200})")
+_PEERS = ("peer_host", "other_host")
+"""Fields of events with the host that could not be reached, which is the one that the fix is about."""
+Named = Callable[[Finding, View], Iterator[str]]
+
+
+def named(text: str, found: Finding, view: View) -> str:
+    """The text with the values that the finding, or the input, shows."""
+    return _HOLE.sub(lambda hole: _value(hole[1], found, view) or hole[0], text) if "<" in text else text
+
+
+def _value(word: str, found: Finding, view: View) -> str:
+    """The only value for the word; empty without one, or with several."""
+    for search in _SEARCHES.get(word, ()):
+        values = {value for value in search(found, view) if _SAFE.fullmatch(value)}
+        if values:
+            return values.pop() if len(values) == 1 else ""
+    return ""
+
+
+def _bound(found: Finding, kind: type[Any]) -> Iterator[Any]:
+    """The facts of a type that the instances of the finding bind."""
+    return (fact for names in found.instances for fact in names.values() if isinstance(fact, kind))
+
+
+def _of_events(found: Finding, *names: str) -> Iterator[str]:
+    """The values of these fields of the events that the finding binds."""
+    for event in _bound(found, Event):
+        yield from (str(event.fields[name]) for name in names if event.fields.get(name) is not None)
+
+
+def _unreached(found: Finding, _: View) -> Iterator[str]:
+    return _of_events(found, *_PEERS)
+
+
+def _hosts(found: Finding, view: View) -> Iterator[str]:
+    """The hosts of the finding; the only host of the input, if it says of none where it is."""
+    hosts = [name for name in found.where.hosts if name != UNNAMED]
+    if hosts or found.where.hosts:
+        yield from hosts
+    else:
+        yield from (host.name for host in view.job.hosts if host.name != UNNAMED)
+
+
+def _pods(found: Finding, view: View) -> Iterator[str]:
+    """The pod that the line of an event names, else the host of the finding: NCCL in a pod calls the pod a host."""
+    pods = [name[1] for event in _bound(found, Event) for name in _POD.finditer(event.text)]
+    yield from pods or _hosts(found, view)
+
+
+def _devices(found: Finding, _: View) -> Iterator[str]:
+    yield from (hca.name for hca in _bound(found, Hca))
+    yield from (port.hca for port in _bound(found, Port))
+    yield from _of_events(found, "hca")
+
+
+def _only_device(_: Finding, view: View) -> Iterator[str]:
+    return (hca.name for host in view.job.hosts for hca in host.hcas)
+
+
+def _interfaces(found: Finding, _: View) -> Iterator[str]:
+    yield from (each.name for each in _bound(found, Interface))
+    yield from (port.netdev for port in _bound(found, Port) if port.netdev)
+    yield from _of_events(found, "interface")
+
+
+def _only_interface(_: Finding, view: View) -> Iterator[str]:
+    for host in view.job.hosts:
+        yield from (each.name for each in host.interfaces if each.name != "lo" and is_virtual(each, view) is not True)
+
+
+def _gpus(found: Finding, _: View) -> Iterator[str]:
+    """GPUs as ``nvidia-smi -i`` takes them: the bus id, which is the same in each container, else the number."""
+    for gpu in _bound(found, Gpu):
+        yield gpu.bus_id or str(gpu.index)
+    yield from (_bus(value) for value in _of_events(found, "pci"))
+
+
+def _bus(text: str) -> str:
+    """``0000:9a:00`` of a kernel line with the function that nvidia-smi wants."""
+    return text if "." in text else f"{text}.0"
+
+
+def _pids(found: Finding, _: View) -> Iterator[str]:
+    for kind in (StackDump, Rank):
+        yield from (str(fact.pid) for fact in _bound(found, kind) if fact.pid is not None)
+    yield from _of_events(found, "pid")
+
+
+def _gpu_counts(found: Finding, view: View) -> Iterator[str]:
+    """The number of GPUs of the hosts concerned, where a whole list of them was seen."""
+    for host in view.job.hosts:
+        if is_closed(host, "gpus") and host.gpus and (host.name in found.where.hosts or not found.where.hosts):
+            yield str(len(host.gpus))
+
+
+def _peer_addresses(found: Finding, _: View) -> Iterator[str]:
+    for event in _bound(found, Event):
+        if event.peer:
+            yield event.peer.rpartition("<")[0] or event.peer
+
+
+def _of_launches(field: str) -> Named:
+    def search(_: Finding, view: View) -> Iterator[str]:
+        return (str(value) for each in view.job.launches if (value := getattr(each, field)) is not None)
+
+    return search
+
+
+_SEARCHES: Mapping[str, tuple[Named, ...]] = {
+    "host": (_unreached, _hosts),
+    "the other host": (_unreached,),
+    "node": (_hosts,),
+    "pod": (_pods,),
+    "worker": (_pods,),
+    "device": (_devices, _only_device),
+    "interface": (_interfaces, _only_interface),
+    "unmarked interface": (_only_interface,),
+    "lossy interface": (_only_interface,),
+    "index": (_gpus,),
+    "gpu": (_gpus,),
+    "pid": (_pids,),
+    "pid of that rank": (_pids,),
+    "GPUs of the host": (_gpu_counts,),
+    "GPUs": (_gpu_counts,),
+    "the address in the message": (_peer_addresses,),
+    "address of the peer": (_peer_addresses,),
+    "host of the endpoint": (_of_launches("master_addr"),),
+    "port of the endpoint": (_of_launches("master_port"),),
+}
