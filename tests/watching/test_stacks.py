@@ -57,6 +57,18 @@ def test_a_rank_that_is_stopped_is_the_cause_and_has_a_stack(program: list[str],
 
 
 @needs_py_spy
+def test_the_place_of_a_process_that_hangs_alone_is_in_the_heading(
+    program: list[str], train: Path, mark: str
+) -> None:  # fmt: skip
+    hung = Hung(program, train.parent / "report.json", mark, job=[sys.executable, str(train), "lock"])
+    hung.end()
+    assert ") in reserve (train.py:" in hung.title("job-hangs-silently")
+    [found] = [each for each in hung.report["findings"] if each["name"] == "job-hangs-silently"]
+    assert "py-spy dump --nonblocking --pid $p" in found["fixes"][0]["commands"]["shell"]
+    assert "<pid>" not in found["fixes"][0]["commands"]["shell"]
+
+
+@needs_py_spy
 def test_native_stacks_stop_nothing_for_longer_than_they_are_read(program: list[str], train: Path, mark: str) -> None:
     hung = Hung(
         program, train.parent / "report.json", mark, "--stacks", "native",

@@ -1,10 +1,14 @@
-"""Did the kernel end a process of the job: its log since the job began, and its count of kills for lack of memory."""
+"""Did the kernel end a process of the job: its log since the job began, and its count of kills for lack of memory.
+
+And where it puts the core file of one that crashed (core(5)).
+"""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import resource
 import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -19,6 +23,22 @@ _MOST = 4000
 """Maximum number of records that are read."""
 _COUNTERS = ("/sys/fs/cgroup/memory.events", "/proc/vmstat")
 """Files with a line ``oom_kill N``; `_groups` has those of the control groups of this process."""
+
+
+_PATTERN = Path("/proc/sys/kernel/core_pattern")
+
+
+def core_files(pattern: Path = _PATTERN) -> Iterator[Text]:
+    """The limit on core files that the job got from this process, and the kernel's pattern; none if it is hidden.
+
+    The catalogue has the line as ``run-core-file``.
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_CORE)
+    limit = "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
+    with contextlib.suppress(OSError):
+        text = pattern.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+        line = f"core files: the limit is {limit}, the pattern is {text}\n"
+        yield TextSource.of_bytes("/proc/sys/kernel/core_pattern", line.encode())
 
 
 class Kernel:

@@ -18,7 +18,7 @@ from ncdiag.apps.watching import dumps
 from ncdiag.apps.watching.follow import Files
 from ncdiag.apps.watching.handlers import Handlers
 from ncdiag.apps.watching.job import descendants
-from ncdiag.apps.watching.kernel import Kernel
+from ncdiag.apps.watching.kernel import Kernel, core_files
 from ncdiag.apps.watching.outputs import Outputs
 from ncdiag.apps.watching.place import Place
 from ncdiag.apps.watching.settings import Settings
@@ -163,6 +163,7 @@ class Session:
             yield TextSource.of_bytes("ncdiag run", f"{end.text}; its process was {end.pid}\n".encode())
         if self._has_failed:
             yield from self._kernel.texts()
+            yield from core_files()
         answer = dumps.ras(environment) if end is None else None
         if answer is not None:
             yield answer

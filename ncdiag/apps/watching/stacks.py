@@ -23,6 +23,7 @@ from typing import Literal
 import msgspec
 
 from ncdiag.agent.run import Ran, run
+from ncdiag.apps.watching.dumped import as_text
 from ncdiag.apps.watching.handlers import YAMA, Handlers
 
 Mode = Literal["never", "auto", "native", "faulthandler"]
@@ -81,9 +82,9 @@ def take(
     texts = [own]
     refusals: dict[str, list[int]] = defaultdict(list)
     for (pid, rank), (ran, _) in zip(wanted, taken, strict=True):
-        output = ran.output.decode("utf-8", "replace")
-        if ran.status == 0 and output.strip():
-            texts.append(_marked(output, rank))
+        text = as_text(ran.output, pid, proc) if ran.status == 0 else ""
+        if text:
+            texts.append(_marked(text, rank))
         elif (proc / str(pid)).exists():
             refusals[_why(ran, py_spy, yama) + _crowded(proc / str(pid))].append(pid)
     missing = tuple(f"Python stacks of {_count(pids)} ({_filled(why, pids[0])})" for why, pids in refusals.items())
@@ -156,7 +157,7 @@ def _taken(py_spy: str, pid: int, mode: Mode, proc: Path, end: float) -> tuple[R
     if mode == "native" and before:  # ptrace cannot stop it once more
         option = "--nonblocking"
     began = time.monotonic()
-    ran = run([py_spy, "dump", "--pid", str(pid), option], _LIMIT)
+    ran = run([py_spy, "dump", "--json", "--pid", str(pid), option], _LIMIT)
     seconds = time.monotonic() - began if option == "--native" else 0.0
     if option == "--native" and not before and _is_stopped(proc / str(pid)):
         with contextlib.suppress(OSError):  # py-spy was ended between stopping it and letting it go on

@@ -13,63 +13,20 @@ import msgspec
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Difference, Job, StackDump, StackFrame
+from ncdiag.facts.model import Difference, Job, StackDump
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.stacks import (
-    WAITS,
-    Place,
-    called_by,
-    entered,
-    is_helper,
-    own_frame,
-    place_words,
-    process_name,
-)
+from ncdiag.facts.vocabulary.stack_spots import Spot, spot_of
+from ncdiag.facts.vocabulary.stacks import WAITS, Place, is_helper, process_name
 
 _SILENT = "run-silent"
 _BEGINNING: frozenset[Place] = frozenset({"rendezvous", "set-up"})
 """Places before the first collective: a process there is late if others are in one."""
+_PID = "pid"
+"""The group that holds the process id of the only late process."""
 _SHOWN = 3
 """The most places that a title names one by one."""
 _NAMED = 4
 """The most processes without a rank number that are named one by one."""
-
-
-class Spot(msgspec.Struct, frozen=True):
-    """A place in a program at which processes are; ``kind`` is a `Place`, or empty where no function is known."""
-
-    kind: str
-    function: str
-    file: str | None = None
-    line: int | None = None
-    caller: StackFrame | None = None
-
-    @property
-    def text(self) -> str:
-        """``in a collective (all_reduce, from model/layers.py:212)``, ``in read_shard (data.py:31)``."""
-        if not self.kind:
-            return f"in {self.function} ({_at(self.file, self.line)})"
-        place, name = place_words(self.kind), self.function
-        return (
-            f"{place} ({name}, from {_at(self.caller.file, self.caller.line)})" if self.caller else f"{place} ({name})"
-        )
-
-
-def _at(file: str | None, line: int | None) -> str:
-    """File and line; of an absolute path only the file and the folder that holds it."""
-    short = "/".join(file.split("/")[-2:]) if file and file.startswith("/") else file or "?"
-    return f"{short}:{line}"
-
-
-def _spot(dump: StackDump) -> Spot | None:
-    """Where the main thread of a process is; None if its stack does not show it."""
-    found = entered(dump)
-    if found is not None:
-        kind, frame = found
-        caller = called_by(dump)
-        return Spot(kind, frame.function.rpartition(".")[2], caller=None if caller == frame else caller)
-    own = called_by(dump) or own_frame(dump)
-    return Spot("", own.function, own.file, own.line) if own is not None else None
 
 
 def _ranks(job: Job, view: View) -> list[tuple[StackDump, Spot]]:
@@ -81,7 +38,7 @@ def _ranks(job: Job, view: View) -> list[tuple[StackDump, Spot]]:
     for number, dump in enumerate(job.stack_dumps):
         known = (dump.host, dump.rank, dump.local_rank, dump.pid)
         last[known if any(each is not None for each in known[1:]) else (number,)] = dump
-    spots = ((_numbered(dump, view), _spot(dump)) for dump in last.values() if not is_helper(dump))
+    spots = ((_numbered(dump, view), spot_of(dump)) for dump in last.values() if not is_helper(dump))
     found = [(dump, spot) for dump, spot in spots if spot is not None]
     numbered = [(dump, spot) for dump, spot in found if dump.rank is not None]
     return numbered if len(numbered) > 1 else found
@@ -135,16 +92,19 @@ def _difference(what: str, groups: dict[str, list[StackDump]], ranks: Sequence[t
     first = [dump for dumps in groups.values() for dump in dumps[:_SHOWN]]
     spans = {str(n): dump.provenance[""] for n, dump in enumerate(first) if "" in dump.provenance}
     kinds = {spots[id(dump)].kind for dump in groups.get("all", groups.get("late", []))}
+    pids = {str(dump.pid) for dump in groups.get("late", ()) if dump.pid is not None}
+    if len(pids) == 1:
+        told[_PID] = pids.pop()
     return Difference(what=what, name=min(kinds), groups=told, provenance=spans)
 
 
-def _placed(dumps: Sequence[StackDump], spot_of: Callable[[StackDump], Spot], group: str) -> str:
+def _placed(dumps: Sequence[StackDump], spot: Callable[[StackDump], Spot], group: str) -> str:
     """Each place with the processes that are there, the rarest first: ``rank 5 is loading data (__next__)``."""
     places: dict[Spot, list[StackDump]] = defaultdict(list)
     for dump in dumps:
-        places[spot_of(dump)].append(dump)
+        places[spot(dump)].append(dump)
     by_size = sorted(places.items(), key=lambda place: len(place[1]), reverse=group != "late")
-    told = [_sentence(there, spot) for spot, there in by_size[:_SHOWN]]
+    told = [_sentence(there, at) for at, there in by_size[:_SHOWN]]
     rest = sum(len(there) for _, there in by_size[_SHOWN:])
     return "; ".join([*told, *([f"{rest} more are elsewhere"] if rest else [])])
 
@@ -172,6 +132,12 @@ def _names(dumps: Sequence[StackDump]) -> str:
         return f"processes {','.join(pids)}"
     hosts = {dump.host for dump in dumps if dump.host}
     return f"{len(dumps)} processes on {fold_hosts(hosts)}" if hosts else f"{len(dumps)} processes"
+
+
+@derived
+def late_pid(difference: Difference, view: View) -> str:
+    """The process id of the one that is elsewhere, or a word for it in a command."""
+    return difference.groups.get(_PID, "<pid of that rank>")
 
 
 @derived

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Event, Job
+from ncdiag.facts.model import Event, Job, StackDump
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import is_stuck
 from ncdiag.facts.vocabulary.outcome import outcome
+from ncdiag.facts.vocabulary.stack_spots import spot_of
 from ncdiag.knowledge.launcher.ends import RUN_ENDED, moment, rank_of
 from ncdiag.knowledge.launcher.progress import progress
 from ncdiag.messages.vocabulary.phases import phase
@@ -30,6 +32,8 @@ _DECIDE = "TtD"
 """States in which a process cannot go on by itself, in the order of what decides."""
 _NAMED = 3
 """The most processes that a title names one by one."""
+_PIDS = 8
+"""The most processes that a command names."""
 
 
 @derived_of(RUN_SILENT)
@@ -103,15 +107,58 @@ def _letter(event: Event) -> str:
 
 
 def _processes(job: Job, view: View) -> list[str]:
-    """What the processes do: those that cannot go on first, else all of them, alike ones together."""
+    """What the processes do: those that cannot go on first, else all of them, alike ones together.
+
+    Those whose stacks were taken are alike if they are also at the same place in their program. They come first: of a
+    launcher, only the state is known.
+    """
     states = _states(job)
     for event in states:
         view.note(event)
     deciding = [event for letter in _DECIDE for event in states if _letter(event) == letter]
-    groups: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Event]] = defaultdict(list)
     for event in deciding or states:
-        groups[_letter(event), str(event.fields.get("wchan"))].append(event)
-    return [f"{_names(events, view)} {_state_text(*place, len(events))}" for place, events in groups.items()][:_NAMED]
+        groups[_letter(event), str(event.fields.get("wchan")), _stack_text(event, view)].append(event)
+    told = sorted(groups.items(), key=lambda group: group[0][2] == "")
+    return [
+        " ".join([_names(events, view), _state_text(letter, wchan, len(events)), *([place] if place else [])])
+        for (letter, wchan, place), events in told
+    ][:_NAMED]
+
+
+def _stack_text(event: Event, view: View) -> str:
+    """Where the process is in its program: ``in waits (lock.py:5)``; empty if its stack was not read."""
+    for dump in _stacks(event, view):
+        view.note(dump)
+        spot = spot_of(dump)
+        if spot is not None:
+            return spot.text
+    return ""
+
+
+def _stacks(event: Event, view: View) -> Iterator[StackDump]:
+    """The stacks of the process. Hosts may have the same process ids."""
+    for dump in view.job.stack_dumps:
+        if (
+            event.pid is not None
+            and dump.pid == event.pid
+            and (None in {dump.host, event.host} or dump.host == event.host)
+        ):
+            yield dump
+
+
+@derived
+def unread_pids(event: Event, view: View) -> str:
+    """The first processes of the silent job whose stacks were not taken, for a command line; empty if there is none."""
+    left = [str(each.pid) for each in _states(view.job) if not any(_stacks(each, view)) and each.pid is not None]
+    return " ".join(left[:_PIDS])
+
+
+@derived
+def read_pids(event: Event, view: View) -> str:
+    """The first processes of the silent job whose stacks were taken, for a command line; empty if there is none."""
+    read = [str(each.pid) for each in _states(view.job) if any(_stacks(each, view)) and each.pid is not None]
+    return " ".join(read[:_PIDS])
 
 
 def _names(events: list[Event], view: View) -> str:
@@ -124,7 +171,9 @@ def _names(events: list[Event], view: View) -> str:
     place = f" on {fold_hosts(hosts)}" if hosts and len({event.host for event in _states(view.job)}) > 1 else ""
     if len(events) == 1:
         name = f"rank {ranks[0]}" if ranks else events[0].fields.get("name")
-        return f"{name}{place} (PID {events[0].pid})"
+        thread = events[0].fields.get("thread_id")
+        whose = "" if thread is None else f"thread {thread} of "
+        return f"{whose}{name}{place} (PID {events[0].pid})"
     return f"{len(events)} processes{place}" + (f" (ranks {fold_ranks(ranks)})" if ranks else "")
 
 
@@ -133,11 +182,12 @@ def _rank_number(event: Event, view: View) -> int | None:
     rank = rank_of(event, view)
     if rank is not None and rank.rank is not None:
         return rank.rank
-    own = (dump for dump in view.job.stack_dumps if event.pid is not None and dump.pid == event.pid)
-    return next((dump.rank for dump in own if None in {dump.host, event.host} or dump.host == event.host), None)
+    return next((dump.rank for dump in _stacks(event, view)), None)
 
 
 def _state_text(letter: str, wchan: str, count: int) -> str:
     """The state in words, with the function of the kernel in which the process waits: ``sleeps (S: do_wait)``."""
     words = (_OF_SEVERAL if count > 1 else _STATES).get(letter, _STATES.get(letter, "is"))
-    return f"{words} ({letter}{'' if wchan == '-' else f': {wchan}'})"
+    function, _, module = wchan.partition("@")
+    place = f"{function} in {module}" if module else function
+    return f"{words} ({letter}{'' if wchan == '-' else f': {place}'})"

@@ -1,0 +1,74 @@
+"""The place of a process in its program, by its stack, as a sentence can name it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ncdiag.facts.model import StackDump, StackFrame
+from ncdiag.facts.vocabulary.stacks import called_by, entered, main_threads, own_frame, place_words
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """A place in a program at which processes are; ``kind`` is a `Place`, or empty where no function is known.
+
+    ``caller``: the function of the user's own program that called it, if it is another one.
+    """
+
+    kind: str
+    function: str
+    file: str | None = None
+    line: int | None = None
+    caller: StackFrame | None = None
+
+    @property
+    def text(self) -> str:
+        """``in a collective (all_reduce, from model/layers.py:212)``, ``in read_shard (data.py:31)``.
+
+        ``in ngrams (bleu/metrics.py:26), called by evaluate (eval.py:97)``.
+        """
+        if not self.kind:
+            here = f"in {self.function} ({_at(self.file, self.line)})"
+            by = self.caller
+            return f"{here}, called by {by.function} ({_at(by.file, by.line)})" if by else here
+        place, name = place_words(self.kind), self.function
+        return (
+            f"{place} ({name}, from {_at(self.caller.file, self.caller.line)})" if self.caller else f"{place} ({name})"
+        )
+
+
+def _at(file: str | None, line: int | None) -> str:
+    """File and line; of an absolute path only the file and the folder that holds it."""
+    short = "/".join(file.split("/")[-2:]) if file and file.startswith("/") else file or "?"
+    return f"{short}:{line}"
+
+
+def spot_of(dump: StackDump) -> Spot | None:
+    """Where the main thread of a process is; None if its stack does not show it."""
+    found = entered(dump)
+    if found is not None:
+        kind, frame = found
+        caller = called_by(dump)
+        return Spot(kind, frame.function.rpartition(".")[2], caller=None if caller == frame else caller)
+    own = called_by(dump) or own_frame(dump)
+    return Spot("", own.function, own.file, own.line, _in_program(dump, own)) if own is not None else None
+
+
+def _in_program(dump: StackDump, frame: StackFrame) -> StackFrame | None:
+    """The function that called this one and is in a file beside the program; None if the function is there itself.
+
+    py-spy shortens the path of a package to what follows its folder, so that only the folder tells whose file it is.
+    """
+    for thread in main_threads(dump):
+        if frame in thread.frames and thread.frames[-1].function == "<module>":
+            root = _root(thread.frames[-1].file)
+            if _root(frame.file) == root:
+                return None
+            rest = thread.frames[thread.frames.index(frame) :]
+            return next((each for each in rest if _root(each.file) == root and each.line is not None), None)
+    return None
+
+
+def _root(file: str | None) -> str:
+    """The folder of a file that tells whose it is: its own of an absolute path, else the first one; empty without."""
+    folder = (file or "").rpartition("/")[0]
+    return folder if folder.startswith("/") else folder.partition("/")[0]
