@@ -1,4 +1,4 @@
-"""Compose files: the variables that each service is given.
+"""Compose files: the variables that each service is given, and the options of the container of one with GPUs.
 
 ``environment`` is a mapping or a list of ``NAME=VALUE``. In the list the whole item is a scalar of YAML, so that quotes
 behind the ``=`` belong to the value; an item without ``=`` takes the value of the shell that starts it.
@@ -15,6 +15,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.shell import is_variable, without_secrets
 from ncdiag.formats.yaml import Node, load
+from ncdiag.parsers._compose_service import container
 
 KIND = "compose"
 _FILES = ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml")
@@ -33,7 +34,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """A setting for each variable of a service that has a value."""
+    """A setting for each variable of a service that has a value, a launch for each service with GPUs."""
     section = without_secrets(section)
     root, unread = load([line.expandtabs(4) for line in section.lines])
     found = [
@@ -41,6 +42,11 @@ def parse(section: Section) -> Parsed:
         for service in root.pairs("services").values()
         for name, value, line in _variables(service)
         if is_variable(name)
+    ]
+    found += [
+        observe(section, service.line, "Launch", program="docker compose", text=f"service {name}", **fields)
+        for name, service in root.pairs("services").items()
+        if (fields := dict(container(service))).get("gpus") is not None
     ]
     return Parsed(observations=tuple(found), unread=tuple(unread))
 

@@ -1,7 +1,7 @@
-"""``kubectl get networkpolicy`` and ``kubectl describe networkpolicy``: what Kubernetes admits between pods.
+"""``kubectl get networkpolicy``: which pods have policies on what Kubernetes admits.
 
 Source of the formats: Kubernetes pkg/printers/internalversion/printers.go (printNetworkPolicy: ``POD-SELECTOR``,
-``<none>`` for all pods), staging/src/k8s.io/kubectl/pkg/describe/describe.go (describeNetworkPolicySpec).
+``<none>`` for all pods).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "kubectl_networkpolicies"
-EVENTS = {"network-policy": {"policy": "str", "pods": "str"}}
+EVENTS = {"network-policy": {"policy": "str", "pods": "str", "admitted_ports": "str"}}
 """``pods``: labels of the pods that it restricts, ``<none>`` for all pods of the namespace."""
 COMMANDS: tuple[str, ...] = ()  # with -o yaml the command prints manifests; the head of the table is enough
 ANCHOR = r"(?:NAMESPACE[ ]{2,80})?NAME[ ]{2,80}POD-SELECTOR[ ]{2,80}AGE\b"

@@ -128,7 +128,12 @@ def test_the_number_of_threads_that_are_read_is_bounded(tmp_path: Path, monkeypa
         task(tmp_path / "70" / "task" / str(number), "python", "S", "do_wait")
     asked: list[Path] = []
     state = standing._state
-    monkeypatch.setattr(standing, "_state", lambda place: (asked.append(place), state(place))[1])
+
+    def noted(place: Path) -> tuple[str, str] | None:
+        asked.append(place)
+        return state(place)
+
+    monkeypatch.setattr(standing, "_state", noted)
     assert len(list(standing.standing([70], tmp_path))) == 1
     assert len([place for place in asked if place.parent.name == "task"]) == 5
 

@@ -25,9 +25,9 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.observe import observe
 from ncdiag.formats.places import read_json, read_toml
 from ncdiag.formats.shell import is_kept, without_secrets
-from ncdiag.formats.units import size_bytes
 from ncdiag.formats.yaml import Node, load
 from ncdiag.parsers import k8s_manifest
+from ncdiag.parsers._compose_service import container
 
 _DEPTH = 40
 """Maximum depth of nested mappings; the YAML parser stops at 60."""
@@ -201,7 +201,7 @@ class _Reader:
             self.scalars.item(item, self.group)
         for key, value in service.pairs("environment").items():
             self.scalars.keyed(key, value, self.group, refused(self.document, kubernetes=False))
-        fields = dict(_container(service))
+        fields = dict(container(service))
         if fields.get("image"):
             self.document.images.append(fields["image"])
         variables = {s.name: s.value for s in self.document.settings[start:] if s.value is not None and is_kept(s.name)}
@@ -216,24 +216,6 @@ class _Reader:
                 self.below(key, child, 1, self.group)
 
 
-def _container(service: Node) -> Iterator[tuple[str, Any]]:
-    """The fields of a Launch from a compose service."""
-    yield "image", service.text("image")
-    yield "ipc", service.text("ipc")
-    yield "network", service.text("network_mode")
-    yield "privileged", service.text("privileged") == "true"
-    yield "cap_add", [str(item.value) for item in service.items("cap_add")]
-    yield "devices", [str(item.value) for item in service.items("devices")]
-    size = service.text("shm_size")
-    yield "shm_size_bytes", size_bytes(size) if size else None
-    limit = service.text("ulimits", "memlock") or service.text("ulimits", "memlock", "soft")
-    yield "memlock", "unlimited" if limit == "-1" else limit
-    devices = service.items("deploy", "resources", "reservations", "devices")
-    gpus = [item for item in devices if any(cap.value == "gpu" for cap in item.items("capabilities"))]
-    counts = [item.text("count") for item in gpus]
-    yield "gpus", (counts[0] or "all") if gpus else service.text("gpus") or _by_runtime(service)
-
-
 def _last(node: Node, depth: int) -> int:
     """The index of the last line of a value."""
     below: list[Node] = []
@@ -244,7 +226,3 @@ def _last(node: Node, depth: int) -> int:
 
 def _is_option(node: Node) -> bool:
     return str(node.value).startswith("-")
-
-
-def _by_runtime(service: Node) -> str | None:
-    return "all" if service.text("runtime") == "nvidia" else None

@@ -24,8 +24,8 @@ def hca_list(host: Host, view: View) -> NameList | None:
 def should_be_used(port: Port, view: View) -> bool | None:
     """Does the job intend to use the port?
 
-    True if NCCL_IB_HCA names it, if it is like ports that are active (of one model or one rate), or if no port is
-    active; False for the second port of a card whose other port is active. Where no rates are known, the only inactive
+    True if NCCL_IB_HCA names it, if it is like ports that are active (of one model or one rate), if NCCL uses the port
+    of this name on another host and all that it uses here there as well, or if no port is active; False for the second port of a card whose other port is active. Where no rates are known, the only inactive
     port of several counts as like them. The model decides before the rate: a port without a link shows a default rate.
     """
     host = view.host(port.host)
@@ -42,10 +42,27 @@ def should_be_used(port: Port, view: View) -> bool | None:
     if not active:
         return None if any(p.state is None for p in others) else True
     alike = [p for p in active if p.link_layer == port.link_layer]
-    if any(_of_one_model(card[p.hca], card[port.hca]) for p in alike):
+    if any(_of_one_model(card[p.hca], card[port.hca]) for p in alike) or _is_used_elsewhere(port, view):
         return True
     odd = len(alike) == len(others) > 1
     return _fits_rates(port, alike, odd=odd)
+
+
+def _is_used_elsewhere(port: Port, view: View) -> bool:
+    """Does NCCL on another host of the job use a port of this name, besides all that it uses on this one?"""
+    used: dict[str | None, set[tuple[str, int | None]]] = {}
+    layer = "IB" if port.link_layer == "InfiniBand" else "RoCE"
+    for rank in view.job.ranks:
+        for device in rank.net_devices or ():
+            if device.link_layer == layer:
+                used.setdefault(rank.host, set()).add((device.name, device.port))
+    here = used.pop(port.host, set())
+    wanted = {*here, (port.hca, port.number)}
+    if wanted != here and any(wanted <= there for there in used.values()):
+        for rank in view.job.ranks:
+            view.note(rank)
+        return True
+    return False
 
 
 def _fits_rates(port: Port, alike: list[Port], *, odd: bool) -> bool | None:

@@ -61,6 +61,7 @@ class Cutter:
         self._parked: dict[str, _Open] = {}
         self._host = host
         self._around: tuple[str | None] | None = None  # the host before the output of ``kubectl describe``
+        self._is_other = False  # the last command describes no pod and no node
         self._text: _Open | None = None
         self._room = TEXT_LIMIT
         self._last_number = 0
@@ -147,12 +148,11 @@ class Cutter:
         if not bare or prompt.is_fence(line):
             return
         indent = prompt.Prefix(line[: len(line) - len(line.lstrip())])
-        echo = prompt.prompt(bare)
-        if echo and self._open_echo(number, echo, indent):
+        if (echo := prompt.prompt(bare)) and self._open_echo(number, echo, indent):
             return
         if prompt.is_empty_prompt(bare):
             return
-        above, pod = prompt.prompt_above(bare), prompt.described(line)
+        above, pod = prompt.prompt_above(bare), None if self._is_other else prompt.described(line)
         if above:
             self._at_host(above)
         elif pod:
@@ -270,6 +270,7 @@ class Cutter:
             self.announcing[number] = ""
             return True
         around, self._around = self._around, None
+        self._is_other = prompt.describes_other(echo.command)
         if echo.certain and echo.host:
             self._at_host(echo.host)
         elif around:

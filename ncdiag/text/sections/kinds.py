@@ -131,7 +131,7 @@ class Kinds:
 
         The longest declared command with which the line begins is used, without ``sudo`` and paths. A command that ends
         in a folder covers every file in it, one that ends in a file covers this file name in any folder except /etc.
-        An option is found without the value after its ``=``.
+        The options of kubectl before its verb (``-n NAMESPACE``) are left out. An option is found without the value after its ``=``.
         """
         command = command[:_COMMAND_LENGTH].strip()
         for _ in range(_WRAPPERS):
@@ -141,6 +141,7 @@ class Kinds:
         if not words or words[0].rsplit("/", 1)[-1] not in self._programs:
             return None
         words[0] = words[0].rsplit("/", 1)[-1]
+        words = prompt.without_globals(words)
         for length in range(min(len(words), _COMMAND_WORDS), 0, -1):
             start = " ".join(words[:length])
             folder, _, file = words[length - 1].rpartition("/")
