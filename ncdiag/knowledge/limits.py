@@ -55,11 +55,31 @@ _KILLED = frozenset({-_SIGKILL, SHELL_STATUS + _SIGKILL})
 @derived
 def memory_limit(event: Event, view: View) -> str:
     """The memory limit of the container or job that the line is about, ``64 GiB``; empty where it was not shown."""
+    if event.event == "oom-kill":
+        return _limit_of_group(event, view.job, view)
     host = view.host(event.host)
     if event.event != "container-oom-killed" or host is None or host.memory_limit_bytes is None:
         return ""
     view.note(host, "memory_limit_bytes")
     return f"{host.memory_limit_bytes / 2**30:g} GiB"
+
+
+_GROUP = ("Memory cgroup out of memory", "constraint=CONSTRAINT_MEMCG")
+"""What the kernel says where a limit was reached, not the memory of the host."""
+
+
+def _limit_of_group(event: Event, job: Job, view: View) -> str:
+    """The limit that the kernel prints before it kills a process of the group; empty where it was not seen."""
+    if not any(words in event.text for words in _GROUP):
+        return ""
+    before = [
+        e for e in job.events if e.event == "cgroup-memory-full" and e.host == event.host and e.order < event.order
+    ]
+    if not before:
+        return ""
+    last = max(before, key=lambda each: each.order)
+    view.note(last)
+    return f"{int(last.fields.get('limit_kib') or 0) / 2**20:.4g} GiB"
 
 
 @derived_of("oom-kill", "container-oom-killed", "worker-killed", "worker-failed", "mpi-rank-signal", "mpi-signal")

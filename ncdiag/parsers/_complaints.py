@@ -18,7 +18,7 @@ from ncdiag.facts.observe import Observation, observe
 from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages
 from ncdiag.parsers._languages import SCRIPT
-from ncdiag.parsers._prose import is_curt, is_prose, is_said, is_voiced
+from ncdiag.parsers._prose import NOBODY, is_curt, is_prose, is_said, is_voiced
 from ncdiag.parsers.user_text import forms, titles, troubles
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
@@ -105,6 +105,9 @@ _SLOW = rf"""
   | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
   | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)
   | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
+  | (?:performance|bandwidth|throughput|speed|tokens\sper\ssecond)\s(?:\w+\s){{0,4}}
+    (?:halved|collapsed|tanked|decreased|fell|went\sdown)
+  | (?:step|iteration|epoch|batch)\s?times?\s(?:\w+\s){{0,2}}(?:doubled|tripled|quadrupled|increased|went\sup|rose|grew)
   | (?:go(?:es|ing)?|went|drop(?:s|ped|ping)?)\s(?:down\s)?to\s{_PER_SECOND}
   | unexpected(?:ly\slow)?\s(?:\w+\s){{0,3}}(?:performance|bandwidth|throughput)
   | (?:only|just|merely|barely|never\sexceeds?|no\smore\sthan|not\smore\sthan|at\smost|instead\sof
@@ -208,7 +211,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def find(text: str) -> str | None:
     """What kind of trouble a sentence complains of; None for none."""
-    text = _STATUS.sub("", text[:_LOOKED_AT].replace("\u2019", "'"))
+    text = NOBODY.sub("", _STATUS.sub("", text[:_LOOKED_AT].replace("\u2019", "'")))
     if SCRIPT.search(text) and (told := _languages.complaint(text)) is not None:
         return told
     for what, pattern in map(_patterns().__getitem__, HINTS.of(text)):

@@ -12,7 +12,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.mentions import is_mention
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
-from ncdiag.parsers._prose import is_prose, is_said, is_talk, is_voiced
+from ncdiag.parsers._prose import NOBODY, is_prose, is_said, is_talk, is_voiced
 from ncdiag.parsers._signs import Signs
 
 EVENTS: dict[str, dict[str, str]] = {"failure-words": {}}
@@ -141,7 +141,7 @@ def _is_error(text: str) -> bool:
 def _fails(text: str) -> bool:
     """True for a line that names a failure by a code or in words, and that a program printed."""
     coded = _CODE.search(text) is not None
-    if not (coded or (_FAILING.search(text) and not _is_data(text))) or _GETS_BY.search(text):
+    if not (coded or (_FAILING.search(text) and not _is_data(text))) or _GETS_BY.search(text) or NOBODY.search(text):
         return False
     return not (is_voiced(text) or (is_prose(text) and not _is_reported(text)) or is_mention(text))
 

@@ -57,6 +57,13 @@ _VOICE = lazy_regex(
     r"|\?\s*$",
     re.IGNORECASE,
 )
+NOBODY = lazy_regex(
+    r"\b(?:nothing|nobody|none(?:\sof\s(?:\w+\s){0,2}\w+)?|no\s(?:\w+\s)?(?:jobs?|ranks?|process(?:es)?|nodes?|hosts?))\s"
+    r"(?:(?:has|have|had|is|are|was|were|ever|really|actually|even)\s){0,2}"
+    r"(?:crash\w*|fail(?:s|ed)?|hangs?|hung|hanging|died?|dies|dead|broken?|stuck)\b",
+    re.IGNORECASE,
+)
+"""What nobody and nothing does: ``nothing crashed``."""
 
 
 def is_voiced(text: str) -> bool:

@@ -172,3 +172,24 @@ def test_few_words_are_enough_for_a_person_in_a_hurry(line: str, curt: bool) -> 
 )
 def test_english_and_programs_are_no_other_language(line: str) -> None:
     assert _languages.complaint(line) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "what"),
+    [
+        ("The throughput of the job halved last night.", "slow"),
+        ("The step time doubled since Monday.", "slow"),
+        ("The throughput of the job is as always.", None),
+        ("Nothing crashed, and no rank has failed.", None),
+        ("None of the processes hang.", None),
+        ("Nothing works, it hangs at the start.", "hangs"),
+        ("No rank has failed, but the job hangs.", "hangs"),
+    ],
+)
+def test_what_nothing_and_nobody_does_is_no_complaint(sentence: str, what: str | None) -> None:
+    assert _complaints.find(sentence) == what
+
+
+@pytest.mark.parametrize("line", ["Nothing crashed.", "nothing has failed", "no job failed"])
+def test_what_nothing_does_is_no_failure(line: str) -> None:
+    assert _failing.find(line, _context.split(line)[0]) is None

@@ -10,8 +10,6 @@ shm_size, ulimits, devices, ipc).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 

@@ -128,8 +128,12 @@ def is_no_name(event: Event, view: View) -> bool:
 @derived_of(_RENDEZVOUS, _NAME, _OWN)
 def is_cluster_name(event: Event, view: View) -> bool:
     """Is the name one that Kubernetes assigns, by its form or by what the input says about the job?"""
-    if re.fullmatch(_POD_NAME, str(event.fields.get("peer_host", ""))):
-        return True
+    return re.fullmatch(_POD_NAME, str(event.fields.get("peer_host", ""))) is not None or is_in_pods(event, view)
+
+
+@derived
+def is_in_pods(event: Event, view: View) -> bool:
+    """Does the input say that the job runs in Kubernetes?"""
     return _KUBERNETES in told_context(view.job, view) or any(launch.program == POD for launch in view.job.launches)
 
 

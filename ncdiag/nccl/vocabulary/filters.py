@@ -25,8 +25,9 @@ def should_be_used(port: Port, view: View) -> bool | None:
     """Does the job intend to use the port?
 
     True if NCCL_IB_HCA names it, if it is like ports that are active (of one model or one rate), if NCCL uses the port
-    of this name on another host and all that it uses here there as well, or if no port is active; False for the second port of a card whose other port is active. Where no rates are known, the only inactive
-    port of several counts as like them. The model decides before the rate: a port without a link shows a default rate.
+    of this name on another host and all that it uses here there as well, or if no port is active; False for the second
+    port of a card whose other port is active. Where no rates are known, the only inactive port of several counts as
+    like them. The model decides before the rate: a port without a link shows a default rate.
     """
     host = view.host(port.host)
     if host is None:

@@ -131,7 +131,8 @@ class Kinds:
 
         The longest declared command with which the line begins is used, without ``sudo`` and paths. A command that ends
         in a folder covers every file in it, one that ends in a file covers this file name in any folder except /etc.
-        The options of kubectl before its verb (``-n NAMESPACE``) are left out. An option is found without the value after its ``=``.
+        The options of kubectl before its verb (``-n NAMESPACE``) are left out. An option is found without the value
+        after its ``=``.
         """
         command = command[:_COMMAND_LENGTH].strip()
         for _ in range(_WRAPPERS):
