@@ -74,6 +74,8 @@ def _open_point(view: View, host: seen.Seen, choice: sockets.Choice, after: dict
     if choice.error is not None and host.origin == "log":
         wanted = after.get("NCCL_SOCKET_IFNAME", "the default")
         return f"none of the interfaces that {host.host}'s log lists fits {wanted}"
+    if seen.hides_family(view, host, after):
+        return f"{host.host}'s log does not show addresses of the other family"
     return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
@@ -136,6 +137,17 @@ def google_plugin(host: Host, view: View) -> str | None:
         view.note(gpu, "model")
     found = next((plugin for pattern, plugin in _GOOGLE_PLUGINS if pattern.search(text)), "")
     return "" if label is None and "H100" in text and len(host.gpus) < _LARGE else found
+
+
+@derived
+def google_plugin_kind(host: Host, view: View) -> Literal["gib", "tcpxo", "tcpx", "either", ""]:
+    """Which of Google's plugins it is; ``either`` of the two for H100 where the machine type is not known."""
+    name = google_plugin(host, view) or ""
+    if name.startswith("gIB"):
+        return "gib"
+    if name.startswith("GPUDirect-TCPXO"):
+        return "tcpxo"
+    return "either" if " or " in name else "tcpx" if name else ""
 
 
 @derived

@@ -21,6 +21,7 @@ from ncdiag.nccl.selection.names import NameList
 PREFERENCE = {"physical": 0, "bond": 0, "ipoib": 0, "vlan": 1, None: 2, "bridge": 3, "wireless": 4}
 
 
+_FAMILY = "NCCL_SOCKET_FAMILY"
 _LEFT_OUT = ("docker", "lo", "virbr")
 """Name prefixes that a list printed by NCCL may omit, since its default considers them last."""
 
@@ -128,6 +129,13 @@ def with_loopback(host: Seen) -> tuple[Interface, ...]:
         addresses=(Address("127.0.0.1", 8),),
     )  # fmt: skip
     return (lo, *host.interfaces)
+
+
+def hides_family(view: View, host: Seen, after: Mapping[str, str]) -> bool:
+    """Does the log list the addresses of one family only, because NCCL_SOCKET_FAMILY had another value?"""
+    known = view.host(host.host)
+    before = settings_of(known, view) if known is not None else {}
+    return host.origin != "all" and before.get(_FAMILY) not in {None, after.get(_FAMILY)}
 
 
 def may_be_hidden(view: View, host: Seen, after: Mapping[str, str]) -> str:
