@@ -51,6 +51,9 @@ _HEADLINES = {
     "nothing-understood": "NOTHING IN THIS INPUT WAS RECOGNISED",
 }
 
+_WORDS_ALONE = "NOT ENOUGH INFORMATION: the input has words about a job, and no line of a log or a tool was recognised"
+"""The headline above suspects that rest on words."""
+
 
 def lay_out(page: Page, report: Report) -> None:
     """Put the answer on the page, as complete as it fits, below the table of checks if there is one.
@@ -140,7 +143,8 @@ class _Layout:
 
     def _verdict(self, lead: Finding | None) -> None:
         verdict = self.report.summary.verdict
-        text = say(_HEADLINES[verdict])
+        guessed = verdict == "nothing-understood" and self.report.suspects
+        text = say(_WORDS_ALONE if guessed else _HEADLINES[verdict])
         if verdict == "root-cause" and lead is not None and lead.confidence != "certain":
             text = say("{text} ({note})", text=text, note=say(lead.confidence))
         self.page.put(text, COLOURS[lead.severity] if lead is not None else "bold")

@@ -24,8 +24,7 @@ from ncdiag.facts.observe import observe
 from ncdiag.formats.places import read_json, read_toml
 from ncdiag.formats.shell import is_kept, without_secrets
 from ncdiag.formats.yaml import Node, load
-from ncdiag.parsers import k8s_manifest
-from ncdiag.parsers._compose_service import container
+from ncdiag.parsers import compose, k8s_manifest
 
 _DEPTH = 40
 """Maximum depth of nested mappings; the YAML parser stops at 60."""
@@ -199,7 +198,7 @@ class _Reader:
             self.scalars.item(item, self.group)
         for key, value in service.pairs("environment").items():
             self.scalars.keyed(key, value, self.group, refused(self.document, kubernetes=False))
-        fields = dict(container(service))
+        fields = dict(compose.container(service))
         if fields.get("image"):
             self.document.images.append(fields["image"])
         variables = {s.name: s.value for s in self.document.settings[start:] if s.value is not None and is_kept(s.name)}

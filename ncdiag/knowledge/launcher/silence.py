@@ -109,8 +109,8 @@ def _letter(event: Event) -> str:
 def _processes(job: Job, view: View) -> list[str]:
     """What the processes do: those that cannot go on first, else all of them, alike ones together.
 
-    Those whose stacks were taken are alike if they are also at the same place in their program. They come first: of a
-    launcher, only the state is known.
+    Those whose stacks were taken are alike if they are also at the same place in their program, and the fewest come
+    first. Those without a stack, such as a launcher, come last.
     """
     states = _states(job)
     for event in states:
@@ -119,7 +119,7 @@ def _processes(job: Job, view: View) -> list[str]:
     groups: dict[tuple[str, str, str], list[Event]] = defaultdict(list)
     for event in deciding or states:
         groups[_letter(event), str(event.fields.get("wchan")), _stack_text(event, view)].append(event)
-    told = sorted(groups.items(), key=lambda group: group[0][2] == "")
+    told = sorted(groups.items(), key=lambda group: (group[0][2] == "", len(group[1])))
     return [
         " ".join([_names(events, view), _state_text(letter, wchan, len(events)), *([place] if place else [])])
         for (letter, wchan, place), events in told
@@ -145,6 +145,17 @@ def _stacks(event: Event, view: View) -> Iterator[StackDump]:
             and (None in {dump.host, event.host} or dump.host == event.host)
         ):
             yield dump
+
+
+@derived_of(_EXAMINED)
+def examined_text(event: Event, view: View) -> str:
+    """What the processes of a running job do, each place with those that are there; empty if none was read.
+
+    Their stacks say more where they were read: a launcher that only waits for them is left out.
+    """
+    if not _states(view.job):
+        return ""
+    return "; ".join(_processes(view.job, view))
 
 
 @derived
