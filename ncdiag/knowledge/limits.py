@@ -309,4 +309,29 @@ def storage_trouble(event: Event, view: View) -> str:
     if said is not None:
         path, kind = said["path"] or said["other"] or "", _READ_ONLY if said["read_only"] else _FULL
     text = _STORAGE.get(kind, "A file cannot be written")
+    if kind == _FULL and (full := _full_mount(event, view)):
+        return f"{full} is full (df: nothing available)"
     return f"{text}: {path}" if path else text
+
+
+_APART = ("/dev", "/run", "/sys", "/snap", "/boot")
+"""Where no program of a job writes its files; some are always full."""
+
+
+def _full_mount(event: Event, view: View) -> str:
+    """The only file system of the input without room; empty if none or several are full."""
+    hosts = [host for host in view.job.hosts if event.host in {None, host.name}] or view.job.hosts
+    mounts = [mount for host in hosts for mount in host.mounts or ()]
+    full = [
+        each for each in mounts if each.available_bytes == 0 and each.size_bytes and not each.path.startswith(_APART)
+    ]
+    if len({each.path for each in full}) != 1:
+        return ""
+    view.note(full[0])
+    return full[0].path
+
+
+@derived
+def storage_path(event: Event, view: View) -> str:
+    """The full file system for a command, or a word for it."""
+    return _full_mount(event, view) or "<path>"

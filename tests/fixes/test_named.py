@@ -22,6 +22,16 @@ ORDINAL = "0: RuntimeError: CUDA error: invalid device ordinal\n"
 LIST = "$ nvidia-smi -L\n" + "".join(
     f"GPU {n}: NVIDIA H100 80GB HBM3 (UUID: GPU-0a1b2c3d-0000-4000-8000-00000000000{n})\n" for n in range(4)
 )
+HELD = (
+    "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of "
+    "79.15 GiB of which 1.02 GiB is free. Process 4171 has 60.00 GiB memory in use. Including non-PyTorch memory, this "
+    "process has 18.00 GiB memory in use. Of the allocated memory 16.00 GiB is allocated by PyTorch."
+)
+FULL = (
+    "OSError: [Errno 28] No space left on device: '/work/run/a.pt'\n$ df -h\n"
+    "Filesystem      Size  Used Avail Use% Mounted on\n/dev/sda2        90G   20G   70G  23% /\n"
+    "srv1:/vol/work   40T   40T     0 100% /work"
+)
 CHANGED = "Host key for {host} has changed and you have requested strict checking."
 LOGIN = "ada@{host}: Permission denied (publickey,password)."
 
@@ -39,12 +49,23 @@ def fix(text: str, name: str) -> model.Fix:
         (REFUSED, "launcher-ssh-unreachable", "ssh -o BatchMode=yes n4 true"),
         (RENDEZVOUS, "launcher-rendezvous-incomplete", "nc -zv n4 29411"),
         (PENDING, "scheduler-refuses", "kubectl describe pod n4-0"),
+        (HELD, "cuda-out-of-memory", "kill 4171"),
+        (FULL, "storage-full", "df -h /work"),
         (CHANGED, "launcher-ssh-not-passwordless", "ssh-keygen -R n4"),
         (LOGIN, "launcher-ssh-not-passwordless", "ssh-copy-id n4"),
     ],
 )
 def test_what_the_input_names_is_in_the_command(text: str, rule: str, command: str) -> None:
     assert command in fix(text.format(host="n4"), rule).commands["shell"].splitlines()
+
+
+def test_a_process_of_the_job_itself_is_not_to_be_killed() -> None:
+    own = "n4:4171:4180 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.4<0>"
+    text = f"{own}\n{HELD}\n"
+    [found] = [
+        f for f in diagnose([TextSource.of_bytes("log", text.encode())]).findings if f.name == "cuda-out-of-memory"
+    ]
+    assert not any("kill " in line for each in found.fixes for line in each.commands.values())
 
 
 def test_of_several_hosts_none_is_taken() -> None:

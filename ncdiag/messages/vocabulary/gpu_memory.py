@@ -41,8 +41,26 @@ def held_by_others(event: Event, view: View) -> str:
     others = _others(event) if event.event == _REPORTED else []
     if not others:
         return ""
-    who = "another process holds" if len(others) == 1 else f"{len(others)} other processes hold"
+    pid = holder(event, view)
+    one = f"process {pid} holds" if pid else "another process holds"
+    who = one if len(others) == 1 else f"{len(others)} other processes hold"
     return f"; {who} {sum(others) / _GIB:.1f} of its {_capacity(event) / _GIB:.1f} GiB"
+
+
+@derived
+def holder(event: Event, view: View) -> str:
+    """The number of the only other process on the exhausted GPU, unless it is known to be of this job; else empty.
+
+    Where the process does not recognise itself, its container has numbers of its own, and those are the host's.
+    """
+    if event.event != _REPORTED or len(_others(event)) != 1 or "this process has" not in event.text:
+        return ""
+    number = re.search(r"Process (\d{1,10}) has", event.text)
+    if number is None:
+        return ""
+    job = view.job
+    own = {rank.pid for rank in job.ranks} | {e.pid for e in job.events} | {e.fields.get("pid") for e in job.events}
+    return "" if int(number[1]) in own else number[1]
 
 
 def _capacity(event: Event) -> int:
