@@ -147,13 +147,13 @@ def _stacks(event: Event, view: View) -> Iterator[StackDump]:
             yield dump
 
 
-@derived_of(_EXAMINED)
+@derived
 def examined_text(event: Event, view: View) -> str:
     """What the processes of a running job do, each place with those that are there; empty if none was read.
 
     Their stacks say more where they were read: a launcher that only waits for them is left out.
     """
-    if not _states(view.job):
+    if event.event != _EXAMINED or not _states(view.job):
         return ""
     return "; ".join(_processes(view.job, view))
 
