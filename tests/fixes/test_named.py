@@ -28,9 +28,9 @@ HELD = (
     "process has 18.00 GiB memory in use. Of the allocated memory 16.00 GiB is allocated by PyTorch."
 )
 FULL = (
-    "OSError: [Errno 28] No space left on device: '/work/run/a.pt'\n$ df -h\n"
+    "OSError: [Errno 28] No space left on device: '/data/run/a.pt'\n$ df -h\n"
     "Filesystem      Size  Used Avail Use% Mounted on\n/dev/sda2        90G   20G   70G  23% /\n"
-    "srv1:/vol/work   40T   40T     0 100% /work"
+    "srv1:/vol/data   40T   40T     0 100% /data"
 )
 CHANGED = "Host key for {host} has changed and you have requested strict checking."
 LOGIN = "ada@{host}: Permission denied (publickey,password)."
@@ -50,7 +50,7 @@ def fix(text: str, name: str) -> model.Fix:
         (RENDEZVOUS, "launcher-rendezvous-incomplete", "nc -zv n4 29411"),
         (PENDING, "scheduler-refuses", "kubectl describe pod n4-0"),
         (HELD, "cuda-out-of-memory", "kill 4171"),
-        (FULL, "storage-full", "df -h /work"),
+        (FULL, "storage-full", "df -h /data"),
         (CHANGED, "launcher-ssh-not-passwordless", "ssh-keygen -R n4"),
         (LOGIN, "launcher-ssh-not-passwordless", "ssh-copy-id n4"),
     ],
