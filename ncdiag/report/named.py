@@ -7,6 +7,8 @@ one candidate, or none, remains as it is: a person has to choose.
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,6 +19,8 @@ from ncdiag.facts.model import Event, Gpu, Hca, Interface, Port, Rank, StackDump
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
+from ncdiag.facts.vocabulary.launches import POD
+from ncdiag.report.platforms import platforms_shown
 
 _HOLE = lazy_regex(r"<([a-zA-Z][a-zA-Z' ]{0,40})>")
 _SAFE = lazy_regex(r"[A-Za-z0-9][\w.:%@-]{0,99}")
@@ -68,7 +72,7 @@ def _hosts(found: Finding, view: View) -> Iterator[str]:
 def _pods(found: Finding, view: View) -> Iterator[str]:
     """The pod that the line of an event names, else the host of the finding: NCCL in a pod calls the pod a host."""
     pods = [name[1] for event in _bound(found, Event) for name in _POD.finditer(event.text)]
-    yield from pods or _hosts(found, view)
+    yield from pods or (_hosts(found, view) if POD in platforms_shown(view) else ())
 
 
 def _devices(found: Finding, _: View) -> Iterator[str]:
@@ -118,9 +122,11 @@ def _gpu_counts(found: Finding, view: View) -> Iterator[str]:
 
 
 def _peer_addresses(found: Finding, _: View) -> Iterator[str]:
+    """Addresses alone: what is not one may be a name with a process or a port."""
     for event in _bound(found, Event):
-        if event.peer:
-            yield event.peer.rpartition("<")[0] or event.peer
+        peer = (event.peer or "").partition("<")[0]
+        with contextlib.suppress(ValueError):
+            yield str(ipaddress.ip_address(peer))
 
 
 def _of_launches(field: str) -> Named:

@@ -31,7 +31,7 @@ _NAMES = lazy_regex(rf"\b(?:{'|'.join(_OF_WORD)})\b(?=:|\[)")
 
 def suited(commands: Sequence[str], view: View) -> list[str]:
     """The commands without those of other platforms than the input shows; all of them if none would be left."""
-    shown, launchers = _shown(view), _launchers(view)
+    shown, launchers = platforms_shown(view), _launchers(view)
     return [line for line in commands if _fits(line, shown, launchers)] or list(commands)
 
 
@@ -54,7 +54,7 @@ def _platform(command: str) -> str | None:
     return next((_OF_WORD[word] for word in command.split()[:4] if word in _OF_WORD), None)
 
 
-def _shown(view: View) -> set[str]:
+def platforms_shown(view: View) -> set[str]:
     """The platforms that launches, people or logged lines name."""
     programs = (launch.program.split(" ")[0] for launch in view.job.launches)
     words = [*programs, *told_context(view.job, view), *_loggers(view)]

@@ -68,6 +68,12 @@ def test_a_process_of_the_job_itself_is_not_to_be_killed() -> None:
     assert not any("kill " in line for each in found.fixes for line in each.commands.values())
 
 
+def test_a_host_is_no_pod_where_nothing_speaks_of_pods() -> None:
+    line = "Oct  4 10:00:00 n9 kernel: Out of memory: Killed process 4171 (python3) total-vm:1kB, anon-rss:1kB"
+    assert "kubectl describe pod <pod>" in fix(line, "oom-killed").commands["shell"]
+    assert "kubectl describe pod n9" in fix(f"It runs in Kubernetes.\n{line}", "oom-killed").commands["shell"]
+
+
 def test_of_several_hosts_none_is_taken() -> None:
     both = "\n".join(REFUSED.format(host=host) for host in ("n4", "n5"))
     assert "ssh -o BatchMode=yes <the other host> true" in fix(both, "launcher-ssh-unreachable").commands["shell"]
