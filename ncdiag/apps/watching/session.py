@@ -29,6 +29,10 @@ from ncdiag.machine.inputs import inputs
 from ncdiag.machine.nvml_use import use
 from ncdiag.text import Growing, Item, Text, TextSource, Unreadable, read_source
 
+_SHELL = 128
+"""What shells and launchers add to the number of a signal."""
+_CORES = frozenset({4, 6, 7, 8, 11})
+"""SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: the signals that leave a core file (signal(7))."""
 ENDED, KILLED = "the job ended with {code}", "the job was ended by signal {number} ({name})"
 """The last line of `ncdiag run`; the catalogue has both as ``run-ended``."""
 _STOPPED = "ncdiag stopped the job after {seconds:.0f} s without output"
@@ -163,6 +167,7 @@ class Session:
             yield TextSource.of_bytes("ncdiag run", f"{end.text}; its process was {end.pid}\n".encode())
         if self._has_failed:
             yield from self._kernel.texts()
+        if end is not None and abs(end.code) % _SHELL in _CORES and end.code not in _CORES:
             yield from core_files()
         answer = dumps.ras(environment) if end is None else None
         if answer is not None:
