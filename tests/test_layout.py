@@ -238,3 +238,21 @@ def test_the_map_names_every_part() -> None:
     rows = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## The path")[0]
     named = {name.partition("/")[0] for name in re.findall(r"`([\w/]+)`", rows)}
     assert PARTS - {"__init__", "__main__"} <= named
+
+
+def test_patterns_are_compiled_when_they_are_used() -> None:
+    """At module level there is `lazy_regex`: to compile the patterns of all modules takes longer than a short answer.
+
+    The agent runs on hosts without the rest of the package.
+    """
+    eager = []
+    for path in MODULES:
+        statements = [] if "agent" in path.parts else ast.parse(path.read_text(encoding="utf-8")).body
+        for outer in statements:
+            inner = ast.walk(outer) if not isinstance(outer, ast.FunctionDef | ast.ClassDef) else ()
+            eager += [
+                f"{path.relative_to(PACKAGE)}:{node.lineno}"
+                for node in inner
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+            ]
+    assert eager == []

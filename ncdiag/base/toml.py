@@ -5,7 +5,6 @@ Only code that reads definitions imports it; diagnosing a log with compiled defi
 
 from __future__ import annotations
 
-import re
 import stat
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ncdiag.base.errors import DefinitionError
+from ncdiag.base.patterns import lazy_regex
 
 if sys.version_info >= (3, 11):
     from tomllib import TOMLDecodeError, loads
@@ -27,7 +27,7 @@ T = TypeVar("T")
 SIZE_LIMIT = 1 << 20
 """Maximum size of a definition file in bytes; the longest shipped file has about 1 % of it."""
 
-_PLACE = re.compile(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
+_PLACE = lazy_regex(r" ?\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 def text_of(path: Path) -> str:

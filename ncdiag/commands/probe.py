@@ -6,7 +6,6 @@ With ``--launch``: what a launch needs of its hosts.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ncdiag.base.errors import UsageError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.commands._options import Options, application, shared
 from ncdiag.commands._sweep import Carrier, CarrierOptions, Via, Yes, beginning
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 app = application()
 _LAST_PORT = 65535
-_RANGE = re.compile(r"(\d{1,5})-(\d{1,5})")
-_PLACE = re.compile(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
+_RANGE = lazy_regex(r"(\d{1,5})-(\d{1,5})")
+_PLACE = lazy_regex(r"\[?([A-Za-z0-9_][\w.:-]{0,252}?)\]?:(\d{1,5})")
 
 
 @app.command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ncdiag.base.errors import UsageError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.commands._options import application
 from ncdiag.commands._output import say, write
 
@@ -23,7 +23,7 @@ NEEDED = {"starlette": "starlette", "uvicorn": "uvicorn", "python_multipart": "p
 """The packages that the page needs (extra ``web``), by import name."""
 _MIB = 1 << 20
 _DAY = 86_400
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{8,200}")
+_TOKEN = lazy_regex(r"[A-Za-z0-9_-]{8,200}")
 
 
 @app.command(

@@ -6,10 +6,10 @@ with several hosts, a value counts as changed if no host had it before.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.checks.compared import book
 from ncdiag.comparing.readers import folded
 from ncdiag.comparing.values import JOB, Groups, Subject, Table
@@ -17,7 +17,7 @@ from ncdiag.comparing.weights import ORDER, Importance, importance
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.report.differences import Change
 
-_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,9})?(?:e[-+]?\d{1,2})?")
+_NUMBER = lazy_regex(r"-?\d{1,18}(?:\.\d{1,9})?(?:e[-+]?\d{1,2})?")
 _SHOWN = 3
 """Maximum number of earlier values that are named if there is no host to compare with."""
 

@@ -5,11 +5,11 @@ Each yields (name, value); the name is empty for the host as a whole. Unknown pr
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Address, Gid, Host, Port, Setting
 from ncdiag.facts.model.declared import is_closed
@@ -22,12 +22,12 @@ _NCCL, _PLUGINS = "/libnccl.so", ("/libnccl-net", "/libnccl-tuner", "/librccl-ne
 _VARIABLES = ("NCCL_", "RCCL_", "FI_", "OFI_", "UCX_", "UCC_", "TORCH_NCCL_")
 _OF_EACH_HOST = frozenset({"NCCL_HOSTID", "NCCL_DEBUG_FILE", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE"})
 """Variables whose value normally differs on each host."""
-_OPTIONS = re.compile(
+_OPTIONS = lazy_regex(
     r"(?:iommu|intel_iommu|amd_iommu|pci|pcie_\w+|\w*hugepages\w*|hugepagesz|transparent_hugepage|mitigations"
     r"|processor\.\w+|intel_idle\.\w+|numa_balancing|isolcpus|nohz_full|idle|cgroup_\w+|nvidia\S*|mem_encrypt)(?:=\S*)?"
 )
 """Kernel options that affect NCCL; the others name disks and consoles."""
-_BETWEEN = re.compile(r",(?![^\[]*\])")
+_BETWEEN = lazy_regex(r",(?![^\[]*\])")
 """A comma between names, not within the numbers of one."""
 _GIB = 1 << 30
 

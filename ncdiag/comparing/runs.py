@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.comparing.readers import distinct, folded
 from ncdiag.facts.model import BenchmarkRow, Interface
 from ncdiag.facts.view import View
@@ -21,10 +22,10 @@ from ncdiag.nccl import environment
 Found = Iterator[tuple[str, str]]
 _TEXT = 160
 """Maximum length of a line in characters."""
-_CHANGING = re.compile(r"0x[0-9a-f]+|\b\d{4,}\b|\[[^\]]*\]", re.IGNORECASE)
+_CHANGING = lazy_regex(r"0x[0-9a-f]+|\b\d{4,}\b|\[[^\]]*\]", re.IGNORECASE)
 """Parts of a line that differ in every run: addresses, process numbers, time stamps."""
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_NET = re.compile(r"/\d+(?=/|$)")
+_NET = lazy_regex(r"/\d+(?=/|$)")
 
 
 def _ranks(view: View) -> Found:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from ncdiag.base import toml
 from ncdiag.base.errors import OutputError
+from ncdiag.base.patterns import lazy_regex
 
 UNNUMBERED = "???"
 """The placeholder for the number."""
-CODE = re.compile(r"[A-Z]{2,6}(?:\d{3,4}|\?\?\?)\Z")
+CODE = lazy_regex(r"[A-Z]{2,6}(?:\d{3,4}|\?\?\?)\Z")
 """The form of a rule's code."""
-_LINE = re.compile(r"^(code\s*=\s*[\"'])([A-Z]{2,6})\?\?\?(?=[\"'])", re.MULTILINE)
+_LINE = lazy_regex(r"^(code\s*=\s*[\"'])([A-Z]{2,6})\?\?\?(?=[\"'])", re.MULTILINE)
 
 
 def code_of(code: str, name: str) -> str:

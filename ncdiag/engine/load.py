@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 
 from ncdiag.base import toml
 from ncdiag.base.errors import DefinitionError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine import examples
 from ncdiag.engine.areas import WORDS, layers_of, wording_of, words_of
 from ncdiag.engine.codes import CODE, code_of
@@ -24,7 +24,7 @@ from ncdiag.nccl.defects.table import PACK
 
 FILES_LIMIT = 5000
 """Maximum number of files in a pack; ncdiag ships about a thousand rules."""
-_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
+_NAME = lazy_regex(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
 _TABLES: dict[str, type[msgspec.Struct]] = {
     "": Rule, "applies": Applies, "fix": Fix, "fix.applies": Applies, "asks": Ask, "titles": Case,
     "suspect": Suspect, "sign": Sign,

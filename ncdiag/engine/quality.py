@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar, get_args
 
 import msgspec
 
 from ncdiag.base.errors import suggestion
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.evaluate import judge, trace
 from ncdiag.engine.fallback import cited
@@ -18,7 +18,7 @@ from ncdiag.facts.model import Job, What
 from ncdiag.facts.view import View
 
 T = TypeVar("T")
-_BRACES = re.compile(r"\{\{|\{\w+\.\w+\}")
+_BRACES = lazy_regex(r"\{\{|\{\w+\.\w+\}")
 _COMPLAINT = {
     True: f"has no `complaint`: state what goes wrong with this symptom, one of {', '.join(get_args(What))}",
     False: "has a `complaint`, which only a symptom with severity warning or error may have",

@@ -11,8 +11,9 @@ from typing import Any, Literal, NoReturn
 import msgspec
 
 from ncdiag.base.errors import DefinitionError, suggestion
+from ncdiag.base.patterns import lazy_regex
 
-_STEP = re.compile(r"\.(\w+)|\[")
+_STEP = lazy_regex(r"\.(\w+)|\[")
 
 
 def refuse(  # noqa: PLR0913  (what is wrong, where, and what helps)

@@ -23,6 +23,7 @@ import msgspec
 
 from ncdiag.base import toml
 from ncdiag.base.errors import DefinitionError, suggestion
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.refusals import line_of, listed, refuse_key, refuse_value
 from ncdiag.engine.schema import Rule
@@ -31,7 +32,7 @@ from ncdiag.engine.tree import Slot, Template
 
 TEXT = "text"
 """The table of a private rule that holds its translations, by language code."""
-_BREAK = re.compile(r"\s*\n\s*")
+_BREAK = lazy_regex(r"\s*\n\s*")
 
 
 class Own(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

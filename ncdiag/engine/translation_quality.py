@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.translation import Translation, pairs, stamp, unwrapped
 
-_HOLE = re.compile(r"\{([^{}]*)\}")
-_GLUED = re.compile(r"(?<=\w)\{([^{}]*)\}")
-_TOKEN = re.compile(r"[A-Za-z0-9_./*<>=:@%+~-]*[A-Za-z0-9_*>]")
-_NAME = re.compile(r"[a-z]*[A-Z]{3,}s?|.*[0-9_].*|--?[a-z].*|.*[a-z]/[a-z].*|/.*|[a-z]+\.(?:conf|so|sh|py|service)")
+_HOLE = lazy_regex(r"\{([^{}]*)\}")
+_GLUED = lazy_regex(r"(?<=\w)\{([^{}]*)\}")
+_TOKEN = lazy_regex(r"[A-Za-z0-9_./*<>=:@%+~-]*[A-Za-z0-9_*>]")
+_NAME = lazy_regex(r"[a-z]*[A-Z]{3,}s?|.*[0-9_].*|--?[a-z].*|.*[a-z]/[a-z].*|/.*|[a-z]+\.(?:conf|so|sh|py|service)")
 """A word that is the same in every language: a variable, an option, a path, a number, an abbreviation."""
 _ALSO = {"NIC": "网卡", "NICs": "网卡", "and/or": "", "and/or.": "", "read/write": "", "on/off": ""}
 """Words of that form that are translated; empty: the translation may leave it out."""
 _WIDE = r"[\u3400-\u9fff\uf900-\ufaff]"
-_IS_WIDE = re.compile(_WIDE)
-_HALF = re.compile(rf"{_WIDE} ?[,;:?!()]|[,;!?()] ?{_WIDE}")
-_TIGHT = re.compile(rf"{_WIDE}[A-Za-z0-9{{]|[A-Za-z0-9}}]{_WIDE}")
-_LOOSE = re.compile(rf"{_WIDE} {_WIDE}| [，。；：？！、）]|[，。；：？！、（] ")
-_PLURAL = re.compile(r"([A-Z]{2,})s\Z")
+_IS_WIDE = lazy_regex(_WIDE)
+_HALF = lazy_regex(rf"{_WIDE} ?[,;:?!()]|[,;!?()] ?{_WIDE}")
+_TIGHT = lazy_regex(rf"{_WIDE}[A-Za-z0-9{{]|[A-Za-z0-9}}]{_WIDE}")
+_LOOSE = lazy_regex(rf"{_WIDE} {_WIDE}| [，。；：？！、）]|[，。；：？！、（] ")
+_PLURAL = lazy_regex(r"([A-Z]{2,})s\Z")
 
 
 def problems(rule: Rule, translation: Translation) -> Iterator[str]:

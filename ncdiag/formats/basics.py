@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-_ELISION = re.compile(r"\s*[\[<(*]?\s*(?:\.\.\.+|…|snip|cut|truncated|omitted)[\s.…]*[\])>*]?\s*$", re.IGNORECASE)
+from ncdiag.base.patterns import lazy_regex
+
+_ELISION = lazy_regex(r"\s*[\[<(*]?\s*(?:\.\.\.+|…|snip|cut|truncated|omitted)[\s.…]*[\])>*]?\s*$", re.IGNORECASE)
 _DIGITS = 18
 _PAGERS = frozenset({"tee", "cat", "less", "more", "column"})
 _SEPARATORS = frozenset({";", "&&", "||", "&"})

@@ -11,12 +11,13 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.programs import compile_once
 
 __all__ = ["ByShape", "ByWord", "blind"]
 
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
-_DIGIT = re.compile(
+_DIGIT = lazy_regex(
     r"(?P<kept>\{[\d,]+\}|\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\.|0-9)|(?P<class>\d-\d)|\d", re.IGNORECASE | re.DOTALL
 )
 _REMEMBERED, _WORDS, _LONGEST = 1 << 13, 1 << 15, 2000

@@ -10,16 +10,17 @@ import bisect
 import json
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.yaml import DEPTH, Node
 
-_PLAIN = re.compile(r"[^\s,\[\]{}\"'#=]+")
-_STRINGS = {'"': re.compile(r'"(?:[^"\\\n]|\\.)*"'), "'": re.compile(r"'[^'\n]*'")}
-_LONG = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\']|\'(?!\'\'))*\'\'\'', re.DOTALL)
-_KEY = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[\w-]+")
-_JSON_BLANK = re.compile(r"(?:\s|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))+")
-_TOML_BLANK = re.compile(r"(?:\s|#[^\n]*)+")
-_INDENT = re.compile(r"[ \t]+")
-_HEADER = re.compile(r"\[{1,2}[ \t]*")
+_PLAIN = lazy_regex(r"[^\s,\[\]{}\"'#=]+")
+_STRINGS = {'"': lazy_regex(r'"(?:[^"\\\n]|\\.)*"'), "'": lazy_regex(r"'[^'\n]*'")}
+_LONG = lazy_regex(r'"""(?:[^"\\]|\\.|"(?!""))*"""|\'\'\'(?:[^\']|\'(?!\'\'))*\'\'\'', re.DOTALL)
+_KEY = lazy_regex(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[\w-]+")
+_JSON_BLANK = lazy_regex(r"(?:\s|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z))+")
+_TOML_BLANK = lazy_regex(r"(?:\s|#[^\n]*)+")
+_INDENT = lazy_regex(r"[ \t]+")
+_HEADER = lazy_regex(r"\[{1,2}[ \t]*")
 _UNCLOSED = 20
 """Maximum number of unclosed multi-line strings; each requires a search to the end of the text."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from ncdiag.base.patterns import lazy_regex
 
 LABELS = r"[^{}\n]{1,1500}"
 """What is between the braces."""
-_LABEL = re.compile(r'(?P<name>\w{1,60})="(?P<value>[^"]{0,200})"')
+_LABEL = lazy_regex(r'(?P<name>\w{1,60})="(?P<value>[^"]{0,200})"')
 
 
 def labels(text: str) -> dict[str, str]:

@@ -8,9 +8,11 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+
 SIZE_LIMIT = 4 << 20
 """Maximum number of characters; a rank table of 10,000 devices has about a million."""
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.{0,2000}?\*/|[()\[\]{}]|[^"/()\[\]{}]+|.', re.DOTALL)
+_TOKEN = lazy_regex(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.{0,2000}?\*/|[()\[\]{}]|[^"/()\[\]{}]+|.', re.DOTALL)
 _DEPTH = 100
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 

@@ -13,6 +13,7 @@ from functools import cache
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.formats import basics
 
@@ -21,16 +22,16 @@ LESS = r"(?:<|&lt;)"
 QUOTE = r"""(?:\\?["']|&quot;|&#3[49];|[\u201c\u201d])"""
 """The start of an attribute's value."""
 
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     r"<!--.*?(?:-->|\Z)|<(?P<close>/?)(?P<name>[A-Za-z_][\w.-]{0,60})(?P<attributes>[^<>]*)>", re.DOTALL
 )
-_ATTRIBUTE = re.compile(r"""([A-Za-z_][\w.-]{0,60})\s{0,40}=\s{0,40}(?:"([^"<>]{0,400})"|'([^'<>]{0,400})')""")
+_ATTRIBUTE = lazy_regex(r"""([A-Za-z_][\w.-]{0,60})\s{0,40}=\s{0,40}(?:"([^"<>]{0,400})"|'([^'<>]{0,400})')""")
 _ESCAPES = {
     "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#34;": '"', "&#39;": "'", "&apos;": "'", "&amp;": "&",
     '\\"': '"', "\u201c": '"', "\u201d": '"',
 }  # fmt: skip
-_ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)))
-_INSIDE = re.compile(rf"\s*(?:$|{LESS}|[A-Za-z_][\w.-]{{0,60}}={QUOTE})")
+_ESCAPED = lazy_regex("|".join(map(re.escape, _ESCAPES)))
+_INSIDE = lazy_regex(rf"\s*(?:$|{LESS}|[A-Za-z_][\w.-]{{0,60}}={QUOTE})")
 _COMMENT_LINES = 40
 
 

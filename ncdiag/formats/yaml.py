@@ -12,21 +12,23 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
+
 DEPTH = 60
 LINES = 20_000
 
-_KEY = re.compile(
+_KEY = lazy_regex(
     r"""(?P<key>"[^"]{0,300}"|'[^']{0,300}'|[^\s:#\[\]{},&*!|>'"%@`-][^:#]{0,300}?|-[^\s:#][^:#]{0,300}?)\s*:(?:\s+|$)"""
 )
-_BLOCK = re.compile(r"[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
-_COMMENT = re.compile(r"(?:^|\s)#.*$")
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+|$))+")
+_BLOCK = lazy_regex(r"[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
+_COMMENT = lazy_regex(r"(?:^|\s)#.*$")
+_PROPERTIES = lazy_regex(r"(?:[&!]\S*(?:\s+|$))+")
 """An anchor or a tag before a value."""
 _CLOSED = {
-    '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL),
-    "'": re.compile(r"'(?:[^']|'')*'(?!')", re.DOTALL),
+    '"': lazy_regex(r'"(?:[^"\\]|\\.)*"', re.DOTALL),
+    "'": lazy_regex(r"'(?:[^']|'')*'(?!')", re.DOTALL),
 }
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
+_QUOTED = lazy_regex(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'")
 _CONTINUED = 2000
 """Maximum number of lines of one scalar."""
 

@@ -14,26 +14,27 @@ import msgspec
 
 from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError
+from ncdiag.base.patterns import lazy_regex
 
 FOLDER = Path(__file__).parent
 LIMIT = 1000
 """Characters of a text in which phrases are looked for: what is longer was written by no program."""
 _FITS: dict[str, re.Pattern[str]] = {
-    "n": re.compile(r"\d+"),
-    "with_this": re.compile(r"with this, .+"),
-    "total": re.compile(r"\d+"),
-    "version": re.compile(r"\d[\w.+-]*"),
-    "low": re.compile(r"(?:[A-Z]+ )?\d[\w.+-]*"),
-    "share": re.compile(r"[\d.]+%"),
-    "numbers": re.compile(r"[\d,-]+"),
-    "device": re.compile(r"[^\s;]*\d[^\s;]*"),
-    "setting": re.compile(r"[A-Z]\w*=.*", re.DOTALL),
-    "variable": re.compile(r"[A-Z]\w*"),
-    "reader": re.compile(r"NCCL|Horovod|HCCL|The program"),
-    "path": re.compile(r"[A-Z][A-Z\d]+"),
-    "ip": re.compile(r"[\da-f]*[.:][\da-f.:]+"),
-    **dict.fromkeys(("rate", "usual"), re.compile(r"\d[\d.e+]*")),
-    **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), re.compile(r"[^\s;]+")),
+    "n": lazy_regex(r"\d+"),
+    "with_this": lazy_regex(r"with this, .+"),
+    "total": lazy_regex(r"\d+"),
+    "version": lazy_regex(r"\d[\w.+-]*"),
+    "low": lazy_regex(r"(?:[A-Z]+ )?\d[\w.+-]*"),
+    "share": lazy_regex(r"[\d.]+%"),
+    "numbers": lazy_regex(r"[\d,-]+"),
+    "device": lazy_regex(r"[^\s;]*\d[^\s;]*"),
+    "setting": lazy_regex(r"[A-Z]\w*=.*", re.DOTALL),
+    "variable": lazy_regex(r"[A-Z]\w*"),
+    "reader": lazy_regex(r"NCCL|Horovod|HCCL|The program"),
+    "path": lazy_regex(r"[A-Z][A-Z\d]+"),
+    "ip": lazy_regex(r"[\da-f]*[.:][\da-f.:]+"),
+    **dict.fromkeys(("rate", "usual"), lazy_regex(r"\d[\d.e+]*")),
+    **dict.fromkeys(("name", "host", "hosts", "rank", "ranks"), lazy_regex(r"[^\s;]+")),
 }
 """What may be in a hole of that name, such as a number, a share or a proof's beginning; anything in others."""
 SENTENCES = "report.toml"
@@ -44,18 +45,18 @@ _DEPTH = 4
 """Phrases within phrases."""
 _RUN = 8
 """Sentences that may be known together."""
-_HOLE = re.compile(r"\{(\w*)\}")
+_HOLE = lazy_regex(r"\{(\w*)\}")
 _WIDE = r"[\u3400-\u9fff]"
 _MARK = r"[\u3001\u3002\uff01-\uff1f\u201c\u201d]"
-_TIGHT = re.compile(rf"(?<={_WIDE})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?={_WIDE})")
-_LOOSE = re.compile(rf"(?<={_WIDE}) (?={_WIDE})| (?=[\uff01-\uff1f])|(?<={_MARK}) ")
+_TIGHT = lazy_regex(rf"(?<={_WIDE})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?={_WIDE})")
+_LOOSE = lazy_regex(rf"(?<={_WIDE}) (?={_WIDE})| (?=[\uff01-\uff1f])|(?<={_MARK}) ")
 _GLUE = (", ", " and ", " or ")
 """What joins phrases."""
-_NAMES = re.compile(r"[^\s]*[A-Z\d_/.][^\s]*(?: [^\s]*[A-Z\d_/.][^\s]*)*")
+_NAMES = lazy_regex(r"[^\s]*[A-Z\d_/.][^\s]*(?: [^\s]*[A-Z\d_/.][^\s]*)*")
 """Names and numbers, which are said as they are: no word in small letters alone."""
-_ENDED = re.compile(r"(?<=[\w)`'\"][.?]) (?=[A-Z`\d]|--)|(?<=[a-z]{4}\.) (?=[a-z])")
+_ENDED = lazy_regex(r"(?<=[\w)`'\"][.?]) (?=[A-Z`\d]|--)|(?<=[a-z]{4}\.) (?=[a-z])")
 """Between two sentences; one may begin with the name of a program."""
-_LABEL = re.compile(r"[A-Z][A-Za-z]+(?<!Error)")
+_LABEL = lazy_regex(r"[A-Z][A-Za-z]+(?<!Error)")
 """An operation or a state in front of what is told of it."""
 
 

@@ -7,9 +7,10 @@ import itertools
 import re
 from collections.abc import Iterable
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.machine.command import collectors
 
-_BRACES = re.compile(r"\{([^{}]*)\}")
+_BRACES = lazy_regex(r"\{([^{}]*)\}")
 _VARIABLES = {"@process": r"(?:self|\d+)/", "@group": "(?:[^/]+/)*"}  # the values are in `ncdiag.agent.look.variables`
 
 

@@ -26,6 +26,7 @@ from ncdiag.agent.ask import kept
 from ncdiag.agent.hide import file_without_secrets, hide_secrets
 from ncdiag.agent.look import natural
 from ncdiag.base.errors import InputError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.machine.command import CommandResult, clean_lines, table
 from ncdiag.machine.recording import Recorded
 from ncdiag.text import BROKEN, Member, reason_of
@@ -36,11 +37,11 @@ FORMAT = 1
 SIZE_LIMIT = 64 << 20
 """Maximum size of a text in bytes."""
 
-_MARK = re.compile(r"# ncdiag (?P<what>\w+)(?: (?P<rest>.*))?$")
-_FILE = re.compile(r"==> (?P<path>/\S+) <==$")
-_COMMAND = re.compile(r"\$ (?P<line>\S.*)$")
-_INTERFACE = re.compile(r"\d{1,9}: (?P<name>[^\s:@]{1,64})[:@]")
-_ADDRESS = re.compile(
+_MARK = lazy_regex(r"# ncdiag (?P<what>\w+)(?: (?P<rest>.*))?$")
+_FILE = lazy_regex(r"==> (?P<path>/\S+) <==$")
+_COMMAND = lazy_regex(r"\$ (?P<line>\S.*)$")
+_INTERFACE = lazy_regex(r"\d{1,9}: (?P<name>[^\s:@]{1,64})[:@]")
+_ADDRESS = lazy_regex(
     r"\s{4}(?P<family>inet6?) (?P<ip>[0-9a-f.:]{2,45})(?: peer (?P<peer>[0-9a-f.:]{2,45}))?/(?P<len>\d{1,3})"
 )
 _KILLED, _ABSENT = ("124", "137"), "127"

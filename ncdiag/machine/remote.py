@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ncdiag.agent import hide, libraries
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.version import __version__
 from ncdiag.machine import printed, sysfs
 from ncdiag.machine.bundle import FORMAT
@@ -32,9 +33,9 @@ Made by `ncdiag collect --python` (ncdiag {__version__}); Python 3.6 or newer, n
     python3 THIS_FILE -o NODE.tar.gz
 """
 '''
-_PLACE = re.compile(r"@(?P<name>[A-Z]+)@")
-_OWN_IMPORT = re.compile(r"^from ncdiag\.agent\..*\n", re.MULTILINE)
-_DOCSTRING = re.compile(r'\A"""(?P<text>.*?)"""\n', re.DOTALL)
+_PLACE = lazy_regex(r"@(?P<name>[A-Z]+)@")
+_OWN_IMPORT = lazy_regex(r"^from ncdiag\.agent\..*\n", re.MULTILINE)
+_DOCSTRING = lazy_regex(r'\A"""(?P<text>.*?)"""\n', re.DOTALL)
 
 
 def table() -> dict[str, Any]:

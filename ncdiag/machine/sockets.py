@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import json
-import re
 import socket
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 from ncdiag.machine import sysfs_net
 from ncdiag.machine.command import run_command
@@ -24,8 +24,8 @@ from ncdiag.machine.tree import Tree
 Addresses = Mapping[str, Sequence[Mapping[str, Any]]]
 """For each interface name its addresses, each with the fields of `ncdiag.facts.model.Address`."""
 
-_LEAF = re.compile(r"\s+(?:\+--|\|--) (?P<ip>[\d.]+)(?:/\d+ .*)?$")
-_LOCAL = re.compile(r"\s+/32 host LOCAL$")
+_LEAF = lazy_regex(r"\s+(?:\+--|\|--) (?P<ip>[\d.]+)(?:/\d+ .*)?$")
+_LOCAL = lazy_regex(r"\s+/32 host LOCAL$")
 _NARROWNESS = {"40": 1, "20": 2, "10": 3}
 """Rank of the scopes of /proc/net/if_inet6 that are narrower than global: site, link, host (include/net/ipv6.h)."""
 

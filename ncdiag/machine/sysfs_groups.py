@@ -6,16 +6,16 @@ cgroup-v1/pids.rst; numbers of the first namespaces from include/linux/proc_ns.h
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.tree import Tree
 
 _GROUPS = "sys/fs/cgroup"
 _UNLIMITED = 1 << 62  # version 1 writes the largest page count for 'no limit'
 _DEPTH = 32
-_NAMESPACE = re.compile(r"[a-z_]{1,20}:\[(\d{1,12})\]")
+_NAMESPACE = lazy_regex(r"[a-z_]{1,20}:\[(\d{1,12})\]")
 _FIRST = {
     "ipc": 0xEFFFFFFF, "uts": 0xEFFFFFFE, "user": 0xEFFFFFFD, "pid": 0xEFFFFFFC, "cgroup": 0xEFFFFFFB,
     "time": 0xEFFFFFFA,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ncdiag.agent.ask import sizes
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 from ncdiag.formats.clouds import AMAZON, CLOUDS
 from ncdiag.formats.shell import hide_secrets
@@ -19,11 +20,11 @@ _LIMITS = {
     "Max locked memory": "memlock", "Max open files": "nofile", "Max stack size": "stack", "Max processes": "nproc",
 }  # fmt: skip
 _PEER_CLIENTS = ("nv_mem", "nv_mem_nc")  # files that NCCL itself looks for: v2.30.7, src/transport/net_ib/gdr.cc
-_DRIVER = re.compile(r"(?:Kernel Module|Open Kernel Module for \S+)\s+(\d+\.\d+(?:\.\d+)?)")
+_DRIVER = lazy_regex(r"(?:Kernel Module|Open Kernel Module for \S+)\s+(\d+\.\d+(?:\.\d+)?)")
 _CONTAINER_FILES = (".dockerenv", "run/.containerenv", ".singularity.d", "run/systemd/container")
-_CONTAINER_GROUPS = re.compile(r"docker|kubepods|containerd|crio|libpod|/lxc[./]|garden|nspawn", re.IGNORECASE)
+_CONTAINER_GROUPS = lazy_regex(r"docker|kubepods|containerd|crio|libpod|/lxc[./]|garden|nspawn", re.IGNORECASE)
 _SHM = "/dev/shm"  # noqa: S108  (it is the subject, no temporary file)
-_SIZE = re.compile(r"\bsize=(\d{1,15})([kmg]?)\b")
+_SIZE = lazy_regex(r"\bsize=(\d{1,15})([kmg]?)\b")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 _INITS = ("systemd", "init", "openrc-init", "runit")
 _TRANSLATED = ("DMA", "DMA-FQ")  # Documentation/ABI/testing/sysfs-kernel-iommu_groups

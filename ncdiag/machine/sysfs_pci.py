@@ -6,11 +6,11 @@ users it is unknown (PCI Express Base Specification, ACS extended capability; na
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterator
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import bus_id
 from ncdiag.machine.tree import Tree
@@ -25,7 +25,7 @@ _NAMES = {  # the first four digits of a class, with lspci's words for them
     "0300": "VGA compatible controller", "0302": "3D controller", "0380": "Display controller", _BRIDGE: "PCI bridge",
     "0680": "Bridge", "1200": "Processing accelerators",
 }  # fmt: skip
-_SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,4})?) GT/s")
+_SPEED = lazy_regex(r"(\d{1,4}(?:\.\d{1,4})?) GT/s")
 _GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6, 128.0: 7}
 _UNKNOWN_WIDTH = 255  # the kernel's PCIE_LNK_WIDTH_UNKNOWN
 

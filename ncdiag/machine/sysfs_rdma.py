@@ -6,10 +6,10 @@ or whose interface belongs to another network namespace, fails with EINVAL; then
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 from ncdiag.facts.scalars import bus_id
 from ncdiag.formats import rdma as formats_rdma
@@ -17,7 +17,7 @@ from ncdiag.machine.tree import Tree
 
 DEVICES = "sys/class/infiniband"
 
-_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
+_RATE = lazy_regex(r"(\d{1,9}(?:\.\d{1,9})?) Gb/sec")
 _PKEYS = 16  # number of table entries that are read; adapters have 128, and the used ones come first
 
 

@@ -7,9 +7,9 @@ the kernel's own module does not have (older kernels: ``5.0-0``).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.tree import Tree
 
@@ -17,9 +17,9 @@ _LIBRARIES = (
     "usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "usr/lib64", "lib64", "lib/x86_64-linux-gnu",
     "lib/aarch64-linux-gnu",
 )  # fmt: skip
-_VERBS = re.compile(r"libibverbs\.so\.1\.\d{1,4}\.(\d{1,4}\.\d{1,4})$")
-_PROVIDER = re.compile(r"lib([\w-]{1,40})-rdmav\d{1,3}\.so$")
-_OFED = re.compile(r"\d{1,4}\.\d{1,3}-\d[\w.-]{0,30}$")
+_VERBS = lazy_regex(r"libibverbs\.so\.1\.\d{1,4}\.(\d{1,4}\.\d{1,4})$")
+_PROVIDER = lazy_regex(r"lib([\w-]{1,40})-rdmav\d{1,3}\.so$")
+_OFED = lazy_regex(r"\d{1,4}\.\d{1,3}-\d[\w.-]{0,30}$")
 _KERNELS_OWN = "5.0-0"
 _MLX5 = "sys/module/mlx5_core/version"
 _CHANNELS = "dev/nvidia-caps-imex-channels"

@@ -7,13 +7,13 @@ only some files of /proc and /sys: a missing folder says nothing about the machi
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ncdiag.agent.ask import CONF_FILES
 from ncdiag.agent.hide import file_without_secrets
 from ncdiag.agent.look import READ_LIMIT, natural
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.machine import outputs, patterns
 from ncdiag.machine.recording import Recorded
 from ncdiag.text import BROKEN, Member, machines, reason_of
@@ -21,7 +21,7 @@ from ncdiag.text import BROKEN, Member, machines, reason_of
 SIZE_LIMIT = 256 << 20
 """Maximum number of bytes kept of one machine."""
 
-_TOP = re.compile(
+_TOP = lazy_regex(
     r"(?:\./)?(?:(?!(?:sys|proc|etc|dev|run|usr|root|home|commands|sos_commands)/)[^/]{1,255}/)?(?P<path>.+)"
 )
 _NAMES = ("etc/hostname", "proc/sys/kernel/hostname")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import selectors
 import signal
 import subprocess
@@ -22,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from ncdiag.agent import libraries
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version
 
 TIMEOUT = 20.0
@@ -43,9 +43,9 @@ if hasattr(library, "ncclParamDumpAll"):
     library.ncclParamDumpAll()
     ctypes.CDLL(None).fflush(None)
 """
-_VERSION = re.compile(r"ncdiag-version (\d+)")
-_RESULT = re.compile(r"ncdiag-result (\d+)")
-_BOOTSTRAP = re.compile(r"Bootstrap ?: Using (?:\[0\])?([^:\s]+):([0-9A-Fa-f:.]+(?:%[^<\s]+)?)<\d+>")
+_VERSION = lazy_regex(r"ncdiag-version (\d+)")
+_RESULT = lazy_regex(r"ncdiag-result (\d+)")
+_BOOTSTRAP = lazy_regex(r"Bootstrap ?: Using (?:\[0\])?([^:\s]+):([0-9A-Fa-f:.]+(?:%[^<\s]+)?)<\d+>")
 
 
 class LibraryAnswer(msgspec.Struct, frozen=True):

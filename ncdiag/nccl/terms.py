@@ -11,9 +11,10 @@ from typing import Literal
 import msgspec
 
 from ncdiag.base import toml
+from ncdiag.base.patterns import lazy_regex
 
 TABLE = Path(__file__).with_name("terms.toml")
-_LEVEL = re.compile(r"(?i)NV\d{1,2}")
+_LEVEL = lazy_regex(r"(?i)NV\d{1,2}")
 
 Kind = Literal["path type", "topology level", "term"]
 _KINDS: Mapping[str, Kind] = {"path_type": "path type", "level": "topology level", "term": "term"}

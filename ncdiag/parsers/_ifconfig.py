@@ -10,30 +10,31 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.basics import number
 from ncdiag.parsers._interface import Draft, prefix_length
 
 ANCHOR = r"[\w.@:-]{1,64}: flags=\w+<[\w,]*>\s|[\w.@:-]{1,64}\s+Link encap:\S|Kernel Interface table\s*$|Iface\s+MTU\s"
-TABLE_HEADER = re.compile(r"\s*(?:Kernel Interface table\s*$|Iface\s+MTU\s)")
-TABLE_ROW = re.compile(
+TABLE_HEADER = lazy_regex(r"\s*(?:Kernel Interface table\s*$|Iface\s+MTU\s)")
+TABLE_ROW = lazy_regex(
     r"\s*(?P<name>[\w.@:-]{1,64})\s+(?P<mtu>\d{2,6})(?:\s+\d{1,20}){8,9}\s+(?P<flags>[A-Za-z]{1,12})\s*$"
 )
 """Letters as in lib/interface.c (``ife_print_short``): U up, R running, L loopback, m master, P point to point."""
-HEADER = re.compile(r"\s*(?P<name>[\w.@:-]{1,64}): flags=\w+<(?P<flags>[\w,]{0,300})>(?P<rest>.*)$")
-OLD_HEADER = re.compile(r"\s*(?P<name>[\w.@:-]{1,64})\s+Link encap:(?P<rest>\S.*)$")
-BODY = re.compile(
+HEADER = lazy_regex(r"\s*(?P<name>[\w.@:-]{1,64}): flags=\w+<(?P<flags>[\w,]{0,300})>(?P<rest>.*)$")
+OLD_HEADER = lazy_regex(r"\s*(?P<name>[\w.@:-]{1,64})\s+Link encap:(?P<rest>\S.*)$")
+BODY = lazy_regex(
     r"\s*(?:inet6? |inet6-Adresse|Direc\. inet|Direcci\u00f3n inet6|adr inet6|indirizzo inet|ether |loop "
     r"|infiniband |tunnel |ppp |unspec |sit |slip |RX |TX |device |collisions:|Interrupt:"
     r"|Memory:|options=|nd6 options=|media: |status: |groups: |UP |BROADCAST |POINTOPOINT |NOARP |LOOPBACK |MULTICAST "
     r"|Infiniband hardware address can be incorrect|UNSPEC |txqueuelen)"
 )
-_OLD_FLAGS = re.compile(r"\s*(?P<flags>(?:[A-Z0-9\u00c1-\u00da]+ ){1,20}) ?MTU:(?P<mtu>\d{1,9})")
-_OLD_INET = re.compile(
+_OLD_FLAGS = lazy_regex(r"\s*(?P<flags>(?:[A-Z0-9\u00c1-\u00da]+ ){1,20}) ?MTU:(?P<mtu>\d{1,9})")
+_OLD_INET = lazy_regex(
     r"\s*(?:inet (?:addr|adr|Adresse)|Direc\. inet|indirizzo inet):\s?(?P<ip>[\w.]{1,40})"
     r"(?:\s+P-t-P:(?P<peer>[\w.]{1,40}))?(?:\s+(?:Bcast|Difus\.):[\w.]{0,40})?"
     r"(?:\s+(?:Mask|Masque|Maske|M\u00e1sc|Maschera):(?P<mask>[\d.]{1,40}))?"
 )
-_OLD_INET6 = re.compile(
+_OLD_INET6 = lazy_regex(
     r"\s*(?:inet6[- ](?:addr|Adresse)|adr inet6|Direcci\u00f3n inet6|indirizzo inet6):\s*"
     r"(?P<ip>[0-9a-fA-F:.x]+)/(?P<length>\d{1,3})"
 )

@@ -6,7 +6,6 @@ words of the program, without a quotation mark.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
@@ -16,7 +15,7 @@ from ncdiag.parsers._events import find
 
 _LONGEST, _LINES, _PLACES = 600, 60, 40
 """Maximum number of characters of a line, of lines, and of words of a line that are checked."""
-_WORD = re.compile(r"(?<!\S)\S|(?<=[\"'`\u201c\u300c{<])\S")
+_WORD = lazy_regex(r"(?<!\S)\S|(?<=[\"'`\u201c\u300c{<])\S")
 """The beginning of a word, also after a mark that opens a quotation."""
 _NAMED = lazy_regex(r"[^\W\d_]{2,}[^\w:]{1,3}[^\W\d_]|[\u3400-\u9fff]{2}|\\[a-z]+\{")
 """Two words of a person in a row, or a command of LaTeX."""

@@ -8,9 +8,9 @@ comes before the cut is read.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.formats import decoded
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
@@ -18,14 +18,14 @@ from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
 _OF_RDMA = r"\"ifname\":\s*\"[^\"]{1,64}\",\s*\"(?:port|node_type)\""
 ANCHOR = rf"\[\s*\{{\s*\"ifindex\":\s*\d+,(?!\s*{_OF_RDMA})|\[\s*\{{\s*\"ifindex\":\s*$"
 ANCHOR += r"|\[ \{\s*$|\"ifindex\":\s*\d+,\s*$"
-_RDMA = re.compile(_OF_RDMA)
-_START = re.compile(r"\s*(?:\[\s*(?:\{|$)|\"ifindex\")")
-_JSON_LINE = re.compile(
+_RDMA = lazy_regex(_OF_RDMA)
+_START = lazy_regex(r"\s*(?:\[\s*(?:\{|$)|\"ifindex\")")
+_JSON_LINE = lazy_regex(
     r"\s*(?:[{}\]][\s,\[\]{}]*$|\[\s*(?:[\"{\]]|$)|\"[^\"]*\"\s*(?:[:,]|$)"
     r"|(?:-?[\d.]+|true|false|null),?\s*$)"
 )
-_LAST = re.compile(r"(?:\]|\s{0,4}\} ?\])\s*$")
-_BETWEEN = re.compile(r"[\s,]*")
+_LAST = lazy_regex(r"(?:\]|\s{0,4}\} ?\])\s*$")
+_BETWEEN = lazy_regex(r"[\s,]*")
 _TEXT_LIMIT = 8 << 20
 
 

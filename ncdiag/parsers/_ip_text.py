@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.basics import number
 from ncdiag.parsers._interface import HARDWARE_BUSES, KINDS, LINK_TYPES, Draft
 
 _NAME = r"(?P<name>[^\s:@<]{1,64})(?:@(?P<parent>[^\s:@<]{1,64}))?"
-HEADER = re.compile(rf"\s*(?P<index>\d{{1,9}}): {_NAME}: <(?P<flags>[\w,-]{{0,300}})>(?P<rest>.*)$")
-ONE_LINE = re.compile(rf"\s*(?P<index>\d{{1,9}}): {_NAME}\s+(?P<rest>inet6? [0-9a-fA-F.:xX*]+.*)$")
+HEADER = lazy_regex(rf"\s*(?P<index>\d{{1,9}}): {_NAME}: <(?P<flags>[\w,-]{{0,300}})>(?P<rest>.*)$")
+ONE_LINE = lazy_regex(rf"\s*(?P<index>\d{{1,9}}): {_NAME}\s+(?P<rest>inet6? [0-9a-fA-F.:xX*]+.*)$")
 _STATE = "UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|NOTPRESENT|TESTING"
-BRIEF = re.compile(rf"\s*{_NAME}\s+(?P<state>{_STATE})(?:\s(?P<rest>.*))?$")
-_BRIEF_TAIL = re.compile(r"\s*(?P<mac>[0-9a-f]{2}(?::[0-9a-f]{2}){5,19}) <(?P<flags>[\w,-]{0,300})>\s*$")
-LABELLED = re.compile(
+BRIEF = lazy_regex(rf"\s*{_NAME}\s+(?P<state>{_STATE})(?:\s(?P<rest>.*))?$")
+_BRIEF_TAIL = lazy_regex(r"\s*(?P<mac>[0-9a-f]{2}(?::[0-9a-f]{2}){5,19}) <(?P<flags>[\w,-]{0,300})>\s*$")
+LABELLED = lazy_regex(
     r"\s+inet \S{7,40} .{0,120}\bscope \w{1,16}(?: \w{1,16}){0,4} (?P<name>[A-Za-z][\w.@-]{0,31}?)(?::\w{1,16})?\s*$"
 )
 """An IPv4 address by itself (``ip a | grep inet``): its label at the end is the name of the interface."""
-BODY = re.compile(r"\s*\**(?:link/\S|inet6? |valid_lft |altname |RX[: ]|TX[: ]|vf \d|promiscuity |alias )")
-NOISE = re.compile(r"\s*(?:Message truncated|Dump was interrupted)")
+BODY = lazy_regex(r"\s*\**(?:link/\S|inet6? |valid_lft |altname |RX[: ]|TX[: ]|vf \d|promiscuity |alias )")
+NOISE = lazy_regex(r"\s*(?:Message truncated|Dump was interrupted)")
 _UP = {"UP": True, "UNKNOWN": True, "DORMANT": True, "LOWERLAYERDOWN": True}
 _CARRIER = {"UP": True, "DOWN": False, "LOWERLAYERDOWN": False, "NOTPRESENT": False}
 

@@ -6,15 +6,15 @@ resource annotations and sidecar injection, Linkerd proxy configuration (linkerd
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.yaml import Node
 
 _TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _ACCELERATOR = "cloud.google.com/gke-accelerator"
-_PROXIES = re.compile(r"istio-proxy$|linkerd-proxy$|envoy-sidecar$")
+_PROXIES = lazy_regex(r"istio-proxy$|linkerd-proxy$|envoy-sidecar$")
 _INJECTED = {"sidecar.istio.io/inject": {"true": True, "false": False},
              "linkerd.io/inject": {"enabled": True, "ingress": True, "disabled": False}}  # fmt: skip
 _EXCEPTIONS = ("traffic.sidecar.istio.io/", "config.linkerd.io/skip-", "config.linkerd.io/opaque-ports")

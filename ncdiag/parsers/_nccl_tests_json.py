@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.facts.scalars import bus_id
@@ -19,8 +20,8 @@ ANCHOR = (
     r'\{\s?"version"\s?:\s?\d,\s?"start_time"'
     r'|\{?\s{0,8}"(?:start_time"\s?:\s?"\d{4}-|args"\s?:\s?\[\s?(?:$|"\S{0,200}_perf))'
 )
-_START = re.compile(r'\s{0,8}\{?\s{0,8}"(?:version|start_time|args)"\s?:')
-_PROGRAM = re.compile(r"((?:[a-z]+_){1,3}perf)(?:_mpi)?$")
+_START = lazy_regex(r'\s{0,8}\{?\s{0,8}"(?:version|start_time|args)"\s?:')
+_PROGRAM = lazy_regex(r"((?:[a-z]+_){1,3}perf)(?:_mpi)?$")
 _CONFIG = {
     "nthreads": "nthreads", "ngpus": "gpus_per_process", "minimum_bytes": "min_bytes", "maximum_bytes": "max_bytes",
     "iterations": "iterations", "validation": "validation",

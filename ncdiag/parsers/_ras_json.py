@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats import decoded, relaxed_json
 from ncdiag.parsers import _ras_text
 
@@ -24,12 +25,12 @@ ANCHOR = (
     r'|\{\s?"timestamp"\s?:\s?"[\d :-]{1,40}"\s?,\s?"group"\s?:\s?"(?:LIFECYCLE|TRACE)"'
 )
 
-_FIRST = re.compile(rf"{_HEAD}|\s{{0,8}}\{{\s*$")
+_FIRST = lazy_regex(rf"{_HEAD}|\s{{0,8}}\{{\s*$")
 _NEXT = {
-    "nccl_version": re.compile(r'\s*"cuda_runtime_version"'),
-    "timestamp": re.compile(r'\s*"(?:group"\s?:\s?"(?:LIFECYCLE|TRACE)"|communicators_count")'),
+    "nccl_version": lazy_regex(r'\s*"cuda_runtime_version"'),
+    "timestamp": lazy_regex(r'\s*"(?:group"\s?:\s?"(?:LIFECYCLE|TRACE)"|communicators_count")'),
 }
-_LIKE_JSON = re.compile(r"\s*(?:[{}\[\]\",]|-?\d|true|false|null|$)")
+_LIKE_JSON = lazy_regex(r"\s*(?:[{}\[\]\",]|-?\d|true|false|null|$)")
 _ERRORS = {
     1: "Unhandled CUDA error", 2: "System error", 3: "Internal error", 4: "Invalid argument", 5: "Invalid usage",
     6: "Remote process error",

@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+
 _HASH = r"#\d{1,6}-\d{1,6} \([0-9a-f]{8,16}\) (?:INCOMPLETE|ERROR|MISMATCH)"
 _STAMP = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] PEER_[A-Z_]{2,40}:"
 _TABLE = r"Group\s{1,12}Comms\s{1,12}Nodes\s{1,12}Ranks\s{1,12}Ranks\s{1,12}Ranks\s{1,12}Status\s{1,12}Errors"
@@ -31,37 +33,37 @@ _WHERE = (
     r" -- (?:GPUs? (?P<gpu>\d{1,4})(?: \(NVML [\d,]{1,60}\))? managed by process (?P<pid>\d{1,10})"
     r" on node (?P<node>\S{1,128})|\[process information not found\])"
 )
-_RANK = re.compile(
+_RANK = lazy_regex(
     r"Rank (?P<rank>\d{1,9})(?: has (?:status (?P<status>[A-Z]{1,20})|launched up to operation (?P<operation>\d{1,18})"
     rf"|(?P<none>not launched any operations))| reported (?P<error>[A-Za-z ]{{1,60}}?))?{_WHERE}$"
 )
-_PROCESS = re.compile(
+_PROCESS = lazy_regex(
     r"Process (?P<pid>\d{1,10}) on node (?P<node>\S{1,128}) managing GPUs? (?P<gpus>[\d,]{1,200})"
     r"(?: \(NVML [\d,]{1,200}\))?(?: (?P<details>.{1,300}))?$"
 )
-_EVENT = re.compile(r"\[(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] (?P<event>PEER_[A-Z_]{2,40}): ?(?P<rest>.*)$")
-_ROW = re.compile(
+_EVENT = lazy_regex(r"\[(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\] (?P<event>PEER_[A-Z_]{2,40}): ?(?P<rest>.*)$")
+_ROW = lazy_regex(
     rf"{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}(?:-{_NUMBER})?\s+{_NUMBER}\s+{_NUMBER}\s+([A-Z]{{2,20}})"
     r"(?:\s+([A-Z,]{2,60}))?$"
 )
-_JOB_ROW = re.compile(r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})$")
-_TOTALS = re.compile(r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})$")
-_COLUMNS = re.compile(r"[\d\s]{1,80}$")
-_VERSION = re.compile(r"NCCL version (\d\S{1,40}) compiled with CUDA")
-_CUDA = re.compile(r"CUDA runtime version (\d{4,6}), driver version (\d{4,6})")
-_SECONDS = re.compile(r"Communicators\.\.\.(?: \((\d{1,9}\.\d{1,3})s\))?$")
-_BLOCK = re.compile(r"#(\d{1,6}-\d{1,6}) \(([0-9a-f]{8,16})\) (INCOMPLETE|ERROR|MISMATCH)$")
-_KIND = re.compile(r"(?P<kind>INCOMPLETE|DEAD|TIMEOUT)$|\d{1,9} job process(?:es are| is) considered dead ")
-_TIMEOUTS = re.compile(r"Encountered (\d{1,9}) communication timeouts? while gathering communicator data$")
-_MISSING = re.compile(r"Missing communicator data from (\d{1,9}) (ranks?|job process(?:es)?)$")
-_MISSING_RANKS = re.compile(r"The missing ranks?: ([\d,\s]{1,4000})$")
-_DIFFER = re.compile(r"Communicator ranks have different (status|(?:(collective|[A-Z]\w{1,40}) )?operation counts)$")
-_FAILED = re.compile(r"(Initialization|Asynchronous) errors? on (\d{1,9}) ranks?$")
-_SHARE = re.compile(
+_JOB_ROW = lazy_regex(r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})$")
+_TOTALS = lazy_regex(r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})$")
+_COLUMNS = lazy_regex(r"[\d\s]{1,80}$")
+_VERSION = lazy_regex(r"NCCL version (\d\S{1,40}) compiled with CUDA")
+_CUDA = lazy_regex(r"CUDA runtime version (\d{4,6}), driver version (\d{4,6})")
+_SECONDS = lazy_regex(r"Communicators\.\.\.(?: \((\d{1,9}\.\d{1,3})s\))?$")
+_BLOCK = lazy_regex(r"#(\d{1,6}-\d{1,6}) \(([0-9a-f]{8,16})\) (INCOMPLETE|ERROR|MISMATCH)$")
+_KIND = lazy_regex(r"(?P<kind>INCOMPLETE|DEAD|TIMEOUT)$|\d{1,9} job process(?:es are| is) considered dead ")
+_TIMEOUTS = lazy_regex(r"Encountered (\d{1,9}) communication timeouts? while gathering communicator data$")
+_MISSING = lazy_regex(r"Missing communicator data from (\d{1,9}) (ranks?|job process(?:es)?)$")
+_MISSING_RANKS = lazy_regex(r"The missing ranks?: ([\d,\s]{1,4000})$")
+_DIFFER = lazy_regex(r"Communicator ranks have different (status|(?:(collective|[A-Z]\w{1,40}) )?operation counts)$")
+_FAILED = lazy_regex(r"(Initialization|Asynchronous) errors? on (\d{1,9}) ranks?$")
+_SHARE = lazy_regex(
     r"(\d{1,9}) ranks? (?:(?:has|have) (?:status ([A-Z]{1,20})|launched up to operation (\d{1,18})"
     r"|(not launched any operations))|reported ([A-Za-z ]{1,60}))$"
 )
-_CHATTER = re.compile(
+_CHATTER = lazy_regex(
     r"[=-]{3,80}$|Job summary$|(?:Errors|Warnings)$|#\s+in group\s|\(total\)\s|per node\s|per process\s*$"
     rf"|Nodes\s+Processes|Processes\s+GPUs$|{_TABLE}$|The (?:outlier nodes?|missing process(?:es)?|affected conn\w*):$"
     r"|\[could not find information on \d{1,9} process|No (?:communicator|connection) data collected!$"
@@ -70,7 +72,7 @@ _CHATTER = re.compile(
     r"|indicating that the system clocks|Ordering of events based on local|From node \S{1,128} process \d{1,10} to "
     r"|RAS Monitor Mode - |Monitoring stopped by user|Connection closed by the NCCL job|SERVER PROTOCOL \d{1,4}$|OK$"
 )
-_NODE = re.compile(r"Node (\S{1,128}) running process(?:es)? [\d,]{1,4000}$")
+_NODE = lazy_regex(r"Node (\S{1,128}) running process(?:es)? [\d,]{1,4000}$")
 _LONGEST = 5000
 
 

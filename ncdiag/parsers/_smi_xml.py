@@ -7,7 +7,7 @@ The lines are read one by one, so that what comes before a cut is read as well.
 
 from __future__ import annotations
 
-import re
+from ncdiag.base.patterns import lazy_regex
 
 ELEMENT = (
     r"\s{0,60}(?:<\?xml |<!DOCTYPE nvidia_smi_log "
@@ -15,7 +15,7 @@ ELEMENT = (
     r"|<(?P<name>[a-z][A-Za-z0-9_]{1,60})>(?P<value>[^<>]{0,300})</[A-Za-z0-9_]{1,60}>\s*$)"
     r"|\s{1,60}(?:None|N/A)\s*$"
 )
-_REASONS = re.compile(r"clocks_(?:event|throttle)_reason_(.{1,40})")
+_REASONS = lazy_regex(r"clocks_(?:event|throttle)_reason_(.{1,40})")
 _WORDS = {
     "timestamp": "Timestamp", "driver_version": "Driver Version", "cuda_version": "CUDA Version",
     "attached_gpus": "Attached GPUs", "product_name": "Product Name", "uuid": "GPU UUID",

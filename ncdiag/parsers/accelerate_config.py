@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed
 
@@ -43,13 +44,13 @@ FREQUENT = dict.fromkeys(
 )
 ANCHOR += rf"|{re.sub('[?]P<[a-z]+>', '?:', _HEADING)}\{{[ \t]*$"
 
-_KEY = re.compile(r"[ \t]{0,24}(?:[-*][ \t]+)?\{?[ \t]*[\"']?(?P<key>[a-z][a-z0-9_]{1,60})[\"']?[ \t]{0,4}:(?:[ \t]|$)")
-_PAIR = re.compile(
+_KEY = lazy_regex(r"[ \t]{0,24}(?:[-*][ \t]+)?\{?[ \t]*[\"']?(?P<key>[a-z][a-z0-9_]{1,60})[\"']?[ \t]{0,4}:(?:[ \t]|$)")
+_PAIR = lazy_regex(
     rf"\b(?P<key>{'|'.join(_FIELDS)})[\"']?[ \t]{{0,4}}:[ \t]{{0,8}}"
     r"[\"']?(?P<value>[\w.:-]{1,200})[\"']?[ \t]*(?:[,}#]|$)"
 )
-_MACHINE = re.compile(rf"{_HEADING}\{{?[ \t]*$")
-_REST = re.compile(r"[ \t]*(?:[{}\[\],]+|#.*|---|- `Accelerate` .*|```\w*)?[ \t]*$")
+_MACHINE = lazy_regex(rf"{_HEADING}\{{?[ \t]*$")
+_REST = lazy_regex(r"[ \t]*(?:[{}\[\],]+|#.*|---|- `Accelerate` .*|```\w*)?[ \t]*$")
 _PROGRAM = "accelerate config"
 _TEXT = 400
 

@@ -7,10 +7,10 @@ names the group itself, in both directions: a network such as 0.0.0.0/0 does not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded
@@ -22,11 +22,11 @@ ANCHOR = (
     r"|INSTANCES\t.{0,600}\bi-[0-9a-f]{8,17}\t"
 )
 
-_GROUP = re.compile(r"\bsg-[0-9a-f]{8,17}\b")
-_INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
-_NETWORK = re.compile(r"\bvpc-[0-9a-f]{8,17}\b")
-_ZONE = re.compile(r"\b[a-z]{2}(?:-[a-z]{2,9}){1,3}-\d[a-z]\b")
-_TEXT = re.compile(r"[A-Z]{4,40}(?:\t|\s*$)")
+_GROUP = lazy_regex(r"\bsg-[0-9a-f]{8,17}\b")
+_INSTANCE = lazy_regex(r"\bi-[0-9a-f]{8,17}\b")
+_NETWORK = lazy_regex(r"\bvpc-[0-9a-f]{8,17}\b")
+_ZONE = lazy_regex(r"\b[a-z]{2}(?:-[a-z]{2,9}){1,3}-\d[a-z]\b")
+_TEXT = lazy_regex(r"[A-Z]{4,40}(?:\t|\s*$)")
 _ALL = "-1"
 _LIMIT = 50_000
 

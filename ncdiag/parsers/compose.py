@@ -8,10 +8,10 @@ Source of the format: compose-spec 05-services.md (services, environment).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.shell import is_variable, without_secrets
@@ -23,7 +23,7 @@ _FILES = ("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.y
 COMMANDS: tuple[str, ...] = ("docker compose config", "docker-compose config", *(f"cat {name}" for name in _FILES))
 ANCHOR = r"services:[ \t]*(?:#.*)?$"
 
-_TOP = re.compile(r"(?:version|name|services|networks|volumes|configs|secrets|include|x-[\w-]{1,60}):(?:\s|$)")
+_TOP = lazy_regex(r"(?:version|name|services|networks|volumes|configs|secrets|include|x-[\w-]{1,60}):(?:\s|$)")
 _LIMIT = 20_000
 
 

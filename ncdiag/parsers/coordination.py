@@ -7,9 +7,9 @@ most three are named. In JAX its number is the process, which has one GPU or all
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 
@@ -23,12 +23,12 @@ EVENTS = {
 }
 ANCHOR = r".{0,400}?(?:Barrier timed out\. (?:Barrier_i|I)d: \S|tasks are unhealthy \(stopped sending heartbeats\):)"
 
-_BARRIER = re.compile(r"Barrier timed out\. (?:Barrier_i|I)d: (?P<name>\S{1,200}?)(?:::\d{1,20})?\.?(?:\s|$)")
-_REACHED = re.compile(r"# of tasks that reached the barrier: (?P<joined>\d{1,7})/(?P<expected>\d{1,7})")
-_LOST = re.compile(r"tasks are unhealthy \(stopped sending heartbeats\):")
-_TASK = re.compile(r"/job:[\w.-]{1,100}/replica:\d{1,7}/task:(?P<task>\d{1,7})\b")
-_LATE = re.compile(r"[Tt]imed out task names:")
-_ABOUT = re.compile(
+_BARRIER = lazy_regex(r"Barrier timed out\. (?:Barrier_i|I)d: (?P<name>\S{1,200}?)(?:::\d{1,20})?\.?(?:\s|$)")
+_REACHED = lazy_regex(r"# of tasks that reached the barrier: (?P<joined>\d{1,7})/(?P<expected>\d{1,7})")
+_LOST = lazy_regex(r"tasks are unhealthy \(stopped sending heartbeats\):")
+_TASK = lazy_regex(r"/job:[\w.-]{1,100}/replica:\d{1,7}/task:(?P<task>\d{1,7})\b")
+_LATE = lazy_regex(r"[Tt]imed out task names:")
+_ABOUT = lazy_regex(
     r"# of tasks that reached|The first task at the barrier"
     r"|.{0,120}?/job:[\w.-]{1,100}/replica:\d{1,7}/task:\d{1,7}\s*$"
 )

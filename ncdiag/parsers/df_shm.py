@@ -6,11 +6,11 @@ own, 1 KiB. Under ``--output`` the header says which columns there are; suffixes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import arguments, is_elision
@@ -34,12 +34,12 @@ ANCHOR = (
 )
 STRUCTURE = " \t/_0" + ascii_lowercase
 
-_HEADER = re.compile(rf"\s*{_FIRST}.*{_LAST}\s*$")
-_BLOCK = re.compile(r"(\d{0,6}[KMG]?i?B?)-(?:blocks|Bl\u00f6cke|\u5757|\u30d6\u30ed\u30c3\u30af)$")
-_BLOCKS_OF = re.compile(r"[Bb]lo(?:cs|ques) de 1K\b")
-_PERCENT = re.compile(r"(?:\d{1,3}%|-)$")
-_OPTION = re.compile(r"-[hHkmPTal]+$")
-_SI = re.compile(r"\s(?:-[a-zA-Z]{0,6}H|--si)\b")
+_HEADER = lazy_regex(rf"\s*{_FIRST}.*{_LAST}\s*$")
+_BLOCK = lazy_regex(r"(\d{0,6}[KMG]?i?B?)-(?:blocks|Bl\u00f6cke|\u5757|\u30d6\u30ed\u30c3\u30af)$")
+_BLOCKS_OF = lazy_regex(r"[Bb]lo(?:cs|ques) de 1K\b")
+_PERCENT = lazy_regex(r"(?:\d{1,3}%|-)$")
+_OPTION = lazy_regex(r"-[hHkmPTal]+$")
+_SI = lazy_regex(r"\s(?:-[a-zA-Z]{0,6}H|--si)\b")
 _COLUMNS = {
     "Filesystem": "filesystem", "Type": "fstype", "Size": "size_bytes", "Used": "used_bytes",
     "Avail": "available_bytes", "Available": "available_bytes", "Use%": "", "Capacity": "", "Inodes": "", "IUsed": "",
@@ -47,7 +47,7 @@ _COLUMNS = {
 }  # fmt: skip
 """Fields of Mount by the names of columns (df.c, field_data); empty for what is not kept."""
 _USUAL = ["size_bytes", "used_bytes", "available_bytes", "", "path"]
-_NOISE = re.compile(r".{0,40}\bdf: ")
+_NOISE = lazy_regex(r".{0,40}\bdf: ")
 _MOUNT = 4
 """Words before the mount point at least: three sizes and the share, behind the file system's name."""
 

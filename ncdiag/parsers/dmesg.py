@@ -7,10 +7,10 @@ Documentation/ABI/testing/dev-kmsg).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from string import ascii_lowercase
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _kernel, _program
@@ -30,8 +30,8 @@ ANCHOR = (
 )
 STRUCTURE = "<[0" + ascii_lowercase
 
-_HEAD = re.compile(ANCHOR)
-_MORE = re.compile(r"\s{8,60}\S")
+_HEAD = lazy_regex(ANCHOR)
+_MORE = lazy_regex(r"\s{8,60}\S")
 """Further lines of a message of several, which dmesg indents by the width of the time."""
 
 

@@ -7,9 +7,9 @@ drivers/firmware/dmi-id.c (a file each).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import clouds
@@ -29,14 +29,14 @@ _PLACES = {
     ("", "Static hostname"): "name",
 }  # fmt: skip
 """Structure and name of dmidecode (hostnamectl has no structures), and what its value is."""
-_HANDLE = re.compile(r"Handle 0x[0-9A-Fa-f]{4}, DMI type \d")
-_TITLE = re.compile(r"[A-Z][\w /().-]{1,60}$")
-_PAIR = re.compile(r"\s+(?P<name>[A-Z][\w /()-]{0,60}):(?:\s(?P<value>.{0,300}))?$")
-_FRAME = re.compile(
+_HANDLE = lazy_regex(r"Handle 0x[0-9A-Fa-f]{4}, DMI type \d")
+_TITLE = lazy_regex(r"[A-Z][\w /().-]{1,60}$")
+_PAIR = lazy_regex(r"\s+(?P<name>[A-Z][\w /()-]{0,60}):(?:\s(?P<value>.{0,300}))?$")
+_FRAME = lazy_regex(
     r"# dmidecode|Getting SMBIOS|SMBIOS \d|\d+ structures|Table at |Invalid entry|End Of Table|\t\t\S"
     r"|Operating System: "
 )
-_VALUE = re.compile(r"[\w.,()/+ -]{1,60}$")
+_VALUE = lazy_regex(r"[\w.,()/+ -]{1,60}$")
 _LIMIT = 5_000
 
 

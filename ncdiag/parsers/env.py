@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from string import ascii_lowercase
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, Standing, observe
 from ncdiag.formats.basics import is_elision, unfiltered
@@ -52,31 +53,31 @@ ANCHOR = (
 STRUCTURE = " \t*+-•\"'" + ascii_lowercase
 FREQUENT = {"set ": "how csh and fish set a variable"}
 
-_ASSIGNMENT = re.compile(r"\s*(?:\+{1,3}\s+)?(?P<name>[A-Za-z_][\w.%()]{0,120})=(?P<value>.*)$")
-_EXPORT = re.compile(
+_ASSIGNMENT = lazy_regex(r"\s*(?:\+{1,3}\s+)?(?P<name>[A-Za-z_][\w.%()]{0,120})=(?P<value>.*)$")
+_EXPORT = lazy_regex(
     r"\s*(?:\+{1,3}\s+)?(?P<verb>export|declare -x|typeset -x|ENV|set)\s+(?:-[gx]\s+)?"
     r"(?P<rest>[A-Za-z_]\w*(?:[= ].*)?)$"
 )
-_SETENV = re.compile(r"\s*(?:setenv|ENV)\s+(?P<name>[A-Za-z_]\w{0,120})\s+(?P<value>\S.*)$")
-_UNSET = re.compile(r"\s*(?:\+{1,3}\s+)?unset\s+(?P<names>[A-Za-z_][\w ]{0,300})$")
-_PYTHON = re.compile(
+_SETENV = lazy_regex(r"\s*(?:setenv|ENV)\s+(?P<name>[A-Za-z_]\w{0,120})\s+(?P<value>\S.*)$")
+_UNSET = lazy_regex(r"\s*(?:\+{1,3}\s+)?unset\s+(?P<names>[A-Za-z_][\w ]{0,300})$")
+_PYTHON = lazy_regex(
     rf"\s*os\.environ(?:\[|\.setdefault\()[\"'](?P<name>{KEPT_PATTERN})[\"'](?:\]\s*="
     rf"|,)\s*(?:str\()?(?P<value>\"[^\"]*\"|'[^']*'|\d+)"
 )
-_BARE = re.compile(
+_BARE = lazy_regex(
     rf"\s*(?:\+{{1,3}}\s+)?(?:[-*•]\s+)?(?P<name>{KEPT_PATTERN})\s?=\s?(?P<value>{_VALUE}),?\s*(?:[#(;].*)?$"
 )
-_LISTED = re.compile(r"\s*(?:[A-Za-z_]\w{0,120}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*),?\s+){1,60}[A-Za-z_]\w{0,120}=\S+\s*$")
-_ITEM = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']*)(?:\s|,\s|$)")
+_LISTED = lazy_regex(r"\s*(?:[A-Za-z_]\w{0,120}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*),?\s+){1,60}[A-Za-z_]\w{0,120}=\S+\s*$")
+_ITEM = lazy_regex(r"(?P<name>[A-Za-z_]\w{0,120})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"']*)(?:\s|,\s|$)")
 _OF_A_RANK = frozenset({"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
 """What each rank has a value of its own for."""
-_JSON = re.compile(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
-_TRACED = re.compile(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
-_FUNCTION_END = re.compile(r"\}$|[ \t]+\S")
-_LAUNCH = re.compile(launch.ANCHOR)
+_JSON = lazy_regex(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
+_TRACED = lazy_regex(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
+_FUNCTION_END = lazy_regex(r"\}$|[ \t]+\S")
+_LAUNCH = lazy_regex(launch.ANCHOR)
 _WHOLE = 8
-_REMARK = re.compile(r"\s(?:#|//|\()(?P<said>[^#]{1,400})$")
-_ASKED = re.compile(r"(?:printenv[ \t]+|echo[ \t]+\"?\$\{?)(?P<name>[A-Za-z_]\w{0,120})\}?\"?$")
+_REMARK = lazy_regex(r"\s(?:#|//|\()(?P<said>[^#]{1,400})$")
+_ASKED = lazy_regex(r"(?:printenv[ \t]+|echo[ \t]+\"?\$\{?)(?P<name>[A-Za-z_]\w{0,120})\}?\"?$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

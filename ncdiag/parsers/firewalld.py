@@ -6,10 +6,10 @@ indented ``name: value``. The target ``default`` rejects what no service, port o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers._filters import ALL_IPV4, holds_ephemeral, network
@@ -23,13 +23,13 @@ _ZONES = (
 """The zones that come with firewalld and with programs that use it. Without the command others look like prose."""
 ANCHOR = rf"{_ZONES} \((?:default, )?active\)[ \t]*$|FirewallD is not running[ \t]*$"
 
-_ZONE = re.compile(r"(?P<name>[A-Za-z0-9][\w-]{0,30})(?P<active> \((?:default, )?active\)| \(default\))?\s*$")
-_PAIR = re.compile(r"  (?P<name>[a-z][a-z -]{2,30}):(?: (?P<value>.{0,4096}))?$")
-_INNER = re.compile(r"\t\S")
-_SOURCE = re.compile(r'source (?:NOT )?address="([^"]{3,60})"')
-_NARROW = re.compile(r"\b(?:service|port|protocol|icmp-block|icmp-type|source-port|forward-port) \w+=")
+_ZONE = lazy_regex(r"(?P<name>[A-Za-z0-9][\w-]{0,30})(?P<active> \((?:default, )?active\)| \(default\))?\s*$")
+_PAIR = lazy_regex(r"  (?P<name>[a-z][a-z -]{2,30}):(?: (?P<value>.{0,4096}))?$")
+_INNER = lazy_regex(r"\t\S")
+_SOURCE = lazy_regex(r'source (?:NOT )?address="([^"]{3,60})"')
+_NARROW = lazy_regex(r"\b(?:service|port|protocol|icmp-block|icmp-type|source-port|forward-port) \w+=")
 """What makes a rich rule one for a part of the traffic (firewalld.richlanguage(5))."""
-_PORT = re.compile(r'port port="([^"]{1,20})"')
+_PORT = lazy_regex(r'port port="([^"]{1,20})"')
 _LIMIT = 2000
 
 

@@ -8,10 +8,10 @@ it. Printed dumps hold Python tuples and may be cut, so the text is read toleran
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats import decoded, relaxed_json
@@ -25,16 +25,16 @@ ANCHOR = (
 )
 SIGNS = ('version"', "version'")
 
-_LIKE_JSON = re.compile(r'\s|[{}\[\]()",/\']|-?\d|true|false|null|$')
-_PYTHON = re.compile(r"\{\s*'")
-_RANK = re.compile(r"\d{1,7}")
-_FILE = re.compile(r"(?:rank|trace|dump)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
+_LIKE_JSON = lazy_regex(r'\s|[{}\[\]()",/\']|-?\d|true|false|null|$')
+_PYTHON = lazy_regex(r"\{\s*'")
+_RANK = lazy_regex(r"\d{1,7}")
+_FILE = lazy_regex(r"(?:rank|trace|dump)[^/]{0,40}?_(\d{1,7})(?:\.(?:json|txt|pickle|pkl))?$")
 """Name of a dump: TORCH_NCCL_DEBUG_INFO_TEMP_FILE (``nccl_trace_rank_``) with the number of the rank behind it."""
 _FIRST = "0"
 """Name and number of the group of all ranks."""
-_PAIR = re.compile(r"(?P<way>send|recv) \d{1,7}\s?(?:->|<-)\s?(?P<peer>\d{1,7})")
+_PAIR = lazy_regex(r"(?P<way>send|recv) \d{1,7}\s?(?:->|<-)\s?(?P<peer>\d{1,7})")
 """Name of a send or a receive (ProcessGroupNCCL.cpp, pointToPoint), its ranks counted within the group."""
-_OPEN = re.compile(r"[\"']state[\"']\s?:\s?[\"'](?:scheduled|started)[\"']")
+_OPEN = lazy_regex(r"[\"']state[\"']\s?:\s?[\"'](?:scheduled|started)[\"']")
 """The line of a collective that was not completed: what shows that the rank waits."""
 _STATUS = {
     "last_enqueued": "last_enqueued_collective", "last_started": "last_started_collective",

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.facts.scalars import ip_address
@@ -26,10 +27,10 @@ ANCHOR = (
 )
 SIGNS = ('"completed"', '"initializing"')
 
-_LIKE_JSON = re.compile(r'\s|[{}\[\]",/]|-?\d|true|false|null|$')
+_LIKE_JSON = lazy_regex(r'\s|[{}\[\]",/]|-?\d|true|false|null|$')
 _VERSIONS = frozenset({"1.0", "1.1", "1.2"})
-_SAID = re.compile(r'"(status|version|server_count)"\s{0,8}:\s{0,8}"?([\w.-]{1,40})')
-_PLACEHOLDER = re.compile(r"[{}<>$*?]|[^\x00-\x7f]|\b[xX]{1,3}\b|\b[Yy]our|\bYOUR")
+_SAID = lazy_regex(r'"(status|version|server_count)"\s{0,8}:\s{0,8}"?([\w.-]{1,40})')
+_PLACEHOLDER = lazy_regex(r"[{}<>$*?]|[^\x00-\x7f]|\b[xX]{1,3}\b|\b[Yy]our|\bYOUR")
 _LISTS = ("server_list", "server_group_list", "group_list")
 _Device = dict[str, str]
 

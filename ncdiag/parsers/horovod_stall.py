@@ -6,9 +6,9 @@ behind a rank for which it ends the job.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 
@@ -18,7 +18,7 @@ INTERLEAVED = True  # other ranks write between the lines
 EVENTS = {"horovod-ranks-missing": {"late_ranks": "str"}}
 ANCHOR = r"(?:Missing|Stalled) ranks:[ \t]*$"
 
-_RANK = re.compile(r"[ \t]{0,8}(?P<rank>\d{1,7})!?: \[\S.{0,4000}\]?[ \t]*$")
+_RANK = lazy_regex(r"[ \t]{0,8}(?P<rank>\d{1,7})!?: \[\S.{0,4000}\]?[ \t]*$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

@@ -7,12 +7,12 @@ write hundreds of megabytes, so that only sums are kept: by rank, communicator, 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 
@@ -20,9 +20,9 @@ KIND = "inspector"
 COMMANDS: tuple[str, ...] = ()
 ANCHOR = r'\s{0,8}(?:\{\s{0,8})?"header"\s?:\s?\{(?:\s{0,8}"id"\s?:\s?"0x|\s*$)'
 
-_BEGIN = re.compile(ANCHOR)
-_LIKE_JSON = re.compile(r'\s*(?:[{}\[\],]|"\w{1,60}"\s?:)')
-_MEMBERS = re.compile(r'\s*"(?:id|comm_name|rank|n_ranks|nnodes)"\s?:')
+_BEGIN = lazy_regex(ANCHOR)
+_LIKE_JSON = lazy_regex(r'\s*(?:[{}\[\],]|"\w{1,60}"\s?:)')
+_MEMBERS = lazy_regex(r'\s*"(?:id|comm_name|rank|n_ranks|nnodes)"\s?:')
 _MAX_GROUPS = 10_000
 """Ranks and communicators of one section; a file has those of one process."""
 _DECODER = json.JSONDecoder()

@@ -13,6 +13,7 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.formats import basics
@@ -53,7 +54,7 @@ _ROWS = (
 )
 """Layouts of a row an interface: the first line, and what may follow it."""
 _LONG_HEADERS = (_ip_text.HEADER, _ip_text.ONE_LINE, _ifconfig.HEADER, _ifconfig.OLD_HEADER)
-_FIRST = re.compile(r"\s*1: lo: <")
+_FIRST = lazy_regex(r"\s*1: lo: <")
 _LINE_LIMIT = 4096
 _UNFILTERED = frozenset(_OPTIONS) - {"-4", "-6"} | {*_OBJECTS, "show", "s", "list", "ls", "-details", "-json", "--json"}
 _DETAILS = frozenset(_interface.KINDS)

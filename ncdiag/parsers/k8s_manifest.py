@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import is_rdma_resource
@@ -33,18 +34,18 @@ EVENTS = {"network-policy": {"policy": "str", "pods": "str"}}
 """As `kubectl_networkpolicies` has them."""
 ANCHOR = r"(?:- )?apiVersion:[ \t]+\S"
 
-_TOP = re.compile(r"(?:apiVersion|kind|metadata|spec|status|data|items|type):(?:\s|$)|-\s")
+_TOP = lazy_regex(r"(?:apiVersion|kind|metadata|spec|status|data|items|type):(?:\s|$)|-\s")
 _LIMIT = 20_000
 _NETWORKS = ("k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network")
-_GPU = re.compile(r"(?:nvidia|amd)\.com/(?:gpu|mig-[\w.]+)$|huawei\.com/Ascend\w*$")
+_GPU = lazy_regex(r"(?:nvidia|amd)\.com/(?:gpu|mig-[\w.]+)$|huawei\.com/Ascend\w*$")
 _EFA = "vpc.amazonaws.com/efa"
-_SIZE = re.compile(r"(?P<number>\d{1,15})(?P<unit>(?:[kMGTP]|[KMGTP]i)?)$")
+_SIZE = lazy_regex(r"(?P<number>\d{1,15})(?P<unit>(?:[kMGTP]|[KMGTP]i)?)$")
 _UNITS = {"": 1, **{f"{letter}i": 1024**power for power, letter in enumerate("KMGTP", 1)},
           **{letter: 1000**power for power, letter in enumerate("kMGTP", 1)}}  # fmt: skip
 _SKIPPED = frozenset({"status", "managedFields"})
 _INDEPENDENT = frozenset({"Pod", "Deployment", "DaemonSet", "ReplicaSet", "PodTemplate", "List"})
 """Objects whose pods are no job together: how many there are says nothing of its size."""
-_AS_WRITTEN = re.compile(
+_AS_WRITTEN = lazy_regex(
     r"(?:v1|(?:apps|batch)/\S+|(?:[\w-]+\.)?kubeflow\.org/\S+|batch\.volcano\.sh/\S+"
     r"|(?:jobset|leaderworkerset)\.x-k8s\.io/\S+)$"
 )

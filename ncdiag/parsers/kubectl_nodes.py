@@ -6,10 +6,10 @@ appends a column named after the last part of the label; ``--show-labels``), pkg
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 
@@ -22,14 +22,14 @@ COMMANDS: tuple[str, ...] = tuple(
 )
 ANCHOR = r"NAME[ ]{2,80}STATUS[ ]{2,40}ROLES[ ]{2,40}AGE[ ]{2,20}VERSION\b"
 
-_HEAD = re.compile(r"NAME(?:\s{2,}\S+)+\s*$")
-_ROW = re.compile(r"[a-z0-9][\w.-]{0,252} {3,80}\S")
-_COLUMN = re.compile(r"\S+(?: \S+)*")
-_NODE = re.compile(r"Name:\s{2,40}(?P<name>[\w.-]{1,253})\s*$")
-_PART = re.compile(r"(?P<part>[A-Z][A-Za-z ]{2,30}):(?:\s|$)")
-_LABEL = re.compile(r"(?:Labels:)?\s{2,40}(?P<name>[\w./-]{1,300})=(?P<value>[\w.-]{0,63})\s*$")
-_AMOUNT = re.compile(r"\s{2,8}(?P<name>[\w.-]{1,200}/[\w.-]{1,63}):\s{1,40}(?P<amount>\d{1,9})(?P<thousands>k)?\s*$")
-_USED = re.compile(r"\s{2,8}[\w.-]{1,200}/[\w.-]{1,63}\s{1,40}\d")
+_HEAD = lazy_regex(r"NAME(?:\s{2,}\S+)+\s*$")
+_ROW = lazy_regex(r"[a-z0-9][\w.-]{0,252} {3,80}\S")
+_COLUMN = lazy_regex(r"\S+(?: \S+)*")
+_NODE = lazy_regex(r"Name:\s{2,40}(?P<name>[\w.-]{1,253})\s*$")
+_PART = lazy_regex(r"(?P<part>[A-Z][A-Za-z ]{2,30}):(?:\s|$)")
+_LABEL = lazy_regex(r"(?:Labels:)?\s{2,40}(?P<name>[\w./-]{1,300})=(?P<value>[\w.-]{0,63})\s*$")
+_AMOUNT = lazy_regex(r"\s{2,8}(?P<name>[\w.-]{1,200}/[\w.-]{1,63}):\s{1,40}(?P<amount>\d{1,9})(?P<thousands>k)?\s*$")
+_USED = lazy_regex(r"\s{2,8}[\w.-]{1,200}/[\w.-]{1,63}\s{1,40}\d")
 _TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 _EFA = "vpc.amazonaws.com/efa"
 _UNNAMED = "?"

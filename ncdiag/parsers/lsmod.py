@@ -7,10 +7,10 @@ NAME`` is a fact: no module with that text in its line is loaded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section, span
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision
@@ -30,13 +30,13 @@ ANCHOR = (
 STRUCTURE = " \tabceghikmnrx"
 SIGNS = ("Used",)
 
-_HEADER = re.compile(r"\s*Module\s+Size\s+Used\s{1,8}by(?:\s+(?:Not tainted|Tainted: [A-Z ]{1,30}))?\s*$")
-_ROW = re.compile(
+_HEADER = lazy_regex(r"\s*Module\s+Size\s+Used\s{1,8}by(?:\s+(?:Not tainted|Tainted: [A-Z ]{1,30}))?\s*$")
+_ROW = lazy_regex(
     r"\s*(?P<name>[A-Za-z0-9_]{1,64})\s+(?P<size>\d{3,10})\s+(?P<used>-?\d{1,6})(?:\s+(?P<by>[\w,\[\]-]*))?(?:\s+Live\s.*)?\s*$"
 )
-_WRAPPED = re.compile(r"\s*[\w,]+\s*$")
-_FAILED = re.compile(r".{0,80}\blsmod: .{0,40}not found")
-_LITERAL = re.compile(r"[\w-]+$")
+_WRAPPED = lazy_regex(r"\s*[\w,]+\s*$")
+_FAILED = lazy_regex(r".{0,80}\blsmod: .{0,40}not found")
+_LITERAL = lazy_regex(r"[\w-]+$")
 
 WATCHED = (
     "nvidia_peermem", "nv_peer_mem", "nvidia", "nvidia_uvm", "nvidia_fs", "gdrdrv", "nouveau", "mlx5_core", "mlx5_ib",

@@ -8,10 +8,10 @@ prints numbers of classes (pci.ids). The tree of ``-t`` is not read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
@@ -27,35 +27,35 @@ ANCHOR = (
 )
 STRUCTURE = "-0abcdef"
 
-_DEVICE = re.compile(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
-_ROW = re.compile(rf"(?P<bdf>{_BDF}) (?P<rest>\"[^\"]{{1,80}}\" \".{{1,400}})$")
-_WORD = re.compile(r"\"([^\"]{0,160})\"|-r([0-9a-f]{2})\b|-p[0-9a-f]{2}\b")
-_FIELD = re.compile(
+_DEVICE = lazy_regex(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
+_ROW = lazy_regex(rf"(?P<bdf>{_BDF}) (?P<rest>\"[^\"]{{1,80}}\" \".{{1,400}})$")
+_WORD = lazy_regex(r"\"([^\"]{0,160})\"|-r([0-9a-f]{2})\b|-p[0-9a-f]{2}\b")
+_FIELD = lazy_regex(
     r"(Slot|Class|Vendor|Device|SVendor|SDevice|Rev|ProgIf|PhySlot|Driver|Module|NUMANode|IOMMUGroup):\t(.{0,200})$"
 )
-_TREE = re.compile(r"[ |]{0,80}[-+\\][-+]?[\[0-9a-f]|[ |]{2,80}$")
+_TREE = lazy_regex(r"[ |]{0,80}[-+\\][-+]?[\[0-9a-f]|[ |]{2,80}$")
 _CLASSES = {
     "0300": "VGA compatible controller", "0302": "3D controller", "0200": "Ethernet controller",
     "0207": "Infiniband controller", "0604": "PCI bridge", "0600": "Host bridge", "0680": "Bridge",
     "1200": "Processing accelerators", "0380": "Display controller",
 }  # fmt: skip
 """Names of the classes that matter here, for ``lspci -n``."""
-_LINK = re.compile(r"\s*Lnk(?P<what>Cap|Sta):\s")
-_SPEED = re.compile(r"Speed (\d{1,3}(?:\.\d)?)GT/s")
-_WIDTH = re.compile(r"Width x(\d{1,2})\b")
-_ACS = re.compile(r"\s*ACSCtl:\s+(?P<controls>(?:[A-Za-z]+[+-]\s*){1,9})")
-_REDIRECTS = re.compile(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
-_NUMA = re.compile(r"\s*NUMA node: (\d{1,3})\s*$")
-_GROUP = re.compile(r"\s*IOMMU group: (\d{1,5})\s*$")
-_DRIVER = re.compile(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
-_READ = re.compile(r"\s*MaxPayload \d{2,5} bytes, MaxReadReq (\d{2,5}) bytes")
+_LINK = lazy_regex(r"\s*Lnk(?P<what>Cap|Sta):\s")
+_SPEED = lazy_regex(r"Speed (\d{1,3}(?:\.\d)?)GT/s")
+_WIDTH = lazy_regex(r"Width x(\d{1,2})\b")
+_ACS = lazy_regex(r"\s*ACSCtl:\s+(?P<controls>(?:[A-Za-z]+[+-]\s*){1,9})")
+_REDIRECTS = lazy_regex(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
+_NUMA = lazy_regex(r"\s*NUMA node: (\d{1,3})\s*$")
+_GROUP = lazy_regex(r"\s*IOMMU group: (\d{1,5})\s*$")
+_DRIVER = lazy_regex(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
+_READ = lazy_regex(r"\s*MaxPayload \d{2,5} bytes, MaxReadReq (\d{2,5}) bytes")
 _TOLD = (("numa_node", _NUMA), ("iommu_group", _GROUP), ("driver", _DRIVER), ("max_read_request", _READ))
-_DETAIL = re.compile(
+_DETAIL = lazy_regex(
     r"[ \t]|(?:Subsystem|Control|Status|Latency|Interrupt|NUMA node|IOMMU group|Region \d|Expansion ROM|Flags"
     r"|Capabilities|Bus|Memory|I/O|Prefetchable|Physical Slot|DeviceName|Lnk\w+|Dev\w+|ACS\w+|AER\w+|[UC]E\w+"
     r"|BridgeCtl|Secondary|Kernel (?:driver|modules))[: ]"
 )
-_FLAT = re.compile(
+_FLAT = lazy_regex(
     r"\S{2,40}[+-](?:[ ,]|$)|[A-Z][\w ./-]{1,40}(?:: |:\t|:$|=)|\[[A-Z][A-Z0-9]\] |Max(?:Payload| snoop| no snoop) "
     r"|End$|EmergencyPowerReduction |Transmit Margin"
     r"|(?:Initial VFs|VF offset|BAR \d|PortCommonModeRestoreTime|T_CommonMode)"

@@ -9,9 +9,9 @@ classes, which are not read. The interface is in the command only, or in the hea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
@@ -23,22 +23,22 @@ ANCHOR = (
     r"DCBX mode: (?:OS|Firmware) controlled|Priority trust state: (?:dscp|pcp|both)\s*$|PFC configuration:\s*$"
     r"|mlnx_qos [^|]{0,80}DCBX mode: |=+ ?show configuration for device \S+ / \S|Global tclass=\d{1,3}\s*$"
 )
-_LINE = re.compile(
+_LINE = lazy_regex(
     r"\s*(?:DCBX mode:|Priority trust state:|default priority:|dscp2prio mapping:|prio:\d|Receive buffer size"
     r"|Cable len:|PFC configuration:|priority\s+\d|(?:enabled|buffer)\s+[\d\s]+$|tc: ?\d|priority:\s"
     r"|Buffers total size|ECN Enabled |QOS for |cma_roce_tos: |Global tclass="
     r"|[A-Za-z0-9 ]{3,40} not supported on your system)"
 )
-_INTERFACE = re.compile(r"\s-i\s*([\w.@-]{1,64}?)(?=DCBX mode|[\s;|&\"']|$)")
-_HEADING = re.compile(r"=+ ?show configuration for device ([\w.@-]{1,64}) / ([\w.-]{1,64}?)=*\s*$")
-_CLASS = re.compile(r"(?:/infiniband/([\w.-]{1,64})/tc/(\d{1,3})/traffic_class = )?Global tclass=(\d{1,3})\b")
-_CLASS_OF = re.compile(r"/infiniband/([\w.-]{1,64})/tc/(\d{1,3})/traffic_class")
+_INTERFACE = lazy_regex(r"\s-i\s*([\w.@-]{1,64}?)(?=DCBX mode|[\s;|&\"']|$)")
+_HEADING = lazy_regex(r"=+ ?show configuration for device ([\w.@-]{1,64}) / ([\w.-]{1,64}?)=*\s*$")
+_CLASS = lazy_regex(r"(?:/infiniband/([\w.-]{1,64})/tc/(\d{1,3})/traffic_class = )?Global tclass=(\d{1,3})\b")
+_CLASS_OF = lazy_regex(r"/infiniband/([\w.-]{1,64})/tc/(\d{1,3})/traffic_class")
 _ONCE = ("DCBX mode:", "Priority trust state:", "PFC configuration:")
 """What is printed once for each interface."""
-_DCBX = re.compile(r"DCBX mode: ?(OS controlled|Firmware controlled)")
-_TRUST = re.compile(r"Priority trust state: ?(dscp|pcp|both)")
-_ENABLED = re.compile(r"enabled\s{1,12}([01])" + r"\s{1,8}([01])" * 7)
-_DSCP = re.compile(r"prio:(\d) dscp:((?:\d\d,){1,64})")
+_DCBX = lazy_regex(r"DCBX mode: ?(OS controlled|Firmware controlled)")
+_TRUST = lazy_regex(r"Priority trust state: ?(dscp|pcp|both)")
+_ENABLED = lazy_regex(r"enabled\s{1,12}([01])" + r"\s{1,8}([01])" * 7)
+_DSCP = lazy_regex(r"prio:(\d) dscp:((?:\d\d,){1,64})")
 _LINE_LIMIT = 4096
 _PRIORITIES, _CODES = 8, 64
 

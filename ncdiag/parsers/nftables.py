@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.parsers._filters import network
@@ -19,13 +20,13 @@ KIND = "nftables"
 COMMANDS: tuple[str, ...] = ("nft list", "nft -a list", "nft -n list")
 ANCHOR = r"table (?:ip|ip6|inet|arp|bridge|netdev) \S{1,128} \{"
 
-_TABLE = re.compile(r"\s{0,40}table (?:ip|ip6|inet|arp|bridge|netdev) (\S{1,128}) \{")
-_CHAIN = re.compile(r"\s{0,40}chain (\S{1,128}) \{")
-_HOOK = re.compile(r"\s{0,40}type filter hook (\w+) (?:device\s.{1,200} )?priority [^;]{1,60};(?:\s*policy (\w+);)?")
-_JUMP = re.compile(r"\b(?:jump|goto) (\S{1,128})")
-_DROPS = re.compile(r"\b(?:drop|reject)\b")
-_MESH = re.compile(MESH_CHAIN)
-_LETS_IN = re.compile(
+_TABLE = lazy_regex(r"\s{0,40}table (?:ip|ip6|inet|arp|bridge|netdev) (\S{1,128}) \{")
+_CHAIN = lazy_regex(r"\s{0,40}chain (\S{1,128}) \{")
+_HOOK = lazy_regex(r"\s{0,40}type filter hook (\w+) (?:device\s.{1,200} )?priority [^;]{1,60};(?:\s*policy (\w+);)?")
+_JUMP = lazy_regex(r"\b(?:jump|goto) (\S{1,128})")
+_DROPS = lazy_regex(r"\b(?:drop|reject)\b")
+_MESH = lazy_regex(MESH_CHAIN)
+_LETS_IN = lazy_regex(
     r"(?:ip saddr (?P<source>[\d./]{7,18})|iifname (?P<interface>[\w.@-]{1,20}))"
     r"(?: counter(?: packets \d{1,20} bytes \d{1,20})?)? accept\s*$"
 )

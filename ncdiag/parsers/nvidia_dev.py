@@ -5,9 +5,9 @@ Source of the names: NVIDIA/nvidia-modprobe modprobe-utils/nvidia-modprobe-utils
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section, span
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.basics import is_elision
@@ -24,9 +24,9 @@ ANCHOR = (
     r"|ls: cannot access '?/dev/nvidia"
 )
 
-_FILE = re.compile(_NAME)
-_ABSENT = re.compile(r"ls: cannot access '?/dev/(nvidia(?:-uvm)?)\*?'?: No such file or directory")
-_NOISE = re.compile(r"total \d+\s*$|/dev/nvidia-caps:?\s*$|.{0,100}\bnvidia-cap\d{1,3}\b.{0,20}$")
+_FILE = lazy_regex(_NAME)
+_ABSENT = lazy_regex(r"ls: cannot access '?/dev/(nvidia(?:-uvm)?)\*?'?: No such file or directory")
+_NOISE = lazy_regex(r"total \d+\s*$|/dev/nvidia-caps:?\s*$|.{0,100}\bnvidia-cap\d{1,3}\b.{0,20}$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

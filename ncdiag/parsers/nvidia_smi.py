@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
@@ -32,33 +33,33 @@ _NO_NVML = (
 ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}|{_NO_NVML}"
 STRUCTURE = " \t|"
 
-_SMI = re.compile(
+_SMI = lazy_regex(
     r"[ \t]{0,8}(?:\|[ \t]{0,4})?NVIDIA-SMI (?P<tool>\d{3}\.[\d.]{2,12})"
     r"\s+Driver Version: (?P<driver>\d{3}\.[\d.]{2,12})"
 )
 """Below WSL the tool is Linux's and the driver that of Windows, which has another number."""
-_CUDA = re.compile(r"CUDA Version: (\d{1,2}\.\d{1,2})")
-_GPU = re.compile(
+_CUDA = lazy_regex(r"CUDA Version: (\d{1,2}\.\d{1,2})")
+_GPU = lazy_regex(
     r"\s*\|\s+(?P<index>\d{1,3})\s+(?P<model>\S[^|]{0,60}?)\s+(?:On|Off|N/A|ERR!)\s*"
     rf"\|\s+(?P<bus>{_BUS})\s[^|]{{0,40}}\|\s*(?P<ecc>[^|]{{1,40}}?)\s*\|"
 )
-_LOAD = re.compile(
+_LOAD = lazy_regex(
     r"\s*\|[^|]{1,60}?\s(?P<power>\d{1,4}|N/A|ERR!)W?\s*/\s*(?P<limit>\d{1,4}|N/A|ERR!)W?\s*"
     r"\|\s+(?P<used>\d{1,7})MiB\s*/\s*(?P<total>\d{1,7})MiB\s*\|\s+(?P<load>\d{1,3}%|N/A|ERR!)\s+(?P<mode>[^|]{1,20}?)\s*\|"
 )
-_BROKEN = re.compile(r"\s*\|\s{0,3}ERR!\s{1,4}ERR!\s{1,4}ERR!\s")
+_BROKEN = lazy_regex(r"\s*\|\s{0,3}ERR!\s{1,4}ERR!\s{1,4}ERR!\s")
 """The second row of a GPU whose fan, temperature and performance state cannot be read."""
-_MIG = re.compile(r"\s*\|\s+\|\s+\|\s+(?P<mig>Enabled|Disabled|N/A)\*?\s*\|")
+_MIG = lazy_regex(r"\s*\|\s+\|\s+\|\s+(?P<mig>Enabled|Disabled|N/A)\*?\s*\|")
 _COMPUTE_MODES = {"Default": "Default", "E. Process": "Exclusive_Process", "Prohibited": "Prohibited"}
 """The names that ``nvidia-smi -q`` prints in full."""
-_PROCESSES = re.compile(r"\s*\|\s+Processes:")
+_PROCESSES = lazy_regex(r"\s*\|\s+Processes:")
 """The table below that of the GPUs, behind which none is cut off."""
-_PROCESS = re.compile(
+_PROCESS = lazy_regex(
     r"\s*\|\s+(?P<index>\d{1,3})\s+(?:(?:N/A|\d{1,2})\s+(?:N/A|\d{1,2})\s+)?(?P<pid>\d{1,10})\s+(?:M\+)?C(?:\+G)?\s+[^|]{1,80}?"
     r"\s(?P<mib>\d{1,7})MiB\s*\|"
 )
 """A process that computes, with the memory that it has on one GPU; the instances of MIG come before it since 450."""
-_NVML = re.compile(rf"(?={_NO_NVML}\s*$)Failed to initialize NVML: (?P<error>.{{2,80}}?)\s*$")
+_NVML = lazy_regex(rf"(?={_NO_NVML}\s*$)Failed to initialize NVML: (?P<error>.{{2,80}}?)\s*$")
 _CUT, _ERROR = "...", "ERR!"
 
 

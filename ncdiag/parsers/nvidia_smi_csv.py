@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
@@ -25,7 +26,7 @@ _OWN = (
 )
 ANCHOR = rf"[ \t]*(?=(?:[^,\s][^,\n]{{0,69}},[ ]?){{0,40}}{_OWN}){_NAME}(?:,[ ]?{_NAME}){{1,40}}[ \t]*$"
 SIGNS = ("memory.total", "memory.used", "memory.free")
-_HEAD = re.compile(ANCHOR)
+_HEAD = lazy_regex(ANCHOR)
 _LONGEST, _ECHOED = 2000, "nvidia-smi --query-"
 
 
@@ -74,7 +75,7 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
 }  # fmt: skip
 """Field of a Gpu and how its value is read, by the name that is asked for."""
 
-_REASONS = re.compile(r"clocks_(?:throttle|event)_reasons\.(?P<reason>\w{1,40})$")
+_REASONS = lazy_regex(r"clocks_(?:throttle|event)_reasons\.(?P<reason>\w{1,40})$")
 _SLOWDOWNS = {
     "sw_power_cap": "SW Power Cap", "hw_slowdown": "HW Slowdown", "sw_thermal_slowdown": "SW Thermal Slowdown",
     "hw_thermal_slowdown": "HW Thermal Slowdown", "hw_power_brake_slowdown": "HW Power Brake Slowdown",

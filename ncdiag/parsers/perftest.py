@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import ip_address
@@ -37,43 +38,43 @@ ANCHOR = (
     rf"{_TITLE_TEXT}|{_HEAD_TEXT}|{_CHATTER_TEXT}|[ \t]{{0,4}}Dual-port[ \t]{{1,12}}: (?:ON|OFF)[ \t]{{1,24}}Device"
 )
 
-_TITLE = re.compile(
+_TITLE = lazy_regex(
     rf"\s{{4,40}}(?P<verb>{_VERB}) (?P<both>Bidirectional )?(?:Post List )?(?P<what>BW|Latency) (?:[FfMm]\w+ )?Test\s*$"
 )
-_HEAD = re.compile(_HEAD_TEXT)
-_UNIT = re.compile(r"BW average\[(MiB/sec|MB/sec|Gb/sec)\]")
-_ROW = re.compile(r"\s{0,8}\d{1,13}(?:\s{1,24}\d{1,12}(?:\.\d{1,9})?){3,11}\s*$")
-_HEADER = re.compile(
+_HEAD = lazy_regex(_HEAD_TEXT)
+_UNIT = lazy_regex(r"BW average\[(MiB/sec|MB/sec|Gb/sec)\]")
+_ROW = lazy_regex(r"\s{0,8}\d{1,13}(?:\s{1,24}\d{1,12}(?:\.\d{1,9})?){3,11}\s*$")
+_HEADER = lazy_regex(
     r"\s{0,4}(?:Dual-port|Number of qps|Connection type|PCIe relax order|ibv_wr\* API|[TR]X depth|(?:Recv )?Post List"
     r"|CQ Moderation|CQE Poll Batch|Mtu|Link type|GID index2?|Max inline data|Outstand reads|rdma_cm QPs"
     r"|Data ex\. method|Use \w{2,8} memory|NUMA node|Buffer size|DCS (?:active )?num streams|Block Size"
     r"|Number of data encryption keys)\s{0,24}:"
 )
 _FIELDS = {
-    "hca": re.compile(r"Device\s{1,24}: ([A-Za-z][\w.-]{0,62})"),
-    "qps": re.compile(r"Number of qps\s{1,8}: (\d{1,6})"),
-    "connection": re.compile(r"Connection type : (\w{2,8})"),
-    "mtu": re.compile(r"Mtu\s{1,24}: (\d{1,6})\[B\]"),
-    "link_layer": re.compile(r"Link type\s{1,16}: (IB|Ethernet)"),
-    "gid_index": re.compile(r"GID index\s{1,16}: (\d{1,4})"),
-    "dual_port": re.compile(r"Dual-port\s{1,16}: (ON|OFF)"),
+    "hca": lazy_regex(r"Device\s{1,24}: ([A-Za-z][\w.-]{0,62})"),
+    "qps": lazy_regex(r"Number of qps\s{1,8}: (\d{1,6})"),
+    "connection": lazy_regex(r"Connection type : (\w{2,8})"),
+    "mtu": lazy_regex(r"Mtu\s{1,24}: (\d{1,6})\[B\]"),
+    "link_layer": lazy_regex(r"Link type\s{1,16}: (IB|Ethernet)"),
+    "gid_index": lazy_regex(r"GID index\s{1,16}: (\d{1,4})"),
+    "dual_port": lazy_regex(r"Dual-port\s{1,16}: (ON|OFF)"),
 }
-_ON_GPU = re.compile(
+_ON_GPU = lazy_regex(
     r"\s?(?:initializing CUDA|Picking (?:device No\.|GPU number)|making it the current \w{2,8} Ctx|cuMemAlloc"
     r"|allocated (?:\d{1,15} bytes of )?GPU buffer|CUDA device integrated|using DMA-BUF for GPU"
     r"|Perftest doesn't supports? CUDA |Use (?:CUDA|ROCm|MUSA) memory : ON)"
 )
-_GPU = re.compile(r"\s?(?:Picking device No\. |Picking GPU number |\[pid = \d{1,9}, dev = )(\d{1,4})")
-_SERVER = re.compile(r"\* Waiting for client to connect\.\.\. \*")
-_SIDE = re.compile(r" (local|remote) address: LID ((?:0x)?[0-9a-f]{1,6}) ")
-_GID = re.compile(r"\s?GID: ((?:\d{2,3}:){15}\d{2,3})\s*$")
-_OTHER = re.compile(
+_GPU = lazy_regex(r"\s?(?:Picking device No\. |Picking GPU number |\[pid = \d{1,9}, dev = )(\d{1,4})")
+_SERVER = lazy_regex(r"\* Waiting for client to connect\.\.\. \*")
+_SIDE = lazy_regex(r" (local|remote) address: LID ((?:0x)?[0-9a-f]{1,6}) ")
+_GID = lazy_regex(r"\s?GID: ((?:\d{2,3}:){15}\d{2,3})\s*$")
+_OTHER = lazy_regex(
     r"\s*$|-{20,}\s*$|\*{10,}\s*$|\s?MGID: [\d:a-f]| WARNING: |Conflicting CPU freq"
     r"|Listing all CUDA|CUDA device \d|There are \d|\[pid = |creating \w{2,8} Ctx|destroying|deallocating"
     r"|Finding PCIe BUS| Test with events| MultiCast runs| Client closed| Waiting for client| Please run the"
     r"|\s?(?:Local|Remote) results: "
 )
-_GPU_OPTION = re.compile(r"--use_(?:cuda|rocm|musa|hl|mlu)\w*(?:[= ](?P<number>\d{1,4})(?!\S))?")
+_GPU_OPTION = lazy_regex(r"--use_(?:cuda|rocm|musa|hl|mlu)\w*(?:[= ](?P<number>\d{1,4})(?!\S))?")
 _MEBIBYTE = 8 * (1 << 20) / 1e9  # Gbit/s
 _NAMES = {"Send": "send", "Write": "write", "Read": "read", "Atomic": "atomic"}
 _LAYERS = {"IB": "InfiniBand", "Ethernet": "Ethernet"}

@@ -7,10 +7,10 @@ networking/ping.c.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 
@@ -25,16 +25,16 @@ ANCHOR = r"PING \S{1,255} ?\([0-9a-fA-F.:%\w]{2,60}\)[^\n]{0,80}?\d{1,5}(?:\(\d{
 SIGNS = ("PING ",)
 
 _SIZE = r"(?P<size>\d{1,5})(?:\(\d{1,5}\))? (?:data )?bytes"
-_HEAD = re.compile(rf"PING (?P<name>\S{{1,255}}?) ?\((?P<address>[0-9a-fA-F.:%\w]{{2,60}})\).{{0,80}}?(?<!\d){_SIZE}")
-_COUNT = re.compile(r"(?P<sent>\d{1,6}) packets transmitted, (?P<received>\d{1,6}) (?:packets )?received")
-_TOO_BIG = re.compile(
+_HEAD = lazy_regex(rf"PING (?P<name>\S{{1,255}}?) ?\((?P<address>[0-9a-fA-F.:%\w]{{2,60}})\).{{0,80}}?(?<!\d){_SIZE}")
+_COUNT = lazy_regex(r"(?P<sent>\d{1,6}) packets transmitted, (?P<received>\d{1,6}) (?:packets )?received")
+_TOO_BIG = lazy_regex(
     r"From \S{1,255}.{0,60}(?:Frag needed and DF set|Packet too big)[ :(]{1,3}mtu ?= ?(?P<mtu>\d{2,5})"
 )
-_MORE = re.compile(
+_MORE = lazy_regex(
     r"\d{1,5} bytes from |From \S|--- .{1,255} ping statistics ---|rtt |round-trip |ping: |no answer yet"
     r"|\d{1,6} packets|Request timeout|pipe \d|(?:\^C)?\s*$|\^C---"
 )
-_NUMBERS = re.compile(r"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:%\w]*|[\d.]+")
+_NUMBERS = lazy_regex(r"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:%\w]*|[\d.]+")
 """An address in place of a name."""
 _MOST = 400
 

@@ -14,6 +14,7 @@ from string import ascii_lowercase
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics, rdma
@@ -23,17 +24,17 @@ COMMANDS = ("show_gids",)
 _PLACE = rf"\d{{1,3}}[\s|]+\d{{1,5}}[\s|]+{rdma.GID_PATTERN}\b"
 ANCHOR = rf"(?:\|\s*)?(?:DEV[\s|]+PORT[\s|]+INDEX[\s|]+GID\b|[A-Za-z][\w.-]{{0,63}}[\s|]+{_PLACE})|n_gids_found=\d+"
 STRUCTURE = "|" + ascii_lowercase
-_HEADER = re.compile(r"[\s|]*DEV[\s|]+PORT[\s|]+INDEX[\s|]+GID\b")
-_RULE = re.compile(r"[\s|:]*-{3,}[\s|:-]+")
-_ROW = re.compile(
+_HEADER = lazy_regex(r"[\s|]*DEV[\s|]+PORT[\s|]+INDEX[\s|]+GID\b")
+_RULE = lazy_regex(r"[\s|:]*-{3,}[\s|:-]+")
+_ROW = lazy_regex(
     r"[\s|]*(?P<dev>[A-Za-z][\w.-]{0,63})[\s|]+(?P<port>\d{1,3})[\s|]+(?P<index>\d{1,5})[\s|]+(?P<gid>"
     + rdma.GID_PATTERN
     + r")(?:[\s|]+(?P<ip>\d{1,3}(?:\.\d{1,3}){3}))?(?:[\s|]+[vV](?P<version>[12]))?"
     r"(?:[\s|]+(?P<netdev>[\w.:-]{1,64}))?[\s|]*$"
 )
-_COUNT = re.compile(r"\s*n_gids_found=(\d{1,6})\s*$")
+_COUNT = lazy_regex(r"\s*n_gids_found=(\d{1,6})\s*$")
 _DEVICES = r"(?:mlx[45]_|bnxt_re|roce[pP]|ibp|irdma|hns_|hrn\d|rxe|siw|qedr|cxgb)[\w.-]{0,60}"
-_GLUED = re.compile(rf"(?=n_gids_found=)|(?<=[-\w])(?={_DEVICES}\s+{_PLACE})")
+_GLUED = lazy_regex(rf"(?=n_gids_found=)|(?<=[-\w])(?={_DEVICES}\s+{_PLACE})")
 _GLUED_LIMIT = 65536
 
 

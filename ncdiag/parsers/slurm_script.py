@@ -5,9 +5,9 @@ Source: Slurm sbatch(1): lines that begin with ``#SBATCH`` before the first comm
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.launch_words import read_command
@@ -18,8 +18,8 @@ KIND = "slurm_script"
 COMMANDS: tuple[str, ...] = ()
 ANCHOR = r"#SBATCH[ \t]+-"
 
-_OPTION = re.compile(r"#SBATCH[ \t]+(?P<options>-\S.*)$")
-_COMMENT = re.compile(r"\s#.*$")
+_OPTION = lazy_regex(r"#SBATCH[ \t]+(?P<options>-\S.*)$")
+_COMMENT = lazy_regex(r"\s#.*$")
 _LINES = 500
 _TEXT = 4000
 

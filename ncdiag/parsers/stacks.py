@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision, number
@@ -20,40 +21,40 @@ KIND = "stacks"
 COMMANDS: tuple[str, ...] = ("py-spy dump", "pystack remote", "pystack core", "pstack", "gstack", "gdb")
 INTERLEAVED = True  # a program that dumps its own stacks goes on writing its log
 
-_PROCESS = re.compile(
+_PROCESS = lazy_regex(
     r"Process (?P<pid>\d{1,9}): (?P<program>(?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)\S*.*)"
 )
-_PYTHON = re.compile(r"Python v\d+\.\d+\.\S+ \(")
-_PY_SPY = re.compile(r'Thread (?:0x)?(?P<id>[0-9A-Fa-f]{1,16}) \((?:idle|active)[\w+]*\)(?:: "(?P<name>[^"]*)")?$')
-_HANDLER = re.compile(
+_PYTHON = lazy_regex(r"Python v\d+\.\d+\.\S+ \(")
+_PY_SPY = lazy_regex(r'Thread (?:0x)?(?P<id>[0-9A-Fa-f]{1,16}) \((?:idle|active)[\w+]*\)(?:: "(?P<name>[^"]*)")?$')
+_HANDLER = lazy_regex(
     r"(?:Current thread|Thread) 0x[0-9a-f]{1,16}(?: \[(?P<name>[^\]]*)\])? \(most recent call first\):"
 )
-_GDB = re.compile(
+_GDB = lazy_regex(
     r"Thread (?P<id>\d{1,6}) \((?:Thread 0x[0-9a-f]{1,16} )?\(?LWP (?P<lwp>\d{1,9})\)?(?: \"(?P<name>[^\"]*)\")?\):"
 )
-_PYSTACK = re.compile(
+_PYSTACK = lazy_regex(
     r"Traceback for thread (?P<id>\d{1,9})(?: \((?P<name>[^()]*)\))? \[[^\]]*\] \(most recent call last\):"
 )
-_GDB_FRAME = re.compile(r"#(?P<depth>\d{1,4})\s+(?:0x[0-9a-f]{1,16} in )?(?P<function>[^\s(][^\n]*?)(?: \(|$)")
-_GDB_PLACE = re.compile(r"\) (?:at (?P<file>\S+):(?P<line>\d{1,7})|from (?P<library>\S+))$")
+_GDB_FRAME = lazy_regex(r"#(?P<depth>\d{1,4})\s+(?:0x[0-9a-f]{1,16} in )?(?P<function>[^\s(][^\n]*?)(?: \(|$)")
+_GDB_PLACE = lazy_regex(r"\) (?:at (?P<file>\S+):(?P<line>\d{1,7})|from (?P<library>\S+))$")
 _FRAMES: tuple[re.Pattern[str], ...] = (
-    re.compile(r'\((?:Python|C|C\+\+|Unknown)\) File "(?P<file>[^"]*)", line (?P<line>\d{1,7}), in (?P<function>\S+)'),
-    re.compile(r'File "(?P<file>[^"]*)", line (?P<line>\d{1,7}) in (?P<function>\S+)$'),
-    re.compile(
+    lazy_regex(r'\((?:Python|C|C\+\+|Unknown)\) File "(?P<file>[^"]*)", line (?P<line>\d{1,7}), in (?P<function>\S+)'),
+    lazy_regex(r'File "(?P<file>[^"]*)", line (?P<line>\d{1,7}) in (?P<function>\S+)$'),
+    lazy_regex(
         r"(?P<function>[\w<>.:~$]{1,200}) \((?P<file>[^\s():]{1,400}|<frozen [\w.]{1,200}>):(?P<line>\d{1,7})\)$"
     ),
-    re.compile(r"(?P<function>[\w<>.:~$ ,&*()]{1,400}?) \((?P<library>[\w.+-]{1,200}\.so[\w.+-]*)\)$"),
+    lazy_regex(r"(?P<function>[\w<>.:~$ ,&*()]{1,400}?) \((?P<library>[\w.+-]{1,200}\.so[\w.+-]*)\)$"),
 )
-_NOT_A_FRAME = re.compile(
+_NOT_A_FRAME = lazy_regex(
     r"(?:Arguments|Locals):$|\[(?:New|Switching to) |\[Thread debugging|\[Inferior |Using host libthread_db|warning: "
     r"|\(more frames follow|No shared libraries"
 )
-_UNREADABLE_FRAME = re.compile(r"\s{4}.{0,10000}:\d{1,7}\)$")
+_UNREADABLE_FRAME = lazy_regex(r"\s{4}.{0,10000}:\d{1,7}\)$")
 """A frame of py-spy whose name cannot be read, for example with a newline in it; the stack continues after it."""
-_BEGINS = re.compile(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
+_BEGINS = lazy_regex(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
 """A line with which faulthandler begins the dump of a process, or which it prints once in each."""
-_LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,6})\b")
-_NAME_OF_RANK = re.compile(r"(?:^|[^A-Za-z])rank[-_.]?(\d{1,7})(?:\D|$)", re.IGNORECASE)
+_LOCAL_RANK = lazy_regex(r"--local[-_]rank[= ](\d{1,6})\b")
+_NAME_OF_RANK = lazy_regex(r"(?:^|[^A-Za-z])rank[-_.]?(\d{1,7})(?:\D|$)", re.IGNORECASE)
 """A rank in the name of the file that holds its stack: ``rank3.txt``, ``py-spy-rank_3``."""
 ANCHOR = (
     r"Process \d{1,9}: (?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)"
@@ -68,7 +69,7 @@ ANCHOR = (
 )
 STRUCTURE = "# \t"
 _KEPT_FRAMES, _KEPT_THREADS, _PROGRAM_LIMIT = 60, 400, 500
-_LOCALS = re.compile(r"\s{8}\s*\S")
+_LOCALS = lazy_regex(r"\s{8}\s*\S")
 
 
 class _Dump:

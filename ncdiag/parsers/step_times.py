@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.step_parts import sort_of
 from ncdiag.parsers._rows import Reading, Row, Rows
 
@@ -30,15 +31,15 @@ _STEP = rf"(?:\S.{{0,160}}[ \t\]|])?{_OF_STEP}(?![\w.]).{{0,40}}?[ \t]{_OF_DATA}
 ANCHOR = rf"(?:{_RANK}|{_STEP})"
 SIGNS = ("rank", " data", "\tdata")
 FREQUENT = {" data": "the name that both programs print for the time that the next batch takes"}
-_PAIRS = re.compile(rf"(?P<part>{_PART}){_VALUE}", re.IGNORECASE)
+_PAIRS = lazy_regex(rf"(?P<part>{_PART}){_VALUE}", re.IGNORECASE)
 _SECONDS = {"s": 1.0, "ms": 1e-3}
-_IS_TIME = re.compile(
+_IS_TIME = lazy_regex(
     r"time|elapsed|fwd|forward|bwd|backward|comm|wait|sync|compute|all[-_]?reduce|all[-_]?gather|reduce[-_]?scatter",
     re.IGNORECASE,
 )
 """Names whose number is a time without a unit."""
-_NUMBER = re.compile(r"\[?[Rr]ank[ =:#]?[ ]{0,4}(\d{1,6})\]?:?")
-_STEP_TIMES = re.compile(
+_NUMBER = lazy_regex(r"\[?[Rr]ank[ =:#]?[ ]{0,4}(\d{1,6})\]?:?")
+_STEP_TIMES = lazy_regex(
     ".*?"
     + _OF_STEP.replace(_TIME, f"(?P<whole>{_TIME})").replace("m?s)", "(?P<of_whole>m?s))")
     + r"(?![\w.]).{0,40}?[ \t]"

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import basics
@@ -45,22 +46,22 @@ ANCHOR = f"(?:{_HAS_RATE}{''.join(_CELLS)}|(?=.{{0,300}}\\|){''.join(_BETWEEN_BA
 SIGNS = ("speed", "time", "latency", "速度", "耗时", "性能")
 FREQUENT = {"time": "the heading of a column of times, beside one of hosts, which are in more lines still"}
 
-_IS_HOROVOD = re.compile(rf"(?=.*Total (?P<unit>\S+) on (?P<gpus>\d+) \S+ (?P<rate>\d+(?:\.\d+)?)){_HOROVOD}")
-_IS_RULE = re.compile(r"[-|:+= \t]+$")
-_GPUS = re.compile(rf"{_COUNT}$", re.IGNORECASE)
-_NODES = re.compile(rf"(?:{_PLACES})$", re.IGNORECASE)
-_ONE, _SEVERAL = re.compile(r"single|one|单机?", re.IGNORECASE), re.compile(r"multi|several|多机?", re.IGNORECASE)
-_STEP = re.compile(
+_IS_HOROVOD = lazy_regex(rf"(?=.*Total (?P<unit>\S+) on (?P<gpus>\d+) \S+ (?P<rate>\d+(?:\.\d+)?)){_HOROVOD}")
+_IS_RULE = lazy_regex(r"[-|:+= \t]+$")
+_GPUS = lazy_regex(rf"{_COUNT}$", re.IGNORECASE)
+_NODES = lazy_regex(rf"(?:{_PLACES})$", re.IGNORECASE)
+_ONE, _SEVERAL = lazy_regex(r"single|one|单机?", re.IGNORECASE), lazy_regex(r"multi|several|多机?", re.IGNORECASE)
+_STEP = lazy_regex(
     r"(?P<number>\d{1,9}(?:\.\d{1,9})?)[ ]?(?P<unit>(?P<milli>m?)s(?:ec(?:onds?)?)?[ ]?(?:/|per)[ ]?"
     r"(?:steps?|it(?:er(?:ation)?s?)?|batch))$"
 )
 """How long a step takes."""
 _PER_STEP = "s/step"
-_IS_RATE = re.compile(rf"{_RATE}$", re.IGNORECASE)
-_SAID_TWICE = re.compile(
+_IS_RATE = lazy_regex(rf"{_RATE}$", re.IGNORECASE)
+_SAID_TWICE = lazy_regex(
     r"speed[ _-]?up|加速比|扩展效率|\b(?:scaling|efficiency|scaling[ _]efficiency)(?:[ ]?\(?%\)?)?$", re.IGNORECASE
 )
-_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?$|\d{1,15}(?:\.\d{1,10})?$")
+_NUMBER = lazy_regex(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?$|\d{1,15}(?:\.\d{1,10})?$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision
@@ -25,12 +26,12 @@ ANCHOR = (
     r"|\s{0,8}\|[ \t]*(?:\|[ \t]*)?GPU0[ \t]*\|[ \t]*(?:GPU|NIC|CPU|mlx)"
 )
 
-_ROW = re.compile(rf"\s*(?P<label>[A-Za-z][\w.:-]{{0,40}})(?P<cells>[ \t]+{_CELL}(?:[ \t].*)?)$")
-_CELLS = re.compile(rf"{_CELL}$")
-_LEGEND = re.compile(r"\s*(?:(?:NIC )?Legend:\s*$|(?:X|SYS|NODE|PHB|PXB|PIX|SOC|NV#|NV\d{1,2})\s+= )")
-_NIC = re.compile(r"\s*(?P<label>NIC\d{1,3})\s*:\s*(?P<hca>[A-Za-z][\w.-]{0,40})\s*$")
-_GPU = re.compile(r"GPU(\d{1,4})$")
-_HEADING = re.compile(r"\s*(?:GPU|NVIDIA) Topology:\s*$|\s*\|[|: -]{3,4000}$")
+_ROW = lazy_regex(rf"\s*(?P<label>[A-Za-z][\w.:-]{{0,40}})(?P<cells>[ \t]+{_CELL}(?:[ \t].*)?)$")
+_CELLS = lazy_regex(rf"{_CELL}$")
+_LEGEND = lazy_regex(r"\s*(?:(?:NIC )?Legend:\s*$|(?:X|SYS|NODE|PHB|PXB|PIX|SOC|NV#|NV\d{1,2})\s+= )")
+_NIC = lazy_regex(r"\s*(?P<label>NIC\d{1,3})\s*:\s*(?P<hca>[A-Za-z][\w.-]{0,40})\s*$")
+_GPU = lazy_regex(r"GPU(\d{1,4})$")
+_HEADING = lazy_regex(r"\s*(?:GPU|NVIDIA) Topology:\s*$|\s*\|[|: -]{3,4000}$")
 """A title, or the rule below the header of a table in Markdown."""
 
 

@@ -7,10 +7,10 @@ NS (not supported), U (unknown); DR, which only newer legends name, is a pair th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.basics import is_elision
@@ -24,10 +24,10 @@ ANCHOR = (
     rf"|\s{{0,40}}GPU\d+[ \t]+{_CELL}[ \t]+{_CELL}(?:[ \t]|$)"
 )
 
-_ROW = re.compile(rf"\s*(?P<label>GPU\d{{1,4}})(?P<cells>[ \t]+{_CELL}(?:[ \t].*)?)$")
-_CELLS = re.compile(rf"{_CELL}$")
-_LEGEND = re.compile(r"\s*(?:Legend:\s*$|(?:X|OK|CNS|GNS|TNS|NS|DR|U)\s+= )")
-_CAPABILITY = re.compile(r"-(?:p2p|-p2p_topology)[ =]([rwnap])\b")
+_ROW = lazy_regex(rf"\s*(?P<label>GPU\d{{1,4}})(?P<cells>[ \t]+{_CELL}(?:[ \t].*)?)$")
+_CELLS = lazy_regex(rf"{_CELL}$")
+_LEGEND = lazy_regex(r"\s*(?:Legend:\s*$|(?:X|OK|CNS|GNS|TNS|NS|DR|U)\s+= )")
+_CAPABILITY = lazy_regex(r"-(?:p2p|-p2p_topology)[ =]([rwnap])\b")
 _FIELDS = {"r": "p2p_read", "w": "p2p_write", "n": "p2p_nvlink", "a": "p2p_atomics", "p": "p2p_proprietary"}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.step_parts import communicates
 from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 
@@ -17,7 +18,7 @@ COMMANDS: tuple[str, ...] = ()
 ANCHOR = r"[ ]{1,200}Name[ ]{2,8}Self CPU %[ ]{2,10}Self CPU[ ]"
 _MOST = 10_000
 _UNITS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-_TIME = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)(us|ms|s)$")
+_TIME = lazy_regex(r"(\d{1,12}(?:\.\d{1,6})?)(us|ms|s)$")
 _SELF = ("Self CUDA", "Self XPU", "Self HIP")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import _program
@@ -17,7 +17,7 @@ ANCHOR = (
     r"\[[EWIF](?:\d{3,4} [\d:.]{8,20})? ProcessGroupNCCL\.cpp:\d{1,5}\]"
 )
 
-_HEAD = re.compile(ANCHOR)
+_HEAD = lazy_regex(ANCHOR)
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

@@ -6,13 +6,13 @@ worker is in it, indented; with ``--redirects`` it is nowhere else on the termin
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers import _program
@@ -23,13 +23,13 @@ INTERLEAVED = True  # other ranks go on writing while torchrun prints its summar
 ANCHOR = r"Failures:\s*$|Root Cause \(first observed failure\):\s*$|\s+time\s+: \d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\s*$"
 FREQUENT = {"time": "only a time follows it in this first field of a failure"}
 
-_FIELD = re.compile(r"\s+(time|host|rank|exitcode|error_file|traceback)\s*: (.*)$")
-_CHATTER = re.compile(
+_FIELD = lazy_regex(r"\s+(time|host|rank|exitcode|error_file|traceback)\s*: (.*)$")
+_CHATTER = lazy_regex(
     r"\s*(?:Failures:|\[\d+\]:|<NO_OTHER_FAILURES>|[=-]{10,}|Root Cause \(first observed failure\):|\S+ FAILED)\s*$"
 )
-_RANK = re.compile(r"(\d{1,7}) \(local_rank: (\d{1,5})\)")
-_EXIT = re.compile(r"(-?\d{1,5}) +\(pid: (\d{1,9})\)")
-_SIGNAL = re.compile(r"Signal (\d{1,3}) \((\w{1,16})\) received by PID")
+_RANK = lazy_regex(r"(\d{1,7}) \(local_rank: (\d{1,5})\)")
+_EXIT = lazy_regex(r"(-?\d{1,5}) +\(pid: (\d{1,9})\)")
+_SIGNAL = lazy_regex(r"Signal (\d{1,3}) \((\w{1,16})\) received by PID")
 _SIGBUS = -7
 _INDENT = "  "
 

@@ -7,12 +7,12 @@ ends in ``KeyboardInterrupt`` shows what the program did when somebody stopped i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.parsers import _context, _program, coordination
@@ -23,20 +23,20 @@ INTERLEAVED = True  # NCCL writes its own lines between the frames
 _START = r"Traceback \(most recent call last\):"
 ANCHOR = rf'(?:(?:[\[(]|[A-Z]{{4,8}} )[^\n]{{0,200}}?[:\]] )?{_START}|\s{{1,8}}File "[^"\n]{{1,400}}", line \d+, in '
 
-_HEADER = re.compile(rf".{{0,240}}{_START}")
-_CHAIN = re.compile(r"During handling of the above exception|The above exception was the direct cause")
-_MORE = re.compile(
+_HEADER = lazy_regex(rf".{{0,240}}{_START}")
+_CHAIN = lazy_regex(r"During handling of the above exception|The above exception was the direct cause")
+_MORE = lazy_regex(
     r"nccl\w{1,40}: |Last error:|CUDA kernel errors might be|For debugging consider passing|Compile with `TORCH_USE_"
 )
-_TASKS = re.compile(r"Barrier timed out\. (?:Barrier_i|I)d: \S")
+_TASKS = lazy_regex(r"Barrier timed out\. (?:Barrier_i|I)d: \S")
 """An exception that goes on with the tasks that did not come, which has a parser."""
-_LAST_ERROR = re.compile(r"Last error:$")
+_LAST_ERROR = lazy_regex(r"Last error:$")
 _INTERRUPTED = "KeyboardInterrupt"
-_FRAME = re.compile(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}), in (?P<function>\S{1,200})')
-_LISTS = re.compile(coordination.ANCHOR)
+_FRAME = lazy_regex(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}), in (?P<function>\S{1,200})')
+_LISTS = lazy_regex(coordination.ANCHOR)
 """An exception whose message is a list of tasks, which that parser reads."""
 _KEPT_FRAMES = 60
-_FRAME_INDENT = re.compile(r"[^\S\n]{2,}|\t")
+_FRAME_INDENT = lazy_regex(r"[^\S\n]{2,}|\t")
 
 
 def _body(line: str) -> tuple[bool, str]:

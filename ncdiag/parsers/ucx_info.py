@@ -7,9 +7,9 @@ it was cut.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.formats.basics import is_elision
@@ -19,9 +19,9 @@ KIND = "ucx_info"
 COMMANDS: tuple[str, ...] = ("ucx_info",)
 ANCHOR = r"# {1,8}(?:Memory domain: |Transport: )\w|# (?:UCT|Library) version[:=] ?\d|# Configured with: "
 
-_TRANSPORT = re.compile(r"# {1,8}Transport: +(\w{1,32})\s*$")
-_CONFIGURED = re.compile(r"# [Cc]onfigured with: (.*)$")
-_KEEPS_TRANSPORTS = re.compile(r"(?i)transport|^tl$")
+_TRANSPORT = lazy_regex(r"# {1,8}Transport: +(\w{1,32})\s*$")
+_CONFIGURED = lazy_regex(r"# [Cc]onfigured with: (.*)$")
+_KEEPS_TRANSPORTS = lazy_regex(r"(?i)transport|^tl$")
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

@@ -8,10 +8,10 @@ setrlimit(2) in lower case; sizes become bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision
@@ -35,29 +35,29 @@ ANCHOR = (
 )
 
 _VALUE = r"(?P<value>\d{1,20}|unlimited|not supported)"
-_BASH = re.compile(
+_BASH = lazy_regex(
     r"\s*(?P<label>[a-zA-Z][a-zA-Z -]{2,60}?)\s*(?:\((?P<before>[A-Za-z0-9-]{1,20})\)\s+)?"
     r"\((?:(?P<unit>[a-zA-Z0-9 -]{1,20}), )?-(?P<letter>[a-zA-Z])\)"
     rf"\s+{_VALUE}\s*$"
 )
-_DASH = re.compile(rf"\s*(?P<label>[a-z-]{{1,20}}(?: memory)?)(?:\((?P<unit>[A-Za-z0-9-]{{1,20}})\))?\s+{_VALUE}\s*$")
-_ZSH = re.compile(
+_DASH = lazy_regex(rf"\s*(?P<label>[a-z-]{{1,20}}(?: memory)?)(?:\((?P<unit>[A-Za-z0-9-]{{1,20}})\))?\s+{_VALUE}\s*$")
+_ZSH = lazy_regex(
     rf"\s*-(?P<letter>[a-zA-Z]): (?P<label>[a-z -]{{3,40}}?)\s*(?:\((?P<unit>[a-z0-9 -]{{1,20}})\))?\s+{_VALUE}\s*$"
 )
-_PROC = re.compile(
+_PROC = lazy_regex(
     rf"\s*(?P<label>Max [a-z -]{{3,25}}?)\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)(?:\s+(?P<unit>[a-z]+))?\s*$"
 )
-_PRLIMIT = re.compile(
+_PRLIMIT = lazy_regex(
     rf"\s*(?P<label>[A-Z]{{2,10}})\s+[a-zA-Z][a-zA-Z' -]{{3,50}}?\s+{_VALUE}\s+(?P<hard>\d{{1,20}}|unlimited)"
     r"(?:\s+(?P<unit>[a-z]+))?\s*$"
 )
-_CSH = re.compile(rf"\s*(?P<label>[a-z]{{5,16}})\s+{_VALUE}(?:\s+(?P<unit>kbytes|seconds))?\s*$")
-_ALONE = re.compile(
+_CSH = lazy_regex(rf"\s*(?P<label>[a-z]{{5,16}})\s+{_VALUE}(?:\s+(?P<unit>kbytes|seconds))?\s*$")
+_ALONE = lazy_regex(
     rf"\s*(?:(?P<host>[\w.-]{{1,64}}):\s{{1,8}})?(?:ulimit -(?P<letter>[a-zA-Z])\s*[:=]\s*)?{_VALUE}\s*$"
 )
 """A value, behind the host or the number of the task where a launcher wrote it there."""
-_HEADER = re.compile(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
-_ASKED = re.compile(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])(?P<last>\s+-[HS])?[\s\"']*$")
+_HEADER = lazy_regex(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
+_ASKED = lazy_regex(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])(?P<last>\s+-[HS])?[\s\"']*$")
 
 _LETTERS = {
     "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile",

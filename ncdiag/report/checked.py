@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.checks.book import Area, Book, Look, book
 from ncdiag.engine.fields import read
 from ncdiag.engine.results import Finding, Verdict
@@ -18,7 +19,7 @@ from ncdiag.facts.view import View
 from ncdiag.report import model
 from ncdiag.report.choices import Told, chosen
 
-_HOLE = re.compile(r"\{(\w+)\}")
+_HOLE = lazy_regex(r"\{(\w+)\}")
 _SENTENCE = 160
 """Maximum length of a collector's reason, in characters."""
 

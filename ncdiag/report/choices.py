@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Mapping
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.checks.book import Choice
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
@@ -23,7 +23,7 @@ _CHOICES: tuple[Choice, ...] = (
 _STEPS = {"local": "p2p"}
 """Names of choices whose reasons have another name."""
 _REASONS = 2
-_WORD = re.compile(r"[\w.:%]+")
+_WORD = lazy_regex(r"[\w.:%]+")
 
 
 class Told(msgspec.Struct, frozen=True):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.language import cells
 from ncdiag.report.sanitize import one_line
 
 LETTER = 6.6
 """Width of a letter in pixels, a little more than a monospaced one of size 11 has."""
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufffe|\uffff")
+_NOT_XML = lazy_regex(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufffe|\uffff")
 
 
 class Box(msgspec.Struct, frozen=True):

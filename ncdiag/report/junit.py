@@ -6,18 +6,18 @@ junitparser read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.severity import SEVERITIES, Severity
 from ncdiag.report import digest
 from ncdiag.report.in_short import shown, told
 from ncdiag.report.model import Finding, Look, Report
 from ncdiag.report.sanitize import clean, one_line
 
-_NOT_XML = re.compile("[\ufffe\uffff]")
+_NOT_XML = lazy_regex("[\ufffe\uffff]")
 """Characters that XML 1.0 does not allow, besides control characters, which the sanitiser escapes."""
 _SEVERITIES = {"FAIL": "error", "WARN": "warning"}
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from operator import itemgetter
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.language import lead_in, say
 from ncdiag.report import digest, labelled
 from ncdiag.report.model import Finding, Report
 from ncdiag.report.sanitize import one_line
 
 SHOWN_FINDINGS = 12
-_SPECIAL = re.compile(r"[\\`*{}\[\]<>#|~&!]|(?<!\w)_|_(?!\w)")
-_GAPS = re.compile(r"\n{3,}")
-_BACKTICKS = re.compile(r"`+")
+_SPECIAL = lazy_regex(r"[\\`*{}\[\]<>#|~&!]|(?<!\w)_|_(?!\w)")
+_GAPS = lazy_regex(r"\n{3,}")
+_BACKTICKS = lazy_regex(r"`+")
 
 
 def render(report: Report, **_: object) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.language import cells, phrase, say
 from ncdiag.nccl.on_host.predicting import GIVES_UP, Chosen, Prediction
@@ -22,7 +22,7 @@ _WORDS = {field: words for words, field in _ROWS}
 _UNKNOWN = "not known"
 NONE = "none"
 """The word for a choice of nothing."""
-_ANSWERS = re.compile(r"(?:^|(?<= ))(?:not known|none|yes|no)(?=,|$)")
+_ANSWERS = lazy_regex(r"(?:^|(?<= ))(?:not known|none|yes|no)(?=,|$)")
 """The words of `cell` that are not names."""
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.checks.book import book, launch_book
 from ncdiag.facts.fold import fold_hosts, unfold_hosts
 from ncdiag.language import say
 from ncdiag.report.model import Look, Report, Status
 
 STYLES: dict[Status, str] = {"PASS": "green", "WARN": "yellow", "FAIL": "bold red", "SKIP": "dim"}
-_TWICE = re.compile(r"^(\w+) failed: (?=\1: )")
+_TWICE = lazy_regex(r"^(\w+) failed: (?=\1: )")
 """``ssh failed: ssh: ...``: the program says its name itself."""
 HOSTS = 30
 """Maximum length of a set of hosts in characters."""

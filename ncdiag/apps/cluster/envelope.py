@@ -11,13 +11,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from ncdiag.agent.wrap import MARK
+from ncdiag.base.patterns import lazy_regex
 
 LIMIT = 256 << 20
 """Maximum size in bytes of a host's decompressed answer; usual are 50 KB."""
 _MOST = 64 << 20
 """Maximum number of characters kept of one host."""
 
-_LINE = re.compile(
+_LINE = lazy_regex(
     rf"{MARK} (?P<host>[\w.-]+) (?:(?P<number>\d{{1,7}}) (?P<data>[A-Za-z0-9+/=]+)|end (?P<count>\d{{1,7}}))(?!\S)"
 )
 

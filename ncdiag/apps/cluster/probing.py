@@ -19,11 +19,12 @@ from ncdiag.apps.cluster.model import Answer, Wish
 from ncdiag.apps.cluster.sweep import Via, asked, chosen, machines
 from ncdiag.apps.cluster.talk import Talk
 from ncdiag.base.errors import UsageError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.machine.host import Seen
 
 _LATE = 20.0
 """Seconds in addition to those of the tests: for the last of them to end, and to return the results."""
-_UNFINISHED = re.compile(r"^probe (\S+): \d+ of \d+ hosts tried in time$", re.MULTILINE)
+_UNFINISHED = lazy_regex(r"^probe (\S+): \d+ of \d+ hosts tried in time$", re.MULTILINE)
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):

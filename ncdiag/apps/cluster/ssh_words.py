@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ncdiag.base.errors import UsageError
+from ncdiag.base.patterns import lazy_regex
 
 _VALUED = frozenset("BDEFIJLOPQRSWbceilmopw")
 """Options that take a value."""
@@ -25,7 +26,7 @@ _OTHER = frozenset(
      "remoteforward", "dynamicforward", "tunnel", "controlmaster", "controlpath", "controlpersist"}
 )  # fmt: skip
 """Settings of -o that concern what runs there, or that leave something behind."""
-_SETTING = re.compile(r"[\s=\"]*(\w+)[\s=\"]*(.*)", re.DOTALL)
+_SETTING = lazy_regex(r"[\s=\"]*(\w+)[\s=\"]*(.*)", re.DOTALL)
 """``Port=22``, ``Port 22`` or ``"Port" 22``, also with leading blanks and = (strdelim in misc.c)."""
 
 

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from ncdiag.base.errors import UsageError
+from ncdiag.base.patterns import lazy_regex
 
 MISSING = "ClusterShell is not installed: pip install ClusterShell"
 
-_SLOTS = re.compile(r"(?<=[\w\]]):\d{1,6}(?=,|$)")
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}")
+_SLOTS = lazy_regex(r"(?<=[\w\]]):\d{1,6}(?=,|$)")
+_NAME = lazy_regex(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}")
 """A host or a pod; with a leading hyphen it would be an option of ssh or kubectl."""
 _MOST = 100_000
 """Maximum number of hosts of a set; ClusterShell keeps each in memory."""
-_ELEMENT = re.compile(r"(?:[^\s,!&^\[\]]|\[[^\[\]]*\])+")
-_RANGES = re.compile(r"\[([^\[\]]*)\]")
-_RANGE = re.compile(r"(\d{1,40})-(\d{1,40})(?:/(\d{1,40}))?")
-_TOO_LONG = re.compile(r"\d{41}")
+_ELEMENT = lazy_regex(r"(?:[^\s,!&^\[\]]|\[[^\[\]]*\])+")
+_RANGES = lazy_regex(r"\[([^\[\]]*)\]")
+_RANGE = lazy_regex(r"(\d{1,40})-(\d{1,40})(?:/(\d{1,40}))?")
+_TOO_LONG = lazy_regex(r"\d{41}")
 """More digits than `_RANGE` reads; hosts have no such numbers."""
-_LOOKED_UP = re.compile(r"[@*?]")
+_LOOKED_UP = lazy_regex(r"[@*?]")
 """A part of a set for which ClusterShell asks its groups."""
 _PACKAGED_GROUP = "all: example[4-6,32-159]"
 """A line of the groups that ClusterShell is packaged with (groups.d/local.cfg)."""
-_PACKAGED_HOST = re.compile(r"example\d+")
+_PACKAGED_HOST = lazy_regex(r"example\d+")
 
 
 def targets(text: str) -> tuple[str, ...]:

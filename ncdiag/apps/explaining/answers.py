@@ -11,6 +11,7 @@ import msgspec
 
 from ncdiag.apps.explaining import lines, logs, releases
 from ncdiag.apps.explaining.nearby import message_near
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
 from ncdiag.messages.match import full_matcher
 from ncdiag.nccl import codes, environment, paths, terms
@@ -19,21 +20,21 @@ from ncdiag.nccl.judgement import words
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.values import of_value
 
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
-_CODE = re.compile(
+_VARIABLE = lazy_regex(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_CODE = lazy_regex(
     r"(?P<kind>sxid|xid|status|completion|vendor(?: err(?:or)?)?|result|ncclresult_t|errno)\s*[:=#]?\s*"
     r"(?P<number>0x[0-9a-f]{1,4}|\d{1,5})",
     re.IGNORECASE,
 )
 _KINDS = {"status": "completion", "ncclresult_t": "result", "vendor err": "vendor", "vendor error": "vendor"}
-_NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]{1,4}|\d{1,5})")
-_PATH = re.compile(r"[~/][\w./:@-]{1,200}")
+_NUMBER = lazy_regex(r"-?(?:0x[0-9a-fA-F]{1,4}|\d{1,5})")
+_PATH = lazy_regex(r"[~/][\w./:@-]{1,200}")
 _WORDS = {
     "result": "NCCL result", "completion": "ibverbs completion status", "vendor": "mlx5 vendor error", "xid": "Xid",
     "sxid": "SXid", "errno": "errno",
 }  # fmt: skip
-_FACT = re.compile(r"[A-Z][A-Za-z]{2,40}(?:\.[a-z]\w{0,60})?")
-_EVENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
+_FACT = lazy_regex(r"[A-Z][A-Za-z]{2,40}(?:\.[a-z]\w{0,60})?")
+_EVENT = lazy_regex(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 _READ: dict[bool | None, str] = {True: "read", False: "not read", None: "not in all of these"}
 _ALIKE, _ALIKE_ON_HOST = "all ranks need the same value", "the ranks of one host need the same value"
 _FREE = "ranks may have different values"

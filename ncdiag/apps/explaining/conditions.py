@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ncdiag.apps.explaining import facts
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.tree import Compare, Items, Junction, Not, Path, Quantifier, Tree
 from ncdiag.knowledge import registry
 
-_LIST = re.compile(r"\bin\s+(?:words\.(\w+)|[\[(])")
+_LIST = lazy_regex(r"\bin\s+(?:words\.(\w+)|[\[(])")
 """The lists of a condition; the group is the name of one that has a name."""
-_SENTENCE = re.compile(r".*?[.?](?=\s|$)")
+_SENTENCE = lazy_regex(r".*?[.?](?=\s|$)")
 _OF_KIND = {"host": "Host", "setting": "Setting"}
 """Steps of a path whose result type is fixed."""
 

@@ -6,13 +6,14 @@ import re
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.messages.match import Match, full_matcher
 from ncdiag.messages.template import Value
 from ncdiag.nccl import codes
 from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix
 
-_MARK = re.compile(r"NCCL (INFO|WARN|ATTN|TRACE|DIAG|ABORT|CALL)\b ?")
-_RETURN = re.compile(r"\s*(?P<file>[\w./-]{1,300}):(?P<line>\d{1,6})(?: \(\w{1,200}\))? -> (?P<code>\d{1,3})\b")
+_MARK = lazy_regex(r"NCCL (INFO|WARN|ATTN|TRACE|DIAG|ABORT|CALL)\b ?")
+_RETURN = lazy_regex(r"\s*(?P<file>[\w./-]{1,300}):(?P<line>\d{1,6})(?: \(\w{1,200}\))? -> (?P<code>\d{1,3})\b")
 _CODED = {
     "status": "completion", "vendor_err": "vendor", "xid": "xid", "sxid": "sxid", "code": "result", "retcode": "result",
     "errno": "errno",

@@ -9,13 +9,14 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.schema import Rule
 from ncdiag.messages.match import full_matcher
 from ncdiag.messages.message import Message
 
-_HOLE = re.compile(r"\{\w+:\w+\}")
-_WORD = re.compile(r"[A-Za-z_][\w.-]*[A-Za-z0-9_]|[A-Za-z]|\*")
-_NAME = re.compile(r"[A-Za-z][\w.]{6,100}")
+_HOLE = lazy_regex(r"\{\w+:\w+\}")
+_WORD = lazy_regex(r"[A-Za-z_][\w.-]*[A-Za-z0-9_]|[A-Za-z]|\*")
+_NAME = lazy_regex(r"[A-Za-z][\w.]{6,100}")
 _MOST, _LONG = 5, 4
 _FEWEST, _SHARE = 3, 0.6
 """Minimum number of words of a beginning, and minimum share of the words that were given."""

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product
 from ncdiag.nccl.defects.table import tables
 
-_RELEASE = re.compile(
+_RELEASE = lazy_regex(
     r"(?:(?P<product>nccl|rccl|aws-ofi-nccl|libfabric|(?:py)?torch|driver)[\s/:=-]*)?v?"
     r"(?P<release>\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)(?P<rest>(?:[-+~_a-z][-+.~_a-z\d]*)?)",
     re.IGNORECASE,
@@ -19,7 +20,7 @@ _PRODUCTS: dict[str, Product] = {
     "nccl": "nccl", "rccl": "rccl", "aws-ofi-nccl": "aws-ofi-nccl", "libfabric": "libfabric", "pytorch": "pytorch",
     "torch": "pytorch", "driver": "driver",
 }  # fmt: skip
-_PLAIN = re.compile(r"(?:-\d{1,2})?(?:\+cuda[\d.]+)?", re.IGNORECASE)
+_PLAIN = lazy_regex(r"(?:-\d{1,2})?(?:\+cuda[\d.]+)?", re.IGNORECASE)
 """What NVIDIA itself puts after a release: the number of its package, and the CUDA that it was built with."""
 
 

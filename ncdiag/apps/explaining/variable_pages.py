@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
 from ncdiag.apps.explaining.answers import Answer, answers_to
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.schema import Rule
 from ncdiag.nccl import environment
 
 INDEX = "README.md"
-_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_NAME = lazy_regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 
 def texts(rules: Iterable[Rule]) -> dict[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from ncdiag.apps.lint.model import Document, Edit
+from ncdiag.base.patterns import lazy_regex
 
-_FIRST = re.compile(r"(?P<indent>[ ]*)(?P<dash>-[ ]+)?(?P<key>[\w.-]+):(?P<rest>[^\n]*)")
+_FIRST = lazy_regex(r"(?P<indent>[ ]*)(?P<dash>-[ ]+)?(?P<key>[\w.-]+):(?P<rest>[^\n]*)")
 _LINES = 2000
 
 

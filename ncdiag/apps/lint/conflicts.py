@@ -10,6 +10,7 @@ import msgspec
 
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Finding, Setting
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.nccl import environment
 from ncdiag.nccl.numbers import parse_number
@@ -17,7 +18,7 @@ from ncdiag.nccl.numbers import parse_number
 JOB_GROUPS = 1000
 """Groups with the same quotient by this number are containers of one manifest."""
 _SOCKET_LIMIT = 64
-_RANK = re.compile(r"(?i)RANK|PROCID|NODEID|hostname|\$HOST\b|SLURMD_NODENAME|COMM_WORLD")
+_RANK = lazy_regex(r"(?i)RANK|PROCID|NODEID|hostname|\$HOST\b|SLURMD_NODENAME|COMM_WORLD")
 _STARTS_ALL = {"mpirun", "mpiexec", "orterun", "prterun", "srun", "horovodrun", "deepspeed"}
 _IB = (
     "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT",

@@ -11,12 +11,13 @@ from ncdiag.apps.lint import pairs, shell
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Place, Setting
 from ncdiag.apps.lint.words import Word, commands
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.nccl import environment
 
-_INSTRUCTION = re.compile(r"(?m)^[ \t]*(?P<verb>[A-Za-z]{3,11})[ \t]+(?=\S)")
-_END = re.compile(r"(?<!\\)\r?\n")
-_HEREDOC = re.compile(r"<<-?[\"']?(\w+)[\"']?")
-_PAIR = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=")
+_INSTRUCTION = lazy_regex(r"(?m)^[ \t]*(?P<verb>[A-Za-z]{3,11})[ \t]+(?=\S)")
+_END = lazy_regex(r"(?<!\\)\r?\n")
+_HEREDOC = lazy_regex(r"<<-?[\"']?(\w+)[\"']?")
+_PAIR = lazy_regex(r"(?P<name>[A-Za-z_]\w{0,120})=")
 
 
 def read(document: Document) -> None:

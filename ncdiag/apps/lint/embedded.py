@@ -16,14 +16,15 @@ from ncdiag.apps.lint.lines import read_conf, read_env
 from ncdiag.apps.lint.model import Document, Place
 from ncdiag.apps.lint.scalars import Scalars
 from ncdiag.apps.lint.vocabulary import sets_variables
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.yaml import Node
 from ncdiag.parsers import launch as launch_parser
 
-_LAUNCH = re.compile(rf"(?m)^[ \t]*(?:{launch_parser.ANCHOR})")
-_CONF = re.compile(r".*nccl[\w.-]*\.conf$")
-_ENV = re.compile(r".*\.env$|\.?env$")
+_LAUNCH = lazy_regex(rf"(?m)^[ \t]*(?:{launch_parser.ANCHOR})")
+_CONF = lazy_regex(r".*nccl[\w.-]*\.conf$")
+_ENV = lazy_regex(r".*\.env$|\.?env$")
 _TORCHRUN = "torchrun"
-_TORCH_MODULE = re.compile(r"torch\.distributed\.(?:run|launch)")
+_TORCH_MODULE = lazy_regex(r"torch\.distributed\.(?:run|launch)")
 _LIMIT = 500
 """Maximum number of scripts of one file."""
 

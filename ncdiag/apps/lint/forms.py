@@ -12,6 +12,7 @@ from ncdiag.apps.lint import dockerfile, lines, manifests, masks, mentions, pyth
 from ncdiag.apps.lint.model import Document, Form, Place
 from ncdiag.apps.lint.releases import release_of
 from ncdiag.apps.lint.vocabulary import is_setting
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers import launch as launch_parser
 
 SIZE_LIMIT = 1 << 20
@@ -19,37 +20,37 @@ SIZE_LIMIT = 1 << 20
 SETTINGS_LIMIT = 2000
 
 _NAMES: tuple[tuple[re.Pattern[str], Form], ...] = (
-    (re.compile(r"(?i)(?:Dockerfile|Containerfile)(?:[._-].*)?$|.*\.(?:dockerfile|containerfile)$"), "dockerfile"),
-    (re.compile(r"(?:docker-)?compose[\w.-]*\.ya?ml$"), "compose"),
-    (re.compile(r"(?i).*\.(?:sh|bash|ksh|zsh|sbatch|slurm|slrm|pbs|lsf|bsub|job|csh)$"), "shell"),
-    (re.compile(r"\.?nccl(?!_tuner)[\w.-]*\.conf$"), "conf"),
-    (re.compile(r"\.env(?:\..*)?$|.*\.env$"), "env"),
-    (re.compile(r"(?i)(?:hostfile|hostsfile|machinefile)(?:\..*)?$|.*[._-]hostfile$"), "hostfile"),
-    (re.compile(r"(?i).*(?:rank_?table|hccl)[\w.-]*\.json$"), "ranktable"),
+    (lazy_regex(r"(?i)(?:Dockerfile|Containerfile)(?:[._-].*)?$|.*\.(?:dockerfile|containerfile)$"), "dockerfile"),
+    (lazy_regex(r"(?:docker-)?compose[\w.-]*\.ya?ml$"), "compose"),
+    (lazy_regex(r"(?i).*\.(?:sh|bash|ksh|zsh|sbatch|slurm|slrm|pbs|lsf|bsub|job|csh)$"), "shell"),
+    (lazy_regex(r"\.?nccl(?!_tuner)[\w.-]*\.conf$"), "conf"),
+    (lazy_regex(r"\.env(?:\..*)?$|.*\.env$"), "env"),
+    (lazy_regex(r"(?i)(?:hostfile|hostsfile|machinefile)(?:\..*)?$|.*[._-]hostfile$"), "hostfile"),
+    (lazy_regex(r"(?i).*(?:rank_?table|hccl)[\w.-]*\.json$"), "ranktable"),
 )
-_PYTHON = re.compile(r"#!\s*\S*(?:python|env\s+python)[\d.]*\b")
-_QUOTED_NAME = re.compile(r"[\"']((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[\"'=])")
-_BARE_NAME = re.compile(r"\b((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[ \t]*=)")
-_STARTER = re.compile(
+_PYTHON = lazy_regex(r"#!\s*\S*(?:python|env\s+python)[\d.]*\b")
+_QUOTED_NAME = lazy_regex(r"[\"']((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[\"'=])")
+_BARE_NAME = lazy_regex(r"\b((?:[A-Z]{1,12}_)+[A-Z][A-Z0-9_]*)(?=[ \t]*=)")
+_STARTER = lazy_regex(
     r"[\"'](?:torchrun|torch\.distributed\.(?:run|launch)|mpirun|mpiexec|srun|deepspeed|accelerate|horovodrun)[\"'\s]"
 )
-_OBJECT = re.compile(r"\s{0,400}(?:\[\s{0,400})?\{\s{0,400}(?:\"|//|/\*)")
+_OBJECT = lazy_regex(r"\s{0,400}(?:\[\s{0,400})?\{\s{0,400}(?:\"|//|/\*)")
 _DATA = (".py", ".pyw", ".toml", ".json", ".jsonc", ".ipynb")
 _MENTIONS = 2000
 """Maximum number of names in a program or data that are checked before it is skipped."""
-_SHEBANG = re.compile(r"#!\s*\S*(?:sh|env\s+(?:ba|z|k)?sh)\b")
-_BATCH = re.compile(r"(?m)^#(?:SBATCH|PBS|BSUB)\s")
-_FROM = re.compile(r"(?im)^FROM[ \t]+[\w./:$@{}-]+(?:[ \t]+AS[ \t]+\w+)?[ \t]*\r?$")
-_MANIFEST = re.compile(r"(?m)^(?:- )?apiVersion:[ \t]+\S")
-_COMPOSE = re.compile(r"(?m)^services:[ \t]*\r?$")
-_PAIR = re.compile(
+_SHEBANG = lazy_regex(r"#!\s*\S*(?:sh|env\s+(?:ba|z|k)?sh)\b")
+_BATCH = lazy_regex(r"(?m)^#(?:SBATCH|PBS|BSUB)\s")
+_FROM = lazy_regex(r"(?im)^FROM[ \t]+[\w./:$@{}-]+(?:[ \t]+AS[ \t]+\w+)?[ \t]*\r?$")
+_MANIFEST = lazy_regex(r"(?m)^(?:- )?apiVersion:[ \t]+\S")
+_COMPOSE = lazy_regex(r"(?m)^services:[ \t]*\r?$")
+_PAIR = lazy_regex(
     r"\s*(?:(?:export\s+)?(?P<name>[A-Za-z_]\w*)=|setenv\s+(?P<set>[A-Za-z_]\w*)\s"
     r"|:\s+\"?\$\{(?P<default>[A-Za-z_]\w*):?=|(?:export|unset)\s+[A-Za-z_][\w \t]*$)"
 )
-_STATEMENT = re.compile(
+_STATEMENT = lazy_regex(
     r"(?m)^\s*(?::\s|(?:unset|export|declare\s+-x|setenv|if|for|then|fi|done|source|cd|set)\b)|[;|&`]|\$\("
 )
-_LAUNCH = re.compile(rf"(?m)^(?:{launch_parser.ANCHOR})")
+_LAUNCH = lazy_regex(rf"(?m)^(?:{launch_parser.ANCHOR})")
 _SKIPPED_FOLDERS = {".git", ".venv", "venv", "node_modules", "__pycache__", ".hg", ".svn", ".tox", "site-packages"}
 _FILES = 5000
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from ncdiag.apps.lint import forms, mentions, pages
 from ncdiag.apps.lint.model import Document, Form
 from ncdiag.base.errors import InputError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.shell import is_secret
 
 _BINARY = "\x00"
 _KNOWN = "the file types that lint reads (choose one with --as FORM)"
 _PROSE = (".md", ".rst", ".txt", ".log", ".html")
-_SENTENCE = re.compile(r"(?m)^\s*(?:[A-Za-z,'-]+ ){4,}[a-z]+[.,:]?\s*$")
+_SENTENCE = lazy_regex(r"(?m)^\s*(?:[A-Za-z,'-]+ ){4,}[a-z]+[.,:]?\s*$")
 
 
 def opened(names: Sequence[str], form: Form | None) -> tuple[list[Document], list[str]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path, PurePath
 
 from ncdiag.apps.lint.model import Document, Setting
+from ncdiag.base.patterns import lazy_regex
 
 _SWITCHED_OFF = "env-ib-disable"
 _BY_THE_RUNTIME = frozenset({"k8s-ipc-lock-missing"})
@@ -14,25 +14,25 @@ _SLOWER = frozenset({_SWITCHED_OFF, "env-shm-disable", "env-p2p-disable"})
 """Rules on switches that cost speed, which tests do not need."""
 _DELIBERATE = frozenset({_SWITCHED_OFF, "env-net-forces-socket"})
 """Rules on switches that lead to TCP."""
-_OTHERS = re.compile(
+_OTHERS = lazy_regex(
     r"(?i)(?<![a-z])(?:ascend|npu|hccl|cambricon|mlu|iluvatar|corex|metax|maca|hygon|dcu|kunlunxin|xpu|mthreads|musa|enflame"
     r"|gcu|biren)(?![a-z])"
 )
 """Vendors of other accelerators, and their devices: their libraries use NCCL's names with other requirements."""
 _RDMA = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_SL", "NCCL_IB_TIMEOUT", "UCX_NET_DEVICES")
-_SHOWS_RDMA = re.compile(r"(?i)\bmlx[45]_\d|infiniband|\brdma|\broce|\bibstat|\bib_write|\bib\d\b")
+_SHOWS_RDMA = lazy_regex(r"(?i)\bmlx[45]_\d|infiniband|\brdma|\broce|\bibstat|\bib_write|\bib\d\b")
 _PARTS = 3
 """Number of last parts of a path outside of the current folder that show the purpose of a file."""
 _TESTS = {"tests", "test", "ci", ".github", ".gitlab", ".buildkite", "ci.yml", ".gitlab-ci.yml"}
 _PLUGINS = ("NCCL_OFI_", "FI_EFA_", "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_")
 """Variables of network plugins, which work without NCCL's own verbs."""
-_TCP = re.compile(r"(?i)(?<![a-z])(?:ethernet|tcp(?!:|_port)|no[-_ ]?(?:ib|rdma|infiniband))(?![a-z])")
-_WITHOUT = re.compile(r"(?i)\b(?:disab\w+|without|no|lacks?|turn\w* off)\s(?:the\s)?(?:infiniband|rdma|roce|ib)\b")
-_MACHINES = re.compile(r"(?i)(?<![a-z])nc(?:\d{1,3}|a100|h100)?(?:ads)?[-_]?v[45](?![a-z\d])")
+_TCP = lazy_regex(r"(?i)(?<![a-z])(?:ethernet|tcp(?!:|_port)|no[-_ ]?(?:ib|rdma|infiniband))(?![a-z])")
+_WITHOUT = lazy_regex(r"(?i)\b(?:disab\w+|without|no|lacks?|turn\w* off)\s(?:the\s)?(?:infiniband|rdma|roce|ib)\b")
+_MACHINES = lazy_regex(r"(?i)(?<![a-z])nc(?:\d{1,3}|a100|h100)?(?:ads)?[-_]?v[45](?![a-z\d])")
 """Machines without RDMA whose names are in scripts: the NC series of Azure (learn.microsoft.com, NC_A100_v4)."""
 _SLINGSHOT = "hsn"
 """Interfaces of HPE Slingshot, whose NICs offer libfabric instead of verbs (docs.nersc.gov, Perlmutter network)."""
-_ASKS_FOR_RDMA = re.compile(r"(?i)infiniband|rdma|roce|ibstat|ibv_|mlx\d|efa|_IB\b|\bIB_")
+_ASKS_FOR_RDMA = lazy_regex(r"(?i)infiniband|rdma|roce|ibstat|ibv_|mlx\d|efa|_IB\b|\bIB_")
 
 
 def is_meant(document: Document, rule: str, setting: Setting | None) -> bool:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.apps.lint.model import Document, Edit, Place, Setting
+from ncdiag.base.patterns import lazy_regex
 
-_LINE = re.compile(r"[^\n]*\n?")
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_LINE = lazy_regex(r"[^\n]*\n?")
+_NAME = lazy_regex(r"[A-Za-z_]\w*")
 
 
 def _rows(document: Document, place: Place, indent: int = 0) -> Iterator[tuple[Place, str]]:

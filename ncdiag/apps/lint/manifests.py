@@ -9,8 +9,6 @@ shm_size, ulimits, devices, ipc).
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from ncdiag.apps.lint import masks, shell
@@ -19,6 +17,7 @@ from ncdiag.apps.lint.embedded import Script, Scripts
 from ncdiag.apps.lint.model import Document, Environment, Quoting
 from ncdiag.apps.lint.scalars import Scalars, refused
 from ncdiag.apps.lint.vocabulary import is_setting
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import observe
 from ncdiag.formats.places import read_json, read_toml
@@ -31,7 +30,7 @@ _DEPTH = 40
 _LOOSE = 1000
 """The first job number for environments that belong to no container; each of them is a separate job."""
 _SKIPPED = {"status", "managedFields"}
-_PAIR = re.compile(r"[A-Z_][A-Z0-9_]*=")
+_PAIR = lazy_regex(r"[A-Z_][A-Z0-9_]*=")
 _COMMANDS = {"command", "args", "entrypoint"}
 
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ncdiag.base.patterns import lazy_regex
+
 FILLER = "\ue000"
 """A character without meaning that fills the rest of an escape (from Unicode's private use area)."""
 
-_OPENING = re.compile(r"\{\{|\{%")
-_COMMENT = re.compile(r"\{\{-?\s{0,8}/\*")
+_OPENING = lazy_regex(r"\{\{|\{%")
+_COMMENT = lazy_regex(r"\{\{-?\s{0,8}/\*")
 _CLOSING = {"{{": "}}", "{%": "%}"}
 _LINE = 300
 """Characters on each side of a template that are searched for the ends of its line."""
-_ESCAPE = re.compile(r"\\(?P<letter>[^\n]|\n[ \t]*)")
+_ESCAPE = lazy_regex(r"\\(?P<letter>[^\n]|\n[ \t]*)")
 _WRITTEN = {"n": " \n", "r": " \n", "t": "  "}
-_CONTINUED = re.compile(r"\\\r?\n|\r?\n")
+_CONTINUED = lazy_regex(r"\\\r?\n|\r?\n")
 
 
 def without_templates(text: str) -> str:

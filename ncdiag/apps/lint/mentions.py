@@ -6,23 +6,24 @@ import re
 from collections.abc import Container, Sequence
 
 from ncdiag.apps.lint.vocabulary import is_for_ranks
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import fold_ranks
 
 _LIMIT, _AROUND = 2000, 300
 """Maximum number of mentions of one file that are checked, and of characters around each."""
-_MENTION = re.compile(
+_MENTION = lazy_regex(
     r"(?<![\w$./-])(?P<name>(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2,100})(?![\w*])"
     r"(?:(?P<quote>\\{0,3}[\"']?)[ \t]{0,8}"
     r"(?:=(?![=>~ ]*=)|:(?=[ \t\"'])|[\"']?\][ \t]{0,8}=(?!=)|,[ \t]{0,8}(?=[\"'\w(])))"
 )
-_REMARK = re.compile(r"[ \t]*(?:#|//|/?\*|REM\b|;|--)")
-_READING = re.compile(r"(?:getenv|\.get|in|not|==|!=|unset|unsetenv|delenv|pop|Error)[ (\[]{0,4}[\"']?$")
-_PRINTING = re.compile(
+_REMARK = lazy_regex(r"[ \t]*(?:#|//|/?\*|REM\b|;|--)")
+_READING = lazy_regex(r"(?:getenv|\.get|in|not|==|!=|unset|unsetenv|delenv|pop|Error)[ (\[]{0,4}[\"']?$")
+_PRINTING = lazy_regex(
     r"[ \t]*(?:[-&|;][ \t]*)*(?:run:[ \t]*)?(?i:echo|printf|print|[ef]?grep|awk|test|log\w*|logger\.\w+)\b[^>]*$"
 )
-_PROSE = re.compile(r"[ \t]*(?:-[ \t]+)?(?:description|title|help|summary|name|notes?)[ \t]*:[ \t]*[^|>\s]")
+_PROSE = lazy_regex(r"[ \t]*(?:-[ \t]+)?(?:description|title|help|summary|name|notes?)[ \t]*:[ \t]*[^|>\s]")
 _SHOWN = 8
-NAMED = re.compile(r"(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2}")
+NAMED = lazy_regex(r"(?:TORCH_)?[NRH]CCL_[A-Z0-9_]{2}")
 """A name of NCCL's family: without one, there is nothing to search."""
 
 

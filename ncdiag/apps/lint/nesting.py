@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 
 from ncdiag.apps.lint.model import Document, Place, Started
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 
 _SPREADING = ("srun", "mpirun", "mpiexec", "orterun", "prterun")
 _BATCH = ("sbatch", "salloc")
-_OPTION = re.compile(r"--?([A-Za-z][\w-]*)(=?)(.*)", re.DOTALL)
+_OPTION = lazy_regex(r"--?([A-Za-z][\w-]*)(=?)(.*)", re.DOTALL)
 _ARGUMENTS = 200
 """Maximum number of words of a command that are read as its options."""
 

@@ -6,17 +6,17 @@ of fences, commands that start a job or set a variable are parsed, with their co
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ncdiag.apps.lint import forms
 from ncdiag.apps.lint.model import Document, Form
 from ncdiag.apps.lint.vocabulary import is_setting
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers import launch as launch_parser
 
-_FENCE = re.compile(r"[ \t>]{0,12}(?P<fence>`{3,20}|~{3,20})[ \t]*(?P<info>[\w.+-]{0,30})[^`\n]*$")
-_PROMPT = re.compile(r"[ \t>]{0,12}(?:[\w.@-]{1,60}(?::[\w~/.-]{0,80})?)?[$#%][ \t]+")
-_LAUNCH = re.compile(launch_parser.ANCHOR)
+_FENCE = lazy_regex(r"[ \t>]{0,12}(?P<fence>`{3,20}|~{3,20})[ \t]*(?P<info>[\w.+-]{0,30})[^`\n]*$")
+_PROMPT = lazy_regex(r"[ \t>]{0,12}(?:[\w.@-]{1,60}(?::[\w~/.-]{0,80})?)?[$#%][ \t]+")
+_LAUNCH = lazy_regex(launch_parser.ANCHOR)
 _SHELL = ("sh", "bash", "zsh", "shell", "console", "shell-session", "shellsession", "sh-session", "terminal")
 _INFO: dict[str, str] = {
     **dict.fromkeys(_SHELL, "-"),
@@ -24,7 +24,7 @@ _INFO: dict[str, str] = {
     "jsonc": "x.json", "toml": "x.toml", "python": "x.py", "py": "x.py", "env": ".env", "dotenv": ".env",
 }  # fmt: skip
 """File names for the languages of fences."""
-_OPTION = re.compile(r"\s*-{1,2}\w|.*\\\s*$|\s+\S*/\w+_perf\b")
+_OPTION = lazy_regex(r"\s*-{1,2}\w|.*\\\s*$|\s+\S*/\w+_perf\b")
 """What may follow an empty line within a command: an option, a continuation, a program of nccl-tests."""
 _EMPTY = -1
 _LIMIT = 50

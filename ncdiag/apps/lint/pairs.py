@@ -13,15 +13,16 @@ from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Place, Setting
 from ncdiag.apps.lint.vocabulary import is_setting
 from ncdiag.apps.lint.words import Word
+from ncdiag.base.patterns import lazy_regex
 
-ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})\+?=(?P<value>.*)", re.DOTALL)
-_WRITTEN = re.compile(r"[A-Za-z_]\w*\+?=")
-_NAME = re.compile(r"\w+")
-_DEFAULT = re.compile(r"\"?\$\{\w{1,120}:?[-=](?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
-_ASSIGNING = re.compile(r"\"?\$\{(?P<name>[A-Za-z_]\w{0,120}):?=(?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
-_CONTINUED = re.compile(r"\\\r?\n")
-_LISTED = re.compile(r"(?:^|,)([A-Za-z_]\w*)=([^,]*)")
-_CUT = re.compile(r"\b([A-Z][A-Z0-9_]*)=([^,=]+(?:,(?![A-Z][A-Z0-9_]*(?:,|$)|[A-Za-z_]\w*=)[^,=]+)+)")
+ASSIGNMENT = lazy_regex(r"(?P<name>[A-Za-z_]\w{0,120})\+?=(?P<value>.*)", re.DOTALL)
+_WRITTEN = lazy_regex(r"[A-Za-z_]\w*\+?=")
+_NAME = lazy_regex(r"\w+")
+_DEFAULT = lazy_regex(r"\"?\$\{\w{1,120}:?[-=](?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
+_ASSIGNING = lazy_regex(r"\"?\$\{(?P<name>[A-Za-z_]\w{0,120}):?=(?P<value>[^$`{}\"'\\\r\n]+)\}\"?")
+_CONTINUED = lazy_regex(r"\\\r?\n")
+_LISTED = lazy_regex(r"(?:^|,)([A-Za-z_]\w*)=([^,]*)")
+_CUT = lazy_regex(r"\b([A-Z][A-Z0-9_]*)=([^,=]+(?:,(?![A-Z][A-Z0-9_]*(?:,|$)|[A-Za-z_]\w*=)[^,=]+)+)")
 """A value with commas that are not followed by the name of a variable."""
 _TAKES_PAIR = {"-x", "-e", "--env", "-env", "--environment"}
 _TAKES_TWO = {"-genv", "-env", "--genv"}

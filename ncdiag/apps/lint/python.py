@@ -18,22 +18,23 @@ from ncdiag.apps.lint import masks, shell
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Place, Setting
 from ncdiag.apps.lint.vocabulary import is_setting, sets_variables
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.launchers import find
 
 _DEPTH = 60
 _LIMIT = 2000
 _CONDITION = 200
-_ENVIRON = re.compile(r"(?:os\.)?environb?$")
-_ENVIRONMENT = re.compile(r"(?i)(?:^|_)env(?:s|iron|ironment)?(?:_?vars?|_?variables|_?dict)?(?:$|_)")
+_ENVIRON = lazy_regex(r"(?:os\.)?environb?$")
+_ENVIRONMENT = lazy_regex(r"(?i)(?:^|_)env(?:s|iron|ironment)?(?:_?vars?|_?variables|_?dict)?(?:$|_)")
 """Names of dictionaries, arguments and methods that contain or take an environment."""
-_ABOUT = re.compile(r"(?i)(?:^|_)(?:help|docs?|desc\w*|types?|valid|allowed|choices)(?:$|_)")
+_ABOUT = lazy_regex(r"(?i)(?:^|_)(?:help|docs?|desc\w*|types?|valid|allowed|choices)(?:$|_)")
 """Words in the name of a dictionary that describes variables and sets none."""
 _INIT = "init_process_group"
 _SETTERS = {"putenv", "setenv", "setdefault"}
-_COMMANDS = re.compile(
+_COMMANDS = lazy_regex(
     r"(?:os\.(?:system|popen)|(?:subprocess\.)?(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput))$"
 )
-_PAIR = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{2,100})=(?P<value>.*)", re.DOTALL)
+_PAIR = lazy_regex(r"(?P<name>[A-Z][A-Z0-9_]{2,100})=(?P<value>.*)", re.DOTALL)
 
 
 def read(document: Document) -> str | None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 
 from ncdiag.apps.lint.model import Document, Place, Setting
 from ncdiag.apps.lint.vocabulary import is_for_ranks
+from ncdiag.base.patterns import lazy_regex
 
 GROUP = 2_000_000
 """The environment of all these variables; scripts and containers have lower numbers."""
 
-_PAIR = re.compile(
+_PAIR = lazy_regex(
     r"(?P<quote>\\?[\"'])(?P<name>[A-Z][A-Z0-9]{1,12}_[A-Z0-9_]{1,80})(?P=quote)"
     r"[ \t]{0,8}(?:\][ \t]{0,8}=(?!=)|:)[ \t]{0,8}"
     r"(?:(?P<other>\\?[\"'])(?P<value>[^\"'\\\n]{0,400})(?P=other)|(?P<number>-?\d{1,18})(?![\w.])|(?P<rest>\S))"
 )
-_REMARK = re.compile(r"[ \t]*(?:#|//)")
+_REMARK = lazy_regex(r"[ \t]*(?:#|//)")
 
 
 def read(document: Document, known: Container[int]) -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import functools
-import re
 from pathlib import Path
 
 from ncdiag.apps.lint.model import Document
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version, VersionRange
 
 TABLE = Path(__file__).with_name("images.toml")
-_INSTALLED = re.compile(
+_INSTALLED = lazy_regex(
     r"libnccl2=(\d+\.\d+(?:\.\d+)?)|nvidia-nccl-cu\d+\s{0,4}==\s{0,4}(\d+\.\d+(?:\.\d+)?)"
     r"|\bNCCL_VERSION[= ][\"']?v?(\d+\.\d+(?:\.\d+)?)|github\.com/NVIDIA/nccl[^\n]{0,80}?\bv(\d+\.\d+(?:\.\d+)?)-\d"
 )
-_NVIDIA = re.compile(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|mxnet):(\d\d\.\d\d)(?:\.\d+)?-")
-_TORCH = re.compile(r"\btorch==(\d+\.\d+\.\d+)(?![\d.]|\+(?:cpu|rocm|cu11))")
+_NVIDIA = lazy_regex(r"nvcr\.io/nvidia/(?:pytorch|tensorflow|mxnet):(\d\d\.\d\d)(?:\.\d+)?-")
+_TORCH = lazy_regex(r"\btorch==(\d+\.\d+\.\d+)(?![\d.]|\+(?:cpu|rocm|cu11))")
 
 
 def release_of(document: Document) -> VersionRange | None:

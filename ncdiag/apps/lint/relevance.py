@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from ncdiag.apps.lint.model import Document
+from ncdiag.base.patterns import lazy_regex
 
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "HCCL_", "HOROVOD_", "GLOO_", "FI_", "RCCL_", "NVSHMEM_", "LIGHT_")
-_TRAINING = re.compile(r"torch|deepspeed|accelerate|horovod|.*_perf(?:_mpi)?$")
-_GENERAL = re.compile(r"mpirun|mpiexec|orterun|prterun|srun|sbatch")
-_CONTAINER = re.compile(r"(?:docker|podman|nvidia-docker|nerdctl) run")
-_STARTS_JOB = re.compile(
+_TRAINING = lazy_regex(r"torch|deepspeed|accelerate|horovod|.*_perf(?:_mpi)?$")
+_GENERAL = lazy_regex(r"mpirun|mpiexec|orterun|prterun|srun|sbatch")
+_CONTAINER = lazy_regex(r"(?:docker|podman|nvidia-docker|nerdctl) run")
+_STARTS_JOB = lazy_regex(
     r"(?:^|[\s/'\"=])(?:python[\d.]*|torchrun|mpirun|mpiexec|deepspeed|accelerate|horovodrun|srun|\w+_perf)(?:\s|$)"
 )
-_OPTIONS_LATER = re.compile(r"(?:^|\s)['\"]?\$[{(]?[A-Za-z_@*]")
+_OPTIONS_LATER = lazy_regex(r"(?:^|\s)['\"]?\$[{(]?[A-Za-z_@*]")
 
 
 def starts_job(text: str) -> bool:

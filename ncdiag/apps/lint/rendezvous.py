@@ -10,6 +10,7 @@ from ncdiag.apps.lint import nesting
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Finding, Setting
 from ncdiag.apps.lint.nesting import launches
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
 
 _HIGHEST, _FREE = 65535, 1024
@@ -17,14 +18,14 @@ _TORCH = {"torchrun", "torch.distributed.run", "torch.distributed.launch"}
 """Programs of PyTorch that share their options (torch/distributed/run.py)."""
 _MEETING = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 """What init_method env:// reads (torch/distributed/rendezvous.py)."""
-_ELSEWHERE = re.compile(r"env_file|envFile|kubeflow\.org|SLURM_PROCID|OMPI_COMM_WORLD_RANK")
-_BY_TASK = re.compile(r"\$\{?SLURM_(?:NTASKS|NPROCS|STEP_NUM_TASKS)\b")
-_SPREADS = re.compile(
+_ELSEWHERE = lazy_regex(r"env_file|envFile|kubeflow\.org|SLURM_PROCID|OMPI_COMM_WORLD_RANK")
+_BY_TASK = lazy_regex(r"\$\{?SLURM_(?:NTASKS|NPROCS|STEP_NUM_TASKS)\b")
+_SPREADS = lazy_regex(
     r"\b(?:srun|mpirun|mpiexec|orterun|prterun|pdsh|clush|parallel(?=\s+-)|ssh|scontrol\s+exec|ray)\b"
 )
 """What starts commands on the other nodes of a job."""
 _INTERFACES = {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME"}
-_LOOPBACK = re.compile(r"=?lo(?:,lo)*,?")
+_LOOPBACK = lazy_regex(r"=?lo(?:,lo)*,?")
 
 
 def check(document: Document) -> Iterator[Finding]:

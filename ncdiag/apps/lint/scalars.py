@@ -14,15 +14,16 @@ import msgspec
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Place, Setting
 from ncdiag.apps.lint.pairs import default_of
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.yaml import Node
 
-_QUOTED = {'"': re.compile(r'"(?:[^"\\\n]|\\.)*"'), "'": re.compile(r"'(?:[^'\n]|'')*'(?!')")}
-_LINES = {'"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL), "'": re.compile(r"'(?:[^']|'')*'(?!')", re.DOTALL)}
-_ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w{0,120})=")
-_NOT_TEXT = re.compile(
+_QUOTED = {'"': lazy_regex(r'"(?:[^"\\\n]|\\.)*"'), "'": lazy_regex(r"'(?:[^'\n]|'')*'(?!')")}
+_LINES = {'"': lazy_regex(r'"(?:[^"\\]|\\.)*"', re.DOTALL), "'": lazy_regex(r"'(?:[^']|'')*'(?!')", re.DOTALL)}
+_ASSIGNED = lazy_regex(r"(?P<name>[A-Za-z_]\w{0,120})=")
+_NOT_TEXT = lazy_regex(
     r"(?:[-+]?[0-9][\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?|0x[0-9a-f]+|true|false|yes|no|on|off|null|~)$", re.IGNORECASE
 )
-_BOOLEAN = re.compile(r"(?:true|false|yes|no|on|off)$", re.IGNORECASE)
+_BOOLEAN = lazy_regex(r"(?:true|false|yes|no|on|off)$", re.IGNORECASE)
 _NULL = {"", "~", "null", "Null", "NULL"}
 
 

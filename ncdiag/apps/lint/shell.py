@@ -18,21 +18,22 @@ from ncdiag.apps.lint.model import Document, Edit, Place, Quoting, Setting
 from ncdiag.apps.lint.starts import Inherited, started, wraps_shell
 from ncdiag.apps.lint.vocabulary import sets_variables
 from ncdiag.apps.lint.words import Command, Word, commands
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 
 _EXPORTING = {"export", "declare", "typeset", "readonly", "local"}
 _OPENING = {"if": "fi", "case": "esac", "for": "done", "while": "done", "until": "done", "select": "done", "{": "}"}
 _SKIPPED = {"then", "else", "elif", "do", "!", "time", "{", "while", "until", "if"}
-_CONF_FILE = re.compile(r"nccl[\w-]*\.conf$|\.nccl\.conf$")
-_REFERENCE = re.compile(r"\$(?:(?P<braces>\{))?(?P<name>[A-Za-z_]\w{0,100})(?(braces)\})")
+_CONF_FILE = lazy_regex(r"nccl[\w-]*\.conf$|\.nccl\.conf$")
+_REFERENCE = lazy_regex(r"\$(?:(?P<braces>\{))?(?P<name>[A-Za-z_]\w{0,100})(?(braces)\})")
 _PRINTING = {"echo", "printf", "export", "declare", "local", "readonly", "typeset"}
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
-_LITERAL = re.compile(r"<<-?[ \t]*[\"'\\]")
+_QUOTED = lazy_regex(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
+_LITERAL = lazy_regex(r"<<-?[ \t]*[\"'\\]")
 """A here-document in which nothing is expanded."""
-_SCRIPT_FILE = re.compile(r"\.(?:sh|bash|sbatch|slurm|pbs|job)$")
+_SCRIPT_FILE = lazy_regex(r"\.(?:sh|bash|sbatch|slurm|pbs|job)$")
 _TEXTS = 200
 """Maximum number of texts of a script that are kept because they may become part of a command."""
-_ECHOED = re.compile(r"(?:^|\\n|(?<=\n)|(?<=[\"']))(?P<name>[A-Za-z_]\w*)=(?P<value>(?:(?!\\n)[^\n])*)")
+_ECHOED = lazy_regex(r"(?:^|\\n|(?<=\n)|(?<=[\"']))(?P<name>[A-Za-z_]\w*)=(?P<value>(?:(?!\\n)[^\n])*)")
 _DEPTH = 4
 _NESTED = 200
 """Maximum depth of nested blocks."""

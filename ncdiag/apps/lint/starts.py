@@ -16,6 +16,7 @@ import msgspec
 
 from ncdiag.apps.lint.model import Document, Started
 from ncdiag.apps.lint.words import Word
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation
 from ncdiag.formats.launch_words import read_command
@@ -33,7 +34,7 @@ _WRAPPERS = {"time", "nohup", "exec", "command", "stdbuf", "nice", "ionice", "nu
 _SUDO_VALUES = {"-u", "-g", "-h", "-p", "-C", "-T", "-U", "-r", "-t"}
 _HYDRA = {"-genv", "-env", "-genvall", "-ppn", "-perhost", "-genvlist", "-envlist", "-bootstrap", "-launcher", "-hosts"}
 _OPEN_MPI = {"mpirun", "orterun", "prterun"}
-_REFERENCE = re.compile(r"\$(?:\{(\w{1,100})\}|(\w{1,100}))")
+_REFERENCE = lazy_regex(r"\$(?:\{(\w{1,100})\}|(\w{1,100}))")
 _FILE_LIMIT = 1 << 20
 
 

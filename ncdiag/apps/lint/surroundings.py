@@ -13,6 +13,7 @@ from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Finding, Place, Setting, Started
 from ncdiag.apps.lint.nesting import launches
 from ncdiag.apps.lint.relevance import is_told_whole
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.nccl import environment
 
@@ -25,17 +26,17 @@ _LEFT_ON = {
 """Variables besides the experimental ones that cost time or flood the log, and the values that do."""
 _TOLD_BY_RULES = {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"}
 _CLOUDS: dict[str, re.Pattern[str]] = {
-    "AWS": re.compile(r"FI_EFA_\w+=|FI_PROVIDER=efa|NCCL_OFI_\w+=|NCCL_NET=AWS Libfabric"),
-    "Google Cloud": re.compile(r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|SHIMNET)_\w+=|NCCL_NET=(?:FasTrak|gIB|GPUDirectTCPX)"),
-    "Azure": re.compile(r"\w+=/opt/microsoft/"),
-    "Tencent Cloud": re.compile(r"LIGHT_\w+="),
+    "AWS": lazy_regex(r"FI_EFA_\w+=|FI_PROVIDER=efa|NCCL_OFI_\w+=|NCCL_NET=AWS Libfabric"),
+    "Google Cloud": lazy_regex(r"NCCL_(?:FASTRAK|GPUDIRECTTCPX|SHIMNET)_\w+=|NCCL_NET=(?:FasTrak|gIB|GPUDirectTCPX)"),
+    "Azure": lazy_regex(r"\w+=/opt/microsoft/"),
+    "Tencent Cloud": lazy_regex(r"LIGHT_\w+="),
 }
 _PLACES = {
-    "AWS": re.compile(r"vpc\.amazonaws\.com/efa|\.dkr\.ecr\.[\w-]{2,30}\.amazonaws\.com/"),
-    "Google Cloud": re.compile(r"networking\.gke\.io/|cloud\.google\.com/gke|gcr\.io/|-docker\.pkg\.dev/"),
-    "Azure": re.compile(r"\.azurecr\.io/"),
+    "AWS": lazy_regex(r"vpc\.amazonaws\.com/efa|\.dkr\.ecr\.[\w-]{2,30}\.amazonaws\.com/"),
+    "Google Cloud": lazy_regex(r"networking\.gke\.io/|cloud\.google\.com/gke|gcr\.io/|-docker\.pkg\.dev/"),
+    "Azure": lazy_regex(r"\.azurecr\.io/"),
 }
-_INTERFACE = re.compile(r"=?(?:ib\d|bond\d|en[ops]\w*\d|eth[1-9]|ens\d)")
+_INTERFACE = lazy_regex(r"=?(?:ib\d|bond\d|en[ops]\w*\d|eth[1-9]|ens\d)")
 _RDMA = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "NCCL_IB_QPS_PER_CONNECTION")
 _DOCKERS = {"docker run", "podman run", "nvidia-docker run", "nerdctl run", "docker compose"}
 

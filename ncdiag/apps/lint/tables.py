@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.parsers import hccl_ranktable, hostfile
 
-_HOST = re.compile(r"(?m)^[ \t]*(?P<host>[\w][\w.-]*)(?:[ \t]+(?P<rest>[^\n#]*))?")
-_SLOTS = re.compile(r"(?:max[-_])?slots[ \t]*=[ \t]*(?P<count>\S+)")
+_HOST = lazy_regex(r"(?m)^[ \t]*(?P<host>[\w][\w.-]*)(?:[ \t]+(?P<rest>[^\n#]*))?")
+_SLOTS = lazy_regex(r"(?:max[-_])?slots[ \t]*=[ \t]*(?P<count>\S+)")
 
 
 def read_hostfile(document: Document) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ncdiag.apps.lint.edits import putting
 from ncdiag.apps.lint.findings import finding
 from ncdiag.apps.lint.model import Document, Edit, Finding, Setting
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.nccl.judgement.values import Written, of_value
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 
-_ROCM = re.compile(r"(?i)(?<![a-z])(?:rocm|rccl|mi[23]\d\dx?(?![a-z\d])|gfx9\d[\da-f])")
+_ROCM = lazy_regex(r"(?i)(?<![a-z])(?:rocm|rccl|mi[23]\d\dx?(?![a-z\d])|gfx9\d[\da-f])")
 
 
 def check(document: Document, version: VersionRange | None) -> Iterator[Finding]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.shell import is_kept, is_secret
 from ncdiag.nccl import environment
 from ncdiag.nccl.judgement.names import of_name
 
-_SETS = re.compile(r"\b(?:\w+_)?[A-Z]CCL_\w+\+?=|(?:-x|-e|--env|-genv)[ =]+[A-Z]CCL_\w|\b(?:setenv|export)\s+[A-Z]CCL_")
-_SHAPE = re.compile(r"[A-Za-z_]\w{2,100}$")
+_SETS = lazy_regex(r"\b(?:\w+_)?[A-Z]CCL_\w+\+?=|(?:-x|-e|--env|-genv)[ =]+[A-Z]CCL_\w|\b(?:setenv|export)\s+[A-Z]CCL_")
+_SHAPE = lazy_regex(r"[A-Za-z_]\w{2,100}$")
 
 
 def is_setting(name: str) -> bool:

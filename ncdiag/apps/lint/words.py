@@ -13,14 +13,15 @@ import msgspec
 
 from ncdiag.apps.lint.masks import FILLER
 from ncdiag.apps.lint.model import Place
+from ncdiag.base.patterns import lazy_regex
 
-_BLANK = re.compile(rf"(?:[ \t\r{FILLER}]|\\\r?\n)+")
-_COMMENT = re.compile(r"#[^\n]*")
-_SEPARATOR = re.compile(r"\r?\n|;;|;|&&|&>{1,2}|&|\|\||\||\(|\)")
-_REDIRECTION = re.compile(r"\d{0,3}(?:<<<|<<-?|>>|<>|>\||>&|<&|>|<)")
-_PLAIN = re.compile(r"[^\s\\'\"`$;&|()<>]+")
-_VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
-_DOUBLE_PLAIN = re.compile(r"[^\"\\`$]+")
+_BLANK = lazy_regex(rf"(?:[ \t\r{FILLER}]|\\\r?\n)+")
+_COMMENT = lazy_regex(r"#[^\n]*")
+_SEPARATOR = lazy_regex(r"\r?\n|;;|;|&&|&>{1,2}|&|\|\||\||\(|\)")
+_REDIRECTION = lazy_regex(r"\d{0,3}(?:<<<|<<-?|>>|<>|>\||>&|<&|>|<)")
+_PLAIN = lazy_regex(r"[^\s\\'\"`$;&|()<>]+")
+_VARIABLE = lazy_regex(r"\$(?:[A-Za-z_]\w*|[0-9@*#?$!-])")
+_DOUBLE_PLAIN = lazy_regex(r"[^\"\\`$]+")
 
 
 class Word(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ from ncdiag.apps.redact.reading import WithoutSecrets
 from ncdiag.apps.redact.searched import Searched
 from ncdiag.apps.redact.spool import Spooled
 from ncdiag.apps.redact.stand_ins import Redactor
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import unfold_hosts
 from ncdiag.facts.model import Job
 from ncdiag.report.model import Difference, Report
@@ -40,8 +41,8 @@ __all__ = [
     "structure_cleaned",
 ]
 
-_FOLDED = re.compile(r"[^,\[\]]{1,200}(?:\[[^\]]{1,4000}\][^,\[\]]{0,60})?")
-_ADDRESS = re.compile(r"[\d.]+|.*:.*", re.DOTALL)
+_FOLDED = lazy_regex(r"[^,\[\]]{1,200}(?:\[[^\]]{1,4000}\][^,\[\]]{0,60})?")
+_ADDRESS = lazy_regex(r"[\d.]+|.*:.*", re.DOTALL)
 
 T = TypeVar("T")
 

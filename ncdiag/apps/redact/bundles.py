@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from ncdiag.apps.redact.stand_ins import Redactor
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.machine.bundle import Bundle
 from ncdiag.machine.command import CommandResult
 
-_BINARY = re.compile(r"sys/bus/pci/devices/[^/]+/config")
+_BINARY = lazy_regex(r"sys/bus/pci/devices/[^/]+/config")
 _V6_WORDS = 32
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ncdiag.apps.redact.hosts import is_hinted
 from ncdiag.apps.redact.searched import Searched
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.remover import Secrets
 from ncdiag.formats.secrets.shapes import NAME, Lines, Shapes
 from ncdiag.text import Text
@@ -18,7 +18,7 @@ __all__ = ["WithoutSecrets"]
 _SHORT = 2 << 20
 """Maximum size in bytes of a text that is read completely to find names that only parsers recognise."""
 _ALIKE, _FEW, _SHAPES = 64, 16, 1 << 16
-_HEAD = re.compile(r"[\w.-]{1,80}(?=:\d+:\d+ \[|: )|\[[\w.-]{1,80}:")
+_HEAD = lazy_regex(r"[\w.-]{1,80}(?=:\d+:\d+ \[|: )|\[[\w.-]{1,80}:")
 
 
 class WithoutSecrets(Text):

@@ -11,12 +11,13 @@ from ncdiag.apps.redact.addresses import Addresses
 from ncdiag.apps.redact.hosts import found_in, is_hinted
 from ncdiag.apps.redact.name_stand_ins import Names
 from ncdiag.apps.redact.searched import Buffer, Searched
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.secrets.chance import doubtful
 from ncdiag.formats.secrets.pairs import uncertain
 from ncdiag.formats.secrets.remover import Secrets
 from ncdiag.formats.secrets.shapes import ADDRESS, NAME, REVIEW, SECRET, Shapes
 
-_WORD = re.compile(r"[A-Za-z0-9+/_=-]{20,400}")
+_WORD = lazy_regex(r"[A-Za-z0-9+/_=-]{20,400}")
 _REVIEWED = 1000
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-_PYTHON = re.compile(r"(?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)")
+from ncdiag.base.patterns import lazy_regex
+
+_PYTHON = lazy_regex(r"(?:\S*/)?(?:python|torchrun|deepspeed|accelerate|ray::)")
 """The beginning of a command line by which the text of a dump is recognised."""
 _LONGEST = 400
 """Maximum length of a name or a command line."""

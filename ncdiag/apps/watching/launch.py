@@ -26,6 +26,7 @@ from typing import NamedTuple
 import msgspec
 
 from ncdiag.agent.run import run
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.launch_words import Command, read_command
 from ncdiag.formats.launchers import CONTAINERS, find
 
@@ -37,7 +38,7 @@ _PREFIXES = frozenset({
 """Programs that start another one, which inherits their environment."""
 _LEAVING = frozenset({"ssh", "rsh", "pdsh", "sudo", "doas"})
 _EXEC = frozenset({"kubectl", "docker", "podman", "nerdctl", "crictl"})
-_ARGUMENT = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d,.:x-]+[smhdk]?|profile|(?:KILL|TERM|INT|HUP)", re.DOTALL)
+_ARGUMENT = lazy_regex(r"-.*|[A-Za-z_]\w*=.*|[\d,.:x-]+[smhdk]?|profile|(?:KILL|TERM|INT|HUP)", re.DOTALL)
 """A word that is an argument of such a program, not the program that it starts."""
 _ENV_LIST = "mca_base_env_list"
 _SHOWN = 4

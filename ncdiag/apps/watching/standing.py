@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
+from ncdiag.base.patterns import lazy_regex
+
 SILENT = "the job has printed nothing for {seconds:.0f} s, since {since}"
 LOGS_SILENT = "the logs did not grow for {seconds:.0f} s, since {since}"
 """The catalogue has both as ``run-silent``."""
@@ -23,7 +25,7 @@ _DECIDE = frozenset("DTt")
 """States of a thread that cannot go on by itself."""
 _MOST, _MOST_THREADS = 256, 4096
 """Maximum number of processes, and of threads besides the main ones, that are read."""
-_MODULE = re.compile(r"\[([\w-]{1,60})\]$", re.MULTILINE)
+_MODULE = lazy_regex(r"\[([\w-]{1,60})\]$", re.MULTILINE)
 """The module of a function, at the end of its line in /proc/PID/stack."""
 _AGAIN = 0.3
 """Seconds after which processes that could not be interrupted are read again: they may have waited for a disk."""

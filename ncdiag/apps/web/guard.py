@@ -6,7 +6,6 @@ It also adds headers to every answer that keep a browser from loading, running o
 from __future__ import annotations
 
 import ipaddress
-import re
 import secrets
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -14,6 +13,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ncdiag.apps.web.settings import Settings
+from ncdiag.base.patterns import lazy_regex
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -29,7 +29,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-_HOST = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9_.-]{1,253}))(?::[0-9]{1,5})?")
+_HOST = lazy_regex(r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9_.-]{1,253}))(?::[0-9]{1,5})?")
 
 
 class Guard:

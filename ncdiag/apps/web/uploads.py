@@ -20,6 +20,8 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
+from ncdiag.base.patterns import lazy_regex
+
 PASTE = "paste.txt"
 """The file with the content of the paste field."""
 FILES_LIMIT = 500
@@ -38,7 +40,7 @@ _PARTS_LIMIT = FILES_LIMIT + 100
 _HEADER_LIMIT = 4096
 _NAME_LIMIT = 100
 """Maximum length of a file name in bytes, of which the end is kept; file systems allow 255."""
-_STRANGE = re.compile(r"[^\w.,+@=-]+")
+_STRANGE = lazy_regex(r"[^\w.,+@=-]+")
 _PIECE = 1 << 20
 
 

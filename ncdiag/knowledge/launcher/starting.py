@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Benchmark, Event, Host, Job, Launch
 from ncdiag.facts.scalars import Version
@@ -39,7 +39,7 @@ def is_port_taken(event: Event, view: View) -> bool:
 
 _HOSTFILE = "hostfile"
 """The ``program`` of a launch of which only the host file was shown."""
-_TEST = re.compile(r"\b[a-z_]{4,40}_perf\b")
+_TEST = lazy_regex(r"\b[a-z_]{4,40}_perf\b")
 _UNREACHED = (
     "no error",
     "Cannot connect to self",

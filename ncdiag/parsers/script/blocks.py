@@ -7,7 +7,6 @@ one, a line at which the parser stops is left out, and what a cut leaves open is
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,23 +14,25 @@ from itertools import pairwise
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
+
 _LINES, _GROUP, _LINE, _DEEP = 4000, 600, 2000, 40
 """Lines of a paste, lines of a statement, characters of a line and brackets in brackets that are read."""
 _REPAIRS, _ROOM = 24, 1 << 19
 """Lines of a statement that are left out at most, and characters that are parsed in all."""
-_STATEMENT = re.compile(
+_STATEMENT = lazy_regex(
     r"\s*(?:(?:import|from|def|class|if|for|while|with|try|async|return|raise|assert|del|global)\b|@\w"
     r"|[A-Za-z_][\w.]{0,120}(?:\[[^\]\n]{0,120}\])?\s{0,8}(?:=|\(|[+*/|&-]=|,\s?[A-Za-z_]\w{0,60}\s?=|:\s?\w+\s?=))"
 )
-_GOES_ON = re.compile(r"\s*(?:(?:else|finally)\s{0,4}:|(?:elif|except)\b|[)\]}])")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
-_PROMPT = re.compile(r"\s*(?:>>> ?|In \[\d{1,4}\]: )")
-_MORE = re.compile(r"\s*\.{3}(?::? |$)")
-_FRAME = re.compile(r'.{0,200}File "[^"\n]{1,400}", line \d+')
-_BEGINS = re.compile(r"\b(?:init_process_group|init_distributed|distributed\.initialize)\(")
-_PIECE = re.compile(r"\"\"\"|'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|#[^\n]*|[()\[\]{}]")
+_GOES_ON = lazy_regex(r"\s*(?:(?:else|finally)\s{0,4}:|(?:elif|except)\b|[)\]}])")
+_FENCE = lazy_regex(r"\s*(?:```|~~~)")
+_PROMPT = lazy_regex(r"\s*(?:>>> ?|In \[\d{1,4}\]: )")
+_MORE = lazy_regex(r"\s*\.{3}(?::? |$)")
+_FRAME = lazy_regex(r'.{0,200}File "[^"\n]{1,400}", line \d+')
+_BEGINS = lazy_regex(r"\b(?:init_process_group|init_distributed|distributed\.initialize)\(")
+_PIECE = lazy_regex(r"\"\"\"|'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|#[^\n]*|[()\[\]{}]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_HEADER = re.compile(r"expected an indented block after .{1,80} on line (\d+)")
+_HEADER = lazy_regex(r"expected an indented block after .{1,80} on line (\d+)")
 
 
 def is_code(line: str) -> bool:

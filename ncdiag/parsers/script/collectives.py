@@ -7,11 +7,11 @@ paddle.distributed, jax.experimental.multihost_utils, mpi4py, lightning (strateg
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.script.names import INVERSE, Names, Side, constant, keyword, last
 
 _ALWAYS = frozenset({
@@ -28,7 +28,7 @@ _ALWAYS = frozenset({
 })  # fmt: skip
 """Names that mean nothing else."""
 _OF_LIBRARY = frozenset({"broadcast", "broadcast_", "reduce", "gather", "scatter", "bcast"})
-_LIBRARY = re.compile(
+_LIBRARY = lazy_regex(
     r"torch\.distributed|(?:.*\.)?(?:horovod|hvd)(?:\.\w+)?|paddle\.distributed(?:\.\w+)*|accelerate\.utils(?:\.\w+)*"
     r"|(?:.*\.)?(?:accelerator|fabric|strategy|deepspeed\.comm|dist|idist|COMM_WORLD)|ignite\.distributed|mmengine\.dist"
     r"|(?:.*\.)?utils\.comm"
@@ -39,17 +39,17 @@ _OF_TRAINER_TOLD = "trainer.log_dir"
 _OF_SHARDED = frozenset(
     {"state_dict", "get_state_dict", "save_checkpoint", "save_16bit_model", "save_state", "save_model"}
 )
-_HOLDS_MODEL = re.compile(r"(?i)model|engine|module|net|policy|actor|critic|accelerator|trainer|fsdp|ddp")
+_HOLDS_MODEL = lazy_regex(r"(?i)model|engine|module|net|policy|actor|critic|accelerator|trainer|fsdp|ddp")
 _MODELS = ("model", "model_engine", "engine", "net")
 """Names of the sharded model in a piece of a program that does not show where it is made."""
 _ENGINES = frozenset({"model_engine", "ds_engine", "engine", "deepspeed_engine"})
 """Names of DeepSpeed's engine, whose save_checkpoint all ranks have to call."""
 _NOT_OURS = frozenset({"Barrier", "Bcast"})
-_OTHER_GROUP = re.compile(r"(?i)(?:.*_)?(?:group|pg|mesh|comm|subgroup)\d*")
-_WHOLE_GROUP = re.compile(r"(?i)(?:.*\.)?(?:world|default_pg|group\.world)")
-_EVALUATES = re.compile(r"(?i).*(?:eval|valid|test|generate|inference|predict|sample).*")
+_OTHER_GROUP = lazy_regex(r"(?i)(?:.*_)?(?:group|pg|mesh|comm|subgroup)\d*")
+_WHOLE_GROUP = lazy_regex(r"(?i)(?:.*\.)?(?:world|default_pg|group\.world)")
+_EVALUATES = lazy_regex(r"(?i).*(?:eval|valid|test|generate|inference|predict|sample).*")
 _WRAPS = frozenset({"DistributedDataParallel", "FullyShardedDataParallel", "fully_shard"})
-_FIRST_ONLY = re.compile(
+_FIRST_ONLY = lazy_regex(
     r"(?i)(?:.*\.)?(?:rank_?zero_only|master_only|main_process_only|on_(?:local_)?main_process|(?:run_)?on_rank_?zero)"
 )
 _JOINS = frozenset({"horovod.join", "horovod.torch.join", "horovod.tensorflow.join"})

@@ -7,24 +7,24 @@ responsibility to ensure that this is set so that each rank has an individual GP
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.script.names import Names, keyword, last
 
 Choice = Literal["fixed", "current", "own", "none"]
 """One device by number, that which the process has, one that is computed, or nothing that tells a GPU."""
-_CUDA = re.compile(r"(?:cuda|gpu|npu)(?P<number>:\d{1,3})?")
+_CUDA = lazy_regex(r"(?:cuda|gpu|npu)(?P<number>:\d{1,3})?")
 _DEVICE = frozenset({"torch.device", "device", "torch.cuda.device", "cupy.cuda.Device", "paddle.CUDAPlace"})
 _SETS = frozenset({"set_device", "set_default_device"})
 _CHOOSES = frozenset({
     "Accelerator", "initialize", "prepare_model", "Trainer", "SFTTrainer", "Fabric", "LLM", "Engine",
     "HfArgumentParser", "TrainingArguments",
 })  # fmt: skip
-_MAY_CHOOSE = re.compile(
+_MAY_CHOOSE = lazy_regex(
     r"(?i)(?:(?:\w*_)?(?:init|set_?up|prepare|initiali[sz]e|configure|get|select|pick)_?\w*"
     r"(?:dist|device|parallel|process|env|ddp|gpu|torch)\w*|dist_init|launch)"
 )
@@ -34,7 +34,7 @@ _MEETS = frozenset({"barrier", "all_reduce", "broadcast", "all_gather", *_OF_OBJ
 _ORDER: tuple[Choice, ...] = ("own", "fixed", "current", "none")
 """Of several values that a name may have, the first of these counts."""
 _DEPTH, _VALUES, _NAME = 3, 8, 80
-_ASKED = re.compile(r"(?i)nccl")
+_ASKED = lazy_regex(r"(?i)nccl")
 
 
 class Use(msgspec.Struct, frozen=True):

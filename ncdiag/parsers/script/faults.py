@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import span
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers.script import starts
@@ -15,23 +16,23 @@ from ncdiag.parsers.script.devices import Devices
 from ncdiag.parsers.script.names import Names, written
 from ncdiag.parsers.script.steps import skipped
 
-_SHARDED = re.compile(
+_SHARDED = lazy_regex(
     r"\bfsdp\d?\b|FullyShardedDataParallel|fully_shard|zero[-_ ]?3|stage[\"']?\s?[:=]?\s?3|deepspeed",
     re.IGNORECASE,
 )
-_OUT_OF_SHARDS = re.compile(r"summon_full_params|zero\.GatheredParameters")
-_ONE_EACH = re.compile(r"n_?proc[-_]per[-_]node[ =]+1\b|CUDA_VISIBLE_DEVICES=\S|--gpus-per-task|--gpu-bind")
-_SEVERAL = re.compile(
+_OUT_OF_SHARDS = lazy_regex(r"summon_full_params|zero\.GatheredParameters")
+_ONE_EACH = lazy_regex(r"n_?proc[-_]per[-_]node[ =]+1\b|CUDA_VISIBLE_DEVICES=\S|--gpus-per-task|--gpu-bind")
+_SEVERAL = lazy_regex(
     r"n_?proc[-_]per[-_]node[ =]+(?:[2-9]|\d\d|gpu|auto)|MASTER_ADDR\W{1,12}(?:localhost|127\.)|tcp://(?:localhost|127\.)"
 )
-_STARTED = re.compile(r"--n_?proc[-_]per[-_]node[ =]{1,4}(\d{1,4})\b")
-_TASKS = re.compile(
+_STARTED = lazy_regex(r"--n_?proc[-_]per[-_]node[ =]{1,4}(\d{1,4})\b")
+_TASKS = lazy_regex(
     r"\b(?:srun|mpirun|mpiexec)(?: [^\n]{0,200}?)? (?:-n|-np|--np|--ntasks)[ =]{0,4}(\d{1,5})\b(?! ?torchrun)"
     r"|^#SBATCH (?:-n|--ntasks)[ =]{0,4}(\d{1,5})\b",
     re.MULTILINE,
 )
-_AGENTS = re.compile(r"torchrun|torch\.distributed\.(?:run|launch)|accelerate launch|deepspeed ")
-_HOSTS = re.compile(r"--?n?nodes?[ =]+(?:[2-9]|\d\d)|node[-_]rank[ =]+[1-9]")
+_AGENTS = lazy_regex(r"torchrun|torch\.distributed\.(?:run|launch)|accelerate launch|deepspeed ")
+_HOSTS = lazy_regex(r"--?n?nodes?[ =]+(?:[2-9]|\d\d)|node[-_]rank[ =]+[1-9]")
 _TEXT = 400
 
 

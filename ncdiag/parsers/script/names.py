@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.script.blocks import Script
 
 Side = Literal["first", "others", "some"]
@@ -17,21 +17,21 @@ _USUAL = {
     "FSDP": "FullyShardedDataParallel", "idist": "ignite.distributed",
 }  # fmt: skip
 """What names stand for whose import was left out of a paste."""
-_RANK = re.compile(r"(?i)(?:.*_|my)?rank|(?:local_)?process_(?:index|id)|procid|rank_?id")
-_NO_RANK = re.compile(r"(?i).*(?:lora|low|matrix|tensor|num|max|min|total)_?rank|rank_?zero.*")
+_RANK = lazy_regex(r"(?i)(?:.*_|my)?rank|(?:local_)?process_(?:index|id)|procid|rank_?id")
+_NO_RANK = lazy_regex(r"(?i).*(?:lora|low|matrix|tensor|num|max|min|total)_?rank|rank_?zero.*")
 _RANK_CALL = frozenset({
     "get_rank", "rank", "local_rank", "get_local_rank", "get_global_rank", "get_node_local_rank", "process_index",
     "Get_rank", "get_world_rank", "get_data_parallel_rank", "get_tensor_model_parallel_rank",
 })  # fmt: skip
-_RANK_VARIABLE = re.compile(
+_RANK_VARIABLE = lazy_regex(
     r"(?:LOCAL_|GLOBAL_|NODE_|GROUP_|MACHINE_)?RANK|SLURM_(?:PROCID|LOCALID|NODEID)|OMPI_COMM_WORLD_(?:LOCAL_)?RANK"
     r"|PMI_RANK|PADDLE_TRAINER_ID|JAX_PROCESS_ID"
 )
-_FIRST = re.compile(
+_FIRST = lazy_regex(
     r"(?i)_?(?:is_)?(?:(?:local|global|world)_)?(?:main|master|primary|chief|coordinator)(?:_(?:process|rank|node))?"
     r"|_?is_(?:global_|local_)?(?:rank_?)?(?:zero|0)|is_(?:world|local)_process_zero|is_first_(?:rank|process|worker)"
 )
-_FIRST_CALL = re.compile(r"(?i)is_.*")
+_FIRST_CALL = lazy_regex(r"(?i)is_.*")
 INVERSE: dict[Side, Side] = {"first": "others", "others": "first", "some": "some"}
 _ENVIRONMENT = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv", "os.environ", "environ"})
 

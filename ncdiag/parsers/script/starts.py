@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.script.blocks import Script
 from ncdiag.parsers.script.names import Names, constant, keyword, last
 
 _STARTS = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 _ENGINES = frozenset({"LLM", "AsyncLLM", "Engine"})
 _SIZES = ("tensor_parallel_size", "tp_size", "pipeline_parallel_size", "data_parallel_size")
-_TOUCHES = re.compile(
+_TOUCHES = lazy_regex(
     r"torch\.cuda\.(?:get_device_\w+|current_device|mem_get_info|init|set_device|empty_cache|synchronize|memory_\w+"
     r"|is_bf16_supported|current_stream|Stream)"
 )

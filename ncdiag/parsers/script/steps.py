@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.script.names import Names, last
 
-_BY_DATA = re.compile(r"isnan|isinf|isfinite|is_nan|numel|len|any|all")
+_BY_DATA = lazy_regex(r"isnan|isinf|isfinite|is_nan|numel|len|any|all")
 _SHARES = frozenset(
     {"all_reduce", "allreduce", "broadcast", "all_gather", "reduce", "all_gather_object", "gather_for_metrics"}
 )

@@ -7,19 +7,19 @@ page.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html import escape
 from typing import TypeAlias
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.report.sanitize import one_line
 
 Child: TypeAlias = "Element | str | None"
 Value: TypeAlias = str | float | bool | None
 
-_NAME = re.compile(r"[a-z][a-zA-Z0-9-]*")
+_NAME = lazy_regex(r"[a-z][a-zA-Z0-9-]*")
 _VOID = frozenset({"br", "hr", "input", "meta"})
 _REFUSED = frozenset({
     "applet", "audio", "base", "embed", "foreignObject", "form", "frame", "iframe", "image", "img", "link", "math",
@@ -28,8 +28,8 @@ _REFUSED = frozenset({
 """Elements that are active or load something."""
 _ACTING = frozenset({"action", "data", "formaction", "ping", "poster", "src", "srcdoc", "srcset", "style"})
 """Attributes that load something; ``style`` would require a page that allows styles everywhere."""
-_LOCAL = re.compile(r"#[A-Za-z][A-Za-z0-9_.-]*")
-_WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:[/?#][!#-;=?-\[\]_a-z~]*)?")
+_LOCAL = lazy_regex(r"#[A-Za-z][A-Za-z0-9_.-]*")
+_WEB = lazy_regex(r"https?://[A-Za-z0-9.-]+(?::\d{1,5})?(?:[/?#][!#-;=?-\[\]_a-z~]*)?")
 """A web address in ASCII without blanks, quotes or angle brackets."""
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.base.errors import InputError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.base.version import __version__
 from ncdiag.facts.model.declared import fields_with
@@ -32,7 +32,7 @@ from ncdiag.text.sources.text import BUFFER_SIZE
 FORMAT = 1
 """Format version; raised when an older ncdiag would misread the output of a newer one."""
 
-_LONE = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}")
+_LONE = lazy_regex(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}")
 
 
 class Head(msgspec.Struct, frozen=True):

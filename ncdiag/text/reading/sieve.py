@@ -11,13 +11,13 @@ are read, as they tell whether the program went on.
 from __future__ import annotations
 
 import itertools
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section, Span, span
 from ncdiag.parsers import leads
 from ncdiag.parsers.nccl_log import Scanner
@@ -45,12 +45,12 @@ BOOK = 1000
 """Sentences from which on a text is nobody's question."""
 PIECE = 1 << 17
 """Bytes that are looked at together: with their lines they fit a processor's cache."""
-_NUMBER = re.compile(rb"\d(?<![\w.:/-].)\d*(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
+_NUMBER = lazy_regex(rb"\d(?<![\w.:/-].)\d*(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
 """A number that is alone: in times, addresses and releases the widths tell what they are.
 
 What comes before is asked of behind the first digit: `re` passes quickly over what a pattern cannot begin with.
 """
-_HASH = re.compile(
+_HASH = lazy_regex(
     rb"[0-9a-f](?<![A-Za-z0-9].)(?=[0-9a-f]{5})(?:(?<=\d)\d*[a-f]|(?<=[a-f])[a-f]*\d)[0-9a-f]*(?![A-Za-z0-9])"
 )
 """A name that is a number in base 16, and none in base 10: what takes one may refuse the other."""

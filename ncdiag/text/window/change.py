@@ -6,11 +6,11 @@ Two lines are of one kind if they differ only in numbers.
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.stamps import stamps
 from ncdiag.text.window.bounds import Bounds, Changed, Clock
 
@@ -19,8 +19,8 @@ MOST = 5
 _KINDS = 1 << 16
 """Maximum number of kinds of lines that are remembered."""
 _LONGEST = 400
-_NUMBER = re.compile(rb"0x[0-9a-fA-F]+|\d+")
-_STAMP = re.compile(rb"^.{0,200}?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?")
+_NUMBER = lazy_regex(rb"0x[0-9a-fA-F]+|\d+")
+_STAMP = lazy_regex(rb"^.{0,200}?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?")
 _REGULAR = 5
 """Minimum number of lines of a kind from which on it is missed when it stops."""
 _MISSED = 3
