@@ -59,6 +59,11 @@ _GOES_ON = lazy_regex(
     re.IGNORECASE,
 )
 """Words about what is so now."""
+_NOW = lazy_regex(
+    r"\b(?:now|today|tonight|this\s(?:morning|week|time)|jetzt|heute|diesmal)\b|\u76ee\u524d|\u73b0\u5728|\u4eca\u5929|\u8fd9\u6b21",
+    re.IGNORECASE,
+)
+"""Words of a sentence about the present."""
 _FAILS = lazy_regex(
     r"\b(?<!no )(?<!without )(?:errors?|fail\w*|connection|peer|socket|refused|abort\w*|time[sd]? ?out|cannot"
     r"|dies|died)\b|\u62a5\u9519|\u5931\u8d25|\u4e2d\u65ad",
@@ -94,6 +99,12 @@ def is_past(text: str) -> bool:
 def is_open(text: str) -> bool:
     """True if the line says that something is not over, or asks."""
     return _YET.search(text) is not None
+
+
+def is_new(text: str) -> bool:
+    """True if a sentence of the line says how something is now, and not that it is over."""
+    sentences = [each for each in _SENTENCE_ENDS.split(text.strip()) if _NOW.search(each)]
+    return any(not is_over(each) and not _is_outcome(each) for each in sentences)
 
 
 def says_failure(text: str) -> bool:

@@ -15,6 +15,7 @@ from ncdiag.formats.blocks.over import (
     ends_well,
     goes_on,
     has_outcome,
+    is_new,
     is_of_another_time,
     is_open,
     is_over_now,
@@ -151,8 +152,11 @@ def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     if not begins or not ends or begins[0] > ends[-1]:
         return
     said = [lines[at] for first, last in held for at in range(first, last + 1) if not is_printed(lines[at])]
-    after = [line for first, last in held[ends[-1] + 1 :] for line in lines[first : last + 1]]
-    if any(is_personal(line) or is_present(line) for line in said) or any(map(is_printed, after)):
+    over_at = max(at for at in range(held[ends[-1]][0], held[ends[-1]][1] + 1) if is_sentence(lines[at]))
+    after = lines[held[ends[-1]][1] + 1 :]
+    if any(is_personal(line) or is_present(line) or is_new(line) for line in said):
+        return
+    if any(map(is_printed, lines[over_at + 1 :])):
         return
     if not any(map(says_failure, after)):
         yield held[begins[0]][0], held[ends[-1]][1]
