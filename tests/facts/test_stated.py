@@ -31,7 +31,7 @@ def test_what_a_tool_printed_stays() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "It hangs with NCCL 2.10.3. Another cluster has NCCL 2.21.5.\n",
+        "It works with NCCL 2.10.3. Another cluster has NCCL 2.21.5.\n",
         "Does it hang with NCCL 2.10.3?\n",
         "Previously we had NCCL 2.10.3, and it hung.\n",
     ],

@@ -133,6 +133,12 @@ def test_an_archive_of_odd_members_tells_of_them(tmp_path: Path) -> None:
     assert not any("root:" in words for item in report.inputs for words in item.notes)
 
 
+def _redact_some() -> None:
+    """Texts of a few seeds: not each has a secret that the second search alone would leave."""
+    for seed in range(12):
+        work.redacting(random.Random(seed))
+
+
 def test_the_fuzzer_sees_too_many_operations_and_what_a_second_search_would_find(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -142,7 +148,7 @@ def test_the_fuzzer_sees_too_many_operations_and_what_a_second_search_would_find
     monkeypatch.setattr(searched.Searched, "at", lambda *_: None)
     monkeypatch.setattr(Redactor, "_before", lambda *_: searched.Buffer(0, 0, 1, {}, 0, None, Begun()))
     with pytest.raises(AssertionError):
-        work.redacting(random.Random(0))
+        _redact_some()
 
 
 def test_the_fuzzer_sees_what_it_looks_for() -> None:

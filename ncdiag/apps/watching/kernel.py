@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import resource
 import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -26,6 +25,7 @@ _COUNTERS = ("/sys/fs/cgroup/memory.events", "/proc/vmstat")
 
 
 _PATTERN = Path("/proc/sys/kernel/core_pattern")
+_LIMITS, _CORE_LIMIT = Path("/proc/self/limits"), "Max core file size "
 
 
 def core_files(pattern: Path = _PATTERN) -> Iterator[Text]:
@@ -33,9 +33,9 @@ def core_files(pattern: Path = _PATTERN) -> Iterator[Text]:
 
     The catalogue has the line as ``run-core-file``.
     """
-    soft, _ = resource.getrlimit(resource.RLIMIT_CORE)
-    limit = "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
     with contextlib.suppress(OSError):
+        limits = _LIMITS.read_text(encoding="ascii", errors="replace")
+        limit = next((line.split()[4] for line in limits.splitlines() if line.startswith(_CORE_LIMIT)), "unknown")
         text = pattern.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
         line = f"core files: the limit is {limit}, the pattern is {text}\n"
         yield TextSource.of_bytes("/proc/sys/kernel/core_pattern", line.encode())

@@ -7,10 +7,10 @@ causes. Those marked as a risk also apply before anything failed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Gpu, Host
+from ncdiag.facts.model import Event, Gpu, Host
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.stated import in_use
 from ncdiag.facts.view import View
@@ -214,7 +214,7 @@ def _is_due(defect: Defect, view: View) -> bool:
     if defect.product == "driver":
         return True  # its signature is a failure by itself
     names = defect.shows.events
-    if names and any(e.event in names and is_failure(e, view) and not went_on(e, view) for e in view.job.events):
+    if _failed_so(names, view):
         return True
     return fits(defect, view) or (defect.risk and not is_troubled(view) and not goes_well(view.job, view))
 
@@ -278,7 +278,7 @@ def _shows(signature: Signature, host: Host, view: View) -> bool | None:
 
 def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None]:
     if signature.events:
-        event = next((e for e in view.job.events if e.event in signature.events), None)
+        event = next(_events(signature.events, view), None)
         if event is not None:
             view.note(event)  # a failure that a cause cites is not reported once more
         yield event is not None
@@ -311,3 +311,14 @@ def _denies_peers(host: Host, view: View) -> bool | None:
         view.note(denied)
         return True
     return False if any(states) else None
+
+
+def _events(names: Collection[str], view: View) -> Iterator[Event]:
+    """The events with these names; all events are gone through only if there is one."""
+    if any(name in names for name in view.event_names()):
+        yield from (event for event in view.job.events if event.event in names)
+
+
+def _failed_so(names: Collection[str], view: View) -> bool:
+    """Was one of these events a failure after which nothing went on?"""
+    return any(is_failure(event, view) and not went_on(event, view) for event in _events(names, view))
