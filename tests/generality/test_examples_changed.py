@@ -44,6 +44,7 @@ TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("cuda-mig-one-per-gpu", "launch"): "only the launch asks for instances; a GPU that nobody calls one is whole",
     ("k8s-network-policy", "kubectl_networkpolicies"): "without the list there is no policy to judge",
     ("k8s-network-policy", "k8s_manifest"): "without the manifest there is no policy to judge",
+    ("k8s-network-policy", "kubectl_describe_networkpolicy"): "without the description there is no policy to judge",
     ("process-elsewhere", "stacks"): "without the stacks there are no places to compare",
 }  # fmt: skip
 """Rules and sections without which there is nothing that the rule could be unsure about, and why."""

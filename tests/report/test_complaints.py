@@ -52,6 +52,8 @@ def test_a_symptom_that_is_found_is_a_complaint() -> None:
             tried += 1
             fired = [f for f in report.findings if f.name == rule.name and f.severity != "info"]
             said = {found.what for found in report.complaints if not found.told}
+            if rule.complaint in {found.what for found in report.complaints if found.told}:
+                continue  # whoever asks has said it
             if fired and rule.complaint not in said and not (rule.complaint in FAILING and said & FAILING):
                 silent.append((rule.name, example.name, said))
     assert tried
