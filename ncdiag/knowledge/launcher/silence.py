@@ -16,8 +16,7 @@ from ncdiag.knowledge.launcher.ends import RUN_ENDED, moment, rank_of
 from ncdiag.knowledge.launcher.progress import progress
 from ncdiag.messages.vocabulary.phases import phase
 
-RUN_SILENT, PROCESS_STATE = "run-silent", "process-state"
-_EXAMINED = "job-examined"
+RUN_SILENT, PROCESS_STATE, EXAMINED = "run-silent", "process-state", "job-examined"
 _STATES = {
     "T": "is stopped", "t": "is held by a debugger", "D": "cannot be interrupted", "Z": "has ended and is a zombie",
     "R": "runs", "S": "sleeps", "I": "sleeps",
@@ -55,7 +54,7 @@ def hang_heading(event: Event, view: View) -> str:
     fields = event.fields
     how = f"HANGS: no output for {fields.get('silent_seconds')} s (since {fields.get('since')})"
     reached = moment(event, view) or "before NCCL printed a line"
-    return "; ".join([f"{how}, {reached}", *_set_ups(view.job, view), *_processes(view.job, view)])
+    return "; ".join([f"{how}, {reached}", *_set_ups(view.job, view), *processes(view.job, view)])
 
 
 @derived_of(PROCESS_STATE)
@@ -65,7 +64,7 @@ def holds_the_job(event: Event, view: View) -> bool:
     It is the first of those in the same state at the same place.
     """
     job = view.job
-    is_asked = any(e.event == _EXAMINED or (e.event == RUN_SILENT and is_silent_job(e, view)) for e in job.events)
+    is_asked = any(e.event == EXAMINED or (e.event == RUN_SILENT and is_silent_job(e, view)) for e in job.events)
     if _letter(event) not in _DECIDE or not is_asked:
         return False
     return _alike(event, view.job)[0].order == event.order
@@ -90,7 +89,7 @@ def held_pids(event: Event, view: View) -> str:
 def _alike(event: Event, job: Job) -> list[Event]:
     """The processes in the same state at the same place."""
     place = _letter(event), event.fields.get("wchan")
-    return [each for each in _states(job) if (_letter(each), each.fields.get("wchan")) == place]
+    return [each for each in states(job) if (_letter(each), each.fields.get("wchan")) == place]
 
 
 def _set_ups(job: Job, view: View) -> list[str]:
@@ -98,7 +97,8 @@ def _set_ups(job: Job, view: View) -> list[str]:
     return [f"communicator {c.id}: {progress(c, view)}" for c in job.communicators if is_stuck(c, view)][:1]
 
 
-def _states(job: Job) -> list[Event]:
+def states(job: Job) -> list[Event]:
+    """The events of the processes whose state was read."""
     return [event for event in job.events if event.event == PROCESS_STATE]
 
 
@@ -106,18 +106,18 @@ def _letter(event: Event) -> str:
     return str(event.fields.get("state"))
 
 
-def _processes(job: Job, view: View) -> list[str]:
+def processes(job: Job, view: View) -> list[str]:
     """What the processes do: those that cannot go on first, else all of them, alike ones together.
 
     Those whose stacks were taken are alike if they are also at the same place in their program, and the fewest come
     first. Those without a stack, such as a launcher, come last.
     """
-    states = _states(job)
-    for event in states:
+    seen = states(job)
+    for event in seen:
         view.note(event)
-    deciding = [event for letter in _DECIDE for event in states if _letter(event) == letter]
+    deciding = [event for letter in _DECIDE for event in seen if _letter(event) == letter]
     groups: dict[tuple[str, str, str], list[Event]] = defaultdict(list)
-    for event in deciding or states:
+    for event in deciding or seen:
         groups[_letter(event), str(event.fields.get("wchan")), _stack_text(event, view)].append(event)
     told = sorted(groups.items(), key=lambda group: (group[0][2] == "", len(group[1])))
     return [
@@ -148,27 +148,16 @@ def _stacks(event: Event, view: View) -> Iterator[StackDump]:
 
 
 @derived
-def examined_text(event: Event, view: View) -> str:
-    """What the processes of a running job do, each place with those that are there; empty if none was read.
-
-    Their stacks say more where they were read: a launcher that only waits for them is left out.
-    """
-    if event.event != _EXAMINED or not _states(view.job):
-        return ""
-    return "; ".join(_processes(view.job, view))
-
-
-@derived
 def unread_pids(event: Event, view: View) -> str:
     """The first processes of the silent job whose stacks were not taken, for a command line; empty if there is none."""
-    left = [str(each.pid) for each in _states(view.job) if not any(_stacks(each, view)) and each.pid is not None]
+    left = [str(each.pid) for each in states(view.job) if not any(_stacks(each, view)) and each.pid is not None]
     return " ".join(left[:_PIDS])
 
 
 @derived
 def read_pids(event: Event, view: View) -> str:
     """The first processes of the silent job whose stacks were taken, for a command line; empty if there is none."""
-    read = [str(each.pid) for each in _states(view.job) if any(_stacks(each, view)) and each.pid is not None]
+    read = [str(each.pid) for each in states(view.job) if any(_stacks(each, view)) and each.pid is not None]
     return " ".join(read[:_PIDS])
 
 
@@ -179,7 +168,7 @@ def _names(events: list[Event], view: View) -> str:
     """
     ranks = [number for event in events if (number := _rank_number(event, view)) is not None]
     hosts = {event.host for event in events if event.host}
-    place = f" on {fold_hosts(hosts)}" if hosts and len({event.host for event in _states(view.job)}) > 1 else ""
+    place = f" on {fold_hosts(hosts)}" if hosts and len({event.host for event in states(view.job)}) > 1 else ""
     if len(events) == 1:
         name = f"rank {ranks[0]}" if ranks else events[0].fields.get("name")
         thread = events[0].fields.get("thread_id")
