@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -142,7 +141,7 @@ def test_the_number_of_threads_that_are_read_is_bounded(tmp_path: Path, monkeypa
     ("limit", "pattern", "told", "command"),
     [
         (0, "core", "no core file was written", "ulimit -c unlimited"),
-        (resource.RLIM_INFINITY, "/cores/%e.%p", "the core file is named /cores/%e.%p", "ls -lt /cores/*.*"),
+        ("unlimited", "/cores/%e.%p", "the core file is named /cores/%e.%p", "ls -lt /cores/*.*"),
         (0, "|/usr/lib/systemd/systemd-coredump %P %u", "systemd-coredump has the core file", "coredumpctl info 41"),
         (
             0,
@@ -154,14 +153,16 @@ def test_the_number_of_threads_that_are_read_is_bounded(tmp_path: Path, monkeypa
         (None, "", "read the core file if one was written", "cat /proc/sys/kernel/core_pattern"),
     ],
 )
-def test_where_the_core_file_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int | None, pattern: str, told: str, command: str
-) -> None:
+def test_where_the_core_file_is(tmp_path: Path, limit: int | str | None, pattern: str, told: str, command: str) -> None:
     if limit is not None:
         (tmp_path / "core_pattern").write_text(f"{pattern}\n")
-        monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+        soft = f"{limit:<20} "
+        (tmp_path / "limits").write_text(
+            f"Max stack size            8388608              unlimited            bytes\n"
+            f"Max core file size        {soft}unlimited            bytes\n"
+        )
     ended = TextSource.of_bytes("ncdiag run", b"the job was ended by signal 11 (SIGSEGV); its process was 41\n")
-    report = diagnose([ended, *kernel.core_files(tmp_path / "core_pattern")])
+    report = diagnose([ended, *kernel.core_files(tmp_path / "core_pattern", tmp_path / "limits")])
     [found] = [each for each in report.findings if each.name == "job-failed-silently"]
     assert told in found.fixes[0].text
     assert found.fixes[0].commands["shell"].splitlines()[-1] == command

@@ -28,14 +28,14 @@ _PATTERN = Path("/proc/sys/kernel/core_pattern")
 _LIMITS, _CORE_LIMIT = Path("/proc/self/limits"), "Max core file size "
 
 
-def core_files(pattern: Path = _PATTERN) -> Iterator[Text]:
+def core_files(pattern: Path = _PATTERN, limits: Path = _LIMITS) -> Iterator[Text]:
     """The limit on core files that the job got from this process, and the kernel's pattern; none if it is hidden.
 
     The catalogue has the line as ``run-core-file``.
     """
     with contextlib.suppress(OSError):
-        limits = _LIMITS.read_text(encoding="ascii", errors="replace")
-        limit = next((line.split()[4] for line in limits.splitlines() if line.startswith(_CORE_LIMIT)), "unknown")
+        rows = limits.read_text(encoding="ascii", errors="replace").splitlines()
+        limit = next((row.split()[4] for row in rows if row.startswith(_CORE_LIMIT)), "unknown")
         text = pattern.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
         line = f"core files: the limit is {limit}, the pattern is {text}\n"
         yield TextSource.of_bytes("/proc/sys/kernel/core_pattern", line.encode())
