@@ -69,11 +69,13 @@ def mentioned(
     lines: Sequence[str],
     named: Iterable[int] = (),
     failures: Mapping[int, Failure] = _NOTHING,
+    *,
+    complains: bool = False,
 ) -> list[Mentioned]:
     """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own.
 
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
-    lines report, by their index.
+    lines report, by their index. ``complains``: somebody says what goes wrong, in whatever language.
     """
     runs = of_run(lines)
     kinds = _by_form(lines, runs)
@@ -89,7 +91,7 @@ def mentioned(
         (_COLLECTION, collected, runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
         ("a quotation", _quoted(lines, named, runs), runs),
-        ("a document", ((index, index) for index in explained(lines)), runs),
+        ("a document", ((index, index) for index in (() if complains else explained(lines))), runs),
         ("a sentence about what is over", _mended(lines), ()),
         ("a report on what is over", outcomes(lines), printed),
     ):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import is_open
+from ncdiag.formats.blocks.own_trouble import is_personal
 from ncdiag.formats.line_kinds import is_item, is_printed, printed_by
 
 _LONGEST = 2000
@@ -43,6 +44,8 @@ _EXPLAINED = lazy_regex(
     r"[\w.)\]'\"] ?(?:\u8868\u660e|\u8bf4\u660e|\u610f\u5473\u7740|\u8868\u793a)(?=[^\s.]{0,12}[\u3400-\u9fff])"
 )
 """Chinese words (it shows, it means) behind a message of a program, which is not in Chinese."""
+_HEADING = lazy_regex(r"(?:#{1,6}\s|\d{1,2}(?:\.\d{1,2}){0,3}[.\u3001]?\s?)?[^\n]{0,40}[\w)\uff09]")
+"""A line of a few words that ends without a stop."""
 _ITEMS = 2
 """Number of items from which on a text has a list."""
 
@@ -61,12 +64,19 @@ def items(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
 
 
 def explained(lines: Sequence[str]) -> Iterator[int]:
-    """The lines that begin with a message and go on in Chinese about what it means."""
+    """The lines that begin with a message and go on in Chinese about what it means, below a heading of a text.
+
+    Not where the line goes on about its writer: who pastes a message may say what it shows, too.
+    """
+    headed = False
     for index, line in enumerate(lines):
         found = _EXPLAINED.search(line[:_LONGEST])
         message = line[: found.start() + 1] if found else ""
-        if found and message.isascii() and _FAILS.search(message) and not is_open(line[found.end() :]):
-            yield index
+        if headed and found and message.isascii() and _FAILS.search(message):
+            meaning = line[found.end() :]
+            if not (is_open(meaning) or is_personal(meaning)):
+                yield index
+        headed = headed or _HEADING.fullmatch(line.strip()) is not None
 
 
 def _quoting(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int, str, str]]:

@@ -10,7 +10,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import is_of_another_time, is_over, is_past, says_failure
 from ncdiag.formats.blocks.own_trouble import is_of_one_person, is_present, is_reported
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
-from ncdiag.formats.line_kinds import is_item, is_sentence, without_quotations
+from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, without_quotations
 
 _Q = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:Q|Question|\u95ee)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
 _A = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:A|Answer|\u7b54)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
@@ -61,9 +61,11 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         at for at, answer in itertools.pairwise(written) if _ASKED.match(lines[at]) and not _ASKED.match(lines[answer])
     ]
     numbered = [
-        at for at, answer in itertools.pairwise(written) if _NUMBERED_Q.match(lines[at]) and not _Q.match(lines[answer])
+        at
+        for at, answer in itertools.pairwise(written)
+        if _NUMBERED_Q.match(lines[at]) and not (_Q.match(lines[answer]) or is_printed(lines[answer]))
     ]
-    is_answered = answered >= _PAIRS or len(numbered) >= _PAIRS
+    is_answered = answered >= _PAIRS or (len(numbered) >= _PAIRS and not any(map(is_of_one_person, lines)))
     begins = marked if len(marked) >= _PAIRS and is_answered else asked if len(asked) >= _PAIRS else []
     if begins:
         yield begins[0], end_of_paragraph(lines, begins[-1], gap=1)

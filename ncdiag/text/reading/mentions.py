@@ -42,7 +42,8 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     from ncdiag.parsers import named_in_sentences
 
     named = named_in_sentences(reading.observations, lines)
-    blocks = mentioned(lines, named, _failures(reading.observations, lines))
+    complains = any(each.entity == "Complaint" for each in reading.observations)
+    blocks = mentioned(lines, named, _failures(reading.observations, lines), complains=complains)
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
 
 
