@@ -13,9 +13,9 @@ from ncdiag.formats.literals import Literals, needed
 class Hints:
     """The literals of numbered patterns, derived once and kept in a cache file."""
 
-    def __init__(self, name: str, source: str, patterns: Callable[[], Sequence[tuple[str, int]]]) -> None:
-        """``name`` of the cache file, ``source``: the module that has the patterns, each with its flags of ``re``."""
-        self.name, self._source, self._patterns = name, source, patterns
+    def __init__(self, name: str, sources: Sequence[str], patterns: Callable[[], Sequence[tuple[str, int]]]) -> None:
+        """``name`` of the cache file, ``sources``: the modules that the patterns are from, each with its flags."""
+        self.name, self._sources, self._patterns = name, (*sources, literals.__file__), patterns
 
     def build(self) -> tuple[frozenset[str], ...]:
         """The literals of each pattern, one of which each match contains; none if the pattern requires none."""
@@ -24,7 +24,7 @@ class Hints:
     @functools.cached_property
     def _owners(self) -> tuple[Literals[int], frozenset[int]]:
         """The literals with the numbers of their patterns, and the patterns that require none."""
-        needs = compiled.load(self.name, (self._source, literals.__file__), self.build, tuple[frozenset[str], ...])
+        needs = compiled.load(self.name, self._sources, self.build, tuple[frozenset[str], ...])
         found = Literals[int]()
         for number, alternatives in enumerate(needs):
             found.add(number, alternatives)

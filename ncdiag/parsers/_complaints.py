@@ -16,7 +16,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.formats.hints import Hints
-from ncdiag.parsers import _languages
+from ncdiag.parsers import _languages, _prose
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import NOBODY, is_curt, is_prose, is_said, is_voiced
 from ncdiag.parsers.user_text import forms, titles, troubles
@@ -199,7 +199,9 @@ _IS_NOT = lazy_regex(
 
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
-HINTS = Hints("words-of-complaints", __file__, lambda: [(pattern, _FLAGS) for pattern in _WORDS.values()])
+HINTS = Hints(
+    "words-of-complaints", (__file__, _prose.__file__), lambda: [(pattern, _FLAGS) for pattern in _WORDS.values()]
+)
 """The complaints that a sentence may have."""
 
 

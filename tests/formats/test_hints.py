@@ -39,6 +39,6 @@ def test_a_pattern_matches_no_sentence_in_which_it_is_not_named(hints: Hints, pa
 
 
 def test_a_pattern_without_a_literal_is_always_named() -> None:
-    hints = Hints("words-of-this-test", __file__, lambda: [(r"\d+", 0), (r"ring\s buffer", re.VERBOSE)])
+    hints = Hints("words-of-this-test", (__file__,), lambda: [(r"\d+", 0), (r"ring\s buffer", re.VERBOSE)])
     assert hints.of("nothing of it") == [0]
     assert hints.of("a Ring buffer") == [0, 1]

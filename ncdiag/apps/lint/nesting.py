@@ -11,6 +11,7 @@ import msgspec
 from ncdiag.apps.lint.model import Document, Place, Started
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
+from ncdiag.facts.vocabulary.launches import tasks_on_each
 
 _SPREADING = ("srun", "mpirun", "mpiexec", "orterun", "prterun")
 _BATCH = ("sbatch", "salloc")
@@ -101,9 +102,5 @@ def _known(launch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tasks(launch: dict[str, Any]) -> int | None:
-    each = launch.get("nproc_per_node")
-    if isinstance(each, int):
-        return each
-    total = launch.get("np")
-    spread = launch.get("nnodes") or len({_host(one) for one in launch.get("hosts") or ()})
-    return total // spread if isinstance(total, int) and spread else None
+    hosts = launch.get("nnodes") or len({_host(one) for one in launch.get("hosts") or ()})
+    return tasks_on_each(launch.get("nproc_per_node"), launch.get("np"), hosts)

@@ -1,7 +1,7 @@
 """Stacks as ``py-spy dump --json`` prints them, as the text that ``py-spy dump`` would print of well-behaved names.
 
-py-spy 0.4 prints the names of threads, functions and files as they are (src/dump.rs), so that a line end in one would
-begin a line that is no frame, or a frame that does not exist. JSON keeps them apart, and here each fills one line.
+py-spy 0.4 prints the names of threads, functions and files unchanged (src/dump.rs). A newline in a name would add a
+line to the dump that looks like a frame. In JSON a name cannot do that, and here each name is written on one line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What each process of a silent job does: its state and where in the kernel it waits (proc_pid_status(5), wchan).
 
 A process whose main thread waits in the ordinary way can have another thread that cannot: one that is in state D, or
-held by a debugger, decides. Who may read it (root) is also told the module of the kernel in which that one waits
-(proc_pid_stack(5)): the driver.
+held by a debugger, decides. If this process may read the kernel stack of that thread (as root, proc_pid_stack(5)), the
+line also names the kernel module, mostly the driver, in which it waits.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ class Context(Fact, frozen=True, kw_only=True):
     is one of NCCL that the job uses: ``cuda-graphs``, ``comm-split``. An ``outage`` is the number of seconds for which
     a link, a switch or a network was down. A ``release`` is one that the job runs: ``nccl 2.30.4``. ``ranks-a-host``
     are the numbers of two hosts (``7 8``), that of each (``8``), or ``uneven``; a ``function`` is one that somebody
-    saw on a stack or calls, as it is written. ``plane-lost`` is a number of planes of a network, with that of all of
-    them if it is told: ``1 of 8``.
+    saw on a stack or calls, as it is written. ``plane-lost`` is how many planes of a network are lost, and of
+    how many if the sentence says so: ``1 of 8``.
     """
 
     kind: Literal[

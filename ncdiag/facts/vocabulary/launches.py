@@ -74,6 +74,13 @@ EACH_ON_ITS_HOST = frozenset({
 """Launchers that have to be started once on every host."""
 
 
+def tasks_on_each(each: int | None, total: int | None, hosts: int | None) -> int | None:
+    """Tasks that a launcher starts on each host: as it says, else of all of them; None where that is not known."""
+    if each is not None:
+        return each
+    return total // hosts if total is not None and hosts else None
+
+
 _ALLOCATING = frozenset({"sbatch", "salloc"})
 """Commands that request a job; a step of srun may be smaller than its job on purpose."""
 

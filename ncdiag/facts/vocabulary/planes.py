@@ -1,4 +1,4 @@
-"""Planes of a multi-plane network (MRC: one card as several ports, each in a network of its own).
+"""Planes of a multi-plane network (MRC: a card has several ports, each connected to a separate network).
 
 The card spreads packets over its planes and goes on with those that are left; NCCL sees one device and no error.
 """

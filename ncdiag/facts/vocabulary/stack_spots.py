@@ -56,7 +56,7 @@ def spot_of(dump: StackDump) -> Spot | None:
 def _in_program(dump: StackDump, frame: StackFrame) -> StackFrame | None:
     """The function that called this one and is in a file beside the program; None if the function is there itself.
 
-    py-spy shortens the path of a package to what follows its folder, so that only the folder tells whose file it is.
+    py-spy prints the path of a file from the folder of its package on, so the first folder is the name of the package.
     """
     for thread in main_threads(dump):
         if frame in thread.frames and thread.frames[-1].function == "<module>":

@@ -279,7 +279,7 @@ _CHINESE = tuple(
 )
 
 
-HINTS = Hints("words-of-forms", __file__, lambda: [(form.said, re.IGNORECASE) for form in FORMS])
+HINTS = Hints("words-of-forms", (__file__,), lambda: [(form.said, re.IGNORECASE) for form in FORMS])
 """The forms whose predicate a sentence may have."""
 
 

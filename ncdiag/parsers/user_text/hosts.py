@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+from ncdiag.parsers.user_text.moods import stated
 
 _KIND = r"(?:node|host|machine|server|worker|box|vm|pc)"
 _HOST = (
@@ -32,9 +32,7 @@ class Releases:
 
     def read(self, sentence: str, place: int) -> None:
         """Remember the releases of a sentence, which is at this place; nothing of a question or a plan."""
-        said, asked = split_question(without_quotes(sentence))
-        if asked or not holds(said):
-            return
+        said = stated(sentence)
         for field, (word, _) in _PRODUCTS.items():
             if word in said.lower():
                 for found in _SAID[field].finditer(said):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+from ncdiag.parsers.user_text.moods import stated
 
 _FULL = r"(?:(?:9\d|100)\s?(?:%|percent)|fully?\sbusy|busy|spin(?:s|ning)?|polling)"
 _NONE = r"(?:(?<![\d.])[0-2]\s?(?:%|percent)|idle|zero)"
@@ -29,7 +29,5 @@ def read(sentence: str) -> list[str]:
     """``one-gpu-idle``, ``gpus-spin`` or nothing."""
     if "%" not in sentence and "idle" not in sentence.lower() and "percent" not in sentence.lower():
         return []
-    said, asked = split_question(without_quotes(sentence))
-    if asked or not holds(said):
-        return []
+    said = stated(sentence)
     return [name for name, pattern in (("one-gpu-idle", _IDLE), ("gpus-spin", _SPIN)) if pattern.search(said)]

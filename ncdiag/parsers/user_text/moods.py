@@ -157,3 +157,9 @@ def holds(segment: str) -> bool:
     """True if the segment says what was done and is so, in the writer's own name."""
     own = _OWN.sub(" ", segment)
     return not any(pattern.search(own) for pattern in _NOT_SO)
+
+
+def stated(sentence: str) -> str:
+    """What the sentence says was done and is so, without its quotations; empty for a question, a plan or a wish."""
+    said, asked = split_question(without_quotes(sentence))
+    return said if not asked and holds(said) else ""

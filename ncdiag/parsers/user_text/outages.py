@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+from ncdiag.parsers.user_text.moods import stated
 
 _LENGTH = (
     r"(?P<number>\d{1,4}(?:\.\d)?)[\s-]?(?P<unit>sec(?:ond)?s?|s|min(?:ute)?s?|秒|分钟)(?![A-Za-z/]|\sago\b|\sbefore\b)"
@@ -38,8 +38,8 @@ def read(sentence: str) -> float | None:
     """The length of the outage that the sentence reports, in seconds; None if it reports none."""
     if not _OUTAGE.search(sentence):  # few sentences have one, and the mood is computed for these alone
         return None
-    said, asked = split_question(without_quotes(sentence))
-    found = _OUTAGE.search(said) if not asked and holds(said) and not _SUPPOSED.search(said) else None
+    said = stated(sentence)
+    found = _OUTAGE.search(said) if not _SUPPOSED.search(said) else None
     if found is None:
         return None
     named = found.groupdict()

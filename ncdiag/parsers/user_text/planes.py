@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+from ncdiag.parsers.user_text.counted import ARTICLES, SPELT, number
+from ncdiag.parsers.user_text.moods import stated
 
-_NUMBERS = {"a": 1, "one": 1, "single": 1, "another": 1, "two": 2, "three": 3, "four": 4, "eight": 8, "sixteen": 16}
-_N = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS)})"
+_N = rf"(?:\d{{1,2}}|{'|'.join((*ARTICLES, *SPELT))})"
 _OTHER = r"(?<!control )(?<!data )(?<!management )(?<!user )(?<!power )(?<!ground )(?<!mid)(?<!back)(?<!air)"
 """Planes of other things, which end in the same word."""
 _PLANES = (
@@ -50,19 +50,15 @@ def read(sentence: str) -> list[tuple[str, str]]:
     """``plane-lost`` with a number of planes, of how many where that is named; ``planes`` with their number."""
     if "plane" not in sentence.lower():
         return []
-    said, asked = split_question(_TELLER.sub("", without_quotes(sentence)))
-    return [] if asked or not holds(said) or _BACK.search(said) else list(_planes(said))
+    said = stated(_TELLER.sub("", sentence))
+    return [] if _BACK.search(said) else list(_planes(said))
 
 
 def _planes(said: str) -> Iterator[tuple[str, str]]:
     found = _LOST.search(said)
     if found is not None:
-        number, total = found["n"] or found["the_n"], found["total"] or found["the_total"]
-        lost = _number(number) if number else 1
-        yield "plane-lost", f"{lost} of {_number(total)}" if total else f"{lost}"
-    if (whole := _TOTAL.search(said)) and _number(whole["total"]) > 1:
-        yield "planes", f"{_number(whole['total'])} planes"
-
-
-def _number(text: str) -> int:
-    return _NUMBERS.get(text.lower(), 0) or int(text)
+        count, total = found["n"] or found["the_n"], found["total"] or found["the_total"]
+        lost = number(count) if count else 1
+        yield "plane-lost", f"{lost} of {number(total)}" if total else f"{lost}"
+    if (whole := _TOTAL.search(said)) and number(whole["total"]) > 1:
+        yield "planes", f"{number(whole['total'])} planes"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.shell import is_variable
 from ncdiag.nccl.judgement.names import of_name
-from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+from ncdiag.parsers.user_text.moods import stated
 
 _PRESENT = lazy_regex(
     r"\b(?:we|i|our\s\w+|(?:the\s|my\s)?(?:job|script|jobs|image|container|pods?|launcher|sbatch|yaml|dockerfile|bashrc"
@@ -59,9 +59,7 @@ def read(sentence: str) -> list[tuple[str, str]]:
     """
     if "=" not in sentence or "_" not in sentence:
         return []
-    said, asked = split_question(without_quotes(sentence.replace("`", " ")))
-    if asked or not holds(said):
-        return []
+    said = stated(sentence.replace("`", " "))
     if (blamed := _BLAMED.search(said)) and not _IN_VAIN.search(said[max(0, blamed.start() - 4) : blamed.end()]):
         said = blamed[0]
     elif _OTHERWISE.search(_SEEN.sub(" ", said)) or not _PRESENT.search(said):

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
+from ncdiag.parsers.user_text.counted import SPELT, number
+from ncdiag.parsers.user_text.moods import stated
 
-_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4, "six": 6, "seven": 7, "eight": 8, "sixteen": 16}
-_N = rf"(?:\d{{1,6}}|{'|'.join(_WORDS)})"
+_N = rf"(?:\d{{1,6}}|{'|'.join(SPELT)})"
 _RANKS = r"(?:ranks?|gpus?|processes)"
 _HOST = r"(?:nodes?|hosts?|machines?|servers?|trays?)"
 _ON = rf"(?:on|in|at)\s(?:the\s|a\s|an\s|host\s|node\s)?(?:\w+\s)?(?:{_HOST}|[\w-]*\d)"
@@ -54,25 +54,20 @@ def read(sentence: str) -> list[tuple[str, str]]:
     if not (_TOTAL.search(sentence) or _TWO.search(sentence) or _UNEVEN.search(sentence) or _EACH.search(sentence)
             or _PORTS.search(sentence) or _FUNCTION.search(sentence)):  # fmt: skip
         return []
-    said, asked = split_question(without_quotes(sentence))
-    return [] if asked or not holds(said) else list(dict.fromkeys(_sizes(said)))
+    return list(dict.fromkeys(_sizes(stated(sentence))))
 
 
 def _sizes(said: str) -> Iterator[tuple[str, str]]:
     for found in _TOTAL.finditer(said):
-        yield "rank-count", f"{_number(next(filter(None, found.groups())))} ranks"
+        yield "rank-count", f"{number(next(filter(None, found.groups())))} ranks"
     for found in _TWO.finditer(said):
-        one, other = (_number(each) for each in found.groups() if each)
+        one, other = (number(each) for each in found.groups() if each)
         yield "ranks-a-host", f"{one} {other}"
     if _UNEVEN.search(said):
         yield "ranks-a-host", "uneven"
     for found in _EACH.finditer(said):
-        yield "ranks-a-host", f"{_number(found['n'])}"
+        yield "ranks-a-host", f"{number(found['n'])}"
     for found in _PORTS.finditer(said):
-        yield "rdma-port-count", f"{_number(found['a'] or found['b'])} ports"
+        yield "rdma-port-count", f"{number(found['a'] or found['b'])} ports"
     for found in _FUNCTION.finditer(said) if _STACK.search(said) else ():
         yield "function", found[0]
-
-
-def _number(text: str) -> int:
-    return _WORDS.get(text.lower(), 0) or int(text)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Event, Job, Launch, Relation
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import EACH_ON_ITS_HOST, MPI_PROGRAMS
+from ncdiag.facts.vocabulary.launches import EACH_ON_ITS_HOST, MPI_PROGRAMS, tasks_on_each
 from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.facts.vocabulary.probes import lines_of
 
@@ -79,12 +79,12 @@ def _starts(outer: Launch, launch: Launch) -> bool:
 
 def _tasks(outer: Launch, batch: Launch | None) -> int | None:
     """Tasks on each host: as the line says, or for srun the batch job; None where that is not known."""
-    if outer.nproc_per_node is not None:
-        return outer.nproc_per_node
-    if _TASKS_LEFT_OPEN.search(outer.text):
+    each = outer.nproc_per_node
+    if each is None and _TASKS_LEFT_OPEN.search(outer.text):
         return None
     asked = batch if outer.program == "srun" else None
-    nodes = outer.nnodes or len({host.name for host in outer.hosts}) or (asked and asked.nnodes)
-    if outer.np is not None:
-        return outer.np // nodes if nodes else None
-    return asked.nproc_per_node if asked else None
+    named = len({host.name for host in outer.hosts})
+    hosts = outer.nnodes or named or (asked.nnodes if asked is not None else None)
+    if each is None and outer.np is None and asked is not None:
+        each = asked.nproc_per_node
+    return tasks_on_each(each, outer.np, hosts)
