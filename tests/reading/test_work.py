@@ -162,7 +162,7 @@ def test_words_are_searched_in_lines_that_say_something(kind: str) -> None:
 def test_nobody_asks_for_mentions_where_only_counters_are(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def ask(lines: Sequence[str], named: Iterable[int], _: object) -> list[kinds.Mentioned]:
+    def ask(lines: Sequence[str], named: Iterable[int], *_: object, **__: object) -> list[kinds.Mentioned]:
         assert not list(named)
         asked.append(len(lines))
         return []

@@ -20,31 +20,29 @@ _CLASS = r"(?:[a-z][a-z0-9_]{0,40}\.){1,12}[A-Z][\w$]{1,80}"
 """A class of Java, with its package or the first letters of it."""
 _SERVICES = (
     # log4j and logback: time, level, thread, class of the logger, in the orders of Hadoop, Spark, Kafka and Spring
-    lazy_regex(
-        rf"\[?[\d/.-]{{6,10}}[T ][\d:.,]{{6,15}}\S{{0,6}}\s.{{0,12}}\b{_LEVEL}\b.{{0,100}}?\b{_CLASS}\s?[:(\[@-]"
-    ),
-    lazy_regex(rf"\[?[\d/.-]{{6,10}}[T ][\d:.,]{{6,15}}.{{0,12}}\b{_LEVEL}\b.{{1,1600}}\({_CLASS}\)\s*$"),
-    lazy_regex(rf"\[[\dT:.,-]{{19,30}}\]\[{_LEVEL}\s*\]\[(?:[a-z]\w{{0,30}}\.){{1,8}}[A-Z]\w{{1,60}}\s*\]"),
-    lazy_regex(rf"[\d-]{{10}} [\d:,.]{{8,13}} - {_LEVEL}\s+\[.{{1,120}}@\d{{1,6}}\] - "),
-    lazy_regex(r"\s+at (?:[\w$]+\.){1,12}[\w$<>]+\([\w.$ ]+(?::\d+)?\)|Caused by: |\s+\.\.\. \d+ more\s*$"),
-    lazy_regex(r"(?:[a-z]\w{0,30}\.){1,12}[A-Z]\w{1,60}(?:Exception|Error)\b"),
+    rf"\[?[\d/.-]{{6,10}}[T ][\d:.,]{{6,15}}\S{{0,6}}\s.{{0,12}}\b{_LEVEL}\b.{{0,100}}?\b{_CLASS}\s?[:(\[@-]",
+    rf"\[?[\d/.-]{{6,10}}[T ][\d:.,]{{6,15}}.{{0,12}}\b{_LEVEL}\b.{{1,1600}}\({_CLASS}\)\s*$",
+    rf"\[[\dT:.,-]{{19,30}}\]\[{_LEVEL}\s*\]\[(?:[a-z]\w{{0,30}}\.){{1,8}}[A-Z]\w{{1,60}}\s*\]",
+    rf"[\d-]{{10}} [\d:,.]{{8,13}} - {_LEVEL}\s+\[.{{1,120}}@\d{{1,6}}\] - ",
+    r"\s+at (?:[\w$]+\.){1,12}[\w$<>]+\([\w.$ ]+(?::\d+)?\)|Caused by: |\s+\.\.\. \d+ more\s*$",
+    r"(?:[a-z]\w{0,30}\.){1,12}[A-Z]\w{1,60}(?:Exception|Error)\b",
     # nginx, Apache httpd, and requests in their common format
-    lazy_regex(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]{4,6}\] \d+#\d+: "),
-    lazy_regex(r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d [\d:.]{8,15} \d{4}\] \[[\w:-]{1,30}\] "),
-    lazy_regex(r"(?:\S{1,80} )?[\da-fA-F.:]{3,40} \S{1,60} \S{1,60} \[\d\d/[A-Z][a-z]{2}/\d{4}:[\d: +-]{8,15}\] \""),
+    r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]{4,6}\] \d+#\d+: ",
+    r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d [\d:.]{8,15} \d{4}\] \[[\w:-]{1,30}\] ",
+    r"(?:\S{1,80} )?[\da-fA-F.:]{3,40} \S{1,60} \S{1,60} \[\d\d/[A-Z][a-z]{2}/\d{4}:[\d: +-]{8,15}\] \"",
     # PostgreSQL, MySQL, Redis, MongoDB
-    lazy_regex(
+    (
         r"[\d-]{10} [\d:.]{8,15} [A-Z]{2,5} (?:\[[\d-]{1,20}\]:? ?)?.{0,80}?\b(?:LOG|ERROR|FATAL|PANIC|STATEMENT|DETAIL"
         r"|HINT|WARNING|CONTEXT):  "
     ),
-    lazy_regex(r"[\d-]{10}T[\d:.]{8,15}\S{1,6} \d+ \[(?:Note|System|Warning|ERROR|Error)\] \[MY-\d{4,8}\]"),
-    lazy_regex(r"\d{1,10}:[MSCX] \d{1,2} [A-Z][a-z]{2} (?:\d{4} )?[\d:.]{8,15} [#*.-] "),
-    lazy_regex(r"\{\"t\":\{\"\$date\":\""),
+    r"[\d-]{10}T[\d:.]{8,15}\S{1,6} \d+ \[(?:Note|System|Warning|ERROR|Error)\] \[MY-\d{4,8}\]",
+    r"\d{1,10}:[MSCX] \d{1,2} [A-Z][a-z]{2} (?:\d{4} )?[\d:.]{8,15} [#*.-] ",
+    r"\{\"t\":\{\"\$date\":\"",
     # services of OpenStack
-    lazy_regex(
-        rf"(?:\S{{1,80}} )?[\d-]{{10}} [\d:.]{{8,15}} \d+ {_LEVEL} [a-z_]+(?:\.[a-z_0-9]+){{1,8}} \[(?:req-|None|-)"
-    ),
+    rf"(?:\S{{1,80}} )?[\d-]{{10}} [\d:.]{{8,15}} \d+ {_LEVEL} [a-z_]+(?:\.[a-z_0-9]+){{1,8}} \[(?:req-|None|-)",
 )
+_LINE = lazy_regex("|".join(f"(?:{form})" for form in _SERVICES))
+"""A line in one of these formats, found by one search."""
 
 
 def service_log(lines: Sequence[str], trace: re.Pattern[str]) -> Iterator[tuple[int, int]]:
@@ -52,7 +50,7 @@ def service_log(lines: Sequence[str], trace: re.Pattern[str]) -> Iterator[tuple[
 
     Nothing if a line has a ``trace`` of a job: Java and databases are parts of some.
     """
-    found = [line.strip() != "" and any(form.match(line[:_LONGEST]) for form in _SERVICES) for line in lines]
+    found = [line.strip() != "" and _LINE.match(line[:_LONGEST]) is not None for line in lines]
     logged = sum(found)
     if logged < _LEAST or logged < _SHARE * sum(bool(line.strip()) for line in lines):
         return
