@@ -40,6 +40,14 @@ _SERVICE = lazy_regex(
     re.IGNORECASE,
 )
 """What runs on machines for other things: mail, pages, databases, desktops."""
+_PROGRAMS = (
+    r"(?:postfix|amavis|dovecot|exim|sendmail|opendkim|spamd|rspamd|clamd|nginx|apache2?|httpd|haproxy|varnish\w*|squid|traefik"
+    r"|mysqld?|mariadbd?|postgres\w*|redis\w*|mongod)\b"
+)
+_CARRIES = lazy_regex(rf"{_PROGRAMS}\S{{0,40}}:\s")
+"""Programs that log what others sent them: the subject of a mail, a request, a statement."""
+_SERVERS = lazy_regex(rf"sshd|{_PROGRAMS}")
+"""A name of a server, which few lines have."""
 _NAME = lazy_regex(r"[A-Za-z][\w-]{1,60}(?:\.[\w-]{1,60}){0,8}")
 _NUMBER = lazy_regex(r"\d+")
 _SERVED = lazy_regex(
@@ -55,10 +63,11 @@ Line = re.Match[str] | None
 
 
 def other_systems(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The logs of hosts without a trace of a job, and each line of any host that is about clients of its ssh server."""
+    """The logs of hosts without a trace of a job, and each line of any host that is about clients of its servers."""
     yield from foreign_log(lines)
     for index, line in enumerate(lines):
-        if "sshd" in line[:_LONGEST] and (found := _LINE.match(line[:_LONGEST])) and _SERVED.match(found["text"]):
+        found = _LINE.match(line[:_LONGEST]) if _SERVERS.search(line[:_LONGEST]) else None
+        if found and any(form.match(found["text"]) for form in (_SERVED, _CARRIES)):
             yield index, index
 
 

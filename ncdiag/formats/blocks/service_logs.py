@@ -26,6 +26,10 @@ _SERVICES = (
     rf"[\d-]{{10}} [\d:,.]{{8,13}} - {_LEVEL}\s+\[.{{1,120}}@\d{{1,6}}\] - ",
     r"\s+at (?:[\w$]+\.){1,12}[\w$<>]+\([\w.$ ]+(?::\d+)?\)|Caused by: |\s+\.\.\. \d+ more\s*$",
     r"(?:[a-z]\w{0,30}\.){1,12}[A-Z]\w{1,60}(?:Exception|Error)\b",
+    # services of OpenStack
+    rf"(?:\S{{1,80}} )?[\d-]{{10}} [\d:.]{{8,15}} \d+ {_LEVEL} [a-z_]+(?:\.[a-z_0-9]+){{1,8}} \[(?:req-|None|-)",
+)
+_CARRIERS = (
     # nginx, Apache httpd, and requests in their common format
     r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]{4,6}\] \d+#\d+: ",
     r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d [\d:.]{8,15} \d{4}\] \[[\w:-]{1,30}\] ",
@@ -38,21 +42,28 @@ _SERVICES = (
     r"[\d-]{10}T[\d:.]{8,15}\S{1,6} \d+ \[(?:Note|System|Warning|ERROR|Error)\] \[MY-\d{4,8}\]",
     r"\d{1,10}:[MSCX] \d{1,2} [A-Z][a-z]{2} (?:\d{4} )?[\d:.]{8,15} [#*.-] ",
     r"\{\"t\":\{\"\$date\":\"",
-    # services of OpenStack
-    rf"(?:\S{{1,80}} )?[\d-]{{10}} [\d:.]{{8,15}} \d+ {_LEVEL} [a-z_]+(?:\.[a-z_0-9]+){{1,8}} \[(?:req-|None|-)",
+    # the second and further lines of a statement
+    r"\t\S",
 )
-_LINE = lazy_regex("|".join(f"(?:{form})" for form in _SERVICES))
+"""Services that log what others sent them: a request, a statement. A word in it is no trace of a job on this host."""
+_CARRIED = "|".join(f"(?:{form})" for form in _CARRIERS)
+_LINE = lazy_regex(
+    "|".join(f"(?P<carrier>{form})" if form is _CARRIED else f"(?:{form})" for form in (_CARRIED, *_SERVICES))
+)
 """A line in one of these formats, found by one search."""
 
 
 def service_log(lines: Sequence[str], trace: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """The first and last index of each stretch of a text that consists of the logs of such services.
+    """The first and last index of each stretch of requests and statements, and of a text that consists of such logs.
 
-    Nothing if a line has a ``trace`` of a job: Java and databases are parts of some.
+    Not of such a text if a line of another service has a ``trace`` of a job: Java is a part of some.
     """
-    found = [line.strip() != "" and _LINE.match(line[:_LONGEST]) is not None for line in lines]
-    logged = sum(found)
+    found = [_LINE.match(line[:_LONGEST]) if line.strip() else None for line in lines]
+    carried = [each is not None and each["carrier"] is not None for each in found]
+    logged = sum(each is not None for each in found)
+    if sum(carried) >= _LEAST:
+        yield from stretches(index for index, each in enumerate(carried) if each)
     if logged < _LEAST or logged < _SHARE * sum(bool(line.strip()) for line in lines):
         return
-    if not any(trace.search(line[:_LONGEST]) for line in lines):
+    if not any(trace.search(line[:_LONGEST]) for line, each in zip(lines, carried, strict=True) if not each):
         yield from stretches(index for index, each in enumerate(found) if each)
