@@ -38,7 +38,8 @@ _SIGNS = Signs(
 _FAILING = lazy_regex(
     r"""(?ix)
     # an action that did not come about, and no option or policy for a failure (--fail-fast, on-failure)
-    (?<!--)(?<!\bon-)\bfail(?:ed|ure|s)?\b (?!["']?\s*(?:\#|count|rate|s?\s?[:=(]?\s*(?:0|none|no|false)\b))
+    (?<!--)(?<!\bon-)\bfail(?:ed|ure|s)?\b
+      (?!["']?\s*(?:\([^()]{1,20}\)\s*)?(?:\#|count|rate|s?\s?[:=(]?\s*(?:0|none|no|false)\b))
   | \bunable\sto\b | \b(?:could|can|did|does|would)(?:\snot|n't)\s\w | \bcannot\s\w
   | \b(?:refused|rejected|aborted|aborting)\b | \bnever\s(?:complet|finish|return|arriv|join|start|reach|connect)\w*
   | \b(?:connection|access|permission|request)\s(?:\w+\s)?(?:refused|rejected|denied|reset|lost|closed\sby)\b

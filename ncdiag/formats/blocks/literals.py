@@ -13,20 +13,23 @@ from ncdiag.formats.blocks.own_trouble import is_personal
 from ncdiag.formats.line_kinds import is_item, is_printed, printed_by
 
 _LONGEST = 2000
-_MARKS = "\"'`\u201c\u300c"
+_MARKS = "\"'`\u201c\u300c\u00ab"
 _SAID = r"(?=[^{0}\s]{{1,60}}\s[^{0}\s]{{1,60}}\s)[^{0}]{{8,400}}"
 """Three words at least: what a program says, and no name or value."""
 _QUOTATION = lazy_regex(
     "|".join([
-        rf"\"{_SAID.format(chr(34))}\"", rf"`{_SAID.format('`')}`", rf"(?<!\w)'{_SAID.format(chr(39))}'(?!\w)",
+        "\u00ab[^\u00bb]{4,400}\u00bb", rf"\"{_SAID.format(chr(34))}\"", rf"`{_SAID.format('`')}`",
+        rf"(?<!\w)'{_SAID.format(chr(39))}'(?!\w)",
         "\u201c[^\u201d]{4,400}\u201d", "\u300c[^\u300d]{4,400}\u300d",
     ])
 )  # fmt: skip
 _LITERAL = lazy_regex(
     r"(?:\(|:?=[ \t])[ \t]?&?[\"'`]|(?:\b(?:i?contains|matches|startswith|endswith|regexp?|grep(?: -\w+)*)|[=!]="
-    r"|[=!]~|\|=)[ \t]?\*?[\"'`/]|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
+    r"|[=!]~|\|=)[ \t]?\*?[\"'`/]"
+    r"|^\s*(?:- )?[^\W\d_][\w .-]{0,40}(?::[ \t]*|[ \t]{2,})"
+    r"[\"'`\u201c\u00ab][^\"'`\u201d\u00bb]{8,400}[\"'`\u201d\u00bb],?\s*$"
 )
-"""A string after a bracket, an assignment or a comparison, or the only value of a key of YAML.
+"""A string after a bracket, an assignment or a comparison, or the only value of a label.
 
 Not after a comma or in square brackets: rows of CSV and printed lists have such strings as well.
 """

@@ -29,7 +29,7 @@ _HEADING = lazy_regex(
 _KEYED = lazy_regex(r"\s*\"?[A-Za-z][\w-]{0,40}(?:\.[\w-]{1,40}){1,6}\"?\s{0,4}[=:]\s{0,4}\"?\S")
 _PLACE = lazy_regex(r"\{\w{0,30}\}|%(?:\(\w{1,30}\))?[sd]\b")
 """Where the program puts a value into a message."""
-_GETTEXT = lazy_regex(r"(?:msgid|msgstr|msgctxt|msgid_plural)(?:\[\d\])? \"|\"")
+_GETTEXT = lazy_regex(r"(?:#[~|] {0,2})?(?:msgid|msgstr|msgctxt|msgid_plural)(?:\[\d\])? \"|\"")
 _KEYS, _TRANSLATED, _SHARE = 3, 2, 6
 """Minimum number of keys and of translations; maximum number of messages for each one with a placeholder."""
 

@@ -29,6 +29,11 @@ _DEFINITIONS = (
 """A term and the line below it that begins to explain it: in AsciiDoc, MediaWiki, Markdown, reStructuredText."""
 _IN_LINE = lazy_regex(rf"\s{{0,4}}[-+] {_MESSAGE}.{{1,400}} :: \S")
 """A term with its explanation in Org."""
+_EXPLAINED = lazy_regex(
+    rf"\s{{0,8}}(?P<mark>[\"`]){_MESSAGE}[^\"`]{{1,400}}(?P=mark)\s?"
+    r"(?::|=|-|\u2013|\u2014|->|\u2192)\s{1,4}[^\W\d_]{2,} [^\W\d_]"
+)
+"""A message in quotation marks and its explanation in the same line."""
 _TERMS = 2
 """Minimum number of terms of a list that is written without tags."""
 _LIST = lazy_regex(r"<(?:dl|details|variablelist)\b", re.IGNORECASE)
@@ -44,9 +49,10 @@ def references(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield from _sources(lines)
     yield from _pages(lines)
     yield from _tagged(lines)
-    in_line = [at for at, line in enumerate(lines) if _IN_LINE.match(line[:_LONGEST])]
-    if len(in_line) >= _TERMS:
-        yield from ((at, at) for at in in_line)
+    for form in (_IN_LINE, _EXPLAINED):
+        in_line = [at for at, line in enumerate(lines) if form.match(line[:_LONGEST])]
+        if len(in_line) >= _TERMS:
+            yield from ((at, at) for at in in_line)
     for term, explanation in _DEFINITIONS:
         found = [
             at
