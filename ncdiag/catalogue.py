@@ -294,6 +294,7 @@ def build(folder: Path) -> None:
     from ncdiag.cells import vocabulary
     from ncdiag.checks import book, compared
     from ncdiag.formats.secrets import signed
+    from ncdiag.language import speech
     from ncdiag.language import table as phrases
     from ncdiag.machine import command
     from ncdiag.messages import about, match
@@ -318,6 +319,7 @@ def build(folder: Path) -> None:
         "parsers": parsers.build(),
         "cells": vocabulary.build(),
         "products": products.build(),
+        "speech": speech.build(),
         "defects": table.build(),
         "checks": book.build(),
         "launch": book.build(book.LAUNCH),

@@ -38,10 +38,13 @@ _CODE = lazy_regex(
     r"|\"[\w./-]+\": |//|/\*|\w+\s?[+*/-]?=\s?\w+\()"
 )
 _QUOTED = lazy_regex(r"\s*>{1,3} ")
-_SENTENCE = lazy_regex(r"(?:[^\W\d_]+[',;:]? ){4}[^\W\d_]|[\u3400-\u9fff]{6}")
-"""Five words in a row, or six Chinese characters."""
+_SENTENCE = lazy_regex(r"(?:[^\W\d_]+[',;:]? ){4}[^\W\d_]|[\u3040-\u30ff\u3400-\u9fff]{6}")
+"""Five words in a row, or six Chinese or Japanese characters."""
 _ITEM = lazy_regex(r"\s{0,8}(?:[-*+\u2022]|\d{1,2}[.)])\s+\S")
-_TITLE = lazy_regex(r"#{1,6} \S|\d{1,2}(?:\.\d{1,2}){1,3} [^\d\s].{0,40}$|[A-Z\u3400-\u9fff][^.?!;={}<>|]{2,70}:?$")
+_TITLE = lazy_regex(
+    r"#{1,6} \S|\d{1,2}(?:\.\d{1,2}){1,3} [^\d\s].{0,40}$"
+    r"|[A-Z\u00c0-\u00de\u0400-\u042f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3][^.?!;={}<>|]{2,70}:?$"
+)
 _PROCESS = lazy_regex(
     r"(?:\[[^\]\s]{1,40}\]:?\s?(?:<std(?:out|err)>:)?)?(?P<host>[\w.-]{1,80}):(?P<pid>\d+):\d+ \[\S{1,4}\] "
     r"|(?:\[[EWIF]\d{0,4} [^\]\s]{1,60}\] |\S*)\[(?P<rank>[Rr]ank ?\d+)\]"

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.runs import FENCE
+from ncdiag.formats.blocks.examples import fenced
+from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.guarded import Guarded
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
+from ncdiag.language.speech import roles
 
 _LONGEST = 2000
 _INSTRUCTS = lazy_regex(
@@ -35,10 +37,12 @@ _INSTRUCTS = lazy_regex(
 _GUARDED = Guarded(_INSTRUCTS)
 _UNDERLINE = lazy_regex(r"^\s*([=~^\"*-])\1{3,}\s*$")
 _MARKDOWN = lazy_regex(r"\|?(?:\s?:?-{3,}:?\s?\|)+")
-_HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|={3,}\s*$)")
-"""A heading in Markdown or reStructuredText, or a comment."""
+_HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|={3,}\s*$|(?P<level>={1,5}) \S.{0,100} (?P=level)\s*$)")
+"""A heading in Markdown, reStructuredText or MediaWiki, or a comment."""
 _TYPESET = lazy_regex(r"\s*(?:\\(?:sub){0,2}section\{|<h[1-6]\b)")
 """A heading in LaTeX or HTML."""
+_ARTICLE = lazy_regex(r"\s*\\(?:sub){0,2}section\{|\s*(?P<level>={1,5}) \S.{0,100} (?P=level)\s*$")
+"""A heading of LaTeX or MediaWiki: people publish in them, and ask for help in others."""
 _HEADINGS = 2
 _NOTHING = (0, 0, 0, 0)
 _INSTRUCTING = frozenset({"prose", "code", "command"})
@@ -56,7 +60,13 @@ _EXAMPLES, _SHORT = 3, 3
 def is_written_for_others(lines: Sequence[str]) -> bool:
     """True if the text has two headings or comments, or an instruction: a person in need writes to the point."""
     headed = sum(_HEADED.match(line) is not None for line in lines)
-    return headed >= _HEADINGS or any(map(_TYPESET.match, lines)) or _GUARDED.are_in(map(without_quotations, lines))
+    return headed >= _HEADINGS or any(map(_TYPESET.match, lines)) or _instructs(lines)
+
+
+def _instructs(lines: Sequence[str]) -> bool:
+    return _GUARDED.are_in(map(without_quotations, lines)) or any(
+        kind_of(line) == "prose" and "instructs" in roles(line) for line in lines
+    )
 
 
 class _Paragraph:
@@ -69,8 +79,11 @@ class _Paragraph:
 
 def documents(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """The documents in a text, without the lines that are ``other`` blocks: first and last line of each."""
-    if not _GUARDED.are_in(map(without_quotations, lines)):
-        return  # each document instructs
+    if sum(_ARTICLE.match(line) is not None for line in lines) >= _HEADINGS:
+        yield from stretches(index for index, line in enumerate(lines) if line.strip() and not other[index])
+        return
+    if not _instructs(lines):
+        return  # each other document instructs
     held: list[_Paragraph] = []
     gap = 0
     for paragraph in [*_paragraphs(lines, other), None]:
@@ -128,21 +141,17 @@ def _document(held: list[_Paragraph]) -> Iterator[_Paragraph]:
 
 def _paragraphs(lines: Sequence[str], other: Sequence[bool]) -> Iterator[_Paragraph]:
     index = 0
+    examples = dict(fenced(lines))
     while index < len(lines):
         if not lines[index].strip() or other[index]:
             index += 1
             continue
         end = index
-        if FENCE.match(lines[index]):
-            end = next((at for at in range(index + 1, len(lines)) if FENCE.match(lines[at])), index)
+        if index in examples:
+            end = examples[index]
             yield _Paragraph(index, end, "example", _NOTHING)
         else:
-            while (
-                end + 1 < len(lines)
-                and lines[end + 1].strip()
-                and not other[end + 1]
-                and not FENCE.match(lines[end + 1])
-            ):
+            while end + 1 < len(lines) and lines[end + 1].strip() and not other[end + 1] and end + 1 not in examples:
                 end += 1
             yield _judged(lines, index, end)
         index = end + 1
@@ -156,7 +165,7 @@ def _judged(lines: Sequence[str], first: int, last: int) -> _Paragraph:
     kinds = list(map(kind_of, block))
     sentence, item, title = list(map(is_sentence, block)), list(map(is_item, block)), list(map(is_title, block))
     line_below = [_UNDERLINE.match(line) is not None for line in block]
-    found = [len(_INSTRUCTS.findall(line)) for line in block]
+    found = [len(_INSTRUCTS.findall(line)) + ("instructs" in roles(line)) for line in block]
     titles = sum(each and (line.startswith("#") or line.isupper()) for line, each in zip(block, title, strict=True))
     titles += any(line_below) or (len(block) == 1 and title[0])
     sentences, items = sum(sentence), sum(item)

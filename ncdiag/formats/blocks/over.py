@@ -1,10 +1,14 @@
-"""Words about a trouble of another time, and about one that is over, in English, German and Chinese."""
+"""Words about a trouble of another time, and about one that is over.
+
+English and Chinese here, where grammar matters; other languages are tables (`ncdiag.language.speech`).
+"""
 
 from __future__ import annotations
 
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.language.speech import roles
 
 _DONE = lazy_regex(
     r"\b(?:(?:is|was|were|been|are)\s(?:\w+\s)?(?:fixed|solved|resolved|closed|replaced|repaired|understood"
@@ -83,38 +87,38 @@ _LAST = 2
 def is_over(text: str) -> bool:
     """True if the line says of a trouble that it is over."""
     rest = _NOT_AGAIN.sub(" ", text)
-    return (rest != text or _DONE.search(text) is not None) and _YET.search(rest) is None
+    return (rest != text or _is_done(text)) and not is_open(rest)
 
 
 def is_of_another_time(text: str) -> bool:
     """True if the line names another time."""
-    return _PAST.search(text) is not None
+    return _PAST.search(text) is not None or "past" in roles(text)
 
 
 def is_past(text: str) -> bool:
     """True if the line is about another time, or about a trouble that is over."""
-    return is_of_another_time(text) or _DONE.search(text) is not None
+    return is_of_another_time(text) or _is_done(text)
 
 
 def is_open(text: str) -> bool:
     """True if the line says that something is not over, or asks."""
-    return _YET.search(text) is not None
+    return _YET.search(text) is not None or "yet" in roles(text)
 
 
 def is_new(text: str) -> bool:
     """True if a sentence of the line says how something is now, and not that it is over."""
-    sentences = [each for each in _SENTENCE_ENDS.split(text.strip()) if _NOW.search(each)]
+    sentences = [each for each in _SENTENCE_ENDS.split(text.strip()) if _NOW.search(each) or "now" in roles(each)]
     return any(not is_over(each) and not _is_outcome(each) for each in sentences)
 
 
 def says_failure(text: str) -> bool:
     """True if the line has a word of a failure."""
-    return _FAILS.search(text) is not None
+    return _FAILS.search(text) is not None or fails_elsewhere(text)
 
 
 def goes_on(text: str) -> bool:
     """True if the line says that something is not over, or how it is now."""
-    return is_open(text) or _GOES_ON.search(text) is not None
+    return is_open(text) or _GOES_ON.search(text) is not None or "now" in roles(text)
 
 
 def ends_well(text: str) -> bool:
@@ -137,5 +141,16 @@ def is_over_now(text: str) -> bool:
     return is_told and not any(map(is_open, rest))
 
 
+def fails_elsewhere(text: str) -> bool:
+    """True if the line says in another language that something goes wrong; not that nothing does."""
+    said = roles(text)
+    return "fails" in said and said.isdisjoint({"not", "done", "outcome"})
+
+
 def _is_outcome(text: str) -> bool:
-    return any(form.search(text) for form in (_DONE, _OUTCOME)) and not says_failure(text)
+    is_known = any(form.search(text) for form in (_DONE, _OUTCOME)) or not roles(text).isdisjoint({"done", "outcome"})
+    return is_known and not says_failure(text)
+
+
+def _is_done(text: str) -> bool:
+    return _DONE.search(text) is not None or "done" in roles(text)

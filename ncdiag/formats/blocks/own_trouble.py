@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.blocks.over import is_of_another_time, is_over
+from ncdiag.formats.blocks.over import fails_elsewhere, is_of_another_time, is_over
 from ncdiag.formats.guarded import Guarded
 from ncdiag.formats.line_kinds import is_item, is_printed, kind_of, without_quotations
+from ncdiag.language.speech import roles
 
 _LONGEST = 2000
 _I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])")
@@ -37,31 +38,17 @@ _ELLIPTIC = lazy_regex(
     re.IGNORECASE,
 )
 """Reports of people who leave themselves out."""
-_MON = r"mon(?!,|\s(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d))"
-"""French for "my", and not the day of the week in a date."""
-_ELSEWHERE = lazy_regex(
-    rf"\b(?:ich|mein\w*|wir|unser\w*|j'ai|{_MON}|nous|notre|estoy|tengo|nuestr\w+|estou|minha)\b", re.IGNORECASE
-)
-"""The same in other languages."""
-_ONE_ELSEWHERE = lazy_regex(rf"\b(?:ich|mein\w*|j'ai|{_MON}|tengo|minha)\b", re.IGNORECASE)
-"""Those of one person."""
-_NOT_LATIN = lazy_regex(
+_IN_CHINESE = lazy_regex(
     r"\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
     r"|\u4e0d[\u4e86\u80fd]|\u65e0\u6cd5|\u9047\u5230)"
     r"|\u8bf7\u95ee|\u53cd\u9988|\u62a5\u8fd9\u4e2a\u9519|\u8bad\u7ec3\u62a5\u9519|\u62a5\u9519\W*$"
-    r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)"
-    r"|[\u3040-\u30ff\uac00-\ud7a3\u0400-\u04ff]",
-    re.IGNORECASE,
+    r"|\u6c42\u52a9|\u6c42\u89e3(?:\u7b54|[!\uff01]?$)|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)",
 )
-"""The same in Chinese; texts in a script that few words are known of count as reports."""
-_ONE_IN_SCRIPTS = lazy_regex(
+"""The same in Chinese."""
+_ONE_IN_CHINESE = lazy_regex(
     r"\u6211(?!\u4eec)|\u8bf7\u95ee|\u6c42\u52a9|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)"
-    r"|\u79c1|\u50d5|\u5f53\u65b9|\u3046\u3061\u306e|\u56f0\u3063\u3066|\u6559\u3048\u3066|\u3067\u3057\u3087\u3046\u304b"
-    r"|\uc81c\uac00|\uc800\ud76c|\uc800\ub294|\ub3c4\uc640|\ub098\uc694\?"
-    r"|\b(?:\u044f|\u043c\u0435\u043d\u044f|\u043d\u0430\u0441|\u043c\u044b|\u043c\u043e\u0439|\u043f\u043e\u0434\u0441\u043a\u0430\u0436\u0438\u0442\u0435|\u043f\u043e\u043c\u043e\u0433\u0438\u0442\u0435)\b",
-    re.IGNORECASE,
 )
-"""Words of one person, or by which people ask for help, in Chinese, Japanese, Korean and Russian."""
+"""Words of one person, or by which people ask for help, in Chinese."""
 _HELP = lazy_regex(
     r"\b(?:any(?:one|body)\s(?:has|have|had|knows?|seen|else|encounter\w*|who|help|experienc\w*|got|met)"
     r"|any\s(?:ideas?|help|suggestions?|advice|hints?|clues?|pointers?|thoughts)|please\shelp|help\sme"
@@ -79,6 +66,8 @@ _QUESTION = lazy_regex(
     r"|should)\b.*|.*(?:\u4e3a\u4ec0\u4e48|\u5417|\u600e\u4e48).*)[?\uff1f]\s*$",
     re.IGNORECASE,
 )
+_SIGNED = lazy_regex(r"(?<=[?\uff1f])\s+(?:--?|\u2013|\u2014)\s?[^\W\d][\w .]{0,40}$")
+"""The name below a question, in the same line."""
 _ASKING_TITLE = lazy_regex(r"#{1,6} .*[?\uff1f]\s*$")
 _NUMBERED = lazy_regex(r"#|\d{1,2}[.)\u3001]\s*[^\d\s]")
 """The begin of a heading, or of an item with a number."""
@@ -119,8 +108,8 @@ _NOW = lazy_regex(
 )
 _ELSE = lazy_regex(r"\b(?:no|not|without|never|nothing|(?:other|some)?\s?people|others|forum)\b|n't\b", re.IGNORECASE)
 """Words by which it does not go wrong, or not here."""
-_REPORTS, _PRESENT = (_MY, _WE, _ELLIPTIC, _ELSEWHERE, _STILL), (_HELP, _NOW, _STILL)
-_GUARDED = Guarded(_WE, _ELLIPTIC, _ELSEWHERE, _STILL, _HELP, _NOW, known={_MY: ("my", "mine", "me")})
+_REPORTS, _PRESENT = (_MY, _WE, _ELLIPTIC, _STILL), (_HELP, _NOW, _STILL)
+_GUARDED = Guarded(_WE, _ELLIPTIC, _STILL, _HELP, _NOW, known={_MY: ("my", "mine", "me")})
 """Patterns of reports, and of what goes wrong now (`is_present`)."""
 
 
@@ -134,26 +123,34 @@ def is_present(text: str) -> bool:
     """True if the line says that something goes wrong now, or asks for help."""
     text = without_quotations(text)
     is_now = _NOW.search(text) is not None or _STILL.search(text) is not None
-    return _HELP.search(text) is not None or (is_now and _ELSE.search(text) is None)
+    return _HELP.search(text) is not None or (is_now and _ELSE.search(text) is None) or _is_present_elsewhere(text)
+
+
+def _is_present_elsewhere(text: str) -> bool:
+    """The same in other languages."""
+    return "help" in roles(text) or (fails_elsewhere(text) and "now" in roles(text))
 
 
 def is_own(text: str) -> bool:
     """True if one person says that something goes wrong now, for them."""
     bare = _plain(text)
-    return is_present(bare) and any(form.search(bare) for form in (_I, _MY, _ONE_ELSEWHERE)) and not is_over(bare)
+    return is_present(bare) and _is_of_one(bare) and not is_over(bare)
 
 
 def is_personal(text: str) -> bool:
     """True if the line asks, or one person reports a trouble; those who run a system say "we"."""
     bare = _plain(text)
-    return is_of_one_person(text) or (not is_over(bare) and (_asks(bare) or _NOT_LATIN.search(bare) is not None))
+    return is_of_one_person(text) or (not is_over(bare) and (_asks(bare) or _IN_CHINESE.search(bare) is not None))
 
 
 def is_of_one_person(text: str) -> bool:
     """True if one person reports a trouble, or asks for help; a question alone is none, as in an exam."""
     bare = _plain(text)
-    forms = (_I, _MY, _ONE_ELSEWHERE, _ONE_IN_SCRIPTS)
-    return not is_over(bare) and (is_present(bare) or any(form.search(bare) for form in forms))
+    return not is_over(bare) and (is_present(bare) or _is_of_one(bare) or _ONE_IN_CHINESE.search(bare) is not None)
+
+
+def _is_of_one(text: str) -> bool:
+    return any(form.search(text) for form in (_I, _MY)) or "one" in roles(text)
 
 
 def is_reported_by_several(text: str) -> bool:
@@ -194,12 +191,24 @@ def _reports(text: str, may: frozenset[re.Pattern[str]]) -> bool:
         any(form in may and form.search(text) for form in _REPORTS)
         or (not may.isdisjoint(_PRESENT) and is_present(text))
         or ("I" in text and _I.search(text) is not None)
-        or (not text.isascii() and _NOT_LATIN.search(text) is not None)
+        or (not text.isascii() and _IN_CHINESE.search(text) is not None)
+        or _reports_elsewhere(text)
         or _asks(text)
     ) and not (is_over(text) or _ASKING_TITLE.match(text))
 
 
+def _reports_elsewhere(text: str) -> bool:
+    """True if the line reports a trouble or asks for help in another language.
+
+    A heading names one, and so does what tells others what to do, or tells of another time.
+    """
+    said = roles(text)
+    names = _NUMBERED.match(text) is not None or not said.isdisjoint({"past", "outcome", "instructs"})
+    return "own" in said or "help" in said or (fails_elsewhere(text) and not names)
+
+
 def _asks(text: str) -> bool:
+    text = _SIGNED.sub("", text)
     if not text.rstrip().endswith(("?", "\uff1f")):
         return False
     return _QUESTION.search(text) is not None and not (_NUMBERED.match(text) or is_item(text))

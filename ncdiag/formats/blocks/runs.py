@@ -7,13 +7,12 @@ explains between two rules of dashes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.examples import fenced
 from ncdiag.formats.line_kinds import kind_of, printed_by
 
-FENCE = lazy_regex(r"\s*(?:```|~~~)")
-"""The line that begins or ends a code block of Markdown."""
 _NEEDED, _ALONE = 3, 2
 """Minimum number of log lines of a run: in an example (indented or in a code block), and in a separate paragraph."""
 _APART, _HELP = 2, 40
@@ -21,6 +20,8 @@ _APART, _HELP = 2, 40
 _RULE = lazy_regex(r"\s*(?:\S{1,40}: )?-{60,}\s*$")
 _EXPLAINS = lazy_regex(r".*\b(?:ORTE|PRTE|MPI\w*|mpirun|mpiexec|prterun|orted)\b")
 _ADDED = lazy_regex(r"[+-](?![+-]{2} )")
+_TYPED = lazy_regex(r"\s{0,8}(?:\(\w[\w.-]{0,30}\) )?\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,60}[$#] \S")
+"""A command behind a prompt that names a user and a host; a document shows commands behind a bare ``$``."""
 _RULED = "rule", ""
 
 Sign = tuple[str, str]
@@ -33,12 +34,15 @@ def of_run(lines: Sequence[str]) -> list[bool]:
     Lines of a diff are read without their first sign.
     """
     signs = [_sign(_ADDED.sub("", line, count=1)) for line in lines]
-    fences = [index for index, line in enumerate(lines) if FENCE.match(line)]
+    blocks = fenced(lines)
+    fences = frozenset(at for block in blocks for at in block)
     found = [False] * len(lines)
-    for group in _groups(lines, signs, frozenset(fences)):
-        if _is_run(group, lines, signs):
+    for group in _groups(lines, signs, fences):
+        if _is_run(group, lines, signs, fences):
             found[group[0] : group[-1] + 1] = [True] * (group[-1] + 1 - group[0])
-    for first, last in zip(fences[::2], fences[1::2], strict=False):
+    for first, last in _sessions(lines):
+        found[first : last + 1] = [True] * (last + 1 - first)
+    for first, last in blocks:
         if any(found[first:last]):
             found[first:last] = [True] * (last - first)
     rules = [index for index, sign in enumerate(signs) if sign == _RULED]
@@ -64,14 +68,25 @@ def _groups(lines: Sequence[str], signs: Sequence[Sign | None], fences: frozense
     yield group
 
 
-def _is_run(group: Sequence[int], lines: Sequence[str], signs: Sequence[Sign | None]) -> bool:
+def _sessions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The commands that somebody typed on a named host, with the output below each, up to an empty line."""
+    begin = -1
+    for index, line in enumerate([*lines, ""]):
+        if begin >= 0 and not line.strip():
+            yield begin, index - 1
+            begin = -1
+        elif begin < 0 and index + 1 < len(lines) and _TYPED.match(line) and lines[index + 1].strip():
+            begin = index
+
+
+def _is_run(group: Sequence[int], lines: Sequence[str], signs: Sequence[Sign | None], fences: Collection[int]) -> bool:
     if not group:
         return False
     known = [sign for index in group if (sign := signs[index]) is not None]
     sorts, processes = Counter(sort for sort, _ in known), Counter(process for _, process in known if process)
     if sorts[_RULED[0]] >= _ALONE:
         return True
-    is_example = lines[group[0]][:1] in {" ", "\t"} or (group[0] > 0 and FENCE.match(lines[group[0] - 1]) is not None)
+    is_example = lines[group[0]][:1] in {" ", "\t"} or group[0] - 1 in fences
     needed = _NEEDED if is_example else _ALONE
     agrees = processes.total() < needed or max(processes.values()) >= _ALONE
     return agrees and max(sorts.values()) >= needed

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.examples import fenced
 from ncdiag.formats.blocks.over import (
     ends_well,
     goes_on,
@@ -22,9 +23,9 @@ from ncdiag.formats.blocks.over import (
     says_failure,
 )
 from ncdiag.formats.blocks.own_trouble import is_personal, is_present
-from ncdiag.formats.blocks.runs import FENCE
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
-from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, without_quotations
+from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
+from ncdiag.language.speech import roles_in
 
 _LONGEST = 2000
 _ENDED = (
@@ -51,6 +52,9 @@ _COMMENT = lazy_regex(
     r"\W{0,4}\d{4}[-/.]\d\d?[-/.]\d\d?[ T]\d\d:\d\d(?::\d\d)?\W{1,4}(?![A-Z]+:)[^\W\d][\w .-]{1,40}:\s"
 )
 """A dated comment on a ticket: time, author, text. A word in capitals after the time is the level of a log."""
+_LABEL = lazy_regex(r"\W{0,4}(?P<label>[^\W\d_][^:\n]{1,30}?)\s?[:\uff1a]\s{0,4}(?P<value>\S.*)")
+_STATE = lazy_regex(r"[\[(\u3010](?P<state>[^\])\u3011]{2,30})[\])\u3011]")
+"""A label with its value, and what stands in brackets."""
 _REOPENED = lazy_regex(r"re-?open|wieder\s?er\u00f6ffnet|\u91cd\u65b0\u6253\u5f00", re.IGNORECASE)
 _OF_OVER = (
     r"(?:\ball[- ]clear\b|(?<!be )(?<!not )\bresolved\b|\bsolved\b|\bpost-?mortem\b|\bback in service\b"
@@ -108,23 +112,50 @@ def over(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """What a field, a subject or a heading says is over: the first and last index of each such text."""
-    titles = frozenset(_titles(lines))
-    forms = (_FIELD, _SUBJECT, _HEADING)
-    for index, end in _heads(lines, lambda at, line: at in titles or any(form.match(line) for form in forms)):
+    titles, examples = frozenset(_titles(lines)), dict(fenced(lines))
+    forms = (_is_field, _is_subject, _HEADING.match)
+    for index, end in _heads(lines, lambda at, line: at in titles or any(form(line) for form in forms)):
         if index in titles or _HEADING.match(lines[index]):
             if not (is_open(lines[index]) or _TROUBLE.search(lines[index])):
-                yield index, _last(lines, index, _end_of_section(lines, index, end))
+                yield index, _last(lines, index, _end_of_section(lines, index, end), examples)
             continue
         first, last = _paragraph(lines, index)
         head = lines[first : last + 1]
         if any(map(_REOPENED.search, head)):
             continue
-        is_ticket = _FIELD.match(lines[index]) is not None
-        below = _last(lines, last, end, in_short=is_ticket)
+        is_ticket = _is_field(lines[index])
+        below = _last(lines, last, end, examples, in_short=is_ticket)
         if is_ticket and any(map(_DATED.match, head)) and not any(map(_goes_on_after, lines[last + 1 : end])):
             comments = (at for at in range(end - 1, last, -1) if _COMMENT.match(lines[at]))
             below = max(below, *(end_of_paragraph(lines, at) for at in itertools.islice(comments, 1)), last)
         yield _above(lines, first), below
+
+
+def _is_field(line: str) -> bool:
+    """True for a field that says of a ticket or a report that it is closed, or for its state in brackets."""
+    if _FIELD.match(line):
+        return True
+    if kind_of(line) == "log":
+        return False
+    label = _LABEL.match(line)
+    if label and "status" in roles_in(label["label"], line) and _is_state(label["value"], line):
+        return True
+    return any(_is_state(each["state"], line) for each in _STATE.finditer(line[:_WIDE]))
+
+
+def _is_state(text: str, line: str) -> bool:
+    """True if a few words of a line in another language say that something is over."""
+    return len(text) <= _SHORT and "done" in (said := roles_in(text, line)) and said.isdisjoint({"not", "yet"})
+
+
+def _is_subject(line: str) -> bool:
+    if _SUBJECT.match(line):
+        return True
+    label = None if kind_of(line) == "log" else _LABEL.match(line)
+    if label is None or "subject" not in roles_in(label["label"], line):
+        return False
+    said = roles_in(label["value"], line)
+    return "done" in said and said.isdisjoint({"not", "yet"})
 
 
 def _goes_on_after(line: str) -> bool:
@@ -136,15 +167,16 @@ def _goes_on_after(line: str) -> bool:
 
 def minutes(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The lines of the minutes of a meeting, without those that say of something that it is not over."""
+    examples = dict(fenced(lines))
     for index, end in _heads(lines, lambda _, line: _PRESENT.match(line) is not None):
         first, last = _paragraph(lines, index)
-        block = range(_above(lines, first), _last(lines, last, end) + 1)
+        block = range(_above(lines, first), _last(lines, last, end, examples) + 1)
         yield from stretches(at for at in block if not goes_on(lines[at]))
 
 
 def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """A text about another time that says at its end that the trouble is over, and in which nobody has one now."""
-    held = list(_paragraphs(lines, 0, len(lines)))
+    held = list(_paragraphs(lines, 0, len(lines), dict(fenced(lines))))
     texts = [" ".join(lines[first : last + 1])[:_LONGEST] for first, last in held]
     told = [any(map(is_sentence, lines[first : last + 1])) for first, last in held]
     begins = [at for at, text in enumerate(texts) if told[at] and is_of_another_time(text)]
@@ -159,7 +191,7 @@ def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     if any(map(is_printed, lines[over_at + 1 :])):
         return
     if not any(map(says_failure, after)):
-        yield held[begins[0]][0], held[ends[-1]][1]
+        yield _above(lines, held[begins[0]][0]), held[ends[-1]][1]
 
 
 def _titles(lines: Sequence[str]) -> Iterator[int]:
@@ -234,26 +266,27 @@ def _end_of_section(lines: Sequence[str], index: int, end: int) -> int:
     return end
 
 
-def _last(lines: Sequence[str], index: int, end: int, *, in_short: bool = False) -> int:
+def _last(lines: Sequence[str], index: int, end: int, examples: Mapping[int, int], *, in_short: bool = False) -> int:
     """The last line of what is over, whose head ends at an index, before the ``end`` of its section.
 
-    ``in_short``: a few words may say that it ended; else a sentence, since programs print "done" as well.
+    ``examples``: the ends of code blocks, by their first lines. ``in_short``: a few words may say that it ended; else a
+    sentence, since programs print "done" as well.
     """
     last, is_known, has_ended = index, True, False
-    for first, below in _paragraphs(lines, index + 1, end):
+    for first, below in _paragraphs(lines, index + 1, end, examples):
         block = lines[first : below + 1]
         if _MAIL.match(block[0]):
             break
-        fenced = FENCE.match(block[0]) is not None
-        if not fenced and (in_short or any(map(is_sentence, block))) and _says_that_it_ended(block):
+        is_example = first in examples
+        if not is_example and (in_short or any(map(is_sentence, block))) and _says_that_it_ended(block):
             last, is_known, has_ended = below, True, True
-        elif not fenced and any(map(is_personal, (line for line in block if not line.startswith(">")))):
+        elif not is_example and any(map(is_personal, (line for line in block if not line.startswith(">")))):
             if has_ended:
                 break
             is_known = False
-        elif not fenced and any(map(is_printed, block)):
+        elif not is_example and any(map(is_printed, block)):
             is_known = False
-        elif is_known and (fenced or _has_structure(block)):
+        elif is_known and (is_example or _has_structure(block)):
             last = below
     return last
 
@@ -277,15 +310,14 @@ def _is_structured(line: str) -> bool:
     return line[:1] in _INDENT or line.startswith(_MARKS) or is_item(line) or without_quotations(line) != line
 
 
-def _paragraphs(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The paragraphs and fenced blocks between two indexes: the first and last index of each."""
+def _paragraphs(lines: Sequence[str], begin: int, end: int, examples: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """The paragraphs and ``examples`` between two indexes: the first and last index of each."""
     index = begin
     while index < end:
         if not lines[index].strip():
             index += 1
             continue
         last = min(end_of_paragraph(lines, index), end - 1)
-        if FENCE.match(lines[index]):
-            last = next((at for at in range(index + 1, end) if FENCE.match(lines[at])), last)
+        last = min(examples.get(index, last), end - 1)
         yield index, last
         index = last + 1

@@ -32,7 +32,8 @@ _SPEAKER = lazy_regex(
     rf"|[\w.-]{{1,30}}(?: [\w.-]{{1,30}})?[, \u2014\u2013-]{{1,3}}\[?{_DATE}{_TIME}\]?(?:\s*$|: )"
     rf"|[^\w\s]{{0,4}}\s?{_NAME}[^\w\n]{{1,8}}(?:(?:[Tt]oday|[Yy]esterday|[Hh]eute|[Gg]estern),?\s?)?(?:(?:at|um|@)\s)?"
     rf"{_DATE}{_TIME}[^\w\n]{{0,4}}$"
-    rf"|\[?\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}},? {_TIME}\]?(?: - | ){_NAME}: )"
+    rf"|\[?\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}},? {_TIME}\]?"
+    rf"(?:(?: - | ){_NAME}: |\s{{1,4}}{_NAME}(?:\s\([^()\d]{{1,30}}\))?\s*$))"
 )
 """The line with a speaker and a time, as messengers export it: before what is said, or above it."""
 _SPEAKERS, _PAST_SIGNS = 3, 2

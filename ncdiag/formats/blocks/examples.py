@@ -1,0 +1,54 @@
+"""Blocks in which a text shows an output or a program, by the marks of its markup, such as a fence of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ncdiag.base.patterns import lazy_regex
+
+_FENCE = lazy_regex(r"\s*(?:```|~~~)")
+_PAIRS = (
+    (_FENCE, _FENCE),
+    (
+        lazy_regex(r"\s*\\begin\{(?:lstlisting|[vV]erbatim\*?|minted|alltt|Shaded|tabular[x*]?)\}"),
+        lazy_regex(r".*\\end\{(?:lstlisting|[vV]erbatim\*?|minted|alltt|Shaded|tabular[x*]?)\}"),
+    ),
+    (lazy_regex(r"\s*<(?P<tag>pre|code|samp|screen|programlisting|syntaxhighlight)\b[^>]{0,80}>"),
+     lazy_regex(r".*</(?:pre|code|samp|screen|programlisting|syntaxhighlight)>")),
+    (lazy_regex(r"\s*\{(?:code|noformat)(?::[^}]{0,60})?\}"), lazy_regex(r".*\{(?:code|noformat)\}\s*$")),
+    (lazy_regex(r"\s*\[code(?:=\w{1,20})?\]"), lazy_regex(r".*\[/code\]")),
+    (lazy_regex(r"#\+begin_(?:src|example)", 2), lazy_regex(r"#\+end_(?:src|example)", 2)),
+    (lazy_regex(r"-{4,}\s*$|\.{4,}\s*$"), lazy_regex(r"-{4,}\s*$|\.{4,}\s*$")),
+)  # fmt: skip
+"""How such a block begins and ends: Markdown, LaTeX, HTML and DocBook, Jira, forums, Org, AsciiDoc."""
+_ASCIIDOC = lazy_regex(r"\[(?:source|listing|literal)\b.{0,60}\]\s*$")
+"""The line above a block of AsciiDoc, whose rule alone may be anything."""
+_LONGEST = 400
+"""Maximum number of lines of a block."""
+_MARKS = ("```", "~~~", "\\begin{", "<", "{code", "{noformat", "[code", "#+", "----", "....")
+
+
+def fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """The indexes of the lines that begin and end each block, in the order of the text."""
+    found: list[tuple[int, int]] = []
+    index = 0
+    while index < len(lines):
+        last = _end(lines, index) if lines[index].lstrip().startswith(_MARKS) else None
+        if last is not None:
+            found.append((index, last))
+            index = last
+        index += 1
+    return found
+
+
+def _end(lines: Sequence[str], index: int) -> int | None:
+    """The index of the last line of the block that begins at an index; None without one, or without its end."""
+    for begin, end in _PAIRS:
+        if not begin.match(lines[index]) or (
+            begin.pattern.startswith("-{4") and not (index and _ASCIIDOC.match(lines[index - 1]))
+        ):
+            continue
+        if begin is not end and end.match(lines[index]):
+            return index
+        return next((at for at in range(index + 1, min(len(lines), index + _LONGEST)) if end.match(lines[at])), None)
+    return None

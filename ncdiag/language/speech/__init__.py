@@ -1,0 +1,154 @@
+"""What people say of a trouble in other languages than English and Chinese: a table of words for each language.
+
+``ncdiag/language/speech/<code>.toml`` gives words, word beginnings (``résolu*``) and phrases for each role:
+
+- ``own`` somebody reports a trouble of their own, ``one`` a single person does, ``help`` somebody asks for help;
+- ``fails`` something goes wrong, ``now`` at present, or again, ``not`` it does not;
+- ``done`` it is over, ``outcome`` how it ended, ``yet`` it goes on all the same, ``past`` it was at another time;
+- ``instructs`` a text tells others what to do;
+- ``status`` and ``subject`` are labels of a ticket's state and of a mail's subject.
+
+``common`` words have no role: a line is in the language of which it has the most words.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ncdiag.base import compiled
+from ncdiag.base.patterns import lazy_regex
+
+FOLDER = Path(__file__).parent
+_LONGEST, _WORDS = 2000, 300
+"""Maximum number of characters and words of a line that are looked at."""
+_LEAST = 2
+"""Number of words by which a line is known to be in a language; one with a letter that English lacks counts double."""
+_STEM = 4
+"""Minimum length of a word's beginning."""
+_WORD = lazy_regex(r"[^\W\d_]+")
+_KANA = lazy_regex(r"[\u3040-\u30ff]")
+_HANGUL = lazy_regex(r"[\uac00-\ud7a3]")
+_ENGLISH = "en"
+_OF_SCRIPT = {"ja": _KANA, "ko": _HANGUL}
+"""The languages without spaces between all words, and a letter that a line in them has."""
+
+
+class Language(msgspec.Struct, frozen=True, array_like=True):
+    """The roles of words, of word beginnings, and of phrases by their first word; ``parts``: of parts of a text."""
+
+    words: dict[str, tuple[str, ...]]
+    stems: dict[str, tuple[str, ...]]
+    phrases: dict[str, tuple[tuple[tuple[str, ...], str], ...]]
+    parts: dict[str, tuple[str, ...]]
+
+    def weight(self, words: frozenset[str]) -> int:
+        """How many of some words are words of this language; those with other letters than English count double."""
+        known = (word for word in words if word in self.words or word in self.phrases or self._stem(word))
+        return sum(1 if word.isascii() else 2 for word in known)
+
+    def roles(self, words: tuple[str, ...]) -> Iterator[str]:
+        """The roles of the words and phrases of a line."""
+        for at, word in enumerate(words):
+            yield from self.words.get(word, ())
+            yield from self._stem(word)
+            for phrase, role in self.phrases.get(word, ()):
+                if _fits(phrase, words[at : at + len(phrase)]):
+                    yield role
+
+    def _stem(self, word: str) -> tuple[str, ...]:
+        beginnings = (word[:end] for end in range(_STEM, len(word) + 1))
+        return next((roles for each in beginnings if (roles := self.stems.get(each))), ())
+
+
+def roles(text: str) -> frozenset[str]:
+    """The roles of what a line says, in the language that it is in; none for English and Chinese."""
+    return _roles(text[:_LONGEST], _language_of(text[:_LONGEST]))
+
+
+def roles_in(part: str, line: str) -> frozenset[str]:
+    """The roles of a few words in the language of the line that has them."""
+    return _roles(part[:_LONGEST], _language_of(line[:_LONGEST]))
+
+
+@functools.lru_cache(1 << 12)
+def _roles(text: str, code: str) -> frozenset[str]:
+    if not code:
+        return frozenset()
+    if code in _OF_SCRIPT:
+        text = f" {text}"
+        return frozenset(role for part, said in languages()[code].parts.items() if part in text for role in said)
+    return frozenset(languages()[code].roles(_words(text)))
+
+
+@functools.lru_cache(1 << 12)
+def _language_of(text: str) -> str:
+    """The code of the language of a line; empty for English, and for a line in none."""
+    script = next((code for code, letter in _OF_SCRIPT.items() if not text.isascii() and letter.search(text)), None)
+    if script:
+        return script
+    words = frozenset(_words(text))
+    weights = {code: each.weight(words) for code, each in languages().items() if code not in _OF_SCRIPT}
+    best = max(weights, key=lambda code: weights[code])
+    return best if weights[best] >= _LEAST and best != _ENGLISH else ""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    small = text.lower().replace("\u0307", "")  # the dot that a Turkish capital leaves
+    return tuple(_WORD.findall(small))[:_WORDS]
+
+
+def _fits(phrase: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return len(words) == len(phrase) and all(
+        word.startswith(each[:-1]) if each.endswith("*") else word == each
+        for each, word in zip(phrase, words, strict=True)
+    )
+
+
+@functools.cache
+def languages() -> Mapping[str, Language]:
+    """The table of each language, by its code; English first."""
+    return compiled.load("speech", sources(), build, dict[str, Language])
+
+
+def sources() -> list[Path]:
+    """The files of the tables, and this one."""
+    return [*sorted(FOLDER.glob("*.toml")), Path(__file__)]
+
+
+def build() -> dict[str, Language]:
+    """The tables as their files give them."""
+    paths = sorted(FOLDER.glob("*.toml"), key=lambda path: (path.stem != _ENGLISH, path.stem))
+    return {
+        path.stem: _language(msgspec.toml.decode(path.read_bytes(), type=dict[str, list[str]]), path.stem)
+        for path in paths
+    }
+
+
+def _language(table: Mapping[str, list[str]], code: str) -> Language:
+    words: dict[str, tuple[str, ...]] = {}
+    stems: dict[str, tuple[str, ...]] = {}
+    phrases: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
+    parts: dict[str, tuple[str, ...]] = {}
+    for role, entries in table.items():
+        for entry in entries:
+            found = _pieces(entry)
+            if code in _OF_SCRIPT:
+                parts[entry] = (*parts.get(entry, ()), role)
+            elif len(found) > 1:
+                phrases[found[0]] = (*phrases.get(found[0], ()), (found, role))
+            elif found[0].endswith("*"):
+                stem = found[0][:-1]
+                stems[stem] = (*stems.get(stem, ()), role)
+            else:
+                words[found[0]] = (*words.get(found[0], ()), *(() if role == "common" else (role,)))
+    return Language(words, stems, phrases, parts)
+
+
+def _pieces(entry: str) -> tuple[str, ...]:
+    """The words of an entry, the last one with its star."""
+    found = _WORD.findall(entry)
+    return (*found[:-1], found[-1] + "*" * entry.endswith("*"))
