@@ -24,7 +24,7 @@ KINDS = {
     "host": "the log of another system", "quoted": "quotations of others", "quotation": "a quotation",
     "ticket": "a list of closed tickets", "review": "a review of code",
     "over": "a report on what is over", "minutes": "the minutes of a meeting",
-    "collection": "a collection of messages",
+    "collection": "a collection of messages", "shown": "what a command shows of a file",
 }  # fmt: skip
 JUDGED_BY_PLACE = {"tests", "host", "collection"}
 """Kinds whose other parts are mentioned, too, where somebody reports a trouble beside one."""

@@ -9,6 +9,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.own_trouble import is_own
 from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.line_kinds import is_item, is_title
+from ncdiag.language.speech import roles_in_any
 
 _LONGEST = 2000
 
@@ -61,6 +62,13 @@ _TICKET = lazy_regex(
     r"\W*(?:[A-Z]{2,10}-\d+|#\d+|(?:[Tt]icket|[Cc]ase|[Ii]ncident) ?#?\d+)\b.*\b(?i:closed|resolved|solved"
     r"|done|fixed)\b"
 )
+
+
+_NUMBER_CELL = lazy_regex(r"\W{0,3}(?:[A-Z]{2,10}-\d+|#?\d{2,9})['\"]?\s*[|,;\t]")
+_CELLS = lazy_regex(r"[|;\t]|(?<=['\"]),(?=['\"])|,(?=\S)")
+_CLOSED = lazy_regex(r"(?i:closed|resolved|solved|done|fixed|geschlossen|\u5df2(?:\u5173\u95ed|\u89e3\u51b3))")
+_SHORT = 24
+"""The first cell of a row, with the number of a ticket; what is between cells; the state, and its longest text."""
 
 
 def commits(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -127,12 +135,21 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         index = max(end, index) + 1
 
 
+def _is_closed(line: str) -> bool:
+    """True for a row of a table of tickets, one of whose cells says in any language that it is closed."""
+    cells = [cell.strip().strip("'\"") for cell in _CELLS.split(line)]
+    short = [cell for cell in cells if len(cell) <= _SHORT]
+    return any(_CLOSED.fullmatch(cell) or "done" in roles_in_any(cell) for cell in short)
+
+
 def _is_change(line: str) -> bool:
     return is_item(line) or _NUMBERED.match(line) is not None
 
 
 def tickets(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Lists of tickets that are closed, one a line."""
+    rows = [index for index, line in enumerate(lines) if _NUMBER_CELL.match(line)]
     closed = [index for index, line in enumerate(lines) if _TICKET.match(line[:_LONGEST])]
+    closed = sorted({*closed, *(index for index in rows if _is_closed(lines[index][:_LONGEST]))})
     if len(closed) >= _TICKETS:
         yield from stretches(closed)

@@ -22,7 +22,7 @@ from ncdiag.formats.blocks.message_tables import catalogues, message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.references import references
 from ncdiag.formats.blocks.reviews import reviews
-from ncdiag.formats.blocks.runs import of_run
+from ncdiag.formats.blocks.runs import of_run, shown
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed
@@ -40,9 +40,12 @@ _BLOCKS = {
     "a review of code": reviews,
     "a report on what is over": over,
     "the minutes of a meeting": minutes,
+    "what a command shows of a file": shown,
 }
 """Kinds of blocks, in the order in which they are searched."""
 _COLLECTION = "a collection of messages"
+_LONG = 12
+"""Number of lines from which on a text with a trouble of its own would say so somewhere, in words or by a log."""
 PROGRAMS = frozenset({"source code"})
 """Kinds whose settings and faults are those of a program, whether or not it runs."""
 _CAPTURED = frozenset({"the log of tests that passed", "messages of commits"})
@@ -103,7 +106,8 @@ def mentioned(
 
 
 def _quoted(lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
+    is_long = sum(bool(line.strip()) for line in lines) >= _LONG
+    in_words = itertools.chain(named, items(lines, runs)) if is_long or is_written_for_others(lines) else ()
     return ((index, index) for index in itertools.chain(in_words, literals(lines, runs)))
 
 

@@ -64,6 +64,13 @@ def items(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
         yield from (
             index for index, text, bare in _quoting(lines, other) if is_item(text) and not _LABELLED.search(bare)
         )
+        alone = [index for index, line in enumerate(lines) if not other[index] and _is_only_quoted(line[:_LONGEST])]
+        yield from alone if len(alone) >= _ITEMS else ()
+
+
+def _is_only_quoted(line: str) -> bool:
+    """True for an item of a list that is a message in quotation marks."""
+    return is_item(line) and _QUOTATION.search(line) is not None and not any(map(str.isalpha, _QUOTATION.sub("", line)))
 
 
 def explained(lines: Sequence[str]) -> Iterator[int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import fails_elsewhere, is_of_another_time, is_over
 from ncdiag.formats.guarded import Guarded
-from ncdiag.formats.line_kinds import is_item, is_printed, kind_of, without_quotations
+from ncdiag.formats.line_kinds import is_item, is_printed, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles
 
 _LONGEST = 2000
@@ -203,7 +203,7 @@ def _reports_elsewhere(text: str) -> bool:
     A heading names one, and so does what tells others what to do, or tells of another time.
     """
     said = roles(text)
-    names = _NUMBERED.match(text) is not None or not said.isdisjoint({"past", "outcome", "instructs"})
+    names = _NUMBERED.match(text) is not None or is_title(text) or not said.isdisjoint({"past", "outcome", "instructs"})
     return "own" in said or "help" in said or (fails_elsewhere(text) and not names)
 
 

@@ -22,6 +22,13 @@ _EXPLAINS = lazy_regex(r".*\b(?:ORTE|PRTE|MPI\w*|mpirun|mpiexec|prterun|orted)\b
 _ADDED = lazy_regex(r"[+-](?![+-]{2} )")
 _TYPED = lazy_regex(r"\s{0,8}(?:\(\w[\w.-]{0,30}\) )?\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,60}[$#] \S")
 """A command behind a prompt that names a user and a host; a document shows commands behind a bare ``$``."""
+_SHOWS = lazy_regex(
+    r"(?:sudo )?(?:git (?:-\S+ )*(?:grep|log|show|diff|blame)\b|man \w|info \w|apropos |strings |rg |ag |ack |pydoc "
+    r"|[ez]?grep (?:-\w+ )*-\w*[rR]|(?:cat|less|more|head|tail|sed|bat|[ez]?grep)\s.*\w"
+    r"\.(?:md|rst|adoc|tex|html?|py|sh|c|cc|cpp|cu"
+    r"|h|hpp|go|rs|java|js|ts|proto|po)\b(?!.*\|\s*(?:bash|sh|python)))"
+)
+"""A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
 
 Sign = tuple[str, str]
@@ -68,15 +75,33 @@ def _groups(lines: Sequence[str], signs: Sequence[Sign | None], fences: frozense
     yield group
 
 
+def shown(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and last index of what each command shows of a source, a document or a program."""
+    yield from ((first, last) for first, last in _typed(lines) if _is_shown(lines[first]))
+
+
 def _sessions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The commands that somebody typed on a named host, with the output below each, up to an empty line."""
+    yield from ((first, last) for first, last in _typed(lines) if last > first and not _is_shown(lines[first]))
+
+
+def _is_shown(line: str) -> bool:
+    typed = _TYPED.match(line)
+    return typed is not None and _SHOWS.match(line[typed.end() - 1 :]) is not None
+
+
+def _typed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Each typed command with the lines up to the next one or to an empty line; what it shows may have empty lines."""
     begin = -1
-    for index, line in enumerate([*lines, ""]):
-        if begin >= 0 and not line.strip():
+    for index, line in enumerate(lines):
+        is_typed = _TYPED.match(line) is not None
+        if begin >= 0 and (is_typed or not (line.strip() or _is_shown(lines[begin]))):
             yield begin, index - 1
             begin = -1
-        elif begin < 0 and index + 1 < len(lines) and _TYPED.match(line) and lines[index + 1].strip():
+        if is_typed:
             begin = index
+    if begin >= 0:
+        yield begin, len(lines) - 1
 
 
 def _is_run(group: Sequence[int], lines: Sequence[str], signs: Sequence[Sign | None], fences: Collection[int]) -> bool:

@@ -74,6 +74,11 @@ def roles_in(part: str, line: str) -> frozenset[str]:
     return _roles(part[:_LONGEST], _language_of(line[:_LONGEST]))
 
 
+def roles_in_any(text: str) -> frozenset[str]:
+    """The roles of a few words alone, such as the value of a field, in whatever language has them."""
+    return frozenset(role for code in languages() for role in _roles(text[:_LONGEST], code))
+
+
 @functools.lru_cache(1 << 12)
 def _roles(text: str, code: str) -> frozenset[str]:
     if not code:
