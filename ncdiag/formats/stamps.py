@@ -17,8 +17,8 @@ from ncdiag.base.patterns import lazy_regex
 DAY = 86400
 _REACH = 200
 """Bytes of a line in which a stamp ends."""
-_MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
-_LEAP = 1972
+MONTHS = (b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec")
+LEAP = 1972
 """The year in which a date without a year is counted at first: it has a 29th of February."""
 _SIGN = lazy_regex(rb"(?<![\d:])\d\d:\d\d:\d\d(?!:?\d)")
 _DATE = lazy_regex(
@@ -90,10 +90,10 @@ def _stamp(before: bytes) -> Stamp | None:
     if found is None:
         return Stamp(seconds, lacks="date")
     parts = {name.rsplit("_", 1)[-1]: value for name, value in found.groupdict().items() if value is not None}
-    if "name" in parts and parts["name"] not in _MONTHS:
+    if "name" in parts and parts["name"] not in MONTHS:
         return None
-    month = _MONTHS.index(parts["name"]) + 1 if "name" in parts else int(parts["month"])
-    day = seconds_of(int(parts.get("year", _LEAP)), month, int(parts["day"]))
+    month = MONTHS.index(parts["name"]) + 1 if "name" in parts else int(parts["month"])
+    day = seconds_of(int(parts.get("year", LEAP)), month, int(parts["day"]))
     return None if day is None else Stamp(day + seconds, lacks="" if "year" in parts else "year")
 
 
@@ -129,7 +129,7 @@ def completed_year(stamp: Stamp, year: int) -> Stamp:
 
 
 def _of_leap(month: int, day: int) -> float:
-    return seconds_of(_LEAP, month, day) or 0.0
+    return seconds_of(LEAP, month, day) or 0.0
 
 
 def completed(stamp: Stamp, near: float) -> Stamp:

@@ -88,7 +88,43 @@ def test_a_moment_as_people_write_it(text: str, expected: Moment) -> None:
     assert moment(text, AT, 3600) == expected
 
 
-@pytest.mark.parametrize("text", ["", "3pm", "2026-02-30", "25:00", "03:61", "10min", "-10 parsecs", "2026", "@x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sun 2026-05-03 03:10:12", "26-05-03 03:10:12", "[Sun May  3 03:10:12 2026]", "May 3 2026, 03:10:12",
+        "3 May 2026 03:10:12", "2026/05/03 03:10:12", "05/03/2026 03:10:12", "03/May/2026:03:10:12",
+        "Sun May  3 03:10:12 AM 2026", "2026-05-03_03:10:12",
+    ],
+)  # fmt: skip
+def test_a_moment_as_programs_print_it(text: str) -> None:
+    assert moment(text, AT, 0) == Moment(AT)
+
+
+@pytest.mark.parametrize(
+    "text", ["May 3 03:10:12", "May  3 03:10:12", "3 May 03:10:12", "05-03 03:10:12", "E0503 03:10:12", "0503 03:10:12"]
+)
+def test_a_moment_without_its_year(text: str) -> None:
+    assert moment(text, AT, 0) == Moment(OF_LEAP, None, yearless=True)
+
+
+def test_zones_and_units_of_systemd() -> None:
+    assert moment("2026-05-03 12:10:12 Asia/Tokyo", AT, 0) == Moment(AT + 9 * 3600, 9 * 3600)
+    assert moment("03/May/2026:05:10:12 +0200", AT, 0) == Moment(AT + 7200, 7200)
+    assert moment("5min left", AT, 0) == Moment(AT + 300, 0)
+    assert moment("yesterday 03:10", AT, 0) == Moment(AT - 12 - DAY)
+    assert span("1M") > 29 * DAY > span("1m") == 60
+
+
+@pytest.mark.parametrize("text", ["2026-05-03 03:10 CET", "2026-05-03 03:10 Mars/Base"])
+def test_a_zone_that_nothing_defines_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not the zone of one place|does not know the zone"):
+        moment(text, AT, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "3pm", "2026-02-30", "25:00", "03:61", "May", "May 32", "13:00 PM", "10min", "-10 parsecs", "2026", "@x"],
+)
 def test_what_names_no_moment_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a time|does not exist|is not a duration"):
         moment(text, AT, 0)

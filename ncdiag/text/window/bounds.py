@@ -41,7 +41,8 @@ def window_of(since: str | None, until: str | None, compare: str | None = None) 
         msg = "a window of 0 seconds holds no line"
         raise ValueError(msg)
     first, last = (moment(text, now, local) if text else None for text in (since, until))
-    if first and last and not (first.clock or last.clock) and first.zone == last.zone and first.wall > last.wall:
+    loose = any(found.clock or found.yearless for found in (first, last) if found)
+    if first and last and not loose and first.zone == last.zone and first.wall > last.wall:
         msg = f"the window ends before it begins: {since} is after {until}"
         raise ValueError(msg)
     return Window(since=first, until=last, compare=seconds, now=now, local=local)
@@ -136,7 +137,7 @@ def resolved(asked: Window, extents: Iterable[Extent]) -> Bounds:
     zones = [zone for extent in extents for zone in extent.zones]
     named = [found for found in (asked.since, asked.until) if found is not None]
     zone = zones[0] if zones else _zone_of_window(asked, named)
-    dated = next((found.wall for found in named if not found.clock), None)
+    dated = next((found.wall for found in named if not (found.clock or found.yearless)), None)
     today = (asked.now + (asked.local if zone is None else zone)) // DAY * DAY
     bounds = Bounds(
         zone=zone if zones else None,
@@ -144,6 +145,7 @@ def resolved(asked: Window, extents: Iterable[Extent]) -> Bounds:
         day_near=(today if dated is None else dated // DAY * DAY) + DAY / 2,
     )
     first, last = _ends(bounds, extents)
+    asked = _with_years(asked, today, first, last)
     days = _days(asked, today, first, last)
     shift = 0 if zone is None else zone
     since, until = (
@@ -156,6 +158,21 @@ def resolved(asked: Window, extents: Iterable[Extent]) -> Bounds:
     return msgspec.structs.replace(
         bounds, since=-math.inf if since is None else since, until=math.inf if until is None else until
     )
+
+
+def _with_years(asked: Window, today: float, first: float | None, last: float | None) -> Window:
+    """The window with the years that its dates lack: those in which they are in the input, else nearest to its end."""
+
+    def whole(found: Moment | None) -> Moment | None:
+        if found is None or not found.yearless:
+            return found
+        nears = [near for near in (last, first) if near is not None] or [today]
+        tried = [completed(Stamp(found.wall, lacks="year"), near).wall for near in nears]
+        low, high = (math.inf, math.inf) if first is None or last is None else (first - DAY, last + DAY)
+        wall = next((wall for wall in tried if low <= wall <= high), tried[0])
+        return msgspec.structs.replace(found, wall=wall, yearless=False)
+
+    return msgspec.structs.replace(asked, since=whole(asked.since), until=whole(asked.until))
 
 
 def _zone_of_window(asked: Window, named: Iterable[Moment]) -> int | None:
