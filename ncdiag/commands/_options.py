@@ -194,7 +194,9 @@ class Options:
 Since = Annotated[
     str | None,
     typer.Option(
-        "--since", metavar="TIME", help="Read only log lines from this time on: 2026-05-03 03:10, May 3 03:10, 03:10, -10min, today."
+        "--since",
+        metavar="TIME",
+        help="Read only log lines from this time on: 2026-05-03 03:10, May 3 03:10, 03:10, -10min, today.",
     ),
 ]
 Until = Annotated[
