@@ -1,6 +1,6 @@
 """PyTorch's NCCL flight recorder, layout 2.x: JSON, or printed dicts.
 
-`ncdiag.text.sources.pickles` makes the JSON from the recorder's dumps.
+`ncdiag.text.sources.pickles` makes the JSON from the recorder's dumps, `ncdiag.text.sources.traces` from logs of calls.
 
 Layout: torch/csrc/distributed/c10d/FlightRecorder.hpp and tools/flight_recorder; documented in PyTorch's tutorial on
 it. Printed dumps hold Python tuples and may be cut, so the text is read tolerantly.
@@ -13,13 +13,13 @@ from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.facts.observe import Parsed, observe
+from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded, relaxed_json
 
 KIND = "flight_recorder"
 COMMANDS: tuple[str, ...] = ()
 ANCHOR = (
-    r"\s{0,8}\{?\s{0,8}[\"'](?:version[\"']\s?:\s?[\"']2\.\d{1,3}[\"']|pg_config[\"']\s?:|pg_status[\"']\s?:"
+    r"\s{0,8}\{?\s{0,8}[\"'](?:comm_lib_version[\"']\s?:|version[\"']\s?:\s?[\"']2\.\d{1,3}[\"']|pg_config[\"']\s?:|pg_status[\"']\s?:"
     r"|entries[\"']\s?:\s?\[(?:\s*\{\s*[\"'](?:frames|record_id|collective_seq_id|pg_id)[\"']|\s*$)"
     r"|(?:rank|host_name)[\"']\s?:[^{}\[\]]{1,120}[\"'](?:version[\"']\s?:\s?[\"']2\.\d|pg_config[\"']|pg_status[\"']))"
 )
@@ -55,21 +55,26 @@ def parse(section: Section) -> Parsed:
     text = text if text.startswith("{") else "{" + text
     read = relaxed_json.loads(decoded.from_python(text) if _PYTHON.match(text) else text)
     dump = read.value if isinstance(read.value, dict) else {}
+    waiting = (number for number, line in enumerate(section.lines) if _OPEN.search(line))
+    record = recorded(section, dump, next(waiting, 0))
+    return Parsed(observations=(record,)) if record is not None else Parsed(unread=tuple(range(len(section.lines))))
+
+
+def recorded(section: Section, dump: dict[str, Any], index: int) -> Observation | None:
+    """The FlightRecord of a dump, in the place of this line; None where nothing of the layout is in it."""
     items = decoded.tables(dump.get("entries"))
     calls = [item for item in items if {"collective_seq_id", "profiling_name"} & item.keys()]
     groups = _groups(decoded.table(dump.get("pg_config")), decoded.table(dump.get("pg_status")), _names(calls))
     members = {group["name"]: group.get("ranks", ()) for group in groups}
     entries = [_entry(item, members) for item in calls]
     if not entries and not groups:
-        return Parsed(unread=tuple(range(len(section.lines))))
+        return None
     version = dump.get("nccl_version")
-    waiting = (number for number, line in enumerate(section.lines) if _OPEN.search(line))
-    record = observe(
-        section, next(waiting, 0), "FlightRecord", rank=_rank(dump, section), version=decoded.text(dump.get("version")),
-        entries=entries,
-        groups=groups, nccl_version=version if isinstance(version, str) else None,
+    return observe(
+        section, index, "FlightRecord", rank=_rank(dump, section), version=decoded.text(dump.get("version")),
+        entries=entries, groups=groups, nccl_version=version if isinstance(version, str) else None,
+        live=True if dump.get("live") is True else None,
     )  # fmt: skip
-    return Parsed(observations=(record,))
 
 
 def _rank(dump: dict[str, Any], section: Section) -> int | None:

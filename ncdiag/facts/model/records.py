@@ -326,10 +326,12 @@ class FlightEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 class FlightRecord(Fact, frozen=True, kw_only=True):
     """A dump of PyTorch's NCCL flight recorder; entries in the order in which they were enqueued.
 
-    ``rank`` comes from the dump or from the name of its file.
+    ``rank`` comes from the dump or from the name of its file. ``live``: it is a log of calls (clog) that does not say
+    that the process ended: its last calls may just be under way.
     """
 
     rank: int | None = None
+    live: bool = False
     version: str | None = None
     nccl_version: VersionRange | None = None
     groups: tuple[FlightGroup, ...] = ()

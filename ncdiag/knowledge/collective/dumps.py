@@ -9,16 +9,23 @@ peers, since each rank numbers its own (pytorch torch/csrc/distributed/c10d/Proc
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+
+import msgspec
 
 from ncdiag.base.spans import Span
 from ncdiag.facts.fold import fold_ranks
-from ncdiag.facts.model import Difference, FlightEntry, FlightGroup, Job
+from ncdiag.facts.model import Difference, FlightEntry, FlightGroup, FlightRecord
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import open_failures
+from ncdiag.facts.vocabulary.told import complains
 
 OPEN = frozenset({"scheduled", "started"})
 """States of a call that did not complete."""
-_EQUAL = frozenset({"all_reduce", "broadcast", "reduce", "_all_gather_base", "_reduce_scatter_base"})
+_EQUAL = frozenset({
+    "all_reduce", "broadcast", "reduce", "_all_gather_base", "_reduce_scatter_base", "all_gather_single",
+    "reduce_scatter_single",
+})  # fmt: skip
 """Operations in which all ranks must pass the same number of elements."""
 Group = tuple[str, tuple[int, ...]]
 """The name and the members of a process group: groups with the same name on different ranks are distinct."""
@@ -29,10 +36,9 @@ Call = tuple[Group, int]
 class Dumps:
     """The dumps of a job by rank, and the collectives in them."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, records: Iterable[FlightRecord]) -> None:
         self.of = {
-            -1 - number if record.rank is None else record.rank: record
-            for number, record in enumerate(job.flight_records)
+            -1 - number if record.rank is None else record.rank: record for number, record in enumerate(records)
         }  # ranks without a known number are below 0, members of no group
         self.groups = {
             rank: {group.name: group for group in record.groups if group.ranks} for rank, record in self.of.items()
@@ -109,7 +115,19 @@ class Dumps:
 
 def dumps_of(view: View) -> Dumps:
     """Return the dumps of the job, prepared once."""
-    return view.remembered(("flight recorder dumps",), lambda: Dumps(view.job))
+    return view.remembered(("flight recorder dumps",), lambda: Dumps(settled(r, view) for r in view.job.flight_records))
+
+
+def settled(record: FlightRecord, view: View) -> FlightRecord:
+    """The record without the calls that may just be under way.
+
+    A dump is written when something is wrong, a log of calls all the time: its open calls are waits where the job is
+    said to hang, or something failed.
+    """
+    if not record.live or "hangs" in complains(view.job, view) or view.job.timeouts or open_failures(view.job, view):
+        return record
+    entries = (msgspec.structs.replace(e, state=None) if e.state in OPEN else e for e in record.entries)
+    return msgspec.structs.replace(record, entries=tuple(entries))
 
 
 def peer_of(entry: FlightEntry) -> int | None:

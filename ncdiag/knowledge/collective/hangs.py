@@ -8,6 +8,7 @@ from ncdiag.facts.model import Communicator, FlightEntry, FlightRecord, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import members
 from ncdiag.facts.vocabulary.outcome import open_failures, outcome
+from ncdiag.knowledge.collective.dumps import settled
 from ncdiag.knowledge.collective.stragglers import waits
 
 _MOST_RANKS = 1 << 17
@@ -66,7 +67,7 @@ def heard_text(communicator: Communicator, view: View) -> str:
 def is_waiting(record: FlightRecord, view: View) -> bool:
     """Does the dump end in a collective that was not completed, and no other dump or line show who is late?"""
     view.note(record)
-    return _open(record) is not None and not any("late" in wait.groups for wait in waits(view.job, view))
+    return _open(settled(record, view)) is not None and not any("late" in wait.groups for wait in waits(view.job, view))
 
 
 def _open(record: FlightRecord) -> FlightEntry | None:

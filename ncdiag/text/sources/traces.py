@@ -1,4 +1,7 @@
-"""Sum up traces of PyTorch's profiler: of hundreds of megabytes, four sums say where the time of a step goes.
+"""Sum up files that record each call or kernel, of hundreds of megabytes, while they are read.
+
+Of a trace of PyTorch's profiler, four sums say where the time of a step goes; a log of torchcomms' ClogHook becomes a
+dump of its latest calls (`ncdiag.formats.clog`).
 
 ``export_chrome_trace`` writes them (pytorch/kineto libkineto/src/output_json.cpp): an object with ``schemaVersion``,
 ``deviceProperties`` and ``traceEvents``, in which the keys of an event have a fixed order and times are in
@@ -8,11 +11,14 @@ category ``kernel`` the kernels on the GPU.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats import clog
 from ncdiag.formats.step_parts import communicates
 
+_CLOG = lazy_regex(clog.HEAD.encode() + rb"\s*\n")
 _BEGIN = lazy_regex(rb"\s{0,8}\{\s{0,16}\"schemaVersion\": ?\d+,\s{0,16}\"deviceProperties\":")
 _EVENT = lazy_regex(
     rb'"ph":\s*"X",\s*"cat":\s*"([^"]{1,40})",\s*"name":\s*"([^"]{1,2000})",'
@@ -24,14 +30,51 @@ _STEP, _DATA = b"ProfilerStep#", b"enumerate(DataLoader)#"
 _KERNEL, _COPY_ON_GPU = b"kernel", b"gpu_user_annotation"
 _LONGEST = 1 << 14
 """Maximum length of an event, in bytes."""
+_LONGEST_LINE = 1 << 20
+_LOGS = 10_000
+"""Maximum number of logs in one file."""
+_REST = 1000
+"""Lines of other text that are kept."""
 
 
 def is_trace(head: bytes) -> bool:
-    """True if a file begins as a trace of PyTorch's profiler."""
-    return _BEGIN.match(head) is not None
+    """True if a file begins as a trace of PyTorch's profiler, or as a log of calls."""
+    return _BEGIN.match(head) is not None or _CLOG.match(head) is not None
 
 
 def summary(pieces: Iterable[bytes]) -> bytes:
+    """The sums of a trace as one line of JSON; a log of calls as a dump of the latest ones."""
+    source = iter(pieces)
+    head = next(source, b"")
+    whole = itertools.chain([head], source)
+    return _calls(whole) if _CLOG.match(head) else _sums(whole)
+
+
+def _calls(pieces: Iterable[bytes]) -> bytes:
+    """One dump for each log in the file, in the layout of the flight recorder, and then the lines of other text."""
+    import json
+
+    logs: list[clog.Clog] = []
+    rest: list[str] = []
+    for line in _lines(pieces):
+        text = line.decode(errors="replace")
+        if not logs or (len(logs) < _LOGS and _CLOG.match(line + b"\n")):
+            logs.append(clog.Clog())
+        if not logs[-1].read(text) and len(rest) < _REST:
+            rest.append(text)
+    return "\n".join([*(json.dumps(log.dump(), indent=1) for log in logs), *rest, ""]).encode()
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from lines
+        rest = rest[-_LONGEST_LINE:]
+    yield rest
+
+
+def _sums(pieces: Iterable[bytes]) -> bytes:
     """One line of JSON with the sums of a trace: steps, and the milliseconds of steps, data, NCCL and all kernels."""
     rank, rest = None, b""
     steps, times = 0, {"step": 0.0, "data": 0.0, "communication": 0.0, "kernels": 0.0}
