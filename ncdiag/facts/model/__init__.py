@@ -62,6 +62,7 @@ from ncdiag.facts.model.processes import (
 from ncdiag.facts.model.records import (
     Benchmark,
     BenchmarkRow,
+    CallTimes,
     Complaint,
     FlightEntry,
     FlightGroup,
@@ -118,6 +119,7 @@ __all__ = [
     "Advertised",
     "Benchmark",
     "BenchmarkRow",
+    "CallTimes",
     "CloudInstance",
     "ClusterNode",
     "CollectiveSum",

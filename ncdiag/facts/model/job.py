@@ -30,6 +30,7 @@ from ncdiag.facts.model.probes import (
 from ncdiag.facts.model.processes import CollectiveSum, Communicator, Event, Parameter, Rank, Setting
 from ncdiag.facts.model.records import (
     Benchmark,
+    CallTimes,
     Complaint,
     FlightRecord,
     KernelWatch,
@@ -222,11 +223,12 @@ class Scaling(Fact, frozen=True, kw_only=True):
 class StepAccount(Fact, frozen=True, kw_only=True):
     """What the times of a training's steps show (derived), as a sentence in ``text``; ``what`` is its sort.
 
-    ``late``: one rank needs longer than the others for a part; ``spread``: the slowest rank does, and is not named;
-    ``data`` and ``communication``: the part of the step or profile that they take, ``share``.
+    ``late``: one rank needs longer than the others for a part; ``enters-late``: one rank calls collectives later;
+    ``spread``: the slowest rank needs longer, and is not named; ``data`` and ``communication``: the part of the step or
+    profile that they take, ``share``.
     """
 
-    what: Literal["late", "spread", "data", "communication"]
+    what: Literal["late", "enters-late", "spread", "data", "communication"]
     text: str
     rank: int | None = None
     share: float | None = None
@@ -301,6 +303,7 @@ class Job(Fact, frozen=True, kw_only=True):
     fabrics: Open[Fabric] = ()
     throughputs: Open[Throughput] = ()
     step_parts: Open[StepPart] = ()
+    call_times: Open[CallTimes] = ()
     link_tests: Open[LinkTest] = ()
     stack_dumps: Open[StackDump] = ()
     script_faults: Annotated[tuple[ScriptFault, ...], READ] = ()

@@ -338,6 +338,29 @@ class FlightRecord(Fact, frozen=True, kw_only=True):
     entries: tuple[FlightEntry, ...] = ()
 
 
+class CallTimes(Fact, frozen=True, kw_only=True):
+    """When one rank called the collectives of the communicator in which it made most calls: every ``stride``-th one.
+
+    Megatrace's log says it. ``stream`` is the communicator's place among those of the rank, ``group`` its number where
+    the log has one.
+    ``calls`` is a letter for each call: its kind, operation and size, is that letter's place in ``kinds``. ``numbers``
+    are the numbers of the calls, ``times`` the microseconds from ``begin`` (seconds since the epoch) to the first call,
+    and from each call to the next. ``pairs``: the rank sends and receives as well.
+    """
+
+    rank: int
+    on_host: str | None = None
+    stream: int = 0
+    group: str | None = None
+    pairs: bool = False
+    stride: int = 1
+    kinds: tuple[str, ...] = ()
+    calls: str = ""
+    numbers: tuple[int, ...] = ()
+    begin: int = 0
+    times: tuple[int, ...] = ()
+
+
 class RankTableDevice(msgspec.Struct, frozen=True, omit_defaults=True):
     """A device in an HCCL rank table."""
 

@@ -11,6 +11,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, StepAccount, StepPart
 from ncdiag.facts.view import View
+from ncdiag.knowledge.perf.entries import enters_late
 
 _RANKS = 3
 """Minimum number of ranks to compare."""
@@ -37,7 +38,8 @@ def step_accounts(job: Job, view: View) -> tuple[StepAccount, ...]:
             by_rank[part.part, part.sort, part.unit][part.rank].append(part)
     late = _late(by_rank)
     spread = None if late else _spread(job.step_parts)
-    return tuple(found for found in (late, spread, _data(job.step_parts), *_profiles(job.step_parts)) if found)
+    enters = enters_late(view)
+    return tuple(found for found in (late, enters, spread, _data(job.step_parts), *_profiles(job.step_parts)) if found)
 
 
 def _late(by_rank: Mapping[tuple[str, str, str], Mapping[int, Sequence[StepPart]]]) -> StepAccount | None:

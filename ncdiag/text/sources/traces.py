@@ -1,7 +1,8 @@
 """Sum up files that record each call or kernel, of hundreds of megabytes, while they are read.
 
 Of a trace of PyTorch's profiler, four sums say where the time of a step goes; a log of torchcomms' ClogHook becomes a
-dump of its latest calls (`ncdiag.formats.clog`).
+dump of its latest calls (`ncdiag.formats.clog`), one of Megatrace the times of every n-th call
+(`ncdiag.formats.megatrace`).
 
 ``export_chrome_trace`` writes them (pytorch/kineto libkineto/src/output_json.cpp): an object with ``schemaVersion``,
 ``deviceProperties`` and ``traceEvents``, in which the keys of an event have a fixed order and times are in
@@ -15,9 +16,10 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats import clog
+from ncdiag.formats import clog, megatrace
 from ncdiag.formats.step_parts import communicates
 
+_MEGATRACE = lazy_regex(megatrace.LINE.encode())
 _CLOG = lazy_regex(clog.HEAD.encode() + rb"\s*\n")
 _BEGIN = lazy_regex(rb"\s{0,8}\{\s{0,16}\"schemaVersion\": ?\d+,\s{0,16}\"deviceProperties\":")
 _EVENT = lazy_regex(
@@ -39,7 +41,7 @@ _REST = 1000
 
 def is_trace(head: bytes) -> bool:
     """True if a file begins as a trace of PyTorch's profiler, or as a log of calls."""
-    return _BEGIN.match(head) is not None or _CLOG.match(head) is not None
+    return any(form.match(head) for form in (_BEGIN, _CLOG, _MEGATRACE))
 
 
 def summary(pieces: Iterable[bytes]) -> bytes:
@@ -47,7 +49,21 @@ def summary(pieces: Iterable[bytes]) -> bytes:
     source = iter(pieces)
     head = next(source, b"")
     whole = itertools.chain([head], source)
-    return _calls(whole) if _CLOG.match(head) else _sums(whole)
+    return _calls(whole) if _CLOG.match(head) else _times(whole) if _MEGATRACE.match(head) else _sums(whole)
+
+
+def _times(pieces: Iterable[bytes]) -> bytes:
+    """The calls of each communicator of each rank as one line of JSON, and then the lines of other text."""
+    import json
+
+    log = megatrace.Megatrace()
+    texts = (line.decode(errors="replace") for line in _lines(pieces))
+    rest = list(itertools.islice((text for text in texts if not log.read(text)), _REST))
+    for text in texts:
+        log.read(text)
+    rows = ([one[name] for name in megatrace.FIELDS] for one in log.summaries())
+    found = ('{"megatrace": ' + json.dumps(row, separators=(",", ":")) + "}" for row in rows)
+    return "\n".join([*found, *rest, ""]).encode()
 
 
 def _calls(pieces: Iterable[bytes]) -> bytes:
