@@ -41,7 +41,7 @@ USES = {
     "bfloat16": "We reduce bfloat16.", "average": "We use ncclAvg.", "unload": "The program uses dlclose.",
     "dmabuf": "We use DMA-BUF.", "many-communicators": "There are 52 communicators.",
     "shared-gpu": "We run several ranks on one GPU.", "checkpoint-restore": "We use cuda-checkpoint.",
-    "device-id": "We pass device_id.",
+    "device-id": "We pass device_id.", "deepep": "We use DeepEP.",
     "one-sided": "We call ncclPutSignal.",
 }  # fmt: skip
 CUMEM = "n1:40:40 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 1."
@@ -58,6 +58,7 @@ EVENTS = {
     "nvls-refuses-shared-gpu": "n1:40:50 [0] init.cc:9 NCCL WARN Multiple ranks detected using the same GPU on this "
     'node and NCCL_NVLS_ENABLE has been set to "1". At this time multiple ranks per gpu is incompatible with NVLS.',
     "ofi-topology-failed": "n1:40:50 [0] nccl_ofi_topo.cpp:9 NCCL WARN NET/OFI Failed to group NICs",
+    "deepep-timeout": "[rank12]: RuntimeError: DeepEP error: timeout (dispatch CPU)",
     "ofi-init-failed": "n1:40:50 [0] NCCL INFO NET/OFI aws-ofi-nccl initialization failed",
 }
 """A line of each message that is the first of a signature."""
@@ -144,6 +145,8 @@ def _release(defect: Defect, release: str, *, meets: bool) -> Iterator[str]:
         yield f"- PyTorch version: {release}+cu126"
     elif defect.product == "aws-ofi-nccl":
         yield f"n1:40:40 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl {release}"
+    elif defect.product == "nvshmem":
+        yield f"nvidia-nvshmem-cu12=={release}"
     elif defect.product == "rccl":
         yield f"n1:40:40 [0] NCCL INFO RCCL version {release}+hip6.4 HEAD:0d2c4fd"
         yield f"RCCL version : {release}-HEAD:0d2c4fd"

@@ -7,7 +7,7 @@ from defects.inputs import healthy, outside, text_of
 from judged import findings
 from tenth import tenth
 
-from ncdiag.diagnose import view_of
+from ncdiag.diagnose import diagnose, view_of
 from ncdiag.knowledge.version.defects import leading_defects
 from ncdiag.nccl.defects.table import tables
 from ncdiag.text.reading.many import read_all
@@ -73,3 +73,12 @@ def test_the_rule_reports_the_entry_with_its_source() -> None:
         (said,) = [one for one in found if one.rule.name in {"version-known-defect", "version-plugin-defect"}]
         assert known[name].what in said.title
         assert known[name].source in said.why
+
+
+@pytest.mark.parametrize("name", ["chunk-size", "nvshmem-queue-pairs"])
+def test_where_no_release_has_the_fix_none_is_advised(name: str) -> None:
+    (defect,) = [defect for defect in LEADING if defect.name == name]
+    report = diagnose([TextSource.of_bytes("log", text_of(defect, defect.since).encode())])
+    (said,) = [one for one in report.findings if one.name in {"version-known-defect", "version-plugin-defect"}]
+    assert said.fixes
+    assert not any("has the fix" in fix.text for fix in said.fixes)

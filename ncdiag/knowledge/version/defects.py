@@ -25,10 +25,11 @@ from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
 from ncdiag.nccl.defects.table import leading
 
 LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "pytorch")
-PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric")
+PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric", "nvshmem")
 ALL: tuple[Product, ...] = (*LIBRARIES, *PLUGINS, "driver")
 _PRINTED: dict[str, tuple[str, str]] = {
     "aws-ofi-nccl": ("ofi-version", "ofi_version"), "libfabric": ("ofi-libfabric-version", "libfabric"),
+    "nvshmem": ("nvshmem-version", "nvshmem"),
 }  # fmt: skip
 """The message that says the release of a product, and its field."""
 _SHOWN = 3
@@ -85,6 +86,20 @@ def plugin_way_round(host: Host, view: View) -> str:
     return first.around or (
         f"unset {first.unset}" if first.unset else " ".join(f"{k}={v}" for k, v in first.avoid.items())
     )
+
+
+@derived
+def defect_is_open(host: Host, view: View) -> bool:
+    """Does no release have the fix of the known defect of NCCL, RCCL or PyTorch? False without one."""
+    found, _ = _found(LIBRARIES, host, view)
+    return bool(found) and found[0].fixed == OPEN
+
+
+@derived
+def plugin_defect_is_open(host: Host, view: View) -> bool:
+    """Does no release have the fix of the known defect of the plugin? False without one."""
+    found, _ = _found(PLUGINS, host, view)
+    return bool(found) and found[0].fixed == OPEN
 
 
 @derived

@@ -52,6 +52,7 @@ _FEATURES = {
     "shared-gpu": r"(?:several|two|multiple)\sranks\s(?:on|per)\s(?:one|each|the\ssame)\sgpu",
     "checkpoint-restore": r"ncclcheckpointrestore|cuda-checkpoint|checkpoint/restore",
     "device-id": r"device_id",
+    "deepep": r"deep_?ep",
     "one-sided": r"nccl(?:put|wait)signal|one-sided\s(?:operations?|communication)",
 }
 """Features of NCCL by name (`ncdiag/nccl/defects/words.toml`), as people write them."""

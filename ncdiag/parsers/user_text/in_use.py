@@ -18,6 +18,7 @@ _PRODUCTS = {
     "pytorch": r"(?:py)?torch",
     "aws-ofi-nccl": r"aws-ofi-nccl",
     "libfabric": r"libfabric",
+    "nvshmem": r"nvshmem",
 }
 _NUMBER = r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?![\d.]*\d)"
 _MENTION = lazy_regex(
