@@ -26,7 +26,7 @@ KINDS = {
     "over": "a report on what is over", "minutes": "the minutes of a meeting",
     "collection": "a collection of messages", "shown": "what a command shows of a file",
 }  # fmt: skip
-JUDGED_BY_PLACE = {"tests", "host", "collection"}
+JUDGED_BY_PLACE = {"tests", "host", "collection", "shown"}
 """Kinds whose other parts are mentioned, too, where somebody reports a trouble beside one."""
 LOGS = [
     FIXTURES / "cases" / "veth" / "nccl.log",
@@ -72,9 +72,7 @@ def test_a_run_beside_such_a_text_is_judged_as_if_alone(path: pathlib.Path, log:
     assert together.answers[:1] == judged(run).answers[:1] != ()
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in TEXTS if path.parent.name not in {"tests", "host", "collection"}], ids=str
-)
+@pytest.mark.parametrize("path", [path for path in TEXTS if path.parent.name not in JUDGED_BY_PLACE], ids=str)
 def test_nothing_is_only_mentioned_where_somebody_reports_a_trouble(path: pathlib.Path) -> None:
     report = "Since yesterday my own job stops with this as well, and I do not know why."
     lines = path.read_text().split("\n")

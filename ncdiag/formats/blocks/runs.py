@@ -91,11 +91,11 @@ def _is_shown(line: str) -> bool:
 
 
 def _typed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Each typed command with the lines up to the next one or to an empty line; what it shows may have empty lines."""
+    """Each typed command with the lines up to the next one or to an empty line."""
     begin = -1
     for index, line in enumerate(lines):
         is_typed = _TYPED.match(line) is not None
-        if begin >= 0 and (is_typed or not (line.strip() or _is_shown(lines[begin]))):
+        if begin >= 0 and (is_typed or not line.strip()):
             yield begin, index - 1
             begin = -1
         if is_typed:

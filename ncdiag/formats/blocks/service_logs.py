@@ -42,8 +42,6 @@ _CARRIERS = (
     r"[\d-]{10}T[\d:.]{8,15}\S{1,6} \d+ \[(?:Note|System|Warning|ERROR|Error)\] \[MY-\d{4,8}\]",
     r"\d{1,10}:[MSCX] \d{1,2} [A-Z][a-z]{2} (?:\d{4} )?[\d:.]{8,15} [#*.-] ",
     r"\{\"t\":\{\"\$date\":\"",
-    # the second and further lines of a statement
-    r"\t\S",
 )
 """Services that log what others sent them: a request, a statement. A word in it is no trace of a job on this host."""
 _CARRIED = "|".join(f"(?:{form})" for form in _CARRIERS)
