@@ -1,8 +1,9 @@
 """Stamps: the date and time that a program, a launcher or a collector of logs puts before a line.
 
 Forms: ISO 8601 and its relatives (``2026-05-03 03:10:12,345+02:00``, ``2026/05/03``), ``05/03/2026 03:10:12``, glog's
-``E0503 03:10:12`` (glog's logging.cc), vLLM's ``INFO 05-03 03:10:12``, syslog's ``May  3 03:10:12`` (RFC 3164), ctime's
-``Sun May  3 03:10:12 2026`` (dmesg -T), and a clock alone. A date inside of a message is not a stamp.
+``E0503 03:10:12`` (glog's logging.cc) and PyTorch's ``E503 03:10:12`` (c10/util/Logging.cpp), vLLM's ``INFO 05-03
+03:10:12``, syslog's ``May  3 03:10:12`` (RFC 3164), ctime's ``Sun May  3 03:10:12 2026`` (dmesg -T), and a clock alone.
+A date inside of a message is not a stamp.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SIGN = lazy_regex(rb"(?<![\d:])\d\d:\d\d:\d\d(?!:?\d)")
 _DATE = lazy_regex(
     rb"(?:(?P<year>\d{4})[-/.](?P<month>\d\d)[-/.](?P<day>\d\d)[T _]"
     rb"|(?P<us_month>\d\d)/(?P<us_day>\d\d)/(?P<us_year>\d{4})[ T]"
-    rb"|(?<![^\s:\]\[])[IWEF](?P<glog_year>\d{4})?(?P<glog_month>\d\d)(?P<glog_day>\d\d) "
+    rb"|(?<![^\s:\]\[])[IWEF](?P<glog_year>\d{4})?(?P<glog_month>\d{1,2})(?P<glog_day>\d\d) "
     rb"|(?<![^\s\[])(?P<short_month>\d\d)[-/](?P<short_day>\d\d) "
     rb"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?P<name>[A-Z][a-z]{2}) {1,2}(?P<name_day>\d{1,2}) "
     rb"(?:(?P<name_year>\d{4}) )?"

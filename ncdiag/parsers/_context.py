@@ -13,10 +13,14 @@ from datetime import datetime, timezone
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
+from ncdiag.formats.stamps import stamp_of
 
 LOOKED_AT = 4096
 """Characters of a line in which prefixes are looked for."""
 _ROUNDS = 12
+_STAMPED = 200
+"""Characters of a line in which its stamp ends."""
 
 _PREFIX = lazy_regex(
     r"""
@@ -95,6 +99,13 @@ def split(line: str) -> tuple[Context, str]:
     group = _GROUP.search(line)
     context.process_group = group[1] if group else None
     return context, line[start:].rstrip()
+
+
+def wall_of(section: Section, index: int) -> float | None:
+    """The clock of the stamp of a line, as `Stamp.wall` has it; None for a line without one."""
+    line = f"{section.head(index)}{section.lines[index]}"[:_STAMPED]
+    stamp = stamp_of(line.encode("utf-8", "replace"))
+    return None if stamp is None else stamp.wall
 
 
 def _take(context: Context, found: re.Match[str]) -> None:

@@ -23,6 +23,7 @@ from ncdiag.parsers import (
     _progress,
     _slurm,
     _timeouts,
+    _work,
 )
 
 NOISE = lazy_regex(
@@ -98,6 +99,7 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
     unread: list[int] = []
     complaints = _complaints.Complaints(section)
     progress = _progress.Progress(collector)
+    works = _work.Works(section)
     expects_error, head = False, ""
     silent: dict[str, bool] = {}
     for index, line in enumerate(section.lines):
@@ -114,22 +116,35 @@ def read(section: Section, is_known: Callable[[str], bool] = known, form: Form =
         expects_error = expects(text)
         head = text.removesuffix(_LAST_ERROR) if expects_error else ""
         found = [] if expects_error else of_line(text, context, form, told=told)
-        for event in found:
-            collector.add(index, event, context, text)
-            timeouts.see(index, event, context)
+        _collect(found, index, context, text, collector, timeouts)
         if found and (found[0].event in _failing.EVENTS or _QUOTES.search(text)):
             complaints.see(index, line, text)  # whoever complains mentions failures, too
+        is_work = not expects_error and _work.MAY_TELL.search(text) is not None and works.see(index, context, text)
         if found or expects_error or CONTINUED.match(text):
             continue
-        remarked = complaints.see(index, line, text) or progress.see(index, context, text)
+        complains = complaints.see(index, line, text)
+        counted = not complains and progress.see(index, context, text)
+        if counted and not is_work:
+            works.went_on(index, context)
+        remarked = complains or counted or is_work
         is_chatter = is_known(line)
         if not is_chatter:
             unread.append(index)
         if not remarked and not told:
             silent[line] = is_chatter
     progress.finish()
-    found_all = (*collector.observations(), *timeouts.observations(), *complaints.observations())
+    found_all = (*collector.observations(), *timeouts.observations(), *complaints.observations(), *works.observations())
     return Parsed(observations=found_all, unread=tuple(unread))
+
+
+def _collect(  # noqa: PLR0913, PLR0917  (what a line is beside where it goes)
+    found: Sequence[_events.Found], index: int, context: _context.Context, text: str,
+    collector: _events.Collector, timeouts: _timeouts.Timeouts,
+) -> None:  # fmt: skip
+    """Give the events of a line to those who gather them."""
+    for event in found:
+        collector.add(index, event, context, text)
+        timeouts.see(index, event, context)
 
 
 def _inherit(context: _context.Context, section: Section, index: int) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.messages.match import default_matcher
-from ncdiag.parsers import _bare_nccl, _complaints, _context, _program, _progress, _signs, user_text
+from ncdiag.parsers import _bare_nccl, _complaints, _context, _program, _progress, _signs, _work, user_text
 
 Silence = Literal["chatter", "unread", "bar", "counter", "sentence"]
 """How a line says nothing. It is known to; it is not understood; it is a known, or another, counter, whose first and
@@ -31,7 +31,12 @@ def silent(line: str, *, notes: bool) -> Silence | None:
     context, text = _context.split(line)
     if not text:
         return "chatter"
-    if _program.is_led(text) or _bare_nccl.is_bare(line) or _program.of_line(text, context):
+    if (
+        _program.is_led(text)
+        or _bare_nccl.is_bare(line)
+        or _program.of_line(text, context)
+        or (_work.MAY_TELL.search(text) and _work.tells(text))
+    ):
         return None
     if _complaints.is_sentence(line, text) or user_text.may_tell(line, notes=notes):
         return "sentence"
@@ -46,7 +51,8 @@ def is_eventless(line: str) -> bool:
     context, text = _context.split(line)
     return not text or not (
         _program.is_led(text) or _progress.counts(text) or _bare_nccl.is_bare(line) or _program.of_line(text, context)
-    )
+        or (_work.MAY_TELL.search(text) and _work.tells(text))
+    )  # fmt: skip
 
 
 def with_other_numbers(line: str) -> Iterator[str]:

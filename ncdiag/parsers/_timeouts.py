@@ -73,7 +73,8 @@ class Timeouts:
             held.update(known)
             return
         self._last[place] = len(self._found)
-        self._found.append((index, context, known))
+        at = _context.wall_of(self._section, index)
+        self._found.append((index, context, known if at is None else {**known, "at": at}))
 
     def observations(self) -> list[Observation]:
         """One Timeout for each collective of a rank, in order; one for a stack where no line tells of any."""

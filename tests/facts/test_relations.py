@@ -69,6 +69,9 @@ ALONE = (
     "[E ProcessGroupNCCL.cpp:616] [Rank {}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, "
     "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600074 milliseconds before timing out.\n"
 )
+SAVING = "2026-03-02 10:00:13 INFO saving checkpoint to /ckpt\n"
+SAVED = "2026-03-02 10:11:40 INFO {}\n"
+GAVE_UP = "[E302 {}.1 ProcessGroupNCCL.cpp:616] " + ALONE.format(3).partition("] ")[2]
 BROKEN = "wc->status == IBV_WC_SUCCESS. 12 vs 0. Send for slot 0: transport retry counter exceeded\n"
 
 
@@ -144,6 +147,17 @@ def found(text: str) -> set[str]:
         # values
         (f"It hangs while evaluation on rank 0 takes 45 minutes.\n\n{WATCHDOG}", "longer-than-limit"),
         (f"卡住了，主进程预处理数据需要2小时。\n\n{WATCHDOG}", "longer-than-limit"),
+        # told work: saving, data, a download, a compilation, an evaluation with a limit that is told, too
+        (f"Saving takes about 35 minutes on our storage.\n\n{WATCHDOG}", "longer-than-limit"),
+        (f"The main process downloads the model (about 40 min), the others die.\n\n{WATCHDOG}", "longer-than-limit"),
+        (f"torch.compile takes half an hour on rank 0.\n\n{WATCHDOG}", "longer-than-limit"),
+        (f"We evaluate on rank 0 only, which takes 2 hours.\n\n{WATCHDOG}", "longer-than-limit"),
+        ("A save takes 12 minutes, and all other ranks time out after 10 minutes.", "longer-than-limit"),
+        # work in logs: by its printed length, by a bar, by its beginning and end, by its beginning alone
+        (SAVED.format("saved checkpoint in 687.2 s") + ALONE.format(3), "longer-than-limit"),
+        (f"Running tokenizer on dataset: 100%|##| 9/9 [15:12<00:00, 1.1 examples/s]\n{ALONE.format(3)}", "longer-than-limit"),
+        (SAVING + SAVED.format("checkpoint written") + GAVE_UP.format("10:10:15"), "longer-than-limit"),
+        (SAVING + GAVE_UP.format("10:10:15"), "longer-than-limit"),
         ("".join(map(LOOKUP.format, ("08.90", "18.92", "28.93"))), "at-resolver-interval"),
         ("".join(map(LOOKUP.format, ("08.90", "13.92", "18.93"))), "at-resolver-interval"),
         (OLD + CAPABILITY, "gpu-newer-than-cuda"),
@@ -206,6 +220,16 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         STATUS.format("n1", OWN, 1, 7) + STATUS.format("n1", OTHER, 2, 8).replace("mlx5_0", "mlx5_1"),
         f"It hangs while evaluation on rank 0 takes 5 minutes.\n\n{WATCHDOG}",
         f"It hangs after 45 minutes.\n\n{WATCHDOG}",
+        f"We save a checkpoint every 45 minutes.\n\n{WATCHDOG}",
+        f"Saving takes less than 45 minutes and works.\n\n{WATCHDOG}",
+        f"It hangs for 45 minutes while saving.\n\n{WATCHDOG}",
+        f"An hour ago the evaluation was fine.\n\n{WATCHDOG}",
+        "The job crashes after 2 minutes, and an evaluation takes 5 minutes.",
+        f"Map: 100%|##| 9/9 [00:12<00:00, 1.1 examples/s]\n{ALONE.format(3)}",
+        f"Epoch 1: 100%|##| 9/9 [15:12<00:00, 1.1 it/s]\n{ALONE.format(3)}",
+        SAVING + GAVE_UP.format("11:40:15") + SAVED.format("checkpoint written"),
+        SAVING + "2026-03-02 10:00:20 step 12\n2026-03-02 10:00:21 step 13\n" + GAVE_UP.format("10:10:30"),
+        SAVING.replace("INFO", "[rank3] INFO") + GAVE_UP.format("10:10:15"),
         "".join(map(LOOKUP.format, ("08.90", "08.92", "08.93"))),
         "CUDA Version 11.1.105\nlibnccl-2.9.9-1+cuda11.3.x86_64\n",
         "Registration does not work: 64 KB works, 128 KB fails.",

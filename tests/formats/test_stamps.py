@@ -21,7 +21,7 @@ OF_LEAP = 73710612.0
         (b"2026-05-03T03:10:12.123456789Z stderr F step", Stamp(AT, 0)),
         (b"[2026-05-03 03:10:12] srv1:12:13 [0] net.cc:1 NCCL WARN x", Stamp(AT)),
         (b"srv1:12:13 [0] 2026-05-03 03:10:12 NCCL INFO x", Stamp(AT)),
-        (b"[rank3]:[E503 03:10:12.662 ProcessGroupNCCL.cpp:632] x", None),
+        (b"[rank3]:[E503 03:10:12.662 ProcessGroupNCCL.cpp:632] x", Stamp(OF_LEAP, None, "year")),
         (b"[rank3]:[E0503 03:10:12.662 ProcessGroupNCCL.cpp:632] x", Stamp(OF_LEAP, None, "year")),
         (b"E20260503 03:10:12.662 1 a.cc:1] x", Stamp(AT)),
         (b"INFO 05-03 03:10:12 [core.py:3] x", Stamp(OF_LEAP, None, "year")),

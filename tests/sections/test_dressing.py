@@ -53,7 +53,7 @@ def told(text: str) -> list[str]:
                    sort_keys=True, default=str)
         for o in read_source(source).observations
         # a program that prints a sentence says nothing
-        if o.entity not in {"Complaint", "Trial", "Context", "Want", "ToldRate", "RunLabel", "Access"}
+        if o.entity not in {"Complaint", "Trial", "Context", "Want", "ToldRate", "RunLabel", "Access", "Duration"}
         and o.fields.get("event") != "failure-words"  # which do not count behind a level such as INFO
     )  # fmt: skip
 

@@ -82,7 +82,7 @@ from ncdiag.facts.model.relations import Relation, RelationKind
 from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump, StackFrame, StackThread
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
-from ncdiag.facts.model.told import Access, Context, RunLabel, ToldRate, Trial, Want
+from ncdiag.facts.model.told import Access, Context, Duration, RunLabel, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import (
     GraphChannel,
     GraphDump,
@@ -130,6 +130,7 @@ __all__ = [
     "Connection",
     "Context",
     "Difference",
+    "Duration",
     "Event",
     "Fabric",
     "FabricLink",

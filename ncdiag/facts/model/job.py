@@ -44,7 +44,7 @@ from ncdiag.facts.model.records import (
 from ncdiag.facts.model.scripts import ScriptFault
 from ncdiag.facts.model.stacks import StackDump
 from ncdiag.facts.model.system import IdleState, KernelModule, Library, Limit, Mount, ProcessCpus, Service
-from ncdiag.facts.model.told import Access, Context, RunLabel, ToldRate, Trial, Want
+from ncdiag.facts.model.told import Access, Context, Duration, RunLabel, ToldRate, Trial, Want
 from ncdiag.facts.model.topology import GraphDump, TopoSystem
 from ncdiag.facts.scalars import VersionRange
 
@@ -314,6 +314,7 @@ class Job(Fact, frozen=True, kw_only=True):
     accesses: Open[Access] = ()
     wishes: Open[Want] = ()
     told_rates: Open[ToldRate] = ()
+    durations: Open[Duration] = ()
     cluster_nodes: Open[ClusterNode] = ()
     cloud_instances: Open[CloudInstance] = ()
     security_groups: Open[SecurityGroup] = ()

@@ -256,7 +256,8 @@ class Timeout(Fact, frozen=True, kw_only=True):
 
     ``group_rank`` is the rank's number in the process group of the collective. ``given_up``: the rank itself reports
     that the time limit was exceeded. ``signal``: the line says only that a watchdog aborted, its own or that of another
-    rank (``signalled_by``). ``only_stack``: nothing but the stack of the check was seen.
+    rank (``signalled_by``). ``only_stack``: nothing but the stack of the check was seen. ``at``: the stamp of
+    the line, as `Duration` counts moments.
     """
 
     SHOWS_A_RUN = True
@@ -276,6 +277,7 @@ class Timeout(Fact, frozen=True, kw_only=True):
     signal: Literal["own", "other"] | None = None
     signalled_by: int | None = None
     only_stack: bool | None = None
+    at: float | None = None
 
 
 class KernelWatch(Fact, frozen=True, kw_only=True):

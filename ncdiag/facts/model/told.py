@@ -6,6 +6,11 @@ from typing import Literal
 
 from ncdiag.facts.model.base import Fact
 
+Spell = Literal[
+    "saving", "evaluating", "preparing", "compiling", "downloading", "loading", "generating", "pause", "limit",
+    "idle-limit",
+]  # fmt: skip
+"""What a `Duration` is of: the work of one process while others wait, a pause, or a limit of time."""
 Outcome = Literal["works", "fails", "other-error", "slower", "faster", "unchanged"]
 """The result of a change; ``unchanged`` means that it did not help."""
 
@@ -98,5 +103,24 @@ class ToldRate(Fact, frozen=True, kw_only=True):
     of: Literal["link", "expected", "nccl", "rdma-test", "gpu-test", "tcp", "tcp-stream", "job"]
     gbps: float
     count: int = 1
+    told: bool = True
+    text: str = ""
+
+
+class Duration(Fact, frozen=True, kw_only=True):
+    """How long something takes, as a person says it (``told``) or a log shows it: ``seconds``, at least.
+
+    ``of``: work of one process while others may wait (``preparing`` of data), a ``pause`` without traffic, the
+    ``limit`` after which a collective was given up, or the ``idle-limit`` of a firewall, a NAT or a load balancer.
+    ``rank`` is the process whose log shows it. ``begun`` and ``ended`` are its moments by the stamps of the log, in
+    seconds since the epoch: in 1972 where the stamp has no year, within the first day where it has no date. ``ended``
+    is None where nothing shows the end, ``seconds`` where only the beginning is shown.
+    """
+
+    of: Spell
+    seconds: float | None = None
+    begun: float | None = None
+    ended: float | None = None
+    rank: int | None = None
     told: bool = True
     text: str = ""

@@ -12,8 +12,10 @@ from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import tasks_text
+from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
+from ncdiag.nccl.vocabulary.relations.lengths import long_works
 
 
 @derived
@@ -45,6 +47,8 @@ _BARRIER = frozenset({"torch-barrier-timeout", "torch-barrier-present"})
 _NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stalled": "A rank that is not named"}
 """Phrases for who is missing, by events that give no number."""
 _MOST_RANKS = 1 << 17
+_WORK = "work"
+"""The group of a wait that holds the work of the missing rank."""
 _FEW = 4
 """More than one missing rank in this number is a regular pattern."""
 _NUMBER = lazy_regex(r"\d{1,7}")
@@ -154,7 +158,14 @@ def _compared_records(view: View) -> Iterator[Event]:
 @derived
 def waits(job: Job, view: View) -> tuple[Difference, ...]:
     """The collectives in which ranks waited: ``waiting`` and, if a rank is missing, ``late`` with the missing ranks."""
-    found = (*_told_waits(job), *_timeout_waits(job), *dumps.waits(dumps.dumps_of(view)), *stack_waits(job))
+    worked = tuple(_work_waits(job, view))
+    found = (
+        *worked,
+        *_told_waits(job),
+        *(() if worked else _timeout_waits(job)),
+        *dumps.waits(dumps.dumps_of(view)),
+        *stack_waits(job),
+    )
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
 
 
@@ -259,6 +270,27 @@ def has_late(difference: Difference, view: View) -> bool:
     for span in difference.provenance:
         view.note(difference, span)
     return "late" in difference.groups
+
+
+@derived
+def late_work(difference: Difference, view: View) -> str:
+    """The long work of the missing rank: ``the save on rank 0 takes 687 s``; empty where nothing shows it."""
+    return difference.groups.get(_WORK, "")
+
+
+def _work_waits(job: Job, view: View) -> Iterator[Difference]:
+    """The collective in which the others waited up to its limit while a log shows work that took as long."""
+    for found in long_works(job, view):
+        timeout = found.limit.fact
+        if found.work.told or not isinstance(timeout, Timeout):
+            continue
+        waiting = [one for one in job.timeouts if one.rank is not None and one.signal != "other"]
+        numbers = {one.rank for one in waiting if one.rank is not None}
+        late = "a rank" if found.work.rank is None else f"rank {found.work.rank}"
+        name = waited_for(timeout, view)
+        groups = {"waiting": _named(numbers) if numbers else "the others", "late": late, _WORK: found.text}
+        yield Difference(what="wait", name=name, groups=groups, provenance=lines_of([found.work, timeout, *waiting]))
+        return
 
 
 def _told_waits(job: Job) -> Iterator[Difference]:

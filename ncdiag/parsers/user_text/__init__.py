@@ -23,6 +23,7 @@ from ncdiag.parsers.user_text import (
     hosts,
     in_use,
     labels,
+    lengths,
     loads,
     measures,
     outages,
@@ -283,6 +284,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for name, value in given
         ),
         *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
+        *(observe(section, index, "Duration", of=t.of, seconds=t.seconds, text=text) for t in lengths.read(sentence)),
     ]
 
 

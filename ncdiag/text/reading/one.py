@@ -32,7 +32,7 @@ MANY = 1000
 """Lines of a paste from which on those without information are passed over."""
 _UNTOLD = frozenset({"unknown-warn", "program-error", "program-cuda-failure", "failure-words", "kernel-fault"})
 """Events for lines that nobody recognises: text around a line may create them by accident."""
-_TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate", "RunLabel", "Access"})
+_TOLD = frozenset({"Complaint", "Trial", "Context", "Want", "ToldRate", "RunLabel", "Access", "Duration"})
 """Statements of people, which count whatever surrounds them."""
 _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_rows"})
 """Fields that describe the line or how it was read, not its content."""

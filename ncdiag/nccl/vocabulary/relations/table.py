@@ -9,7 +9,17 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Relation, RelationKind
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import note_lines
-from ncdiag.nccl.vocabulary.relations import addresses, launches, meeting, numbers, passing, ports, steps, values
+from ncdiag.nccl.vocabulary.relations import (
+    addresses,
+    launches,
+    lengths,
+    meeting,
+    numbers,
+    passing,
+    ports,
+    steps,
+    values,
+)
 
 KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.alone, launches.more_than_gpus, launches.fewer_tasks, launches.gpus_shared,
@@ -20,7 +30,7 @@ KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     numbers.bus_id_twice, numbers.contexts_on_gpu0, numbers.ipc_across_hosts, numbers.gids_start_late,
     numbers.first_gid_link_local,
     ports.port_without_lid, ports.port_without_manager, ports.lid_twice, ports.subnets_apart,
-    values.longer_than_limit, values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,
+    lengths.longer_than_limit, values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,
     values.starts_at_gigabytes,
 )  # fmt: skip
 

@@ -1,8 +1,7 @@
-"""Values against limits: told durations, intervals between lines, releases of CUDA, sizes at which a failure begins."""
+"""Values against limits: intervals between lines, releases of CUDA, sizes at which a failure begins."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,16 +12,6 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.nccl import driver_cuda
 
-_DURATION = lazy_regex(
-    r"(?<![\d.])(\d{1,4}(?:\.\d{1,2})?)\s?(?:-\s?)?(h(?:ou)?rs?|hours?|h|min(?:ute)?s?|minutes?|小时|分钟)(?![A-Za-z])",
-    re.IGNORECASE,
-)
-_WORK = lazy_regex(
-    r"(?i)\b(?:evaluat|validat|sav(?:e|ing)|checkpoint|load(?:ing|s)?\b|download|tokeni[sz]|pre-?process|generat|compil|map\b"
-    r"|inference|test(?:s|ing)\b|takes?\b|took\b|need)|评估|验证|保存|加载|预处理|推理|处理|耗时"
-)
-"""Work that one process does while others may wait in a collective."""
-_ENOUGH = 0.9
 _MOST = 20
 _REPEATED = ("c10d-reverse-lookup", "host-name-unresolved")
 _CLOCK = lazy_regex(r"(?<![\d:])(\d\d):(\d\d):(\d\d(?:\.\d{1,9})?)")
@@ -39,22 +28,6 @@ _WELL, _ILL = (
     lazy_regex(r"(?i)\b(?:works?|ok|fine|succeeds?|passes)\b"),
     lazy_regex(r"(?i)\b(?:fails?|gives? (?:this )?(?:an )?error|errors?|cannot|unable|not work)\b"),
 )
-
-
-def longer_than_limit(job: Job, _view: View) -> Iterator[Relation]:
-    """Somebody says that work takes at least as long as the time limit that a collective exceeded."""
-    limits = [timeout.timeout_ms for timeout in job.timeouts if timeout.timeout_ms]
-    if not limits:
-        return
-    for told in _told(job):
-        for number, unit in _DURATION.findall(told.text):
-            seconds = float(number) * (3600 if unit.lower().startswith(("h", "小")) else 60)
-            if seconds >= _ENOUGH * min(limits) / 1000 and _WORK.search(told.text):
-                text = (
-                    f"work takes {number} {unit}, and the time limit of a collective is {min(limits) // 1000} seconds"
-                )
-                yield Relation(what="longer-than-limit", text=text, provenance=lines_of([told, job.timeouts[0]]))
-                return
 
 
 def at_resolver_interval(job: Job, _view: View) -> Iterator[Relation]:
