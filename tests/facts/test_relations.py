@@ -72,6 +72,9 @@ ALONE = (
 SAVING = "2026-03-02 10:00:13 INFO saving checkpoint to /ckpt\n"
 SAVED = "2026-03-02 10:11:40 INFO {}\n"
 GAVE_UP = "[E302 {}.1 ProcessGroupNCCL.cpp:616] " + ALONE.format(3).partition("] ")[2]
+KILLED = "[n2:07211] Signal: Segmentation fault (11)\nexitcode : -11 (pid: 7211)\n"
+QUIET = "silent-past-idle-limit"
+CLOSED = "n1:40:51 [0] misc/socket.cc:76 NCCL WARN socketProgress: Connection closed by remote peer n2<51234>\n"
 BROKEN = "wc->status == IBV_WC_SUCCESS. 12 vs 0. Send for slot 0: transport retry counter exceeded\n"
 
 
@@ -155,9 +158,15 @@ def found(text: str) -> set[str]:
         ("A save takes 12 minutes, and all other ranks time out after 10 minutes.", "longer-than-limit"),
         # work in logs: by its printed length, by a bar, by its beginning and end, by its beginning alone
         (SAVED.format("saved checkpoint in 687.2 s") + ALONE.format(3), "longer-than-limit"),
-        (f"Running tokenizer on dataset: 100%|##| 9/9 [15:12<00:00, 1.1 examples/s]\n{ALONE.format(3)}", "longer-than-limit"),
+        (f"Running tokenizer: 100%|##| 9/9 [15:12<00:00, 1.1 examples/s]\n{ALONE.format(3)}", "longer-than-limit"),
         (SAVING + SAVED.format("checkpoint written") + GAVE_UP.format("10:10:15"), "longer-than-limit"),
         (SAVING + GAVE_UP.format("10:10:15"), "longer-than-limit"),
+        # pauses against idle limits: told, by the default of a product, by a log, by the pause up to which it works
+        (f"Rank 0 preprocesses for 6 minutes.\nThe VPN gateway drops idle connections after 300 s.\n\n{CLOSED}", QUIET),
+        (f"The ranks pause for 10 minutes.\nThe firewall has an idle timeout of 5 min.\n\n{CLOSED}", QUIET),
+        (f"The store is behind a Network Load Balancer.\n{SAVING}{SAVED.format('checkpoint written')}{CLOSED}", QUIET),
+        (f"All runs on Azure, behind a NAT gateway.\nAn evaluation takes 5 minutes.\n\n{CLOSED}", QUIET),
+        (f"The job works if checkpoints take less than 4 minutes.\nSaving takes 9 minutes now.\n\n{CLOSED}", QUIET),
         ("".join(map(LOOKUP.format, ("08.90", "18.92", "28.93"))), "at-resolver-interval"),
         ("".join(map(LOOKUP.format, ("08.90", "13.92", "18.93"))), "at-resolver-interval"),
         (OLD + CAPABILITY, "gpu-newer-than-cuda"),
@@ -220,6 +229,13 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         STATUS.format("n1", OWN, 1, 7) + STATUS.format("n1", OTHER, 2, 8).replace("mlx5_0", "mlx5_1"),
         f"It hangs while evaluation on rank 0 takes 5 minutes.\n\n{WATCHDOG}",
         f"It hangs after 45 minutes.\n\n{WATCHDOG}",
+        # a limit that is longer than the pause, no connection that broke, work that a time limit explains
+        f"Rank 0 preprocesses for 6 minutes.\nThe VPN gateway drops idle connections after 900 s.\n\n{CLOSED}",
+        "Rank 0 preprocesses for 6 minutes.\nThe VPN gateway drops idle connections after 300 s.\n",
+        f"An evaluation takes 5 minutes.\nThe store is behind a Network Load Balancer.\n\n{CLOSED}",
+        f"An evaluation takes 5 minutes.\nAll runs on Azure.\n\n{CLOSED}",
+        f"Rank 0 preprocesses for 6 minutes.\nThe VPN gateway drops idle connections after 300 s.\n\n{KILLED}{CLOSED}",
+        f"The job works if checkpoints take less than 9 minutes.\nSaving takes 4 minutes now.\n\n{CLOSED}",
         f"We save a checkpoint every 45 minutes.\n\n{WATCHDOG}",
         f"Saving takes less than 45 minutes and works.\n\n{WATCHDOG}",
         f"It hangs for 45 minutes while saving.\n\n{WATCHDOG}",

@@ -10,7 +10,8 @@ RelationKind = Literal[
     "alone", "more-than-gpus", "fewer-tasks", "gpus-shared", "place-no-address", "place-is-path", "peer-elsewhere",
     "bus-id-twice", "contexts-on-gpu0", "ipc-across-hosts", "gids-start-late", "first-gid-link-local",
     "longer-than-limit", "at-resolver-interval", "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes",
-    "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice", "subnets-apart",
+    "silent-past-idle-limit", "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice",
+    "subnets-apart",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
     "still-meeting", "batch-alone", "in-each-task",
 ]  # fmt: skip
@@ -48,7 +49,9 @@ class Relation(Fact, frozen=True, kw_only=True):
     About values: ``longer-than-limit`` (somebody says that a step takes longer than the time limit that was exceeded),
     ``at-resolver-interval`` (a line comes again and again after the time limit of a resolver),
     ``gpu-newer-than-cuda`` (the CUDA release of a build has no code for the GPU), ``library-for-other-cuda`` (the NCCL
-    package is for another CUDA than the toolkit), ``starts-at-gigabytes`` (a failure begins at a size of gigabytes).
+    package is for another CUDA than the toolkit), ``starts-at-gigabytes`` (a failure begins at a size of gigabytes),
+    ``silent-past-idle-limit`` (a connection broke, and a pause was longer than something between the hosts keeps idle
+    connections).
     """
 
     what: RelationKind

@@ -8,7 +8,7 @@ from ncdiag.facts.model.base import Fact
 
 Spell = Literal[
     "saving", "evaluating", "preparing", "compiling", "downloading", "loading", "generating", "pause", "limit",
-    "idle-limit",
+    "idle-limit", "short-pause",
 ]  # fmt: skip
 """What a `Duration` is of: the work of one process while others wait, a pause, or a limit of time."""
 Outcome = Literal["works", "fails", "other-error", "slower", "faster", "unchanged"]
@@ -111,7 +111,8 @@ class Duration(Fact, frozen=True, kw_only=True):
     """How long something takes, as a person says it (``told``) or a log shows it: ``seconds``, at least.
 
     ``of``: work of one process while others may wait (``preparing`` of data), a ``pause`` without traffic, the
-    ``limit`` after which a collective was given up, or the ``idle-limit`` of a firewall, a NAT or a load balancer.
+    ``limit`` after which a collective was given up, or the ``idle-limit`` of a firewall, a NAT or a load balancer
+    (told, or the default of a product that somebody names). With work or a pause below a ``short-pause`` the job works.
     ``rank`` is the process whose log shows it. ``begun`` and ``ended`` are its moments by the stamps of the log, in
     seconds since the epoch: in 1972 where the stamp has no year, within the first day where it has no date. ``ended``
     is None where nothing shows the end, ``seconds`` where only the beginning is shown.

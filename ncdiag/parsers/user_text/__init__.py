@@ -284,7 +284,11 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for name, value in given
         ),
         *(observe(section, index, "Want", what=what, text=text) for what in wants.read(sentence)),
-        *(observe(section, index, "Duration", of=t.of, seconds=t.seconds, text=text) for t in lengths.read(sentence)),
+        *(
+            observe(section, index, "Duration", of=t.of, seconds=t.seconds, text=text)
+            for t in (*lengths.read(sentence), lengths.of_product(sentence))
+            if t is not None
+        ),
     ]
 
 

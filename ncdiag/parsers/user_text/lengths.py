@@ -44,6 +44,29 @@ _RELATIVE = lazy_regex(
     re.IGNORECASE,
 )
 """The beginning of a clause that is about the one before it."""
+_MAY_BETWEEN = lazy_regex(r"(?i)\bnat\b|balancer|\b[ng]w?lb\b|network\sfirewall")
+_PRODUCTS = (
+    (350.0, lazy_regex(r"(?i)\b(?:network|gateway)\sload[\s-]?balancer|\bnlb\b|\bgwlb\b|\baws\snetwork\sfirewall")),
+    (
+        240.0,
+        lazy_regex(
+            r"(?i)\bazure\b.{0,80}\b(?:load[\s-]?balancer|nat[\s-]gateway)|\b(?:load[\s-]?balancer|nat[\s-]gateway).{0,40}\bazure\b"
+        ),
+    ),
+    (1200.0, lazy_regex(r"(?i)\bcloud\snat\b")),
+)
+"""Idle timeouts of TCP by default.
+
+AWS: docs.aws.amazon.com/elasticloadbalancing/latest/network/update-idle-timeout.html,
+TcpIdleTimeoutSeconds of Network Firewall. Azure: learn.microsoft.com/azure/load-balancer/load-balancer-tcp-reset and
+nat-gateway-resource. Google: cloud.google.com/nat/docs/tune-nat-configuration.
+"""
+_BELOW = lazy_regex(
+    r"\b(?:(?:less|shorter|fewer|faster)\sthan|under|below)\s*(?:about\s|around\s|~\s?)?$", re.IGNORECASE
+)
+_WELL = lazy_regex(
+    r"\b(?:works?|fine|survives?|succeeds?|runs?|ok|no\s(?:problem|error)s?|never\sfails?)\b", re.IGNORECASE
+)
 _PAUSE = lazy_regex(
     r"\b(?:pauses?|paused|idle|quiet|silent|silence|no\straffic|without\s(?:any\s)?traffic|inactiv\w*)\b|空闲|静默",
     re.IGNORECASE,
@@ -110,6 +133,14 @@ def read(sentence: str) -> list[Told]:
     return list(dict.fromkeys(_told(said)))[:_MOST]
 
 
+def of_product(sentence: str) -> Told | None:
+    """How long a product that a sentence names keeps idle connections where nobody sets it."""
+    if not _MAY_BETWEEN.search(sentence):
+        return None
+    said = stated(sentence)
+    return next((Told("idle-limit", seconds) for seconds, product in _PRODUCTS if product.search(said)), None)
+
+
 def seconds_of(found: re.Match[str]) -> float:
     """The seconds of a length."""
     number = found["number"].lower()
@@ -127,6 +158,8 @@ def _told(said: str) -> Iterator[Told]:
         number = next(index for index, (_, end) in enumerate(clauses) if found.start() < end)
         start, end = clauses[number]
         clause, before = said[start:end], said[start : found.start()]
+        if seconds and _BELOW.search(before) and _WELL.search(said) and (work_of(clause) or _PAUSE.search(clause)):
+            yield Told("short-pause", seconds)
         if not seconds or _NO_LENGTH.search(before) or _NO_LENGTH_AFTER.match(said, found.end()):
             continue
         if not _named(clause) and number and (_RELATIVE.match(clause) or said[start - 1 : start] in "(\uff08"):

@@ -11,8 +11,9 @@ from datetime import datetime, timezone
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Duration, Fact, Job, Relation
+from ncdiag.facts.model import Duration, Event, Fact, Job, Relation
 from ncdiag.facts.model.told import Spell
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import lines_of
@@ -22,6 +23,17 @@ NOUNS: dict[Spell, str] = {
     "downloading": "the download", "saving": "the save", "generating": "the generation", "loading": "the load",
 }  # fmt: skip
 """Work as the subject of a sentence."""
+_KEEPS = {
+    "idle-limit": "what is between the hosts keeps idle connections for {}",
+    "short-pause": "the job works where this takes less than {}",
+}
+_BROKE = lazy_regex(
+    r"(?i)connection (?:was )?(?:reset|closed|lost|aborted|timed out)|reset by peer|closed by (?:the )?(?:remote )?peer"
+    r"|broken pipe|remote peer|recvValue failed"
+)
+"""What programs print where a connection that had worked is dead."""
+_FAULTS = frozenset({4, 7, 8, 9, 11})
+"""Signals of faults and of the OOM killer; SIGABRT follows a lost connection."""
 _ENOUGH = 0.9
 """The part of a limit that work takes at least: people round, and the others wait before or after it."""
 _WAITED = 0.8
@@ -56,6 +68,34 @@ def longer_than_limit(job: Job, view: View) -> Iterator[Relation]:
     """Work is said, or shown, to take at least as long as the time limit that a collective exceeded."""
     for found in long_works(job, view)[:1]:
         yield Relation(what="longer-than-limit", text=found.text, provenance=lines_of([found.work, found.limit.fact]))
+
+
+def silent_past_idle_limit(job: Job, _view: View) -> Iterator[Relation]:
+    """A connection broke, and a pause or work was longer than idle connections are kept, or than what still works."""
+    broken = next((event for event in job.events if _BROKE.search(event.text)), None)
+    if broken is None or job.timeouts or any(map(_ends_a_process, job.events)):
+        return
+    known = (one for one in job.durations if one.of in _KEEPS and one.seconds)
+    limits = sorted(known, key=lambda one: one.seconds or 0)
+    for limit in limits:
+        quiet = [one for one in job.durations if one.of in {"pause", *NOUNS} and _is_past(one.seconds, limit.seconds)]
+        if quiet:
+            longest = max(quiet, key=lambda one: one.seconds or 0.0)
+            what = "a pause" if longest.of == "pause" else NOUNS[longest.of]
+            kept = _KEEPS[limit.of].format(_amount(limit.seconds or 0.0))
+            text = f"{what} lasts {_amount(longest.seconds or 0.0)}, in which connections are idle; {kept}"
+            provenance = lines_of([longest, limit, broken])
+            yield Relation(what="silent-past-idle-limit", text=text, provenance=provenance)
+            return
+
+
+def _ends_a_process(event: Event) -> bool:
+    """Does the line say why a process ended, so that its peers saw the connection closed?"""
+    return event.kind == "cause" or event.fields.get("signal") in _FAULTS
+
+
+def _is_past(quiet: float | None, limit: float | None) -> bool:
+    return quiet is not None and limit is not None and quiet >= limit
 
 
 @derived
