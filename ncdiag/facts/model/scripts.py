@@ -10,8 +10,9 @@ from ncdiag.facts.model.base import Fact
 class ScriptFault(Fact, frozen=True, kw_only=True):
     """Something in a pasted Python program that cannot work with several ranks, whether the program ran or not.
 
-    ``kind`` is one of: ``some-ranks`` (a condition on the rank excludes ranks from a collective), ``some-ranks-pass``
-    (the same for a forward pass of a wrapped model, or an evaluation that contains one), ``new-group`` (not all ranks
+    ``kind`` is one of: ``some-ranks`` (a condition on the rank excludes ranks from a collective, or from a forward pass
+    that gathers sharded parameters), ``some-ranks-pass`` (the same for a forward pass of another wrapped model, or an
+    evaluation that contains one), ``new-group`` (not all ranks
     create the group), ``skipped-step`` (a rank skips a step depending on its data), ``one-gpu`` (all processes use one
     GPU), ``gpu0-context`` (all processes have a context on GPU 0), ``local-rank-as-rank`` (the local rank is used as
     the rank), ``fixed-rank`` (all processes use the same rank), ``world-size`` (another number of ranks than is

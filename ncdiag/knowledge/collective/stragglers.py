@@ -9,7 +9,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_ranks
-from ncdiag.facts.model import Difference, Event, FlightRecord, Job, Timeout
+from ncdiag.facts.model import SET_UP, Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.probes import lines_of
@@ -49,6 +49,11 @@ _NAMELESS = {"torch-uneven-inputs": "A rank that ran out of data", "horovod-stal
 _MOST_RANKS = 1 << 17
 _WORK = "work"
 """The group of a wait that holds the work of the missing rank."""
+_ON_SOME = {
+    "some-ranks": "is called under a condition on the rank",
+    "new-group": "is called only by the ranks of the new group",
+}
+"""What keeps a call of a program from some ranks, by the kind of its fault."""
 _FEW = 4
 """More than one missing rank in this number is a regular pattern."""
 _NUMBER = lazy_regex(r"\d{1,7}")
@@ -199,8 +204,23 @@ def is_held_up(difference: Difference, view: View) -> bool:
 
 @derived
 def collective_splits(job: Job, view: View) -> tuple[Difference, ...]:
-    """Processes in different collectives by their stacks: which process is in which, and where it was called."""
-    return tuple(stack_splits(job))
+    """Processes in different collectives by their stacks; else a call that a program which hangs makes on some ranks.
+
+    The groups are the processes by the collective and its place; for a program the call and the line.
+    """
+    return tuple(stack_splits(job)) or tuple(_source_splits(job))
+
+
+def _source_splits(job: Job) -> Iterator[Difference]:
+    """The first call of a pasted program that a condition on the rank keeps from some ranks, if its job hangs later."""
+    hangs = [one for one in job.complaints if one.what == "hangs"]
+    if not (hangs or job.timeouts) or any(one.phase in SET_UP for one in hangs):
+        return
+    for fault in job.script_faults:
+        if fault.kind in _ON_SOME:
+            provenance = lines_of([fault, *hangs[:1], *job.timeouts[:1]])
+            yield Difference(what="source", name=fault.call, groups={_ON_SOME[fault.kind]: ""}, provenance=provenance)
+            return
 
 
 @derived
@@ -208,6 +228,8 @@ def split_text(difference: Difference, view: View) -> str:
     """The processes by collective: ``process 501 in broadcast by setup (log.py:20), 2 processes in all_reduce``."""
     for span in difference.provenance:
         view.note(difference, span)
+    if difference.what == "source":
+        return "".join(f"{difference.name} {how}" for how in difference.groups)
     return ", ".join(f"{who} in {call}" for call, who in difference.groups.items())
 
 

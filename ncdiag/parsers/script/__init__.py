@@ -15,6 +15,7 @@ _GATE = (
     r"^[^\n\w]{0,12}(?:import|from)[ \t]{1,4}(?:torch|horovod|deepspeed|accelerate|paddle|jax|mpi4py|lightning|vllm"
     r"|sglang|pytorch_lightning|transformers|tensorflow)\b"
     r"|init_process_group|\b(?:dist|hvd|accelerator|torch\.distributed|jax\.distributed)\.\w+\(|rank_zero_only|\b(?:model_|ds_|deepspeed_)?engine\.save_checkpoint\(|new_group|\bset_device\("
+    r"|\b(?:FSDP|DDP|fully_shard|FullyShardedDataParallel|DistributedDataParallel)\b"
 )
 
 

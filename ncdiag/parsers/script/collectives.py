@@ -23,8 +23,9 @@ _ALWAYS = frozenset({
     "all_to_all_single", "alltoall", "gather_object", "scatter_object_list", "gather_for_metrics",
     "pad_across_processes", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group",
     "init_device_mesh", "sync_global_devices", "process_allgather", "broadcast_one_to_all",
-    "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard", "BroadcastGlobalVariablesCallback",
-    "BroadcastGlobalVariablesHook", "MetricAverageCallback", "Barrier", "Allreduce", "Bcast", "Allgather",
+    "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard", "FSDP", "DDP",
+    "BroadcastGlobalVariablesCallback", "BroadcastGlobalVariablesHook", "MetricAverageCallback", "Barrier",
+    "Allreduce", "Bcast", "Allgather",
 })  # fmt: skip
 """Names that mean nothing else."""
 _OF_LIBRARY = frozenset({"broadcast", "broadcast_", "reduce", "gather", "scatter", "bcast"})
@@ -48,7 +49,8 @@ _NOT_OURS = frozenset({"Barrier", "Bcast"})
 _OTHER_GROUP = lazy_regex(r"(?i)(?:.*_)?(?:group|pg|mesh|comm|subgroup)\d*")
 _WHOLE_GROUP = lazy_regex(r"(?i)(?:.*\.)?(?:world|default_pg|group\.world)")
 _EVALUATES = lazy_regex(r"(?i).*(?:eval|valid|test|generate|inference|predict|sample).*")
-_WRAPS = frozenset({"DistributedDataParallel", "FullyShardedDataParallel", "fully_shard"})
+_WRAPS = frozenset({"DistributedDataParallel", "FullyShardedDataParallel", "fully_shard", "FSDP", "DDP"})
+"""With the names under which they are usually imported, as a piece of a program shows no imports."""
 _FIRST_ONLY = lazy_regex(
     r"(?i)(?:.*\.)?(?:rank_?zero_only|master_only|main_process_only|on_(?:local_)?main_process|(?:run_)?on_rank_?zero)"
 )

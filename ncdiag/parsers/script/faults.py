@@ -20,6 +20,11 @@ _SHARDED = lazy_regex(
     r"\bfsdp\d?\b|FullyShardedDataParallel|fully_shard|zero[-_ ]?3|stage[\"']?\s?[:=]?\s?3|deepspeed",
     re.IGNORECASE,
 )
+_GATHERS = lazy_regex(
+    r"\bfsdp\d?\b|FullyShardedDataParallel|fully_shard|zero[-_ ]?3|stage[\"']?\s?[:=]?\s?3", re.IGNORECASE
+)
+"""Each forward pass gathers the parameters: torch/distributed/fsdp, deepspeed/runtime/zero/partition_parameters.py."""
+_KEEPS_WHOLE = lazy_regex(r"\bDDP\b|DistributedDataParallel")
 _OUT_OF_SHARDS = lazy_regex(r"summon_full_params|zero\.GatheredParameters")
 _ONE_EACH = lazy_regex(r"n_?proc[-_]per[-_]node[ =]+1\b|CUDA_VISIBLE_DEVICES=\S|--gpus-per-task|--gpu-bind")
 _SEVERAL = lazy_regex(
@@ -86,6 +91,7 @@ class _Faults:
 
     def _of_calls(self) -> Iterator[Fault]:
         sharded = _SHARDED.search(self._text) is not None and _OUT_OF_SHARDS.search(self._text) is None
+        gathers = sharded and bool(_GATHERS.search(self._text)) and not _KEEPS_WHOLE.search(self._text)
         for script, names in self._scripts:
             finder = Finder(names, sharded=sharded)
             for lonely in finder.lonely(script.body):
@@ -95,7 +101,7 @@ class _Faults:
                     names,
                 )
             for call in finder.lonely_passes(script.body):
-                yield "some-ranks-pass", call, names
+                yield "some-ranks" if gathers else "some-ranks-pass", call, names
             for call in skipped(script.body, names) if finder.wraps else ():
                 yield "skipped-step", call, names
 
