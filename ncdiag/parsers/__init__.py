@@ -91,6 +91,13 @@ def named_in_sentences(observations: Iterable[Observation], lines: Sequence[str]
     return in_sentences(observations, lines)
 
 
+def odd_hosts(source: str, lines: Sequence[tuple[int, str]]) -> list[Observation]:
+    """The hosts whose value differs from most others, of each command of a paste that ran on many."""
+    from ncdiag.parsers import _host_values
+
+    return _host_values.read(source, lines)
+
+
 def is_eventless(line: str) -> bool:
     """True if no program reports an event or progress with the line, whatever people may say in it."""
     from ncdiag.parsers import _silent

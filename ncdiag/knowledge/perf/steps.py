@@ -57,6 +57,7 @@ def _late(by_rank: Mapping[tuple[str, str, str], Mapping[int, Sequence[StepPart]
         _, rank, key, most, usual = max(odd)
         part = "" if _IS_STEP.fullmatch(key[0]) else f" for {key[0]}"
         text = f"rank {rank} needs {_amount(most, key)}{part}, where the others need {_amount(usual, key)}"
+        text += "" if part or waits else f" and wait {_amount(most - usual, key)} for it"
         for other, times in waits.items():
             if rank in times and (rest := [value for one, value in times.items() if one != rank]):
                 waited = _amount(median(rest), other)

@@ -16,7 +16,7 @@ from ncdiag.text.clothes import taken_off
 from ncdiag.text.reading.judge import Judge
 from ncdiag.text.reading.mentions import without_mentions, without_other_systems
 from ncdiag.text.reading.model import Reading
-from ncdiag.text.reading.parse import collection_paused, programs_in, put_together
+from ncdiag.text.reading.parse import collection_paused, odd_hosts_in, programs_in, put_together
 from ncdiag.text.reading.stop import Stoppable
 from ncdiag.text.sections.cut import Cutter
 from ncdiag.text.sections.line import Line
@@ -60,7 +60,11 @@ def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
         return _told(_read_lines(source, lines, quiet=quiet), doubtful=doubtful)
 
     reading = _read_lines(source, undressed(text, measure), text.count("\n"))
-    reading = msgspec.structs.replace(reading, notes=(*reading.notes, *notes))
+    odd, faults = odd_hosts_in(source.name, list(enumerate(text.split("\n"), 1)))
+    reading = msgspec.structs.replace(
+        reading, notes=(*reading.notes, *notes), observations=(*reading.observations, *odd),
+        faults=(*reading.faults, *faults),
+    )  # fmt: skip
     return without_mentions(reading, text.split("\n"))
 
 

@@ -12,7 +12,7 @@ import msgspec
 from ncdiag.base.errors import contained
 from ncdiag.base.spans import Section, Span
 from ncdiag.facts.observe import Observation, Parsed, not_declared
-from ncdiag.parsers import discover, leftovers, script
+from ncdiag.parsers import discover, leftovers, odd_hosts, script
 from ncdiag.text.reading.model import Piece, Reading
 from ncdiag.text.reading.stop import INTERRUPTED, Stop
 
@@ -79,6 +79,14 @@ def programs_in(name: str, lines: Sequence[tuple[int, str]]) -> tuple[list[Obser
         return script.read(name, lines), []
     except Exception as error:  # noqa: BLE001  (the reader must raise nothing: this did)
         return [], [contained(error, "the programs in the input could not be read")]
+
+
+def odd_hosts_in(name: str, lines: Sequence[tuple[int, str]]) -> tuple[list[Observation], list[str]]:
+    """Hosts whose value differs in the output of a command that ran on many, and notes on faults of the reader."""
+    try:
+        return odd_hosts(name, lines), []
+    except Exception as error:  # noqa: BLE001  (the reader must raise nothing: this did)
+        return [], [contained(error, "the values of several hosts in the input could not be read")]
 
 
 @contextlib.contextmanager
