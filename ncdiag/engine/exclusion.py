@@ -16,7 +16,7 @@ from ncdiag.base.spans import Span
 from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.traces import CAPABILITIES, PLATFORMS, capabilities_needed, needed
-from ncdiag.facts.model import Complaint, Fact, SeenComplaint, What
+from ncdiag.facts.model import SET_UP, Complaint, Fact, SeenComplaint, What
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import capabilities, named_gpus
 from ncdiag.facts.vocabulary.outcome import open_failures
@@ -29,6 +29,10 @@ from ncdiag.messages.vocabulary.seen import seen_complaints
 NO_FAILURE: frozenset[What] = frozenset({"slow", "not-used", "memory-grows"})
 """Complaints about jobs that run: that they run without a part is no evidence on it."""
 _STARTING: frozenset[What] = frozenset({"cannot-start", "fails-at-init"})
+_NO_START: frozenset[What] = frozenset({"cannot-start"})
+_WHILE_RUNNING: frozenset[What] = frozenset({"crashes", "slow", "not-used", "wrong-results", "memory-grows"})
+"""Complaints about a job that runs: a rule that causes one of them may act later."""
+_HAD_RUN = "had-run"
 _INSIDE = frozenset({"p2p", "shm", "nvlink"})
 """Areas of rules about the paths between the GPUs of a host."""
 _FAULTS = frozenset({"SIGKILL", "SIGBUS", "SIGSEGV", "SIGILL", "SIGFPE"})
@@ -252,6 +256,21 @@ def past_rendezvous(rule: Rule, scene: Scene) -> Reason | None:
     return Reason("NCCL reports a failure, which comes after the rendezvous", _lines(found)) if found else None
 
 
+def past_setup(rule: Rule, scene: Scene) -> Reason | None:
+    """It keeps a job from starting, and somebody says that the job had made steps before it went wrong.
+
+    Not if the job reports a failure of its setup: a restarted job sets up again, and so does a new group.
+    """
+    makes = causes(rule)
+    if not makes >= _NO_START or makes & _WHILE_RUNNING:
+        return None
+    view = scene.view
+    told = [one for one in view.job.contexts if one.kind == "state" and one.value == _HAD_RUN]
+    if not told or any(phase_shown(event, view) in SET_UP for event in open_failures(view.job, view)):
+        return None
+    return Reason("the job had made steps, and it keeps a job from starting", _lines(told))
+
+
 def incapable(rule: Rule, scene: Scene) -> Reason | None:
     """All GPUs of the job lack what the fault is about: NVLink, NVLink SHARP, MIG, GPUDirect RDMA."""
     view = scene.view
@@ -265,8 +284,8 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
 
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
 OF_SUSPECTS: tuple[Mechanism, ...] = (
-    other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, absent,
-    incapable,
+    other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, past_setup,
+    absent, incapable,
 )  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 

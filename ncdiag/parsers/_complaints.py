@@ -19,7 +19,7 @@ from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages, _prose
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import NOBODY, is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.user_text import forms, titles, troubles
+from ncdiag.parsers.user_text import forms, passed, titles, troubles
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
 
@@ -38,6 +38,8 @@ _FEW = 2
 """Lines for each sentence up to which a section is what a person wrote, whether or not they mention themselves."""
 _WRITTEN = 300
 """Sentences that a person writes in a ticket; what holds more of them is a program's, or a book."""
+_AFTER_STEPS = frozenset({"hangs", "crashes", "fails"})
+"""Troubles of which a sentence before says how far the job had come."""
 _SURE = frozenset({"hangs", "slow", "wrong-results", "memory-grows"})
 """Troubles that programs do not write sentences about."""
 _CURT = lazy_regex(
@@ -256,6 +258,8 @@ class Complaints:
         self._title: list[Observation] = []
         self._expected = Expected()
         self._open: _Open | None = None
+        self._before = ""
+        self._states: list[Observation] = []
 
     def see(self, index: int, line: str, text: str) -> bool:
         """Take a line that no program is known to print, and its text without prefixes; tell whether it complains."""
@@ -289,8 +293,18 @@ class Complaints:
         begun = len(self._found)
         for part in parts:
             self._open = _Open(index, text, part, len(self._found))
-            self._found += self._of_sentence(index, part)
+            told = self._of_sentence(index, part)
+            if told and (passed.in_one(part) or passed.goes_on(self._before, part)):
+                told, self._found = _later(told), _later(self._found)
+                self._states.append(self._state(index, part))
+            self._found += told
+            self._before = part
         return len(self._found) > begun
+
+    def _state(self, index: int, sentence: str) -> Observation:
+        """That the job had made steps before it went wrong."""
+        text = f"{self._before} {sentence}"[:_KEPT]
+        return observe(self._section, index, "Context", kind="state", value=passed.HAD_RUN, text=text)
 
     def _of_sentence(self, index: int, sentence: str) -> list[Observation]:
         """The complaints of a sentence, each of its parts for itself, and each kind of trouble once."""
@@ -308,9 +322,10 @@ class Complaints:
     def observations(self) -> list[Observation]:
         """The complaints, if a person speaks; that of the title first."""
         told = self._told()
+        states = self._states if told else []
         own = {found.span for found in told}
         titled = [found for found in self._title if found.span not in own]
-        return [*titled, *told] if titled and self._is_ticket() else told
+        return [*titled, *told, *states] if titled and self._is_ticket() else [*told, *states]
 
     def _told(self) -> list[Observation]:
         """The complaints of the sentences."""
@@ -334,6 +349,16 @@ class Complaints:
         from ncdiag.parsers.script.blocks import is_code  # with its patterns, which only a long text needs
 
         return sum(map(is_code, self._section.lines)) >= beside
+
+
+def _later(found: list[Observation]) -> list[Observation]:
+    """The complaints, those of which no phase is told after the first collectives: the job had run."""
+    return [
+        each
+        if "phase" in each.fields or each.fields["what"] not in _AFTER_STEPS
+        else msgspec.structs.replace(each, fields={**each.fields, "phase": "later"})
+        for each in found
+    ]
 
 
 def _with_forms(fields: list[dict[str, Any]], sentence: str) -> list[dict[str, Any]]:

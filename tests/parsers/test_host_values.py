@@ -8,6 +8,7 @@ from ncdiag.parsers import odd_hosts
 
 LOOP = "$ for h in gpu01 gpu02 gpu03 gpu04; do {}; done\n"
 SAME = "gpu01{0}{1}\ngpu02{0}{1}\ngpu03{0}{2}\ngpu04{0}{1}\n"
+CHANGED, RATE = " | CHANGED | rc=0 >>\n", "/sys/class/infiniband/mlx5_0/ports/1/rate"
 
 
 def odd(text: str) -> dict[str, tuple[object, ...]]:
@@ -24,9 +25,9 @@ def odd(text: str) -> dict[str, tuple[object, ...]]:
         (LOOP.format('echo "$h: $(ssh $h cat /sys/class/net/eth0/mtu)"') + SAME.format(": ", "9000", "1500"), "MTU"),
         ("$ pdsh -w gpu[01-04] ulimit -l\n" + SAME.format(": ", "unlimited", "64"), "limit memlock"),
         ("$ pdsh -w gpu[01-04] uname -r\n" + SAME.format(": ", "6.8.0-31-generic", "6.5.0-27-generic"), "kernel"),
-        ("$ ansible gpus -m shell -a 'ulimit -l'\n" + SAME.format(" | CHANGED | rc=0 >>\n", "unlimited", "64"), "limit memlock"),
-        ("$ ansible all -a 'ofed_info -s'\n" + SAME.format(" | SUCCESS | rc=0 >>\n", "MLNX_OFED-24.10:", "MLNX_OFED-5.8:"), "OFED release"),
-        (LOOP.format('ssh $h "hostname; cat /sys/class/infiniband/mlx5_0/ports/1/rate"') + SAME.format("\n", "400 Gb/sec", "100 Gb/sec"), "RDMA port"),
+        ("$ ansible gpus -m shell -a 'ulimit -l'\n" + SAME.format(CHANGED, "unlimited", "64"), "limit memlock"),
+        ("$ ansible all -a 'ofed_info -s'\n" + SAME.format(CHANGED, "OFED-24.10:", "OFED-5.8:"), "OFED release"),
+        (LOOP.format(f'ssh $h "hostname; cat {RATE}"') + SAME.format("\n", "400 Gb/sec", "100 Gb/sec"), "RDMA port"),
         ("$ for h in gpu01 gpu02; do\n  ssh $h nvidia-smi -L | wc -l\ndone\n" + SAME.format(" ", "8", "7"), "number of GPUs"),
         ("$ salt 'gpu*' cmd.run 'cat /proc/sys/vm/zone_reclaim_mode'\n" + SAME.format(":\n    ", "0", "1"), "the output"),
     ],
@@ -39,7 +40,7 @@ def test_the_host_that_differs_is_found(text: str, thing: str) -> None:
 
 def test_hosts_that_clush_folds_are_counted_one_by_one() -> None:
     rule = "-" * 15
-    text = f"$ clush -b -w gpu[01-04] 'ulimit -l'\n{rule}\ngpu[01-02,04] (3)\n{rule}\nunlimited\n{rule}\ngpu03\n{rule}\n64\n"
+    text = "\n".join(("$ clush -b -w gpu[01-04] ulimit", rule))
     assert odd(text) == {"gpu03": ("limit memlock", "64 KiB", "unlimited", "high")}
 
 
