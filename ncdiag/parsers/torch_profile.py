@@ -8,6 +8,7 @@ a row for each operator or kernel, a rule, and ``Self CUDA time total``. The tim
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.step_parts import communicates
@@ -27,7 +28,8 @@ class _Table(Reading):
 
     column: int | None = None
     names: tuple[str, ...] = ()
-    communication = 0.0
+    communication = share = 0.0
+    ended = False
     first: int | None = None
 
     def heading(self, found: re.Match[str]) -> None:
@@ -42,16 +44,33 @@ class _Table(Reading):
             return False
         if self.column is not None and communicates(cells[0]):
             self.communication += _milliseconds(cells[self.column])
+            self.share += _percent(cells, self.names, self.column)
             self.first = self.index if self.first is None else self.first
         return True
 
     def total(self, found: re.Match[str]) -> None:
         """``Self CUDA time total: 2.218s`` ends the table: one `StepPart` for all kernels of NCCL."""
+        self.ended = True
+        self._part(_milliseconds(found["time"]))
+
+    def end(self) -> None:
+        """Of a table without its last lines, the shares in its rows give the total."""
+        if not self.ended and self.share:
+            self._part(self.communication / self.share)
+
+    def _part(self, whole: float) -> None:
         if self.first is not None:
             self.observe(
                 "StepPart", at=self.first, tool="PyTorch's profiler", part="the kernels of NCCL", sort="communication",
-                value=self.communication, whole=_milliseconds(found["time"]), unit="ms",
+                value=self.communication, whole=round(whole, 3), unit="ms",
             )  # fmt: skip
+
+
+def _percent(cells: Sequence[str], names: Sequence[str], column: int) -> float:
+    """The share of a row in the time of the GPU, from 0 to 1; 0 where the table has no such column."""
+    at = next((at for at, name in enumerate(names) if name == f"{names[column]} %"), None)
+    cell = "" if at is None else cells[at].removesuffix("%")
+    return float(cell) / 100 if cell.replace(".", "", 1).isdecimal() else 0.0
 
 
 def _milliseconds(cell: str) -> float:

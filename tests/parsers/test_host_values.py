@@ -28,8 +28,8 @@ def odd(text: str) -> dict[str, tuple[object, ...]]:
         ("$ ansible gpus -m shell -a 'ulimit -l'\n" + SAME.format(CHANGED, "unlimited", "64"), "limit memlock"),
         ("$ ansible all -a 'ofed_info -s'\n" + SAME.format(CHANGED, "OFED-24.10:", "OFED-5.8:"), "OFED release"),
         (LOOP.format(f'ssh $h "hostname; cat {RATE}"') + SAME.format("\n", "400 Gb/sec", "100 Gb/sec"), "RDMA port"),
-        ("$ for h in gpu01 gpu02; do\n  ssh $h nvidia-smi -L | wc -l\ndone\n" + SAME.format(" ", "8", "7"), "number of GPUs"),
-        ("$ salt 'gpu*' cmd.run 'cat /proc/sys/vm/zone_reclaim_mode'\n" + SAME.format(":\n    ", "0", "1"), "the output"),
+        ("$ for h in a b; do\n  ssh $h nvidia-smi -L | wc -l\ndone\n" + SAME.format(" ", "8", "7"), "number of GPUs"),
+        ("$ salt 'gpu*' cmd.run 'cat /proc/sys/vm/swappiness'\n" + SAME.format(":\n    ", "0", "1"), "the output"),
     ],
 )  # fmt: skip
 def test_the_host_that_differs_is_found(text: str, thing: str) -> None:
@@ -40,7 +40,8 @@ def test_the_host_that_differs_is_found(text: str, thing: str) -> None:
 
 def test_hosts_that_clush_folds_are_counted_one_by_one() -> None:
     rule = "-" * 15
-    text = "\n".join(("$ clush -b -w gpu[01-04] ulimit", rule))
+    shown = f"{rule}\ngpu[01-02,04] (3)\n{rule}\nunlimited\n{rule}\ngpu03\n{rule}\n64\n"
+    text = f"$ clush -b -w gpu[01-04] 'ulimit -l'\n{shown}"
     assert odd(text) == {"gpu03": ("limit memlock", "64 KiB", "unlimited", "high")}
 
 

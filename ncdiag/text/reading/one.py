@@ -22,7 +22,7 @@ from ncdiag.text.sections.cut import Cutter
 from ncdiag.text.sections.line import Line
 from ncdiag.text.sections.places import by_host, hosts_of, placed
 from ncdiag.text.sections.undress import GENERAL, LIMIT, Said, joined, undressed
-from ncdiag.text.sources import bug_report
+from ncdiag.text.sources import bug_report, traces
 from ncdiag.text.sources.model import Text
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
     first, second = next(buffers, b""), next(buffers, b"")
     if second or len(first) > LIMIT:
         return _read_buffers(source, itertools.chain([first, second], buffers))
-    text, notes = taken_off(first.decode("utf-8", "replace"))
+    text, notes = taken_off(traces.in_paste(first.decode("utf-8", "replace")))
     quiet = _Quiet()
 
     def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: FBT001  (a callback)

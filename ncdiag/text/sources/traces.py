@@ -12,8 +12,8 @@ category ``kernel`` the kernels on the GPU.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice, pairwise
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats import clog, megatrace
@@ -30,6 +30,11 @@ _NEXT = b'"ph":'
 _RANK = lazy_regex(rb'"distributedInfo":\s*\{[^{}]{0,200}?"rank":\s*(\d{1,7})')
 _STEP, _DATA = b"ProfilerStep#", b"enumerate(DataLoader)#"
 _KERNEL, _COPY_ON_GPU = b"kernel", b"gpu_user_annotation"
+_OF_TRACE = lazy_regex(r'"(?:ph|schemaVersion|distributedInfo|deviceProperties|traceEvents|dur)":')
+_CLOSES = lazy_regex(r"[\s\]})\[{,\"]{1,40}|\s*\"(?:args|External id|device|stream|correlation|grid|block)\".{0,2000}")
+"""Lines of a trace that pastes have, and those that end an event or the trace."""
+_FEWEST = 3
+"""Events below which nothing is summed up."""
 _LONGEST = 1 << 14
 """Maximum length of an event, in bytes."""
 _LONGEST_LINE = 1 << 20
@@ -48,7 +53,7 @@ def summary(pieces: Iterable[bytes]) -> bytes:
     """The sums of a trace as one line of JSON; a log of calls as a dump of the latest ones."""
     source = iter(pieces)
     head = next(source, b"")
-    whole = itertools.chain([head], source)
+    whole = chain([head], source)
     return _calls(whole) if _CLOG.match(head) else _times(whole) if _MEGATRACE.match(head) else _sums(whole)
 
 
@@ -58,7 +63,7 @@ def _times(pieces: Iterable[bytes]) -> bytes:
 
     log = megatrace.Megatrace()
     texts = (line.decode(errors="replace") for line in _lines(pieces))
-    rest = list(itertools.islice((text for text in texts if not log.read(text)), _REST))
+    rest = list(islice((text for text in texts if not log.read(text)), _REST))
     for text in texts:
         log.read(text)
     rows = ([one[name] for name in megatrace.FIELDS] for one in log.summaries())
@@ -106,6 +111,33 @@ def _sums(pieces: Iterable[bytes]) -> bytes:
     import json  # slow to import, and only traces need it
 
     return b'{"torch_trace": ' + json.dumps(fields).encode() + b"}\n"
+
+
+def in_paste(text: str) -> str:
+    """A paste in which each trace, or a step of one, is one line with its sums, at the line where it begins.
+
+    Its other lines are left empty, so that the numbers of lines stay.
+    """
+    if '"ph"' not in text or '"dur"' not in text:
+        return text
+    found = list(_EVENT.finditer(text.encode("utf-8", "replace")))
+    whole = '"schemaVersion"' in text and '"traceEvents"' in text
+    if len(found) < _FEWEST or not (whole or any(each[2].startswith(_STEP) for each in found)):
+        return text
+    lines = text.split("\n")
+    marked = [number for number, line in enumerate(lines) if _OF_TRACE.search(line)]
+    starts = [number for number in marked if '"schemaVersion"' in lines[number]]
+    groups = [
+        [number for number in marked if begin <= number < end] for begin, end in pairwise([0, *starts, len(lines)])
+    ]
+    for group in filter(None, groups):
+        first, last = group[0], group[-1]
+        while last + 1 < len(lines) and _CLOSES.fullmatch(lines[last + 1]):
+            last += 1
+        piece = "\n".join(lines[first : last + 1]).encode("utf-8", "replace")
+        if len(_EVENT.findall(piece)) >= _FEWEST:
+            lines[first : last + 1] = [summary([piece]).decode().rstrip("\n"), *[""] * (last - first)]
+    return "\n".join(lines)
 
 
 def _add(text: bytes, times: dict[str, float]) -> int:
