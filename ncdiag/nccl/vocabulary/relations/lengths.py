@@ -12,7 +12,6 @@ from datetime import datetime, timezone
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Duration, Event, Fact, Job, Relation
 from ncdiag.facts.model.told import Spell
 from ncdiag.facts.view import View
@@ -98,9 +97,12 @@ def _is_past(quiet: float | None, limit: float | None) -> bool:
     return quiet is not None and limit is not None and quiet >= limit
 
 
-@derived
 def long_works(job: Job, view: View) -> tuple[LongWork, ...]:
     """Work that took as long as a limit of time that others reached meanwhile; what a log shows comes first."""
+    return view.remembered(("long works",), lambda: _long_works(job))
+
+
+def _long_works(job: Job) -> tuple[LongWork, ...]:
     works = [one for one in job.durations if one.of in NOUNS]
     limits = _limits(job) if works else []
     waiting = {limit.rank for limit in limits if limit.rank is not None}
