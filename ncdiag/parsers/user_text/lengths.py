@@ -118,14 +118,14 @@ _NEEDS = lazy_regex(r"需要(?=\s?(?:大?约|大概)?\s?[\d半一两二三四五
 _MOST = 4
 
 
-class Told(msgspec.Struct, frozen=True):
+class Length(msgspec.Struct, frozen=True):
     """A length: what it is of, and its seconds."""
 
     of: Spell
     seconds: float
 
 
-def read(sentence: str) -> list[Told]:
+def read(sentence: str) -> list[Length]:
     """The lengths that a sentence states."""
     if not _MAY_HAVE.search(sentence):
         return []
@@ -133,12 +133,12 @@ def read(sentence: str) -> list[Told]:
     return list(dict.fromkeys(_told(said)))[:_MOST]
 
 
-def of_product(sentence: str) -> Told | None:
+def of_product(sentence: str) -> Length | None:
     """How long a product that a sentence names keeps idle connections where nobody sets it."""
     if not _MAY_BETWEEN.search(sentence):
         return None
     said = stated(sentence)
-    return next((Told("idle-limit", seconds) for seconds, product in _PRODUCTS if product.search(said)), None)
+    return next((Length("idle-limit", seconds) for seconds, product in _PRODUCTS if product.search(said)), None)
 
 
 def seconds_of(found: re.Match[str]) -> float:
@@ -151,7 +151,7 @@ def seconds_of(found: re.Match[str]) -> float:
     return amount * (3600 if unit.startswith(("h", "个", "小")) else 60 if unit.startswith(("m", "分")) else 1)
 
 
-def _told(said: str) -> Iterator[Told]:
+def _told(said: str) -> Iterator[Length]:
     clauses = _clauses(said)
     for found in LENGTH.finditer(said):
         seconds = seconds_of(found)
@@ -159,14 +159,14 @@ def _told(said: str) -> Iterator[Told]:
         start, end = clauses[number]
         clause, before = said[start:end], said[start : found.start()]
         if seconds and _BELOW.search(before) and _WELL.search(said) and (work_of(clause) or _PAUSE.search(clause)):
-            yield Told("short-pause", seconds)
+            yield Length("short-pause", seconds)
         if not seconds or _NO_LENGTH.search(before) or _NO_LENGTH_AFTER.match(said, found.end()):
             continue
         if not _named(clause) and number and (_RELATIVE.match(clause) or said[start - 1 : start] in "(\uff08"):
             clause = said[clauses[number - 1][0] : end]
         of = _of(clause, before, said[found.end() : end], seconds)
         if of is not None:
-            yield Told(of, seconds)
+            yield Length(of, seconds)
 
 
 def _clauses(said: str) -> list[tuple[int, int]]:
