@@ -18,9 +18,9 @@ def rules() -> tuple[Rule, ...]:
     return load_folder(catalogue.rules_dir(), catalogue.names())
 
 
-def swept() -> list[Rule]:
-    """The rules that a sweep of this run takes."""
-    return tenth(rules(), lambda rule: rule.name)
+def swept(*, one_in: int = 1) -> list[Rule]:
+    """The rules that a sweep of this run takes; ``one_in`` as in `tenth`."""
+    return tenth(rules(), lambda rule: rule.name, one_in=one_in)
 
 
 def swept_files() -> list[Path]:

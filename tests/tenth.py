@@ -3,7 +3,8 @@
 A sweep is a test of every rule, message, sign or specimen. ``make test`` takes a tenth of the items, by a hash of
 their names. Each commit takes the next tenth, so ten commits in a row cover all. An item is also taken when a file of
 its name was changed: in the working tree, in the last commit, or since the branch left ``main``.
-``NCDIAG_SWEEP=whole`` takes all items; ``make sweep`` sets it.
+``NCDIAG_SWEEP=whole`` takes all items; ``make sweep`` sets it. Where many items prove one class, as each text in each
+form does, it takes a part of them in turn too, which the test names. ``NCDIAG_SWEEP=full`` (``make lab``) takes all.
 """
 
 from __future__ import annotations
@@ -19,22 +20,24 @@ from typing import TypeVar
 T = TypeVar("T")
 PROJECT = Path(__file__).resolve().parent.parent
 PARTS = 10
-WHOLE = os.environ.get("NCDIAG_SWEEP") == "whole"
-"""True if all items are taken."""
+WHOLE = os.environ.get("NCDIAG_SWEEP") in {"whole", "full"}
+"""True if all items are taken, but for tests that name a part."""
+FULL = os.environ.get("NCDIAG_SWEEP") == "full"
 
 
-def tenth(items: Iterable[T], name: Callable[[T], str] = str) -> list[T]:
+def tenth(items: Iterable[T], name: Callable[[T], str] = str, *, one_in: int = 1) -> list[T]:
     """The items that this run takes, in their order; ``name(item)``: a name that stays, such as ``ibstat/two-ports``.
 
     Never empty unless ``items`` is. Of the changed items at most a tenth is taken, so that a commit that touches every
-    rule does not make ``make test`` a whole sweep.
+    rule does not make ``make test`` a whole sweep. ``one_in``: the part that a whole sweep takes in turn.
     """
     held = list(items)
-    if WHOLE:
+    parts = (1 if FULL else one_in) if WHOLE else PARTS
+    if parts == 1:
         return held
-    in_turn = {name(item) for item in held if _part(name(item)) == turn()}
+    in_turn = {name(item) for item in held if _hash(name(item)) % parts == turn(parts)}
     touched = sorted((name(item) for item in held if _is_changed(name(item))), key=_hash)
-    taken = {*in_turn, *touched[: max(PARTS, len(held) // PARTS)]} or {min(map(name, held), key=_hash, default="")}
+    taken = {*in_turn, *touched[: max(PARTS, len(held) // parts)]} or {min(map(name, held), key=_hash, default="")}
     return [item for item in held if name(item) in taken]
 
 
@@ -44,10 +47,10 @@ def at_least(number: int) -> int:
 
 
 @functools.cache
-def turn() -> int:
-    """The tenth whose turn it is, 0 to 9: the number of commits, or 0 without git."""
+def turn(parts: int = PARTS) -> int:
+    """The part whose turn it is, from 0: the number of commits, or 0 without git."""
     count = _git("rev-list", "--count", "HEAD").strip()
-    return int(count or 0) % PARTS
+    return int(count or 0) % parts
 
 
 @functools.cache
@@ -61,10 +64,6 @@ def changed() -> frozenset[str]:
     base = left if left and left != head else "HEAD~1"
     paths = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
     return frozenset(PurePosixPath(path).name.partition(".")[0] for path in paths.splitlines())
-
-
-def _part(name: str) -> int:
-    return _hash(name) % PARTS
 
 
 def _hash(name: str) -> int:

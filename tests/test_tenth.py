@@ -11,14 +11,15 @@ NAMES = [f"rule-{number}" for number in range(400)]
 @pytest.fixture(autouse=True)
 def in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenth, "WHOLE", False)
-    monkeypatch.setattr(tenth, "turn", lambda: 3)
+    monkeypatch.setattr(tenth, "FULL", False)
+    monkeypatch.setattr(tenth, "turn", lambda parts: 3 % parts)
     monkeypatch.setattr(tenth, "changed", frozenset)
 
 
 def test_ten_turns_take_each_item_once(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
     for number in range(tenth.PARTS):
-        monkeypatch.setattr(tenth, "turn", lambda number=number: number)
+        monkeypatch.setattr(tenth, "turn", lambda parts, number=number: number % parts)
         part = tenth.tenth(NAMES)
         assert 20 < len(part) < 70
         taken += part
@@ -26,7 +27,7 @@ def test_ten_turns_take_each_item_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_part_of_a_name_never_changes() -> None:
-    assert [tenth._part(name) for name in NAMES[:6]] == [7, 9, 9, 3, 0, 4]
+    assert [tenth._hash(name) % tenth.PARTS for name in NAMES[:6]] == [7, 9, 9, 3, 0, 4]
 
 
 def test_what_changed_is_taken_and_not_more_than_a_tenth(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +44,22 @@ def test_the_whole_is_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenth, "WHOLE", True)
     assert tenth.tenth(NAMES) == NAMES
     assert tenth.at_least(300) == 300
+
+
+def test_of_a_class_the_whole_is_a_part_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenth, "WHOLE", True)
+    taken: list[str] = []
+    for number in range(3):
+        monkeypatch.setattr(tenth, "turn", lambda parts, number=number: number % parts)
+        part = tenth.tenth(NAMES, one_in=3)
+        assert 100 < len(part) < 170
+        taken += part
+    assert sorted(taken) == sorted(NAMES)
+    (other, *_) = (name for name in NAMES if name not in part)
+    monkeypatch.setattr(tenth, "changed", lambda: {other})
+    assert set(tenth.tenth(NAMES, one_in=3)) == {*part, other}
+    monkeypatch.setattr(tenth, "FULL", True)
+    assert tenth.tenth(NAMES, one_in=3) == NAMES
 
 
 def test_a_sweep_has_at_least_one_item() -> None:
