@@ -197,7 +197,7 @@ def run_tests(tree: Path, tests: list[str]) -> tuple[int, list[str]]:
     names.write_text("\n".join(tests), encoding="utf-8")
     options = ["-x", "-q", "-n", "0", "-p", "no:randomly", "-p", "no:cacheprovider", "--tb=no", "-rfE"]
     command = [python(tree), "-m", "pytest", *options, "--timeout", str(LIMIT), f"@{names}"]
-    env = {**os.environ, "NCDIAG_SWEEP": "whole"}  # each commit takes another tenth
+    env = {**os.environ, "NCDIAG_SWEEP": "full"}  # each commit takes another tenth
     with subprocess.Popen(
         command, cwd=tree, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     ) as run:

@@ -68,7 +68,8 @@ def test_the_facts_of_every_specimen_stay() -> None:
 @pytest.mark.sweep
 def test_the_facts_of_every_example_stay() -> None:
     wrong = []
-    for path in tenth(sorted((FIXTURES.parent / "rules").rglob("*.toml")), lambda path: path.name.partition(".")[0]):
+    files = sorted((FIXTURES.parent / "rules").rglob("*.toml"))
+    for path in tenth(files, lambda path: path.name.partition(".")[0], one_in=2):
         for example in tomllib.loads(path.read_text(encoding="utf-8")).get("example", ()):
             texts = [text for text in example.values() if isinstance(text, str) and "\n" in text]
             if not same_facts("\n".join(texts).encode()):

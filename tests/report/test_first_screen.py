@@ -74,7 +74,8 @@ def test_a_host_without_a_name_beside_others_is_that_of_its_file() -> None:
 @pytest.mark.sweep
 def test_no_text_shows_the_key_of_a_host_without_a_name() -> None:
     shown = []
-    for path in tenth(sorted((PROJECT / "fixtures" / "sections").glob("*/*.txt")), lambda path: str(path.parent.name)):
+    specimens = sorted((PROJECT / "fixtures" / "sections").glob("*/*.txt"))
+    for path in tenth(specimens, lambda path: f"{path.parent.name}/{path.stem}", one_in=3):
         found = diagnose([TextSource.of_bytes(path.name, path.read_bytes())])
         texts = [
             *sentences(found),

@@ -65,10 +65,10 @@ def folders(project: Path) -> Iterator[tuple[str, list[Reading]]]:
 def test_of_the_sections_of_an_example() -> None:
     examples = {
         f"{rule.name}: {example.name}": parts(example)
-        for rule in swept() for example in rule.examples
+        for rule in swept(one_in=2) for example in rule.examples
     }  # fmt: skip
     several = {name: readings for name, readings in examples.items() if len(readings) > 1}
-    assert len(several) >= at_least(300)
+    assert len(several) >= at_least(100)
     found = {name: changed(readings) for name, readings in several.items()}
     assert {name: rules for name, rules in found.items() if rules} == {}
 
