@@ -19,24 +19,30 @@ demo: $(VENV)/.installed
 	@echo "== this machine: ncdiag check"
 	@$(call answers,$(BIN)/ncdiag check)
 
-# All that .ci/run runs, in the same order.
+# All that .ci/run runs. The sweeps run whole, so the core is without the tenth of each.
 all: test sweep shared lint types docs wheel
+all: WITHOUT = and not sweep
+
+# Processes that run tests: one more than two cores, because many tests wait for other programs.
+WORKERS ?= 3
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 # The core: every rule, message and specimen once, and a tenth of each sweep in turn (tests/tenth.py).
-CORE := --ignore=tests/wheel -m "not shared and not long"
+CORE = --ignore=tests/wheel -m "not shared and not long $(WITHOUT)"
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(CORE) $(ARGS)
+	$(PYTEST) $(CORE) $(ARGS)
 
-# The sweeps whole, property tests with more examples, and what takes long: a real NCCL library, further faults of hosts,
-# networks and browsers.
+# The sweeps whole (SWEEP=full: with all of those that take a part in turn), property tests with more examples, and what
+# takes long: a real NCCL library, further faults of hosts, networks and browsers.
+SWEEP ?= whole
 sweep: $(VENV)/.installed-dev
-	NCDIAG_SWEEP=whole NCDIAG_FUZZ=$${NCDIAG_FUZZ-same} $(BIN)/python -m pytest -n 2 --dist loadgroup \
+	NCDIAG_SWEEP=$(SWEEP) NCDIAG_FUZZ=$${NCDIAG_FUZZ-same} $(PYTEST) \
 	  --ignore=tests/wheel -m "(sweep or long) and not shared" $(ARGS)
 
 # The lines and branches of the package that these tests do not run, in the processes that they start too; fails below
 # the floor in pyproject.toml. Counting makes them take two to three times as long, hence the limit of each.
 coverage: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(CORE) --timeout 900 --cov --cov-report term $(ARGS)
+	$(PYTEST) $(CORE) --timeout 900 --cov --cov-report term $(ARGS)
 
 # The tests that read the shared specimens (NCDIAG_SHARED, default ../shared): outputs of real jobs, support threads, what
 # auditors wrote. The first test of a group reads the texts for all of them (tests/shared_texts.py), hence the limit of
@@ -131,7 +137,7 @@ lab: $(VENV)/.installed-dev
 	@echo "== coverage"; $(MAKE) coverage
 	@for python in $(PYTHONS); do \
 	  if $$python -c '' 2>/dev/null; then \
-	    echo "== $$python"; NCDIAG_FUZZ=whole $(MAKE) test sweep wheel VENV=.cache/venv-$$python PYTHON=$$python || exit 1; \
+	    echo "== $$python"; NCDIAG_FUZZ=whole $(MAKE) test sweep wheel SWEEP=full VENV=.cache/venv-$$python PYTHON=$$python || exit 1; \
 	  else echo "== $$python is not here: skipped"; fi; \
 	done
 
