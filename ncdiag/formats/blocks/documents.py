@@ -37,12 +37,12 @@ _INSTRUCTS = lazy_regex(
 _GUARDED = Guarded(_INSTRUCTS)
 _UNDERLINE = lazy_regex(r"^\s*([=~^\"*-])\1{3,}\s*$")
 _MARKDOWN = lazy_regex(r"\|?(?:\s?:?-{3,}:?\s?\|)+")
-_HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|={3,}\s*$|(?P<level>={1,5}) \S.{0,100} (?P=level)\s*$)")
-"""A heading in Markdown, reStructuredText or MediaWiki, or a comment."""
+_HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|={3,}\s*$)")
+"""A heading in Markdown or reStructuredText, or a comment."""
 _TYPESET = lazy_regex(r"\s*(?:\\(?:sub){0,2}section\{|<h[1-6]\b)")
 """A heading in LaTeX or HTML."""
-_ARTICLE = lazy_regex(r"\s*\\(?:sub){0,2}section\{|\s*(?P<level>={1,5}) \S.{0,100} (?P=level)\s*$")
-"""A heading of LaTeX or MediaWiki: people publish in them, and ask for help in others."""
+_ARTICLE = lazy_regex(r"\s*\\(?:sub){0,2}section\{")
+"""A heading of LaTeX: people publish in it, and ask for help in other forms."""
 _HEADINGS = 2
 _NOTHING = (0, 0, 0, 0)
 _INSTRUCTING = frozenset({"prose", "code", "command"})

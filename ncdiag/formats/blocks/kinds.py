@@ -17,10 +17,10 @@ from ncdiag.formats.blocks import histories, programs, talks
 from ncdiag.formats.blocks.assorted import Failure, assorted
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
-from ncdiag.formats.blocks.literals import explained, items, literals
+from ncdiag.formats.blocks.literals import explained, items, labels, literals
 from ncdiag.formats.blocks.message_tables import catalogues, message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
-from ncdiag.formats.blocks.references import references
+from ncdiag.formats.blocks.references import legends, references
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
@@ -94,7 +94,7 @@ def mentioned(
         (_COLLECTION, collected, runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
         ("a quotation", _quoted(lines, named, runs), runs),
-        ("a document", ((index, index) for index in (() if complains else explained(lines))), runs),
+        *(() if complains else _named(lines, named, runs)),
         ("a sentence about what is over", _mended(lines), ()),
         ("a report on what is over", outcomes(lines), printed),
     ):
@@ -106,9 +106,19 @@ def mentioned(
 
 
 def _quoted(lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    is_long = sum(bool(line.strip()) for line in lines) >= _LONG
-    in_words = itertools.chain(named, items(lines, runs)) if is_long or is_written_for_others(lines) else ()
+    in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
     return ((index, index) for index in itertools.chain(in_words, literals(lines, runs)))
+
+
+def _named(
+    lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]
+) -> Iterator[tuple[str, Iterable[tuple[int, int]], Sequence[bool]]]:
+    """What names messages in a text in which nobody complains, which says much if the text is long."""
+    yield "a document", ((index, index) for index in explained(lines)), runs
+    if sum(bool(line.strip()) for line in lines) >= _LONG:
+        yield "a document", legends(lines), runs
+        found = itertools.chain(named, items(lines, runs), labels(lines, runs))
+        yield "a quotation", ((index, index) for index in found), runs
 
 
 def _mended(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -26,13 +26,17 @@ _QUOTATION = lazy_regex(
 _LITERAL = lazy_regex(
     r"(?:\(|:?=[ \t])[ \t]?&?[\"'`]|(?:\b(?:i?contains|matches|startswith|endswith|regexp?|grep(?: -\w+)*)|[=!]="
     r"|[=!]~|\|=)[ \t]?\*?[\"'`/]"
-    r"|^\s*(?:- )?[^\W\d_][\w .-]{0,40}(?::[ \t]*|[ \t]{2,})"
-    r"[\"'`\u201c\u00ab][^\"'`\u201d\u00bb]{8,400}[\"'`\u201d\u00bb],?\s*$"
+    r"|^\s*(?:- )?[\w.-]{1,40}:[ \t]*[\"'`][^\"'`]{8,400}[\"'`],?\s*$"
 )
-"""A string after a bracket, an assignment or a comparison, or the only value of a label.
+"""A string after a bracket, an assignment or a comparison, or the only value of a key of YAML.
 
 Not after a comma or in square brackets: rows of CSV and printed lists have such strings as well.
 """
+_LABELS = lazy_regex(
+    r"^\s*(?:- )?[^\W\d_][\w .-]{0,40}(?::[ \t]*|[ \t]{2,})"
+    r"[\"'`\u201c\u00ab][^\"'`\u201d\u00bb]{8,400}[\"'`\u201d\u00bb],?\s*$"
+)
+"""A label in words whose value is a string."""
 _RECORD = lazy_regex(
     r"\s*\"|.*\{[\"']|.*\b\w{1,30}=[\"'`]"
     r"|\s*(?:- )?(?:message|reason|error|err|details?|last\w*|stderr|stdout|log):",
@@ -66,6 +70,11 @@ def items(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
         )
         alone = [index for index, line in enumerate(lines) if not other[index] and _is_only_quoted(line[:_LONGEST])]
         yield from alone if len(alone) >= _ITEMS else ()
+
+
+def labels(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
+    """The lines with a label whose value is a quoted message, without ``other`` blocks."""
+    yield from (index for index, text, _ in _quoting(lines, other) if _LABELS.search(text))
 
 
 def _is_only_quoted(line: str) -> bool:

@@ -49,10 +49,7 @@ def references(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield from _sources(lines)
     yield from _pages(lines)
     yield from _tagged(lines)
-    for form in (_IN_LINE, _EXPLAINED):
-        in_line = [at for at, line in enumerate(lines) if form.match(line[:_LONGEST])]
-        if len(in_line) >= _TERMS:
-            yield from ((at, at) for at in in_line)
+    yield from _terms(lines, _IN_LINE)
     for term, explanation in _DEFINITIONS:
         found = [
             at
@@ -61,6 +58,17 @@ def references(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         ]
         if len(found) >= _TERMS:
             yield from ((at, end_of_paragraph(lines, at)) for at in found)
+
+
+def legends(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The lines that each explain a message which they quote; a person who has a trouble may write so, too."""
+    yield from _terms(lines, _EXPLAINED)
+
+
+def _terms(lines: Sequence[str], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    found = [at for at, line in enumerate(lines) if form.match(line[:_LONGEST])]
+    if len(found) >= _TERMS:
+        yield from ((at, at) for at in found)
 
 
 def _sources(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

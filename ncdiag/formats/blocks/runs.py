@@ -23,9 +23,8 @@ _ADDED = lazy_regex(r"[+-](?![+-]{2} )")
 _TYPED = lazy_regex(r"\s{0,8}(?:\(\w[\w.-]{0,30}\) )?\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,60}[$#] \S")
 """A command behind a prompt that names a user and a host; a document shows commands behind a bare ``$``."""
 _SHOWS = lazy_regex(
-    r"(?:sudo )?(?:git (?:-\S+ )*(?:grep|log|show|diff|blame)\b|man \w|info \w|apropos |strings |rg |ag |ack |pydoc "
-    r"|[ez]?grep (?:-\w+ )*-\w*[rR]|(?:cat|less|more|head|tail|sed|bat|[ez]?grep)\s.*\w"
-    r"\.(?:md|rst|adoc|tex|html?|py|sh|c|cc|cpp|cu"
+    r"(?:sudo )?(?:git (?:-\S+ )*(?:log|show|diff|blame)\b|man \w|info \w|apropos |strings |pydoc "
+    r"|(?:cat|less|more|head|tail|sed|bat|[ez]?grep)\s.*\w\.(?:md|rst|adoc|tex|html?|py|sh|c|cc|cpp|cu"
     r"|h|hpp|go|rs|java|js|ts|proto|po)\b(?!.*\|\s*(?:bash|sh|python)))"
 )
 """A command that shows what a source, a document or a program contains."""
