@@ -23,8 +23,8 @@ demo: $(VENV)/.installed
 all: test sweep shared lint types docs wheel
 all: WITHOUT = and not sweep
 
-# Processes that run tests: one more than two cores, because many tests wait for other programs.
-WORKERS ?= 3
+# Processes that run tests.
+WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 # The core: every rule, message and specimen once, and a tenth of each sweep in turn (tests/tenth.py).
