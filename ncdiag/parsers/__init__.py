@@ -77,6 +77,13 @@ def leftovers(section: Section, indices: Sequence[int]) -> Parsed:
     return _program.leftovers(section, indices)
 
 
+def counters(section: Section) -> Parsed:
+    """How far a program was, by lines that have a counter and say nothing else."""
+    from ncdiag.parsers import _program
+
+    return _program.counters(section)
+
+
 def silent(line: str, *, notes: bool) -> Silence | None:
     """How a line of a program's text says nothing; None where it says something. ``notes``: a person's few words do."""
     from ncdiag.parsers import _silent

@@ -25,6 +25,7 @@ from ncdiag.parsers import (
     _timeouts,
     _work,
 )
+from ncdiag.parsers.user_text import titles
 
 NOISE = lazy_regex(
     r"frame #\d+: |Exception raised from \S+ at |#\d+ \S+ (?:from|in|at) |#\d+ +0x[0-9a-f]+ "
@@ -145,6 +146,26 @@ def _collect(  # noqa: PLR0913, PLR0917  (what a line is beside where it goes)
     for event in found:
         collector.add(index, event, context, text)
         timeouts.see(index, event, context)
+
+
+def counters(section: Section) -> Parsed:
+    """How far a program was, by lines that were judged to have a counter and to say nothing else.
+
+    Such a line may still be the title of what somebody writes; further lines of that kind are not sentences.
+    """
+    collector = _events.Collector(section)
+    complaints = _complaints.Complaints(section)
+    progress = _progress.Progress(collector)
+    works = _work.Works(section)
+    for index, line in enumerate(section.lines):
+        context, text = _context.split(line)
+        if section.number(index) <= titles.LAST and complaints.see(index, line, text):
+            continue
+        is_work = _work.MAY_TELL.search(text) is not None and works.see(index, context, text)
+        if progress.see(index, context, text) and not is_work:
+            works.went_on(index, context)
+    progress.finish()
+    return Parsed(observations=(*collector.observations(), *complaints.observations(), *works.observations()))
 
 
 def _inherit(context: _context.Context, section: Section, index: int) -> None:

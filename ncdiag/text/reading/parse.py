@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from ncdiag.base.errors import contained
 from ncdiag.base.spans import Section, Span
 from ncdiag.facts.observe import Observation, Parsed, not_declared
-from ncdiag.parsers import discover, leftovers, odd_hosts, script
+from ncdiag.parsers import counters, discover, leftovers, odd_hosts, script
 from ncdiag.text.reading.model import Piece, Reading
 from ncdiag.text.reading.stop import INTERRUPTED, Stop
 
@@ -51,7 +51,7 @@ def put_together(  # noqa: PLR0913, PLR0917  (what a reading is made of)
     if dropped is not None:
         count += dropped.unread
         unread += dropped.spans(name)
-        parsed += _parse(dropped.sections(name), faults)[0]  # the lines not understood are counted as dropped
+        parsed += [_parsed(section, faults, counters) for section in dropped.sections(name)]
     unread += [o.span for o in scanned.observations if o.fields.get("event") == "unknown-warn"]
     shown = sorted(unread, key=lambda span: span.line)[:UNREAD_KEPT]
     found = [o for p in [scanned, *parsed] for o in p.observations]
@@ -139,9 +139,11 @@ def _parse(
     return results, pieces, unread
 
 
-def _parsed(section: Section, faults: list[str]) -> Parsed:
-    """The section parsed by its parser; nothing, with a note in ``faults``, if the parser fails."""
+def _parsed(section: Section, faults: list[str], parse: Callable[[Section], Parsed] | None = None) -> Parsed:
+    """The section parsed by its parser, or by ``parse``; nothing, with a note in ``faults``, if that fails."""
     try:
+        if parse is not None:
+            return parse(section)
         result = discover()[section.kind].parse(section)
         return _with_leftovers(section, result) if result.unread and section.kind != "text" else result
     except Exception as error:  # noqa: BLE001  (a parser must raise nothing: this one does)
