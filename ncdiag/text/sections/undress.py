@@ -252,11 +252,17 @@ class _Undresser:
         """How much each of these lines says more in one; nothing if none of the first does, for nothing is broken."""
         result: list[tuple[int, unwrap.Whole]] = []
         if len(wholes) >= _TOGETHER:
-            lost, new = self._differences(lines, wholes[:_TRIED], doubtful=doubtful)
-            if not new and len(wholes) >= _TRIED:
-                return []
-            if not new and not lost:
-                return [(0, whole) for whole in wholes]
+            first = wholes[:_TRIED]
+            after = self._read_all([each for _, _, line in first for each in (line, _gap(line))], doubtful=doubtful)
+            if len(first) == _TRIED and not _without_counters(after):
+                return []  # whatever their parts say
+            parts = [each for start, end, line in first for each in (*lines[start:end], _gap(line))]
+            before = self._read_all(parts, doubtful=doubtful)
+            if not _without_counters(after - before):
+                if len(first) == _TRIED:
+                    return []
+                if not before - after:
+                    return [(0, each) for each in wholes]
         for whole in wholes[:PLACES]:
             result.append((self._gain(lines, whole, reach=reach, doubtful=doubtful), whole))
             if len(result) == _TRIED and not any(
@@ -265,15 +271,6 @@ class _Undresser:
             ):
                 return []
         return result + [(0, whole) for whole in wholes[PLACES:]]
-
-    def _differences(
-        self, lines: Sequence[Line], wholes: Sequence[unwrap.Whole], *, doubtful: bool
-    ) -> tuple[frozenset[Said], frozenset[Said]]:
-        """What all these lines say no more when each is in one, and what they say besides: two readings for all."""
-        parts = [each for start, end, line in wholes for each in (*lines[start:end], _gap(line))]
-        whole = [each for _, _, line in wholes for each in (line, _gap(line))]
-        before, after = self._read_all(parts, doubtful=doubtful), self._read_all(whole, doubtful=doubtful)
-        return before - after, _without_counters(after - before)
 
     def _goes_on(self, lines: Sequence[Line], whole: unwrap.Whole, *, doubtful: bool) -> bool:
         """True if a value of a part goes on in the next."""
