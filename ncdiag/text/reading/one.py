@@ -127,11 +127,16 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
             index = order[place - 1]
             line = lines[index]
             cutter = cutters.get(line.stream) or cutters.setdefault(line.stream, Cutter(source.name, discover()))
-            text = content.decode("utf-8", "replace").removeprefix(line.head)
             if passing is not None and "[" not in line.head:  # a level in front may make a failure of a line
-                passing.take(line.stream, cutter, index + 1, text)
-            elif quiet is None or not quiet.passes_over(cutter, line.head, text):
+                passing.hold(line, cutter, index + 1, content)
+                continue
+            if passing is not None:
+                passing.take(line.stream)
+            text = content.decode("utf-8", "replace").removeprefix(line.head)
+            if quiet is None or not quiet.passes_over(cutter, line.head, text):
                 cutter.feed([(index + 1, text)])
+    if passing is not None:
+        passing.take_all()
     scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
     hosts = hosts_of(lines, *_named(scanned.observations))
     cut = [part for cutter in cutters.values() for section in cutter.finish() for part in by_host(section, lines)]
@@ -161,17 +166,35 @@ class _Passing:
 
         self._scanner, self._shapes = scanner, Shapes()
         self._sieves: dict[str, Sieve] = {}
+        self._held: dict[str, tuple[Cutter, int, list[bytes]]] = {}
         self._passed: set[int] = set()
 
-    def take(self, stream: str, cutter: Cutter, number: int, text: str) -> None:
-        """Give a line to the cutter of its stream unless it carries no information."""
-        from ncdiag.text.reading.sieve import Sieve
+    def hold(self, line: Line, cutter: Cutter, number: int, content: bytes) -> None:
+        """Hold a line back, of which ``content`` is the head and the text, until `take` is called for its stream."""
+        held = self._held.get(line.stream)
+        if held is None or held[1] + len(held[2]) != number:
+            self.take(line.stream)
+            held = self._held[line.stream] = cutter, number, []
+        held[2].append(content.removeprefix(line.head.encode("utf-8", "replace")) if line.head else content)
 
+    def take(self, stream: str) -> None:
+        """Give the lines held back to the cutter of their stream unless they carry no information."""
+        held = self._held.pop(stream, None)
+        if held is None:
+            return
+        cutter, first, lines = held
         sieve = self._sieves.get(stream)
         if sieve is None:
+            from ncdiag.text.reading.sieve import Sieve
+
             sieve = self._sieves[stream] = Sieve(self._scanner, cutter, self._shapes)
-        if not sieve.take([(number, text.encode("utf-8", "replace"))]):
-            self._passed.add(number)
+        self._passed.update(range(first, first + len(lines)))
+        self._passed.difference_update(number for number, _ in sieve.take_run(first, lines))
+
+    def take_all(self) -> None:
+        """Give all lines that are still held back."""
+        for stream in list(self._held):
+            self.take(stream)
 
     @property
     def silent(self) -> frozenset[int]:

@@ -43,6 +43,8 @@ OFTEN = 2
 """Times that a line has to come before it is asked what it would say with other numbers, which costs as many looks."""
 BOOK = 1000
 """Sentences from which on a text is nobody's question."""
+TOGETHER = 256
+"""Lines of a paste that are looked up together: what was learnt of some is known of the next."""
 PIECE = 1 << 17
 """Bytes that are looked at together: with their lines they fit a processor's cache."""
 _NUMBER = lazy_regex(rb"\d(?<![\w.:/-].)\d*(?:\.\d+)?(?![\w/-]|\.\w|:\S)")
@@ -221,6 +223,19 @@ class Sieve:
             self._look_at(number, line, kept)
         return kept
 
+    def take_run(self, first: int, lines: Sequence[bytes]) -> list[Line]:
+        """Like `take`, for consecutive lines from number ``first`` on, which are looked up by shape together."""
+        kept: list[Line] = []
+        for start in range(0, len(lines), TOGETHER):
+            some, number = lines[start : start + TOGETHER], first + start
+            piece = b"\n".join(some)
+            known = list(map(self._shapes.silent.get, piece.translate(_ZEROS).split(b"\n")))
+            if None in known or self._led or self._cutter.is_open:
+                others = [(number + i, line) for i, line in enumerate(some) if known[i] is None]
+                kept += self._looked_at(others, number, some, known)
+            self._drop(number, piece, known)
+        return kept
+
     def _piece(self, piece: bytes) -> list[Line]:
         piece = piece.removesuffix(b"\n")
         first, count = self._scanner.next_line, piece.count(b"\n") + 1
@@ -248,8 +263,13 @@ class Sieve:
         kept: list[Line] = []
         at = 0
         for number, line in others:
-            at = self._belonging(at, number - first, first, lines, known, kept)
-            self._look_at(number, line, kept)
+            place = number - first
+            at = self._belonging(at, place, first, lines, known, kept)
+            silence = self._judged(number, line, kept)
+            if silence is not None and place < len(known) and lines[place] == line:
+                known[place] = silence
+            elif silence is not None:
+                self._drop_one(number, line, silence)
         self._belonging(at, len(known), first, lines, known, kept)
         return kept
 
@@ -266,15 +286,19 @@ class Sieve:
         return max(at, end)
 
     def _look_at(self, number: int, line: bytes, kept: list[Line]) -> None:
-        """Judge a line that is not known; what is in an open section is not judged."""
-        if self._led or self._cutter.is_open or len(line) > LONGEST:
-            self._give(number, line, kept)
-            return
-        silence = self._shapes.of(line)
-        if silence is None:
-            self._give(number, line, kept)
-        else:
+        """Judge a line that is not known, and count it if it says nothing."""
+        silence = self._judged(number, line, kept)
+        if silence is not None:
             self._drop_one(number, line, silence)
+
+    def _judged(self, number: int, line: bytes, kept: list[Line]) -> Silence | None:
+        """How a line says nothing; None for one that was given on. What is in an open section is not judged."""
+        if not (self._led or self._cutter.is_open or len(line) > LONGEST):
+            silence = self._shapes.of(line)
+            if silence is not None:
+                return silence
+        self._give(number, line, kept)
+        return None
 
     def _give(self, number: int, line: bytes, kept: list[Line]) -> None:
         text = _text(line)
