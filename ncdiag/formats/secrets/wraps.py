@@ -20,6 +20,7 @@ _NARROWEST = 32
 """Minimum width of a terminal."""
 _PIECE = lazy_regex(r"[\w+/.~!#$%^&*-]+={0,2}(?!\S)")
 """What a value can go on with: a word that is not a setting."""
+_WORD = lazy_regex(r"\S+")
 _LAST = lazy_regex(r"[^\s\"'`]+\Z")
 _MIXED = lazy_regex(r"(?=\S*\d)(?=\S*[A-Za-z])\S{10,}|(?=\S*[a-z])(?=\S*[A-Z])\S{16,}")
 _DATE = lazy_regex(r"\d{2,4}[-/]\d{2}|\d+:\d+|[A-Z][a-z]{2}\Z")
@@ -37,6 +38,8 @@ def across(lines: Sequence[str], index: int) -> dict[int, list[Span]]:
     if len(parts) == 1:
         return {}
     border = parts[1].start
+    if not is_continued and not _may_fit(joined, border):
+        return {}
     found: dict[int, list[Span]] = {}
     for begin, end in _spans(joined):
         if end > border and (is_continued or _fits(joined, begin, end, border)):
@@ -91,6 +94,15 @@ def _of(text: str) -> Iterator[Span]:
     last = _LAST.search(text)
     if last:
         yield from ((last.start() + begin, last.start() + end) for begin, end in in_run(last[0]))
+
+
+def _may_fit(text: str, border: int) -> bool:
+    """True if a value that ends after the border may fit: what follows is one word, or begins as a random one.
+
+    This is what `_fits` asks of any value, and rules out most lines before values are searched.
+    """
+    word = _WORD.match(text, border)
+    return word is not None and (word.end() >= len(text.rstrip()) or _MIXED.match(word[0]) is not None)
 
 
 def _fits(text: str, begin: int, end: int, border: int) -> bool:
