@@ -34,7 +34,9 @@ ANSWERS = 1 << 12
 LONGEST = 2000
 """Bytes of a line that may be dropped."""
 SHOWN = 1000
-"""Lines that nobody understood that are kept to be shown."""
+"""Lines that nobody understood, from the beginning, some of which are kept to be shown."""
+ALIKE = 4
+"""Lines kept of those that differ only in numbers: what the first ones do not say, the others do not either."""
 COUNTERS = 1000
 """Lines with a counter that are read from the beginning of a source, and at least as many from its end."""
 PERSONS = 3
@@ -57,6 +59,7 @@ _HASH = lazy_regex(
 )
 """A name that is a number in base 16, and none in base 10: what takes one may refuse the other."""
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_SEVERAL = lazy_regex(rb"00+")
 _FEW = 4
 """One line in so many with a counter is few."""
 _OURS = 0.9
@@ -96,13 +99,29 @@ class Dropped(msgspec.Struct):
     lines: int = 0
     unread: int = 0
     shown: list[Line] = []
+    places: list[int] = []
+    """For each of them, how many lines that nobody understood come before it."""
     counters: Counters = msgspec.field(default_factory=Counters)
+    alike: dict[bytes, int] = {}
+    """How many of them differ only in numbers, by what they have in common."""
+
+    def show(self, lines: Sequence[Line], places: Sequence[int]) -> None:
+        """Keep further lines that nobody understood, in their order, unless there are enough that are alike."""
+        shapes = _HASH.sub(b"0", b"\n".join(text for _, text in lines)).translate(_ZEROS)
+        for line, place, shape in zip(lines, places, _SEVERAL.sub(b"0", shapes).split(b"\n"), strict=True):
+            count = self.alike.get(shape, 0)
+            if place < SHOWN and count < ALIKE:
+                self.alike[shape] = count + 1
+                self.shown.append(line)
+                self.places.append(place)
 
     def add(self, later: Dropped, number: Callable[[int], int]) -> None:
         """Add those of the part of the source behind this one, whose lines have other numbers there."""
         self.lines += later.lines
+        if later.shown and self.unread < SHOWN:
+            lines = [(number(line), text) for line, text in later.shown]
+            self.show(lines, [self.unread + place for place in later.places])
         self.unread += later.unread
-        self.shown += [(number(line), text) for line, text in later.shown[: SHOWN - len(self.shown)]]
         self.counters.take([(number(line), text) for line, text in later.counters.lines()])
 
     def sections(self, source: str) -> Iterator[Section]:
@@ -312,11 +331,12 @@ class Sieve:
         dropped.lines += len(known) - known.count(None)
         counters, bars = known.count("counter"), known.count("bar")
         unread = known.count("unread") + counters
-        dropped.unread += unread
-        if unread and len(dropped.shown) < SHOWN:
+        if unread and dropped.unread < SHOWN:
             lines = piece.split(b"\n")
-            new = [i for i, silence in enumerate(known) if silence in _NOT_UNDERSTOOD]
-            dropped.shown += [(first + i, lines[i]) for i in new[: SHOWN - len(dropped.shown)]]
+            new = [i for i, silence in enumerate(known) if silence in _NOT_UNDERSTOOD][: SHOWN - dropped.unread]
+            places = range(dropped.unread, dropped.unread + len(new))
+            dropped.show([(first + i, lines[i]) for i in new], places)
+        dropped.unread += unread
         if counters or bars:
             self._count(first, piece, known, counters + bars)
 
@@ -325,9 +345,9 @@ class Sieve:
         dropped = self._dropped
         dropped.lines += 1
         if silence in _NOT_UNDERSTOOD:
+            if dropped.unread < SHOWN:
+                dropped.show([(number, line)], [dropped.unread])
             dropped.unread += 1
-            if len(dropped.shown) < SHOWN:
-                dropped.shown.append((number, line))
         if silence in _COUNTING:
             self._count(number, line, [silence], 1)
 
