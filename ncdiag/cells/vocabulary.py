@@ -62,9 +62,8 @@ class Vocabulary(msgspec.Struct, frozen=True, dict=True):
     def at(self, line: Sequence[str]) -> Iterator[tuple[int, Spelling]]:
         """Every spelling in the words of a line, with the index of its first word."""
         held, stems = self.spellings, self._stems
-        for place, word in enumerate(line):
-            if word[:_STEM] not in stems:
-                continue
+        for place in [place for place, word in enumerate(line) if word[:_STEM] in stems]:
+            word = line[place]
             following = line[place + 1] if place + 1 < len(line) else ""
             for key in (word, f"{word} {following}", f"{word[:_STEM]}*"):
                 if key in held:

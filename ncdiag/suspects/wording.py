@@ -99,7 +99,7 @@ class Wording:
     def asks(self) -> bool:
         """True if somebody asks a question in a line that is not ignored, or writes in the first person."""
         looked_at = (span.text for number, span in enumerate(self._spans) if number not in self._left_out)
-        return any(_ASKS.search(text[:_LONGEST]) for text in looked_at if kind_of(text) in _SPOKEN)
+        return any(kind_of(text) in _SPOKEN for text in looked_at if _ASKS.search(text[:_LONGEST]))
 
     def is_written(self) -> bool:
         """True if a line that is not ignored is a sentence of a person and not the output of a program."""

@@ -171,8 +171,11 @@ class Frame(msgspec.Struct, frozen=True):
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
         """(start, end) of blocks of at least two lines, between the lines that open and close the list."""
-        carries = [self.pattern.match(line.text) is not None or bool(_EMPTY.match(line.text)) for line in lines]
-        blocks = block_ends(lines, carries, 9) if any(carries) else []
+        carries = [self.pattern.match(line.text) is not None for line in lines]
+        if not any(carries):
+            return []
+        carries = [carried or bool(_EMPTY.match(line.text)) for line, carried in zip(lines, carries, strict=True)]
+        blocks = block_ends(lines, carries, 9)
         return [(start, end) for start, end in blocks if sum(carries[start:end]) >= _FEWEST]
 
     def removed(self, lines: Sequence[Line]) -> list[Line]:
