@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from ncdiag import triage
 from ncdiag.diagnose import diagnose
 from ncdiag.report.model import Report
 from ncdiag.text import TextSource
-from ncdiag.text.clothes import taken_off
+from ncdiag.text.clothes import encodings, taken_off
 from ncdiag.text.clothes.columns import apart
 from ncdiag.text.clothes.off import DEPTH, ROOM
 from ncdiag.text.reading.model import Reading
@@ -180,3 +181,23 @@ def test_a_note_says_whose_numbers_these_are(tmp_path: Path) -> None:
 def test_one_endless_line_is_split_into_columns_in_linear_time(piece: str) -> None:
     few = ["n1:1:2 [0] NCCL INFO Connected all rings"] * 5
     assert_linear_time(apart, lambda size: "\n".join([*few, piece * size]), 10_000)
+
+
+@pytest.mark.parametrize("piece", [r"\\\"", r"\\\'", r"\\\"\\\'", r"b'a\n' \\\""])
+def test_a_line_of_marks_behind_backslashes_is_searched_for_strings_once(
+    piece: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f'["log\\n{piece * 500}'
+    asked: list[int] = []
+    literal = encodings._LITERAL
+
+    class Counted:
+        def match(self, text: str, at: int) -> re.Match[str] | None:
+            found = literal.match(text, at)
+            asked.append(len(text) - at if found is None else found.end() - at)
+            return found
+
+    spans = [found.span() for found in literal.finditer(text)]
+    monkeypatch.setattr(encodings, "_LITERAL", Counted())
+    assert [found.span() for found in encodings._strings(text)] == spans
+    assert sum(asked) <= 3 * len(text)

@@ -38,6 +38,7 @@ _FORM_FIELD = lazy_regex(r"[a-z_]{1,20}=(?!=)")
 _LITERAL = lazy_regex(
     r"\b[bru]?'(?:[^'\\\n]|\\.)*'|\b[bru]?\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 )
+_OPENS = lazy_regex(r"(?:\b[bru])?(?P<mark>['\"])")
 _AROUND = lazy_regex(r"[\s\[\](){},:b]*")
 _CDATA = lazy_regex(
     r"(?:<[\w:.-]{1,60}(?:\s[^<>]{0,200})?>\s{0,40})?<!\[CDATA\[|\]\]>(?:\s{0,40}</[\w:.-]{1,60}>)?",
@@ -226,7 +227,7 @@ def _literals(text: str) -> str | None:
         return None
     if max(map(len, text.split("\\n"))) > _WIDEST:
         return None
-    strings = [found for found in _LITERAL.finditer(text) if "\\n" in found[0]]
+    strings = [found for found in _strings(text) if "\\n" in found[0]]
     if 2 * sum(len(found[0]) for found in strings) < len(text):
         return None
     parts, at = list[str](), 0
@@ -240,6 +241,26 @@ def _literals(text: str) -> str | None:
         at = found.end()
     rest = text[at:].strip()
     return "".join(parts) + (f"{rest}\n" if not _AROUND.fullmatch(rest) else "")
+
+
+def _strings(text: str) -> Iterator[re.Match[str]]:
+    """All literals, as ``_LITERAL.finditer`` gives them; each line is read at most twice for each of the two marks.
+
+    Where one that begins with a mark does not end on its line, a later mark of that line is behind a backslash in it,
+    and so does not begin one that ends.
+    """
+    at, open_until = 0, {"'": 0, '"': 0}
+    while (opens := _OPENS.search(text, at)) is not None:
+        at = opens.end()
+        if at <= open_until[opens["mark"]]:
+            continue
+        literal = _LITERAL.match(text, opens.start())
+        if literal is not None:
+            yield literal
+            at = literal.end()
+        else:
+            end = text.find("\n", at)
+            open_until[opens["mark"]] = end if end >= 0 else len(text)
 
 
 def _value(literal: str) -> str | None:
