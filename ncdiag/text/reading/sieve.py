@@ -59,7 +59,8 @@ _HASH = lazy_regex(
 )
 """A name that is a number in base 16, and none in base 10: what takes one may refuse the other."""
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
-_SEVERAL = lazy_regex(rb"00+")
+_AGAIN = lazy_regex(rb"(?<=0)0+|(?<= ) +")
+"""What the width of a number changes in a line."""
 _FEW = 4
 """One line in so many with a counter is few."""
 _OURS = 0.9
@@ -108,7 +109,7 @@ class Dropped(msgspec.Struct):
     def show(self, lines: Sequence[Line], places: Sequence[int]) -> None:
         """Keep further lines that nobody understood, in their order, unless there are enough that are alike."""
         shapes = _HASH.sub(b"0", b"\n".join(text for _, text in lines)).translate(_ZEROS)
-        for line, place, shape in zip(lines, places, _SEVERAL.sub(b"0", shapes).split(b"\n"), strict=True):
+        for line, place, shape in zip(lines, places, _AGAIN.sub(b"", shapes).split(b"\n"), strict=True):
             count = self.alike.get(shape, 0)
             if place < SHOWN and count < ALIKE:
                 self.alike[shape] = count + 1
