@@ -68,7 +68,6 @@ def test_a_longer_text_in_quotes_gets_the_same_answer(path: Path) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.xfail(reason="what surrounds the lines is searched and removed in a paste only", strict=True)
 @pytest.mark.parametrize("clothes", OTHERS)
 def test_a_longer_text_in_other_clothes_gets_the_same_answer(clothes: str) -> None:
     short, long = answers(FIXTURES / "memlock-64k" / "paste.txt", OTHERS[clothes])

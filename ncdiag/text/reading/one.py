@@ -13,6 +13,7 @@ from ncdiag.facts.observe import Observation
 from ncdiag.parsers import discover, leads
 from ncdiag.parsers.nccl_log import Scanner
 from ncdiag.text.clothes import taken_off
+from ncdiag.text.reading.dressed import Clothes, clothes_of
 from ncdiag.text.reading.judge import Judge
 from ncdiag.text.reading.mentions import without_mentions, without_other_systems
 from ncdiag.text.reading.model import Reading
@@ -41,18 +42,21 @@ _PLACE = frozenset({"text", "order", "time", "count", "line_tag", "unreadable_ro
 def read_source(source: Text, tick: Callable[[int], None] = lambda _: None) -> Reading:
     """Scan NCCL lines, cut the others into sections, and parse these. ``tick`` is called with the number of bytes read.
 
-    A long source is read unchanged, buffer by buffer; a short one is read as a paste: text around its lines, such as
-    quotes or times, is removed first.
+    A long source is read buffer by buffer, without what is around nearly all of its lines; a short one is read as a
+    paste: text around any of its lines, such as quotes or times, is removed first.
     """
     reading = _read_source(source, tick)
     return reading if source.first_line == 1 else reading.moved(source.first_line - 1)
 
 
 def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
-    buffers = _ticked(joined(bug_report.prompted(source.buffers())), tick)
-    first, second = next(buffers, b""), next(buffers, b"")
+    first, second, buffers = _begun(source, tick)
     if second or len(first) > LIMIT:
-        return _read_buffers(source, itertools.chain([first, second], buffers))
+        clothes = _clothes_of(source, first, second)
+        buffers = itertools.chain([first, second], buffers)
+        if clothes is None:
+            return _read_buffers(source, buffers)
+        return _read_buffers(source, clothes.taken_off(buffers), clothes.host)
     text, notes = taken_off(traces.in_paste(first.decode("utf-8", "replace")))
     quiet = _Quiet()
 
@@ -66,6 +70,28 @@ def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
         faults=(*reading.faults, *faults),
     )  # fmt: skip
     return without_mentions(reading, text.split("\n"))
+
+
+def _begun(source: Text, tick: Callable[[int], None] = lambda _: None) -> tuple[bytes, bytes, Iterator[bytes]]:
+    """The first two buffers of a source, the second empty for a short one, and the others."""
+    buffers = _ticked(joined(bug_report.prompted(source.buffers())), tick)
+    return next(buffers, b""), next(buffers, b""), buffers
+
+
+def is_dressed(source: Text) -> bool:
+    """True if something is around nearly all lines of a long source, so that its parts are not read as they are."""
+    first, second, _ = _begun(source)
+    return (bool(second) or len(first) > LIMIT) and _clothes_of(source, first, second) is not None
+
+
+def _clothes_of(source: Text, first: bytes, second: bytes) -> Clothes | None:
+    """What is around the lines of a long source with these first buffers."""
+    begin = (first if len(first) > LIMIT else first + second)[:LIMIT]
+    quiet = _Quiet()
+    return clothes_of(
+        begin.rpartition(b"\n")[0].decode("utf-8", "replace"),
+        lambda lines: _told(_read_lines(source, lines, quiet=quiet), doubtful=False),
+    )
 
 
 def _ticked(buffers: Iterable[bytes], tick: Callable[[int], None]) -> Iterator[bytes]:
@@ -254,10 +280,10 @@ def _named(observations: Iterable[Observation]) -> tuple[set[str], dict[str, str
     return {found.host for found in ranks if found.host}, addresses
 
 
-def _read_buffers(source: Text, buffers: Iterable[bytes]) -> Reading:
+def _read_buffers(source: Text, buffers: Iterable[bytes], host: str | None = None) -> Reading:
     from ncdiag.text.reading.sieve import Sieve  # its criteria are needed only for a long source
 
-    scanner, cutter = Scanner(source.name), Cutter(source.name, discover())
+    scanner, cutter = Scanner(source.name), Cutter(source.name, discover(), host)
     sieve = Sieve(scanner, cutter)
     with collection_paused():
         for buffer in buffers:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ncdiag.parsers.nccl_log import Repeats
 from ncdiag.text.reading.model import Reading
-from ncdiag.text.reading.one import read_source
+from ncdiag.text.reading.one import is_dressed, read_source
 from ncdiag.text.reading.parts import Part, Parts, read_part
 from ncdiag.text.reading.sieve import Shapes
 from ncdiag.text.reading.stop import INTERRUPTED, Stop, Stoppable
@@ -74,7 +74,7 @@ class Workers:
         batch: list[File] = []
         for file in files:
             path, borders = file.path, _borders(file, self._processes)
-            if path is not None and len(borders) > 2:  # noqa: PLR2004  (more than one part)
+            if path is not None and len(borders) > 2 and not is_dressed(file):  # noqa: PLR2004  (more than one part)
                 self._parted[file] = [
                     self._counted(self._pool.submit(_part, file.name, path, index, start, end), end - start)
                     for index, (start, end) in enumerate(itertools.pairwise(borders))

@@ -155,6 +155,34 @@ def _dedented(layout: re.Pattern[str], rest: list[str]) -> list[str]:
     return [line[1:] for line in rest] if more else rest
 
 
+class Numbers(msgspec.Struct, frozen=True):
+    """Line numbers in one layout on all lines of a text; ``more``: a blank of a tab after it was converted."""
+
+    layout: re.Pattern[str]
+    more: bool = False
+
+    def removed(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines without their numbers."""
+        return [msgspec.structs.replace(line, text=self._without(line.text)) for line in lines]
+
+    def _without(self, text: str) -> str:
+        found = self.layout.match(text)
+        rest = text[found.end() :] if found else text
+        return rest[1:] if found and self.more and rest.startswith(" ") else rest
+
+
+def numbers_of(texts: Sequence[str], share: int) -> Numbers | None:
+    """The rising numbers of consecutive lines: ``share`` lines with one for each without it; None if there are none."""
+    for layout in _LAYOUTS:
+        start = next((index for index, text in enumerate(texts) if layout.match(text)), len(texts))
+        end, rest = _numbered(layout)(texts, start) if start < len(texts) else (start, [])
+        if rest and share * (len(texts) - (end - start)) <= end - start:
+            bare = Numbers(layout)
+            lines = bare.removed([Line(0, text) for text in texts[start:end]])
+            return Numbers(layout, more=any(line.text != text for line, text in zip(lines, rest, strict=True)))
+    return None
+
+
 _MARKS = (
     Marks(lazy_regex(">"), _quoted),
     *(Marks(layout, _numbered(layout)) for layout in _LAYOUTS),
@@ -201,4 +229,5 @@ class Indentation(msgspec.Struct, frozen=True):
         return [msgspec.structs.replace(line, text=line.text[least:]) for line in lines]
 
 
-FRAMES = (Frame(_SIDES), Frame(_QUOTED, doubtful=True), Indentation())
+SIDES = Frame(_SIDES)
+FRAMES = (SIDES, Frame(_QUOTED, doubtful=True), Indentation())
