@@ -22,7 +22,7 @@ from ncdiag.text.sections.heads import HEADS, Head
 from ncdiag.text.sections.html_tables import HtmlTables
 from ncdiag.text.sections.line import Line, lines_of
 from ncdiag.text.sections.listed import rejoined
-from ncdiag.text.sections.markup import MARKUP, tidied
+from ncdiag.text.sections.markup import MARKUP, Markup, tidied
 from ncdiag.text.sections.unwrap import Reach
 
 LIMIT = 1 << 18
@@ -182,10 +182,14 @@ class _Undresser:
 
     def _bare(self, lines: list[Line], *, doubtful: bool, depth: int, broken: bool) -> list[Line]:
         """Without layers: block after block, from the last, so that the places of the others stay."""
-        few = self._few(lines)
+        few, text = self._few(lines), ""
         for layer in LAYERS:
             if isinstance(layer, Head) and not layer.is_on_any(few):
                 continue
+            if isinstance(layer, Markup):
+                text = text or "\n".join(line.text for line in lines)
+                if layer.literal not in text:
+                    continue
             for start, end in itertools.islice(reversed(layer.blocks(lines)), BLOCKS):
                 block = lines[start:end]
                 less = doubtful or (layer.doubtful and not unwrap.is_log(block))
@@ -196,7 +200,7 @@ class _Undresser:
                     continue
                 bare = self.best(bare, doubtful=less, depth=depth + 1, broken=broken)
                 if self._is_better(bare, block, doubtful=less, sure=layer.sure):
-                    lines = [*lines[:start], *bare, *lines[end:]]
+                    lines, text = [*lines[:start], *bare, *lines[end:]], ""
         return lines
 
     def _is_worth_removing(
