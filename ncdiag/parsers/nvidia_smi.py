@@ -1,4 +1,4 @@
-"""``nvidia-smi`` without options: the box with two or three rows a GPU and the processes below.
+"""``nvidia-smi`` without options: the box with two or three rows a GPU and the processes below, or these alone.
 
 Source of the format: nvidia-smi (CUDA driver package, seen from release 384 to 580): index, name, persistence mode, bus
 id and ECC errors in the first row, power, memory, load and compute mode in the second, MIG in a third (since 450). Long
@@ -30,7 +30,9 @@ _NO_NVML = (
     r"|GPU is lost|GPU access blocked by the operating system)"
 )
 """Errors of NVML that mean the driver cannot be reached; two versions of the driver are the catalogue's."""
-ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}|{_NO_NVML}"
+_TABLE = r"\|[ \t]{1,4}Processes:[ \t]{1,80}(?:GPU Memory[ \t]{1,4})?\|"
+"""The title of the table of processes, which people paste without that of the GPUs."""
+ANCHOR = rf"{_HEAD}|[ \t]*{_ROW}|{_NO_NVML}|[ \t]*{_TABLE}"
 STRUCTURE = " \t|"
 
 _SMI = lazy_regex(
@@ -75,6 +77,7 @@ def parse(section: Section) -> Parsed:
     gpus: list[tuple[int, int, dict[str, Any]]] = []
     unread: list[int] = []
     held: dict[int, dict[str, int]] = defaultdict(dict)
+    alone: dict[int, int] = {}
     for index, line in enumerate(section.lines):
         head, gpu, load, mig = _SMI.match(line), _GPU.match(line), _LOAD.match(line), _MIG.match(line)
         if head:
@@ -89,7 +92,9 @@ def parse(section: Section) -> Parsed:
         elif mig and gpus:
             gpus[-1][2].setdefault("mig", {"Enabled": True, "Disabled": False}.get(mig["mig"]))
         elif process := _PROCESS.match(line):
-            held[int(process["index"])][process["pid"]] = int(process["mib"])
+            number = int(process["index"])
+            held[number][process["pid"]] = int(process["mib"])
+            alone.setdefault(number, index)
         elif refusal := _NVML.match(line):
             found.append(observe(section, index, "Host", nvml_error=refusal["error"]))
         elif line.strip()[:1] not in {"", "|", "+"} and not _gpu_list.NO_GPU.match(line):
@@ -98,6 +103,12 @@ def parse(section: Section) -> Parsed:
     found += [
         observe(section, i, "Gpu", (number,), cuda=cuda, process_mib=held.get(number), **fields)
         for i, number, fields in gpus
+    ]
+    shown = {number for _, number, _ in gpus}
+    found += [
+        observe(section, i, "Gpu", (number,), process_mib=held[number])
+        for number, i in alone.items()
+        if number not in shown
     ]
     found += _gpu_list.none_found(section)
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=_is_whole(section, [n for _, n, _ in gpus]))
