@@ -30,8 +30,8 @@ WorkNCCL(SeqNum=57, OpType=ALLREDUCE, NumelIn=1024, NumelOut=1024, Timeout(ms)=6
 before timing out.
 RuntimeError: CUDA error: out of memory
 """
-WHERE = {"text", "order", "line_tag", "time"}
-"""Fields that tell of the line rather than of what it says."""
+WHERE = {"text", "order", "line_tag", "time", "at"}
+"""Fields that tell of the line, or of the moment that its clothes may know better, rather than of what it says."""
 
 
 def each(form: str) -> Dress:
