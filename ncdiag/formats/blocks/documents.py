@@ -41,7 +41,7 @@ _HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|={3,}\s*$)")
 """A heading in Markdown or reStructuredText, or a comment."""
 _TYPESET = lazy_regex(r"\s*(?:\\(?:sub){0,2}section\{|<h[1-6]\b)")
 """A heading in LaTeX or HTML."""
-_ARTICLE = lazy_regex(r"\s*\\(?:sub){0,2}section\{")
+_ARTICLE = lazy_regex(r"(?m)^[ \t]*\\(?:sub){0,2}section\{")
 """A heading of LaTeX: people publish in it, and ask for help in other forms."""
 _HEADINGS = 2
 _NOTHING = (0, 0, 0, 0)
@@ -79,7 +79,7 @@ class _Paragraph:
 
 def documents(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """The documents in a text, without the lines that are ``other`` blocks: first and last line of each."""
-    if sum(_ARTICLE.match(line) is not None for line in lines) >= _HEADINGS:
+    if len(_ARTICLE.findall("\n".join(lines))) >= _HEADINGS:
         yield from stretches(index for index, line in enumerate(lines) if line.strip() and not other[index])
         return
     if not _instructs(lines):

@@ -25,13 +25,15 @@ _ASCIIDOC = lazy_regex(r"\[(?:source|listing|literal)\b.{0,60}\]\s*$")
 """The line above a block of AsciiDoc, whose rule alone may be anything."""
 _LONGEST = 400
 """Maximum number of lines of a block."""
+_ANY = lazy_regex(r"(?m)^[ \t]*(?:```|~~~|\\begin\{|<|\{code|\{noformat|\[code|#\+|-{4}|\.{4})")
+"""A line that may begin one of them; most texts have none."""
 _MARKS = ("```", "~~~", "\\begin{", "<", "{code", "{noformat", "[code", "#+", "----", "....")
 
 
 def fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
     """The indexes of the lines that begin and end each block, in the order of the text."""
     found: list[tuple[int, int]] = []
-    index = 0
+    index = 0 if _ANY.search("\n".join(lines)) else len(lines)
     while index < len(lines):
         last = _end(lines, index) if lines[index].lstrip().startswith(_MARKS) else None
         if last is not None:
