@@ -52,6 +52,8 @@ _PROCESS = lazy_regex(
     r"\d\d:\d\d:\d\d)|(?P<kernel>\[ {0,8}\d+\.\d{6}\])|(?P<glog>[EWIF]\d{4} )|\((?P<actor>\w+ pid=\d+)"
 )
 _QUOTATION = lazy_regex(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|\u201c[^\u201d]{0,400}\u201d|\u300c[^\u300d]{0,400}\u300d")
+_CELLS = lazy_regex(r"\"[;,\t|]\"(?:[^\"]{0,400}\"[;,\t|]\"){2}")
+"""Cells of a table that are in quotation marks, four at least."""
 _NAMES = lazy_regex(
     r"\b(?:https?|ftp)://\S+|^(?:\[[^\]\s]{0,40}\]\s?(?:<std(?:out|err)>:)?)?[\w.-]{1,80}:\d+:\d+ (?=\[\d+\])"
     r"|(?<![\w.-])[\w.-]{1,64}@[\w.-]{1,64}:\S{0,200}[$#]"
@@ -90,8 +92,9 @@ def without_names(line: str) -> str:
 
 
 def without_quotations(line: str) -> str:
-    """The line with blanks for what it quotes, between quotation marks or backticks."""
-    return _QUOTATION.sub(" ", line[:_LONGEST])
+    """The line with blanks for what it quotes, between quotation marks or backticks; the cells of a row stay."""
+    line = line[:_LONGEST]
+    return line if '"' in line and _CELLS.search(line) else _QUOTATION.sub(" ", line)
 
 
 def is_printed(line: str) -> bool:

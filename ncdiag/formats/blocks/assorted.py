@@ -63,7 +63,7 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
     begins = [*(first for first, _ in places), len(lines)]
     for (first, last), above, below in zip(places, ends, begins[1:], strict=False):
         around = [*range(above + 1, first), *range(last + 1, below)]
-        if _is_short(lines, first, last) and not any(is_of_one_person(lines[index]) for index in around):
+        if _is_short(lines, first, last) and not any(map(is_of_one_person, lines[above + 1 : below])):
             yield first, last
             yield from stretches(index for index in around if _is_about(lines[index]) and not runs[index])
 

@@ -27,6 +27,8 @@ _LONGEST, _WORDS = 2000, 300
 """Maximum number of characters and words of a line that are looked at."""
 _LEAST = 2
 """Number of words by which a line is known to be in a language; one with a letter that English lacks counts double."""
+_MIXED = 6
+"""Number of words by which it is known beside more words of English, such as those of a message."""
 _STEM = 4
 """Minimum length of a word's beginning."""
 _WORD = lazy_regex(r"[^\W\d_]+")
@@ -97,8 +99,10 @@ def _language_of(text: str) -> str:
         return script
     words = frozenset(_words(text))
     weights = {code: each.weight(words) for code, each in languages().items() if code not in _OF_SCRIPT}
+    english = weights.pop(_ENGLISH)
     best = max(weights, key=lambda code: weights[code])
-    return best if weights[best] >= _LEAST and best != _ENGLISH else ""
+    is_known = weights[best] >= _LEAST and weights[best] > english
+    return best if is_known or weights[best] >= _MIXED else ""
 
 
 def _words(text: str) -> tuple[str, ...]:
