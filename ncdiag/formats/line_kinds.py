@@ -94,7 +94,8 @@ def without_names(line: str) -> str:
 def without_quotations(line: str) -> str:
     """The line with blanks for what it quotes, between quotation marks or backticks; the cells of a row stay."""
     line = line[:_LONGEST]
-    return line if '"' in line and _CELLS.search(line) else _QUOTATION.sub(" ", line)
+    may_be_row = '";"' in line or '","' in line or '"\t"' in line or '"|"' in line
+    return line if may_be_row and _CELLS.search(line) else _QUOTATION.sub(" ", line)
 
 
 def is_printed(line: str) -> bool:
