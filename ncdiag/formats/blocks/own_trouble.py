@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import fails_elsewhere, is_of_another_time, is_over
 from ncdiag.formats.guarded import Guarded
-from ncdiag.formats.line_kinds import is_item, is_printed, is_title, kind_of, without_quotations
+from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles
 
 _LONGEST = 2000
@@ -176,13 +176,18 @@ def is_form(text: str) -> bool:
 def is_reported(lines: Iterable[str]) -> bool:
     """True if one of the lines reports a trouble of its writer, or asks about it; in a form for bugs, two headings."""
     texts = (line[:_LONGEST].strip().replace("\u2019", "'") for line in lines)
-    written = [text for text in texts if text and not is_printed(text)]
+    written = [_uncommented(text) for text in texts if text and not is_printed(text)]
     if any(map(is_form, written)) or sum(_WEAK_FORM.match(text) is not None for text in written) >= _WEAK:
         return True
     bare = list(map(without_quotations, written))
     return any(
         _reports(text, may) and kind_of(text) not in {"command", "code"} for text, may in _GUARDED.of_lines(bare)
     )
+
+
+def _uncommented(text: str) -> str:
+    """The sentence behind the mark of a comment in LaTeX, which is the prompt of some shells as well."""
+    return text[2:] if text[:2] == "% " and is_sentence(text[2:]) else text
 
 
 def _reports(text: str, may: frozenset[re.Pattern[str]]) -> bool:
