@@ -257,7 +257,7 @@ def past_rendezvous(rule: Rule, scene: Scene) -> Reason | None:
 
 
 def past_setup(rule: Rule, scene: Scene) -> Reason | None:
-    """It keeps a job from starting, and somebody says that the job had made steps before it went wrong.
+    """The rule explains why a job does not start, and somebody says that steps were completed before the failure.
 
     Not if the job reports a failure of its setup: a restarted job sets up again, and so does a new group.
     """
@@ -265,10 +265,10 @@ def past_setup(rule: Rule, scene: Scene) -> Reason | None:
     if not makes >= _NO_START or makes & _WHILE_RUNNING:
         return None
     view = scene.view
-    told = [one for one in view.job.contexts if one.kind == "state" and one.value == _HAD_RUN]
-    if not told or any(phase_shown(event, view) in SET_UP for event in open_failures(view.job, view)):
+    steps = [one for one in view.job.contexts if one.kind == "state" and one.value == _HAD_RUN]
+    if not steps or any(phase_shown(event, view) in SET_UP for event in open_failures(view.job, view)):
         return None
-    return Reason("the job had made steps, and it keeps a job from starting", _lines(told))
+    return Reason("the job completed steps before it failed, and this cause prevents a start", _lines(steps))
 
 
 def incapable(rule: Rule, scene: Scene) -> Reason | None:

@@ -1,4 +1,4 @@
-"""Parse sizes as tools print them."""
+"""Parse sizes as tools print them, and units of time as programs and people write them."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ def size_bytes(text: str, unit: int = 1, step: int = 1024) -> int | None:
     value = float(f"{found[1]}.{found[2]}") if found[2] else int(found[1])
     factor = step ** ("KMGTPE".index(found[3].upper()) + 1) if found[3] else unit
     return int(value * factor)
+
+
+def unit_seconds(unit: str) -> float:
+    """Seconds of one ``ms``, ``s``, ``min`` or ``hours``, in English and Chinese; ``m`` is a minute."""
+    unit = unit.lower()
+    if unit.startswith(("ms", "milli")):
+        return 0.001
+    return 3600 if unit.startswith(("h", "\u4e2a", "\u5c0f")) else 60 if unit.startswith(("m", "\u5206")) else 1

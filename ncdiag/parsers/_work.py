@@ -19,6 +19,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.model.told import Spell
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.formats.stamps import DAY
+from ncdiag.formats.units import unit_seconds
 from ncdiag.formats.work_words import work_of
 from ncdiag.parsers._context import Context, wall_of
 from ncdiag.parsers._prose import is_prose
@@ -58,7 +59,6 @@ _ENDS = lazy_regex(
 )
 _ASYNC = lazy_regex(r"\b(?:async|background|scheduled|skip|will\b|next|every|interval|config|disabled)", re.IGNORECASE)
 """Work that the process does not wait for, and lines about work that is only planned."""
-_MILLI = 1000
 _LEAST = 30
 """Seconds below which work holds up nobody."""
 
@@ -174,7 +174,4 @@ class Works:
 
 
 def _seconds(took: re.Match[str]) -> float:
-    unit = took["unit"].lower()
-    if unit == "ms":
-        return float(took["number"]) / _MILLI
-    return float(took["number"]) * (3600 if unit[0] == "h" else 60 if unit[0] == "m" else 1)
+    return float(took["number"]) * unit_seconds(took["unit"])

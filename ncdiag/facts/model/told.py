@@ -108,11 +108,12 @@ class ToldRate(Fact, frozen=True, kw_only=True):
 
 
 class Duration(Fact, frozen=True, kw_only=True):
-    """How long something takes, as a person says it (``told``) or a log shows it: ``seconds``, at least.
+    """How long something took, in ``seconds``, as a lower bound. ``told``: a person says so; else a log shows it.
 
     ``of``: work of one process while others may wait (``preparing`` of data), a ``pause`` without traffic, the
     ``limit`` after which a collective was given up, or the ``idle-limit`` of a firewall, a NAT or a load balancer
-    (told, or the default of a product that somebody names). With work or a pause below a ``short-pause`` the job works.
+    (as a person says, or the default of a product that is named). The job works if each pause is shorter than a
+    ``short-pause``.
     ``rank`` is the process whose log shows it. ``begun`` and ``ended`` are its moments by the stamps of the log, in
     seconds since the epoch: in 1972 where the stamp has no year, within the first day where it has no date. ``ended``
     is None where nothing shows the end, ``seconds`` where only the beginning is shown.

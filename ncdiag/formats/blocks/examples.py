@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ncdiag.base.patterns import lazy_regex
 
-_FENCE = lazy_regex(r"\s*(?:```|~~~)")
+_FENCE, _RULE = lazy_regex(r"\s*(?:```|~~~)"), lazy_regex(r"-{4,}\s*$|\.{4,}\s*$")
 _PAIRS = (
     (_FENCE, _FENCE),
     (
@@ -17,14 +18,14 @@ _PAIRS = (
      lazy_regex(r".*</(?:pre|code|samp|screen|programlisting|syntaxhighlight)>")),
     (lazy_regex(r"\s*\{(?:code|noformat)(?::[^}]{0,60})?\}"), lazy_regex(r".*\{(?:code|noformat)\}\s*$")),
     (lazy_regex(r"\s*\[code(?:=\w{1,20})?\]"), lazy_regex(r".*\[/code\]")),
-    (lazy_regex(r"#\+begin_(?:src|example)", 2), lazy_regex(r"#\+end_(?:src|example)", 2)),
-    (lazy_regex(r"-{4,}\s*$|\.{4,}\s*$"), lazy_regex(r"-{4,}\s*$|\.{4,}\s*$")),
+    (lazy_regex(r"#\+begin_(?:src|example)", re.IGNORECASE), lazy_regex(r"#\+end_(?:src|example)", re.IGNORECASE)),
+    (_RULE, _RULE),
 )  # fmt: skip
 """How such a block begins and ends: Markdown, LaTeX, HTML and DocBook, Jira, forums, Org, AsciiDoc."""
 _ASCIIDOC = lazy_regex(r"\[(?:source|listing|literal)\b.{0,60}\]\s*$")
 """The line above a block of AsciiDoc, whose rule alone may be anything."""
 _LONGEST = 400
-"""Maximum number of lines of a block."""
+"""Maximum number of lines of a block that has different marks at its begin and end: texts lack the latter."""
 _ANY = lazy_regex(r"(?m)^[ \t]*(?:```|~~~|\\begin\{|<|\{code|\{noformat|\[code|#\+|-{4}|\.{4})")
 """A line that may begin one of them; most texts have none."""
 _MARKS = ("```", "~~~", "\\begin{", "<", "{code", "{noformat", "[code", "#+", "----", "....")
@@ -46,11 +47,13 @@ def fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
 def _end(lines: Sequence[str], index: int) -> int | None:
     """The index of the last line of the block that begins at an index; None without one, or without its end."""
     for begin, end in _PAIRS:
-        if not begin.match(lines[index]) or (
-            begin.pattern.startswith("-{4") and not (index and _ASCIIDOC.match(lines[index - 1]))
-        ):
+        found = begin.match(lines[index])
+        if found is None:
             continue
-        if begin is not end and end.match(lines[index]):
+        if begin is _RULE and not (index and _ASCIIDOC.match(lines[index - 1])):
+            continue
+        if begin is not end and end.match(lines[index][found.end() :]):
             return index
-        return next((at for at in range(index + 1, min(len(lines), index + _LONGEST)) if end.match(lines[at])), None)
+        last = len(lines) if begin is end else min(len(lines), index + _LONGEST)
+        return next((at for at in range(index + 1, last) if end.match(lines[at])), None)
     return None

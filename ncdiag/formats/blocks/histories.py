@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.over import ENDED
 from ncdiag.formats.blocks.own_trouble import is_own
 from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.line_kinds import is_item, is_title
@@ -66,7 +67,8 @@ _TICKET = lazy_regex(
 
 _NUMBER_CELL = lazy_regex(r"\W{0,3}(?:[A-Z]{2,10}-\d+|#?\d{2,9})['\"]?\s*[|,;\t]")
 _CELLS = lazy_regex(r"[|;\t]|(?<=['\"]),(?=['\"])|,(?=\S)")
-_CLOSED = lazy_regex(r"(?i:closed|resolved|solved|done|fixed|geschlossen|\u5df2(?:\u5173\u95ed|\u89e3\u51b3))")
+_CLOSED = lazy_regex(rf"{ENDED}|done", re.IGNORECASE)
+_WORDY = lazy_regex(r"[^\W\d_]{2}")
 _SHORT = 24
 """The first cell of a row, with the number of a ticket; what is between cells; the state, and its longest text."""
 
@@ -137,9 +139,8 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _is_closed(line: str) -> bool:
     """True for a row of a table of tickets, one of whose cells says in any language that it is closed."""
-    cells = [cell.strip().strip("'\"") for cell in _CELLS.split(line)]
-    short = [cell for cell in cells if len(cell) <= _SHORT]
-    return any(_CLOSED.fullmatch(cell) or "done" in roles_in_any(cell) for cell in short)
+    cells = {cell.strip().strip("'\"") for cell in _CELLS.split(line) if _WORDY.search(cell)}
+    return any(_CLOSED.fullmatch(cell) or "done" in roles_in_any(cell) for cell in cells if len(cell) <= _SHORT)
 
 
 def _is_change(line: str) -> bool:

@@ -45,7 +45,7 @@ _BLOCKS = {
 """Kinds of blocks, in the order in which they are searched."""
 _COLLECTION = "a collection of messages"
 _LONG = 12
-"""Number of lines from which on a text with a trouble of its own would say so somewhere, in words or by a log."""
+"""Minimum number of lines of a long text: in one, a person with a problem describes it, or shows a log."""
 PROGRAMS = frozenset({"source code"})
 """Kinds whose settings and faults are those of a program, whether or not it runs."""
 _CAPTURED = frozenset({"the log of tests that passed", "messages of commits"})
@@ -94,7 +94,7 @@ def mentioned(
         (_COLLECTION, collected, runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
         ("a quotation", _quoted(lines, named, runs), runs),
-        *(() if complains else _named(lines, named, runs)),
+        *(() if complains else _of_nobody(lines, named, runs)),
         ("a sentence about what is over", _mended(lines), ()),
         ("a report on what is over", outcomes(lines), printed),
     ):
@@ -110,10 +110,10 @@ def _quoted(lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]) ->
     return ((index, index) for index in itertools.chain(in_words, literals(lines, runs)))
 
 
-def _named(
+def _of_nobody(
     lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]
 ) -> Iterator[tuple[str, Iterable[tuple[int, int]], Sequence[bool]]]:
-    """What names messages in a text in which nobody complains, which says much if the text is long."""
+    """Messages that are explained or quoted in a text in which nobody complains; quoted ones only in a long text."""
     yield "a document", ((index, index) for index in explained(lines)), runs
     if sum(bool(line.strip()) for line in lines) >= _LONG:
         yield "a document", legends(lines), runs

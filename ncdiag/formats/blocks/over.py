@@ -1,6 +1,7 @@
 """Words about a trouble of another time, and about one that is over.
 
-English and Chinese here, where grammar matters; other languages are tables (`ncdiag.language.speech`).
+English, German and Chinese here, of which one word is enough; in other languages, and in longer German lines, by the
+tables of `ncdiag.language.speech`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,11 @@ import re
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.language.speech import roles
 
+ENDED = (
+    r"(?:closed|resolved|fixed|solved|geschlossen|gel\u00f6st|erledigt|behoben"
+    r"|\u5df2(?:\u5173\u95ed|\u89e3\u51b3|\u4fee\u590d))"
+)
+"""The state of a ticket that is closed."""
 _DONE = lazy_regex(
     r"\b(?:(?:is|was|were|been|are)\s(?:\w+\s)?(?:fixed|solved|resolved|closed|replaced|repaired|understood"
     r"|explained|plugged)"

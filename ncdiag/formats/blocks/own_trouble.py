@@ -205,7 +205,7 @@ def _reports(text: str, may: frozenset[re.Pattern[str]]) -> bool:
 def _reports_elsewhere(text: str) -> bool:
     """True if the line reports a trouble or asks for help in another language.
 
-    A heading names one, and so does what tells others what to do, or tells of another time.
+    Headings, instructions and sentences about the past only name a failure.
     """
     said = roles(text)
     names = _NUMBERED.match(text) is not None or is_title(text) or not said.isdisjoint({"past", "outcome", "instructs"})

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.examples import fenced
 from ncdiag.formats.blocks.over import (
+    ENDED,
     ends_well,
     goes_on,
     has_outcome,
@@ -28,23 +29,19 @@ from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title
 from ncdiag.language.speech import roles_in
 
 _LONGEST = 2000
-_ENDED = (
-    r"(?:closed|resolved|fixed|solved|geschlossen|gel\u00f6st|erledigt|behoben"
-    r"|\u5df2(?:\u5173\u95ed|\u89e3\u51b3|\u4fee\u590d))"
-)
 _FIELD = lazy_regex(
     r"(?:.{0,80}(?:\s{2}|[*|\u00b7]\s?))?\W{0,4}"
-    rf"(?:status|state|resolution|\u72b6\u6001)\W{{1,20}}(?:successfully |erfolgreich )?{_ENDED}\W*"
+    rf"(?:status|state|resolution|\u72b6\u6001)\W{{1,20}}(?:successfully |erfolgreich )?{ENDED}\W*"
     r"(?:\s{2}.*|[|\u00b7].*)?$"
     r"|\W{0,4}closed\W{1,6}(?:opened|by|as|on)\b"
-    rf"|\W{{0,4}}(?:(?:ticket|case|incident|issue|bug|vorgang)\W{{1,3}}|#)\w*\d.{{0,200}}[\[(]{_ENDED}\b[^\])]{{0,40}}[\])]",
+    rf"|\W{{0,4}}(?:(?:ticket|case|incident|issue|bug|vorgang)\W{{1,3}}|#)\w*\d.{{0,200}}[\[(]{ENDED}\b[^\])]{{0,40}}[\])]",
     re.IGNORECASE,
 )
 """The field of a ticket or a report that says it is closed."""
 _DATED = lazy_regex(
     r"\W{0,4}(?:resolved|closed|solved|fixed|completed|geschlossen|gel\u00f6st|erledigt|behoben|\u5df2?(?:\u5173\u95ed|\u89e3\u51b3))"
     r"(?: (?:at|on|am|date))?\s?[:=\uff1a]\s*\D{0,12}\d"
-    rf"|.{{1,240}}[\[(]{_ENDED}[^\d\])]{{1,12}}\d[^\])]{{1,30}}[\])]",
+    rf"|.{{1,240}}[\[(]{ENDED}[^\d\])]{{1,12}}\d[^\])]{{1,30}}[\])]",
     re.IGNORECASE,
 )
 """The field with the time at which a ticket was closed."""

@@ -14,6 +14,7 @@ import msgspec
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model.told import Spell
+from ncdiag.formats.units import unit_seconds
 from ncdiag.formats.work_words import work_of
 from ncdiag.parsers.user_text.moods import stated
 
@@ -145,10 +146,7 @@ def seconds_of(found: re.Match[str]) -> float:
     """The seconds of a length."""
     number = found["number"].lower()
     amount = _WORDS[number] if number in _WORDS else float(number) if number[0].isdigit() else 0.0
-    unit = found["unit"].lower()
-    if unit.startswith(("ms", "milli")):
-        return amount / 1000
-    return amount * (3600 if unit.startswith(("h", "个", "小")) else 60 if unit.startswith(("m", "分")) else 1)
+    return amount * unit_seconds(found["unit"])
 
 
 def _told(said: str) -> Iterator[Length]:
@@ -171,8 +169,8 @@ def _told(said: str) -> Iterator[Length]:
 
 def _clauses(said: str) -> list[tuple[int, int]]:
     """(start, end) of each clause."""
-    starts = [0, *(found.end() for found in _CLAUSES.finditer(said))]
-    ends = [*(found.start() for found in _CLAUSES.finditer(said)), len(said)]
+    between = list(_CLAUSES.finditer(said))
+    starts, ends = [0, *(found.end() for found in between)], [*(found.start() for found in between), len(said)]
     return [(start, max(start, end) if end < len(said) else end + 1) for start, end in zip(starts, ends, strict=True)]
 
 

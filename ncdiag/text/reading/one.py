@@ -64,12 +64,13 @@ def _read_source(source: Text, tick: Callable[[int], None]) -> Reading:
         return _told(_read_lines(source, lines, quiet=quiet), doubtful=doubtful)
 
     reading = _read_lines(source, undressed(text, measure), text.count("\n"))
-    odd, faults = odd_hosts_in(source.name, list(enumerate(text.split("\n"), 1)))
+    lines = text.split("\n")
+    odd, faults = odd_hosts_in(source.name, list(enumerate(lines, 1)))
     reading = msgspec.structs.replace(
         reading, notes=(*reading.notes, *notes), observations=(*reading.observations, *odd),
         faults=(*reading.faults, *faults),
     )  # fmt: skip
-    return without_mentions(reading, text.split("\n"))
+    return without_mentions(reading, lines)
 
 
 def _begun(source: Text, tick: Callable[[int], None] = lambda _: None) -> tuple[bytes, bytes, Iterator[bytes]]:
