@@ -86,8 +86,11 @@ class Weighed(msgspec.Struct, frozen=True):
 
     @property
     def firm(self) -> float:
-        """The part of the score that does not rest on words or objects that the input shares with the rule."""
-        return self.score - sum(each.counts for each in self.signs if each.sign.group in {_WORDS, _CELLS})
+        """The part of the score that does not rest on words or objects that the input shares with the rule.
+
+        Rounded: what is left of the others by subtraction must not decide whether a limit of tenths is reached.
+        """
+        return round(self.score - sum(each.counts for each in self.signs if each.sign.group in {_WORDS, _CELLS}), 6)
 
     @property
     def only_resembles(self) -> bool:
