@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -38,6 +39,10 @@ _ENGLISH = "en"
 _OF_SCRIPT = {"ja": _KANA, "ko": _HANGUL}
 """The languages without spaces between all words, and a letter that a line in them has."""
 
+Meaning = tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], str], ...]]
+"""The roles of a word, and the phrases that it begins, each with its role."""
+_NOTHING: Meaning = (), ()
+
 
 class Language(msgspec.Struct, frozen=True, array_like=True):
     """The roles of words, of word beginnings, and of phrases by their first word; ``parts``: of parts of a text."""
@@ -47,19 +52,12 @@ class Language(msgspec.Struct, frozen=True, array_like=True):
     phrases: dict[str, tuple[tuple[tuple[str, ...], str], ...]]
     parts: dict[str, tuple[str, ...]]
 
-    def weight(self, words: frozenset[str]) -> int:
-        """How many of some words are words of this language; those with other letters than English count double."""
-        known = (word for word in words if word in self.words or word in self.phrases or self._stem(word))
-        return sum(1 if word.isascii() else 2 for word in known)
-
-    def roles(self, words: tuple[str, ...]) -> Iterator[str]:
-        """The roles of the words and phrases of a line."""
-        for at, word in enumerate(words):
-            yield from self.words.get(word, ())
-            yield from self._stem(word)
-            for phrase, role in self.phrases.get(word, ()):
-                if _fits(phrase, words[at : at + len(phrase)]):
-                    yield role
+    def of(self, word: str) -> Meaning | None:
+        """What a word is in this language; None for a word of another one."""
+        roles, phrases = self.words.get(word), self.phrases.get(word)
+        if roles is None and phrases is None and not self._stem(word):
+            return None
+        return (*(roles or ()), *self._stem(word)), phrases or ()
 
     def _stem(self, word: str) -> tuple[str, ...]:
         beginnings = (word[:end] for end in range(_STEM, len(word) + 1))
@@ -78,7 +76,9 @@ def roles_in(part: str, line: str) -> frozenset[str]:
 
 def roles_in_any(text: str) -> frozenset[str]:
     """The roles of a few words alone, such as the value of a field, in whatever language has them."""
-    return frozenset(role for code in languages() for role in _roles(text[:_LONGEST], code))
+    text = text[:_LONGEST]
+    codes = {code for word in _words(text) for code in _meanings(word)} | {*_OF_SCRIPT}
+    return frozenset(role for code in codes for role in _roles(text, code))
 
 
 @functools.lru_cache(1 << 12)
@@ -88,7 +88,22 @@ def _roles(text: str, code: str) -> frozenset[str]:
     if code in _OF_SCRIPT:
         text = f" {text}"
         return frozenset(role for part, said in languages()[code].parts.items() if part in text for role in said)
-    return frozenset(languages()[code].roles(_words(text)))
+    return frozenset(_said(_words(text), code))
+
+
+def _said(words: tuple[str, ...], code: str) -> Iterator[str]:
+    """The roles of the words and phrases of a line in one language."""
+    for at, word in enumerate(words):
+        roles, phrases = _meanings(word).get(code, _NOTHING)
+        yield from roles
+        yield from (role for phrase, role in phrases if _fits(phrase, words[at : at + len(phrase)]))
+
+
+@functools.lru_cache(1 << 14)
+def _meanings(word: str) -> Mapping[str, Meaning]:
+    """What a word is in each language that has it; a log repeats its words."""
+    found = {code: each.of(word) for code, each in languages().items() if code not in _OF_SCRIPT}
+    return {code: meaning for code, meaning in found.items() if meaning is not None}
 
 
 @functools.lru_cache(1 << 12)
@@ -97,10 +112,12 @@ def _language_of(text: str) -> str:
     script = next((code for code, letter in _OF_SCRIPT.items() if not text.isascii() and letter.search(text)), None)
     if script:
         return script
-    words = frozenset(_words(text))
-    weights = {code: each.weight(words) for code, each in languages().items() if code not in _OF_SCRIPT}
-    english = weights.pop(_ENGLISH)
-    best = max(weights, key=lambda code: weights[code])
+    weights = Counter[str]()
+    for word in frozenset(_words(text)):
+        for code in _meanings(word):
+            weights[code] += 1 if word.isascii() else 2  # English has no other letters
+    english = weights.pop(_ENGLISH, 0)
+    best = min(weights, key=lambda code: (-weights[code], code), default="")
     is_known = weights[best] >= _LEAST and weights[best] > english
     return best if is_known or weights[best] >= _MIXED else ""
 
