@@ -14,8 +14,9 @@ import contextlib
 import importlib
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, AnyStr, NamedTuple, cast
+from typing import Any, AnyStr, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -23,9 +24,12 @@ from ncdiag.base import compiled
 
 _NAME = "programs"
 _ENOUGH = 8
-"""Number of new programs for which the file is written again."""
+"""Number of new results for which a file is written again."""
 _MOST = 8 << 20
-"""Maximum bytes of all programs in the file; a larger one, of patterns that have changed often, is begun anew."""
+"""Maximum bytes in a file; a larger one, of patterns that have changed often, is begun anew."""
+
+
+T = TypeVar("T")
 
 
 class Program(NamedTuple):
@@ -37,42 +41,47 @@ class Program(NamedTuple):
     names: dict[str, int]
 
 
-class Programs:
-    """The kept programs, by flags and pattern, and those that this process adds."""
+class Kept:
+    """Small results by name, kept in a file of the user's cache folder between runs."""
 
     def __init__(self, path: Path | None, stamp: str) -> None:
         """``path``: the file, None if there is no cache folder; a file with another ``stamp`` is not read."""
         self._path, self._stamp = path, stamp
         kept = path and compiled.read(path, stamp, dict[bytes, msgspec.Raw])  # decoded when used: most are not
-        self._known: dict[bytes, Program | msgspec.Raw] = kept or {}
-        self._new = 0
+        self._known: dict[bytes, msgspec.Raw] = kept or {}
+        self._new: dict[bytes, msgspec.Raw] = {}
 
-    def pattern(self, pattern: str, flags: int) -> re.Pattern[str]:
-        """Equal to ``re.compile(pattern, flags)``; raises re.error where that does."""
-        key = f"{int(flags)} {pattern}".encode(errors="surrogatepass")
+    def of(self, name: str, kind: Any, make: Callable[[], T]) -> T:  # noqa: ANN401
+        """The result of this name and kind (a type for msgspec), made and kept if it is new or damaged."""
+        key = name.encode(errors="surrogatepass")
         known = self._known.get(key)
         if known is not None:
-            with contextlib.suppress(Exception):  # a damaged program is refused
-                kept = known if isinstance(known, Program) else msgspec.msgpack.decode(known, type=Program)
-                return _made(pattern, kept)
-        try:
-            program = _program(pattern, int(flags))
-            made = _made(pattern, program)
-        except Exception:  # noqa: BLE001  (private functions, which another Python may not have)
-            return re.compile(pattern, flags)
-        self._known[key] = program
-        self._new += 1
+            with contextlib.suppress(msgspec.DecodeError):
+                return cast("T", msgspec.msgpack.decode(known, type=kind))
+        made = make()
+        self._known[key] = self._new[key] = msgspec.Raw(msgspec.msgpack.encode(made))
         return made
 
     def write(self) -> None:
-        """Write the file if enough programs are new; what cannot be written is compiled again by the next process."""
-        if self._path is None or self._new < _ENOUGH:
+        """Write the file if enough results are new; what cannot be written is made again by the next process."""
+        if self._path is None or len(self._new) < _ENOUGH:
             return
-        if sum(len(each if isinstance(each, msgspec.Raw) else each.code) for each in self._known.values()) > _MOST:
-            self._known = dict(list(self._known.items())[-self._new :])
+        if sum(len(bytes(each)) for each in self._known.values()) > _MOST:
+            self._known = dict(self._new)
         with contextlib.suppress(OSError):
             compiled.write(self._path, self._stamp, self._known)
-        self._new = 0
+        self._new = {}
+
+
+class Programs(Kept):
+    """The compiled programs, by flags and pattern."""
+
+    def pattern(self, pattern: str, flags: int) -> re.Pattern[str]:
+        """Equal to ``re.compile(pattern, flags)``; raises re.error where that does."""
+        with contextlib.suppress(Exception):  # a damaged program is refused; another Python may lack private functions
+            name = f"{int(flags)} {pattern}"
+            return _made(pattern, self.of(name, Program, lambda: _program(pattern, int(flags))))
+        return re.compile(pattern, flags)
 
 
 def _made(pattern: str, program: Program) -> re.Pattern[str]:

@@ -15,6 +15,7 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages, _prose
 from ncdiag.parsers._languages import SCRIPT
@@ -42,7 +43,7 @@ _AFTER_STEPS = frozenset({"hangs", "crashes", "fails"})
 """Troubles of which a sentence before says how far the job had come."""
 _SURE = frozenset({"hangs", "slow", "wrong-results", "memory-grows"})
 """Troubles that programs do not write sentences about."""
-_CURT = lazy_regex(
+_CURT = guarded_regex(
     r"\b(?:hangs?|hanging|hung|stuck|freezes|frozen|slow|slower|does(?:n't|\snot)\swork|not\sworking)\b", re.IGNORECASE
 )
 """What few words complain of."""
@@ -56,7 +57,7 @@ _BRIEF = lazy_regex(
 """A sentence of the fewest words about what hangs or is slow, as people put it above a log."""
 _TITLE, _SIGNS = 60, 8
 """Maximum length of such a sentence, and of one in a script other than Latin."""
-_PLAIN = lazy_regex(
+_PLAIN = guarded_regex(
     r"\b(?:do|does|did|is|are)(?:\snot|n't)\s(?:\w+\s){0,2}work(?:ing)?\b|\beach\sother\b"
     r"|\bwork(?:s|ed|ing)?\s(?:\w+\s){0,3}(?:on|with|in)\s(?:\w+\s)?single\b"
     r"|\bsingle[- ]\w+\s(?:\w+\s)?(?:works|is\sfine)\b"
@@ -192,7 +193,7 @@ _LONGEST_SENTENCE = 600
 _STATUS = lazy_regex(r"[:=]\s?(?:FAIL(?:ED)?|ERROR)\b")
 """What a tool says of itself, where somebody reports it."""
 _STATES = frozenset({"wrong-results", "slow", "memory-grows"})
-_IS_NOT = lazy_regex(
+_IS_NOT = guarded_regex(
     r"\b(?:loss|gradients?|results?|weights|values|outputs?|bandwidth|throughput|performance|speed|memory)\s(?:\w+\s)?"
     r"(?:(?:is|are|was|were|does|do)(?:n't|\snot)|never)\b",
     re.IGNORECASE,

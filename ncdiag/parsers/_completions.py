@@ -10,6 +10,7 @@ import functools
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.nccl.codes import codes
 from ncdiag.parsers._signs import Signs
 
@@ -30,8 +31,10 @@ _SIGNS = Signs(
     "flushed error",
 )
 """One of these is in every line that the patterns know: they are tried on few others."""
-_NAME = lazy_regex(r"(?<![=!]= )\bIBV_WC_[A-Z_]{3,40}\b(?!\s*(?:[=!]=|\)\s*(?:\{|return|continue|break|goto)|:\s*$|;))")
-_NUMBER = lazy_regex(
+_NAME = guarded_regex(
+    r"(?<![=!]= )\bIBV_WC_[A-Z_]{3,40}\b(?!\s*(?:[=!]=|\)\s*(?:\{|return|continue|break|goto)|:\s*$|;))"
+)
+_NUMBER = guarded_regex(
     r"\bFailed status (\d{1,2}): wr_id\b|\b[Ff]ailed status [a-zA-Z ]{4,40} \((\d{1,2})\) for wr_id\b"
     r"|\b(?i:wc|work completion|completion(?: queue)?(?: entry| error)?|cqe?)(?: with)?[ ._](?i:error |err )?"
     r"(?i:status)(?: is| code)?[ :=]{1,3}(\d{1,2})\b"

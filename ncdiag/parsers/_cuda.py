@@ -8,6 +8,7 @@ CUDA-capable device is detected". How a program puts it is its own affair: ``CUD
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.nccl import reasons
 from ncdiag.parsers._signs import Signs
 
@@ -15,7 +16,7 @@ EVENT = "program-cuda-failure"
 _SIGNS = Signs("cuda", "hiperror", "hip ", "gpuassert")
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FRAMES = Signs("what():", "error (", "error:", "assert", "check failed")
-_FRAME = lazy_regex(
+_FRAME = guarded_regex(
     r"what\(\):|\b(?:[Ee]rror|ERROR) ?\(\S{1,120}:\d{1,6}\)|\bassert\w*\b|\b[Cc]heck failed"
     r"|\b\w*(?:Error|Exception): "
 )
@@ -25,7 +26,7 @@ _WORDS = 4
 _NAME = lazy_regex(
     r"\b(?:(?:cuda|hip)Error[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b(?!\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))"
 )
-_PUT = lazy_regex(
+_PUT = guarded_regex(
     r"(?:CUDA|Cuda|HIP)(?: ?(?:runtime|Runtime|RT|driver|Driver|API|kernel))* ?(?:[Ee]rror|ERROR|[Ff]ailure|FAILURE)\b"
     r"|\bTriton Error \[(?:CUDA|HIP)\]|\b[Gg][Pp][Uu][Aa]ssert\b|\bcuda[A-Z]\w{3,40} (?:returned|failed)\b"
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.nccl.reasons import number_of_signal
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
@@ -19,14 +20,14 @@ EVENTS = {"process-exit": {"exit_code": "int", "signal": "int"}, "program-error"
 
 _LOOKED_AT = 600
 _SIGNS = Signs("exit", "sig", "returned", "return code", "dumped", "status=")
-_EXIT = lazy_regex(
+_EXIT = guarded_regex(
     r"\b(?:exit(?:ed|s|ing)?(?:[ _](?:with|by|on))?(?:[ _](?:non-?zero|an?|error|exit)){0,2}[ _]?(?:status|code|value)"
     r"|exit(?:ed|s)\s(?:with|by)(?:\san?)?(?:\snon-?zero)?"
     r"|return(?:ed)?[ _](?:non-?zero[ _])?(?:exit[ _])?(?:status|code))"
     r"\s{0,8}[:=(]?\s{0,8}(?P<code>-?\d{1,3})\b(?![.:/\d])|\bcode=exited, status=(?P<unit>\d{1,3})/",
     re.IGNORECASE,
 )
-_SIGNAL = lazy_regex(
+_SIGNAL = guarded_regex(
     r"\b(?:(?:killed|terminated|interrupted|ended|died|exited|crashed)\s(?:by|on|due\sto|with)\s(?:the\s)?signal"
     r"|(?:caught|received|got)\s"
     r"(?:a\s)?(?:fatal\s)?signal|exit(?:ed)?\son\ssignal"

@@ -13,6 +13,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.model import FAILURES
 from ncdiag.facts.observe import Observation, observe
 from ncdiag.formats import clouds
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.mentions import is_mention
 from ncdiag.messages.loose import shape
 from ncdiag.messages.match import Match, Matcher, default_matcher
@@ -32,10 +33,10 @@ LIBRARIES = frozenset({"nccl", "rccl", "plugin"})
 _BARE = "bare"
 """Origin of the texts that count only as a whole line, however short."""
 
-_MARKED = lazy_regex(
+_MARKED = guarded_regex(
     r"(?:(?P<file>[\w./-]{1,128}):(?P<line>\d{1,6}) )?NCCL (?P<level>WARN|INFO|ERROR)\s+(?P<text>\S.*)"
 )
-_OLD_MARKED = lazy_regex(  # up to 2.4 the lines of some wrappers lacked the word NCCL
+_OLD_MARKED = guarded_regex(  # up to 2.4 the lines of some wrappers lacked the word NCCL
     r"(?:^|\s)(?P<file>[\w./-]{1,128}\.(?:cu|cc|h)):(?P<line>\d{1,6}) (?P<level>WARN)\s+(?P<text>\S.*)"
 )
 _QUOTED = lazy_regex(r"\"([^\"]{12,300})\"|`([^`]{12,300})`|\u201c([^\u201d]{12,300})\u201d")

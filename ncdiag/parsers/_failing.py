@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.mentions import is_mention
 from ncdiag.parsers._context import Context
 from ncdiag.parsers._events import Found
@@ -35,7 +36,7 @@ _SIGNS = Signs(
     "degraded",
 )  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
-_FAILING = lazy_regex(
+_FAILING = guarded_regex(
     r"""(?ix)
     # an action that did not come about, and no option or policy for a failure (--fail-fast, on-failure)
     (?<!--)(?<!\bon-)\bfail(?:ed|ure|s)?\b
@@ -92,7 +93,7 @@ _ERRORS = (
 _ENDS = (*_ERRORS, *(f"{error}." for error in _ERRORS))
 _ERRNO = lazy_regex(rf"^[\w./-]{{2,200}}(?:\[\d+\])?: (?:[^\n]{{1,300}}: )?(?:{'|'.join(map(re.escape, _ERRORS))})\.?$")
 """What perror, error(3) and shells print: a program, what it did, and the text of the error (POSIX perror)."""
-_CODE = lazy_regex(
+_CODE = guarded_regex(
     r"\b(?:[A-Z][A-Z0-9]{1,30}_){1,6}(?:ERR(?:OR)?|FAIL(?:ED|URE)?|REJECTED|UNREACHABLE|ABORTED)(?:_[A-Z0-9_]{1,60})?\b"
     r"(?!_|\s{0,2}[=:]\s{0,2}[\w.-]{0,30}\s*(?:$|[,;]))"
     r"|\b(?:cuda|hip)Error(?!Check|String|Name|NotReady|PeerAccessAlready)[A-Z]\w{2,60}(?!\w|\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))|\bOUT_OF_MEMORY\b"
@@ -103,7 +104,7 @@ _CODE = lazy_regex(
     r"|\((?:ReqNodeNotAvail|launch failed)"
 )
 """Status codes by the names that interfaces give them: ``RDMA_CM_EVENT_ADDR_ERROR``, ``HSA_STATUS_ERROR``."""
-_GETS_BY = lazy_regex(
+_GETS_BY = guarded_regex(
     r"""(?ix)
     \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|defaults|defaulting|by\sdefault|instead|ignor(?:e|ed|ing)
       |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|retrying|attempting|attempt\s\d|not\sinstalled

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
@@ -17,7 +17,7 @@ EVENTS = {"virtual-address-told": {"address": "ip", "owner": "str"}}
 
 _LOOKED_AT = 600
 _SIGNS = Signs("veth", "virbr", "docker0", "br-", "cni0", "flannel", "tailscale", "virtual", "虚拟")
-_OWNED = lazy_regex(
+_OWNED = guarded_regex(
     r"(?<![0-9a-z.])(?P<address>[0-9a-f]{1,4}:(?:[0-9a-f]{0,4}:){1,6}[0-9a-f]{1,4}|\d{1,3}(?:\.\d{1,3}){3})(?:%[\w.-]{1,32})?(?:<\d{1,5}>)?"
     r"[\"'`)\uff09]{0,2}\s?(?:是|属于|为|\b(?:is|was|belongs\sto|comes\sfrom)\b)\s?"
     r"(?:(?:the\saddress\sof\s|that\sof\s|on\s)?(?:an?\s|the\s|one\sof\s(?:the\s)?)?|一个|某个)"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
 EVENTS = {"nccl-package": {"cuda_release": "str"}, "cuda-toolkit": {"cuda_release": "str"}}
 """Events that are told by the form of a line, and the types of their fields."""
 _SIGNS = Signs("libnccl", "cuda version 0", "cuda compilation tools")
-_BUILT = lazy_regex(
+_BUILT = guarded_regex(
     r"\blibnccl2?(?:-dev(?:el)?|-static)?(?:/\S{1,40})?[-_ \t]{1,20}v?\d{1,2}(?:\.\d{1,3}){2}-\d{1,2}"
     r"\+cuda(\d{1,2}\.\d{1,2})"
 )
@@ -18,7 +19,7 @@ _FILE = lazy_regex(r"\S\.(?:rpm|deb)\b|^/var/")
 """A file from which a package may once have been installed."""
 
 
-_TOOLKIT = lazy_regex(
+_TOOLKIT = guarded_regex(
     r"\bCUDA Version (\d{1,2}\.\d{1,2})\.\d{1,4}\b|\bCuda compilation tools, release (\d{1,2}\.\d{1,2})\b"
 )
 """``/usr/local/cuda/version.txt`` and ``nvcc --version``."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import ip_address
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
@@ -32,12 +33,12 @@ _SIGNS = Signs(
 )
 _NAMES = r"(?:master[_-]addr|main_process_ip|rdzv[_-]endpoint|dist[_-]init[_-]addr|init[_-]method|dist[_-]url)"
 _GIVEN = lazy_regex(rf"(?i){_NAMES}['\"]?\s?[=: ]\s?['\"]?(?:tcp://)?(?P<ip>\d{{1,3}}(?:\.\d{{1,3}}){{3}})\b")
-_ODD = lazy_regex(
+_ODD = guarded_regex(
     r"(?i)(?<![\w.])-{1,2}(?:master[_-]addr|main_process_ip|dist[_-]init[_-]addr)(?:[= ](?P<path>/\w\S{2,200})"
     r"|=(?=[\"']?(?:\s+-{1,2}\w|$)))"
 )
 """A path in place of an address, or nothing."""
-_UNREAD = lazy_regex(
+_UNREAD = guarded_regex(
     r"\bUsing IP address of(?:\s{1,4}"
     r"| (?!\d{1,3}(?:\.\d{1,3}){3} |[0-9A-Fa-f:.]{0,45}:[0-9A-Fa-f:.]{0,45} )\S{1,200} )for node\b"
 )

@@ -8,6 +8,7 @@ or before the place in their source.
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.parsers._signs import Signs
 
 EVENT = "framework-nccl-error"
@@ -18,7 +19,7 @@ _RESULT = lazy_regex(
     r"|internal error(?! \w)|invalid (?:usage|argument))\b"
 )
 """The texts; the first group is those that no other library prints."""
-_FRAME = lazy_regex(
+_FRAME = guarded_regex(
     r"\b[A-Za-z_][\w.:]{0,80}(?:Error|Exception|EnforceNotMet)\b|\b[Cc]heck failed\b|\b[Aa]ssertion\b|\bwhat\(\):"
     r"|(?i:\b[nr]ccl\w{0,40}\b.{0,160}?\b(?:fail(?:ed|ure)?|error|returned)\b)|\bnccl[A-Z]\w{2,40}\("
     r"|\bnccl[A-Za-z]{1,60}\.\w{1,4}:\d|\bFailed: "

@@ -18,6 +18,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.model.told import Spell
 from ncdiag.facts.observe import Observation, observe
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.stamps import DAY
 from ncdiag.formats.units import unit_seconds
 from ncdiag.formats.work_words import work_of
@@ -25,12 +26,12 @@ from ncdiag.parsers._context import Context, wall_of
 from ncdiag.parsers._prose import is_prose
 
 _LOOKED_AT, _KEPT = 400, 400
-MAY_TELL = lazy_regex(
+MAY_TELL = guarded_regex(
     r"(?i)sav(?:e|ing)|checkpoint|ckpt|evaluat|validat|tokeni[sz]|compil|captur|download|fetching|loading|weights"
     r"|\bmap\b|packing|generating|indices|%\|"
 )
 """May a line be about work? Few lines are."""
-_OBJECT = lazy_regex(
+_OBJECT = guarded_regex(
     r"checkpoint|ckpt|model|weights|\bstate\b|optimizer|shard|data-?\s?set|\bdata\b|token|evaluat|validat|torch\.compile"
     r"|compil|graph|rollout|\btexts?\b",
     re.IGNORECASE,
@@ -46,13 +47,13 @@ _TOOK = lazy_regex(
     r"(?P<unit>ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b",
     re.IGNORECASE,
 )
-_BEGINS = lazy_regex(
+_BEGINS = guarded_regex(
     r"\b(?:saving|writing|dumping|evaluating|validating|tokeni[sz]ing|pre-?processing|packing|preparing|downloading|fetching|compiling"
     r"|capturing|loading|generating|building|converting)\b"
     r"|\b(?:start(?:s|ed|ing)?|begin(?:s|ning)?|began|running)\b",
     re.IGNORECASE,
 )
-_ENDS = lazy_regex(
+_ENDS = guarded_regex(
     r"\b(?:saved|written|wrote|evaluated|validated|tokeni[sz]ed|downloaded|compiled|captured|loaded|done|finish(?:ed|es)?|completed?"
     r"|ended|ends|took|takes)\b",
     re.IGNORECASE,

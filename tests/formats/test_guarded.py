@@ -1,29 +1,94 @@
-"""Expensive patterns are tried only in lines that contain a literal that they require."""
+"""The alternatives of expensive patterns are tried only in lines that contain a literal that they require."""
 
 from __future__ import annotations
 
+import gc
 import re
 
 import pytest
 from generate.kinds import KINDS, text
 
-from ncdiag.formats.blocks import documents, own_trouble
-from ncdiag.formats.guarded import Guarded
+from ncdiag.base import programs
+from ncdiag.formats import guarded
+from ncdiag.formats.guarded import guarded_regex, split
+from ncdiag.parsers import discover
+
+OWN = """our job hangs\nmy node\nany idea?\nit still fails\nIf you see this, set the variable\nWIR haben das gleiche Problem
+n1:5:6 [0] misc/socket.cc:50 NCCL WARN Connect to 10.0.0.1<1> failed: Connection refused\nthe port is down
+srun: error: n2: task 3: Exited with exit code 137\nwe tried NCCL_P2P_DISABLE=1, and it works now\nsaving the checkpoint
+RuntimeError: CUDA error: an illegal memory access\nit was fixed last week, but now it is back
+status: IBV_WC_RETRY_EXC_ERR
+检查之后还是报错，请问怎么解决\n[12] = -5 (Operation not permitted)\n"""
 
 
-@pytest.mark.parametrize("guarded", [own_trouble._GUARDED, documents._GUARDED])
-def test_a_pattern_matches_no_line_in_which_it_is_not_tried(guarded: Guarded) -> None:
-    own = "our job hangs\nmy node\nany idea?\nit still fails\nIf you see this, set the variable\nWIR haben\n"
-    lines = [line for kind in KINDS for line in (own + text(kind, 300)).split("\n")]
-    tried = matched = 0
-    for line, may in guarded.of_lines(lines):
-        found = {pattern for pattern in guarded.patterns if pattern.search(line)}
-        assert found <= may, line
-        tried, matched = tried + len(may), matched + len(found)
-    assert matched
-    assert tried < len(lines)
+def patterns() -> list[guarded._Guarded]:
+    for parser in discover().values():
+        assert parser.kind
+    return [found for found in gc.get_objects() if type(found) is guarded._Guarded]
 
 
-def test_a_pattern_without_a_literal_is_refused() -> None:
-    with pytest.raises(ValueError, match="no literal"):
-        list(Guarded(re.compile(r"\d+")).of_lines(["7"]))
+def test_a_guarded_pattern_finds_what_the_whole_pattern_finds() -> None:
+    lines = [line for kind in KINDS for line in (OWN + text(kind, 60)).split("\n")]
+    matched = set()
+    held = patterns()
+    for pattern in held:
+        whole = programs.compile_once(pattern.pattern, pattern._flags)
+        for line in lines:
+            expected, found = whole.search(line), pattern.search(line)
+            assert (expected and expected.span()) == (found and found.span()), (pattern.pattern, line)
+            if found:
+                matched.add(pattern.pattern)
+    assert len(held) > 20
+    assert len(matched) > len(held) // 3
+
+
+def test_few_alternatives_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern = guarded_regex(r"\brefused\b|\bunable\sto\b|\b[a-z]{3,9}\sfailed\b")
+    tried = []
+    compiled = guarded._Guarded._compiled
+
+    def counted(self: guarded._Guarded, at: int) -> re.Pattern[str]:
+        tried.append(at)
+        return compiled(self, at)
+
+    monkeypatch.setattr(guarded._Guarded, "_compiled", counted)
+    lines = [line for kind in KINDS for line in text(kind, 60).split("\n")]
+    assert not any(map(pattern.search, lines))
+    assert not tried
+    assert pattern.search("the connection was refused")
+    assert tried == [0]
+
+
+def test_the_first_of_several_matches_is_found() -> None:
+    pattern = guarded_regex(r"refused|(?<=a )failure|a \w+")
+    found = pattern.search("it has a failure, and was refused")
+    assert found is not None
+    assert found[0] == "a failure"
+    assert pattern.search("refused, then a failure")[0] == "refused"  # type: ignore[index]
+
+
+def test_a_pattern_that_is_defined_later_is_found_as_well() -> None:
+    assert guarded_regex("first").search("first and second")
+    assert guarded_regex("second").search("first and second")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "verbose", "parts"),
+    [
+        ("a|b", False, ["a", "b"]),
+        ("(?:a|b)|[|)]|c", False, ["(?:a|b)", "[|)]", "c"]),
+        (r"\||[^]|]|d", False, [r"\|", "[^]|]", "d"]),
+        (r"[\]|]|#|e", False, [r"[\]|]", "#", "e"]),
+        ("a # (one | two\n|b", True, ["a # (one | two\n", "b"]),
+        ("", False, [""]),
+    ],
+)
+def test_a_pattern_falls_into_its_alternatives(pattern: str, verbose: bool, parts: list[str]) -> None:
+    assert split(pattern, verbose=verbose) == parts
+
+
+def test_groups_keep_their_numbers() -> None:
+    found = guarded_regex(r"(x1)|port (\d+)").search("port 7")
+    assert found is not None
+    assert found[2] == "7"
+    assert re.compile(r"(x1)|port (\d+)").search("port 7")[2] == found[2]  # type: ignore[index]

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.examples import fenced
 from ncdiag.formats.blocks.stretches import stretches
-from ncdiag.formats.guarded import Guarded
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles
 
 _LONGEST = 2000
-_INSTRUCTS = lazy_regex(
+_INSTRUCTS = guarded_regex(
     r"(?:^|(?<=[.:;,)] ))(?:\W{0,4}|\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+)(?:please\s)?(?:set|run|use|check|add"
     r"|start|restart|open|look|make|install|see|try"
     r"|enable|disable|increase|raise|lower|list|drain|replace|do\snot|don't|never|compare|choose|find|read"
@@ -34,7 +34,6 @@ _INSTRUCTS = lazy_regex(
     r"|\u5982\u679c|\u9700\u8981|\u8bf7\u5148|\u53ef\u4ee5|\u6267\u884c|\u8bbe\u7f6e|\u8fd0\u884c|\u6ce8\u610f|\u901a\u5e38|\u5e38\u89c1|\u5f80\u5f80|\u4e0b\u9762|\u603b\u7ed3|\u6709\u65f6|\u89e3\u51b3\u65b9\u5f0f",
     re.IGNORECASE,
 )
-_GUARDED = Guarded(_INSTRUCTS)
 _UNDERLINE = lazy_regex(r"^\s*([=~^\"*-])\1{3,}\s*$")
 _MARKDOWN = lazy_regex(r"\|?(?:\s?:?-{3,}:?\s?\|)+")
 _HEADED = lazy_regex(r"\s{0,3}(?:#{1,6}\s\S|//\s|/\*|={3,}\s*$)")
@@ -64,7 +63,7 @@ def is_written_for_others(lines: Sequence[str]) -> bool:
 
 
 def _instructs(lines: Sequence[str]) -> bool:
-    return _GUARDED.are_in(map(without_quotations, lines)) or any(
+    return any(map(_INSTRUCTS.search, map(without_quotations, lines))) or any(
         kind_of(line) == "prose" and "instructs" in roles(line) for line in lines
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.service_logs import service_log
 from ncdiag.formats.blocks.stretches import stretches
+from ncdiag.formats.guarded import guarded_regex
 
 _LEAST = 5
 _LONGEST = 2000
@@ -17,7 +18,7 @@ _LINE = lazy_regex(
     r"|\d{4}-\d\d-\d\dT[\d:.+Z-]+) "
     r"(?P<host>[\w.@/#-]{1,80}) (?P<text>.*)"
 )
-_TRACE = lazy_regex(
+_TRACE = guarded_regex(
     r"gpu|nvidia|nvrm|\bxid\b|cuda|nccl|rdma|\bmlx|infiniband|\bib\d|\bib_(?!sm)|\bmpi|\bopal|\borte|torch"
     r"|\btrain|slurm|srun|python|\brank\b"
     r"|amdgpu|rocm|\bhccl|\bucx|roce\b|\bgdr|peermem|deepspeed|horovod|jax|tensorflow|vllm|\bray\b|kubelet"
@@ -26,14 +27,14 @@ _TRACE = lazy_regex(
     re.IGNORECASE,
 )
 """Words of machines that train, and of what may be their fault."""
-_SERVES = lazy_regex(
+_SERVES = guarded_regex(
     r"\bnfs|lustre|\bmmfs|gpfs|\bceph|beegfs|\bweka|\bopensm|\bufm\b|\bswitch|\bport\b(?! \d)|\blink(?!s?\.)|ethernet\d"
     r"|\bpfc\b|\becn\b|\bbgp\b|transceiver|optic|\bfabric|\bntp|chrony|\bdhcp|\bnamed\[|dnsmasq|\bpower\b|\bpdu\b|temperature"
     r"|\bbmc\b|ipmi",
     re.IGNORECASE,
 )
 """Words of storage, networks and power, on which machines that train depend, though nothing trains there."""
-_SERVICE = lazy_regex(
+_SERVICE = guarded_regex(
     r"\b(?:postfix|dovecot|exim|sendmail|imap|nginx|apache2?|httpd|haproxy|varnish|squid|traefik|php|tomcat|java|ruby"
     r"|mysqld?|mariadbd?|postgres|redis|mongod|memcached|elasticsearch|kafka|zookeeper|rabbitmq|hadoop|hdfs|hbase|cassandra"
     r"|smbd|nmbd|vsftpd|proftpd|openvpn|asterisk|cupsd?|gdm|sddm|gnome|plasma|firefox|chrome|jenkins|gitlab|grafana)\b",

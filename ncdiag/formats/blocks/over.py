@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.language.speech import roles
 
 ENDED = (
@@ -16,7 +17,7 @@ ENDED = (
     r"|\u5df2(?:\u5173\u95ed|\u89e3\u51b3|\u4fee\u590d))"
 )
 """The state of a ticket that is closed."""
-_DONE = lazy_regex(
+_DONE = guarded_regex(
     r"\b(?:(?:is|was|were|been|are)\s(?:\w+\s)?(?:fixed|solved|resolved|closed|replaced|repaired|understood"
     r"|explained|plugged)"
     r"|(?:fixed|solved|resolved)\s(?:by|on|with|it)|confirmed\sthat\sit\sworks|solved|resolved|closed|fixed"
@@ -40,7 +41,7 @@ _OUTCOME = lazy_regex(
     re.IGNORECASE,
 )
 """Words about how it ended, where the text has the form of a report on what was done."""
-_PAST = lazy_regex(
+_PAST = guarded_regex(
     r"\b(?:last\s(?:week(?:end)?|month|year|night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter)(?:'s)?|(?<!since\s)yesterday(?:'s)?"
     r"|week\sbefore|back\sthen|since\sthen|remember|(?:years?|months?)\sago"
     r"|back\sin\s(?:the\s(?:\w+\s)?days|\d{4})|in\smy\s(?:old|last|previous)\s\w+"
@@ -54,7 +55,7 @@ _NOT_AGAIN = lazy_regex(
     r"|\bno\slonger\s(?:seen?|happens?|occurs?|fails?|appears?|hangs?)\b",
     re.IGNORECASE,
 )
-_YET = lazy_regex(
+_YET = guarded_regex(
     r"\b(?:but|however|still|again|yet|although|though|except|unless|only|not\s(?:fixed|solved|resolved)"
     r"|(?:is|was|does|did)n't|does\snot"
     r"|aber|jedoch|noch|weiterhin|trotzdem|dennoch|obwohl|erneut)\b"
@@ -64,17 +65,17 @@ _YET = lazy_regex(
     re.IGNORECASE,
 )
 """Words by which a sentence about what is over goes on about what is not."""
-_GOES_ON = lazy_regex(
+_GOES_ON = guarded_regex(
     r"\b(?:since(?!\sthen)|now|today|open|ongoing|investigat\w+|pending|down|seit|offen)\b|\u76ee\u524d|\u73b0\u5728",
     re.IGNORECASE,
 )
 """Words about what is so now."""
-_NOW = lazy_regex(
+_NOW = guarded_regex(
     r"\b(?:now|today|tonight|this\s(?:morning|week|time)|jetzt|heute|diesmal)\b|\u76ee\u524d|\u73b0\u5728|\u4eca\u5929|\u8fd9\u6b21",
     re.IGNORECASE,
 )
 """Words of a sentence about the present."""
-_FAILS = lazy_regex(
+_FAILS = guarded_regex(
     r"\b(?<!no )(?<!without )(?:errors?|fail\w*|connection|peer|socket|refused|abort\w*|time[sd]? ?out|cannot"
     r"|dies|died)\b|\u62a5\u9519|\u5931\u8d25|\u4e2d\u65ad",
     re.IGNORECASE,

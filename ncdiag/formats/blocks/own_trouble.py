@@ -10,21 +10,21 @@ from collections.abc import Iterable, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import fails_elsewhere, is_of_another_time, is_over
-from ncdiag.formats.guarded import Guarded
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles
 
 _LONGEST = 2000
 _I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])")
 _MY = lazy_regex(r"\b(?:my|mine|me)(?=[\s,?])", re.IGNORECASE)
-_WE = lazy_regex(
+_WE = guarded_regex(
     r"\b(?:we|we're|we've|our|us)\s(?:[\w'-]+\s){0,5}?(?:see|saw|seen|seeing|get|got|getting|ran|running|tried|trying"
     r"|observe\w*|notice\w*|encounter\w*|found|face|facing|experienc\w*|hit|errors?|fail\w*|hang\w*|hung"
     r"|stuck|crash\w*"
     r"|slow\w*|cannot|can't|unable|issues?|problems?)\b",
     re.IGNORECASE,
 )
-_ELLIPTIC = lazy_regex(
+_ELLIPTIC = guarded_regex(
     r"\bour\s(?:\w+\s){0,2}(?:clusters?|nodes?|setups?|environments?|servers?|jobs?|training|code|systems?"
     r"|machines?|gpus?|runs?|hosts?)\b"
     r"|^\W*(?:when|while|after)\s(?:trying|attempting)\b|^\W*(?:(?:started|keeps?|kept|just)\s)?getting\b"
@@ -38,7 +38,7 @@ _ELLIPTIC = lazy_regex(
     re.IGNORECASE,
 )
 """Reports of people who leave themselves out."""
-_IN_CHINESE = lazy_regex(
+_IN_CHINESE = guarded_regex(
     r"\u6211(?!\u4eec)[^\u3002]{0,30}(?:\u62a5\u9519|\u5931\u8d25|\u5361|\u95ee\u9898|\u9519\u8bef"
     r"|\u4e0d[\u4e86\u80fd]|\u65e0\u6cd5|\u9047\u5230)"
     r"|\u8bf7\u95ee|\u53cd\u9988|\u62a5\u8fd9\u4e2a\u9519|\u8bad\u7ec3\u62a5\u9519|\u62a5\u9519\W*$"
@@ -49,7 +49,7 @@ _ONE_IN_CHINESE = lazy_regex(
     r"\u6211(?!\u4eec)|\u8bf7\u95ee|\u6c42\u52a9|\u600e\u4e48(?:\u56de\u4e8b|\u529e|\u89e3\u51b3|\u5904\u7406|\u6392\u67e5)"
 )
 """Words of one person, or by which people ask for help, in Chinese."""
-_HELP = lazy_regex(
+_HELP = guarded_regex(
     r"\b(?:any(?:one|body)\s(?:has|have|had|knows?|seen|else|encounter\w*|who|help|experienc\w*|got|met)"
     r"|any\s(?:ideas?|help|suggestions?|advice|hints?|clues?|pointers?|thoughts)|please\shelp|help\sme"
     r"|(?:some|any)(?:one|body)[\s,]{1,2}(?:please|look|help)|please[\s,]{1,2}(?:some|any)(?:one|body)"
@@ -59,7 +59,7 @@ _HELP = lazy_regex(
     r"|normal)|is\sit\s(?:a\sbug|normal|expected|possible)|not\ssure|no\sidea)\b",
     re.IGNORECASE,
 )
-_STILL = lazy_regex(r"\bstill\s(?:happens?|fails?|hangs?|get|getting|see|seeing|the\ssame)\b", re.IGNORECASE)
+_STILL = guarded_regex(r"\bstill\s(?:happens?|fails?|hangs?|get|getting|see|seeing|the\ssame)\b", re.IGNORECASE)
 _QUESTION = lazy_regex(
     r"(?:(?:^|[.,;:]\s|\b(?:and|but|so)\s)(?:why|how|what|where|which|anyone|is|are|does|do"
     r"|did(?!\syou\smean)|can|could"
@@ -100,7 +100,7 @@ _WEAK_FORM = lazy_regex(
 )
 """Headings that a document may have as well, and items of a list of versions: two of them are a report."""
 _WEAK = 2
-_NOW = lazy_regex(
+_NOW = guarded_regex(
     r"\b(?:still|again|now|today|since\s(?:yesterday|today|this\s\w+|monday|then)|every\stime|always"
     r"|keeps?)\b.*\b(?:error\w*|fail\w*|hang\w*|hung|stuck"
     r"|crash\w*|dies|died|aborts?|slow|times?\sout|stops?|happens?|broken|dead)\b",
@@ -109,7 +109,6 @@ _NOW = lazy_regex(
 _ELSE = lazy_regex(r"\b(?:no|not|without|never|nothing|(?:other|some)?\s?people|others|forum)\b|n't\b", re.IGNORECASE)
 """Words by which it does not go wrong, or not here."""
 _REPORTS, _PRESENT = (_MY, _WE, _ELLIPTIC, _STILL), (_HELP, _NOW, _STILL)
-_GUARDED = Guarded(_WE, _ELLIPTIC, _STILL, _HELP, _NOW, known={_MY: ("my", "mine", "me")})
 """Patterns of reports, and of what goes wrong now (`is_present`)."""
 
 
@@ -180,9 +179,7 @@ def is_reported(lines: Iterable[str]) -> bool:
     if any(map(is_form, written)) or sum(_WEAK_FORM.match(text) is not None for text in written) >= _WEAK:
         return True
     bare = list(map(without_quotations, written))
-    return any(
-        _reports(text, may) and kind_of(text) not in {"command", "code"} for text, may in _GUARDED.of_lines(bare)
-    )
+    return any(_reports(text) and kind_of(text) not in {"command", "code"} for text in bare)
 
 
 def _uncommented(text: str) -> str:
@@ -190,11 +187,11 @@ def _uncommented(text: str) -> str:
     return text[2:] if text[:2] == "% " and is_sentence(text[2:]) else text
 
 
-def _reports(text: str, may: frozenset[re.Pattern[str]]) -> bool:
-    """True if the text reports or asks. Of the patterns that need a literal, it matches at most those in ``may``."""
+def _reports(text: str) -> bool:
+    """True if the text reports or asks."""
     return (
-        any(form in may and form.search(text) for form in _REPORTS)
-        or (not may.isdisjoint(_PRESENT) and is_present(text))
+        any(form.search(text) for form in _REPORTS)
+        or (any(form.search(text) for form in _PRESENT) and is_present(text))
         or ("I" in text and _I.search(text) is not None)
         or (not text.isascii() and _IN_CHINESE.search(text) is not None)
         or _reports_elsewhere(text)

@@ -25,6 +25,7 @@ from ncdiag.formats.blocks.over import (
 )
 from ncdiag.formats.blocks.own_trouble import is_personal, is_present
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles_in
 
@@ -65,7 +66,7 @@ _HEADING = lazy_regex(
     r"|(?:resolved|behoben)\s[-\u2013]\s",
     re.IGNORECASE,
 )
-_TROUBLE = lazy_regex(
+_TROUBLE = guarded_regex(
     r"\b(?:my|our|hangs?|hung|stuck|crash\w*|fail(?:s|ed|ing|ures?)?|dies|died|slow\w*|cannot|can't|could|unable|errors?"
     r"|time-?\s?outs?|timed\sout|deadlock\w*|stall\w*|freez\w*|broken|wrong|nan|again|still|since|after|despite|until"
     r"|h\u00e4ng\w*|seit|wieder)\b|\u6211|\u5361\u4f4f|\u5361\u6b7b|\u5d29\u6e83|\u62a5\u9519|\u8d85\u65f6",
@@ -89,7 +90,9 @@ _LEADS = lazy_regex(r"\d{1,2}:\d\d\s|[A-Z]{2,6}-\d{1,6}\s")
 """The time or the number of a ticket with which an item of a report may begin."""
 _ROW = lazy_regex(r"\|(?:[^|]{1,400}\|){2,8}\s*$")
 """A row of a table in Markdown."""
-_FAILED = lazy_regex(r"\[?[Rr]ank ?\d+\]?: |NVRM: |NCCL (?:WARN|INFO|error)|(?:Error|Exception): |CUDA error|\bXid\b")
+_FAILED = guarded_regex(
+    r"\[?[Rr]ank ?\d+\]?: |NVRM: |NCCL (?:WARN|INFO|error)|(?:Error|Exception): |CUDA error|\bXid\b"
+)
 """A failure as a program prints it."""
 _WEAK = lazy_regex(r"\b(?:gone|cleaned|clean|done|closed|closing|quiet|passed)\b", re.IGNORECASE)
 """Words that may as well be the effect of a failure (``the process is gone``) as its end."""

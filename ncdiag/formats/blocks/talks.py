@@ -10,6 +10,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.over import is_of_another_time, is_over, is_past, says_failure
 from ncdiag.formats.blocks.own_trouble import is_of_one_person, is_present, is_reported
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, without_quotations
 
 _Q = lazy_regex(r"\s{0,3}(?:[*_#]{0,4}\s?)?(?:Q|Question|\u95ee)\s?\d{0,3}\s?[.:)\uff1a]", re.IGNORECASE)
@@ -45,7 +46,7 @@ _WROTE = lazy_regex(
 _QUOTED = lazy_regex(r"\s*>")
 _HEADER = lazy_regex(r"(?:From|To|Cc|Date|Sent|Subject|Reply-To): ")
 _LEAST_QUOTED = 2
-_NOT_OURS = lazy_regex(
+_NOT_OURS = guarded_regex(
     r"\b(?:fyi|for\s(?:your\sinformation|the\srecord)|no\saction|(?:does\snot|doesn't)\sconcern"
     r"|another\s(?:group|customer|team|user|site)"
     r"|other\s(?:people|users|customers))\b",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.parsers.user_text.context import OTHERS
 from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 
@@ -40,7 +41,7 @@ _OTHER = lazy_regex(
     re.IGNORECASE,
 )
 """What stands before a release that is not the one in use. ``since`` names the first of many."""
-_WELL = lazy_regex(
+_WELL = guarded_regex(
     r"\b(?:work(?:s|ed|ing)?|fine|ok(?:ay)?|good|well|faster|solve[sd]?|fix(?:e[sd])?|help(?:s|ed)?|cure[sd]?|gone"
     r"|stable|succeed\w*|pass(?:es|ed)|recommend\w*|no\s(?:such\s)?(?:problems?|issues?|hangs?|errors?|crash(?:es)?)"
     r"|(?:does|did|do)(?:n't|\snot)\s(?:hang|crash|fail|happen|occur|show|have|reproduce)|never\s(?:hangs?|had|saw|fails?)"

@@ -9,6 +9,7 @@ import functools
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.parsers.user_text.words import HAN
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
@@ -19,7 +20,7 @@ SEGMENTS = lazy_regex(
     _FLAGS,
 )
 _ASIDE = lazy_regex(r"\W*(?:please|sorry|btw|ps)\b[^,]{0,80},\s", re.IGNORECASE)
-_OWN = lazy_regex(
+_OWN = guarded_regex(
     r"\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose|say"
     r"|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?"
     r"|\b(?:the|your|their|this)\s(?:suggested|recommended|proposed)\b"
@@ -63,7 +64,7 @@ _WISHED = r"""
     \b(?:wants?|wanted|wish(?:es)?|hop(?:e|es|ing)|would\slike|'d\slike|so\sthat|in\sorder|needs?\sto\s(?:work|run
     |be)|expect(?:ed|s)?|ideally|goal)\b
   | 想要|希望|期望|想让|期待|为了"""
-_WITHDRAWN = lazy_regex(
+_WITHDRAWN = guarded_regex(
     r"""\b(?:do(?:\snot|n'?t)|never)\s(?!remove|touch|change|edit|delete|unset|forget|alter|move|drop|lose)\w
       | \b(?:not|isn't|never)\s(?:yet\s)?(?:set|used|applied|active|exported|enabled|tried|in\suse)\b
       | \bno\slonger\s(?:set|used|needed|in\suse)\b | \bnot\s(?:needed|used|required)\sany\s?more\b
@@ -74,7 +75,7 @@ _WITHDRAWN = lazy_regex(
 """What the remark behind a setting says when the setting is not, or no longer, made."""
 _REMEMBERED = 256
 """Sentences and segments whose answer is kept: several readers ask of one, soon after each other."""
-_NOT_SO = tuple(lazy_regex(pattern, _FLAGS) for pattern in (_HEARD, _UNSURE, _WOULD, _PLANNED, _WISHED))
+_NOT_SO = tuple(guarded_regex(pattern, _FLAGS) for pattern in (_HEARD, _UNSURE, _WOULD, _PLANNED, _WISHED))
 _ASKS = lazy_regex(
     r"""\W*(?:(?:and|but|so|or|also|then|(?:hi|hello|hey|dear)\b[^,.?]{0,20}|well)\W+)?(?:do|does|did|is|are|was|were
       |should|would|could|can

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.shell import is_variable
 from ncdiag.nccl.judgement.names import of_name
 from ncdiag.parsers.user_text.moods import stated
 
-_PRESENT = lazy_regex(
+_PRESENT = guarded_regex(
     r"\b(?:we|i|our\s\w+|(?:the\s|my\s)?(?:job|script|jobs|image|container|pods?|launcher|sbatch|yaml|dockerfile|bashrc"
     r"|manifest|compose\sfile|config)|it|all\s(?:nodes|hosts|ranks))\s"
     r"(?:\w+\s)?(?:have|has|uses?|sets?|put|added|adds?|pass(?:es|ed)?|specif(?:y|ies|ied)|defined?|exports?|exported"

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 from ncdiag.parsers.user_text.moods import split_question, without_reasons
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
@@ -110,14 +111,14 @@ _CRASH = lazy_regex(
 )
 _THAN = lazy_regex(r"(?<!more\s)\bthan\b.*|比\S{0,4}", re.IGNORECASE)
 _EARLY = frozenset({"rendezvous", "bootstrap", "init", "connect"})
-_PRESUMES = lazy_regex(
+_PRESUMES = guarded_regex(
     r"""\b(?:why|normal|any(?:one|body)|some(?:one|body)|know|help|idea|causes?)\b
       | \bhow\s(?:\w+\s){0,3}(?:fix|solve|resolve|avoid|prevent|debug|overcome|stop|get\srid)\b
       | 怎么(?:办|解决|处理|回事|修) | 如何(?:解决|处理|排查) | 什么原因 | 为什么 | 求(?:助|解) | 帮""",
     _FLAGS,
 )
 """A question that takes for granted that it goes wrong."""
-_HYPOTHETICAL = lazy_regex(
+_HYPOTHETICAL = guarded_regex(
     r"""\W*if\s(?!i\b|we\b|my\b|our\b)[^,]{1,80},\s?(?:please|press|try|set|check|then\s(?:set|try|check)|you|use
         |run|see|make)\b
       | \b(?:may|might|would|could)\s(?:\w+\s)?(?:hang|fail|crash|freeze|be\sslow(?:er)?|block|time\sout)\b

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.guarded import guarded_regex
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
-_WISH = lazy_regex(
+_WISH = guarded_regex(
     r"""\b(?:(?:i|we)\s(?:\w+\s)?(?:want|need|wish)|(?:i|we)(?:\swould|'d)\slike|how\s(?:can|do|to|could|should)
       |which\s(?:variable|setting|option|flag|env)
       |is\sit\spossible\sto|can\s(?:i|we|you|one|somebody|someone|nccl)\s(?:somehow\s|\w+ly\s)?(?:disable|enable|turn
