@@ -149,6 +149,7 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
     passing = _Passing(scanner) if quiet is None and len(lines) > MANY else None
     order = sorted(range(len(lines)), key=lambda index: lines[index].number)  # NCCL's lines name their processes
     text = "".join(f"{lines[index].head}{lines[index].text}\n" for index in order)
+    passed_over = 0
     with collection_paused():
         for place, content in scanner.feed(text.encode("utf-8", "replace")):
             index = order[place - 1]
@@ -160,8 +161,12 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
             if passing is not None:
                 passing.take(line.stream)
             text = content.decode("utf-8", "replace").removeprefix(line.head)
-            if quiet is None or not quiet.passes_over(cutter, line.head, text):
-                cutter.feed([(index + 1, text)])
+            if quiet is not None and quiet.passes_over(cutter, line.head, text):
+                passed_over += 1
+                continue
+            cutter.feed([(index + 1, text)])
+    if quiet is not None and passed_over == len(lines):
+        return Reading(source.name, 0, 0, (), (), ())
     if passing is not None:
         passing.take_all()
     scanned = scanner.finish(lambda place: lines[order[place - 1]].number)
