@@ -6,7 +6,7 @@ puts one of each kind between sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
@@ -23,6 +23,9 @@ _LONGEST = 5
 _PROSE = frozenset({"prose", "quoted"})
 _LOGGED = lazy_regex(r"^\s*\d+[\t:|]|\d\.\d{6}\]|\d\d:\d\d:\d\d")
 """A line of a listing with numbers, or with the time of a log, whatever is around it."""
+_TIME = lazy_regex(r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|(?<=\[)\s*\d+\.\d{6}(?=\])")
+_LONG = 12
+"""Minimum number of lines of a text in which three unrelated faults are no single person's."""
 _MARKUP = ("\\", "<", "```", "~~~")
 
 
@@ -49,23 +52,37 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
     found = [[failures[at] for at in range(first, last + 1) if at in failures] for first, last in places]
     specific = [{each.category for each in those if each.is_specific} for those in found]
     causes = {each.category for those in found for each in those if each.is_cause}
-    if (
-        sum(map(bool, specific)) < _PLACES
-        or len(set().union(*specific)) < _KINDS
-        or len(causes) < _CAUSES
-        or sum(map(is_sentence, lines)) < _PLACES
-        or not _is_mostly_written(lines, places, runs)
-        or ends_with_question(lines)
-        or any(map(is_reported_by_several, lines))
-    ):
+    if len(set().union(*specific)) < _KINDS or len(causes) < _CAUSES:
+        return
+    is_long = sum(bool(line.strip()) for line in lines) >= _LONG
+    if is_long and _is_logged(lines, [at for at in failures if not runs[at]]):
+        return
+    if not is_long and (sum(map(bool, specific)) < _PLACES or not _is_written_by_nobody(lines, places, runs)):
         return
     ends = [-1, *(last for _, last in places)]
     begins = [*(first for first, _ in places), len(lines)]
     for (first, last), above, below in zip(places, ends, begins[1:], strict=False):
         around = [*range(above + 1, first), *range(last + 1, below)]
-        if _is_short(lines, first, last) and not any(map(is_of_one_person, lines[above + 1 : below])):
+        if (is_long or _is_short(lines, first, last)) and not any(map(_is_personal, lines[above + 1 : below])):
             yield first, last
             yield from stretches(index for index in around if _is_about(lines[index]) and not runs[index])
+
+
+def _is_written_by_nobody(lines: Sequence[str], places: Sequence[Place], runs: Sequence[bool]) -> bool:
+    """True if sentences are around most places, and none of them asks, or says what several people saw."""
+    return (
+        sum(map(is_sentence, lines)) >= _PLACES
+        and _is_mostly_written(lines, places, runs)
+        and not ends_with_question(lines)
+        and not any(map(is_reported_by_several, lines))
+    )
+
+
+def _is_logged(lines: Sequence[str], failures: Iterable[int]) -> bool:
+    """True if most messages have a time of day, and these go on from one to the next, as in a log."""
+    places = sorted(failures)
+    times = [found[0] for at in places if (found := _TIME.search(lines[at]))]
+    return 2 * len(times) > len(places) and times == sorted(times)
 
 
 def _places(lines: Sequence[str], indexes: Sequence[int]) -> Iterator[Place]:
@@ -84,6 +101,12 @@ def _is_mostly_written(lines: Sequence[str], places: Sequence[Place], runs: Sequ
     examples = {index for first, last in places for index in range(first, last + 1)}
     rest = [line for index, line in enumerate(lines) if line.strip() and index not in examples and not runs[index]]
     return 2 * sum(kind_of(line) in _PROSE and not _LOGGED.search(line) for line in rest) > len(rest)
+
+
+def _is_personal(line: str) -> bool:
+    """True for a sentence in which people report a trouble; a title or a command has such words as well."""
+    reports = is_of_one_person(line) or is_reported_by_several(line)
+    return reports and kind_of(line) in _PROSE and not is_title(line)
 
 
 def _is_short(lines: Sequence[str], first: int, last: int) -> bool:

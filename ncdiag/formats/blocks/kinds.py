@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
 from ncdiag.formats.blocks.test_logs import tests
-from ncdiag.formats.line_kinds import is_printed
+from ncdiag.formats.line_kinds import is_printed, is_sentence, kind_of
 
 _BLOCKS = {
     "the log of tests that passed": tests,
@@ -43,6 +44,8 @@ _BLOCKS = {
     "what a command shows of a file": shown,
 }
 """Kinds of blocks, in the order in which they are searched."""
+_VERY_LONG, _FEW = 24, 3
+"""Minimum number of lines of a text that is read by its parts, and of a log in it."""
 _COLLECTION = "a collection of messages"
 _LONG = 12
 """Minimum number of lines of a long text: in one, a person with a problem describes it, or shows a log."""
@@ -74,18 +77,21 @@ def mentioned(
     failures: Mapping[int, Failure] = _NOTHING,
     *,
     complains: bool = False,
+    shows: bool = False,
 ) -> list[Mentioned]:
     """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own.
 
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
-    lines report, by their index. ``complains``: somebody says what goes wrong, in whatever language.
+    lines report, by their index. ``complains``: somebody says what goes wrong, in whatever language. ``shows``: there
+    are outputs of tools in the text.
     """
     runs = of_run(lines)
     kinds = _by_form(lines, runs)
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
-    if any(map(is_form, lines)):
-        return []
     collected = list(assorted(lines, failures, runs))
+    if any(map(is_form, lines)):
+        return [Mentioned(first, last, _COLLECTION) for first, last in collected]
+    collected += _far(lines, failures, runs, rest, shows=shows)
     if is_reported(itertools.compress(lines, rest)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
@@ -119,6 +125,47 @@ def _of_nobody(
         yield "a document", legends(lines), runs
         found = itertools.chain(named, items(lines, runs), labels(lines, runs))
         yield "a quotation", ((index, index) for index in found), runs
+
+
+def _far(
+    lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], rest: Sequence[bool], *, shows: bool
+) -> Iterator[tuple[int, int]]:
+    """The messages of a very long text that stand in no log, and not near what somebody reports of their own.
+
+    Where nobody does, a log is at least three lines of it; with outputs of tools, what is not between two sentences.
+    """
+    if sum(bool(line.strip()) for line in lines) < _VERY_LONG:
+        return
+    paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
+    own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and is_sentence(line) and is_reported([line])}
+    near = _beside(paragraphs, own)
+    logs = {i for i, line in enumerate(lines) if not own and kind_of(line) == "log"}
+    for index in failures:
+        if runs[index] or paragraphs[index] in near:
+            continue
+        in_log = any(logs.issuperset(range(at, at + _FEW)) for at in range(index + 1 - _FEW, index + 1))
+        is_alone = not (own or in_log) and (not shows or _is_between_sentences(lines, index))
+        if is_alone or not is_printed(lines[index]):
+            yield index, index
+
+
+def _is_between_sentences(lines: Sequence[str], index: int) -> bool:
+    """True if the nearest lines above and below a line are sentences."""
+    above = next((lines[at] for at in range(index - 1, -1, -1) if lines[at].strip()), "")
+    below = next((lines[at] for at in range(index + 1, len(lines)) if lines[at].strip()), "")
+    return is_sentence(above) and is_sentence(below)
+
+
+def _beside(paragraphs: Sequence[int], own: AbstractSet[int]) -> set[int]:
+    """The numbers of some paragraphs and of those next to them, whatever the number of empty lines between."""
+    held = list(dict.fromkeys(paragraphs))
+    return {
+        held[at + step]
+        for at, each in enumerate(held)
+        if each in own
+        for step in (-1, 0, 1)
+        if 0 <= at + step < len(held)
+    }
 
 
 def _mended(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ explains between two rules of dashes.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
@@ -29,6 +30,12 @@ _SHOWS = lazy_regex(
 )
 """A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
+_INNER = lazy_regex(r"(.{0,240}?)(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
+"""What is in front of a line of NCCL, and the process that printed it."""
+_COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\|)\s{0,4}(?=\S)")
+_DIGITS = lazy_regex(r"\d+")
+_FAR, _TELLING = 40, 8
+"""Maximum distance of two lines of NCCL with the same in front, and minimum length of what is no mark of a comment."""
 
 Sign = tuple[str, str]
 """The sort of prefix that a line of a log has, and the process that it names, if any."""
@@ -47,6 +54,8 @@ def of_run(lines: Sequence[str]) -> list[bool]:
         if _is_run(group, lines, signs, fences):
             found[group[0] : group[-1] + 1] = [True] * (group[-1] + 1 - group[0])
     for first, last in _sessions(lines):
+        found[first : last + 1] = [True] * (last + 1 - first)
+    for first, last in _dressed(lines, signs):
         found[first : last + 1] = [True] * (last + 1 - first)
     for first, last in blocks:
         if any(found[first:last]):
@@ -69,9 +78,61 @@ def _groups(lines: Sequence[str], signs: Sequence[Sign | None], fences: frozense
         if index in fences or (group and index - group[-1] > (_HELP if signs[group[-1]] == _RULED else _APART) + 1):
             yield group
             group = []
-        if signs[index] is not None or (group and index == group[-1] + 1 and kind_of(line) == "log"):
+        if signs[index] is not None or (
+            group and all(each.strip() for each in lines[group[-1] : index]) and kind_of(line) == "log"
+        ):
             group.append(index)
     yield group
+
+
+def _dressed(lines: Sequence[str], signs: Sequence[Sign | None]) -> Iterator[tuple[int, int]]:
+    """The logs of processes in comments, cells, strings and behind heads: each line has the same in front of it.
+
+    A string of several lines is one line here.
+    """
+    found, head = list[int](), ""
+    processes = Counter[str]()
+    for index, line in enumerate([*lines, ""]):
+        here = _inner(line) if index < len(lines) and signs[index] is None else []
+        if len(here) >= _NEEDED and _agree(Counter(process for _, process in here)):
+            yield index, index
+        shape = _DIGITS.sub("0", here[0][0].strip()) if here else ""
+        goes_on = found and shape == head and index - found[-1] <= _FAR
+        if here and goes_on and len(head) < _TELLING:  # a mark of a comment is on each of its lines
+            goes_on = all(each.lstrip().startswith(head) for each in lines[found[-1] : index])
+        if index == len(lines) or (here and not goes_on):
+            if len(found) >= _NEEDED and _agree(processes):
+                yield _with_head(lines, found[0], found[-1])
+            found, head, processes = [], shape, Counter()
+        if here:
+            found.append(index)
+            processes[here[0][1]] += 1
+
+
+def _agree(processes: Counter[str]) -> bool:
+    """True if two lines or more are of one process."""
+    return max(processes.values()) >= _ALONE
+
+
+def _inner(line: str) -> list[tuple[str, str]]:
+    """What is in front of each line of a process in a line, and the process."""
+    found = _INNER.findall(line) if "NCCL" in line else []
+    comment = None if found else _COMMENT.match(line)
+    sign = comment and printed_by(line[comment.end() :])
+    return [(comment[0].strip(), sign[1] or sign[0])] if comment and sign else found
+
+
+def _with_head(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
+    """A block with the lines behind it that begin as all of its lines do."""
+    shapes = [_DIGITS.sub("0", line) for line in lines[first : last + 1]]
+    start = "".join(letters[0] for letters in itertools.takewhile(_is_one, zip(*shapes, strict=False)))
+    while start.strip() and last + 1 < len(lines) and _DIGITS.sub("0", lines[last + 1]).startswith(start):
+        last += 1
+    return first, last
+
+
+def _is_one(letters: Sequence[str]) -> bool:
+    return len(set(letters)) == 1
 
 
 def shown(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _SAID = frozenset({"Event", "Complaint", "Trial", "Rank", "Communicator", "Connection", "RunLabel", "Timeout"})
 """What happened, as a line reports it. Settings, launch lines and outputs in a document are still checked for risks."""
+_WRITTEN = _SAID | {"Setting", "Launch", "Context", "Want", "ToldRate", "Access", "Duration"}
+"""What people write down as well; the others are in outputs of tools."""
 _COUNTED = frozenset({"progress-step", "progress-bar"})
 """Events of counters, which no document reports as a failure."""
 _JOB = frozenset({"Event", "Rank", "Communicator"})
@@ -43,7 +45,8 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
 
     named = named_in_sentences(reading.observations, lines)
     complains = any(each.entity == "Complaint" for each in reading.observations)
-    blocks = mentioned(lines, named, _failures(reading.observations, lines), complains=complains)
+    shows = any(each.entity not in _WRITTEN for each in reading.observations)
+    blocks = mentioned(lines, named, _failures(reading.observations, lines), complains=complains, shows=shows)
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
 
 
