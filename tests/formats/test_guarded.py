@@ -13,7 +13,8 @@ from ncdiag.formats import guarded
 from ncdiag.formats.guarded import guarded_regex, split
 from ncdiag.parsers import discover
 
-OWN = """our job hangs\nmy node\nany idea?\nit still fails\nIf you see this, set the variable\nWIR haben das gleiche Problem
+OWN = """our job hangs\nmy node\nany idea?\nit still fails
+If you see this, set the variable\nWIR haben das gleiche Problem
 n1:5:6 [0] misc/socket.cc:50 NCCL WARN Connect to 10.0.0.1<1> failed: Connection refused\nthe port is down
 srun: error: n2: task 3: Exited with exit code 137\nwe tried NCCL_P2P_DISABLE=1, and it works now\nsaving the checkpoint
 RuntimeError: CUDA error: an illegal memory access\nit was fixed last week, but now it is back
