@@ -23,7 +23,7 @@ from ncdiag.formats.blocks.message_tables import catalogues, message_tables
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
 from ncdiag.formats.blocks.references import legends, references
 from ncdiag.formats.blocks.reviews import reviews
-from ncdiag.formats.blocks.runs import of_run, shown
+from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed, is_sentence, kind_of
@@ -78,12 +78,13 @@ def mentioned(
     *,
     complains: bool = False,
     shows: bool = False,
+    opening: bool = False,
 ) -> list[Mentioned]:
     """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own.
 
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
     lines report, by their index. ``complains``: somebody says what goes wrong, in whatever language. ``shows``: there
-    are outputs of tools in the text.
+    are outputs of tools in the text. ``opening``: its title or first sentence complains.
     """
     runs = of_run(lines)
     kinds = _by_form(lines, runs)
@@ -92,7 +93,7 @@ def mentioned(
     if any(map(is_form, lines)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     collected += _far(lines, failures, runs, rest, shows=shows)
-    if is_reported(itertools.compress(lines, rest)):
+    if (opening and starts_at_prompt(lines)) or is_reported(itertools.compress(lines, rest)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
     for kind, places, kept in (
@@ -139,9 +140,10 @@ def _far(
     paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
     own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and is_sentence(line) and is_reported([line])}
     near = _beside(paragraphs, own)
+    title = next(index for index, line in enumerate(lines) if line.strip())
     logs = {i for i, line in enumerate(lines) if not own and kind_of(line) == "log"}
     for index in failures:
-        if runs[index] or paragraphs[index] in near:
+        if runs[index] or index == title or paragraphs[index] in near:
             continue
         in_log = any(logs.issuperset(range(at, at + _FEW)) for at in range(index + 1 - _FEW, index + 1))
         is_alone = not (own or in_log) and (not shows or _is_between_sentences(lines, index))

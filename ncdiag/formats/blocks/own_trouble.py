@@ -73,15 +73,20 @@ _NUMBERED = lazy_regex(r"#|\d{1,2}[.)\u3001]\s*[^\d\s]")
 """The begin of a heading, or of an item with a number."""
 _FORM = lazy_regex(
     r"\W*(?:\d+[.)]\s*)?(?:describe the (?:bug|issue|problem)|bug(?: description| report)?"
-    r"|issue (?:or feature )?description"
-    r"|problem description"
-    r"|(?:steps to )?repro(?:duce|duction)?(?: steps| script| code| (?:the|this) \w{2,12})?"
-    r"|to reproduce|how to reproduce.{0,30}"
+    r"|(?:quick )?(?:issue or feature|issue|bug) description|quick debug information|information to attach.{0,30}"
+    r"|problem description|background information|details of the problem|(?:issue|bug) type"
+    r"|what version of .{2,40} are you using.{0,60}|describe how .{2,40} (?:was|were|is) (?:installed|built).{0,60}"
+    r"|(?:please )?describe the system on which you are running|setup and versions|versions / dependencies"
+    r"|(?:steps to |how to )?repro(?:duce|duction)?(?: (?:steps|script|code|it|the (?:bug|issue)|(?:the|this) \w{2,12}))?"
+    r"(?: \(as minimally and precisely as possible\))?"
+    r"|to reproduce|how to reproduce.{0,30}|standalone code to reproduce the issue|minimal example to reproduce.{0,20}"
     r"|(?:expected|actual|current|observed)"
-    r" (?:behaviou?r|results?)|what happened|what (?:did you|i) (?:do|expect|try|tried)|your (?:question"
-    r"|current environment|environment)"
-    r"|who can help|problem statement|error received|relevant log output|\u95ee\u9898\u63cf\u8ff0"
-    r"|\u9519\u8bef\u4fe1\u606f)\W{0,20}$"
+    r" (?:behaviou?r|results?)|what happened(?: \+ what you expected to happen)?"
+    r"|what (?:did )?(?:you|i) (?:do|expect|try|tried|expected to happen)|anything else we need to know|issue severity"
+    r"|your (?:question|current environment|environment)|error messages and logs|stack trace/logs|ds_report output"
+    r"|launcher context|docker context|(?:environment|system info) \(please complete the following information\)"
+    r"|system info \(.{4,60}\)|who can help|problem statement|error received|relevant log output"
+    r"|\u95ee\u9898\u63cf\u8ff0|\u9519\u8bef\u4fe1\u606f|\u590d\u73b0\u6b65\u9aa4|\u91cd\u73b0\u6b65\u9aa4)\W{0,20}$"
     r"|.{0,40}\[(?:bug|issue|question|help)\]|.{0,8}\U0001f41b",
     re.IGNORECASE,
 )

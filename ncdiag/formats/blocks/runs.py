@@ -34,6 +34,8 @@ _INNER = lazy_regex(r"(.{0,240}?)(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\]
 """What is in front of a line of NCCL, and the process that printed it."""
 _COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\|)\s{0,4}(?=\S)")
 _DIGITS = lazy_regex(r"\d+")
+_ABOVE = 5
+"""Number of lines, the title among them, below which no output is the first thing that is shown."""
 _FAR, _TELLING = 40, 8
 """Maximum distance of two lines of NCCL with the same in front, and minimum length of what is no mark of a comment."""
 
@@ -138,6 +140,12 @@ def _is_one(letters: Sequence[str]) -> bool:
 def shown(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The first and last index of what each command shows of a source, a document or a program."""
     yield from ((first, last) for first, last in _typed(lines) if _is_shown(lines[first]))
+
+
+def starts_at_prompt(lines: Sequence[str]) -> bool:
+    """True if somebody at the prompt of a named host shows an output right below the title and the first sentences."""
+    above = (sum(bool(line.strip()) for line in lines[:first]) for first, _ in _sessions(lines))
+    return next(above, _ABOVE) < _ABOVE
 
 
 def _sessions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

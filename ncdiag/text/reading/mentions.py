@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
@@ -46,7 +47,10 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     named = named_in_sentences(reading.observations, lines)
     complains = any(each.entity == "Complaint" for each in reading.observations)
     shows = any(each.entity not in _WRITTEN for each in reading.observations)
-    blocks = mentioned(lines, named, _failures(reading.observations, lines), complains=complains, shows=shows)
+    opening = any(each.entity == "Complaint" and each.span.line in _opening(lines) for each in reading.observations)
+    blocks = mentioned(
+        lines, named, _failures(reading.observations, lines), complains=complains, shows=shows, opening=opening
+    )
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
 
 
@@ -58,8 +62,7 @@ def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict
     from ncdiag.formats.blocks.assorted import Failure
     from ncdiag.messages import about
 
-    written = [number for number, line in enumerate(lines, 1) if line.strip()]
-    if any(each.entity == "Complaint" and each.span.line in written[:_OPENING] for each in observations):
+    if any(each.entity == "Complaint" and each.span.line in _opening(lines) for each in observations):
         return {}
     found: dict[int, tuple[int, Failure]] = {}
     for each in observations:
@@ -70,6 +73,12 @@ def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict
             is_specific = layer < _VAGUE and name != _UNKNOWN
             found[index] = layer, Failure(name, is_specific, is_specific and layer < _LATE)
     return {index: failure for index, (_, failure) in found.items()}
+
+
+def _opening(lines: Sequence[str]) -> list[int]:
+    """The numbers of the title and the first sentence."""
+    written = (number for number, line in enumerate(lines, 1) if line.strip())
+    return list(itertools.islice(written, _OPENING))
 
 
 def _reports(found: Observation) -> bool:
