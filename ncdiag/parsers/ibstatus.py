@@ -2,7 +2,8 @@
 
 Format: rdma-core, infiniband-diags/scripts/ibstatus: a header a port, then ``name:`` and what the file of /sys holds.
 The default gid is entry 0 of the GID table. Text that begins inside a block is port 1 of `UNNAMED`. ``Fatal error:  No
-devices`` is the whole answer where /sys has none.
+devices`` is the whole answer where /sys/class/infiniband is missing, and ``device '*': sys files not found`` where it
+is empty.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows, never, not_
 
 KIND = "ibstatus"
 COMMANDS = ("ibstatus",)
-ANCHOR = r"Infiniband device '[^']{1,64}' port \d{1,3} status:|[ \t]{1,8}(?:default gid:[ \t]|phys state:[ \t]+\d: )"
+ANCHOR = (
+    r"Infiniband device '[^']{1,64}' port \d{1,3} status:|Fatal error:  No devices$"
+    r"|Fatal error:  device '\*': sys files not found|[ \t]{1,8}(?:default gid:[ \t]|phys state:[ \t]+\d: )"
+)
 _HEADER = r"\s*Infiniband device '([^']{1,64})' port (\d{1,3}) status:"
 
 
@@ -81,7 +85,7 @@ ROWS = Rows(
     _Ports,
     Row(_HEADER, _Ports.header, belongs=not_again),
     Row(r"\s*(default gid|base lid|sm lid|state|phys state|rate|link_layer):(.*)$", _Ports.value),
-    Row(r"\s*Fatal error:\s{1,4}No devices", _Ports.no_device, belongs=never),
+    Row(r"\s*Fatal error:\s{1,4}(?:No devices|device '\*': sys files not found)", _Ports.no_device, belongs=never),
     BLANK,
     ELISION,
 )

@@ -68,23 +68,32 @@ class Mentioned(NamedTuple):
         return range(self.first, self.last + 1)
 
 
+class Content(NamedTuple):
+    """What is in a text.
+
+    ``complaint``: somebody says what goes wrong, in whatever language. ``opening``: the title or the first sentence
+    does. ``outputs``: there are outputs of tools.
+    """
+
+    complaint: bool = False
+    opening: bool = False
+    outputs: bool = False
+
+
 _NOTHING: Mapping[int, Failure] = MappingProxyType({})
+_PLAIN = Content()
 
 
 def mentioned(
     lines: Sequence[str],
     named: Iterable[int] = (),
     failures: Mapping[int, Failure] = _NOTHING,
-    *,
-    complains: bool = False,
-    shows: bool = False,
-    opening: bool = False,
+    content: Content = _PLAIN,
 ) -> list[Mentioned]:
     """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own.
 
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
-    lines report, by their index. ``complains``: somebody says what goes wrong, in whatever language. ``shows``: there
-    are outputs of tools in the text. ``opening``: its title or first sentence complains.
+    lines report, by their index.
     """
     runs = of_run(lines)
     kinds = _by_form(lines, runs)
@@ -92,8 +101,8 @@ def mentioned(
     collected = list(assorted(lines, failures, runs))
     if any(map(is_form, lines)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
-    collected += _far(lines, failures, runs, rest, shows=shows)
-    if (opening and starts_at_prompt(lines)) or is_reported(itertools.compress(lines, rest)):
+    collected += _far(lines, failures, runs, rest, outputs=content.outputs)
+    if (content.opening and starts_at_prompt(lines)) or is_reported(itertools.compress(lines, rest)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
     for kind, places, kept in (
@@ -101,7 +110,7 @@ def mentioned(
         (_COLLECTION, collected, runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
         ("a quotation", _quoted(lines, named, runs), runs),
-        *(() if complains else _of_nobody(lines, named, runs)),
+        *(() if content.complaint else _of_nobody(lines, named, runs)),
         ("a sentence about what is over", _mended(lines), ()),
         ("a report on what is over", outcomes(lines), printed),
     ):
@@ -129,7 +138,7 @@ def _of_nobody(
 
 
 def _far(
-    lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], rest: Sequence[bool], *, shows: bool
+    lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], rest: Sequence[bool], *, outputs: bool
 ) -> Iterator[tuple[int, int]]:
     """The messages of a very long text that stand in no log, and not near what somebody reports of their own.
 
@@ -146,7 +155,7 @@ def _far(
         if runs[index] or index == title or paragraphs[index] in near:
             continue
         in_log = any(logs.issuperset(range(at, at + _FEW)) for at in range(index + 1 - _FEW, index + 1))
-        is_alone = not (own or in_log) and (not shows or _is_between_sentences(lines, index))
+        is_alone = not (own or in_log) and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
             yield index, index
 

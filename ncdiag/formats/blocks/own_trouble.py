@@ -77,7 +77,7 @@ _FORM = lazy_regex(
     r"|problem description|background information|details of the problem|(?:issue|bug) type"
     r"|what version of .{2,40} are you using.{0,60}|describe how .{2,40} (?:was|were|is) (?:installed|built).{0,60}"
     r"|(?:please )?describe the system on which you are running|setup and versions|versions / dependencies"
-    r"|(?:steps to |how to )?repro(?:duce|duction)?(?: (?:steps|script|code|it|the (?:bug|issue)|(?:the|this) \w{2,12}))?"
+    r"|(?:steps to |how to )?repro(?:duce|duction)?(?: (?:steps|script|code|it|(?:the|this) \w{2,12}))?"
     r"(?: \(as minimally and precisely as possible\))?"
     r"|to reproduce|how to reproduce.{0,30}|standalone code to reproduce the issue|minimal example to reproduce.{0,20}"
     r"|(?:expected|actual|current|observed)"

@@ -157,7 +157,11 @@ _DENIED = lazy_regex(
     r"|\bno\slonger\s(?:\w+\s){0,3}|(?:没有?|不|未)(?:使?用|在|是)?\s?)$",
     re.IGNORECASE,
 )
-_DENIED_BEHIND = lazy_regex(r"\s(?:is|are|was|were)(?:n't|\snot)\b|没有|不用", re.IGNORECASE)
+_DENIED_BEHIND = lazy_regex(
+    r"\s(?:is|are|was|were)(?:n't|\snot)\b|\s(?:available|supported|enabled|found|installed|used)\s?[:=]\s?(?:False|No|0)\b"
+    r"|没有|不用",
+    re.IGNORECASE,
+)
 OTHERS = lazy_regex(
     r"\b(?:people|others|(?:some|every|any)(?:one|body)(?:\selse)?|(?:a|my)\s(?:friend|colleague)|the\s(?:reporter"
     r"|poster|guide|readme|tutorial)|option|support(?:s"

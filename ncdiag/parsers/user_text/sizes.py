@@ -30,9 +30,10 @@ _TWO = lazy_regex(
     re.IGNORECASE,
 )
 _UNEVEN = lazy_regex(
-    rf"\b(?:uneven|unequal|different|unbalanced|irregular)\s(?:numbers?\sof\s|counts?\sof\s)?{_RANKS}\s(?:counts?\s)?"
-    rf"(?:per|on\seach|on\sthe|across|between|among)\s(?:the\s)?{_HOST}"
-    rf"|\b{_HOST}\s(?:have|with)\s(?:an?\s)?(?:uneven|unequal|different)\s(?:numbers?\sof\s){_RANKS}\b",
+    rf"\b(?:uneven|unequal|different|unbalanced|irregular)\s(?:numbers?\sof\s|counts?\sof\s)?{_RANKS}\s"
+    rf"(?:counts?\s|distributions?\s)?(?:per|on\seach|on\sthe|across|between|among|over)\s(?:the\s|multi(?:ple)?[\s-]?)?{_HOST}"
+    rf"|\b{_HOST}\s(?:has|have|had|with)\s(?:an?\s)?(?:uneven|unequal|different)\s(?:numbers?\sof\s){_RANKS}\b"
+    rf"|(?:每|各)(?:个|台)?(?:节点|机器|主机)的?\s?(?:GPU|卡|进程)\s?数量?\s?(?:不同|不一样|不一致|不相等|不等)",
     re.IGNORECASE,
 )
 _EACH = lazy_regex(rf"\b(?P<n>{_N})\s(?:ranks|processes)\s(?:per|on\s(?:each|every)|a|each)\s?{_HOST}\b", re.IGNORECASE)

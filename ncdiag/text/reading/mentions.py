@@ -41,16 +41,17 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     """The reading of a short source without what its lines (all, in order) only mention, and with a note on it."""
     if not any(map(_reports, reading.observations)):
         return reading
-    from ncdiag.formats.blocks.kinds import mentioned  # with its patterns, which only a text with events needs
+    from ncdiag.formats.blocks.kinds import Content, mentioned  # with its patterns, which only a text with events needs
     from ncdiag.parsers import named_in_sentences
 
     named = named_in_sentences(reading.observations, lines)
-    complains = any(each.entity == "Complaint" for each in reading.observations)
-    shows = any(each.entity not in _WRITTEN for each in reading.observations)
-    opening = any(each.entity == "Complaint" and each.span.line in _opening(lines) for each in reading.observations)
-    blocks = mentioned(
-        lines, named, _failures(reading.observations, lines), complains=complains, shows=shows, opening=opening
+    complaints = [each.span.line for each in reading.observations if each.entity == "Complaint"]
+    content = Content(
+        complaint=bool(complaints),
+        opening=not set(_opening(lines)).isdisjoint(complaints),
+        outputs=any(each.entity not in _WRITTEN for each in reading.observations),
     )
+    blocks = mentioned(lines, named, _failures(reading.observations, lines), content)
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
 
 
