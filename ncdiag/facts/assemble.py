@@ -54,6 +54,7 @@ def job(merged: Iterable[tuple[Declared, list[Merged]]], conflicts: Callable[[],
         "hosts": found_hosts, "ranks": found_ranks, "settings": numbered_settings(settings, found_ranks),
         "events": ordered_events(parts.get("Event", []), found_ranks),
     }  # fmt: skip
+    lists["communicators_unlisted"] = said.get("communicators_unlisted")
     result = Job(conflicts=conflicts(), complete=frozenset(said.pop("complete", ())), **lists)
     return _with_size(result, said)
 

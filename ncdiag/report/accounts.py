@@ -18,6 +18,8 @@ LISTED = 1000
 class Communicator(msgspec.Struct, frozen=True, kw_only=True):
     """A communicator that ranks began to set up; ``number`` is its place in the order in which they were begun.
 
+    Complete ones that a long log no longer lists (``Job.communicators_unlisted``) are not numbered.
+
     ``parent`` is the id of the one that it was split from, ``nhosts`` is NCCL's nNodes. Ranks are folded (``0-7,9``):
     those that have ``begun``, that are ``complete``, that began and are ``unfinished``, also by host (``hosts``), and
     that ``never`` began, where the input shows all ranks of the job.
@@ -47,13 +49,17 @@ class Communicators(msgspec.Struct, frozen=True):
     nodes: str = ""
 
 
-def account(entries: tuple[Entry, ...], nodes: str) -> Communicators | None:
-    """The account for the report; None if no communicator was begun, or none was seen to be complete."""
-    if not are_ends_shown(entries):
+def account(entries: tuple[Entry, ...], nodes: str, unlisted: int = 0) -> Communicators | None:
+    """The account for the report; None if no communicator was begun, or none was seen to be complete.
+
+    ``unlisted`` more are complete.
+    """
+    if not are_ends_shown(entries) and not unlisted:
         return None
     numbered = sorted(enumerate(entries, 1), key=lambda pair: (pair[1].is_complete, pair[0]))
     listed = tuple(_communicator(number, entry) for number, entry in numbered[:LISTED])
-    return Communicators(len(entries), sum(entry.is_complete for entry in entries), listed, nodes)
+    complete = sum(entry.is_complete for entry in entries)
+    return Communicators(len(entries) + unlisted, complete + unlisted, listed, nodes)
 
 
 def _communicator(number: int, entry: Entry) -> Communicator:

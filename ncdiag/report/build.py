@@ -107,7 +107,9 @@ def report(
         ruled_out=(*(_ruled_out(view, diagnosis) if complaints else ()), *starmap(_excluded, diagnosis.excluded)),
         faults=tuple(dict.fromkeys(faults)), suspects=suspects_of(suspected, view, values, faults, read.answered),
         answers=diagnosis.answers, window=read.window,
-        communicators=account(communicator_account(job, view), node_count_text(job, view)), traits=traits(view),
+        communicators=account(
+            communicator_account(job, view), node_count_text(job, view), job.communicators_unlisted or 0
+        ), traits=traits(view),
     )  # fmt: skip
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}

@@ -279,6 +279,7 @@ class Job(Fact, frozen=True, kw_only=True):
     """Everything that is known about one job.
 
     ``complete`` holds the names of the collections of Job that are closed (``ranks``, ``hosts``).
+    ``communicators_unlisted`` more are set up completely, and not in ``communicators``: a source has too many of them.
     """
 
     KEY = ()
@@ -287,6 +288,7 @@ class Job(Fact, frozen=True, kw_only=True):
     hosts: Open[Host] = ()
     ranks: Open[Rank] = ()
     communicators: Open[Communicator] = ()
+    communicators_unlisted: Annotated[int | None, GREATEST] = None
     collectives: Open[CollectiveSum] = ()
     settings: Open[Setting] = ()
     events: Open[Event] = ()

@@ -37,6 +37,8 @@ def communicator_account(job: Job, view: View) -> tuple[Entry, ...]:
     begun = [one for one in job.communicators if one.ranks_started or one.ranks_ready]
     largest = max(begun, key=lambda one: one.nranks or 0, default=None)
     is_whole = largest is not None and largest.nranks is not None and len(largest.ranks_started) >= largest.nranks
+    if job.communicators_unlisted:  # what one file no longer lists, another one may: its ranks may have begun
+        is_whole = is_whole and len({span.source for rank in job.ranks if (span := rank.provenance.get(""))}) == 1
     return tuple(_entry(one, is_whole=is_whole) for one in begun)
 
 

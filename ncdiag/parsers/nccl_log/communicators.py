@@ -4,78 +4,51 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from operator import itemgetter
 from typing import Any
 
 from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation
+from ncdiag.parsers.nccl_log.account import Account, Process
 from ncdiag.parsers.nccl_log.calls import Calls, Last, Place, Sum
-from ncdiag.parsers.nccl_log.lives import Life
 from ncdiag.parsers.nccl_log.ranks import Key, Record
 
-COMM_LIMIT = 65536
 LAST_LIMIT = 64
 """Communicators of a rank whose last call is told, the widest first."""
 
-Process = tuple[str | None, int | None]
 
-
-def communicators(records: Iterable[Record]) -> Iterator[Observation]:
-    """The communicators that can be named, in the order of their first lines; a rank that is ready has started.
-
-    A name is the id that a line shows, or that of the parent with the number and the color of the split.
-    """
-    found: dict[str, tuple[Span, dict[str, Any], dict[int, str | None], set[int]]] = {}
-    for name, parent, host, life in _named(records):
-        init = life.init
-        if name not in found and len(found) >= COMM_LIMIT:
-            continue
-        _, fields, started, ready = found.setdefault(name, (life.first, {}, {}, set()))
-        values = {"nranks": init.nranks, "nhosts": init.nhosts, "parent": parent}
-        fields |= {field: value for field, value in values.items() if value is not None}
-        if life.started or life.ready:
-            started.setdefault(init.rank, host)
-        ready |= {init.rank} if life.ready else set()
-    for name, (where, fields, started, ready) in found.items():
-        open_on = {str(rank): host for rank, host in sorted(started.items()) if rank not in ready and host is not None}
-        ranks = {"ranks_started": sorted(started), "ranks_ready": sorted(ready), "open_on": open_on}
-        told = {**fields, **{field: value for field, value in ranks.items() if value or field != "open_on"}}
-        yield Observation(entity="Communicator", key=(name,), span=where, fields=told, standing="process")
-
-
-def _named(records: Iterable[Record]) -> Iterator[tuple[str, str | None, str | None, Life]]:
-    """(name, name of the parent, host, life) of each communicator of each process, in the order of their first lines.
-
-    NCCL 2.23 and later print no id for a communicator that was split from another: its hash is made of the hash of the
-    parent, the number of the split and the color (init.cc), and so is its name here.
-    """
-    lives = [
-        (life.first.line, record.key[:2], pointer, life)
-        for record in records for pointer, told in record.lives.all().items() for life in told
-    ]  # fmt: skip
-    names: dict[tuple[Process, str], str | None] = {}
-    for _, process, pointer, life in sorted(lives, key=itemgetter(0)):
-        init = life.init
-        parent = names.get((process, init.parent)) if init.parent is not None else None
-        name = init.comm or (f"{parent}/{init.branch}" if parent is not None and init.branch is not None else None)
-        names[process, pointer] = name
-        if name is not None:
-            yield name, parent, process[0], life
+def communicators(account: Account) -> Iterator[Observation]:
+    """The communicators that can be named, in the order of their first lines; a rank that is ready has started."""
+    lists: dict[tuple[tuple[int, int], ...], list[int]] = {}  # most have the same ranks
+    for name, row in account.rows.items():
+        started, ready = (lists.setdefault(ranks.key(), ranks.numbers()) for ranks in (row.started, row.ready))
+        values = {"nranks": row.nranks, "nhosts": row.nhosts, "parent": row.parent}
+        fields: dict[str, Any] = {field: value for field, value in values.items() if value is not None}
+        fields |= {"ranks_started": started, "ranks_ready": ready}
+        if row.hosts:
+            fields["open_on"] = {str(rank): host for rank, host in sorted(row.hosts.items())}
+        yield Observation(entity="Communicator", key=(name,), span=row.first, fields=fields, standing="process")
+    if account.left_out:
+        first = min((row.first for row in account.rows.values()), key=lambda span: span.line)
+        fields = {"communicators_unlisted": account.left_out}
+        yield Observation(entity="Job", key=(), span=first, fields=fields, standing="process")
 
 
 class CallsOfRanks:
     """The calls of a source with the ids of their communicators, where the Init lines told them."""
 
-    def __init__(self, calls: Calls, key_of: Callable[[bytes], Key], records: Iterable[Record], source: str) -> None:
+    def __init__(
+        self, calls: Calls, key_of: Callable[[bytes], Key], records: Iterable[Record], account: Account, source: str
+    ) -> None:
         """``key_of`` reads ``host:pid:tid [dev]``."""
-        self._calls, self._key_of, self._source = calls, key_of, source
+        self._calls, self._key_of, self._source, self._account = calls, key_of, source, account
         self._ids: dict[tuple[Process, str], str | None] = {}
         for record in records:
             for pointer, lives in record.lives.all().items():
                 self._ids[record.key[:2], pointer] = lives[-1].init.comm
 
     def _id(self, place: Place) -> str | None:
-        return self._ids.get((self._key_of(place.before)[:2], place.pointer))
+        process = self._key_of(place.before)[:2]
+        return self._ids.get((process, place.pointer)) or self._account.id_at(process, place.pointer)
 
     def told(self) -> Iterator[tuple[Key, list[dict[str, Any]], Span]]:
         """The last call of each rank on each of its communicators, the widest first, and the line of the first one."""

@@ -99,7 +99,7 @@ class Outcome:
             "net_ways": (ways, net), "nics_used": (nics, net),
         }  # fmt: skip
         fields = {name: told for name, told in fields.items() if told[0] not in (None, {}, [])}
-        wired = together([record.wiring for record in alone]).told(main.lives.all())
+        wired = together([record.wiring for record in alone]).told(main.lives)
         fields |= {name: (value, link) for name, value in wired.items()}
         return fields
 

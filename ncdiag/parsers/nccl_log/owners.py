@@ -11,6 +11,7 @@ communicators, as up to about 2.13, they all count for the first.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable
 
 from ncdiag.parsers.nccl_log.lives import Life
@@ -21,15 +22,21 @@ _NOBODY: dict[str, str | int] = {}
 class Owners:
     """The communicators of one process."""
 
-    def __init__(self, lives: Iterable[Life]) -> None:
-        """Order them by their first lines."""
+    def __init__(self, lives: Iterable[Life], gap: tuple[int, int] | None = None) -> None:
+        """Order them by their first lines. The lines of others are in the ``gap``, to where the next one begins."""
         self._lives = sorted(lives, key=lambda life: life.first.line)
+        self._gap = range(0)
+        if gap is not None:
+            end = next((one.first.line for one in self._lives if one.first.line > gap[1]), sys.maxsize)
+            self._gap = range(gap[0], end)
 
     def of(self, thread: int | None, printed_by: Collection[int], most: int, line: int) -> dict[str, str | int]:
         """Id and size of the communicator in which one of these ranks printed the line, as far as they are told.
 
         ``most`` is the greatest rank that it names, ``line`` its number.
         """
+        if line in self._gap:
+            return _NOBODY
         fits = [life for life in self._lives if life.init.rank in printed_by and most < life.init.nranks]
         own = [life for life in fits if thread is not None and life.thread == thread]
         found = _at(own or fits, line)

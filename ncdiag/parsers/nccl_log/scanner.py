@@ -20,6 +20,7 @@ from ncdiag.base.spans import Span, span
 from ncdiag.facts.observe import Observation, Parsed
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.parsers.nccl_log import bulk
+from ncdiag.parsers.nccl_log.account import Account
 from ncdiag.parsers.nccl_log.bare import Bare, give
 from ncdiag.parsers.nccl_log.calls import SIGN, Calls
 from ncdiag.parsers.nccl_log.communicators import CallsOfRanks, communicators
@@ -72,6 +73,7 @@ class Scanner:
         self._records: dict[Key, Record] = {}
         self._events = Events()
         self._calls = Calls()
+        self._account = Account(is_first=first_line == 1)
         self._versions: dict[str, Span] = {}
         self._bare: Bare = {}
         self._constraints: dict[str, Span] = {}
@@ -285,10 +287,7 @@ class Scanner:
         self._settle()
         later._settle()
         self.next_line = later.next_line
-        for key, record in later._records.items():
-            held = self._records.setdefault(key, record)
-            if held is not record:
-                held.merge(record)
+        self._account.merge(later._account, self._records, later._records)
         self._events.merge(later._events)
         self._calls.merge(later._calls)
         for version, where in later._versions.items():
@@ -310,7 +309,7 @@ class Scanner:
         ``number`` gives the true number of a line where the parts of the log had numbers of their own.
         """
         self._settle()
-        of_ranks = CallsOfRanks(self._calls, self._key_of, self._records.values(), self._source)
+        of_ranks = CallsOfRanks(self._calls, self._key_of, self._records.values(), self._account, self._source)
         for key, told, where in of_ranks.told():
             self._record(key, where).fields["last_ops"] = told, where
         exact = self._exact()
@@ -325,7 +324,7 @@ class Scanner:
             version = VersionRange.exact(exact[0])
             found.append(Observation(entity="Host", host=self._host, span=exact[1], fields={"nccl_version": version}))
         found += sorted(self._events.observations(outcome.rank_of.get), key=lambda event: event.span.line)
-        found += communicators(records)
+        found += communicators(self._account.with_lives(records))
         found += of_ranks.observations()
         unread = self._events.unknown_lines()
         if number is not None:
@@ -374,6 +373,8 @@ class Scanner:
         key = self._key(prefix)
         record = self._record(key, where)
         record.take(reading, where, prefix.tid)
+        if reading.init is not None:
+            self._account.relieve(record, self._records.values())
         record.constraints.setdefault(of_prefix)
         if prefix.tag is not None:
             record.fields.setdefault("line_tag", (prefix.tag, where))

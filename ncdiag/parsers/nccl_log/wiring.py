@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.parsers.nccl_log.lives import Life
+from ncdiag.parsers.nccl_log.lives import Lives
 from ncdiag.parsers.nccl_log.owners import Owners
 from ncdiag.parsers.nccl_log.transports import Link
 
@@ -132,12 +132,13 @@ class Wiring:
         for place, seen in later._places.items():
             _count(_put(self._places, place, seen.line, PLACES_LIMIT), seen)
 
-    def told(self, lives: Mapping[str, list[Life]]) -> dict[str, list[dict[str, Any]]]:
-        """Fields of a rank, those that are told; ``lives`` are the communicators of the process, by pointer."""
+    def told(self, lives: Lives) -> dict[str, list[dict[str, Any]]]:
+        """Fields of a rank, those that are told; ``lives`` are the communicators of the process."""
         if not (self._edges or self._orders or self._places):
             return {}
-        named = [found for pointer, found in lives.items() if pointer] or lives.values()  # "Init timings" names none
-        owners = Owners(itertools.chain.from_iterable(named))
+        found = lives.all()
+        named = [kept for pointer, kept in found.items() if pointer] or found.values()  # "Init timings" names none
+        owners = Owners(itertools.chain.from_iterable(named), lives.gap)
         fields = {
             "connections": _summed(_connections(self._edges, owners)),
             "rings": _summed(_rings(self._orders.values(), owners)),

@@ -20,7 +20,7 @@ ROWS = 40
 
 def draw(view: View, context: Context) -> Element | None:
     """The table; None unless there are two communicators, or one is not complete."""
-    found = account(communicator_account(view.job, view), "")
+    found = account(communicator_account(view.job, view), "", view.job.communicators_unlisted or 0)
     if found is None or found.begun == found.complete == 1:
         return None
     shown = sorted(found.listed[:ROWS], key=lambda one: one.number)
