@@ -18,9 +18,10 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Context, Job, Moment, Trial, Want
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.accounts import communicator_account, node_count_text
+from ncdiag.facts.vocabulary.accounts import communicator_account
 from ncdiag.facts.vocabulary.contradictions import told_conflicts
 from ncdiag.facts.vocabulary.hosts import unanswered
+from ncdiag.facts.vocabulary.node_counts import node_count_text
 from ncdiag.facts.vocabulary.runs import seen_trials
 from ncdiag.facts.vocabulary.told import told_trials
 from ncdiag.fixes.values import Values

@@ -1,11 +1,11 @@
-"""The account of the communicators: which are complete, who is missing, and how many nodes NCCL counts."""
+"""The account of the communicators: which are complete, and who is missing."""
 
 from __future__ import annotations
 
 import pytest
 
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.accounts import communicator_account, node_count_text
+from ncdiag.facts.vocabulary.accounts import communicator_account
 from ncdiag.knowledge.launcher.left_open import open_text
 from ncdiag.report import accounts
 from ncdiag.text.reading.job import job_of
@@ -34,7 +34,7 @@ def view_of(text: str) -> View:
 
 def told(text: str, most: int = 3) -> list[tuple[str, str]]:
     view = view_of(text)
-    account = accounts.account(communicator_account(view.job, view), node_count_text(view.job, view))
+    account = accounts.account(communicator_account(view.job, view), "")
     return list(accounts.lines(account, most))
 
 
@@ -80,41 +80,3 @@ def test_who_is_missing_as_the_title_of_a_finding() -> None:
         "0x2": "rank 0 of 4 on srv0 never finished the setup of communicator 0x2; "
                "ranks 2-3 of 4 never began the setup of communicator 0x2; another one is complete",
     }  # fmt: skip
-
-
-def nodes(count: int, extra: str = "", host: str = "srv{}", mnnvl: int = 0) -> str:
-    lines = [
-        init(rank, 4, "0x1", START, host=host)
-        + line(rank, f"rank {rank} nRanks 4 nNodes {count} localRanks 2 localRank 0 MNNVL {mnnvl}", host, 0x10000)
-        + extra.format(host=host.format(rank // 2), pid=100 + rank, rank=rank)
-        for rank in range(4)
-    ]
-    return "".join(lines)
-
-
-HOSTID = "{{host}}:{{pid}}:{{pid}} [0] NCCL INFO NCCL_HOSTID set by environment to {}\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (nodes(2), ""),
-        (
-            nodes(1, mnnvl=1),
-            "NCCL counts 1 for 2 host names (srv[0-1]): an NVLink domain over several hosts is one node",
-        ),
-        (nodes(1, HOSTID.format("all")), "NCCL counts 1 for 2 host names (srv[0-1]): NCCL_HOSTID is the same"),
-        (nodes(1), "NCCL counts 1 for 2 host names (srv[0-1]): hosts with the same NCCL_HOSTID, or in one NVLink"),
-        (nodes(4, HOSTID.format("{rank}")), "NCCL counts 4 for 2 host names (srv[0-1]): NCCL_HOSTID is set, and ranks"),
-        (nodes(2, host="pod"), "NCCL counts 2 for 1 host names (pod): machines with one host name"),
-    ],
-)
-def test_other_counts_of_nodes_are_explained(text: str, said: str) -> None:
-    found = node_count_text((view := view_of(text)).job, view)
-    assert found.startswith(said)
-    assert bool(found) == bool(said)
-
-
-def test_nothing_is_said_of_nodes_where_ranks_are_missing() -> None:
-    text = "".join(part for part in nodes(1).splitlines(keepends=True) if "srv0" in part)
-    assert node_count_text((view := view_of(text)).job, view) == ""

@@ -1,0 +1,92 @@
+"""Why NCCL counts more or fewer nodes than there are host names, or as many as there are containers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_hosts
+from ncdiag.facts.model import Job, Rank
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.communicators import members
+
+_CONTAINER = lazy_regex(r"(?=.*[a-f])[0-9a-f]{12}")
+"""The host name that container engines give: the beginning of the container's id."""
+_SEVERAL = 4
+"""GPUs at different bus addresses that are those of one machine rather than of machines of different builds."""
+
+
+@derived
+def node_count_text(job: Job, view: View) -> str:
+    """Why NCCL's count of nodes differs from the number of host names or machines; empty where it does not.
+
+    NCCL counts the ranks as one node that its topology joins: those with the same hash of host name and boot id, or the
+    same NCCL_HOSTID, or in one NVLink domain; GPUs of a host between which neither P2P nor shared memory works are
+    separate nodes (init.cc, misc/utils.cc, graph/paths.cc, transport/shm.cc). Empty where ranks are missing, too.
+    """
+    world = max(job.communicators, key=lambda one: one.nranks or 0, default=None)
+    ranks = members(world, view) if world is not None else ()
+    if world is None or world.nhosts is None or len({rank.rank for rank in ranks}) != world.nranks:
+        return ""
+    by_host: dict[str, list[Rank]] = defaultdict(list)
+    for rank in ranks:
+        by_host[rank.host].append(rank)
+    if len(by_host) == world.nhosts:
+        return _of_containers(by_host)
+    ids = _values(ranks, "NCCL_HOSTID")
+    reason = _why_fewer(job, ids) if len(by_host) > world.nhosts else _why_more(by_host, ids, world.nhosts)
+    return f"NCCL counts {world.nhosts} for {len(by_host)} host names ({fold_hosts(by_host)}): {reason}"
+
+
+def _values(ranks: Sequence[Rank], name: str) -> set[str | None]:
+    return {setting.text for rank in ranks if (setting := rank.settings.get(name)) is not None}
+
+
+def _why_fewer(job: Job, ids: set[str | None]) -> str:
+    if any(event.event == "comm-nodes" and event.fields.get("mnnvl") == 1 for event in job.events):
+        return "an NVLink domain over several hosts is one node (MNNVL 1)"
+    if len(ids) == 1:
+        return "NCCL_HOSTID is the same on several hosts, which makes them one node"
+    return "hosts with the same NCCL_HOSTID, or in one NVLink domain, are one node"
+
+
+def _why_more(by_host: Mapping[str, Sequence[Rank]], ids: set[str | None], nodes: int) -> str:
+    ranks = [rank for of_host in by_host.values() for rank in of_host]
+    if ids:
+        return "NCCL_HOSTID is set, and ranks with different values are different nodes"
+    if any(_have_twins(of_host) for of_host in by_host.values()):
+        return "ranks of one host name have GPUs at the same bus address: they are on machines with the same name"
+    if _values(ranks, "NCCL_SHM_DISABLE") == {"1"}:
+        if len(ranks) == 2 * nodes:
+            return "NCCL_SHM_DISABLE=1 leaves P2P alone, which joins pairs of GPUs here (such as those with an NVLink)"
+        return "NCCL_SHM_DISABLE=1 leaves P2P alone, and GPUs of a host without P2P between them are different nodes"
+    if all(rank.bus_id is not None for rank in ranks):
+        return (
+            "GPUs of a host between which neither P2P nor shared memory works are different nodes: processes in "
+            "containers with a /dev/shm of their own, or, without shared memory, pairs joined by NVLink"
+        )
+    return (
+        "machines with one host name are different nodes, and so are GPUs of a host between which neither P2P nor "
+        "shared memory works (other containers, or only pairs joined by NVLink)"
+    )
+
+
+def _have_twins(ranks: Sequence[Rank]) -> bool:
+    """Are two GPUs of one host name at the same bus address?"""
+    addresses = [rank.bus_id for rank in ranks if rank.bus_id is not None]
+    return len(set(addresses)) < len(addresses)
+
+
+def _of_containers(by_host: Mapping[str, Sequence[Rank]]) -> str:
+    """Each rank has a host name of its own, and its GPU is where no other one is: they may be on one machine."""
+    addresses = [rank.bus_id for of_host in by_host.values() for rank in of_host]
+    apart = len(addresses) == len(by_host) > 1 and None not in addresses and len(set(addresses)) == len(addresses)
+    if not apart or (len(addresses) < _SEVERAL and not all(_CONTAINER.fullmatch(host) for host in by_host)):
+        return ""
+    return (
+        f"NCCL counts {len(by_host)} for {len(by_host)} host names ({fold_hosts(by_host)}) with one GPU each, all at "
+        "different bus addresses: containers of one machine are one node only with the same host name (or NCCL_HOSTID) "
+        "and a common /dev/shm"
+    )
