@@ -35,6 +35,8 @@ class Communicator(msgspec.Struct, frozen=True, kw_only=True):
     unfinished: str = ""
     hosts: dict[str, str] = {}
     never: str = ""
+    begun_at: float | None = None
+    ready_at: float | None = None
 
 
 class Communicators(msgspec.Struct, frozen=True):
@@ -73,6 +75,7 @@ def _communicator(number: int, entry: Entry) -> Communicator:
         begun=fold_ranks(one.ranks_started), complete=fold_ranks(one.ranks_ready),
         unfinished=fold_ranks(entry.hosts), never=fold_ranks(entry.never),
         hosts={host: fold_ranks(ranks) for host, ranks in sorted(by_host.items())},
+        begun_at=one.begun_at, ready_at=one.ready_at,
     )  # fmt: skip
 
 
@@ -103,14 +106,15 @@ def missing(one: Communicator) -> str:
     """The missing ranks of a communicator: ``rank 2 of 4 on srv2 never finished``."""
     texts = []
     if one.unfinished:
-        ranks = _ranks(one.unfinished, one.nranks)
+        ranks = ranks_text(one.unfinished, one.nranks)
         place = say("{ranks} on {hosts}", ranks=ranks, hosts=fold_hosts(one.hosts)) if one.hosts else ranks
         texts.append(say("{ranks} never finished", ranks=place))
     if one.never:
-        texts.append(say("{ranks} never began", ranks=_ranks(one.never, one.nranks)))
+        texts.append(say("{ranks} never began", ranks=ranks_text(one.never, one.nranks)))
     return say(", ").join(texts)
 
 
-def _ranks(folded: str, total: int | None) -> str:
+def ranks_text(folded: str, total: int | None) -> str:
+    """``ranks 0-7 of 8``."""
     ranks = say("rank {ranks}" if folded.isdecimal() else "ranks {ranks}", ranks=folded)
     return ranks if total is None else say("{ranks} of {n}", ranks=ranks, n=total)

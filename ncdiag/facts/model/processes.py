@@ -8,7 +8,20 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName, Level, Origin
-from ncdiag.facts.model.marks import BY_NAME, COUNTS, FACE, IF_UNSET, LEAST, OF_HOST, SUM, UNION, WHOLE, Merge, furthest
+from ncdiag.facts.model.marks import (
+    BY_NAME,
+    COUNTS,
+    FACE,
+    GREATEST,
+    IF_UNSET,
+    LEAST,
+    OF_HOST,
+    SUM,
+    UNION,
+    WHOLE,
+    Merge,
+    furthest,
+)
 from ncdiag.facts.model.network import Interface
 from ncdiag.facts.scalars import VersionRange
 
@@ -287,6 +300,7 @@ class Communicator(Fact, frozen=True, kw_only=True):
     ``ranks_started`` and ``ranks_ready`` are the ranks that printed Init START and COMPLETE lines. ``parent`` is the id
     of the communicator that it was split from; where its lines show no id, its ``id`` is the parent's with the number
     and the color of the split (``0x5ae7/1.0``). ``open_on``: the hosts of the ranks that are not ready, by rank.
+    ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready, in seconds since the epoch.
     """
 
     KEY = ("id",)
@@ -298,3 +312,5 @@ class Communicator(Fact, frozen=True, kw_only=True):
     ranks_started: Annotated[tuple[int, ...], UNION] = ()
     ranks_ready: Annotated[tuple[int, ...], UNION] = ()
     open_on: Annotated[dict[str, str], BY_NAME] = {}
+    begun_at: Annotated[float | None, LEAST] = None
+    ready_at: Annotated[float | None, GREATEST] = None

@@ -71,9 +71,12 @@ class Ranks:
 
 
 class Row:
-    """A communicator: its first line, and which of its ranks were seen. ``hosts`` are those of ranks not yet ready."""
+    """A communicator: its first line, and which of its ranks were seen. ``hosts`` are those of ranks not yet ready.
 
-    __slots__ = ("first", "hosts", "nhosts", "nranks", "parent", "ready", "started")
+    ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready.
+    """
+
+    __slots__ = ("begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "started")
 
     def __init__(self, first: Span) -> None:
         """Nobody has begun."""
@@ -83,6 +86,8 @@ class Row:
         self.parent: str | None = None
         self.started, self.ready = Ranks(), Ranks()
         self.hosts: dict[int, str] = {}
+        self.begun_at: float | None = None
+        self.ready_at: float | None = None
 
     def take(self, life: Life, parent: str | None, host: str | None) -> None:
         """Add what one process told of it."""
@@ -90,6 +95,7 @@ class Row:
         if life.first.line <= self.first.line:
             self.first = life.first
         self._describe(init.nranks, init.nhosts, parent)
+        self._time(life.begun_at, life.ready_at)
         if life.started or life.ready:
             self.started.add(init.rank)
         if life.ready:
@@ -103,6 +109,7 @@ class Row:
         if later.first.line < self.first.line:
             self.first = later.first
         self._describe(later.nranks, later.nhosts, later.parent)
+        self._time(later.begun_at, later.ready_at)
         self.started.update(later.started)
         self.ready.update(later.ready)
         self.hosts = {rank: host for rank, host in (later.hosts | self.hosts).items() if rank not in self.ready}
@@ -111,6 +118,10 @@ class Row:
         self.nranks = self.nranks if nranks is None else nranks
         self.nhosts = self.nhosts if nhosts is None else nhosts
         self.parent = self.parent if parent is None else parent
+
+    def _time(self, begun_at: float | None, ready_at: float | None) -> None:
+        self.begun_at = min((time for time in (self.begun_at, begun_at) if time is not None), default=None)
+        self.ready_at = max((time for time in (self.ready_at, ready_at) if time is not None), default=None)
 
     @property
     def is_open(self) -> bool:

@@ -21,7 +21,10 @@ def communicators(account: Account) -> Iterator[Observation]:
     lists: dict[tuple[tuple[int, int], ...], list[int]] = {}  # most have the same ranks
     for name, row in account.rows.items():
         started, ready = (lists.setdefault(ranks.key(), ranks.numbers()) for ranks in (row.started, row.ready))
-        values = {"nranks": row.nranks, "nhosts": row.nhosts, "parent": row.parent}
+        values = {
+            "nranks": row.nranks, "nhosts": row.nhosts, "parent": row.parent, "begun_at": row.begun_at,
+            "ready_at": row.ready_at,
+        }  # fmt: skip
         fields: dict[str, Any] = {field: value for field, value in values.items() if value is not None}
         fields |= {"ranks_started": started, "ranks_ready": ready}
         if row.hosts:

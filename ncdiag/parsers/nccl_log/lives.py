@@ -23,6 +23,7 @@ class Life(msgspec.Struct):
     """A communicator in one process: its latest description, its first line and the latest state that a line told.
 
     ``thread`` is the one that printed the first line, ``name`` the communicator's and its parent's, once it is fixed.
+    ``begun_at`` and ``ready_at`` are the times of the lines that say so, in seconds since the epoch.
     """
 
     init: Init
@@ -32,12 +33,18 @@ class Life(msgspec.Struct):
     ready: bool = False
     thread: int | None = None
     name: tuple[str, str | None] | None = None
+    begun_at: float | None = None
+    ready_at: float | None = None
 
     @classmethod
-    def of(cls, init: Init, span: Span, thread: int | None) -> Life:
+    def of(cls, init: Init, span: Span, thread: int | None, time: float | None = None) -> Life:
         """What one line tells."""
         state = (init.state, span) if init.state is not None else None
-        return cls(init, span, state, started=init.state == "started", ready=init.state == "ready", thread=thread)
+        started, ready = init.state == "started", init.state == "ready"
+        return cls(
+            init, span, state, started=started, ready=ready, thread=thread, begun_at=time if started else None,
+            ready_at=time if ready else None,
+        )  # fmt: skip
 
     def continues(self, held: Life) -> bool:
         """Can this be the same life as ``held``, told before it?"""
@@ -54,7 +61,8 @@ class Life(msgspec.Struct):
         return Life(
             _described(later.init, self.init), self.first, later.state or self.state,
             started=self.started or later.started, ready=self.ready or later.ready, thread=self.thread,
-            name=self.name or later.name,
+            name=self.name or later.name, begun_at=later.begun_at if self.begun_at is None else self.begun_at,
+            ready_at=self.ready_at if later.ready_at is None else later.ready_at,
         )  # fmt: skip
 
 
@@ -92,9 +100,9 @@ class Lives:
         """Should some be taken over?"""
         return self._count > self._limit
 
-    def take(self, init: Init, span: Span, thread: int | None = None) -> None:
+    def take(self, init: Init, span: Span, thread: int | None = None, time: float | None = None) -> None:
         """Add one line, which the thread printed."""
-        self._add(init.pointer, Life.of(init, span, thread))
+        self._add(init.pointer, Life.of(init, span, thread, time))
 
     def merge(self, later: Lives) -> None:
         """Put what a later part of the log told behind what is here."""

@@ -52,7 +52,7 @@ class Record:
         self.link_net: str | None = None
         self.wiring = Wiring()
 
-    def take(self, reading: Reading, span: Span, thread: int | None = None) -> None:
+    def take(self, reading: Reading, span: Span, thread: int | None = None, time: float | None = None) -> None:
         """Add what one line of a thread told. The first value of a field stays; lists grow."""
         for name, value in reading.fields.items():
             self.fields.setdefault(name, (value, span))
@@ -68,7 +68,7 @@ class Record:
         if reading.fails:
             self.failed = span
         if reading.init is not None:
-            self.lives.take(reading.init, span, thread)
+            self.lives.take(reading.init, span, thread, time)
         self.constraints.setdefault(reading.versions)
 
     def wants_line_of(self, link: Link) -> bool:

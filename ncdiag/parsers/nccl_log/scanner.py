@@ -372,7 +372,7 @@ class Scanner:
             return  # a version line without a prefix belongs to the source, not to a process
         key = self._key(prefix)
         record = self._record(key, where)
-        record.take(reading, where, prefix.tid)
+        record.take(reading, where, prefix.tid, prefix.time)
         if reading.init is not None:
             self._account.relieve(record, self._records.values())
         record.constraints.setdefault(of_prefix)

@@ -89,10 +89,13 @@ def log(request: pytest.FixtureRequest, generated: ModuleType) -> list[str]:
     return list(generated.lines(job))
 
 
+_DIFFER = {"provenance", "line_tag", "time", "begun_at", "ready_at", "order"}
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401
     """A fact without its lines, their times and their tags, which differ."""
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items() if k not in {"provenance", "line_tag", "time", "order"}}
+        return {k: _plain(v) for k, v in value.items() if k not in _DIFFER}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 

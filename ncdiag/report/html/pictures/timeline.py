@@ -1,4 +1,4 @@
-"""Draw when the hosts met and what failed first, on one time line per host."""
+"""Draw when the hosts met, which communicators they set up, and what failed first, on one time line per host."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ncdiag.report.drawing import Box
 from ncdiag.report.html.context import Context
 from ncdiag.report.html.drawing import Cell, box, legend, line, picture, svg, words
 from ncdiag.report.html.element import Child, Element, element
+from ncdiag.report.html.pictures import setups
 
 LANES = 16
 """Maximum number of hosts that are drawn: those that fail first, then by name."""
@@ -29,7 +30,7 @@ _STEPS = {
 """NCCL lines that mark the progress of a host (src/init.cc)."""
 _MEANINGS = {
     "setup": "a step of the setup", "ready": "setup completed", "over": "communicator destroyed", "failure": "failed",
-    "echo": "failed because of others", "ended": "a process ended",
+    "echo": "failed because of others", "ended": "a process ended", **setups.MEANINGS,
 }  # fmt: skip
 _LABEL, _WIDTH, _ROW, _TOP = 150.0, 780.0, 26.0, 26.0
 _TICKS = (0.001, 0.01, 0.1, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400)
@@ -47,8 +48,11 @@ class Mark(NamedTuple):
     lines: int
 
 
-def marks(view: View) -> list[Mark]:
-    """Events with a time, in order; the same event of a host within a second is one mark."""
+def marks(view: View, before: float = float("inf")) -> tuple[float, list[Mark]]:
+    """The time at which the axis begins, and events with a time, in order.
+
+    The same event of a host within a second is one mark. ``before``: a time that is on the axis as well.
+    """
     failures = [event for event in view.job.events if event.time is not None and is_open_failure(event, view)]
     own = {id(event) for event in first_hand(failures, view)} if failures else set()
     timed: dict[tuple[str, str, int], list[tuple[float, Event]]] = defaultdict(list)
@@ -57,12 +61,12 @@ def marks(view: View) -> list[Mark]:
         kind = _kind(event, own, failing=time is not None and is_open_failure(event, view))
         if time is not None and kind:
             timed[event.host or UNNAMED, kind, int(time)].append((time, event))
-    begin = min((time for events in timed.values() for time, _ in events), default=0.0)
-    found = []
+    begin = min((time for events in timed.values() for time, _ in events), default=before)
+    begin, found = min(begin, before), []
     for (host, kind, _), events in timed.items():
         time, first = min(events, key=lambda one: (one[0], one[1].order))
         found.append(Mark(host, time - begin, kind, " ".join(first.text.split()), len(events)))
-    return sorted(found, key=lambda mark: (mark.seconds, mark.host))
+    return begin, sorted(found, key=lambda mark: (mark.seconds, mark.host))
 
 
 def _kind(event: Event, own: set[int], *, failing: bool) -> str | None:
@@ -72,9 +76,11 @@ def _kind(event: Event, own: set[int], *, failing: bool) -> str | None:
 
 
 def draw(view: View, context: Context) -> Element | None:
-    """The time lines; None unless two events have a time."""
-    found = marks(view)
-    if len(found) < 2 or not any(mark.kind in {"failure", "echo", "ended"} for mark in found):  # noqa: PLR2004
+    """The time lines; None unless something failed or was not complete, and two things have a time."""
+    bars = setups.bars(view)
+    begin, found = marks(view, min((bar.begin for bar in bars), default=float("inf")))
+    went_wrong = any(mark.kind in {"failure", "echo", "ended"} for mark in found) or any(not bar.end for bar in bars)
+    if len(found) + len(bars) < 2 or not went_wrong:  # noqa: PLR2004
         return None
     firsts: dict[str, float] = {}
     for mark in found:
@@ -82,7 +88,7 @@ def draw(view: View, context: Context) -> Element | None:
             firsts.setdefault(mark.host, mark.seconds)
     lanes = sorted({mark.host for mark in found}, key=lambda host: (firsts.get(host, float("inf")), natural(host)))
     shown = lanes[:LANES]
-    span = max(mark.seconds for mark in found)
+    span = max([*(mark.seconds for mark in found), *((bar.end or bar.begin) - begin for bar in bars)])
     sentences = [
         say("{time} from the first line with a timestamp to the last.", time=_time(span)),
         say("Clock offsets were estimated from lines that all ranks print at the same moment.")
@@ -92,12 +98,14 @@ def draw(view: View, context: Context) -> Element | None:
         sentences.append(say("{things} not drawn.", things=counted(len(lanes) - len(shown), "more host")))
     told = say(" ").join(sentences)
     texts = [_sentence(mark) for mark in found if mark.kind != "setup" and mark.host in shown][:LANES]
-    kinds = {mark.kind for mark in found}
+    texts += [setups.sentence(bar) for bar in bars if bar.end is None]
+    size, shapes = _shapes(found, shown, span, bars, begin)
+    kinds = {*(mark.kind for mark in found), *(bar.kind for bar in bars)}
     return picture(
         context,
         say("From setup to the first error"),
         told,
-        svg(context, say("Timeline of the job"), say(" ").join((told, *texts)), *_shapes(found, shown, span)),
+        svg(context, say("Timeline of the job"), say(" ").join((told, *texts)), size, shapes),
         legend((Cell("", f"mark {kind}"), say(text)) for kind, text in _MEANINGS.items() if kind in kinds),
         element(
             "details", element("summary", say("In words")), element("ol", *(element("li", text) for text in texts))
@@ -117,9 +125,14 @@ def _host(mark: Mark) -> str:
     return say("a host") if mark.host == UNNAMED else mark.host
 
 
-def _shapes(found: list[Mark], lanes: list[str], span: float) -> tuple[tuple[float, float], list[Child]]:
-    height = _TOP + len(lanes) * _ROW + 4
-    return (_LABEL + _WIDTH + 30, height), [*_axis(span, height), *_lanes(found, lanes, span)]
+def _shapes(
+    found: list[Mark], lanes: list[str], span: float, bars: list[setups.Bar], begin: float
+) -> tuple[tuple[float, float], list[Child]]:  # fmt: skip
+    below = _TOP + len(lanes) * _ROW
+    height = below + len(bars) * _ROW + 4
+    edges = _LABEL, _LABEL + _WIDTH
+    drawn = setups.lanes(bars, begin, span, top=below, row=_ROW, edges=edges, x_of=_x)
+    return (_LABEL + _WIDTH + 30, height), [*_axis(span, height), *_lanes(found, lanes, span), *drawn]
 
 
 def _x(seconds: float, span: float) -> float:
