@@ -109,6 +109,9 @@ def test_the_page_reads_a_window_of_time(served: Served) -> None:
     page = served.send(text, since="3 pm <").text
     assert "&#x27;3 pm &lt;&#x27; is not a time" in page
     assert 'value="3 pm &lt;"' in page
+    changes = served.report(text, since="03:10", compare="10m")["window"]["changes"]
+    assert [(change["what"], change["line"]) for change in changes] == [("new", 3)]
+    assert "is not a duration" in served.send(text, compare="ten").text
 
 
 def test_redaction_leaves_no_name_in_the_answer(served: Served, veth: str) -> None:

@@ -167,7 +167,7 @@ class _Judge:
         return Work(
             folder=str(folder), names=tuple(received.names), language=self._site.language(request, wants),
             redact=received.fields.get("redact", "") not in {"", "0", "no", "off"},
-            wants=wants, since=received.fields.get("since", ""), until=received.fields.get("until", ""),
+            wants=wants, window={name: text for name in uploads.WINDOW if (text := received.fields.get(name, ""))},
             options=self._settings.options,
             seconds=limits.seconds, memory=limits.memory,
         )  # fmt: skip
@@ -222,7 +222,7 @@ class _Judge:
 
     async def _whole(self, folder: Path, work: Work) -> AsyncIterator[str]:
         page = Page(self._settings, work.language)
-        before, after = page.halves(text=_pasted(work), redact=work.redact, since=work.since, until=work.until)
+        before, after = page.halves(text=_pasted(work), redact=work.redact, window=work.window)
         yield before
         waits = False
         async with contextlib.aclosing(self._steps(folder, work)) as steps:

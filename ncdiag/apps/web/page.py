@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 
 from ncdiag.apps.web.settings import Settings
+from ncdiag.apps.web.uploads import WINDOW
 from ncdiag.apps.web.words import LANGUAGES, words
 from ncdiag.apps.web.worker import FILES, Outcome
 from ncdiag.base.version import __version__
@@ -53,9 +54,12 @@ class Page:
         return before + result + after
 
     def halves(
-        self, *, text: str = "", redact: bool = False, status: str = "", since: str = "", until: str = ""
+        self, *, text: str = "", redact: bool = False, status: str = "", window: Mapping[str, str] | None = None
     ) -> tuple[str, str]:  # fmt: skip
-        """(part before the result, part after it), so that the first can be sent while the user waits."""
+        """(part before the result, part after it), so that the first can be sent while the user waits.
+
+        ``window`` holds what was written into the fields of `WINDOW`.
+        """
         mark = "\0"
         promise = "kept" if self._settings.keep else "privacy"
         written = _template().substitute(
@@ -65,7 +69,7 @@ class Page:
             version=escape(__version__), promise=promise,
             promise_text=escape(self.words[promise]), redacted=" checked" if redact else "",
             status=escape(status), text=escape(text.replace(mark, "")), result=mark,
-            since_value=escape(since.replace(mark, "")), until_value=escape(until.replace(mark, "")),
+            **{f"{name}_value": escape((window or {}).get(name, "").replace(mark, "")) for name in WINDOW},
         )  # fmt: skip
         before, _, after = written.partition(mark)
         return before, after

@@ -33,7 +33,9 @@ RATE = 16 << 10
 """Bytes for which an upload may take a further second."""
 _FILE = "file"
 """The form field for files."""
-_FIELDS = frozenset({"format", "redact", "since", "until"})
+WINDOW = ("since", "until", "compare")
+"""Fields of the window of time, in the order of the arguments of `ncdiag.text.window_of`."""
+_FIELDS = frozenset({"format", "redact", *WINDOW})
 """Small fields that are read; others are dropped, so that a form with millions of them costs no memory."""
 _FIELD_LIMIT = 200
 _PARTS_LIMIT = FILES_LIMIT + 100

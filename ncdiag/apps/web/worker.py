@@ -15,7 +15,7 @@ import msgspec
 from ncdiag import diagnose
 from ncdiag.apps.web.redacted import Redacted
 from ncdiag.apps.web.shown import Shown
-from ncdiag.apps.web.uploads import PASTE
+from ncdiag.apps.web.uploads import PASTE, WINDOW
 from ncdiag.apps.web.words import words
 from ncdiag.base.errors import NcdiagError, UsageError
 from ncdiag.facts.view import View
@@ -45,8 +45,8 @@ _GRACE = 5.0
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """An analysis to do: the ``names`` of the files in its ``folder``, and the choices on the page.
 
-    ``wants``: a single format, empty for the page's answer with all downloads. ``since`` and ``until``: the window of
-    time to read, as for the options of the command line; empty for all.
+    ``wants``: a single format, empty for the page's answer with all downloads. ``window``: the fields of `WINDOW` that
+    were filled in, as for the options of the command line; empty for all of the input.
     """
 
     folder: str
@@ -54,8 +54,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     language: str = "en"
     redact: bool = False
     wants: str = ""
-    since: str = ""
-    until: str = ""
+    window: dict[str, str] = {}
     options: diagnose.Options = diagnose.DEFAULTS
     seconds: float = 60.0
     memory: int = 4 << 30
@@ -108,7 +107,7 @@ def _outcome(work: Work) -> Outcome:
 def _found(work: Work) -> Outcome:
     redacted = Redacted(work.names) if work.redact else None
     options = msgspec.structs.replace(work.options, language=work.language)
-    if work.since or work.until:
+    if work.window:
         options = msgspec.structs.replace(options, window=_window(work))
     view, report = judged(inputs(work.names) if redacted is None else redacted.items(), options)
     shown = Shown(report, open_sources(work.names) if redacted is None else iter(redacted.texts))
@@ -128,7 +127,7 @@ def _found(work: Work) -> Outcome:
 def _window(work: Work) -> Window | None:
     """The window of time that was asked for on the page. Raises UsageError."""
     try:
-        return window_of(work.since, work.until)
+        return window_of(*(work.window.get(name) for name in WINDOW))
     except ValueError as error:
         raise UsageError(str(error)) from None
 
