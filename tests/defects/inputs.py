@@ -145,6 +145,8 @@ def _release(defect: Defect, release: str, *, meets: bool) -> Iterator[str]:
         yield f"- PyTorch version: {release}+cu126"
     elif defect.product == "aws-ofi-nccl":
         yield f"n1:40:40 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl {release}"
+    elif defect.product == "libfabric":
+        yield f"n1:40:40 [0] NCCL INFO NET/OFI Using Libfabric version {release.rpartition('.')[0]}"
     elif defect.product == "nvshmem":
         yield f"nvidia-nvshmem-cu12=={release}"
     elif defect.product == "rccl":
@@ -164,6 +166,8 @@ def _condition(when: Condition, product: str) -> Iterator[str]:
         listed = " ".join(f"[{n}]mlx5_{n}:1/RoCE" for n in range(40 if when.rdma_ports else 1))
         yield f"n1:40:40 [0] NCCL INFO NET/IB : Using {listed} [RO]; OOB eth0:10.0.0.1<0>"
     yield from (f"n1:40:50 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via {name}" for name in when.transports)
+    if when.provider:
+        yield f"n1:40:40 [0] NCCL INFO NET/OFI Selected Provider is {when.provider}"
     if "cumem" in when.uses:
         yield CUMEM
     yield from (f"\nexport {name}={_value(wanted)}" for name, wanted in when.variables.items())

@@ -74,6 +74,16 @@ def _net(condition: Condition, host: Host, view: View) -> bool | None:
     return any(condition.net.lower() in net.lower() for net in nets) if nets else None
 
 
+def _provider(condition: Condition, host: Host, view: View) -> bool | None:
+    """Did the plugin choose this provider of libfabric, or may it choose no other?"""
+    events = [e for e in view.events_on(host.name, ["ofi-provider"]) if "provider" in e.fields]
+    if events:
+        view.note(events[0])
+        return any(str(event.fields["provider"]).split(";")[0] == condition.provider for event in events)
+    setting = view.setting(host, "FI_PROVIDER")
+    return (setting.text or "") == condition.provider if setting is not None and setting.is_set else None
+
+
 def _layer(condition: Condition, host: Host, view: View) -> bool | None:
     layers = {"RoCE" if layer == "Ethernet" else "IB" for layer in _layers_of_ports(host)}
     layers |= {device.link_layer for rank in view.job.ranks for device in rank.net_devices or () if device.link_layer}
@@ -192,7 +202,8 @@ def _links_down(_condition: Condition, host: Host, view: View) -> bool | None:
 
 
 _PARTS: dict[str, Callable[[Condition, Host, View], bool | None]] = {
-    "gpus": _gpus, "cpus": _cpus, "uses": _uses, "net": _net, "layer": _layer, "transports": _transports,
-    "variables": _variables, "ranks": _ranks, "hosts": _hosts, "ranks_a_host": _ranks_a_host,
-    "rdma_ports": _rdma_ports, "mixed": _mixed, "container": _container, "links_down": _links_down,
+    "gpus": _gpus, "cpus": _cpus, "uses": _uses, "net": _net, "provider": _provider, "layer": _layer,
+    "transports": _transports, "variables": _variables, "ranks": _ranks, "hosts": _hosts,
+    "ranks_a_host": _ranks_a_host, "rdma_ports": _rdma_ports, "mixed": _mixed, "container": _container,
+    "links_down": _links_down,
 }  # fmt: skip

@@ -25,19 +25,21 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """What a job must have to meet a defect; all parts that are given must hold.
 
     ``gpus`` are families of ``words.toml``, ``cpus`` processors, ``uses`` features of ``words.toml``: one of each must
-    be there. ``net`` is a part of the name of the network that ranks use (``IB``, ``Socket``), ``layer`` the link layer
-    of its ports, ``transports`` the beginning of a transport in channel lines (``P2P/CUMEM``). ``variables`` are
-    comparisons with their values: ``1``, ``!0``, ``>=1048576``, ``set``, or words of which one is in the value
-    (``*LL128*``). ``ranks`` compares the number of ranks, ``hosts`` that of hosts (``>=2``), ``ranks_a_host`` that of
-    the ranks of each host; ``uneven`` there: hosts have different numbers. ``rdma_ports`` compares the number of RDMA
-    ports of the host. ``mixed`` are things that differ between the hosts. ``container``: the host is one.
-    ``links_down``: NVLinks are inactive.
+    be there. ``net`` is a part of the name of the network that ranks use (``IB``, ``Socket``), ``provider`` the
+    provider of libfabric that its plugin chose (``efa``, ``cxi``), ``layer`` the link layer of the ports,
+    ``transports`` the beginning of a transport in channel lines (``P2P/CUMEM``). ``variables`` are comparisons with
+    their values: ``1``, ``!0``, ``>=1048576``, ``set``, or words of which one is in the value (``*LL128*``). ``ranks``
+    compares the number of ranks, ``hosts`` that of hosts (``>=2``), ``ranks_a_host`` that of the ranks of each host;
+    ``uneven`` there: hosts have different numbers. ``rdma_ports`` compares the number of RDMA ports of the host.
+    ``mixed`` are things that differ between the hosts. ``container``: the host is one. ``links_down``: NVLinks are
+    inactive.
     """
 
     gpus: tuple[str, ...] = ()
     cpus: tuple[Literal["arm", "amd", "intel"], ...] = ()
     uses: tuple[str, ...] = ()
     net: str = ""
+    provider: str = ""
     layer: Literal["", "IB", "RoCE"] = ""
     transports: tuple[str, ...] = ()
     variables: dict[str, str] = {}
