@@ -26,6 +26,7 @@ from ncdiag.machine.command import collectors
 from ncdiag.machine.host import apart, look
 from ncdiag.report import renderer
 from ncdiag.report.model import Look, Report
+from ncdiag.text.sources.files import TextSource
 
 TABLE = msgspec.structs.replace(DEFAULTS, table=True)
 Ran = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -79,6 +80,24 @@ def test_a_line_has_the_value_and_what_it_should_be(tmp_path: Path) -> None:
     assert (meeting.status, meeting.seen) == ("PASS", "eno1")
     assert "10.60.1.7" in meeting.why
     assert of(report, "addresses").why == "only one host"
+
+
+KERNEL = {
+    "nothing": "",
+    "its start": "[root@hgx-07 ~]# dmesg\n[    0.412345] iommu: Default domain type: Passthrough\n",
+    "an old fault": "[root@hgx-07 ~]# dmesg\n[ 4711.123456] NVRM: Xid (PCI:0000:0f:00): 63, pid=1234, name=python\n",
+}
+
+
+@pytest.mark.parametrize("kernel", KERNEL.values(), ids=KERNEL)
+@pytest.mark.parametrize(("release", "status"), [("2.22.3", "WARN"), ("2.32.6", "PASS")])
+def test_a_known_defect_that_a_host_meets_does_not_pass(tmp_path: Path, kernel: str, release: str, status: str) -> None:
+    """Each live host has lines of its kernel."""
+    root = write(tmp_path, HGX)
+    (root / "etc" / "nccl.conf").write_text("NCCL_CROSS_NIC=1\n")
+    sources = [look(root), *([TextSource.of_bytes("kernel", kernel.encode())] if kernel else [])]
+    report = diagnose(sources, msgspec.structs.replace(TABLE, nccl=release))
+    assert of(report, "known defects", "hgx-07").status == status
 
 
 def test_several_hosts_are_compared(tmp_path: Path) -> None:

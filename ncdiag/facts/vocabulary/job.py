@@ -16,6 +16,9 @@ from ncdiag.facts.vocabulary.comparisons import host_differences, who
 from ncdiag.facts.vocabulary.failures import tells_no_code
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 
+_KERNEL = "kernel"
+"""The origin of the kernel's lines: a host prints them, whatever runs on it."""
+
 
 @derived
 def stalled_at_start(job: Job, view: View) -> bool:
@@ -52,9 +55,11 @@ def has_ready_rank(job: Job, view: View) -> bool:
 
 
 @derived
-def is_planned(job: Job, view: View) -> bool:
-    """Were only settings and launch lines shown: did nothing run yet, and does nobody mention a problem?"""
-    return not (job.ranks or job.events or job.benchmarks or job.throughputs or job.complaints)
+def nothing_ran(job: Job, view: View) -> bool:
+    """Is no line or result of a job shown, and does nobody mention a problem? Lines of the kernel may show faults."""
+    if job.ranks or job.benchmarks or job.throughputs or job.complaints:
+        return False
+    return all(event.origin == _KERNEL for event in job.events)
 
 
 @derived

@@ -1,4 +1,4 @@
-"""Settings that reduce speed, and whether the job was measured to be slow."""
+"""Settings that reduce speed, and whether the job was measured to be slow, or has not run yet."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import best_large_busbw, test_name
+from ncdiag.facts.vocabulary.job import nothing_ran
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested, tested_text
 from ncdiag.facts.vocabulary.trainings import slow_trainings, slowness_of_training
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, fraction_text, in_node_floor, is_below_links
@@ -18,6 +19,16 @@ _PINNED = frozenset({
 })  # fmt: skip
 """Variables that override what NCCL computes for each machine, release and size."""
 _TRACED = frozenset({"COLL", "ALL", "CALL", "P2P", "PROXY"})
+_NO_PROBLEM = frozenset({"fact", "harmless"})
+
+
+@derived
+def is_planned(job: Job, view: View) -> bool:
+    """Were only settings and launch lines shown: did nothing run yet, and does nobody mention a problem?
+
+    What the kernel of a live host reports of its start is no problem.
+    """
+    return nothing_ran(job, view) and all(event.kind in _NO_PROBLEM for event in job.events)
 
 
 @derived
