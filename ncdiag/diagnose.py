@@ -370,7 +370,7 @@ def _window(case: Case) -> period.Window | None:
 
 
 def _changed(change: Changed, time: str) -> period.Changed:
-    return period.Changed(change.what, time, change.source, change.line, change.text, change.every)
+    return period.Changed(change.what, time, change.source, change.line, change.text, change.every, change.now)
 
 
 def _input(text: Reading | Unreadable) -> model.Input:

@@ -35,6 +35,11 @@ def _change(change: Changed) -> str:
     text, place = one_line(change.text), digest.place(Evidence(change.source, change.line, change.text))
     if change.what == "new":
         return say("{time}, new: {text} ({place})", time=change.time, text=text, place=place)
+    if change.what == "slower":
+        return say(
+            "{time}, slower, every {seconds} s and before at most {most} s apart: {text} ({place})",
+            time=change.time, seconds=f"{change.now or 0:.3g}", most=f"{change.every or 0:.3g}", text=text, place=place,
+        )  # fmt: skip
     return say(
         "{time}, missing, came every {seconds} s before: {text} ({place})",
         time=change.time, seconds=f"{change.every or 0:.3g}", text=text, place=place,

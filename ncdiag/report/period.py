@@ -8,19 +8,21 @@ import msgspec
 
 
 class Changed(msgspec.Struct, frozen=True):
-    """A kind of line that is ``new`` in a window of time, or that ``stopped`` in it; kinds differ in more than numbers.
+    """A kind of line that is ``new`` in a window of time, that ``stopped`` in it, or that came ``slower``.
 
-    ``time`` is when the first new line came, or when the next line of a kind that stopped was due, as text on the clock
-    of the input. ``source``, ``line`` and ``text`` are of the first new line, or of the last one before the stop;
-    ``every``: the seconds between the lines of a kind that stopped.
+    Kinds differ in more than numbers. ``time`` is when the first new line came, or when the next line of another kind
+    was due, as text on the clock of the input. ``source``, ``line`` and ``text`` are of the first new line, of the last
+    one before the stop, or of the first one that came late; ``every``: the seconds between its lines before the window
+    (at most, of a kind that came slower), ``now``: those since.
     """
 
-    what: Literal["new", "stopped"]
+    what: Literal["new", "stopped", "slower"]
     time: str
     source: str
     line: int
     text: str
     every: float | None = None
+    now: float | None = None
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):

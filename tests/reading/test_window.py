@@ -226,6 +226,58 @@ def test_nothing_differs_in_a_log_that_goes_on(tmp_path: Path) -> None:
     assert case.window.changes == ()
 
 
+def stepped(*pauses: float, start: float = 0.0, ranks: int = 1) -> list[str]:
+    """A line of each rank after each of the pauses."""
+    lines, second = [], start
+    for number, pause in enumerate(pauses):
+        second += pause
+        time = f"{BEGIN + timedelta(seconds=second):%Y-%m-%d %H:%M:%S}"
+        lines += [f"{time} srv1 rank {rank} step {number} loss 2.{number}" for rank in range(ranks)]
+    return lines
+
+
+@pytest.mark.parametrize("ranks", [1, 8])
+def test_a_kind_that_comes_slower_is_a_difference(tmp_path: Path, ranks: int) -> None:
+    """From 03:10:00 on the steps take 40 s in place of 10 s."""
+    lines = stepped(*[10] * 60, *[40] * 10, ranks=ranks)
+    file_of(tmp_path / "a.log", lines)
+    case = read_all(inputs([str(tmp_path / "a.log")]), window=asked("03:10", compare="10m"))
+    assert case.window is not None
+    assert case.window.changes is not None
+    (change,) = case.window.changes
+    assert (change.what, case.window.bounds.written(change.time)[11:]) == ("slower", "03:10:10")
+    assert (change.every, change.now) == (10, 40)
+    assert f"step {60} " in change.text
+
+
+@pytest.mark.parametrize(
+    "pauses",
+    [
+        [10] * 130,
+        [10] * 60 + [10] * 10 + [120] + [10] * 20 + [120] + [10] * 20,
+        ([10] * 9 + [90]) * 12,
+        [10, 30] * 30 + [30] * 15,
+        [10] * 60 + [9, 14] * 25,
+        [1, 2, 1] * 150 + [2, 1, 3] * 100,
+        [300] * 4,
+    ],
+    ids=["steady", "two saves", "saves before", "uneven before", "a little slower", "seconds", "too few"],
+)
+def test_pauses_that_are_usual_are_no_difference(tmp_path: Path, pauses: list[int]) -> None:
+    file_of(tmp_path / "a.log", stepped(*pauses))
+    case = read_all(inputs([str(tmp_path / "a.log")]), window=asked("03:10", compare="10m"))
+    assert case.window is not None
+    assert case.window.changes == ()
+
+
+def test_files_of_several_ranks_do_not_slow_each_other(tmp_path: Path) -> None:
+    for rank in range(3):
+        file_of(tmp_path / f"{rank}.log", stepped(*[10] * 100, start=rank))
+    case = read_all(inputs([str(tmp_path)]), window=asked("03:10", compare="10m"))
+    assert case.window is not None
+    assert case.window.changes == ()
+
+
 @pytest.mark.parametrize(
     ("since", "until", "compare", "said"),
     [

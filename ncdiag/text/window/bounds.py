@@ -77,19 +77,20 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changed(msgspec.Struct, frozen=True):
-    """A kind of line that is ``new`` in the window, or that ``stopped`` in it.
+    """A kind of line that is ``new`` in the window, that ``stopped`` in it, or that came ``slower``.
 
-    ``time`` is when the first new line came, or when the next line of a kind that stopped was due (seconds since the
-    epoch on the clock of the input). ``source``, ``line`` and ``text`` are of the first new line, or the last line of
-    the kind that stopped; ``every``: the seconds between its lines.
+    ``time`` is when the first new line came, or when the next line of another kind was due (seconds since the epoch on
+    the clock of the input). ``source``, ``line`` and ``text`` are of the first new line, the last line of the kind that
+    stopped, or the first one that came late; ``every``: the seconds between its lines before, ``now`` those since.
     """
 
-    what: Literal["new", "stopped"]
+    what: Literal["new", "stopped", "slower"]
     time: float
     source: str
     line: int
     text: str
     every: float | None = None
+    now: float | None = None
 
 
 class Windowed(msgspec.Struct, frozen=True):

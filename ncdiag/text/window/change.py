@@ -1,4 +1,4 @@
-"""What differs in a window of time from the time before it: kinds of lines that are new, and kinds that stopped.
+"""What differs in a window of time from the time before it: kinds of lines that are new, that stopped, or came slower.
 
 Two lines are of one kind if they differ only in numbers.
 """
@@ -27,6 +27,22 @@ _MISSED = 3
 """Number of lines of a kind that must be missing."""
 _SHORTEST = 10.0
 """Seconds without a line after which a kind may be missed."""
+_SLOWER = 2.0
+"""A pause is long if it is so many times as long as the longest one before the window; one long pause is a save."""
+_LONG, _MOST_LONG = 3, 0.75
+"""Minimum number of long pauses of a kind that became slower, and their share in all that are no burst."""
+
+
+class _Late(msgspec.Struct):
+    """The pauses of a kind in the window: how many count, how many are long, and the first long one."""
+
+    all: int = 0
+    long: int = 0
+    seconds: float = 0.0
+    since: float = 0.0
+    source: str = ""
+    line: int = 0
+    text: bytes = b""
 
 
 class _Kind(msgspec.Struct):
@@ -37,6 +53,11 @@ class _Kind(msgspec.Struct):
     text: bytes
     before: int = 0
     count: int = 0
+    seen: tuple[str, float] | None = None
+    """The source and the time of the latest line."""
+    longest: float = 0.0
+    """The longest pause before the window, in seconds."""
+    late: _Late | None = None
 
 
 class Comparison:
@@ -74,11 +95,28 @@ class Comparison:
             if len(self._kinds) >= _KINDS or not shape.strip(b" 0\t|-=:.[]"):
                 return
             kind = self._kinds[shape] = _Kind(moment, moment, source, number, text)
+        self._pause(kind, source, number, text, moment)
         if moment >= kind.last and (is_before or kind.before):  # of a new kind, the first line is shown
             kind.source, kind.line, kind.text = source, number, text
         kind.first, kind.last = min(kind.first, moment), max(kind.last, moment)
         kind.before += is_before
         kind.count += 1
+
+    def _pause(self, kind: _Kind, source: str, number: int, text: bytes, moment: float) -> None:
+        """Count the pause before a line; lines of other sources are no end of one."""
+        earlier = kind.seen[1] if kind.seen is not None and kind.seen[0] == source else moment
+        kind.seen = source, moment
+        pause = moment - earlier
+        if moment < self._border:
+            kind.longest = max(kind.longest, pause)
+        elif kind.before >= _REGULAR and pause >= kind.longest / 2 and pause > 0:
+            late = kind.late = kind.late or _Late()
+            late.all += 1
+            if pause > _SLOWER * max(kind.longest, 1.0):
+                if not late.long:
+                    late.since, late.source, late.line, late.text = earlier, source, number, text
+                late.long += 1
+                late.seconds += pause
 
     def found(self, first_lines: dict[str, int]) -> tuple[Changed, ...]:
         """The first differences, in the order of their times, new lines first; none if no line came before the window.
@@ -97,6 +135,13 @@ class Comparison:
             return Changed("new", kind.first, kind.source, line, text)
         if kind.count < _REGULAR:
             return None
+        late = kind.late
+        if late is not None and late.long >= max(_LONG, _MOST_LONG * late.all):
+            line = late.line + first_lines.get(late.source, 1) - 1
+            return Changed(
+                "slower", late.since + kind.longest, late.source, line, late.text.decode("utf-8", "replace"),
+                every=kind.longest, now=late.seconds / late.long,
+            )  # fmt: skip
         every = (kind.last - kind.first) / (kind.count - 1)
         due = kind.last + every
         if self._end - kind.last < max(_MISSED * every, _SHORTEST) or due < self._border:
