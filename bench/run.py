@@ -145,7 +145,7 @@ class Bench:
         """CPU seconds a megabyte of `triage` for kinds of text without a job, less those of a text of one line."""
         self.log.write_text("hello\n", encoding="ascii")
         nothing = min(cpu_seconds([*NCDIAG, "triage", str(self.log)]) for _ in range(self.given.long_rounds))
-        row("CPU s a MB", *(f"{size} MB" for size in KIND_SIZES), "slope", "grep")
+        row("CPU s a MB", *(f"{size} MB" for size in KIND_SIZES), "slope", "failing words", "grep")
         found = []
         for kind in KINDS:
             taken = []
@@ -154,8 +154,11 @@ class Bench:
                 self.log.write_text(written, encoding="utf-8")
                 taken.append((len(written) / 1e6, cpu_seconds([*NCDIAG, "triage", str(self.log)]) - nothing))
             grep = cpu_seconds(["grep", "-c", "NCCL INFO", str(self.log)])
+            written = text(kind, int(KIND_SIZES[0] * 1e6 / len(text(kind, 100)) * 100), failing=True)
+            self.log.write_text(written, encoding="utf-8")
+            worst = (cpu_seconds([*NCDIAG, "triage", str(self.log)]) - nothing) / len(written) * 1e6
             (small, least), (large, most) = taken
-            costs = (least / small, most / large, (most - least) / (large - small))
+            costs = (least / small, most / large, (most - least) / (large - small), worst)
             found.append(costs)
             row(kind, *(f"{cost:.2f}" for cost in costs), f"{grep / large:.3f}")
         for what, of in (("median", statistics.median), ("largest", max)):

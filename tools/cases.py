@@ -34,7 +34,7 @@ from ncdiag.suspects.choose import decided
 from ncdiag.text import read_all
 
 SHARED = Path(os.environ.get("NCDIAG_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-WORDS = ("certain cause", "likely cause", "possible cause", "very likely", "likely", "possible")
+WORDS = ("certain cause", "likely cause", "possible cause", "very likely", "likely", "possible", "unlikely")
 COLUMNS = ("round", "thread", "healthy", "name", "word", "score", "lead", "place", "right")
 MOST = 3
 """Number of answers that people read."""

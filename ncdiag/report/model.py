@@ -27,7 +27,7 @@ Verdict = Literal[
     "nothing-understood",
 ]  # fmt: skip
 FixKind = Literal["env", "unset", "command", "config", "hardware", "ask_admin"]
-Likelihood = Literal["very likely", "likely", "possible"]
+Likelihood = Literal["very likely", "likely", "possible", "unlikely"]
 Risk = Literal["none", "low", "medium", "high"]
 Status = Literal["PASS", "WARN", "FAIL", "SKIP"]
 ProofState = Literal["proved", "not-simulated", "refuted"]

@@ -18,11 +18,13 @@ from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.suspects.weigh import Judged, Scales, Weighed
 
-Likelihood = Literal["very likely", "likely", "possible"]
+Likelihood = Literal["very likely", "likely", "possible", "unlikely"]
 MOST = 3
 """Maximum number of suspects in a report."""
 VERY_LIKELY, LIKELY, POSSIBLE = (2.6, 1.4), (1.8, 0.8), 0.5
 """Minimum firm part of the score, and lead over the next answer, for the words; only the first answer has a lead."""
+UNLIKELY = 2.0
+"""A score below which a suspect is unlikely beside the first answer (tests/suspects/rounds.csv: 10 of 92 were right)."""
 EQUAL = 0.5
 """A lead below which two answers are shown as equally likely."""
 FAR = 4.0
@@ -205,6 +207,8 @@ def _shown(
             word = "likely"
         if not troubled or weighed.only_usual or says_no_more(weighed, cited):
             word = "possible"
+        if place and word == "possible" and weighed.score < UNLIKELY:
+            word = "unlikely"
         yield Suspected(weighed, word, value - behind)
 
 

@@ -61,7 +61,9 @@ def report(data: bytes) -> Report:
 def first(found: Report) -> str | None:
     """The first finding or likely suspect."""
     findings = [each.name for each in found.findings if each.severity != "info"]
-    return next(iter(findings + [each.name for each in found.suspects if each.likelihood != "possible"]), None)
+    return next(
+        iter(findings + [each.name for each in found.suspects if each.likelihood in {"very likely", "likely"}]), None
+    )
 
 
 class Answers:

@@ -37,14 +37,24 @@ KINDS = {
 }  # fmt: skip
 
 
-def text(kind: str, size: int) -> str:
-    """A text of this kind with a number of lines."""
+FAILING = "failed error timeout retry connection socket warning node rank gpu loss model data step config".split()  # noqa: SIM905
+"""Words that messages of failures have as well."""
+
+
+def text(kind: str, size: int, *, failing: bool = False) -> str:
+    """A text of this kind with a number of lines.
+
+    ``failing``: most lines have words that messages of failures have, and no two lines the same words in a row.
+    """
     form = KINDS[kind]
-    return "".join(f"{form.format(**_values(number))}\n" for number in range(size))
+    return "".join(f"{form.format(**_values(number, failing=failing))}\n" for number in range(size))
 
 
-def _values(i: int) -> dict[str, Any]:
+def _values(i: int, *, failing: bool) -> dict[str, Any]:
     """What the lines of a text differ in: words and numbers."""
     a, b, c = (WORDS[(i * step + step) % len(WORDS)] for step in (1, 3, 5))
+    if failing:
+        every = (*WORDS, *FAILING)
+        a, b, c = (f"{every[i * step % 29]} {every[i * i * step % 31 % len(every)]}" for step in (7, 11, 13))
     numbers = {"i": i, "j": i % 7, "k": i * 37 % 251, "m": i // 60 % 60, "s": i % 60}
     return {"a": a, "b": b, "c": c, "A": a.upper(), "B": b.upper(), "sign": " +-"[i % 3], **numbers}
