@@ -76,7 +76,7 @@ class Answer(NamedTuple):
     @property
     def is_calm(self) -> bool:
         """True if nothing is claimed: no cause, no error, and no suspect that is more than possible."""
-        return not any(each.is_loud or each.word not in {"", "possible"} for each in self.shown)
+        return not any(each.is_loud or each.word not in {"", "possible", "unlikely"} for each in self.shown)
 
 
 def answer(item: tuple[dict[str, Any], Path]) -> Answer:

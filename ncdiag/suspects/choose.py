@@ -24,7 +24,7 @@ MOST = 3
 VERY_LIKELY, LIKELY, POSSIBLE = (2.6, 1.4), (1.8, 0.8), 0.5
 """Minimum firm part of the score, and lead over the next answer, for the words; only the first answer has a lead."""
 UNLIKELY = 2.0
-"""A score below which a suspect is unlikely beside the first answer (tests/suspects/rounds.csv: 10 of 92 were right)."""
+"""A score below which a suspect is unlikely beside the first answer: 10 of 92 were right (suspects/rounds.csv)."""
 EQUAL = 0.5
 """A lead below which two answers are shown as equally likely."""
 FAR = 4.0

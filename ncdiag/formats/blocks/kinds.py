@@ -20,7 +20,8 @@ from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.literals import explained, items, labels, literals
 from ncdiag.formats.blocks.message_tables import catalogues, message_tables
-from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_reported
+from ncdiag.formats.blocks.over import says_failure
+from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
@@ -147,7 +148,7 @@ def _far(
     if sum(bool(line.strip()) for line in lines) < _VERY_LONG:
         return
     paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
-    own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and is_sentence(line) and is_reported([line])}
+    own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and _is_trouble(line)}
     near = _beside(paragraphs, own)
     title = next(index for index, line in enumerate(lines) if line.strip())
     logs = {i for i, line in enumerate(lines) if not own and kind_of(line) == "log"}
@@ -158,6 +159,13 @@ def _far(
         is_alone = not (own or in_log) and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
             yield index, index
+
+
+def _is_trouble(line: str) -> bool:
+    """True for a sentence in which somebody asks, or says of something of their own that it fails."""
+    if not is_sentence(line) or not is_reported([line]):
+        return False
+    return says_failure(line) or is_present(line) or line.rstrip().endswith(("?", "\uff1f"))
 
 
 def _is_between_sentences(lines: Sequence[str], index: int) -> bool:

@@ -30,6 +30,7 @@ _SHOWS = lazy_regex(
 )
 """A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
+_TRACEBACK = "Traceback (most recent call last)"
 _INNER = lazy_regex(r"(.{0,240}?)(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
 """What is in front of a line of NCCL, and the process that printed it."""
 _COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\|)\s{0,4}(?=\S)")
@@ -180,6 +181,7 @@ def _is_run(group: Sequence[int], lines: Sequence[str], signs: Sequence[Sign | N
     if sorts[_RULED[0]] >= _ALONE:
         return True
     is_example = lines[group[0]][:1] in {" ", "\t"} or group[0] - 1 in fences
-    needed = _NEEDED if is_example else _ALONE
+    ends_in_traceback = any(lines[index].lstrip().startswith(_TRACEBACK) for index in group)
+    needed = _NEEDED if is_example and not ends_in_traceback else _ALONE
     agrees = processes.total() < needed or max(processes.values()) >= _ALONE
     return agrees and max(sorts.values()) >= needed
