@@ -56,12 +56,18 @@ class _Guarded:
 
     def search(self, text: str, *place: int) -> re.Match[str] | None:
         """The first match in the text, as `re.Pattern.search` finds it, from the ``place`` on."""
-        may = _Table.owners(self._number, text).get(self._number, ())
+        table = _Table.latest
+        if table is None or table.size <= self._number:
+            table = _Table.of(self._number)
+        found = table.remembered(text) if len(text) <= _LONGEST else table.alternatives(text)
+        may = found.get(self._number, ())
+        if not may and not self._always:
+            return None
         best: re.Match[str] | None = None
-        for at in sorted({*may, *self._always}) if may or self._always else ():
-            found = self._compiled(at).search(text, *place)
-            if found is not None and (best is None or found.start() < best.start()):
-                best = found
+        for at in sorted({*may, *self._always}):
+            match = self._compiled(at).search(text, *place)
+            if match is not None and (best is None or match.start() < best.start()):
+                best = match
         return best
 
     @functools.cached_property
@@ -85,14 +91,14 @@ class _Table:
 
     _lock = threading.Lock()
     _defined: ClassVar[list[_Guarded]] = []
-    _latest: ClassVar[_Table | None] = None
+    latest: ClassVar[_Table | None] = None
 
     def __init__(self, guards: list[_Guarded]) -> None:
         self._literals, self.size = Literals[tuple[int, int]](), len(guards)
         for number, guard in enumerate(guards):
             for at, branch in enumerate(guard.branches):
                 self._literals.add((number, at), branch.literals)
-        self._remembered = functools.lru_cache(_REMEMBERED)(self._of)
+        self.remembered = functools.lru_cache(_REMEMBERED)(self.alternatives)
 
     @classmethod
     def define(cls, guard: _Guarded) -> int:
@@ -102,15 +108,16 @@ class _Table:
             return len(cls._defined) - 1
 
     @classmethod
-    def owners(cls, number: int, text: str) -> dict[int, tuple[int, ...]]:
-        """By the numbers of patterns, the alternatives that may match the text; all of them for pattern ``number``."""
-        table = cls._latest
-        if table is None or table.size <= number:  # modules define their patterns when they are imported
+    def of(cls, number: int) -> _Table:
+        """A table that has the literals of a pattern: of all that are defined by now, as modules are imported late."""
+        table = cls.latest
+        if table is None or table.size <= number:
             with cls._lock:
-                table = cls._latest = _Table(cls._defined)
-        return table._remembered(text) if len(text) <= _LONGEST else table._of(text)
+                table = cls.latest = _Table(cls._defined)
+        return table
 
-    def _of(self, text: str) -> dict[int, tuple[int, ...]]:
+    def alternatives(self, text: str) -> dict[int, tuple[int, ...]]:
+        """By the numbers of the patterns, the alternatives that may match a text."""
         found: dict[int, tuple[int, ...]] = {}
         for number, at in self._literals.owners(text):
             found[number] = (*found.get(number, ()), at)

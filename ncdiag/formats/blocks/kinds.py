@@ -145,7 +145,7 @@ def _far(
 
     Where nobody does, a log is at least three lines of it; with outputs of tools, what is not between two sentences.
     """
-    if sum(bool(line.strip()) for line in lines) < _VERY_LONG:
+    if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG:
         return
     paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
     own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and _is_trouble(line)}
