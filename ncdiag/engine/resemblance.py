@@ -92,7 +92,7 @@ def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]
 
 def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resemblance]:
     """The rules that stand out, by code; ``lines`` are the words of each line of an input."""
-    asked = Counter(itertools.chain.from_iterable(map(_terms, lines)))
+    asked = _counted(lines)
     if len(asked) < _FEWEST:
         return {}
     weights = {word: min(1 + math.log(times), _OFTEN) for word, times in asked.items() if word in held.words}
@@ -120,13 +120,25 @@ def _terms_of(parts: Iterable[str]) -> Iterator[str]:
     return itertools.chain.from_iterable(_terms(TOKEN.findall(part.lower())) for part in parts)
 
 
-def _terms(words: Iterable[str]) -> Iterator[str]:
-    """The words that may identify a field: no numbers, none of two letters; of other scripts, pairs of characters."""
+def _counted(lines: Iterable[Sequence[str]]) -> Counter[str]:
+    """How often lines have each of their terms: words are counted first, as a log has few different ones."""
+    held = list(lines)
+    words = Counter(itertools.chain.from_iterable(held))
+    found = Counter({word: times for word, times in words.items() if len(word) >= _SHORTEST and not word.isdigit()})
+    found.update(itertools.chain.from_iterable(_pairs(line) for line in held if not "".join(line).isascii()))
+    return found
+
+
+def _pairs(words: Iterable[str]) -> Iterator[str]:
+    """Of scripts other than Latin, pairs of characters next to each other."""
     before = ""
     for word in words:
-        if len(word) >= _SHORTEST:
-            if not word.isdigit():
-                yield word
-        elif not word.isascii() and before:
+        if len(word) < _SHORTEST and not word.isascii() and before:
             yield before + word
         before = "" if word.isascii() else word
+
+
+def _terms(words: Sequence[str]) -> Iterator[str]:
+    """The words that may identify a field: no numbers, none of two letters; of other scripts, pairs of characters."""
+    yield from (word for word in words if len(word) >= _SHORTEST and not word.isdigit())
+    yield from _pairs(words)

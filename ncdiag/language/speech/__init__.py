@@ -106,6 +106,12 @@ def _meanings(word: str) -> Mapping[str, Meaning]:
     return {code: meaning for code, meaning in found.items() if meaning is not None}
 
 
+@functools.lru_cache(1 << 14)
+def _weights(word: str) -> tuple[tuple[str, int], ...]:
+    """How much a word speaks for each language that has it; English has none with other letters."""
+    return tuple((code, 1 if word.isascii() else 2) for code in _meanings(word))
+
+
 @functools.lru_cache(1 << 12)
 def _language_of(text: str) -> str:
     """The code of the language of a line; empty for English, and for a line in none."""
@@ -114,8 +120,8 @@ def _language_of(text: str) -> str:
         return script
     weights = Counter[str]()
     for word in frozenset(_words(text)):
-        for code in _meanings(word):
-            weights[code] += 1 if word.isascii() else 2  # English has no other letters
+        for code, weight in _weights(word):
+            weights[code] += weight
     english = weights.pop(_ENGLISH, 0)
     best = min(weights, key=lambda code: (-weights[code], code), default="")
     is_known = weights[best] >= _LEAST and weights[best] > english
