@@ -55,7 +55,7 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
     if len(set().union(*specific)) < _KINDS or len(causes) < _CAUSES:
         return
     is_long = sum(bool(line.strip()) for line in lines) >= _LONG
-    if is_long and _is_logged(lines, [at for at in failures if not runs[at]]):
+    if is_long and (is_mostly_log(lines) or _is_logged(lines, [at for at in failures if not runs[at]])):
         return
     if not is_long and (sum(map(bool, specific)) < _PLACES or not _is_written_by_nobody(lines, places, runs)):
         return
@@ -76,6 +76,12 @@ def _is_written_by_nobody(lines: Sequence[str], places: Sequence[Place], runs: S
         and not ends_with_question(lines)
         and not any(map(is_reported_by_several, lines))
     )
+
+
+def is_mostly_log(lines: Sequence[str]) -> bool:
+    """True if programs printed most lines, as far as their form says."""
+    written = [line for line in lines if line.strip()]
+    return 2 * sum(kind_of(line) == "log" for line in written) > len(written)
 
 
 def _is_logged(lines: Sequence[str], failures: Iterable[int]) -> bool:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ncdiag.formats.blocks import histories, programs, talks
-from ncdiag.formats.blocks.assorted import Failure, assorted
+from ncdiag.formats.blocks.assorted import Failure, assorted, is_mostly_log
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.literals import explained, items, labels, literals
@@ -145,7 +145,7 @@ def _far(
 
     Where nobody does, a log is at least three lines of it; with outputs of tools, what is not between two sentences.
     """
-    if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG:
+    if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines):
         return
     paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
     own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and _is_trouble(line)}

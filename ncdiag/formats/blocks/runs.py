@@ -30,10 +30,11 @@ _SHOWS = lazy_regex(
 )
 """A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
-_TRACEBACK = "Traceback (most recent call last)"
+_TRACEBACK, _TRACED = "Traceback (most recent call last)", ("traceback", "")
 _INNER = lazy_regex(r"(.{0,240}?)(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
 """What is in front of a line of NCCL, and the process that printed it."""
-_COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\|)\s{0,4}(?=\S)")
+_COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||\.\\\"|\"(?= ))\s{0,4}(?=\S)")
+_LABEL = lazy_regex(r"\[?[\w.-]{1,40}\]?: {1,4}(?=\S)")
 _DIGITS = lazy_regex(r"\d+")
 _ABOVE = 5
 """Number of lines, the title among them, below which no output is the first thing that is shown."""
@@ -71,7 +72,13 @@ def of_run(lines: Sequence[str]) -> list[bool]:
 
 
 def _sign(line: str) -> Sign | None:
-    return _RULED if _RULE.match(line) else printed_by(line)
+    return _RULED if _RULE.match(line) else printed_by(line) or _behind_label(line)
+
+
+def _behind_label(line: str) -> Sign | None:
+    """The sign behind the name of a host or the number of a task, which srun -l, pdsh and others put in front."""
+    label = _LABEL.match(line)
+    return printed_by(line[label.end() :]) if label else None
 
 
 def _groups(lines: Sequence[str], signs: Sequence[Sign | None], fences: frozenset[int]) -> Iterator[list[int]]:
@@ -121,8 +128,11 @@ def _inner(line: str) -> list[tuple[str, str]]:
     """What is in front of each line of a process in a line, and the process."""
     found = _INNER.findall(line) if "NCCL" in line else []
     comment = None if found else _COMMENT.match(line)
-    sign = comment and printed_by(line[comment.end() :])
-    return [(comment[0].strip(), sign[1] or sign[0])] if comment and sign else found
+    if comment is None:
+        return found
+    rest = line[comment.end() :]
+    sign = printed_by(rest) or _behind_label(rest) or (_TRACED if _TRACEBACK in rest else None)
+    return [(comment[0].strip(), sign[1] or sign[0])] if sign else []
 
 
 def _with_head(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
