@@ -301,6 +301,7 @@ def build(folder: Path) -> None:
     from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
     from ncdiag.parsers.user_text import context, trials
+    from ncdiag.suspects import priors
 
     whole = _whole()
     contents: dict[str, object] = {
@@ -324,6 +325,7 @@ def build(folder: Path) -> None:
         "checks": book.build(),
         "launch": book.build(book.LAUNCH),
         "compared": compared.build(),
+        "priors": priors.build(),
         "collectors": command.build(),
         "variables": environment.build(),
         **{words.name: words.build() for words in (context.LEXER, trials.LEXER)},

@@ -33,6 +33,7 @@ from ncdiag.report.complaints import seen, told
 from ncdiag.report.isolating import with_tests
 from ncdiag.report.next_steps import next_steps
 from ncdiag.report.period import Window
+from ncdiag.report.priors import counted
 from ncdiag.report.remedies import fixes_of
 from ncdiag.report.restart import restart_of
 from ncdiag.report.suspects import suspects_of
@@ -115,7 +116,9 @@ def report(
     named = [*(found.rule for found in diagnosis.findings), *(each.rule for each in suspected)]
     rules = {rule.code: rule for rule in named}
     made = without_given(with_tests(made, rules, read.lit, view), read.place_of)
-    made = msgspec.structs.replace(made, next_steps=next_steps(made), restart=restart_of(made, rules))
+    made = msgspec.structs.replace(
+        made, next_steps=next_steps(made), restart=restart_of(made, rules), counted=counted(made, view)
+    )
     return spoken_of(made) if any(host.name == UNNAMED for host in job.hosts) else made
 
 

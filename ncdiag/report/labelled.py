@@ -1,18 +1,21 @@
-"""Labelled lines of a report: the window of time that was read, what changed in it, and incomplete communicators."""
+"""Labelled lines of a report: the window of time, what changed in it, incomplete communicators, published counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ncdiag.language import phrase, say
-from ncdiag.report import accounts, digest
+from ncdiag.report import accounts, digest, priors
 from ncdiag.report.model import Evidence, Report
 from ncdiag.report.period import Changed
 from ncdiag.report.sanitize import one_line
 
 
-def lines(report: Report, most: int = 3) -> Iterator[tuple[str, str]]:
-    """(label, text) of each line, the most important first; ``most``: number of communicators that are named."""
+def lines(report: Report, most: int = 3, *, short: bool = False) -> Iterator[tuple[str, str]]:
+    """(label, text) of each line, the most important first.
+
+    ``most``: number of communicators that are named; ``short``: one line on published counts.
+    """
     window = report.window
     if window is not None and window.changes is not None:
         yield from _changes(window.changes)
@@ -21,6 +24,8 @@ def lines(report: Report, most: int = 3) -> Iterator[tuple[str, str]]:
         yield say("Only lines"), phrase(window.text)
         for note in window.notes:
             yield say("Clock"), phrase(note)
+    for number, text in enumerate(priors.lines(report.counted, short=short)):
+        yield say("Source") if number else say("If nothing else decides"), text
 
 
 def _changes(changes: tuple[Changed, ...]) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ import msgspec
 from ncdiag.base.severity import Actor, Confidence, Scope, Severity
 from ncdiag.facts.model import OrderedBy, Step
 from ncdiag.report.accounts import Communicators
+from ncdiag.report.counted import Counted
 from ncdiag.report.differences import Beside, Change, Comparison
 from ncdiag.report.period import Window
 from ncdiag.report.restart_word import Restart
@@ -366,7 +367,8 @@ class Report(Part, frozen=True, kw_only=True):
     ``next_steps``: what to do next, most useful first. ``restart``: what a restart is worth, if something failed.
     ``window``: the window of time that was read, None for all. ``communicators``: which were set up, and who is
     missing; None if no set-up is seen to end. ``traits``: what the job ran on, by kind (``leaf switch``, ``HCA``,
-    ``image``, ``driver``, ``release``), for the comparison of many jobs.
+    ``image``, ``driver``, ``release``), for the comparison of many jobs. ``counted``: published counts of what stopped
+    large runs, if the input shows one that stopped and nothing points to a cause.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -393,3 +395,4 @@ class Report(Part, frozen=True, kw_only=True):
     window: Window | None = None
     communicators: Communicators | None = None
     traits: dict[str, tuple[str, ...]] = {}
+    counted: tuple[Counted, ...] = ()

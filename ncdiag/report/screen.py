@@ -234,7 +234,7 @@ class _Layout:
             self.page.line(digest.failed(fault), first=lead_in("NCDIAG FAILED"))
         if self.report.restart is not None and self.level < self.NO_NOTES:
             self.page.line(restart.sentence(self.report.restart), first=lead_in("Restart"))
-        for label, text in labelled.lines(self.report):
+        for label, text in labelled.lines(self.report, short=True):
             self._sentence(text, 2, first=f"{label}{say(': ')}", rest="    ")
             if self.level >= self.ONE_EVIDENCE:
                 break
