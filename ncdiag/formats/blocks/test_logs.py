@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.test_reports import reports
 
 _LONGEST = 2000
 
@@ -36,6 +37,11 @@ _SUITES = (
         lazy_regex(r"OK(?: \(.*\))?\s*$"),
         lazy_regex(r"FAILED \("),
     ),
+    (
+        lazy_regex(r"##teamcity\[test(?:Suite)?Started "),
+        lazy_regex(r"##teamcity\[test(?:Suite)?Finished "),
+        lazy_regex(r"##teamcity\[(?:testFailed|buildProblem) "),
+    ),
 )
 """How the log of each runner of tests begins, says that all passed, and says that some did not."""
 _TESTS = r"\b(?:tests?|cases?|checks?|specs?|suites?|assertions?|examples?|scenarios?)\b"
@@ -44,6 +50,7 @@ _ALL_PASSED = lazy_regex(
     rf"(?!.*\b[1-9]\d* {_FAILED}\b)(?!.*\b{_FAILED}\W{{1,3}}[1-9])"
     rf"(?:(?=.*{_TESTS}).*(?:\b(?:0|no|zero) {_FAILED}\b|\b{_FAILED}\W{{1,3}}0\b|\b\d+ (?:passed|ok)\W+\d+ total\b)"
     rf"|.*\ball (?:\d+ |the )?(?:\w+ )?{_TESTS} (?:have |were )?(?:passed|ok|successful)\b"
+    r"|100% tests passed\b"
     r"|=* ?(?:\d+ \w+, ){0,6}\d+ passed\b[\w, ]{0,120} in \d[\d.:]*\s?m?s\b)",
     re.IGNORECASE,
 )
@@ -51,13 +58,15 @@ _ALL_PASSED = lazy_regex(
 _PASSES = lazy_regex(
     r"\W{0,8}(?:ok|pass(?:ed)?|success(?:ful)?)\b\W{0,3}\s\W{0,3}\w(?!.*\d (?:passed|failed))|\s*[\u2713\u2714\u2705]\s"
     r"|.*[^\s.:]\s?(?:\.{2,80}|:{1,2})\s?(?:ok|pass(?:ed)?)\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$"
-    r"|(?:\S+::\S+\s+)?passed(?:\s+\[ {0,2}\d{1,3}%\])?\s*$",
+    r"|(?:\S+::\S+\s+)?passed(?:\s+\[ {0,2}\d{1,3}%\])?\s*$"
+    r"|\s*\d+/\d+ Test\s+#\d+: .* Passed +[\d.]+ sec\s*$",
     re.IGNORECASE,
 )
 _FAILS = lazy_regex(
     r"\W{0,8}(?:not ok|fail(?:ed|ure)?)\b\W{0,3}\s\W{0,3}\w|\s*[\u2717\u2718\u274c]\s"
     r"|.*[^\s.:]\s?(?:\.{2,80}|:{1,2})\s?fail(?:ed)?\W{0,3}(?:\([\d.]+ ?m?s\)\s*)?$"
-    r"|(?:\S+::\S+\s+)?(?:failed|error)(?:\s+\[ {0,2}\d{1,3}%\])?\s*$",
+    r"|(?:\S+::\S+\s+)?(?:failed|error)(?:\s+\[ {0,2}\d{1,3}%\])?\s*$"
+    r"|\s*\d+/\d+ Test\s+#\d+: .*\*\*\*",
     re.IGNORECASE,
 )
 """The line of one test that passed, and of one that failed."""
@@ -67,7 +76,8 @@ _TIME = lazy_regex(r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]{8,20}(?:Z|[+-]\d\d:?\d\d)?\]?
 
 def tests(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Logs of tests that all passed, with what the tests printed."""
-    bare = [_TIME.sub("", line[:_LONGEST], count=1) for line in lines]
+    whole = [_TIME.sub("", line, count=1) for line in lines]
+    bare = [line[:_LONGEST] for line in whole]
     for start, passed, failed in _SUITES:
         begin, end = -1, -1
         for index, text in enumerate(bare):
@@ -80,6 +90,7 @@ def tests(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
                 end = index
         if end > begin >= 0:
             yield begin, end
+    yield from reports(whole)
     yield from _of_any_runner(bare)
 
 
