@@ -48,13 +48,19 @@ from ncdiag.text import (
     TextSource,
     Unreadable,
     Window,
+    Windowed,
     is_given,
     place_of,
     read_all,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ncdiag.comparing.beside import Judged
     from ncdiag.comparing.groups import Compared
+
+    Lines = Callable[[Judged, Judged], tuple[period.Changed, ...] | None]
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -221,13 +227,16 @@ def _beside(saved: Baseline, view: View) -> Beside:
     return beside.baseline(saved.source, view_of(saved.case.job()), of_hosts(view), view)
 
 
-def difference(before: tuple[str, Case], after: tuple[str, Case], options: Options = DEFAULTS) -> model.Difference:
-    """The differences between two named inputs; both are diagnosed."""
+def difference(
+    before: tuple[str, Case], after: tuple[str, Case], options: Options = DEFAULTS, lines: Lines | None = None
+) -> model.Difference:  # fmt: skip
+    """The differences between two named inputs; both are diagnosed. ``lines`` compares the lines at their ends."""
     from ncdiag.comparing import beside
 
     rules = rules_for(options)
     (old, was), (new, now) = (judged(case, rules, options) for _, case in (before, after))
-    found = beside.difference(beside.Judged(before[0], old, was), beside.Judged(after[0], new, now))
+    sides = beside.Judged(before[0], old, was), beside.Judged(after[0], new, now)
+    found = msgspec.structs.replace(beside.difference(*sides), lines=None if lines is None else lines(*sides))
     return found if options.show_secrets else hidden(found, hiding_of(before[1], after[1]))
 
 
@@ -343,7 +352,7 @@ def _read(case: Case, looked: Sequence[_Looked], job: Job, options: Options) -> 
         not_seen=tuple(dict.fromkeys([*unseen, *options.left_out])),
         faults=tuple(dict.fromkeys([*faults, *(fault for each in looked for fault in each.faults)])),
         answered=tuple(options.answers),
-        window=_window(case),
+        window=period_of(case.window),
     )
 
 
@@ -356,15 +365,15 @@ def _places(case: Case) -> dict[str, str]:
     return found
 
 
-def _window(case: Case) -> period.Window | None:
+def period_of(window: Windowed | None) -> period.Window | None:
     """The window of time that was read, for the report."""
-    if case.window is None:
+    if window is None:
         return None
-    bounds = case.window.bounds
+    bounds = window.bounds
     since, until = (None if math.isinf(end) else end for end in (bounds.since, bounds.until))
-    changes = case.window.changes
+    changes = window.changes
     return period.Window(
-        text=bounds.text(), since=since, until=until, zone=bounds.zone, notes=case.window.notes,
+        text=bounds.text(), since=since, until=until, zone=bounds.zone, notes=window.notes,
         changes=None if changes is None else tuple(_changed(change, bounds.written(change.time)) for change in changes),
     )  # fmt: skip
 

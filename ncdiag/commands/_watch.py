@@ -11,11 +11,15 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from ncdiag.apps.watching import PIECE, Files, Mode, Progress, jobs, stacks, standing
+from ncdiag.base.errors import InputError, UsageError
 from ncdiag.commands._interrupt import interruptible
 from ncdiag.commands._options import Options
 from ncdiag.commands._output import say
 from ncdiag.commands._watching import Answer, Diagnoses
+from ncdiag.report import period
 from ncdiag.text import Growing, Item, Stop, TextSource, Window
 
 _TICK = 0.5
@@ -30,17 +34,25 @@ class Watcher:
 
     def __init__(
         self, paths: Sequence[str], options: Options, silence: float, window: Window | None = None, *,
-        mode: Mode = "auto",
+        mode: Mode = "auto", ends: Window | None = None,
     ) -> None:  # fmt: skip
         """``window``: read only lines in this window of time; ``mode``: which stacks are taken of a job that hangs.
 
+        ``ends``: the window at the end of the logs that is compared with the time before it, for each diagnosis.
+
         Raises InputError for a path that does not exist, UsageError for invalid options.
         """
+        if ends is not None and "-" in paths:
+            msg = (
+                "--window reads the ends of the logs again, and '-' is a pipe: give files, or 'ncdiag triage --window'"
+            )
+            raise UsageError(msg)
         self._quiet, self._silence = options.quiet, silence
         self._pipe = Growing("-", window=window) if "-" in paths else None
         but = [str(options.output)] if options.output is not None else []
         self._files = Files([path for path in paths if path != "-"], but=but, must_exist=True, window=window)
-        self._diagnoses = Diagnoses(options, sys.stdout, list)
+        self._paths, self._ends = paths, ends
+        self._diagnoses = Diagnoses(options, sys.stdout, list, self._changed)
         self._progress = Progress(silence)
         self._told, self._is_silent = 0, False
         self._mode, self._states = mode, ""
@@ -126,6 +138,22 @@ class Watcher:
             yield TextSource.of_bytes("ncdiag watch", f"{text}\n{self._states}".encode("utf-8", "replace"))
             if self._stacks.text:
                 yield TextSource.of_bytes("py-spy dump", self._stacks.text.encode("utf-8", "replace"))
+
+    def _changed(self) -> period.Window | None:
+        """What differs at the end of the logs from the time before it; the logs are read there once more."""
+        if self._ends is None:
+            return None
+        from ncdiag.diagnose import period_of
+        from ncdiag.machine.inputs import inputs
+        from ncdiag.text import File, Windows
+
+        windows = Windows(self._ends)
+        try:
+            windows.files([item for item in inputs(self._paths) if isinstance(item, File)])
+        except InputError:  # a glob without a file yet, or a file that is gone
+            return None
+        found = period_of(windows.seen())
+        return None if found is None else msgspec.structs.replace(found, text="", since=None, until=None)
 
     def _look(self, now: float) -> None:
         """Start a diagnosis if something was printed and the log pauses, or if nothing was printed for long."""

@@ -17,6 +17,7 @@ from ncdiag.commands._options import Options
 from ncdiag.commands._output import say, write
 from ncdiag.language import speak
 from ncdiag.report import FOR_PEOPLE, renderer
+from ncdiag.report.period import Window
 from ncdiag.text import Item
 
 _FAILED = frozenset({"root-cause", "failed-cause-not-here"})
@@ -49,8 +50,13 @@ _FAILED_COPY = msgspec.structs.replace(_NONE, fault="the diagnosis failed (NCDIA
 class Diagnoses:
     """Makes diagnoses, one at a time, and shows those with another root cause than the last one shown."""
 
-    def __init__(self, options: Options, stream: TextIO, not_seen: Callable[[], list[str]]) -> None:
+    def __init__(
+        self, options: Options, stream: TextIO, not_seen: Callable[[], list[str]],
+        ends: Callable[[], Window | None] = lambda: None,
+    ) -> None:  # fmt: skip
         """``stream`` receives the reports unless a file does. Raises UsageError for invalid options.
+
+        ``ends``: what changed at the end of the logs, for each report.
 
         From now on the command uses the language of the options.
         """
@@ -59,7 +65,7 @@ class Diagnoses:
             msg = "this command cannot run as a monitoring plugin: its exit code has another meaning"
             raise UsageError(msg)
         renderer(options.answers_in)
-        self._options, self._stream, self._not_seen = options, stream, not_seen
+        self._options, self._stream, self._not_seen, self._ends = options, stream, not_seen, ends
         self._asked = options.judging()
         self._running: Judging | None = None
         self._begun = self._next = 0.0
@@ -73,6 +79,7 @@ class Diagnoses:
 
         left_out = (*self._asked.left_out, *self._not_seen())
         report = diagnose(items, msgspec.structs.replace(self._asked, left_out=left_out))
+        report = msgspec.structs.replace(report, window=self._ends() or report.window)
         shown, more = public(report, self._options)
         worst = {finding.severity for finding in report.findings}
         first = report.findings[0] if report.findings else None

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
 app = application()
 
+Ends = Annotated[
+    str | None,
+    typer.Option(
+        "--window",
+        metavar="DURATION",
+        help="Also show which kinds of log lines differ first in the last 10m of the two, up to the first failure of "
+        "each, else to its end.",
+    ),
+]
+
 
 @app.command(
     help="Show what differs between two runs, hosts or bundles (a good one and a bad one), most important "
@@ -53,9 +63,15 @@ def diff(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")] = False,
     since: Since = None,
     until: Until = None,
+    ends: Ends = None,
     lang: Lang = None,
 ) -> int:
     """Set two inputs side by side, or many reports."""
+    if jobs and ends:
+        from ncdiag.base.errors import UsageError
+
+        msg = "--jobs compares reports, which have no lines; --window needs two logs"
+        raise UsageError(msg)
     if jobs:
         return _of_jobs([before, after, *(more or ())], form, output, lang, whole=verbose, quiet=quiet)
     if more:
@@ -66,7 +82,7 @@ def diff(
     import shutil
 
     from ncdiag.base.errors import FOUND, NOTHING_UNDERSTOOD
-    from ncdiag.commands._beside import case_of, is_understood
+    from ncdiag.commands._beside import case_of, is_understood, lines_compared
     from ncdiag.commands._output import say, write
     from ncdiag.diagnose import Options, difference
     from ncdiag.language import speak
@@ -77,9 +93,12 @@ def diff(
     speak(language := language_of(lang or (Language.en if form == "json" else None)))
     window = window_of(since, until)
     cases = [case_of(path, window) for path in (before, after)]
+    lines = lines_compared((before, after), window, ends) if ends else None
     found = difference(
-        (before, cases[0]), (after, cases[1]), Options(nccl=nccl, language=language, show_secrets=show_secrets)
+        (before, cases[0]), (after, cases[1]), Options(nccl=nccl, language=language, show_secrets=show_secrets), lines
     )
+    if ends and found.lines is None and not quiet:
+        say("the lines at the ends were not compared: one of the two has no file with stamps")
     if redact:
         from ncdiag.apps.redact import difference_cleaned
 

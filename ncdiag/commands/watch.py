@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ncdiag.commands._options import Options, Since, StackMode, Until, application, shared, window_of
+from ncdiag.commands._options import Compared, Options, Since, StackMode, Until, application, shared, window_of
 
 app = application()
 
@@ -29,6 +29,7 @@ def watch(
     ] = 300.0,
     since: Since = None,
     until: Until = None,
+    compared: Compared = None,
     stacks: Annotated[
         StackMode, typer.Option(help="Stacks of the processes that write the logs on this host: see ncdiag run.")
     ] = StackMode.auto,
@@ -42,4 +43,6 @@ def watch(
         raise UsageError(msg)
     from ncdiag.commands._watch import Watcher
 
-    return Watcher(logs, options, hang_after, window_of(since, until), mode=stacks.of_a_running_job()).watch()
+    ends = window_of(since, until, compared) if compared else None
+    window, mode = window_of(since, until), stacks.of_a_running_job()
+    return Watcher(logs, options, hang_after, window, mode=mode, ends=ends).watch()

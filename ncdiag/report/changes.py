@@ -10,7 +10,7 @@ import msgspec
 from ncdiag.base.errors import UsageError
 from ncdiag.base.severity import Weight
 from ncdiag.language import cells, counted, phrase, say
-from ncdiag.report import compared, digest
+from ncdiag.report import compared, digest, labelled
 from ncdiag.report.differences import Change
 from ncdiag.report.markdown import inline
 from ncdiag.report.model import Difference, Side
@@ -41,6 +41,8 @@ def text(found: Difference, *, width: int = 80, whole: bool = False) -> str:
         page.line(_side(side), first=f"{cells.pad(say(label), 8)}")
     page.blank()
     page.put(headline(found), "bold")
+    for label, said in ends(found):
+        page.put(said, first=f"  {label}{say(': ')}", rest="    ")
     for weight, changes in _by_weight(found):
         page.blank()
         page.put(say(_WEIGHTS[weight]), compared.STYLES[weight])
@@ -65,6 +67,11 @@ def _changes(page: Page, changes: list[Change], *, whole: bool) -> None:
         page.put(say("and {n} more (add -v)", n=left), first="  ")
 
 
+def ends(found: Difference) -> Iterator[tuple[str, str]]:
+    """(label, text) of each line that differs at the end of the two runs; nothing where that was not asked for."""
+    return iter(()) if found.lines is None else labelled.changes(found.lines, "the ends of the two do not differ")
+
+
 def json(found: Difference, **_: object) -> str:
     """For programs; see docs/reports.md."""
     return json_escapes(to_json.dumps(msgspec.to_builtins(found), ensure_ascii=False, indent=1)) + "\n"
@@ -75,7 +82,9 @@ def html(found: Difference, **_: object) -> str:
     from ncdiag.report.html.difference import page
 
     parts = ((say(_WEIGHTS[weight]), some) for weight, some in _by_weight(found))
-    return page(found, headline(found), _counts(found), parts)
+    return page(
+        found, headline(found), [*(f"{label}{say(': ')}{said}" for label, said in ends(found)), _counts(found)], parts
+    )
 
 
 def markdown(found: Difference, **_: object) -> str:
@@ -83,6 +92,8 @@ def markdown(found: Difference, **_: object) -> str:
     lines = [f"**{inline(headline(found))}**", ""]
     sides = ("Before", found.before), ("After", found.after)
     lines += [f"- {say(label)}: {inline(_side(side))}" for label, side in sides] + [""]
+    if found.lines is not None:
+        lines += [f"- {label}{say(': ')}{inline(said)}" for label, said in ends(found)] + [""]
     columns = f"| {say('what')} | {say('where')} | {say('before')} | {say('after')} |"
     for weight, changes in _by_weight(found):
         lines += [f"**{say(_WEIGHTS[weight])}**", "", columns, "| --- | --- | --- | --- |"]

@@ -10,6 +10,8 @@ from ncdiag.report.model import Evidence, Report
 from ncdiag.report.period import Changed
 from ncdiag.report.sanitize import one_line
 
+NONE = "no difference from the time before was found"
+
 
 def lines(report: Report, most: int = 3, *, short: bool = False) -> Iterator[tuple[str, str]]:
     """(label, text) of each line, the most important first.
@@ -18,20 +20,22 @@ def lines(report: Report, most: int = 3, *, short: bool = False) -> Iterator[tup
     """
     window = report.window
     if window is not None and window.changes is not None:
-        yield from _changes(window.changes)
+        yield from changes(window.changes)
     yield from accounts.lines(report.communicators, most)
     if window is not None:
-        yield say("Only lines"), phrase(window.text)
+        if window.text:
+            yield say("Only lines"), phrase(window.text)
         for note in window.notes:
             yield say("Clock"), phrase(note)
     for number, text in enumerate(priors.lines(report.counted, short=short)):
         yield say("Source") if number else say("If nothing else decides"), text
 
 
-def _changes(changes: tuple[Changed, ...]) -> Iterator[tuple[str, str]]:
-    if not changes:
-        yield say("First change"), say("no difference from the time before was found")
-    for number, change in enumerate(changes):
+def changes(found: tuple[Changed, ...], none: str = NONE) -> Iterator[tuple[str, str]]:
+    """(label, text) of each change, in their order; ``none`` is the sentence if there are none."""
+    if not found:
+        yield say("First change"), say(none)
+    for number, change in enumerate(found):
         yield say("First change") if not number else say("Then"), _change(change)
 
 

@@ -15,7 +15,7 @@ from ncdiag.facts.model import OrderedBy, Step
 from ncdiag.report.accounts import Communicators
 from ncdiag.report.counted import Counted
 from ncdiag.report.differences import Beside, Change, Comparison
-from ncdiag.report.period import Window
+from ncdiag.report.period import Changed, Window
 from ncdiag.report.restart_word import Restart
 
 SCHEMA_VERSION = 1
@@ -342,7 +342,7 @@ class Side(Part, frozen=True, kw_only=True):
 class Difference(Part, frozen=True, kw_only=True):
     """The answer of ``ncdiag diff``: ``before`` and ``after`` are the two inputs, see `Beside` for the rest.
 
-    ``matters``: one of the changes has high or medium weight.
+    ``matters``: a change has high or medium weight. ``lines``: those that differ first at the two ends, if asked.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -353,6 +353,7 @@ class Difference(Part, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     equal: int = 0
     one_sided: int = 0
+    lines: tuple[Changed, ...] | None = None
 
 
 class Report(Part, frozen=True, kw_only=True):

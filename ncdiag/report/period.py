@@ -26,7 +26,7 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):
-    """The window of time that was read: ``text`` names it (``between 2026-05-03 03:10:00 and ...``).
+    """The window of time that was read: ``text`` names it (``between 2026-05-03 03:10:00 and ...``), empty for all.
 
     ``since`` and ``until`` are seconds since the epoch on the clock of the input, None where it is open; ``zone`` is
     the offset of that clock from UTC in seconds, None if the input does not show it. ``notes`` are sentences about the

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from ncdiag.text.sources.machines import SOS_COMMANDS, is_sos
     from ncdiag.text.sources.model import Packed, Source, Text, Unreadable
     from ncdiag.text.sources.text import looks_binary
-    from ncdiag.text.window.bounds import Changed, Window, window_of
+    from ncdiag.text.window.apply import Windows
+    from ncdiag.text.window.bounds import Changed, Window, Windowed, window_of
+    from ncdiag.text.window.two import Run, differing
 
 __all__ = [
     "BROKEN",
@@ -48,13 +50,17 @@ __all__ = [
     "Piece",
     "Progress",
     "Reading",
+    "Run",
     "Source",
     "Stop",
     "Text",
     "TextSource",
     "Unreadable",
     "Window",
+    "Windowed",
+    "Windows",
     "archives",
+    "differing",
     "facts_of",
     "is_given",
     "is_sos",
@@ -94,6 +100,8 @@ __getattr__ = exported(
         "sources.machines": ("SOS_COMMANDS", "is_sos"),
         "sources.model": ("Packed", "Source", "Text", "Unreadable"),
         "sources.text": ("looks_binary",),
-        "window.bounds": ("Changed", "Window", "window_of"),
+        "window.apply": ("Windows",),
+        "window.bounds": ("Changed", "Window", "Windowed", "window_of"),
+        "window.two": ("Run", "differing"),
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ncdiag.base.severity import Weight
 from ncdiag.language import say
@@ -17,9 +17,9 @@ from ncdiag.report.model import Difference, Side
 _STYLES: dict[Weight, str] = {"high": "error", "medium": "warning", "low": "info"}
 
 
-def page(found: Difference, headline: str, counts: str, parts: Iterator[tuple[str, list[Change]]]) -> str:
-    """The document; ``parts`` are the changes by weight."""
-    shown: list[Child] = [_summary(found, headline, counts)]
+def page(found: Difference, headline: str, notes: Sequence[str], parts: Iterator[tuple[str, list[Change]]]) -> str:
+    """The document; ``parts`` are the changes by weight, ``notes`` sentences below the two inputs."""
+    shown: list[Child] = [_summary(found, headline, notes)]
     for number, (title, some) in enumerate(parts, 1):
         name = f"changes-{number}"
         style = f"card {_STYLES[some[0].weight]}"
@@ -36,7 +36,7 @@ def page(found: Difference, headline: str, counts: str, parts: Iterator[tuple[st
     )
 
 
-def _summary(found: Difference, headline: str, counts: str) -> Element:
+def _summary(found: Difference, headline: str, notes: Sequence[str]) -> Element:
     worst = min((change.weight for change in found.changes), key=list(_STYLES).index, default=None)
     sides = [_side(say("Before"), found.before), _side(say("After"), found.after)]
     head = (say("Run"), say("Input"), say("Verdict"), say("Hosts"), say("Ranks"), "NCCL")
@@ -46,7 +46,7 @@ def _summary(found: Difference, headline: str, counts: str) -> Element:
         "section",
         element("h2", headline, id="summary", class_="verdict"),
         scrolled(say("The two inputs"), table),
-        element("p", counts, class_="quiet"),
+        *(element("p", note, class_="quiet") for note in notes),
         class_=f"card summary {_STYLES[worst] if worst else 'none'}",
         aria_labelledby="summary",
     )

@@ -145,7 +145,7 @@ def resolved(asked: Window, extents: Iterable[Extent]) -> Bounds:
         year_near=min(asked.now + DAY - _HALF_A_YEAR, math.inf if dated is None else dated),
         day_near=(today if dated is None else dated // DAY * DAY) + DAY / 2,
     )
-    first, last = _ends(bounds, extents)
+    first, last = ends_of(bounds, extents)
     asked = _with_years(asked, today, first, last)
     days = _days(asked, today, first, last)
     shift = 0 if zone is None else zone
@@ -181,7 +181,7 @@ def _zone_of_window(asked: Window, named: Iterable[Moment]) -> int | None:
     return asked.local if any(found.zone is not None for found in named) else None
 
 
-def _ends(bounds: Bounds, extents: Iterable[Extent]) -> tuple[float | None, float | None]:
+def ends_of(bounds: Bounds, extents: Iterable[Extent]) -> tuple[float | None, float | None]:
     """The first and the last moment of the sources, as far as they are known."""
     firsts, lasts = [], []
     for extent in extents:

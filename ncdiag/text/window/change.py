@@ -6,6 +6,7 @@ Two lines are of one kind if they differ only in numbers.
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -18,7 +19,8 @@ MOST = 5
 """Maximum number of differences."""
 _KINDS = 1 << 16
 """Maximum number of kinds of lines that are remembered."""
-_LONGEST = 400
+_LONGEST, _NAMES = 400, 2000
+"""Maximum length of a line that is compared, and maximum number of names."""
 _NUMBER = lazy_regex(rb"0x[0-9a-fA-F]+|\d+")
 _STAMP = lazy_regex(rb"^.{0,200}?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?")
 _REGULAR = 5
@@ -63,9 +65,11 @@ class _Kind(msgspec.Struct):
 class Comparison:
     """Compares the lines from ``border`` on with those before it."""
 
-    def __init__(self, border: float) -> None:
-        """``border``: the moment at which the window begins."""
+    def __init__(self, border: float, names: Iterable[str] = ()) -> None:
+        """``border``: the moment at which the window begins; lines that differ only in ``names`` are of one kind."""
         self._border = border
+        words = b"|".join(re.escape(name.encode()) for name in sorted(names, key=len, reverse=True)[:_NAMES])
+        self._names = re.compile(rb"(?<![\w-])(?:" + words + rb")(?![\w-])") if words else None
         self._kinds: dict[bytes, _Kind] = {}
         self._end = border
         self.has_before = False
@@ -86,7 +90,8 @@ class Comparison:
 
     def _count(self, source: str, number: int, line: bytes, moment: float) -> None:
         text = line[:_LONGEST]
-        shape = _NUMBER.sub(b"0", _STAMP.sub(b"", text))
+        bare = _STAMP.sub(b"", text)
+        shape = _NUMBER.sub(b"0", bare if self._names is None else self._names.sub(b"host", bare))
         kind = self._kinds.get(shape)
         is_before = moment < self._border
         self.has_before |= is_before
