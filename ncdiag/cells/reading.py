@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.cells.errnos import errnos
 from ncdiag.cells.vocabulary import TOKEN, Spelling, Vocabulary
 
 LONGEST = 1000
@@ -61,6 +62,8 @@ def said(text: str, words: Vocabulary) -> Said:
     text = text[:LONGEST].lower()
     line = TOKEN.findall(text)
     found = [Found(place, place + len(each.words), each) for place, each in words.at(line)]
+    if any(map(str.isdigit, line)):
+        found = list(_numbered(text, found, words))
     if not found or _OPTION.match(text):
         return Said()
     things = _longest(each for each in found if each.spelling.object and not each.spelling.reason)
@@ -76,6 +79,18 @@ def said(text: str, words: Vocabulary) -> Said:
         tuple(dict.fromkeys(each.spelling.reason for each in chosen)),
         tuple(dict.fromkeys((e.spelling.object, e.spelling.reason) for e in chosen if e.spelling.object)),
     )
+
+
+def _numbered(text: str, found: list[Found], words: Vocabulary) -> Iterator[Found]:
+    """The spellings, and the numbers of errno; ``error 12`` of a spelling is not the ``error -12`` of a line."""
+    numbers = list(errnos(text))
+    starts = [word.start() for word in TOKEN.finditer(text)] if numbers else []
+    negative = {bisect_left(starts, each.place) for each in numbers if each.negative}
+    yield from (each for each in found if negative.isdisjoint(range(each.begin, each.end)))
+    for each in numbers:
+        if (reason := words.errnos.get(each.number)) is not None:
+            begin, end = bisect_left(starts, each.begin), bisect_left(starts, each.place) + 1
+            yield Found(begin, end, Spelling((), "", reason, fixed=True))
 
 
 def _longest(named: Iterable[Found]) -> list[Found]:

@@ -47,12 +47,13 @@ class Vocabulary(msgspec.Struct, frozen=True, dict=True):
     """Objects and reasons by their ids, and all spellings, encoded because an input has few of them.
 
     The key of a spelling is its first word, or its first two (``queue pair``); of one that begins with ``word*``, the
-    first `_STEM` letters and ``*``.
+    first `_STEM` letters and ``*``. ``errnos``: the reasons by their numbers of errno.
     """
 
     objects: Mapping[str, Named] = {}
     reasons: Mapping[str, str] = {}
     spellings: Mapping[str, msgspec.Raw] = {}
+    errnos: Mapping[int, str] = {}
 
     @functools.cached_property
     def _stems(self) -> frozenset[str]:
@@ -100,6 +101,7 @@ class _Object(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     says: tuple[str, ...]
+    errnos: tuple[int, ...] = ()
 
 
 class _Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"released": "from"}):
@@ -126,6 +128,7 @@ def build(folder: Path = _FOLDER) -> Vocabulary:
         {key: Named(each.name, each.field) for key, each in objects.items()},
         {key: each.name for key, each in held.reason.items()},
         {key: msgspec.Raw(msgspec.msgpack.encode(each)) for key, each in spellings.items()},
+        {number: key for key, each in held.reason.items() for number in each.errnos},
     )
 
 

@@ -50,7 +50,7 @@ def _by_code(event: Event, view: View) -> Reason | None:
     fields = event.fields
     errno, status, signal, code = (fields.get(name) for name in ("errno", "status", "signal", "exit_code"))
     if isinstance(errno, int) and errno:
-        return reasons.of_errno(errno)
+        return reasons.of_errno(abs(errno))  # kernels and libfabric return it with a minus
     if isinstance(status, int) and category(event, view) == _COMPLETION:
         return reasons.of_completion(status)
     if signal is None and isinstance(name := fields.get("signal_name"), str):
