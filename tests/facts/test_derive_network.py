@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from ncdiag.facts.model import Address, Gid, Hca, Host, Interface, Job, Port
+from ncdiag.facts.model import Address, Event, Gid, Hca, Host, Interface, Job, Port, Rank, Setting
+from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import ip as found_ip
 from ncdiag.facts.vocabulary.interfaces import is_link_local, is_virtual, likely_kind
 from ncdiag.facts.vocabulary.rdma import active_ports, is_roce, is_soft_rdma, rocev2_ipv4_index
+from ncdiag.formats.rdma import mapped_ip
 from ncdiag.knowledge.cloud.efa import is_efa
+from ncdiag.knowledge.roce.addresses import gid_kinds_cross
 from ncdiag.knowledge.socket.interfaces import has_one_interface
 
 VIEW = View(Job())
@@ -193,3 +196,44 @@ def test_devices(name: str, vendor: str | None, efa: bool | None, soft: bool | N
 def test_an_efa_is_known_by_its_pci_device_where_the_vendor_is_not_shown(part: str | None, efa: bool | None) -> None:
     assert is_efa(Hca(host="h", name="rdmap85s0", part_id=part), VIEW) is efa
     assert is_efa(Hca(host="h", name="rdmap85s0", part_id=part, vendor_id="0x02c9"), VIEW) is False
+
+
+LINK, V4, ROUTED = "fe80::e42:a1ff:fe11:2233", "0000:0000:0000:0000:0000:ffff:0a46:0233", "2001:db8::51"
+TIMED_OUT = Event(event="ucx-endpoint-timeout", kind="symptom", origin="ucx", text="timeout")
+
+
+def with_tables(*tables: tuple[str, ...], release: str | None = None, index: str | None = None, **job: Any) -> View:  # noqa: ANN401
+    hosts, ranks = [], []
+    for number, table in enumerate(tables):
+        name = f"n{number}"
+        gids = tuple(
+            Gid(host=name, hca="mlx5_0", port=1, index=i, address=address, ip=mapped_ip(address))
+            for i, address in enumerate(table)
+        )
+        port = Port(host=name, hca="mlx5_0", number=1, gids=gids)
+        setting = Setting(name="NCCL_IB_GID_INDEX", text=index, is_set=True)
+        known = {} if index is None else {setting.name: setting}
+        hosts.append(Host(name=name, hcas=(Hca(host=name, name="mlx5_0", ports=(port,)),), settings=known))
+        if release:
+            ranks.append(Rank(host=name, pid=number, nccl_version=VersionRange.exact(release), settings=known))
+    return View(Job(hosts=tuple(hosts), ranks=tuple(ranks), **{"events": (TIMED_OUT,), **job}))
+
+
+@pytest.mark.parametrize(
+    ("view", "crossed"),
+    [
+        (with_tables((LINK, V4), (LINK, LINK, V4, V4)), True),
+        (with_tables((V4,), (LINK, V4)), True),
+        (with_tables((LINK, V4), (LINK, V4, V4)), False),
+        (with_tables((LINK, V4), (LINK, ROUTED, V4)), False),  # entries of IPv6 addresses may be routed alike
+        (with_tables((LINK, V4), (LINK, LINK, V4), events=()), False),
+        (with_tables((LINK, V4)), False),
+        (with_tables((LINK, V4), (LINK, LINK, V4), release="2.18.3"), False),  # it uses entry 0
+        (with_tables((V4,), (LINK, V4), release="2.18.3"), True),
+        (with_tables((V4,), (LINK, V4), release="2.27.5"), False),
+        (with_tables((V4, V4), (LINK, V4), release="2.27.5", index="1"), False),
+        (with_tables((V4, V4), (V4, LINK), release="2.27.5", index="1"), True),
+    ],
+)
+def test_one_index_is_another_kind_of_gid_on_another_host(view: View, crossed: bool) -> None:
+    assert gid_kinds_cross(view.job, view) is crossed

@@ -207,6 +207,33 @@ def test_a_persons_label_of_a_machine_heads_its_outputs(label: str) -> None:
     assert second[1] == first[1].replace("1", "2")
 
 
+GIDS = "GID[  0]:\t\tfe80:0000:0000:0000:0e42:a1ff:fe11:2233\nGID[  1]:\t\t0000:0000:0000:0000:0000:ffff:0a46:0233"
+SHOWN = (
+    "DEV     PORT    INDEX   GID                                     IPv4            VER     DEV\n"
+    "mlx5_0  1       1       0000:0000:0000:0000:0000:ffff:0a46:0233 10.70.2.51      v2      ens2np0"
+)
+
+
+@pytest.mark.parametrize("form", ["{}:\n{}\n", "{}:\n```\n{}\n```\n", "`{}`:\n\n{}\n\n", "**{}:**\n{}\n"])
+@pytest.mark.parametrize(("kind", "output"), [("ibv_devinfo", GIDS), ("show_gids", SHOWN), ("lsmod", LSMOD)])
+def test_a_name_alone_above_an_output_is_its_host(form: str, kind: str, output: str) -> None:
+    text = form.format("ra04", output) + form.format("login12", output)
+    assert kinds(text) == [(kind, "ra04"), (kind, "login12")]
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["step1:", "config2:", "cu121:", "exp03:", "roce0:", "numa1:", "ubuntu22:", "h100:", "p2p:", "ra04: it fails",
+     "note:", "ra04:\nthe table follows", "ra04:\n\n\n\n"],
+)  # fmt: skip
+def test_other_words_above_an_output_are_no_host(above: str) -> None:
+    assert kinds(f"{above}\n{GIDS}") == [("ibv_devinfo", None)]
+
+
+def test_a_name_above_a_log_is_no_host() -> None:
+    assert {host for _, host in kinds("ra04:\nexport NCCL_DEBUG=INFO\nmpirun -np 2 ./all_reduce_perf")} == {None}
+
+
 def test_an_empty_answer_is_a_section_and_a_cut_one_is_none() -> None:
     assert kinds("u@n1:~$ lsmod\nu@n1:~$ ") == [("lsmod", "n1")]
     assert kinds("$ lsmod | grep nvidia_peermem\n$") == [("lsmod", None)]

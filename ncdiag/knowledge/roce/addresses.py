@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Difference, Event, Gid, GidType, GidUse, Host, Interface, Job, Port
-from ncdiag.facts.scalars import ip_address
+from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import differences
-from ncdiag.facts.vocabulary.rdma import is_roce
+from ncdiag.facts.vocabulary.rdma import failed_over_verbs, is_roce
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.nccl.on_host import chosen
 from ncdiag.nccl.on_host.in_force import settings_of
@@ -124,6 +124,52 @@ def gid_index_differences(job: Job, view: View) -> tuple[Difference, ...] | None
     found = tuple(difference for difference in differences(job, view) if difference.what == "rocev2_index")
     shown = bool(job.hosts) and all(_shows_gids(host, view) for host in job.hosts)
     return found if found or shown else None
+
+
+@derived
+def gid_kinds_cross(job: Job, view: View) -> bool:
+    """Did RDMA fail, and is the index in use, or any where it is not known, another kind of GID on another host?
+
+    NCCL uses one index on all hosts, entry 0 up to 2.20; later releases choose for each port unless an index is set.
+    """
+    if not failed_over_verbs(job, view):
+        return False
+    kinds: dict[tuple[str, int, int], dict[str, Gid]] = {}
+    for host in job.hosts:
+        index = _index_in_use(host, view)
+        ports = [port for hca in host.hcas for port in hca.ports if port.gids]
+        for port in ports:
+            for gid in port.gids:
+                if (kind := _kind(gid)) and index in {None, gid.index}:
+                    place = ("", 0, gid.index) if len(ports) == 1 else (port.hca, port.number, gid.index)
+                    kinds.setdefault(place, {}).setdefault(kind, gid)
+    crossed = next((list(found.values()) for found in kinds.values() if len(found) > 1), [])
+    for gid in crossed:
+        view.note(gid)
+    return bool(crossed)
+
+
+def _kind(gid: Gid) -> str:
+    """The kind of an entry that the kernel makes of an IPv4 address, or of the link; empty for any other."""
+    if gid.ip is not None:
+        return "IPv4"
+    return "link-local" if (gid.address or "").lower().startswith("fe80") else ""
+
+
+_CHOOSES = Version(2, 21, 0)
+"""The first release of NCCL that chooses the entry by its kind."""
+_NONE = -1
+
+
+def _index_in_use(host: Host, view: View) -> int | None:
+    """The index that NCCL uses on the host; None where no rank shows its release, `_NONE` where it chooses."""
+    ranks = view.ranks_on(host.name)
+    setting = view.setting(ranks[0] if ranks else host, "NCCL_IB_GID_INDEX")
+    if setting is not None and setting.is_set and (setting.text or "").isdecimal():
+        return int(setting.text or "")
+    version = next((rank.nccl_version for rank in view.job.ranks if rank.nccl_version is not None), None)
+    fixed = version.less(_CHOOSES) if version is not None else None
+    return None if fixed is None else 0 if fixed else _NONE
 
 
 def _shows_gids(host: Host, view: View) -> bool:

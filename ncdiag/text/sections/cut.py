@@ -12,8 +12,9 @@ from typing import Literal
 
 from ncdiag.base.spans import Section
 from ncdiag.parsers import Parser
-from ncdiag.text.sections import prompt
+from ncdiag.text.sections import bare_names, prompt
 from ncdiag.text.sections.kinds import SHORT, kinds_of
+from ncdiag.text.sections.opened import Open
 
 TEXT_LIMIT = 64 << 20
 """Maximum number of characters outside NCCL lines that are cut line by line; lines beyond it are only counted."""
@@ -22,22 +23,9 @@ SHORTEST = 128
 TEXT_SECTION_LINES = 5000
 _SOON = 5
 """Maximum distance in lines between a heading and the output it announces, unless the heading is a sentence."""
+_BELOW = 3
+"""Maximum distance in lines between the bare name of a host and the output: an empty line and a fence are between."""
 _NO_PREFIX = prompt.Prefix("")
-
-
-class _Open:
-    """The open section. ``title``: a heading that is a command; ``heading``: the number of its line, or 0."""
-
-    def __init__(self, kind: str, host: str | None, command: str | None, prefix: prompt.Prefix) -> None:
-        self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
-        self.title: str | None = None
-        self.heading = 0
-        self.lines: list[str] = []
-        self.numbers: list[int] = []
-
-    def add(self, number: int, line: str) -> None:
-        self.lines.append(line)
-        self.numbers.append(number)
 
 
 class Cutter:
@@ -57,16 +45,17 @@ class Cutter:
         self.announcing: dict[int, str] = {}
         self.skipped_lines = 0
         self._kinds, self._keeps = kinds_of(tuple(parsers.values())), keeps
-        self._open: _Open | None = None
-        self._parked: dict[str, _Open] = {}
+        self._open: Open | None = None
+        self._parked: dict[str, Open] = {}
         self._host = host
         self._around: tuple[str | None] | None = None  # the host before the output of ``kubectl describe``
         self._is_other = False  # the last command describes no pod and no node
-        self._text: _Open | None = None
+        self._text: Open | None = None
         self._room = TEXT_LIMIT
         self._last_number = 0
         self._rule = 0
         self._held: tuple[int, str] | None = None
+        self._above = 0, ""  # the last line of text
         self._names = 0  # the line of a command that prints the host's name
 
     def feed(self, lines: Iterable[tuple[int, str]]) -> None:
@@ -179,7 +168,7 @@ class Cutter:
         section.add(number, text)
         return True
 
-    def _is_output(self, section: _Open, line: str) -> bool:
+    def _is_output(self, section: Open, line: str) -> bool:
         """True if the line is the first output of an echoed command: it does not begin another section."""
         echo, kind = prompt.prompt(line), self._kinds.of_line(line)
         # a line that begins with # may be the first line of the output
@@ -191,13 +180,13 @@ class Cutter:
             return self._kinds.tag(line, section.kind) is None
         return kind == section.kind or self.parsers[section.kind].continues(("",), line)
 
-    def _is_comment(self, section: _Open, line: str, echo: prompt.Echo) -> bool:
+    def _is_comment(self, section: Open, line: str, echo: prompt.Echo) -> bool:
         """True if the line is a comment in the command's output, not a root prompt."""
         command, kind = self._kinds.of_command(echo.command), self._kinds.of_line(echo.command)
         told = command is None and kind in {None, section.kind}
         return line.startswith("#") and told and self.parsers[section.kind].continues(("",), line)
 
-    def _is_tagged(self, section: _Open, number: int, line: str) -> bool:
+    def _is_tagged(self, section: Open, number: int, line: str) -> bool:
         """Handle a command that ran on another host, whose output may have that host before each line."""
         prefix = self._kinds.tag(line, section.kind)
         text = prefix.removed(line) if prefix else None
@@ -227,14 +216,14 @@ class Cutter:
         self._begin(section.kind, number, begun.removed(line) or "", begun.host, section.command, begun)
         return True
 
-    def _park(self, section: _Open, instead: _Open | None) -> None:
+    def _park(self, section: Open, instead: Open | None) -> None:
         """Set the open section aside; it continues with the next line that has its tag."""
         self._parked[section.prefix.text.strip()] = section
         self._open = instead
         if instead:
             del self._parked[instead.prefix.text.strip()]
 
-    def _belongs(self, section: _Open, line: str) -> bool:
+    def _belongs(self, section: Open, line: str) -> bool:
         return self.parsers[section.kind].continues(section.lines, line)
 
     def _open_tagged(self, number: int, line: str) -> bool:
@@ -289,7 +278,8 @@ class Cutter:
                 return True
             self._close()  # the launch line of a test also announces the test's table
         if kind is not None:
-            self._open = _Open(kind, there or echo.host or self._host, command, indent)
+            self._below_label(kind, number)
+            self._open = Open(kind, there or echo.host or self._host, command, indent)
             self._open.numbers.append(number)
             return True
         return echo.certain
@@ -297,6 +287,7 @@ class Cutter:
     def _open_anchor(self, number: int, line: str) -> bool:
         kind = self._kinds.of_line(line)
         if kind is not None:
+            self._below_label(kind, number)
             self._begin(kind, number, line, None, None, prompt.Prefix(""))
             return True
         for prefix in prompt.prefixes(line):
@@ -319,7 +310,7 @@ class Cutter:
             elif host:
                 kind = self._kinds.of_command(host)
             if kind:
-                self._open = _Open(kind, self._host, what or host, prefix)
+                self._open = Open(kind, self._host, what or host, prefix)
                 self._open.heading = number
             return True
         there = prompt.output_on(line)
@@ -329,9 +320,15 @@ class Cutter:
             self._at_host(there[1])
         if kind is None:
             return False
-        self._open = _Open(kind, self._host, None, prefix)
+        self._open = Open(kind, self._host, None, prefix)
         self._open.title, self._open.heading = name, number
         return True
+
+    def _below_label(self, kind: str, number: int) -> None:
+        """Set the host if the last line of text is its bare name, and the output of a command follows it at once."""
+        above, line = self._above
+        if 0 < number - above <= _BELOW and bare_names.may_be_above(self.parsers[kind]):
+            self._at_host(bare_names.host_of(line) or self._host)
 
     def _at_host(self, host: str | None) -> None:
         """Set the host of the lines that follow."""
@@ -342,7 +339,7 @@ class Cutter:
     def _begin(  # noqa: PLR0913, PLR0917  (all that an opened section knows)
         self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: prompt.Prefix
     ) -> None:
-        self._open = _Open(kind, host or self._host, command, prefix)
+        self._open = Open(kind, host or self._host, command, prefix)
         self._open.add(number, line)
 
     def _close(self) -> None:
@@ -351,35 +348,18 @@ class Cutter:
         for section in ended:
             self._end(section)
 
-    def _end(self, section: _Open) -> None:
+    def _end(self, section: Open) -> None:
         if not self._keeps or (not section.lines and section.command is None):
             return
         if section.heading and any(self._kinds.of_line(line) == section.kind for line in section.lines[:_SOON]):
             self.announcing[section.heading] = ""
-        echoed = len(section.numbers) > len(section.lines)
-        numbers = section.numbers[1:] if echoed and section.lines else section.numbers
-        while section.lines and not section.lines[-1].strip():
-            section.lines.pop()
-            numbers = numbers[:-1]
-        if not numbers:
-            return
-        consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
-        self.sections.append(
-            Section(
-                kind=section.kind,
-                source=self.source,
-                first_line=numbers[0],
-                lines=tuple(section.lines),
-                host=section.host,
-                command=section.command or section.title,
-                prefix=section.prefix.text,
-                numbers=() if consecutive else tuple(numbers),
-            )
-        )
+        if (ended := section.section(self.source)) is not None:
+            self.sections.append(ended)
 
     def _add_text(self, number: int, line: str) -> None:
+        self._above = number, line
         if self._text is None:
-            self._text = _Open("text", self._host, None, prompt.Prefix(""))
+            self._text = Open("text", self._host, None, prompt.Prefix(""))
         self._text.add(number, line)
         if len(self._text.lines) >= TEXT_SECTION_LINES:
             self._flush_text()

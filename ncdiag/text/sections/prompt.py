@@ -67,7 +67,7 @@ _RUN_ON = lazy_regex(
     re.IGNORECASE,
 )
 """``The command that I run on 10.0.0.4:``, in Chinese as well: the machine on which the lines below were typed."""
-_NO_HOST = lazy_regex(
+NO_HOST = lazy_regex(
     r"(?:rank|step|epoch|stage|phase|part|test|case|run|option|attempt|try|layer|round|job|task|gpu|nic|port|rail|cuda|eth"
     r"|en[ops]\w*|ib|bond|mlx|nvme|device|channel|thread|process|line|page|fig\w*|item|point|question|q|v|h|utf|sha|md|x)"
     r"-?\d[\da-f-]*",
@@ -270,7 +270,7 @@ def _said_host(line: str) -> str | None:
     if ran := _RUN_ON.match(line):
         return ran["host"] or ran["there"]
     found = _ON_HOST.match(line)
-    if found is None or _NO_HOST.fullmatch(found["host"]) or not (found["words"] or "-" in found["host"]):
+    if found is None or NO_HOST.fullmatch(found["host"]) or not (found["words"] or "-" in found["host"]):
         return None
     return found["host"]
 
