@@ -9,6 +9,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import peer_ip
 from ncdiag.facts.vocabulary.comparisons import subject
 from ncdiag.facts.vocabulary.job import is_multi_host
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.messages.vocabulary.reasons import error_name
 
 
@@ -35,6 +36,44 @@ def dropping_hosts(job: Job, view: View) -> tuple[Host, ...] | None:
 def is_unanswered_at_home(event: Event, view: View) -> bool:
     """Did a connection get no answer in a job on one host?"""
     return error_name(event, view) in _NO_ANSWER and is_multi_host(view.job, view) is False
+
+
+_OF_SOCKETS = frozenset({
+    "socket-closed-by-peer", "socket-call-failed", "socket-connect-failed", "socket-connect-exhausted",
+    "socket-connect-retry", "socket-transfer-failed", "error-return",
+})  # fmt: skip
+
+
+@derived_of("socket-closed-by-peer", "socket-call-failed", "socket-connect-failed")
+def is_cut_from_itself(event: Event, view: View) -> bool | None:
+    """Was a connection of a job of one process broken or refused, although nothing in it failed before?
+
+    Its threads talk to each other over TCP: no other process can end it. None where the number of ranks is not known.
+    """
+    if event.event == "socket-connect-failed" and error_name(event, view) not in _BROKEN:
+        return False
+    alone = _is_one_process(view.job)
+    if not alone or any(run.average_busbw is not None for run in view.job.benchmarks):
+        return None if alone is None else False
+    before = [e for e in view.job.events if e.order < event.order]
+    ended = any(e.event in _ENDINGS for e in before)
+    return not ended and all(e.event in _OF_SOCKETS for e in before if is_open_failure(e, view))
+
+
+_BROKEN = frozenset({"ECONNREFUSED", "ECONNRESET"})
+"""Errors of a connection that something answered; `_NO_ANSWER` is what packet filters and addresses cause."""
+_ENDINGS = frozenset({"comm-ended", "program-finished"})
+
+
+def _is_one_process(job: Job) -> bool | None:
+    """Does one process hold all ranks? None where their number is not known. A benchmark's header has their product."""
+    runs = job.benchmarks
+    if job.nranks == 1 or (runs and all(r.nranks == (r.nthreads or 1) * (r.gpus_per_process or 0) for r in runs)):
+        return True
+    pids = {(rank.host, rank.pid) for rank in job.ranks}
+    if job.nranks is None or len(job.ranks) < job.nranks or any(rank.pid is None for rank in job.ranks):
+        return None if job.nranks is None else False
+    return len(pids) == 1
 
 
 @derived_of("socket-connect-failed", "socket-connect-exhausted")
