@@ -60,7 +60,9 @@ _PLACED = (
 )
 """A script, with variables before it that say how many hosts there are, which this one is, and where they meet."""
 _PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t]|ucx_perftest[ \t]|ib_\w{{4,16}}[ \t])\S"
-_BEFORE = r"[ \t]{0,24}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
+_OPENED = r"(?:`(?=[^`\n]{0,400}\\[ \t]{0,8}$))?"
+"""A backtick before a command that goes on behind a backslash, and ends with the other one."""
+_BEFORE = rf"[ \t]{{0,24}}{_OPENED}(?:(?:sudo|time|nohup|exec|env)[ \t]+(?:-E[ \t]+)?)?"
 ANCHOR = (
     rf"{_BEFORE}(?:(?:{_FOLDER}|{_SAID}|{_WRAPPER}(?:[ \t].{{0,400}}?)?[ \t][\"']?|{_ASSIGNED})"
     rf"(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
@@ -68,7 +70,7 @@ ANCHOR = (
     rf"|(?:NCCL|RCCL|CUDA|UCX|TORCH){_PROGRAM})|{_BEFORE}FI{_PROGRAM}"
     rf"|{_BEFORE}{_SETTINGS}{_STARTER}|{_BEFORE}{_SERVER}|{_BEFORE}{_PLACED}"
 )
-STRUCTURE = " \tefnst"
+STRUCTURE = " \t`efnst"
 
 _OPTION = lazy_regex(r"\s*(?:-{1,2}|[\u2013\u2014])[A-Za-z][\w.-]*(?:[ \t=]|$)")
 _PATH = lazy_regex(r"[ \t]+(?:\.{0,2}/\S|python[\d.]*[ \t])")
@@ -119,12 +121,17 @@ def parse(section: Section) -> Parsed:
         lines.insert(0, section.command)
     if not lines:
         return Parsed()
-    text = " ".join(_unbroken(lines)).lstrip("+ ")
+    text = _unquoted(" ".join(_unbroken(lines)).lstrip("+ "))
     place = section.span(0) if section.lines else span(section.source, section.first_line, text)
     found = list(_commands(text))
     observations = [o for command in found for o in _observations(section, place, command, text, cut_after(lines))]
     unread = () if found else tuple(i for i, line in enumerate(section.lines) if line.strip())
     return Parsed(observations=tuple(observations), unread=unread)
+
+
+def _unquoted(text: str) -> str:
+    """The command without the backticks around it, and what follows them."""
+    return text[1:].partition("`")[0] if text.startswith("`") else text
 
 
 _SPAN = lazy_regex(r"`([^`]{8,1000})`")

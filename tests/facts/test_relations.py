@@ -253,3 +253,29 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
 )
 def test_facts_that_fit_give_none(text: str) -> None:
     assert found(text) == set()
+
+
+SLOW = "Training is slow and the GPUs are idle.\n"
+TRAINING = "torchrun --nproc_per_node={0} train.py --num_workers {1}\n"
+QUOTED = "`python -m torch.distributed.launch \\\n--nproc_per_node=8 train.py \\\n--num_workers {0}`\n"
+LSCPU = "$ lscpu\nArchitecture:          x86_64\nCPU(s):                {0}\nThread(s) per core:    2\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"We have 48 CPU cores in each machine.\n{TRAINING.format(8, 24)}", True),
+        (f"We use 32 cpu and 8 gpu.\n{QUOTED.format(32)}", True),
+        (f"{LSCPU.format(64)}{SLOW}{TRAINING.format(8, 32)}", True),
+        (f"Each node has 64 vCPUs.\nI set num_workers to 32 in the data loader.\n{TRAINING.format(8, '$N')}", True),
+        (f"We have 48 CPU cores in each machine.\n{TRAINING.format(8, 4)}", False),
+        (f"We have 48 CPU cores in each machine.\n{TRAINING.format(1, 24)}", False),
+        (f"{SLOW}{TRAINING.format(8, 32)}", False),
+        (f"Each task has 4 cpus per task.\n{TRAINING.format(8, 32)}", False),
+        (f"The card has 6912 CUDA cores.\n{TRAINING.format(8, 32)}", False),
+        (f"Would 32 cpus be enough?\n{TRAINING.format(8, 32)}", False),
+    ],
+)
+def test_loader_workers_of_a_host_against_its_processors(text: str, found: bool) -> None:
+    view, _ = look(f"{SLOW}\n{text}")
+    assert ("loaders-over-cpus" in {each.what for each in relations(view.job, view)}) is found

@@ -13,7 +13,7 @@ RelationKind = Literal[
     "silent-past-idle-limit", "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice",
     "subnets-apart",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
-    "still-meeting", "batch-alone", "in-each-task",
+    "still-meeting", "batch-alone", "in-each-task", "loaders-over-cpus",
 ]  # fmt: skip
 
 
@@ -26,7 +26,8 @@ class Relation(Fact, frozen=True, kw_only=True):
     ``place-no-address`` (the place where the ranks meet cannot be an address), ``place-is-path`` (the same for a path,
     as a start-up file of the shell prints one), ``silent-nccl`` (NCCL's log is on, and the output of a job that hangs
     has no line of it), ``not-passed-on`` (the shell exports variables, and the launcher does not pass them to other
-    hosts).
+    hosts), ``loaders-over-cpus`` (the processes of a host have several times as many data loader workers as it has
+    processors).
 
     About who meets: ``says-alone`` (each process of one command announces rank 0 of 1), ``others-not-started`` (the
     ranks meet on the host itself, and others did not come), ``one-side-started`` (the launcher is shown on some hosts

@@ -63,7 +63,7 @@ class Context(Fact, frozen=True, kw_only=True):
         "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "cuda-toolkit", "nccl-version", "framework",
         "framework-version", "launcher", "container", "orchestrator", "state", "machine", "slot", "network",
         "networks", "storage", "processor", "feature", "outage", "release", "rank-count", "ranks-a-host",
-        "rdma-port-count", "function", "plane-lost", "planes",
+        "rdma-port-count", "function", "plane-lost", "planes", "cpu-count", "loader-count",
     ]  # fmt: skip
     value: str
     told: bool = True

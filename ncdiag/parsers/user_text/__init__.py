@@ -117,6 +117,8 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     listing = states.Listing()
     for line, (section, index) in zip(written, lines, strict=True):
         others += _labels(line, section, index)
+        if cpus := sizes.shown(line):
+            others.append(observe(section, index, "Context", kind="cpu-count", value=cpus, text=line[:_KEPT]))
         others += [
             observe(section, index, "Context", kind="state", value=s, text=line[:_KEPT]) for s in listing.read(line)
         ]

@@ -43,19 +43,34 @@ _PORTS = lazy_regex(
     rf"|\b(?P<b>\d{{1,4}})\s(?:\w+\s)?{_CARDS}\s(?:\([^)]{{0,20}}\)\s)?(?:per|in\seach|on\seach|in\sone|on\sone|in\sa|on\sa)\s{_HOST}\b",
     re.IGNORECASE,
 )
+_CPUS = lazy_regex(
+    r"(?<![\w.,/-])(?P<n>\d{1,4})(?:\s|-)?(?:v?cpus?(?:\scores?)?|(?:cpu|physical|logical|hyper)[\s-]?(?:cores?|processors)"
+    r"|cores?(?=\s(?:and|of\scpu|machine|node|host|server)|,|\.|$))\b"
+    r"(?!\s(?:per|for|each|a|are|is|at|stay|were|threads?|sockets?|nodes?|groups?)\b|/|\s?%)",
+    re.IGNORECASE,
+)
+"""The processors of a host as people count them."""
+_LSCPU = lazy_regex(r"\s{0,8}CPU\(s\):\s{1,40}(?P<n>\d{1,4})\s*$")
+_LOADERS = lazy_regex(r"\bnum[_ -]workers?\s?(?:=|:|to|of|is|was)?\s?(?P<n>\d{1,3})\b", re.IGNORECASE)
 _FUNCTION = lazy_regex(
     r"(?<![\w./=$-])(?:(?:\w{1,60}::){0,4}[A-Za-z_]\w{2,80}(?=\s?\(\))|(?:nccl|rccl|ras|proxy)[A-Z]\w{2,80})"
 )
 """A name with parentheses after it, or one of a function of NCCL."""
 _STACK = lazy_regex(r"\b(?:gdb|py-spy|pstack|stacks?|back-?traces?|frames?|bt|threads?)\b", re.IGNORECASE)
+_ALL = (_TOTAL, _TWO, _UNEVEN, _EACH, _PORTS, _CPUS, _LOADERS, _FUNCTION)
 
 
 def read(sentence: str) -> list[tuple[str, str]]:
     """Kind and value of each size and function that the sentence names; nothing of a question or a plan."""
-    if not (_TOTAL.search(sentence) or _TWO.search(sentence) or _UNEVEN.search(sentence) or _EACH.search(sentence)
-            or _PORTS.search(sentence) or _FUNCTION.search(sentence)):  # fmt: skip
+    if not any(pattern.search(sentence) for pattern in _ALL):
         return []
     return list(dict.fromkeys(_sizes(stated(sentence))))
+
+
+def shown(line: str) -> str:
+    """The number of processors in a line of lscpu, ``32 cpus``; empty for any other line."""
+    found = _LSCPU.match(line)
+    return f"{int(found['n'])} cpus" if found else ""
 
 
 def _sizes(said: str) -> Iterator[tuple[str, str]]:
@@ -70,5 +85,9 @@ def _sizes(said: str) -> Iterator[tuple[str, str]]:
         yield "ranks-a-host", f"{number(found['n'])}"
     for found in _PORTS.finditer(said):
         yield "rdma-port-count", f"{number(found['a'] or found['b'])} ports"
+    for found in _CPUS.finditer(said):
+        yield "cpu-count", f"{int(found['n'])} cpus"
+    for found in _LOADERS.finditer(said):
+        yield "loader-count", f"{int(found['n'])} workers"
     for found in _FUNCTION.finditer(said) if _STACK.search(said) else ():
         yield "function", found[0]

@@ -13,6 +13,7 @@ from ncdiag.nccl.vocabulary.relations import (
     addresses,
     launches,
     lengths,
+    loaders,
     meeting,
     numbers,
     passing,
@@ -32,7 +33,7 @@ KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     ports.port_without_lid, ports.port_without_manager, ports.lid_twice, ports.subnets_apart,
     lengths.longer_than_limit, lengths.silent_past_idle_limit,
     values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,
-    values.starts_at_gigabytes,
+    values.starts_at_gigabytes, loaders.loaders_over_cpus,
 )  # fmt: skip
 
 
