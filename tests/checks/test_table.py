@@ -26,6 +26,7 @@ from ncdiag.machine.command import collectors
 from ncdiag.machine.host import apart, look
 from ncdiag.report import renderer
 from ncdiag.report.model import Look, Report
+from ncdiag.text.reading.model import Item
 from ncdiag.text.sources.files import TextSource
 
 TABLE = msgspec.structs.replace(DEFAULTS, table=True)
@@ -95,7 +96,8 @@ def test_a_known_defect_that_a_host_meets_does_not_pass(tmp_path: Path, kernel: 
     """Each live host has lines of its kernel."""
     root = write(tmp_path, HGX)
     (root / "etc" / "nccl.conf").write_text("NCCL_CROSS_NIC=1\n")
-    sources = [look(root), *([TextSource.of_bytes("kernel", kernel.encode())] if kernel else [])]
+    sources: list[Item] = [look(root)]
+    sources += [TextSource.of_bytes("kernel", kernel.encode())] if kernel else []
     report = diagnose(sources, msgspec.structs.replace(TABLE, nccl=release))
     assert of(report, "known defects", "hgx-07").status == status
 

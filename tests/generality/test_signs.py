@@ -51,7 +51,11 @@ def test_a_sign_that_healthy_texts_show_is_weak(signs: ModuleType, project: Path
     assert len(seen) > 60
     counts = Counter(sign for _, true, _, _ in seen for sign in set(true) if sign[1] != "weak")
     assert [sign for sign, count in counts.items() if count > signs.MOST * len(seen)] == []
-    assert [(path, shown) for path, _, _, shown in seen if any("(likely)" in text or "(very likely)" in text for text in shown)] == []
+    assert [
+        (path, shown)
+        for path, _, _, shown in seen
+        if any("(likely)" in text or "(very likely)" in text for text in shown)
+    ] == []
 
 
 @THREADS

@@ -29,7 +29,7 @@ def library(tmp_path_factory: pytest.TempPathFactory, project: Path) -> Path:
         pytest.skip("no C compiler for the stand-in of libnvidia-ml.so.1")
     folder = tmp_path_factory.mktemp("nvml")
     source = project / "fixtures" / "nvml" / "in_use.c"
-    built = [compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", folder / "libnvidia-ml.so.1", source]
+    built = [compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", str(folder / "libnvidia-ml.so.1"), str(source)]
     subprocess.run(built, check=True)
     return folder
 
