@@ -44,15 +44,29 @@ def rows() -> list[dict[str, str]]:
     return [row for row in held if row["round"] in newest]
 
 
-def word_of(row: dict[str, str]) -> str:
-    """The word that was printed; up to round 8 an unlikely suspect was called possible."""
-    is_unlikely = row["word"] == "possible" and row["place"] != "1" and float(row["score"]) < UNLIKELY
-    return "unlikely" if is_unlikely else row["word"]
+def words(rows: list[dict[str, str]]) -> list[tuple[str, bool]]:
+    """The words for the answers to threads with a fault, as they are today, and whether each was right."""
+    threads: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in rows:
+        if row["healthy"] == "0":
+            threads.setdefault((row["round"], row["thread"]), []).append(row)
+    found = []
+    for answers in threads.values():
+        is_settled = False
+        for row in sorted(answers, key=lambda row: int(row["place"])):
+            word = row["word"]
+            if word in {"possible", "unlikely"}:
+                is_unlikely = row["place"] != "1" and (is_settled or float(row["score"]) < UNLIKELY)
+                word = "unlikely" if is_unlikely else "possible"
+            is_first_cause = row["place"] == "1" and word in {"certain cause", "likely cause"}
+            is_settled = is_settled or is_first_cause or word in {"very likely", "likely"}
+            found.append((word, row["right"] == "1"))
+    return found
 
 
 def counts(rows: list[dict[str, str]], word: str) -> tuple[int, int]:
-    """How often the word was right, and how often it was printed, on threads with a fault."""
-    said = [row["right"] == "1" for row in rows if word_of(row) == word and row["healthy"] == "0"]
+    """How often the word was right, and for how many answers it stands."""
+    said = [right for each, right in words(rows) if each == word]
     return sum(said), len(said)
 
 
@@ -74,7 +88,7 @@ def test_an_unlikely_suspect_is_seldom_right(
 ) -> None:
     right, said = counts(rows, "unlikely")
     assert said
-    assert interval(right, said)[1] <= 0.2
+    assert interval(right, said)[1] <= 0.25
 
 
 def test_of_causes_called_certain_at_most_one_is_wrong(rows: list[dict[str, str]]) -> None:
