@@ -55,7 +55,7 @@ def assorted(lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequen
     if len(set().union(*specific)) < _KINDS or len(causes) < _CAUSES:
         return
     is_long = sum(bool(line.strip()) for line in lines) >= _LONG
-    if is_long and (is_mostly_log(lines) or _is_logged(lines, [at for at in failures if not runs[at]])):
+    if is_long and (is_mostly_log(lines, runs) or _is_logged(lines, [at for at in failures if not runs[at]])):
         return
     if not is_long and (sum(map(bool, specific)) < _PLACES or not _is_written_by_nobody(lines, places, runs)):
         return
@@ -78,9 +78,9 @@ def _is_written_by_nobody(lines: Sequence[str], places: Sequence[Place], runs: S
     )
 
 
-def is_mostly_log(lines: Sequence[str]) -> bool:
-    """True if programs printed most lines, as far as their form says."""
-    written = [line for line in lines if line.strip()]
+def is_mostly_log(lines: Sequence[str], runs: Sequence[bool]) -> bool:
+    """True if programs printed most lines outside the logs of runs, as far as their form says."""
+    written = [line for line, run in zip(lines, runs, strict=True) if line.strip() and not run]
     return 2 * sum(kind_of(line) == "log" for line in written) > len(written)
 
 

@@ -9,6 +9,7 @@ none. The log of a run in such a block counts, and all does if somebody reports 
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
@@ -73,12 +74,13 @@ class Content(NamedTuple):
     """What is in a text.
 
     ``complaint``: somebody says what goes wrong, in whatever language. ``opening``: the title or the first sentence
-    does. ``outputs``: there are outputs of tools.
+    does. ``outputs``: there are outputs of tools; ``printed``: the indexes of their lines.
     """
 
     complaint: bool = False
     opening: bool = False
     outputs: bool = False
+    printed: AbstractSet[int] = frozenset()
 
 
 _NOTHING: Mapping[int, Failure] = MappingProxyType({})
@@ -90,19 +92,23 @@ def mentioned(
     named: Iterable[int] = (),
     failures: Mapping[int, Failure] = _NOTHING,
     content: Content = _PLAIN,
+    bare: Sequence[str] = (),
 ) -> list[Mentioned]:
     """The blocks of a text that only mention faults; none if somebody in it reports a trouble of their own.
 
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
-    lines report, by their index.
+    lines report, by their index. ``bare``: the lines as they were read, without what surrounds them.
     """
     runs = of_run(lines)
+    if bare and list(bare) != list(lines):
+        runs = list(map(operator.or_, runs, of_run(bare)))
     kinds = _by_form(lines, runs)
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
-    collected = list(assorted(lines, failures, runs))
+    elsewhere = {index: failure for index, failure in failures.items() if index not in content.printed}
+    collected = list(assorted(lines, elsewhere, runs))
     if any(map(is_form, lines)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
-    collected += _far(lines, failures, runs, rest, outputs=content.outputs)
+    collected += _far(bare or lines, elsewhere, runs, rest, outputs=content.outputs)
     if (content.opening and starts_at_prompt(lines)) or is_reported(itertools.compress(lines, rest)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
@@ -145,7 +151,7 @@ def _far(
 
     Where nobody does, a log is at least three lines of it; with outputs of tools, what is not between two sentences.
     """
-    if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines):
+    if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines, runs):
         return
     paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
     own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and _is_trouble(line)}

@@ -33,7 +33,7 @@ _RULED = "rule", ""
 _TRACEBACK, _TRACED = "Traceback (most recent call last)", ("traceback", "")
 _INNER = lazy_regex(r"(.{0,240}?)(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
 """What is in front of a line of NCCL, and the process that printed it."""
-_COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||\.\\\"|\"(?= ))\s{0,4}(?=\S)")
+_COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|\"(?= ))\s{0,4}(?=\S)")
 _LABEL = lazy_regex(r"\[?[\w.-]{1,40}\]?: {1,4}(?=\S)")
 _DIGITS = lazy_regex(r"\d+")
 _ABOVE = 5

@@ -11,7 +11,7 @@ import msgspec
 
 from ncdiag.base.spans import Span
 from ncdiag.facts.observe import Observation
-from ncdiag.text.reading.model import Reading
+from ncdiag.text.reading.model import Piece, Reading
 
 if TYPE_CHECKING:
     from ncdiag.formats.blocks.assorted import Failure
@@ -42,16 +42,22 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     if not any(map(_reports, reading.observations)):
         return reading
     from ncdiag.formats.blocks.kinds import Content, mentioned  # with its patterns, which only a text with events needs
-    from ncdiag.parsers import named_in_sentences
+    from ncdiag.parsers import discover, named_in_sentences
 
     named = named_in_sentences(reading.observations, lines)
+    tools = {kind for kind, parser in discover().items() if parser.commands}
     complaints = [each.span.line for each in reading.observations if each.entity == "Complaint"]
     content = Content(
         complaint=bool(complaints),
         opening=not set(_opening(lines)).isdisjoint(complaints),
         outputs=any(each.entity not in _WRITTEN for each in reading.observations),
+        printed=frozenset(line - 1 for piece in reading.pieces if piece.kind in tools for line in _held_by(piece)),
     )
-    blocks = mentioned(lines, named, _failures(reading.observations, lines), content)
+    bare = list(lines)
+    for span in (*reading.written, *reading.announcing):
+        if 0 < span.line <= len(bare):
+            bare[span.line - 1] = span.text
+    blocks = mentioned(lines, named, _failures(reading.observations, lines), content, bare)
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
 
 
@@ -74,6 +80,10 @@ def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict
             is_specific = layer < _VAGUE and name != _UNKNOWN
             found[index] = layer, Failure(name, is_specific, is_specific and layer < _LATE)
     return {index: failure for index, (_, failure) in found.items()}
+
+
+def _held_by(piece: Piece) -> range:
+    return range(piece.first_line, piece.last_line + 1)
 
 
 def _opening(lines: Sequence[str]) -> list[int]:
