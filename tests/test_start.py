@@ -186,7 +186,10 @@ def installed(site: Path, cache: Path, *arguments: str | Path) -> subprocess.Com
 
 
 def test_a_wheel_carries_all_that_is_read_compiled(site: Path, tmp_path: Path) -> None:
-    """With no source tree around it and nothing in the cache, a run reads what is shipped and keeps only programs."""
+    """With no source tree around it and nothing in the cache, a run reads what is shipped and keeps only programs.
+
+    Programs of patterns, and the literals of some.
+    """
     variable = {"rules", "rules-zh", "phrases-zh", trials.LEXER.name, context.LEXER.name, signed.NAME} | {
         forms.HINTS.name,
         _complaints.HINTS.name,
@@ -201,7 +204,7 @@ def test_a_wheel_carries_all_that_is_read_compiled(site: Path, tmp_path: Path) -
     assert "NCD101" in installed(site, cache, "explain", "NCD101", "--lang", "zh").stdout.decode()
     line = "comm 0x7f8a4c000b60 rank 0 nranks 2 cudaDev 0 busId 1b000 - Destroy COMPLETE"  # a quiet message
     assert b"comm-ended (message)" in installed(site, cache, "explain", line).stdout
-    assert all(path.name.startswith("programs-") for path in cache.rglob("*.*"))
+    assert all(path.name.startswith(("programs-", "guards-")) for path in cache.rglob("*.*"))
 
 
 def test_a_wheel_carries_the_same_rules_with_their_examples(

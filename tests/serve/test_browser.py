@@ -253,10 +253,10 @@ def test_the_keyboard_is_enough(tab: Callable[..., Tab], project: Path) -> None:
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.className") == "skip"
     order = []
-    for _ in range(11):
+    for _ in range(12):
         page.keyboard.press("Tab")
         order.append(page.evaluate("() => document.activeElement.id || document.activeElement.className || ''"))
-    wanted = ["theme", "text", "files", "since", "until", "redact", "judge", "clear"]
+    wanted = ["theme", "text", "files", "since", "until", "compare", "redact", "judge", "clear"]
     assert [name for name in order if name in wanted] == wanted
     page.focus("#text")
     page.evaluate("text => navigator.clipboard.writeText(text)", case(project, "veth")[0])
