@@ -39,6 +39,7 @@ TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("socket-mtu-lost", "interfaces"): "without the interfaces no two MTUs differ, and that is what the rule compares",
     ("shm-below-expected", "nvidia_smi_L"): "without GPUs nothing is expected of shared memory",
     ("version-defect-met", "env"): "the setting that meets the defect is there alone",
+    ("version-below-minimum", "nvidia_smi_q"): "without the driver nothing has a release that could be too old",
     ("cuda-mig-one-per-gpu", "env"): "only the settings name instances; a GPU that nobody calls one is whole",
     ("cuda-mig-one-per-gpu", "nvidia_smi_L"): "the list alone shows that the GPU is divided",
     ("cuda-mig-one-per-gpu", "launch"): "only the launch asks for instances; a GPU that nobody calls one is whole",

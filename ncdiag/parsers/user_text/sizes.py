@@ -46,7 +46,7 @@ _PORTS = lazy_regex(
 _CPUS = lazy_regex(
     r"(?<![\w.,/-])(?P<n>\d{1,4})(?:\s|-)?(?:v?cpus?(?:\scores?)?|(?:cpu|physical|logical|hyper)[\s-]?(?:cores?|processors)"
     r"|cores?(?=\s(?:and|of\scpu|machine|node|host|server)|,|\.|$))\b"
-    r"(?!\s(?:per|for|each|a|are|is|at|stay|were|threads?|sockets?|nodes?|groups?)\b|/|\s?%)",
+    r"(?!\s(?:per|for|each|a|are|is|at|stay|were|threads?|sockets?|nodes?|groups?)\b|/|\s?[%:])",
     re.IGNORECASE,
 )
 """The processors of a host as people count them."""

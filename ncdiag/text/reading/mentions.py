@@ -21,6 +21,8 @@ _SAID = frozenset({"Event", "Complaint", "Trial", "Rank", "Communicator", "Conne
 """What happened, as a line reports it. Settings, launch lines and outputs in a document are still checked for risks."""
 _WRITTEN = _SAID | {"Setting", "Launch", "Context", "Want", "ToldRate", "Access", "Duration"}
 """What people write down as well; the others are in outputs of tools."""
+_QUOTABLE = frozenset({"text", "nccl_log", "env", "launch", "traceback", "torch_watchdog"})
+"""Kinds of sections of which documents show a line or two."""
 _COUNTED = frozenset({"progress-step", "progress-bar"})
 """Events of counters, which no document reports as a failure."""
 _JOB = frozenset({"Event", "Rank", "Communicator"})
@@ -42,16 +44,17 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     if not any(map(_reports, reading.observations)):
         return reading
     from ncdiag.formats.blocks.kinds import Content, mentioned  # with its patterns, which only a text with events needs
-    from ncdiag.parsers import discover, named_in_sentences
+    from ncdiag.parsers import named_in_sentences
 
     named = named_in_sentences(reading.observations, lines)
-    tools = {kind for kind, parser in discover().items() if parser.commands}
     complaints = [each.span.line for each in reading.observations if each.entity == "Complaint"]
     content = Content(
         complaint=bool(complaints),
         opening=not set(_opening(lines)).isdisjoint(complaints),
         outputs=any(each.entity not in _WRITTEN for each in reading.observations),
-        printed=frozenset(line - 1 for piece in reading.pieces if piece.kind in tools for line in _held_by(piece)),
+        printed=frozenset(
+            line - 1 for piece in reading.pieces if piece.kind not in _QUOTABLE for line in _held_by(piece)
+        ),
     )
     bare = list(lines)
     for span in (*reading.written, *reading.announcing):
