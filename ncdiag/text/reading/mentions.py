@@ -53,7 +53,7 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
         opening=not set(_opening(lines)).isdisjoint(complaints),
         outputs=any(each.entity not in _WRITTEN for each in reading.observations),
         printed=frozenset(
-            line - 1 for piece in reading.pieces if piece.kind not in _QUOTABLE for line in _held_by(piece)
+            index for piece in reading.pieces if piece.kind not in _QUOTABLE for index in _held_by(piece, lines)
         ),
     )
     bare = list(lines)
@@ -85,8 +85,12 @@ def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict
     return {index: failure for index, (_, failure) in found.items()}
 
 
-def _held_by(piece: Piece) -> range:
-    return range(piece.first_line, piece.last_line + 1)
+def _held_by(piece: Piece, lines: Sequence[str]) -> range:
+    """The indexes of the lines of a section, and of those right above it, which are its head."""
+    first = piece.first_line - 1
+    while 0 < first <= len(lines) and lines[first - 1].strip():
+        first -= 1
+    return range(first, piece.last_line)
 
 
 def _opening(lines: Sequence[str]) -> list[int]:
