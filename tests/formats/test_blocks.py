@@ -129,3 +129,8 @@ def test_lines_of_an_ssh_server_about_its_clients_are_of_another_system() -> Non
 @pytest.mark.parametrize("character", ["-", ".", ": "])
 def test_the_time_for_a_line_of_one_character_is_linear(character: str) -> None:
     assert_linear_time(mentioned, lambda size: [character * (size // len(character))] * 100, 200)
+
+
+@pytest.mark.parametrize("word", ["a.b-c ", "n1:2:3 [0] ", "x" * 79 + ":1 ", "# "])
+def test_the_search_for_a_run_is_linear_in_a_line(word: str) -> None:
+    assert_linear_time(of_run, lambda size: ["NCCL " + word * (size // len(word))] * 4, 8000)

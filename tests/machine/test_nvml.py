@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from nvml_library import built
 
 from ncdiag.facts.merge import merge
 from ncdiag.facts.observe import Observation
@@ -39,15 +39,7 @@ def test_this_machine_has_gpus_or_a_reason() -> None:
 
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory: pytest.TempPathFactory, project: Path) -> Path:
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no C compiler for the stand-in of libnvidia-ml.so.1")
-    folder = tmp_path_factory.mktemp("nvml")
-    source = project / "fixtures" / "nvml" / "stand_in.c"
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", folder / "libnvidia-ml.so.1", source], check=True
-    )
-    return folder
+    return built(project / "fixtures" / "nvml" / "stand_in.c", tmp_path_factory.mktemp("nvml"))
 
 
 def test_every_value_comes_through_and_a_lost_gpu_is_unknown(stand_in: Path) -> None:

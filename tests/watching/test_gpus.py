@@ -6,12 +6,12 @@ The binding and its calls are real; the driver's library is a stand-in.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from nvml_library import built
 from watching.test_hangs import COMPLETE, RANK, STARTS, report_of
 
 from ncdiag.diagnose import diagnose
@@ -24,14 +24,7 @@ WAITING, NOT_ENTERED = "collective-gpus-wait", "collective-gpu-not-entered"
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory, project: Path) -> Path:
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no C compiler for the stand-in of libnvidia-ml.so.1")
-    folder = tmp_path_factory.mktemp("nvml")
-    source = project / "fixtures" / "nvml" / "in_use.c"
-    built = [compiler, "-shared", "-fPIC", "-Wall", "-Werror", "-o", str(folder / "libnvidia-ml.so.1"), str(source)]
-    subprocess.run(built, check=True)
-    return folder
+    return built(project / "fixtures" / "nvml" / "in_use.c", tmp_path_factory.mktemp("nvml"))
 
 
 def used(library: Path, *gpus: str) -> str:

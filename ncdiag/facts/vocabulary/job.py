@@ -56,7 +56,7 @@ def has_ready_rank(job: Job, view: View) -> bool:
 
 @derived
 def nothing_ran(job: Job, view: View) -> bool:
-    """Is no line or result of a job shown, and does nobody mention a problem? Lines of the kernel may show faults."""
+    """True if the input has no output of a job and no reported problem. Events of the kernel log do not count."""
     if job.ranks or job.benchmarks or job.throughputs or job.complaints:
         return False
     return all(event.origin == _KERNEL for event in job.events)

@@ -80,7 +80,7 @@ def _have_twins(ranks: Sequence[Rank]) -> bool:
 
 
 def _of_containers(by_host: Mapping[str, Sequence[Rank]]) -> str:
-    """Each rank has a host name of its own, and its GPU is where no other one is: they may be on one machine."""
+    """Why one machine may count as several: each rank has its own host name and its own GPU bus address."""
     addresses = [rank.bus_id for of_host in by_host.values() for rank in of_host]
     apart = len(addresses) == len(by_host) > 1 and None not in addresses and len(set(addresses)) == len(addresses)
     if not apart or (len(addresses) < _SEVERAL and not all(_CONTAINER.fullmatch(host) for host in by_host)):

@@ -31,15 +31,17 @@ _SHOWS = lazy_regex(
 """A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
 _TRACEBACK, _TRACED = "Traceback (most recent call last)", ("traceback", "")
-_INNER = lazy_regex(r"(.{0,240}?)(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
-"""What is in front of a line of NCCL, and the process that printed it."""
+_INNER = lazy_regex(r"(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
+"""The process that printed a line of NCCL, wherever the line begins."""
+_HEAD = 240
+"""Maximum number of characters in front of such a line that are compared."""
 _COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|\"(?= ))\s{0,4}(?=\S)")
 _LABEL = lazy_regex(r"\[?[\w.-]{1,40}\]?: {1,4}(?=\S)")
 _DIGITS = lazy_regex(r"\d+")
 _ABOVE = 5
 """Number of lines, the title among them, below which no output is the first thing that is shown."""
 _FAR, _TELLING = 40, 8
-"""Maximum distance of two lines of NCCL with the same in front, and minimum length of what is no mark of a comment."""
+"""Maximum number of lines between two log lines with the same prefix; a shorter prefix than this may mark a comment."""
 
 Sign = tuple[str, str]
 """The sort of prefix that a line of a log has, and the process that it names, if any."""
@@ -126,7 +128,12 @@ def _agree(processes: Counter[str]) -> bool:
 
 def _inner(line: str) -> list[tuple[str, str]]:
     """What is in front of each line of a process in a line, and the process."""
-    found = _INNER.findall(line) if "NCCL" in line else []
+    inside = list(_INNER.finditer(line)) if "NCCL" in line else []
+    begins = [0, *(each.end() for each in inside)]
+    found = [
+        (line[max(begin, each.start() - _HEAD) : each.start()], each[1])
+        for begin, each in zip(begins, inside, strict=False)
+    ]
     comment = None if found else _COMMENT.match(line)
     if comment is None:
         return found

@@ -26,7 +26,7 @@ _NO_PROBLEM = frozenset({"fact", "harmless"})
 def is_planned(job: Job, view: View) -> bool:
     """Were only settings and launch lines shown: did nothing run yet, and does nobody mention a problem?
 
-    What the kernel of a live host reports of its start is no problem.
+    Harmless kernel messages, such as those at boot, do not count.
     """
     return nothing_ran(job, view) and all(event.kind in _NO_PROBLEM for event in job.events)
 

@@ -90,7 +90,7 @@ class Row:
         self.ready_at: float | None = None
 
     def take(self, life: Life, parent: str | None, host: str | None) -> None:
-        """Add what one process told of it."""
+        """Add the log lines of one process about it."""
         init = life.init
         if life.first.line <= self.first.line:
             self.first = life.first
@@ -105,7 +105,7 @@ class Row:
             self.hosts.setdefault(init.rank, host)
 
     def merge(self, later: Row) -> None:
-        """Add what a later part of the log told of it."""
+        """Add the lines of a later part of the log."""
         if later.first.line < self.first.line:
             self.first = later.first
         self._describe(later.nranks, later.nhosts, later.parent)
@@ -220,7 +220,7 @@ class Account:
         """
         lives = [
             (life.first.line, record.key[:2], pointer, life)
-            for record in records for pointer, told in record.lives.all().items() for life in told
+            for record in records for pointer, held in record.lives.all().items() for life in held
         ]  # fmt: skip
         latest: dict[tuple[Process, str], tuple[int, str | None]] = {}
         for line, process, pointer, life in sorted(lives, key=itemgetter(0)):

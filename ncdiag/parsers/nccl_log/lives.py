@@ -1,7 +1,7 @@
 """The communicators of one process, as its lines told them: one life from its first to its last line.
 
 A pointer is used again when its communicator was destroyed, and not every line tells the communicator's id. Lives are
-kept in the order in which they were told, so that those of a later part of the log can be put behind them. Of a process
+kept in the order of their log lines, so that those of a later part of the log can be appended. Of a process
 that has too many, `ncdiag.parsers.nccl_log.account` takes some over.
 """
 

@@ -102,11 +102,14 @@ def _moment(run: Run, bounds: Bounds) -> float | None:
     clock, found, seen = Clock(bounds), None, 0
     try:
         for buffer in file.buffers():
+            counted = 0
             for start, stamp in stamps(buffer):
-                if seen + buffer.count(b"\n", 0, start) >= number:
+                seen += buffer.count(b"\n", counted, start)
+                counted = start
+                if seen >= number:
                     return found
                 found = clock.value(stamp)
-            seen += buffer.count(b"\n")
+            seen += buffer.count(b"\n", counted)
             if seen >= number:
                 break
     except BROKEN:

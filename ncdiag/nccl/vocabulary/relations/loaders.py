@@ -10,7 +10,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _WORKERS = lazy_regex(r"[\s._-](?:num[_-]workers|workers[_-]per[_-]gpu)[= ](\d{1,3})(?![\w.])")
-"""The option of a training script; PyTorch's DataLoader starts so many processes in each rank."""
+"""The option of a training script for the number of worker processes that each rank's DataLoader starts."""
 _TIMES = 2
 """Workers for each processor that a host still bears: they wait for storage for a part of the time."""
 
