@@ -107,7 +107,7 @@ _WEAK_FORM = lazy_regex(
 _WEAK = 2
 _NOW = guarded_regex(
     r"\b(?:still|again|now|today|since\s(?:yesterday|today|this\s\w+|monday|then)|every\stime|always"
-    r"|keeps?)\b.*\b(?:error\w*|fail\w*|hang\w*|hung|stuck"
+    r"|keeps?)\b(?:[^.!?;]|\.(?=\S))*\b(?:error\w*|fail\w*|hang\w*|hung|stuck"
     r"|crash\w*|dies|died|aborts?|slow|times?\sout|stops?|happens?|broken|dead)\b",
     re.IGNORECASE,
 )
