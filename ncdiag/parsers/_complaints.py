@@ -20,7 +20,8 @@ from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages, _prose
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import NOBODY, is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.user_text import forms, passed, titles, troubles
+from ncdiag.parsers.user_text import complained, forms, passed, titles, troubles
+from ncdiag.parsers.user_text.complained import WORDS
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
 
@@ -65,129 +66,6 @@ _PLAIN = guarded_regex(
     re.IGNORECASE,
 )
 """Nor do they write so of what does not work."""
-_NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\s(?:\w+\s){0,2}"
-_PER_SECOND = r"(?:about\s|around\s|roughly\s|~\s?)?\d[\d.,]*\s?[GM](?:i?B(?:/s|ps)|[Bb]its?/s|[Bb]it|b/s|bps)"
-"""A rate, with its unit."""
-_HANGS = rf"""
-    hang(?:s|ing|ed)? | hung | stuck(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))
-  | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
-  | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
-  | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
-  | (?:training|job|run|program|process(?:es)?)\s(?:to\s)?(?:stops?|stopped) | (?:not|n't)\sproceeding
-  | stays?\s(?:at|in)\s(?:the\s)?(?:init\w*|start\w*|step|epoch)\b
-  | wedg(?:es?|ed|ing) | livelock\w* | spins?\sforever
-  | lock(?:s|ed)?\sup(?!\s(?:memory|to)) | timing\sout | timeouts? | sits\s(?:there
-  |idle) | just\ssits
-  | (?:been|is|are|keeps?|just)\ssitting | st(?:ands?|anding|ood)\sstill | (?:gets?|got|goes|went|comes)\sno\sfurther
-  | (?:not|n't|never)\s(?:\w+\s)?(?:(?:get|go|come|move)(?:s|ting|ing)?\s(?:any\s)?further
-  |continues?|proceeds?|advances?)
-  | (?:no|without)\s(?:further\s|more\s|new\s|any\s)?(?:output|logs?|lines?|logging)\s(?:for|since|after|any\s?more)
-  | nothing\s(?:moves|happens|progresses|(?:else|more|further|new)\s(?:is|was|gets|comes|appears|follows|happens))
-  | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
-  | (?:not|n't)\s(?:moved|advanced|progressed)
-  | blocked | (?<!thread\s)(?<!the\s)blocks\s(?:in|at|on|between|during|when|there|while|after|there)\b
-  | (?:does|do|did)(?:n't|\snot)\s(?:\w+\s)?(?:exit|begin|respond|progress|return|come\sup|get\s(?:ready|past))
-  | never\s(?:comes|arrives|connects?|joins?|prints?|reaches|leaves|returns?|ends?|finish\w*|complet\w*|starts?|gets?
-    |begins?|produces?|becomes?|responds?|proceeds?|appears?)
-"""
-_WRONG = r"""
-    (?:is|are|all)\s(?:all\s|always\s)?incorrect | wrongs | (?:errors?\sof\s)out\sof\sbounds\svalues
-  | (?:wrong|incorrect|corrupt\w*|inconsistent|abnormal)\s(?:\w+\s){0,2}(?:results?|values?|outputs?|data|sums?
-    |gradients?|answers?)
-  | (?:loss(?:es)?|gradients?)\s(?:\w+\s){0,3}(?:nan|diverge[sd]?|explodes?) | nans
-  | nan\s(?:errors?|loss(?:es)?|values?|outputs?|gradients?|results?)
-  | (?:returns?|gives?|yields?|produces?)\s(?:\w+\s)?(?:zeros?|garbage|nans?)
-  | (?:gradients?|results?|values?|outputs?|sums?|data)\s(?:\w+\s){0,3}(?:is|are|was|were)\s(?:\w+\s)?
-    (?:garbage|wrong|corrupt\w*|inconsistent|incorrect)
-  | (?:loss(?:es)?|gradients?|results?|weights|values|outputs?)\s(?:\w+\s){0,2}(?:differs?|different|mismatch\w*)
-"""
-_SLOW = rf"""
-    slow(?:er|ly|down|s)? | (?:latency|latencies|(?:step|iteration)\stimes?|overhead)\s(?:\w+\s){{0,5}}
-    (?:up|rose|risen|increas\w+|grew|grown|doubled|tripled|higher|jumped|worse)
-  | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
-  | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
-  | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)
-  | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
-  | (?:performance|bandwidth|throughput|speed|tokens\sper\ssecond)\s(?:\w+\s){{0,4}}
-    (?:halved|collapsed|tanked|decreased|fell|went\sdown)
-  | (?:step|iteration|epoch|batch)\s?times?\s(?:\w+\s){{0,2}}(?:doubled|tripled|quadrupled|increased|went\sup|rose|grew)
-  | (?:go(?:es|ing)?|went|drop(?:s|ped|ping)?)\s(?:down\s)?to\s{_PER_SECOND}
-  | unexpected(?:ly\slow)?\s(?:\w+\s){{0,3}}(?:performance|bandwidth|throughput)
-  | (?:only|just|merely|barely|never\sexceeds?|no\smore\sthan|not\smore\sthan|at\smost|instead\sof
-    |(?:stuck|capped|limited|tops\sout|peaks|maxes\sout)\s(?:at|to|around|below)) \s(?:{_PER_SECOND})
-  | (?:{_PER_SECOND})\s(?:\w+\s){{0,2}}(?:instead\sof|where|out\sof)\s(?:about\s|around\s|~)?\d[\d.]*
-  | no\s(?:real\s|noticeable\s)?speed-?\s?up | no\sfaster | (?:does|do)(?:n't|\snot)\s(?:\w+\s)?scale
-  | (?:half|third|quarter|tenth|fraction|\d+\s?%)\sof\s
-    (?:(?:the|its|our)\s)?(?:usual\s|normal\s|former\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
-  |expected
-  |performance)
-  | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
-  | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}
-    (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
-  | takes?\s(?:\w+\s){{0,3}}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
-  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|shows?|gives?|at)\s(?:\w+\s){{0,2}}\d[\d.,]*\s?\w*
-  | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){{0,2}}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
-  | only\s(?:about\s)?(?:an?\s)?(?:half|third|quarter|tenth|fraction|\d+\s?%)\s(?:of|as)
-  | (?:google|nvidia|aws|azure|vendor|docs?|documentation|spec(?:s|ification)?|data\s?sheet)\s
-    (?:says?|claims?|promises?|quotes?|states?)\s(?:\w+\s){{0,2}}\d[\d.]*(?:\+|\s?[GM]i?(?:B|b))
-  | (?:{_PER_SECOND})\s(?:\w+\s){{0,5}}(?:but|while|whereas|although)\s(?:\w+\s){{1,5}}?
-    (?:says?|claims?|promises?|quotes?|states?|reports?|gets?|reach(?:es)?|sees?|has|have)\s(?:\w+\s){{0,2}}\d[\d.]*
-  | (?:i'd|would|should|we|i)\s(?:have\s)?expect\w*\s(?:about\s|around\s|~)?\d[\d.]*
-  | takes?\s(?:\w+\s){{0,3}}(?:as\slong|longer)
-  | los(?:e|es|ing|t)\s(?:\w+\s){{0,2}}(?:\d+\s?%|half)
-  | expect\w*\s(?:\w+\s){{0,3}}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
-"""
-_UNUSED = rf"""
-    (?:looks?|seems?|appears?)\s(?:to\s(?:be|use|go\sover|run\sover)\s|like\s)(?:\w+\s){{0,2}}
-    (?:tcp|sockets?|ethernet)\b |
-    only\s(?:one|1)\sof\s(?:\w+\s){{0,4}}(?:nics?|hcas?|ports?|interfaces?|rails?|adapters?|cards?)
-  | (?:infiniband|ib|rdma|roce|nics?|hcas?|nvlink)\s(?:is\s|being\s)?ignored | not\sbeing\sused | ignor(?:es|ed
-  |ing)\s(?:\w+\s){{0,3}}(?:hcas?|nics?|ports?|interfaces?|ib|infiniband|nvlinks?
-  |rails?|gpus?|adapters?)
-  | (?:ca|do|does|did|is|are|wo)n't\s(?:\w+\s)?us(?:e|ed|ing) | no\seffect | (?:not|n't)\stake\seffect
-  | ignor(?:es|ed|ing)\s(?:\w+\s)?(?:specified|configured|given|set)\b | setting\s(?:not\swork\w*|(?:is\s)?ignored)
-  | (?:cannot|can't|could\snot|unable\sto)\sget\s(?:\w+\s)?(?:gpu\s?direct|gdr|rdma|infiniband|ib|nvlink|p2p|efa|roce)
-  | {_NOT}(?:us(?:e|ed|ing)|pick(?:ed)?|choos\w*|chosen|detect(?:ed)?|find|found|see|recogni[sz]\w*|enabl\w*)
-  | (?:uses?|picks?|chooses?|chose|using|goes\sover|runs\sover)\s(?:\w+\s){{0,2}}(?:sockets?|tcp|ethernet|eth\d)\s
-    (?:although|even\sthough|despite|rather\sthan|but\snot)
-  | (?:falls?|fell|falling|drops?|dropped|reverts?|reverted|switch(?:es|ed))\s
-    (?:back|(?:down\s)?(?:on)?to\s(?:\w+\s)?(?:net/)?(?:sockets?|tcp|ethernet))
-  | (?:uses|takes|took|chose)\s(?:plain\s|only\s|the\s)?(?:net/)?sockets?\b
-    (?!\s(?:for|to|as|in|because|and)\b)
-  | (?:through|over|via)\s(?:tcp|eth\d|ethernet|sockets?),?\s(?:and\s)?not\b
-  | wrong\s(?:nic|interface|network|adapter|hca)
-  | instead\sof\s(?:\w+\s)?(?:ib\d?|infiniband|rdma|roce|efa|nvlink|gdr|p2p)
-"""
-_FAILS = rf"""
-    (?:gets?|got|gives?|gave|says?|with|still)\s(?:me\s|us\s)?[\"\u201c][^\"\u201d]{{4,200}}[\"\u201d]
-  | connection\s(?:refused|reset)\b | no\sroute\sto\shost | connect\stime-?out
-  | fail(?:s|ed|ing|ure|ures)? | crash(?:es|ed|ing)? | abort(?:s|ed|ing)? | errors? | dies | died | killed
-  | abnormal(?:ly)? | broken | breaks(?!\sfor) | broke
-  | (?:exits?|exited|terminates?|terminated|ends?|quits?)\s(?:with|by|on)\s(?:an?\s|the\s)?(?:signal|error
-  |code\s[1-9]\d*|exit\scode\s[1-9]\d*)
-  | (?:makes?|made|lets?|causes?|caused|has|had)\s(?:\w+\s){{1,4}}(?:die|crash|abort|segfault|fail)
-  | illegal\s(?:memory\saccess|instruction|address)(?:es)? | sig(?:segv|abrt|bus|fpe|ill)
-  | segmentation\sfaults? | bus\serrors? | exceptions? | segfaults? | core\sdump\w* | unable\sto | cannot | can't
-  | out\sof\smemory | oom | panic\w*
-  | throws? | raises? | dead | never\s(?:joins?|connects?|appears?|shows?\sup) | {troubles.MACHINE_ENDS}
-  | {_NOT}(?:work(?:s|ed|ing)?|start(?:s|ed)?|run(?:s|ning)?(?!\s(?:under|on|in|with|as|inside)\b)|connect(?:ed)?
-  |launch\w*|initiali[sz]\w*)
-  | (?:doesn|don|didn|isn|aren|wasn|won|couldn)'?t\s(?:\w+\s){{0,2}}(?:work|start|run|connect|launch|initiali[sz]e)
-"""
-_GROWS = r"""
-    (?:memory|ram|vram|rss)\s(?:\w+\s){0,5}(?:grow(?:s|ing)?|increas(?:es|ing)|climb(?:s|ing)?|leak(?:s|ed|ing)?)
-  | more\sand\smore\s(?:\w+\s)?(?:memory|ram|vram) | leak(?:s|ed|ing)?\s(?:\w+\s)?memory | (?:memory\s)leaks?
-"""
-_WORDS = {
-    "memory-grows": _GROWS,
-    "hangs": _HANGS,
-    "wrong-results": _WRONG,
-    "slow": _SLOW,
-    "not-used": _UNUSED,
-    "fails": _FAILS,
-}
-
-
 _LONGEST_SENTENCE = 600
 """Characters of a sentence over several lines, from which on the next line begins another."""
 _STATUS = lazy_regex(r"[:=]\s?(?:FAIL(?:ED)?|ERROR)\b")
@@ -203,7 +81,9 @@ _IS_NOT = guarded_regex(
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
 HINTS = Hints(
-    "words-of-complaints", (__file__, _prose.__file__), lambda: [(pattern, _FLAGS) for pattern in _WORDS.values()]
+    "words-of-complaints",
+    (complained.__file__, _prose.__file__),
+    lambda: [(pattern, _FLAGS) for pattern in WORDS.values()],
 )
 """The complaints that a sentence may have."""
 
@@ -211,7 +91,7 @@ HINTS = Hints(
 @functools.cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The complaints that are looked for."""
-    return tuple((what, lazy_regex(rf"\b(?:{pattern})(?!\w)", _FLAGS)) for what, pattern in _WORDS.items())
+    return tuple((what, lazy_regex(rf"\b(?:{pattern})(?!\w)", _FLAGS)) for what, pattern in WORDS.items())
 
 
 def find(text: str) -> str | None:

@@ -25,7 +25,11 @@ _PHASES = (
     ),
     (
         "init",
-        r"""ncclCommInit\w* | 初始化 | \b(?:nccl|comm\w*)\sinit\w* | \b(?:on|at)\sstart(?:-?up)?\b
+        r"""ncclCommInit\w* | 初始化 | \b(?:nccl|comm\w*)\sinit\w* | \b(?:on|at)\sstart(?:-?up)?\b | \b(?:MPI|hvd
+          |ray)[._]Init\b
+          | \bdeepspeed\.init\w* | \binit_distributed\w* | \b(?:communicator|process\sgroup)\s(?:creation|set-?\s?up)\b
+          | \b(?:communicator|process\sgroup)\s(?:is|gets)\s(?:being\s)?(?:created|set\sup) | \bnot\sinitiali[sz]e\b
+          | \b(?:refuses?|fails?)\sto\sinitiali[sz]e\b | \binitiali[sz](?:e|ing)\s(?:nccl|rccl|mpi|the\scommunicator)\b
           | \b(?:at|in|on|during|while)\s(?:the\s)?(?:nccl\s)?(?:init\b|initiali[sz]\w+|start-?up)""",
     ),
     (
@@ -61,7 +65,7 @@ _SCOPES = (
     ("one-host", r"\b(?:one|single)[\s-](?:node|host|machine|server)\b|单机|单节点"),
     (
         "multi-gpu",
-        r"\b(?:more\sthan\s(?:one|1)\s|multi(?:ple|-|\s)?\s?|two\s|several\s|[2-9]\s|\d{2,4}\s|all\s)gpus?\b|多卡|双卡",
+        r"\b(?:more\sthan\s(?:one|1)\s|multi(?:ple|-|\s)?\s?|two\s|several\s|[2-9]\s|\d{2,4}\s|all\s)(?:gpus?|cards)\b|多卡|双卡",
     ),
 )
 _AGAINST = (
@@ -100,13 +104,20 @@ MACHINE_ENDS = r"""
 """A machine that ends under the job, and not one that somebody restarts."""
 _START = lazy_regex(
     r"""\b(?:can(?:no|'?)t|does(?:n'?t|\snot)|will\snot|won'?t|unable\sto|fails?\sto|refuses?\sto|never)\s(?:\w+\s)?
-        (?:start|launch|come\sup) | 起不来 | (?:启动|拉起)(?:不了|失败) | 无法启动""",
+        (?:start|launch|come\sup|boot) | \b(?:not\sable|impossible|no\sway|unable)\sto\s(?:\w+\s){0,2}(?:start|launch)
+      | \b(?:can(?:\snot|not|'t)|could\snot)\s(?:be\s|even\s)(?:be\s)?(?:start|launch|schedul)\w*
+      | \bnever\s(?:made\sit|makes\sit|got|gets|started|reached|came\sup)\b | \bnothing\s(?:starts|launches
+        |is\sstarted)\b
+      | crash-?loop | \b(?:stays?|stuck|remains?|sits?|keeps?|waits?)\s(?:\w+\s)?(?:in\s)?(?:the\s)?
+        (?:pending|queue[d]?|containercreating|podinitializing) | 起不来 | (?:启动|拉起)(?:不了|失败) | 无法启动""",
     _FLAGS,
 )
 _CRASH = lazy_regex(
     rf"{MACHINE_ENDS}|"
     r"\b(?:crash\w*|dies?|died|segmentation\sfault\w*|bus\serrors?|signal\s\d+|exit\scode\s13[49]|seg-?\s?fault\w*"
-    r"|core\sdump\w*|sigsegv|aborts?|aborted|panics?)\b|崩溃|段错误",
+    r"|core\sdump\w*|sig(?:segv|abrt|bus|fpe|ill|kill)|aborts?|aborted|panics?|double\sfree|oom-?\s?kill\w*"
+    r"|illegal\s(?:memory\saccess|instruction)|segfaulted|(?:is|was|were|gets?|got|getting)\s(?:\w+\s)?killed)\b|崩溃"
+    r"|段错误",
     _FLAGS,
 )
 _THAN = lazy_regex(r"(?<!more\s)\bthan\b.*|比\S{0,4}", re.IGNORECASE)
@@ -127,10 +138,15 @@ _HYPOTHETICAL = guarded_regex(
       | \b(?:wonder\w*|whether|asked\sif|to\sbe\sexpected|plan(?:s|ned|ning)?\sto)\b
       | \bif\s(?:any|a|one|some)\s\w+\s(?:gets?|has|hits?|fails?|raises?|throws?|runs?)\b[^.]{0,60}?
         \b(?:we|it|they|the\s\w+)\s(?:all_?-?reduce|skip|broadcast|retry|restart|resume|ignore|catch|handle|continue)
-      | \b(?:i|we)\s(?:\w+\s)?killed\b | (?:准备|打算|计划|如果|要是|假如|倘若)
+      | (?<!until\s)\b(?:i|we)\s(?:\w+\s)?killed\b | (?:准备|打算|计划|如果|要是|假如|倘若)
       | (?<![^\W\d_])若(?!干) | (?:某些|少数|个别)(?:情况|场景)
       | \b(?:was|were|is|are|got|been)\s(?:since\s|then\s|later\s)?(?:mended|solved|resolved|cured)\b
       | \bif\b[^.]{1,80},\s(?:\w+\s)?(?:i|we|it|they)(?:'d|\swould)\b | ^\W*had\s(?:it|i|we)\b | \badvice\b
+      | ^\W*(?:whenever|should|in\scase|once|as\ssoon\sas)\b(?![^,]*\b(?:i|we|my|our|it)\b)[^,]{1,80},\s?(?:please
+        |run|try
+        |set|check|use|look|the|torchrun|slurm|nccl|mpirun|kubernetes)\b
+      | ^\W*(?:this|the)\s(?:page|document|section|guide|chapter|article|post|tutorial)\s(?:describes|explains|shows
+        |covers)\b
       | \b(?:hope|hoping|wish)\b | \b(?:cannot|can't|could\snot|unable\sto)\s(?:make\sit\s
         |reproduce\s(?:the\s)?)(?:hang|fail|crash)
       | \b(?:is|are)\snot?\s(?:slow(?:er)?|low(?:er)?)\b
@@ -138,6 +154,14 @@ _HYPOTHETICAL = guarded_regex(
       | (?:没有?|不再|不会)(?:再|一直)?(?:卡|报错|崩溃|挂|超时|涨|出错|失败) | 不慢""",
     _FLAGS,
 )  # fmt: skip
+_ASIDE = lazy_regex(
+    r"""\b(?:increas|rais|lower|extend|adjust|configur|chang|bump|controls?|set|sets|longer|larger|higher|bigger
+      |default)\w*\s
+        (?:[\w'-]+\s){0,4}?timeouts?\b
+      | \b(?:otherwise|or\selse|so\sthat)\b[^.;]*""",
+    _FLAGS,
+)
+"""What is set, or would be otherwise: no trouble of now."""
 _TABLES = tuple(
     tuple((value, lazy_regex(pattern, _FLAGS)) for value, pattern in table)
     for table in (_PHASES, _SCOPES, _AGAINST, _SUBJECTS)
@@ -148,7 +172,7 @@ def claimed(sentence: str) -> str:
     """What a sentence claims; empty where it only asks, supposes, hopes or cites that something goes wrong."""
     if _HYPOTHETICAL.search(sentence):
         return ""
-    sentence = without_reasons(sentence)
+    sentence = _ASIDE.sub("", without_reasons(sentence))
     return sentence if _PRESUMES.search(sentence) else split_question(sentence)[0]
 
 
