@@ -8,7 +8,7 @@ from typing import Any
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
-from ncdiag.formats.basics import is_elision, unfiltered
+from ncdiag.formats.basics import filters, is_elision, unfiltered
 from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, never, not_understood
 
 GPU = r"GPU \d{1,3}: .{1,100}?\(UUID: "
@@ -107,9 +107,17 @@ class _Gpus(Reading):
         """All GPUs, or that there is none."""
         if len(self.links) > 1 and 0 < len(self.links[-1]) < max(map(len, self.links)):
             self.links[-1], self.elided = [], True  # every link has a line, active or not: the list was cut off
+        self._leave_out(filters(self.section.command))
         for (at, number, fields), rates in zip(self.gpus, self.links, strict=True):
             self.observe("Gpu", (number,), at=at, **_with_links(fields, rates))
         self.found += none_found(self.section)
+
+    def _leave_out(self, filtered: list[str]) -> None:
+        """Count no links where a filter may have dropped lines: ``head`` at the end, ``tail`` at the begin."""
+        cut = {"head": slice(-1, None), "tail": slice(0, 1)}
+        for program in filtered:
+            for rates in self.links[cut.get(program, slice(None))]:
+                rates.clear()
 
     def complete(self) -> bool:
         """All GPUs of the host."""

@@ -17,6 +17,7 @@ from ncdiag.formats.line_kinds import is_sentence, kind_of, without_names
 
 _LONGEST = 4000
 """Maximum number of characters of a line that are searched."""
+_TIME = lazy_regex(r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?|\d{4}-\d\d-\d\d")
 _INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that are ignored."""
 _SHORTEST = 3
@@ -69,9 +70,16 @@ class Wording:
         self._left_out |= {number for phrase in shared.benign for number in self._matches(phrase)}
 
     def leave_out(self, spans: Iterable[Span]) -> None:
-        """Ignore these lines from now on."""
-        places = {(span.source, span.line) for span in spans}
-        self._left_out |= {n for n, span in enumerate(self._spans) if (span.source, span.line) in places}
+        """Ignore these lines from now on, and those that differ from them in the time alone: the same, said again."""
+        places, forms = set(), set()
+        for span in spans:
+            places.add((span.source, span.line))
+            forms.add(_TIME.sub("", span.text))
+        self._left_out |= {
+            n
+            for n, span in enumerate(self._spans)
+            if (span.source, span.line) in places or (forms and _TIME.sub("", span.text) in forms)
+        }
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """The words of each line that is not ignored."""

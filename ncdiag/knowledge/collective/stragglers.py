@@ -74,7 +74,15 @@ def collective_events(job: Job, view: View) -> tuple[Event, ...]:
 
 @derived_of(*DESYNC)
 def is_desync(event: Event, view: View) -> bool:
-    """Are ranks in different collectives?"""
+    """Are ranks in different collectives?
+
+    During the rendezvous (NCCL src/bootstrap.cc, bootstrapNetRecv) a message that is a multiple of the expected one has
+    other numbers of the same records, as of another call; any other size is a record of another layout or a stranger.
+    """
+    if event.event == "bootstrap-message-truncated":
+        sizes = sorted(int(event.fields.get(name) or 0) for name in ("received", "expected"))
+        if not sizes[0] or sizes[1] % sizes[0]:
+            return False
     for span in event.provenance:
         view.note(event, span)
     return True

@@ -11,6 +11,7 @@ import re
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
+from ncdiag.nccl.vocabulary.relations.table import relations
 
 _REPORTED = "cuda-out-of-memory"
 _SIZE = r"(\d{1,15}(?:\.\d{1,3})? [KMG]iB)"
@@ -27,7 +28,12 @@ _PART = 20
 
 @derived_of(_REPORTED)
 def is_held_by_ranks(event: Event, view: View) -> bool:
-    """Do two other processes hold as much of the exhausted GPU as ranks do, not just a CUDA context?"""
+    """Do two other processes hold as much of the exhausted GPU as ranks do, not just a CUDA context?
+
+    False where each is known to have another GPU of its own.
+    """
+    if any(relation.what == "contexts-on-gpu0" for relation in relations(view.job, view)):
+        return False
     least = max(_CONTEXT, _capacity(event) // _PART)
     return sum(size > least for size in _others(event)) > 1
 

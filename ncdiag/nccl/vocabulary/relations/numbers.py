@@ -15,6 +15,8 @@ _INSIDE = ("P2P", "SHM")
 _LINK_LOCAL = "fe80"
 _FOREIGN = 2
 """The least ratio of the memory of a process on its own GPU to that of its context on another one."""
+_MANY = 2
+"""Processes above which it is no chance that each is on GPU 0 and on one more: there they may hold more, a checkpoint."""
 _BOXED = frozenset({"cni", "container", "orchestrator"})
 """What people say of a job in a network namespace of its own."""
 _RDMA_FAILED = frozenset({"ib-completion-error", "ib-modify-qp-failed", "rdma-address-handle-failed", "rdma-cm-failed"})
@@ -45,7 +47,8 @@ def contexts_on_gpu0(job: Job, _view: View) -> Iterator[Relation]:
             for pid, mib in (gpu.process_mib or {}).items():
                 used[pid][gpu.index or 0] = mib
         on_two = [of for of in used.values() if len(of) == 2 and 0 in of]  # noqa: PLR2004  (GPU 0 and its own)
-        foreign = [of for of in on_two if _FOREIGN * of[0] < max(of.values())]
+        share = 1 if len(on_two) > _MANY else _FOREIGN
+        foreign = [of for of in on_two if share * of[0] < max(of.values())]
         if len(foreign) > 1 and len({max(of) for of in foreign}) == len(foreign):
             text = f"{len(foreign)} processes of other GPUs have memory on GPU 0 of {host.name}"
             yield Relation(what="contexts-on-gpu0", text=text, provenance=lines_of(host.gpus[:1]))
