@@ -16,7 +16,7 @@ _LINK_LOCAL = "fe80"
 _FOREIGN = 2
 """The least ratio of the memory of a process on its own GPU to that of its context on another one."""
 _MANY = 2
-"""Processes above which it is no chance that each is on GPU 0 and on one more: there they may hold more, a checkpoint."""
+"""Processes above which it is no chance that each is on GPU 0 and one more: they may have loaded a checkpoint there."""
 _BOXED = frozenset({"cni", "container", "orchestrator"})
 """What people say of a job in a network namespace of its own."""
 _RDMA_FAILED = frozenset({"ib-completion-error", "ib-modify-qp-failed", "rdma-address-handle-failed", "rdma-cm-failed"})
