@@ -161,7 +161,6 @@ def test_outputs_with_prose_between(text: str, expected: list[str]) -> None:
     "text",
     [
         f"-----------\nResults\n-----------\n{LSMOD}",  # a heading, no host
-        f"-----------\nnode[1-2] (2)\n-----------\n{LSMOD}",  # several hosts share it
         f"---TOPO---\n{LSMOD}",
         f"$ lsmod\n{LSMOD}",
         f"$ docker exec -it train lsmod\n{LSMOD}",
@@ -178,7 +177,17 @@ def test_what_names_no_host(text: str) -> None:
 def test_a_host_between_rules_ends_the_one_before() -> None:
     rule = "----------------"
     text = f"{rule}\nn1\n{rule}\n{LSMOD}\n{rule}\nn[2-3] (2)\n{rule}\n{LSMOD}"
-    assert kinds(text) == [("lsmod", "n1"), ("lsmod", None)]
+    assert kinds(text) == [("lsmod", "n1"), ("lsmod", "n2"), ("lsmod", "n3")]
+
+
+def test_hosts_that_share_an_output_each_printed_it() -> None:
+    rule = "----------------"
+    text = f"{rule}\nn[08-09,11],login\n{rule}\n{LSMOD}\nNVRM: a line of the kernel\n{rule}\nn10\n{rule}\n{LSMOD}"
+    assert kinds(text) == [("lsmod", name) for name in ("n08", "n09", "n11", "login", "n10")]
+    assert {section.host for section in cut(text) if section.kind == "text"} <= {None}
+    many = [host for _, host in kinds(f"{rule}\nn[0001-9999]\n{rule}\n{LSMOD}")]
+    assert many[0] == "n0001"
+    assert len(many) < 100
 
 
 def test_a_line_held_back_for_a_rule_is_not_lost() -> None:
@@ -314,7 +323,6 @@ PIECES = st.sampled_from(
         "--------",
         "--------------",
         "n1",
-        "node[1-2] (2)",
         "$ ibstat",
         "$lsmod",
         "u@n1:~$ ",

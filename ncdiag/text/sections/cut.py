@@ -7,10 +7,14 @@ kind begins (``ANCHOR``, or an echoed command of ``COMMANDS``) and whether the n
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+import msgspec
+
 from ncdiag.base.spans import Section
+from ncdiag.facts.fold import unfold_hosts
 from ncdiag.parsers import Parser
 from ncdiag.text.sections import bare_names, prompt
 from ncdiag.text.sections.kinds import SHORT, kinds_of
@@ -25,6 +29,8 @@ _SOON = 5
 """Maximum distance in lines between a heading and the output it announces, unless the heading is a sentence."""
 _BELOW = 3
 """Maximum distance in lines between the bare name of a host and the output: an empty line and a fence are between."""
+_ALIKE = 64
+"""Maximum number of hosts of a folded set to each of which its output is attributed."""
 _NO_PREFIX = prompt.Prefix("")
 
 
@@ -94,6 +100,7 @@ class Cutter:
             self._open = None  # the input ends after an echoed command: cut off, not an empty output
         self._close()
         self._flush_text()
+        self.sections = [each for section in self.sections for each in _of_each_host(section)]
         self.sections.sort(key=lambda section: section.first_line)
         return self.sections
 
@@ -377,3 +384,11 @@ class Cutter:
                     numbers=tuple(text.numbers),
                 )
             )
+
+
+def _of_each_host(section: Section) -> list[Section]:
+    """The section of each host of a folded set (``node[1-4]``), all of which printed it; text is of no single host."""
+    if section.host is None or not ("[" in section.host or "," in section.host):
+        return [section]
+    hosts = [None] if section.kind == "text" else itertools.islice(unfold_hosts(section.host), _ALIKE)
+    return [msgspec.structs.replace(section, host=host and prompt.short_host(host)) for host in hosts]

@@ -126,7 +126,7 @@ _FILE_PREFIX = lazy_regex(r"(?:/[\w.@-]{1,64}){2,12}:")
 """The path that ``grep`` prints before each line when it searches several files."""
 _RULE = lazy_regex(r"[-=*#~_]{8,}\s*$")
 _BANNER_NAME = lazy_regex(rf"(?P<name>{_HOSTNAME})\s*$")
-_BANNER_SET = lazy_regex(r"[A-Za-z0-9][\w.\[\],-]{0,200}(?:\s\(\d{1,6}\))?\s*$")
+_BANNER_SET = lazy_regex(r"(?P<names>[A-Za-z0-9][\w.\[\],-]{0,200})(?:\s\(\d{1,6}\))?\s*$")
 _REMOTE = lazy_regex(r"(?:ssh|kubectl\s+exec|(?:docker|podman|nerdctl)\s+exec)\s")
 _WITH_VALUE = frozenset({*(f"-{letter}" for letter in "BbcDEeFIiJLlmnOopQRSuWw"), "--namespace", "--container"})
 """Options of these commands that take the next word as their value (``-n`` of ssh takes none, but is rarely used)."""
@@ -198,7 +198,7 @@ def is_rule(line: str) -> bool:
 
 
 def banner(line: str) -> tuple[str | None] | None:
-    """The host between two ruler lines; (None,) for several hosts at once (``node[1-4] (4)``), None for no host.
+    """The host between two ruler lines, or the folded set of several (``node[1-4]``); None for no host.
 
     A word without a digit, a dot or a dash is a heading, not a host.
     """
@@ -207,7 +207,8 @@ def banner(line: str) -> tuple[str | None] | None:
     one = _BANNER_NAME.match(line)
     if one:
         return (short_host(one["name"]),)
-    return (None,) if _BANNER_SET.match(line) else None
+    several = _BANNER_SET.match(line)
+    return (several["names"] if "[" in line or "," in line else None,) if several else None
 
 
 def remote(command: str) -> tuple[str | None, str]:
