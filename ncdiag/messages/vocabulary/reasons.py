@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
@@ -14,6 +16,8 @@ _TEXTS = ("error", "nvml_error", "what", "detail", "inner")
 _COMPLETION = "completion"
 _SHELL = 128
 """A shell's exit status for a program that a signal ended is this plus the signal number."""
+_COUNTED = {"exceeded timeouts": errno.ETIMEDOUT, "exceeded retries": errno.ECONNREFUSED}
+"""What NCCL counts until it gives up connecting: an errno of its own each (src/misc/socket.cc, 2.16 to 2.23)."""
 
 
 @derived
@@ -48,9 +52,11 @@ def _reason(event: Event, view: View) -> Reason:
 def _by_code(event: Event, view: View) -> Reason | None:
     """The reason by the error number in the message."""
     fields = event.fields
-    errno, status, signal, code = (fields.get(name) for name in ("errno", "status", "signal", "exit_code"))
-    if isinstance(errno, int) and errno:
-        return reasons.of_errno(abs(errno))  # kernels and libfabric return it with a minus
+    number, status, signal, code = (fields.get(name) for name in ("errno", "status", "signal", "exit_code"))
+    if event.event == "socket-connect-exhausted":
+        number = next((known for words, known in _COUNTED.items() if words in event.text), None)
+    if isinstance(number, int) and number:
+        return reasons.of_errno(abs(number))  # kernels and libfabric return it with a minus
     if isinstance(status, int) and category(event, view) == _COMPLETION:
         return reasons.of_completion(status)
     if signal is None and isinstance(name := fields.get("signal_name"), str):
