@@ -6,7 +6,7 @@ import re
 
 from ncdiag import catalogue
 from ncdiag.engine.load import rule_files
-from ncdiag.facts.model import Address, Host, Interface, Job, Rank
+from ncdiag.facts.model import Address, Host, Interface, Job, Launch, Rank
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Values, registry
@@ -36,6 +36,13 @@ def test_without_rank_0_its_output_is_asked_for() -> None:
     value = Values(job(Rank(host="n1", rank=1))).compute("master_address", {})
     assert value.text is None
     assert value.ask_for
+
+
+def test_under_slurm_the_first_host_of_the_job_is_named() -> None:
+    launched = View(Job(ranks=(Rank(host="n1", rank=1),), launches=(Launch(host="n1", program="srun", text="srun python train.py"),)))
+    value = Values(launched).compute("master_address", {})
+    assert value.text is None
+    assert "scontrol show hostnames" in value.reason
 
 
 def test_other_programs_get_the_plain_name() -> None:

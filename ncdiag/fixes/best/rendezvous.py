@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.model import Event, Launch
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
 
@@ -13,6 +14,10 @@ _PORT = 29500
 _STEP = 17
 _HIGHEST = 32_000
 """Below the ports that the kernel assigns automatically (net.ipv4.ip_local_port_range begins at 32768)."""
+
+_SLURM = frozenset({"sbatch", "srun", "salloc"})
+_FIRST_OF_SLURM = 'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1) in the batch script'
+"""Task 0 runs on the first host of the list unless the distribution is arbitrary (Slurm, srun --distribution)."""
 
 
 @best
@@ -31,6 +36,8 @@ def master_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The address of rank 0's host that other hosts can reach, for MASTER_ADDR (PyTorch, torchrun)."""
     first = next((rank for rank in view.job.ranks if rank.rank == 0), None)
     if first is None:
+        if any(launch.program in _SLURM for launch in view.job.launches) or "slurm" in platform(view.job, view):
+            return Value(reason=f"under Slurm it is the first host of the job: {_FIRST_OF_SLURM}")
         return Value(reason="the host of rank 0 was not seen", ask_for=("NCCL_DEBUG=INFO output of rank 0",))
     held = seen.interfaces(first.host, view)
     for interface in held.interfaces:
