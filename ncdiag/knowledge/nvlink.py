@@ -366,3 +366,16 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
         return None
     xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
     return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
+
+
+_NVLS = lazy_regex(r"(?:nccl)?[nN]vls[A-Z]\w*")
+
+
+@derived
+def held_in_nvls(job: Job, view: View) -> bool:
+    """Is a running process in the setup of NVLS, where its ranks wait for each other?"""
+    for dump in job.stack_dumps:
+        if not dump.has_failed and any(_NVLS.match(f.function) for thread in dump.threads for f in thread.frames):
+            view.note(dump)
+            return True
+    return False

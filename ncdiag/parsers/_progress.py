@@ -64,8 +64,11 @@ class Progress:
         return True
 
     def _count(self, index: int, context: Context, text: str, found: list[tuple[str, float]]) -> None:
-        """Keep the line when a counter of its rank has another value than before: each epoch counts anew."""
-        for counter, counted in found:
+        """Keep the line when a counter of its rank has another value than before: each epoch counts anew.
+
+        Of a counter that a line names twice ("between step 200 and step 400"), the first value counts.
+        """
+        for counter, counted in dict(reversed(found)).items():
             place = counter, context.rank
             before = self._counted.get(place)
             self._counted[place] = counted

@@ -27,6 +27,7 @@ ANCHOR = (
 )
 
 _FILE = lazy_regex(rf"(?:/dev/infiniband/)?(?P<name>{_NAME})$")
+_CLOSED = lazy_regex(r"c[rwx-]{6}---")
 _FRAME = r"total \d+\s*$|/dev/infiniband/?\S*:\s*$"
 _NOISE = lazy_regex(_FRAME)
 
@@ -38,12 +39,19 @@ class _Files(Reading):
         """No name was read yet."""
         super().__init__(section)
         self.names: dict[str, None] = {}
+        self.closed: dict[str, None] = {}
         self.first: int | None = None
 
     def listed(self, _: re.Match[str]) -> None:
         """The names in a line; none where the folder does not exist."""
         self.names |= {found["name"]: None for found in map(_FILE.match, self.line.split()) if found}
         self.first = self.index if self.first is None else self.first
+
+    def long(self, found: re.Match[str]) -> None:
+        """A file with its mode; one that is closed to others, and belongs to root, is kept."""
+        self.listed(found)
+        if _CLOSED.match(self.line) and found["name"].startswith("uverbs"):
+            self.closed[found["name"]] = None
 
     def end(self) -> None:
         """All devices as one observation, where nothing was left out."""
@@ -57,6 +65,8 @@ class _Files(Reading):
                 else span(section.source, section.first_line, section.command or "")
             )
             fields = {"infiniband_devices": devices}
+            if self.closed:
+                fields["infiniband_closed"] = list(self.closed)
             self.found.append(Observation(entity="Host", host=section.host, span=at, fields=fields))
         elif not devices:
             self.found_nothing()
@@ -65,7 +75,7 @@ class _Files(Reading):
 ROWS = Rows(
     _Files,
     Row(r"ls: cannot access '?/dev/infiniband/?(?:\*)?'?: No such file or directory", _Files.listed),
-    Row(rf"[cdl][rwx-]{{9}}\S?\s.{{0,120}}\s(?:/dev/infiniband/)?(?P<name>{_NAME}|\.{{1,2}})\s*$", _Files.listed),
+    Row(rf"[cdl][rwx-]{{9}}\S?\s.{{0,120}}\s(?:/dev/infiniband/)?(?P<name>{_NAME}|\.{{1,2}})\s*$", _Files.long),
     Row(rf"\s*(?:(?:/dev/infiniband/)?{_NAME}(?:\s+|$))+$", _Files.listed),
     Row(is_elision),
     Row(_FRAME),

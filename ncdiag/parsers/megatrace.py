@@ -19,6 +19,7 @@ _SUMMARY = r"\{\"megatrace\": \["
 ANCHOR = rf"(?:{_SUMMARY}|{LINE})"
 SIGNS = ('{"megatrace": ', "[save_count ")
 _LINE = lazy_regex(ANCHOR)
+_RANK = lazy_regex(r"\[Rank (\d{1,7})\]")
 
 
 def continues(_lines: Sequence[str], line: str) -> bool:
@@ -27,10 +28,10 @@ def continues(_lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """A CallTimes for each communicator of each rank; lines of no known form are unread."""
+    """A CallTimes for each rank, at its last line, also where the tails of several logs are in one text."""
     found: list[Observation] = []
     unread: list[int] = []
-    log, first = Megatrace(), None
+    log, lines = Megatrace(), dict[int, int]()
     for number, line in enumerate(section.lines):
         if line.startswith('{"megatrace": '):
             try:
@@ -39,8 +40,9 @@ def parse(section: Section) -> Parsed:
             except (ValueError, TypeError, KeyError):
                 unread.append(number)
         elif log.read(line):
-            first = number if first is None else first
+            told = _RANK.search(line)
+            lines[int(told[1]) if told else 0] = number
         else:
             unread.append(number)
-    found += [observe(section, first or 0, "CallTimes", **fields) for fields in log.summaries()]
+    found += [observe(section, lines.get(each["rank"], 0), "CallTimes", **each) for each in log.summaries()]
     return Parsed(observations=tuple(found), unread=tuple(unread))

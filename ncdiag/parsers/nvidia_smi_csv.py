@@ -28,6 +28,13 @@ ANCHOR = rf"[ \t]*(?=(?:[^,\s][^,\n]{{0,69}},[ ]?){{0,40}}{_OWN}){_NAME}(?:,[ ]?
 SIGNS = ("memory.total", "memory.used", "memory.free")
 _HEAD = lazy_regex(ANCHOR)
 _LONGEST, _ECHOED = 2000, "nvidia-smi --query-"
+_ASKED = lazy_regex(r"--query-(?:gpu|remapped-rows)[= ](?P<names>[a-z][\w.,]{1,1000})")
+_VALUE = (
+    r"(?:\d{3}\.\d{2,3}(?:\.\d{2})?|\d{1,9}(?:\.\d{1,4})?(?: (?:MiB|W|%|MHz))?|(?:NVIDIA|Tesla|GRID) [\w -]{1,60}"
+    r"|GPU-[0-9a-f-]{36}|[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d|Enabled|Disabled|\[?N/A\]?|Yes|No)"
+)
+_VALUES = lazy_regex(rf"\s{{0,8}}{_VALUE}(?:, {_VALUE}){{0,40}}\s*$")
+"""A row below an echoed command with ``noheader``."""
 
 
 def _text(value: str) -> str | None:
@@ -92,28 +99,40 @@ _UNKNOWN, _SHARE = "[Unknown Error]", 3
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """The heading, then rows with as many values as it has names."""
+    """The heading, then rows with as many values as it has names; rows alone below a command with ``noheader``."""
     if not lines:
-        return _HEAD.match(line) is not None
+        return _HEAD.match(line) is not None or _VALUES.match(line) is not None
+    if _HEAD.match(lines[0]) is None and _VALUES.match(line) is None:
+        return False
     begins_another = _HEAD.match(line) is not None or _ECHOED in line  # which has as many commas as its heading
     return len(line) < _LONGEST and not begins_another and line.count(",") == lines[0].count(",")
 
 
 def parse(section: Section) -> Parsed:
     """GPUs by index; by their place where no index was asked for."""
-    names = [re.sub(r" \[.*", "", name.strip()) for name in section.lines[0].split(",")] if section.lines else []
+    names, begin = _names(section)
     found: list[Observation] = []
     unread: list[int] = []
-    for index, line in enumerate(section.lines[1:], 1):
+    for index, line in enumerate(section.lines[begin:], begin):
         told = dict(zip(names, (value.strip() for value in line.split(",")), strict=False))
         fields = {field: read(told[name]) for name, (field, read) in _READ.items() if name in told}
         fields |= {"slowdowns": _slowdowns(told), "unreadable": _unreadable(told)}
-        place = _count(told.get("index", str(index - 1)))
+        place = _count(told.get("index", str(index - begin)))
         if place is None or all(value is None for value in fields.values()):
             unread.append(index)
         else:
             found.append(observe(section, index, "Gpu", (place,), **fields))
     return Parsed(observations=tuple(found), unread=tuple(unread))
+
+
+def _names(section: Section) -> tuple[list[str], int]:
+    """The names of the columns, from the heading or else from the echoed command, and the first row."""
+    if not section.lines:
+        return [], 0
+    asked = _ASKED.search(section.command or "")
+    if asked is not None and _HEAD.match(section.lines[0]) is None:
+        return asked["names"].split(","), 0
+    return [re.sub(r" \[.*", "", name.strip()) for name in section.lines[0].split(",")], 1
 
 
 def _slowdowns(told: Mapping[str, str]) -> list[str] | None:

@@ -1,8 +1,8 @@
-"""Stacks of running processes: ``py-spy dump``, gdb's ``thread apply all bt``, ``pystack remote``, faulthandler.
+"""Stacks of processes: ``py-spy dump``, gdb's ``thread apply all bt``, ``eu-stack``, ``pystack remote``, faulthandler.
 
 Sources of the formats: benfred/py-spy 0.4 src/dump.rs, gdb 13 gdb/stack.c (print_frame) and gdb/thread.c,
-bloomberg/pystack 1.4 src/pystack/traceback_formatter.py, CPython 3.6 to 3.14 Python/traceback.c
-(_Py_DumpTracebackThreads).
+elfutils 0.191 src/stack.c, bloomberg/pystack 1.4 src/pystack/traceback_formatter.py, CPython 3.6 to 3.14
+Python/traceback.c (_Py_DumpTracebackThreads).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ncdiag.formats.basics import is_elision, number
 from ncdiag.parsers import _context
 
 KIND = "stacks"
-COMMANDS: tuple[str, ...] = ("py-spy dump", "pystack remote", "pystack core", "pstack", "gstack", "gdb")
+COMMANDS: tuple[str, ...] = ("py-spy dump", "pystack remote", "pystack core", "pstack", "gstack", "gdb", "eu-stack")
 INTERLEAVED = True  # a program that dumps its own stacks goes on writing its log
 
 _PROCESS = lazy_regex(
@@ -35,6 +35,13 @@ _GDB = lazy_regex(
 _PYSTACK = lazy_regex(
     r"Traceback for thread (?P<id>\d{1,9})(?: \((?P<name>[^()]*)\))? \[[^\]]*\] \(most recent call last\):"
 )
+_EU_PROCESS = lazy_regex(r"PID (?P<pid>\d{1,9}) - (?:process|core|corefile)\b")
+_EU_THREAD = lazy_regex(r"TID (?P<id>\d{1,9}):$")
+_EU_FRAME = lazy_regex(
+    r"#(?P<depth>\d{1,4})\s+0x[0-9a-f]{8,16}(?: - 1|    )?"
+    r"(?: (?P<function>(?!in |- )[^\s(-][^\n(]{0,400}?)(?:\([^\n]*?\)[ a-z]*)?)?(?: - (?P<library>/\S{1,400}))?$"
+)
+"""A frame of eu-stack: no ``in``, and C++ names with the types of their parameters; a stripped library has no name."""
 _GDB_FRAME = lazy_regex(r"#(?P<depth>\d{1,4})\s+(?:0x[0-9a-f]{1,16} in )?(?P<function>[^\s(][^\n]*?)(?: \(|$)")
 _GDB_PLACE = lazy_regex(r"\) (?:at (?P<file>\S+):(?P<line>\d{1,7})|from (?P<library>\S+))$")
 _FRAMES: tuple[re.Pattern[str], ...] = (
@@ -51,6 +58,12 @@ _NOT_A_FRAME = lazy_regex(
 )
 _UNREADABLE_FRAME = lazy_regex(r"\s{4}.{0,10000}:\d{1,7}\)$")
 """A frame of py-spy whose name cannot be read, for example with a newline in it; the stack continues after it."""
+_FATAL = lazy_regex(
+    r"Fatal Python error: (?:Segmentation fault|Bus error|Floating.point exception|Illegal instruction)"
+)
+"""A crash. ``Aborted`` is none: a watchdog ends a process so while its threads still wait."""
+_NO_NAME = "??"
+_HANDLED = "<signal handler called>"
 _BEGINS = lazy_regex(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
 """A line with which faulthandler begins the dump of a process, or which it prints once in each."""
 _LOCAL_RANK = lazy_regex(r"--local[-_]rank[= ](\d{1,6})\b")
@@ -64,6 +77,9 @@ ANCHOR = (
     r"|(?:Current thread|Thread) 0x[0-9a-f]{1,16}(?: \[[^\]]*\])? \(most recent call first\):"
     r"|Thread \d{1,6} \((?:Thread 0x[0-9a-f]{1,16} )?\(?LWP \d{1,9}"
     r"|Traceback for thread \d{1,9}[ (]"
+    r"|TID \d{1,9}:$"
+    r"|PID \d{1,9} - (?:process|core)"
+    r"|#0\s+0x[0-9a-f]{8,16}(?: - 1)? [A-Za-z_~]"
     r"|#0\s+(?:0x[0-9a-f]{4,16} in \S|[^\s#]\S{0,200} \([^\n]{0,2000}\) (?:at \S+:\d|from /))"
     r"|[ \t]{2,12}[\w<>.]{1,100} \([\w./<>-]{1,200}\.pyx?:\d{1,6}\)[ \t]*$"  # frames that were cut out of a dump
 )
@@ -120,8 +136,11 @@ def _belongs(line: str, text: str) -> bool:
     )
 
 
+_HEADS = (_PROCESS, _PYTHON, _PY_SPY, _HANDLER, _GDB, _PYSTACK, _BEGINS, _EU_PROCESS, _EU_THREAD)
+
+
 def _is_head(text: str) -> bool:
-    return any(head.match(text) for head in (_PROCESS, _PYTHON, _PY_SPY, _HANDLER, _GDB, _PYSTACK, _BEGINS))
+    return any(head.match(text) for head in _HEADS)
 
 
 def parse(section: Section) -> Parsed:
@@ -146,20 +165,33 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=tuple(found), unread=tuple(unread))
 
 
-def _take_head(dumps: list[_Dump], index: int, text: str) -> bool:
-    """The head of a process or of a thread."""
-    if found := _PROCESS.match(text):
-        dumps.append(_Dump(index))
-        local = _LOCAL_RANK.search(found["program"])
-        dumps[-1].fields = {"pid": int(found["pid"]), "program": found["program"][:_PROGRAM_LIMIT]}
+def _take_process(dumps: list[_Dump], index: int, text: str) -> bool:
+    """The head of a process, with its number."""
+    found = _PROCESS.match(text) or _EU_PROCESS.match(text)
+    if found is None:
+        return False
+    dumps.append(_Dump(index))
+    dumps[-1].fields["pid"] = int(found["pid"])
+    program = found.groupdict().get("program")
+    if program is not None:
+        dumps[-1].fields["program"] = program[:_PROGRAM_LIMIT]
+        local = _LOCAL_RANK.search(program)
         if local is not None:
             dumps[-1].fields["local_rank"] = int(local[1])
+    return True
+
+
+def _take_head(dumps: list[_Dump], index: int, text: str) -> bool:
+    """The head of a process or of a thread."""
+    if _take_process(dumps, index, text):
         return True
     if begin := _BEGINS.match(text):
         is_current = begin[0].startswith("Current")
         if not dumps or (dumps[-1].threads and (dumps[-1].has_current or not is_current)):
             dumps.append(_Dump(index))
         dumps[-1].has_current = is_current
+        if _FATAL.match(text):
+            dumps[-1].fields["has_failed"] = True
         if not is_current:
             return True
     if _PYTHON.match(text):
@@ -186,11 +218,19 @@ def _take_frame(dumps: list[_Dump], index: int, text: str) -> bool:
     if not dumps or (depth == 0 and dumps[-1].threads and dumps[-1].threads[-1]["frames"]):
         dumps.append(_Dump(index))
     dumps[-1].add(frame)
+    if frame["function"] == _HANDLED:
+        dumps[-1].fields["has_failed"] = True
     return True
 
 
 def _py_spy(dump: _Dump, found: re.Match[str]) -> None:
     dump.begin_thread(name=found["name"], is_main=found["name"] == "MainThread" if found["name"] else None)
+
+
+def _eu(dump: _Dump, found: re.Match[str]) -> None:
+    """The first thread of a process is its main one, whose number is that of the process."""
+    pid = dump.fields.setdefault("pid", int(found["id"]))
+    dump.begin_thread(is_main=int(found["id"]) == pid)
 
 
 def _handler(dump: _Dump, found: re.Match[str]) -> None:
@@ -210,12 +250,14 @@ def _pystack(dump: _Dump, found: re.Match[str]) -> None:
 
 
 _THREADS: tuple[tuple[re.Pattern[str], Callable[[_Dump, re.Match[str]], None]], ...] = (
-    (_PY_SPY, _py_spy), (_HANDLER, _handler), (_GDB, _gdb), (_PYSTACK, _pystack),
+    (_PY_SPY, _py_spy), (_EU_THREAD, _eu), (_HANDLER, _handler), (_GDB, _gdb), (_PYSTACK, _pystack),
 )  # fmt: skip
 
 
 def _frame(text: str) -> dict[str, Any] | None:
     """Function, file and line of a frame; ``depth`` where it is numbered."""
+    if found := _EU_FRAME.match(text):
+        return _fields({**found.groupdict(), "function": found["function"] or _NO_NAME})
     if found := _GDB_FRAME.match(text):
         place = _GDB_PLACE.search(text)
         return _fields({**found.groupdict(), **(place.groupdict() if place else {})})

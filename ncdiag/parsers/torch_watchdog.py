@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
-from ncdiag.parsers import _program
+from ncdiag.parsers import _program, backtraces
 
 KIND = "torch_watchdog"
 COMMANDS: tuple[str, ...] = ()
@@ -21,8 +21,8 @@ _HEAD = lazy_regex(ANCHOR)
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
-    """More lines of the watchdog, with the stack frames between them."""
-    return _HEAD.match(line) is not None or _program.known(line)
+    """More lines of the watchdog, with what is between them, except the stacks, which have a parser."""
+    return _HEAD.match(line) is not None or (_program.known(line) and backtraces.frame(line) is None)
 
 
 def parse(section: Section) -> Parsed:

@@ -27,6 +27,7 @@ from ncdiag.report.remedies import is_in_force, launcher_lines
 from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.trials import is_only_output
 
+_GONE = "the failure is gone"
 _MOST = 2
 """Maximum number of parts to switch off for one answer."""
 _CORE = 2
@@ -48,6 +49,11 @@ _SET = lazy_regex(r"(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)=(?P<value>.+)")
 _UNSET = lazy_regex(r"unset (?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)")
 
 _Answer = TypeVar("_Answer", model.Finding, model.Suspect)
+
+
+def is_test(fix: model.Fix) -> bool:
+    """Is it one of these fixes, and not one of a rule?"""
+    return fix.confirm == say(_GONE)
 
 
 def with_tests(report: model.Report, rules: Mapping[str, Rule], lit: Mapping[str, Lit], view: View) -> model.Report:
@@ -192,6 +198,6 @@ class _Tests:
         if proof.state != "refuted":
             yield model.Fix(
                 kind="env" if env else "unset", text=text, workaround=bool(env), env=dict(env), unset=tuple(unset),
-                commands=launcher_lines(self._view, env, unset), confirm=say("the failure is gone"),
+                commands=launcher_lines(self._view, env, unset), confirm=say(_GONE),
                 proof=model.Proof(proof.state, phrase(proof.text)),
             )  # fmt: skip

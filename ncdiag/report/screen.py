@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.language import cells, counted, lead_in, say
 from ncdiag.report import digest, labelled, restart
+from ncdiag.report.isolating import is_test
 from ncdiag.report.model import Evidence, Finding, Fix, NextStep, Report, Suspect
 from ncdiag.report.next_steps import leading, worth_showing
 from ncdiag.report.page import COLOURS, Page
@@ -171,6 +172,7 @@ class _Layout:
         if fixes:
             self._blank()
             self._fix(fixes[0], say("Fix") if lead.role == "cause" else say("Do"), suspected=lead.role != "cause")
+            self._way_round(fixes)
         elif not_offered:
             self._blank()
             self._sentence(not_offered[0], 2, first=lead_in("Does not help"))
@@ -199,6 +201,20 @@ class _Layout:
         self._sentence(text, FIX_ROWS, first=f"{label}{say(': ')}")
         for line in _to_paste(fix):
             self.page.verbatim(line, "green", first="    ")
+
+    def _way_round(self, fixes: Sequence[Fix]) -> None:
+        """Another release or machine is not at hand at once: the first way round with a line to paste, beside it."""
+        if fixes[0].workaround or fixes[0].env or fixes[0].unset or self.level >= self.SHORT_FIX:
+            return
+        other = next((fix for fix in fixes[1:] if fix.workaround and (fix.env or fix.unset) and not is_test(fix)), None)
+        if other is not None:
+            text = other.text.removesuffix(".").removesuffix("。")
+            lines = _to_paste(other)[:1]
+            whole = say("{label}: {text}", label=text, text=lines[0]) if lines else text
+            fits = cells.width(whole) + _RAGGED < 2 * self.page.width
+            self._sentence(whole if fits else text, 2, rest="    ")
+            for line in () if fits else lines:
+                self.page.verbatim(line, "green", first="    ")
 
     def _suspects(self) -> None:
         self.page.put(digest.suspects_title(self.report), "bold")

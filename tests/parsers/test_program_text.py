@@ -279,6 +279,12 @@ def test_of_progress_bars_only_the_last_state_counts() -> None:
     assert {name for name, _ in told[1:]} == {"progress-step"}
 
 
+def test_a_counter_that_one_line_names_twice_has_not_risen() -> None:
+    assert not events("It stops somewhere between step 200 and step 400 each time.")
+    told = events("step 1 of 9, next: step 2", "step 2 of 9, next: step 3", "step 3 of 9, next: step 4")
+    assert [e["fields"]["counted"] for e in told] == [2, 3]
+
+
 def test_the_line_behind_last_error_is_nccl_s_own_also_when_it_looks_like_a_log() -> None:
     refused = "socketStartConnect: Connect to 10.0.0.7<40815> failed : Connection refused"
     assert named("Last error:", refused, "It stopped.") == ["socket-connect-failed"]

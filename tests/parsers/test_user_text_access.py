@@ -67,7 +67,7 @@ def test_an_opened_device_is_not_a_missing_one() -> None:
     same = facts_of({"text": [lines.format("mlx5_4"), failed]})
     other = facts_of({"text": [lines.format("mlx5_9"), failed]})
     assert View(same).job.hosts[0].name == View(other).job.hosts[0].name
-    from ncdiag.knowledge.container import verbs_failure
+    from ncdiag.knowledge.container.access import verbs_failure
 
     assert verbs_failure(same.hosts[0], View(same)) == ""
     assert "mlx5_4" in verbs_failure(other.hosts[0], View(other))

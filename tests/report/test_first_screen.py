@@ -180,3 +180,28 @@ def test_the_warning_of_a_workaround_comes_before_its_text() -> None:
     lead = msgspec.structs.replace(lead, fixes=(fix,))
     shown = renderer("text")(msgspec.structs.replace(found, findings=(lead,)), width=80, detail="screen")
     assert "Fix (a workaround that hides the fault): Lift the limit" in shown
+
+
+def test_the_way_round_is_beside_an_upgrade() -> None:
+    text = (
+        "The job hangs in its first all_reduce.\n\n$ nvidia-smi -L\nGPU 0: NVIDIA GB300 (UUID: GPU-1)\n\n"
+        "n1:40:40 [0] NCCL INFO NCCL version 2.28.7+cuda13.0\n"
+        "n1:40:41 [0] NCCL INFO NCCL_NET_GDR_LEVEL set by environment to LOC\n"
+    )
+    shown, _ = screen(text)
+    assert shown.index("Use a release that has the fix") < shown.index("unset NCCL_NET_GDR_LEVEL")
+
+
+def test_the_cards_that_mscclpp_can_use_are_beside_the_repair_of_a_port() -> None:
+    ports = "".join(
+        f"CA '{name}'\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: {state}\n\t\tPhysical state: {physical}\n"
+        "\t\tRate: 400\n\t\tLink layer: InfiniBand\n"
+        for name, state, physical in (
+            ("mlx5_0", "Active", "LinkUp"), ("mlx5_1", "Down", "Polling"), ("mlx5_2", "Active", "LinkUp"),
+        )
+    )  # fmt: skip
+    stack = 'Thread 41 (active): "MainThread"\n    make_connection ({}/comm.py:142)\n    <module> (run.py:38)\n'
+    shown, _ = screen(f"It hangs.\n{stack.format('mscclpp')}\n$ ibstat\n{ports}")
+    assert "export MSCCLPP_HCA_DEVICES=mlx5_0,mlx5_2" in shown
+    shown, _ = screen(f"It hangs.\n{stack.format('mylib')}\n$ ibstat\n{ports}")
+    assert "MSCCLPP" not in shown

@@ -68,6 +68,7 @@ class Host(Fact, frozen=True, kw_only=True):
     Network: ``nic_labels`` maps the NIC labels of ``topo -m`` to RDMA devices where the legend names them.
     ``acs_redirects`` summarizes ACS lines that name no device, ``unnamed_nic_counters`` the counters of ``ethtool -S``
     output that names no interface, ``lid_counters`` those of ports that are known by LID and number alone (``17/1``).
+    ``infiniband_closed`` are the device files of RDMA cards that only their owner and its group may open.
     ``verbs_providers`` are the adapters that rdma-core has drivers for. ``libfabric_providers`` says, by provider name,
     whether libfabric offers it. ``ucx_transports`` are all transports of UCX, ``ucx_configured`` its build options.
 
@@ -82,7 +83,8 @@ class Host(Fact, frozen=True, kw_only=True):
     ``memory_limit_bytes`` its memory limit, ``oom_kills`` the number of its processes that the kernel killed for lack
     of memory. ``capabilities`` are those of the process that collected the data (``IPC_LOCK``). ``own_namespaces`` are
     the kinds of namespace (``pid``, ``ipc``) that differ from the machine's. ``process_cpus`` are the processors that
-    certain processes may use.
+    certain processes may use. ``numa_without_memory`` are the NUMA nodes that have
+    processors and no memory.
 
     Clock and software: ``clock_synchronized``: does a daemon synchronize the clock? ``clock_offset_seconds`` is how far
     the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.
@@ -116,6 +118,7 @@ class Host(Fact, frozen=True, kw_only=True):
     conf_settings: dict[str, Setting] = {}
     peermem_registered: bool | None = None
     infiniband_devices: tuple[str, ...] | None = None
+    infiniband_closed: tuple[str, ...] | None = None
     nvidia_uvm_file: bool | None = None
     gid_count: int | None = None
     gpus_attached: int | None = None
@@ -124,6 +127,7 @@ class Host(Fact, frozen=True, kw_only=True):
     kernel_command_line: str | None = None
     iommu_translating: bool | None = None
     open_kernel_module: bool | None = None
+    numa_without_memory: tuple[int, ...] | None = None
     driver: str | None = None
     in_container: bool | None = None
     virtual_machine: bool | None = None

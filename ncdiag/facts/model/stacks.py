@@ -26,7 +26,8 @@ class StackThread(msgspec.Struct, frozen=True, omit_defaults=True):
 class StackDump(Fact, frozen=True, kw_only=True):
     """The stacks of one process, as py-spy, gdb, pystack or Python's faulthandler prints them.
 
-    ``local_rank`` is the option ``--local-rank`` of its command line.
+    ``local_rank`` is the option ``--local-rank`` of its command line. ``has_failed``: it was printed because the
+    process failed (a signal, an exception), so it shows where that was, and not where the process waits.
     """
 
     host: HostName | None = None
@@ -34,4 +35,5 @@ class StackDump(Fact, frozen=True, kw_only=True):
     rank: int | None = None
     local_rank: int | None = None
     program: str | None = None
+    has_failed: bool = False
     threads: tuple[StackThread, ...] = ()

@@ -20,7 +20,9 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import StackDump, StackFrame, StackThread
 from ncdiag.facts.view import View
 
-Place = Literal["rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock", "import", "thread"]
+Place = Literal[
+    "rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock", "import", "thread", "operation",
+]  # fmt: skip
 WAITS: frozenset[Place] = frozenset({"rendezvous", "set-up", "collective", "gpu"})
 """Places in which a process waits for the other processes of its job, or for a GPU that does."""
 _SET_UP = lazy_regex(
@@ -37,11 +39,14 @@ _NATIVE_CALL = lazy_regex(
     r"(?:\w+::)*nccl(?:AllReduce|AllGather|ReduceScatter|Broadcast|Bcast|Reduce|Send|Recv|AlltoAll)\b"
     r"|P?MPI_(?:I?(?:Allreduce|Allgather|Alltoall|Reduce|Bcast|Gather|Scatter|Barrier)\w*|Recv|Sendrecv)\b"
 )
+_OPERATION = lazy_regex(r"ncclLocalOpAppend\b")
+"""Waits for a free entry of the pool in which operations go to the network thread (src/proxy.cc, since 2.12)."""
 _THREAD = lazy_regex(r"(?:_+GI_+|_+)?(?:pthread_mutex_lock|lll_lock_wait)\w*(?:@.*)?|PyThread_acquire_lock\w*")
 _LOCK_FILE = lazy_regex(r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)")
 _LOCK = lazy_regex(r"(?:_+GI_+|_+)?(?:flock|lockf)(?:64)?(?:@.*)?$")
 _NATIVE: tuple[tuple[Place, re.Pattern[str]], ...] = (
-    ("set-up", _SET_UP), ("collective", _NATIVE_CALL), ("gpu", _GPU), ("lock", _LOCK), ("thread", _THREAD),
+    ("set-up", _SET_UP), ("collective", _NATIVE_CALL), ("gpu", _GPU), ("lock", _LOCK), ("operation", _OPERATION),
+    ("thread", _THREAD),
 )  # fmt: skip
 _FILES: tuple[tuple[Place, re.Pattern[str]], ...] = (
     ("lock", _LOCK_FILE), ("rendezvous", lazy_regex(r"torch/distributed/(?:rendezvous\.py|elastic/rendezvous/)")),
@@ -68,6 +73,7 @@ _WORDS: dict[Place, str] = {
     "rendezvous": "at the rendezvous", "set-up": "during communicator setup", "collective": "in a collective",
     "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
     "lock": "at the lock of a file", "import": "importing a module", "thread": "waiting for another thread",
+    "operation": "waiting for NCCL's network thread to take operations",
 }  # fmt: skip
 
 
@@ -96,8 +102,11 @@ def _known_main(dump: StackDump) -> tuple[StackThread, ...]:
 def telling_frame(dump: StackDump) -> tuple[Place, StackFrame] | None:
     """The innermost known frame of the main thread with its place, or None.
 
-    If the main thread is not known, it is one of the first thread that has a known frame.
+    If the main thread is not known, it is one of the first thread that has a known frame. A process that has failed is
+    nowhere.
     """
+    if dump.has_failed:
+        return None
     found = [(place, frame) for t in main_threads(dump) for frame in t.frames if (place := _place(frame)) is not None]
     return next((each for each in found if each[0] != "thread"), found[0] if found else None)
 
@@ -197,3 +206,9 @@ def process_name(dump: StackDump) -> str:
 def place_words(place: str) -> str:
     """What a process does at a place, in words: ``loading data``."""
     return next(words for known, words in _WORDS.items() if known == place)
+
+
+@derived
+def stands_text(dump: StackDump, view: View) -> str:
+    """What the process was doing: ``process 4242 on n3 is in a collective (all_reduce)``."""
+    return f"{process_name(dump)} is {place_text(dump)}"

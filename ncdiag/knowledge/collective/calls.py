@@ -121,7 +121,7 @@ def stack_waits(job: Job) -> Iterator[Difference]:
         told = telling_frame(dump)
         if told is not None and told[0] == "collective":
             calls[told[1].function.rpartition(".")[2]].append(dump)
-        elif is_helper(dump):
+        elif dump.has_failed or is_helper(dump):
             continue
         elif own_frame(dump) if told is None else told[0] not in WAITS:
             elsewhere.append(dump)

@@ -38,7 +38,8 @@ def _ranks(job: Job, view: View) -> list[tuple[StackDump, Spot]]:
     for number, dump in enumerate(job.stack_dumps):
         known = (dump.host, dump.rank, dump.local_rank, dump.pid)
         last[known if any(each is not None for each in known[1:]) else (number,)] = dump
-    spots = ((_numbered(dump, view), spot_of(dump)) for dump in last.values() if not is_helper(dump))
+    running = [dump for dump in last.values() if not (dump.has_failed or is_helper(dump))]
+    spots = ((_numbered(dump, view), spot_of(dump)) for dump in running)
     found = [(dump, spot) for dump, spot in spots if spot is not None]
     numbered = [(dump, spot) for dump, spot in found if dump.rank is not None]
     return numbered if len(numbered) > 1 else found

@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
+from ncdiag.knowledge.collective.traced import traced_waits
 from ncdiag.nccl.vocabulary.relations.lengths import long_works
 
 
@@ -178,6 +179,7 @@ def waits(job: Job, view: View) -> tuple[Difference, ...]:
         *(() if worked else _timeout_waits(job)),
         *dumps.waits(dumps.dumps_of(view)),
         *stack_waits(job),
+        *traced_waits(job),
     )
     return found if any("late" in wait.groups for wait in found) else (*found, *call_waits(job))
 

@@ -8,11 +8,10 @@ from collections.abc import Collection
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Communicator, StackDump
+from ncdiag.facts.model import Communicator
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import is_stuck, members
 from ncdiag.facts.vocabulary.outcome import open_failures
-from ncdiag.facts.vocabulary.stacks import place_text, process_name
 
 
 @derived
@@ -88,12 +87,6 @@ def absent_text(communicator: Communicator, view: View) -> str:
     most = max(counts.values(), default=0)
     few = sorted(host for host, count in counts.items() if count < most)
     return f"{text} ({fold_hosts(few)} started fewer ranks than the other hosts)" if few else text
-
-
-@derived
-def stands_text(dump: StackDump, view: View) -> str:
-    """What the process was doing: ``process 4242 on n3 is in a collective (all_reduce)``."""
-    return f"{process_name(dump)} is {place_text(dump)}"
 
 
 @derived

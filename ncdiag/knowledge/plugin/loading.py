@@ -76,10 +76,25 @@ def lacks_other_plugin(job: Job, view: View) -> bool:
 
 @derived
 def plugin_need(host: Host, view: View) -> str:
-    """The missing library, ``: libfabric.so.1 is missing``; empty where no line names it."""
+    """What the plugin lacks, ``: libfabric.so.1 is missing``, or a newer libfabric; empty where no line names it."""
+    wanted = libfabric_needed(host, view)
+    if wanted:
+        shown = next((e.fields.get("libfabric") for e in view.events_on(host.name, ["ofi-libfabric-version"])), None)
+        has = f", and {shown} was loaded" if shown else ""
+        return f": it needs libfabric {wanted} or later{has}"
     mine = view.events_on(host.name, _PLUGIN_FAILURES)
     found = next((library for e in mine if (library := _missing_library(e))), None)
     return f": {found} is missing" if found else ""
+
+
+@derived
+def libfabric_needed(host: Host, view: View) -> str:
+    """The least release of libfabric with which the plugin starts, as it says, ``1.22.0``; empty where it says none."""
+    found = next(iter(view.events_on(host.name, ["ofi-libfabric-too-old"])), None)
+    if found is None:
+        return ""
+    view.note(found)
+    return str(found.fields["libfabric_needed"]).rstrip(".")
 
 
 @derived

@@ -25,6 +25,11 @@ def fits(defect: Defect, view: View) -> bool:
     return any(what in alike and _same_phase(defect.phase, phase) for what, phase in troubles(view))
 
 
+def is_of_phase(defect: Defect, view: View) -> bool:
+    """Is the defect one of any phase, or of the one that is known? A job of which none is known may be elsewhere."""
+    return not defect.phase or any(met is not None and _same_phase(defect.phase, met) for _, met in troubles(view))
+
+
 def troubles(view: View) -> tuple[tuple[What, Phase | None], ...]:
     """What goes wrong, with its phase where that is known: what people report, then what the input shows."""
     return view.remembered(("troubles of releases",), lambda: tuple(dict.fromkeys(_troubles(view))))

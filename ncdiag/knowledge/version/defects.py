@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event, Gpu, Host
+from ncdiag.facts.model import Event, Gpu, Host, StackDump
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.stated import in_use
 from ncdiag.facts.view import View
@@ -18,8 +18,9 @@ from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
-from ncdiag.knowledge.version.complaints import fits, is_troubled
+from ncdiag.knowledge.version.complaints import fits, is_of_phase, is_troubled
 from ncdiag.knowledge.version.conditions import holds, of_host
+from ncdiag.messages.vocabulary import xids
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
 from ncdiag.nccl.defects.table import leading
@@ -120,7 +121,19 @@ def driver_defect(host: Host, view: View) -> str | None:
         return "" if known else None
     told = _driver(host)
     view.note(told, "driver")
-    return f"Driver {told.driver} of {host.name} {found[0].what} (fixed in {found[0].fixed})"
+    return f"Driver {told.driver} of {host.name} {found[0].what} (fixed in {_branch(found[0].fixed)})"
+
+
+@derived
+def avoids_driver_defect(host: Host, view: View) -> str:
+    """The assignments with which NCCL does not meet the known defect of the driver; empty for none."""
+    found, _ = _found(("driver",), host, view)
+    return " ".join(f"{name}={value}" for name, value in found[0].avoid.items()) if found else ""
+
+
+def _branch(release: str) -> str:
+    """``branch 595`` for ``595.0``, which stands for the first release of a branch."""
+    return f"branch {release.removesuffix('.0')}" if release.endswith(".0") else release
 
 
 @derived
@@ -184,7 +197,12 @@ def _found(products: tuple[Product, ...], host: Host, view: View) -> tuple[list[
         verdicts += [(defect, applies(defect, version, host, view)) for defect in _in_release(product, version, view)]
     hits = [defect for defect, verdict in verdicts if verdict]
     cures = set(cured_by(view.job, view)) if hits else set()
-    hits.sort(key=lambda defect: (not _cured(defect, cures), -_weight(defect)))
+    hits.sort(key=lambda defect: defect.high or _FIRST, reverse=True)  # the release that mends all of them
+    hits.sort(
+        key=lambda defect: (
+            not _cured(defect, cures), not _is_stuck_in(defect, view), -_weight(defect), not is_of_phase(defect, view)
+        )
+    )  # fmt: skip
     return hits, all(verdict is not None for _, verdict in verdicts)
 
 
@@ -217,6 +235,8 @@ def applies(defect: Defect, version: VersionRange | None, host: Host, view: View
     if covered is False or not _is_due(defect, view):
         return False
     meets = holds(defect.when, host, view)
+    if meets is None and _cured(defect, set(cured_by(view.job, view))):
+        meets = True  # what avoids it helps: that is as good as the part of the condition that nothing shows
     shown = _shows(defect.shows, host, view) if meets is not False else False
     if meets is False or shown is False:
         return False
@@ -226,12 +246,37 @@ def applies(defect: Defect, version: VersionRange | None, host: Host, view: View
 
 
 def _is_due(defect: Defect, view: View) -> bool:
-    if defect.product == "driver":
+    if defect.product == "driver" and not defect.shows.frames:
         return True  # its signature is a failure by itself
+    if defect.complaint == "hangs" and _ended_by_itself(view):
+        return False  # the ranks wait for one whose kernel failed
     names = defect.shows.events
-    if _failed_so(names, view):
+    if _failed_so(names, view) or _is_stuck_in(defect, view):
         return True
     return fits(defect, view) or (defect.risk and not is_troubled(view) and not goes_well(view.job, view))
+
+
+def _is_stuck_in(defect: Defect, view: View) -> bool:
+    """Is a running process in one of the functions in which the defect holds it?"""
+    dump = _dump_with(defect.stuck_in, view, running=True) if defect.stuck_in else None
+    if dump is not None:
+        view.note(dump)
+    return dump is not None
+
+
+def _dump_with(functions: Collection[str], view: View, *, running: bool = False) -> StackDump | None:
+    """The first stack with one of these functions; ``running``: of a process that has not failed."""
+    wanted = re.compile("|".join(functions))
+    for dump in view.job.stack_dumps:
+        frames = (frame for thread in dump.threads for frame in thread.frames)
+        if not (running and dump.has_failed) and any(wanted.search(frame.function) for frame in frames):
+            return dump
+    return None
+
+
+def _ended_by_itself(view: View) -> bool:
+    """Does the kernel log say that the work of a program failed on a GPU?"""
+    return any((known := xids.of(event)) is not None and known.fault == "program" for event in view.job.events)
 
 
 def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
@@ -298,10 +343,12 @@ def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None
             view.note(event)  # a failure that a cause cites is not reported once more
         yield event is not None
     if signature.frames:
+        dump = _dump_with(signature.frames, view)
+        if dump is not None:
+            view.note(dump)
         wanted = re.compile("|".join(signature.frames))
-        frames = (f.function for dump in view.job.stack_dumps for thread in dump.threads for f in thread.frames)
         told = (c.value for c in view.job.contexts if c.kind == "function")
-        yield any(wanted.search(function) for function in (*frames, *told))
+        yield dump is not None or any(wanted.search(function) for function in told)
     if signature.xid is not None:
         yield _has_xid(signature.xid, host, view)
     if signature.peers_refused:

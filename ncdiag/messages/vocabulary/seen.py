@@ -30,7 +30,7 @@ _WELL = frozenset({"finished", "running"})
 _ENDS = frozenset({"process-end", "job-end", "exception"})
 _LINES = 3
 """The largest number of lines of evidence for a complaint."""
-_STANDS: dict[str, Phase | None] = {"rendezvous": "rendezvous", "set-up": "init", "lock": None}
+_STANDS: dict[str, Phase | None] = {"rendezvous": "rendezvous", "set-up": "init", "lock": None, "operation": "later"}
 """Kinds of stack positions at which a process waits for others, with the phase that the job reached."""
 
 

@@ -74,8 +74,10 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """One defect, of the releases from ``since`` up to, but not including, ``fixed``.
 
     ``what`` completes a sentence that begins with the release. ``complaint`` is the kind of problem that it causes and
-    ``phase`` how far the job has come by then (empty: any). ``risk``: it is reported before anything failed. A
-    entry without a condition or a complaint is only explained. ``avoid`` are assignments that avoid it, ``unset`` is
+    ``phase`` how far the job has come by then (empty: any). ``risk``: it is reported before anything failed. An
+    entry without a condition or a complaint is only explained. ``stuck_in``: functions in which a running process is
+    then; its stack shows the defect where nobody says that the job hangs, and is not needed where somebody does.
+    ``avoid`` are assignments that avoid it, ``unset`` is
     the variable to remove, ``around`` another way. ``code`` is a text that no release before ``since`` has in its
     source.
     """
@@ -90,6 +92,7 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     when: Condition = Condition()
     shows: Signature = Signature()
     risk: bool = False
+    stuck_in: tuple[str, ...] = ()
     avoid: dict[str, str] = {}
     unset: str = ""
     around: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Fact, Job
+from ncdiag.facts.model import Fact, Job, StackDump
 from ncdiag.facts.view import View
 from ncdiag.nccl.defects.entries import Use
 from ncdiag.nccl.defects.table import tables
@@ -31,7 +31,7 @@ def features(job: Job, view: View) -> tuple[str, ...]:
 def _shown(name: str, use: Use, job: Job, view: View) -> bool:
     said = next((c for c in job.contexts if c.kind == "feature" and c.value == name), None)
     event = next((e for e in job.events if e.event in use.events), None) if use.events else None
-    found = said or event or _on_stack(use.frames, job) or _set(use.variables, job, view)
+    found = said or event or _on_stack(use.frames, job, view) or _set(use.variables, job, view)
     if found is None and name in _FACTS:
         found = _FACTS[name](job, view)
     if found is not None:
@@ -39,21 +39,26 @@ def _shown(name: str, use: Use, job: Job, view: View) -> bool:
     return found is not None
 
 
-def _on_stack(pattern: str, job: Job) -> Fact | None:
+def _on_stack(pattern: str, job: Job, view: View) -> Fact | None:
     if not pattern:
         return None
     wanted = re.compile(pattern)
     told = next((c for c in job.contexts if c.kind == "function" and wanted.search(c.value)), None)
-    return told or next(
-        (
-            dump
-            for dump in job.stack_dumps
-            for thread in dump.threads
-            for frame in thread.frames
-            if wanted.search(frame.function)
-        ),
-        None,
-    )
+    return told or next((dump for name, dump in _functions(job, view).items() if wanted.search(name)), None)
+
+
+def _functions(job: Job, view: View) -> dict[str, StackDump]:
+    """Each function on a stack of the job, with the first stack that it is on."""
+
+    def collected() -> dict[str, StackDump]:
+        found: dict[str, StackDump] = {}
+        for dump in job.stack_dumps:
+            for thread in dump.threads:
+                for frame in thread.frames:
+                    found.setdefault(frame.function, dump)
+        return found
+
+    return view.remembered(("functions on stacks",), collected)
 
 
 def _set(variables: dict[str, str], job: Job, view: View) -> Fact | None:
@@ -136,7 +141,12 @@ def _cumem(job: Job, _view: View) -> Fact | None:
 
 
 def _many(job: Job, _view: View) -> Fact | None:
-    return job.communicators[0] if len(job.communicators) >= _MANY else None
+    """Many communicators in the log, or several of which one was left open while the others were completed."""
+    known = job.communicators
+    left = next((c for c in known if c.ranks_started and not set(c.ranks_started) <= set(c.ranks_ready)), None)
+    if left is not None and any(c.ranks_ready and set(c.ranks_started) <= set(c.ranks_ready) for c in known):
+        return left
+    return known[0] if len(known) >= _MANY else None
 
 
 def _nvls(job: Job, view: View) -> Fact | None:

@@ -1,0 +1,1 @@
+"""Containers and pods: their resources, and the device files that programs in them may not open."""
