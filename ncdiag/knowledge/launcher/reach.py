@@ -1,4 +1,4 @@
-"""What a launch needs from its hosts and some of them lack, as `ncdiag probe --launch` found."""
+"""What a launch needs from its hosts and some of them lack, as `ncdiag probe --launch` found or a launcher says."""
 
 from __future__ import annotations
 
@@ -108,6 +108,13 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
         hosts = [one.host for one in some]
         yield LaunchFault(
             what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}", provenance=lines_of(some)
+        )
+    told = next((event for event in job.events if event.event == "launch-folder-missing"), None)
+    if told is not None:
+        path = str(told.fields.get("workdir") or "<folder>")
+        detail = f"{path}: {told.fields.get('error') or 'the folder in which it starts is missing there'}"
+        yield LaunchFault(
+            what="path", hosts=told.host or "a host", example=path, detail=detail, provenance=lines_of([told])
         )
 
 
