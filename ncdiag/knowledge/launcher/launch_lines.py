@@ -108,7 +108,7 @@ def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
     return tuple(prefix.removesuffix("_if_") for prefix in _LISTS if {prefix + "include", prefix + "exclude"} <= given)
 
 
-@derived_of("mpi-library-missing", "ssh-command-ended")
+@derived_of("mpi-library-missing", "ssh-command-ended", "mpi-daemon-not-started")
 def is_mpi_missing(event: Event, view: View) -> bool:
     """Does a host lack Open MPI, by its own message, or by a shell that found no daemon to start (status 127)?"""
     if event.event == "mpi-library-missing":

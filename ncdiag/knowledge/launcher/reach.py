@@ -10,10 +10,12 @@ from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Event, Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
 from ncdiag.facts.model.probes import LaunchNeed
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
 from ncdiag.facts.vocabulary.probes import lines_of, note_lines
 
 _SHOWN = 3
+_SHORT = "engine-gpus-short"
 _TAKEN = "in use"
 """The text of strerror for EADDRINUSE."""
 
@@ -21,7 +23,7 @@ _TAKEN = "in use"
 @derived
 def launch_faults(job: Job, view: View) -> tuple[LaunchFault, ...]:
     """What the launch needs and some hosts lack, one fault for each need."""
-    return (*_logins(job), *_users(job), *_programs(job), *_paths(job), *_slots(job))
+    return (*_logins(job), *_users(job), *_programs(job), *_paths(job), *_slots(job, view))
 
 
 @derived
@@ -118,8 +120,16 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
         )
 
 
-def _slots(job: Job) -> Iterator[LaunchFault]:
+def _slots(job: Job, view: View) -> Iterator[LaunchFault]:
     """Hosts with more processes than GPUs, or than requested from Slurm; a job without any GPU does not use NCCL."""
+    told = next((event for event in job.events if event.event == _SHORT and is_open_failure(event, view)), None)
+    if told is not None:
+        wanted, seen = told.fields.get("wanted_gpus"), told.fields.get("available_gpus")
+        detail = f"{wanted} for {seen} GPUs" if wanted is not None else told.text
+        yield LaunchFault(
+            what="slots", hosts=told.host or "this host", detail=detail, provenance=lines_of([told])
+        )
+        return
     own = {one.host: one for one in job.probe_own if one.gpus is not None}
     if not any(one.gpus for one in own.values()):
         return
