@@ -32,6 +32,8 @@ _SAYS = rf"""(?ix)
   | \b(?:less\sor\sequal\sto|larger\sthan|smaller\sthan|greater\sthan)\s(?:the\s)? .{{0,20}} {_RANKS}
     # torch.distributed.device_mesh: 'only support homogeneous hardware, but found 6 ranks and 4 cuda devices'
   | \bfound\s\d+\sranks\sand\s\d+\s
+    # Lightning: 'You set `--ntasks=8` in your SLURM bash script, but this variable is not supported'
+  | --ntasks=\d .{{0,80}} \bnot\ssupported
     # a rank that there is not; Gloo: '[enforce fail at gloo/context.cc:21] rank < size. 2 vs 2'
   | \brank\s?<\s?(?:size|{_RANKS})
   | \binvalid\srank\b .{{0,80}} (?:{_RANKS}|interval|range)

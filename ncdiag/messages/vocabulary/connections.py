@@ -16,6 +16,7 @@ from ncdiag.messages.vocabulary.reasons import reason
 
 SPEAKERS: dict[str, str] = {
     "mpi-tcp-connect-failed": "Open MPI",
+    "mpich-connect-failed": "MPICH",
     "ucx-connect-failed": "UCX",
     "gloo-connect-failed": "Gloo",
     "grpc-connect-failed": "gRPC",
