@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Event, Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
@@ -13,9 +14,13 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
 from ncdiag.facts.vocabulary.probes import lines_of, note_lines
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION
 
 _SHOWN = 3
 _SHORT = "engine-gpus-short"
+_NO_FILE = lazy_regex(r"\[Errno (?:2|13)\] (No such file or directory|Permission denied): ['\"](/[^'\"]{1,300})['\"]")
+_MADE_WHILE_RUNNING = lazy_regex(r"(?i)^/(?:tmp|dev|proc|run|sys)/|cache|\.tmp|tmp\.|\.lock|torchinductor|triton|checkpoint|ckpt")
+"""Files that processes create and remove while they run: a race, not a file that a host lacks."""
 _TAKEN = "in use"
 """The text of strerror for EADDRINUSE."""
 
@@ -23,7 +28,7 @@ _TAKEN = "in use"
 @derived
 def launch_faults(job: Job, view: View) -> tuple[LaunchFault, ...]:
     """What the launch needs and some hosts lack, one fault for each need."""
-    return (*_logins(job), *_users(job), *_programs(job), *_paths(job), *_slots(job, view))
+    return (*_logins(job), *_users(job), *_programs(job), *_paths(job, view), *_slots(job, view))
 
 
 @derived
@@ -101,7 +106,7 @@ def _strange(
     )  # fmt: skip
 
 
-def _paths(job: Job) -> Iterator[LaunchFault]:
+def _paths(job: Job, view: View) -> Iterator[LaunchFault]:
     groups = defaultdict(list)
     for one in job.probe_paths:
         if one.error is not None:
@@ -111,6 +116,7 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
         yield LaunchFault(
             what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}", provenance=lines_of(some)
         )
+    yield from _files_missing_on_some(job, view)
     told = next((event for event in job.events if event.event == "launch-folder-missing"), None)
     if told is not None:
         path = str(told.fields.get("workdir") or "<folder>")
@@ -118,6 +124,23 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
         yield LaunchFault(
             what="path", hosts=told.host or "a host", example=path, detail=detail, provenance=lines_of([told])
         )
+
+
+def _files_missing_on_some(job: Job, view: View) -> Iterator[LaunchFault]:
+    """Files that the program does not find, or may not read, on some hosts, while others do not complain."""
+    lacking: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in job.events:
+        found = _NO_FILE.search(str(event.fields.get("error", ""))) if event.event == EXCEPTION else None
+        if found is not None and event.host and not _MADE_WHILE_RUNNING.search(found[2]) and is_open_failure(event, view):
+            lacking[found[2], found[1]].append(event)
+    named = {event.host for event in job.events if event.host} | {rank.host for rank in job.ranks if rank.host}
+    for (path, error), events in lacking.items():
+        hosts = {event.host for event in events if event.host}
+        if named - hosts:
+            yield LaunchFault(
+                what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}",
+                provenance=lines_of(events[:1]),
+            )  # fmt: skip
 
 
 def _slots(job: Job, view: View) -> Iterator[LaunchFault]:
