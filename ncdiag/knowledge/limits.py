@@ -283,7 +283,7 @@ def multiplies_sockets(job: Job, view: View) -> bool:
 
 
 _FULL, _READ_ONLY, _EXCEPTION = "storage-full", "storage-read-only", "python-exception"
-_MPI_FILE = "mpi-shm-full"
+_MPI_FILE, _SHM = "mpi-shm-full", "/dev/shm"  # noqa: S108  (a path that lines name)
 """Open MPI's file for its messages inside a host; without /dev/shm it is in the session folder."""
 _STORAGE = {
     _FULL: "A file system is full, or its quota is used up",
@@ -299,7 +299,7 @@ _SAID = lazy_regex(
 @derived_of(_FULL, _READ_ONLY, _EXCEPTION, _MPI_FILE)
 def is_storage_failure(event: Event, view: View) -> bool:
     """Could a program not write a file because its file system is full, over its quota, or read-only?"""
-    if event.event == _MPI_FILE and str(event.fields.get("shm_file", "")).startswith("/dev/shm"):
+    if event.event == _MPI_FILE and str(event.fields.get("shm_file", "")).startswith(_SHM):
         return False
     said = event.event != _EXCEPTION or _SAID.search(str(event.fields.get("error", ""))) is not None
     return said and is_open_failure(event, view)

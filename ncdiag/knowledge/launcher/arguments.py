@@ -26,7 +26,8 @@ _PLACE_ARGUMENT = (
 )
 """Arguments with which they do the same."""
 _OF_JAX = {
-    "coordinator_address": "the coordinator's address", "Number of processes": "the number of processes",
+    "coordinator_address": "the coordinator's address",
+    "Number of processes": "the number of processes",
     "process id": "the number of the process",
 }
 """What jax.distributed.initialize() got from no scheduler, by its words."""

@@ -13,7 +13,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure, went_on
 
 _RANKS = (
-    r"(?:world[ _-]?size|mpi[ _]?size|n_?ranks|num(?:ber)?[ _](?:of[ _])?(?:ranks|processes|workers|nodes|machines|tasks(?:\sper\snode)?))"
+    r"(?:world[ _-]?size|mpi[ _]?size|n_?ranks"
+    r"|num(?:ber)?[ _](?:of[ _])?(?:ranks|processes|workers|nodes|machines|tasks(?:\sper\snode)?))"
 )
 _UNEQUAL = (
     r"(?:!=|==|\bnot\s(?:\w+\s)?(?:equal|match\w*|divisible|a\smultiple)|mismatch\w*|n't\s(?:equal|match)"

@@ -1,4 +1,4 @@
-"""Options of launch lines: slots, forwarded variables, options of Open MPI, GPUs of a task, LightCC."""
+"""Options of launch lines: counts, forwarded variables, options of Open MPI, GPUs of a task, LightCC."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
 @derived
 def miscount(job: Job, view: View) -> str | None:
-    """A sentence about fewer ranks than slots, or another number than other hosts expect; empty for none, None if unknown."""
+    """A sentence about fewer ranks than slots, or other numbers than other hosts; empty for none, None if unknown."""
     counted = [(launch, slots(launch, view)) for launch in job.launches]
     known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
     for launch, count in known:

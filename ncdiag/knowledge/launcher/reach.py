@@ -11,15 +11,17 @@ from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Event, Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
 from ncdiag.facts.model.probes import LaunchNeed
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.probes import lines_of, note_lines
 from ncdiag.knowledge.launcher.exceptions import EXCEPTION
 
 _SHOWN = 3
 _SHORT = "engine-gpus-short"
 _NO_FILE = lazy_regex(r"\[Errno (?:2|13)\] (No such file or directory|Permission denied): ['\"](/[^'\"]{1,300})['\"]")
-_MADE_WHILE_RUNNING = lazy_regex(r"(?i)^/(?:tmp|dev|proc|run|sys)/|cache|\.tmp|tmp\.|\.lock|torchinductor|triton|checkpoint|ckpt")
+_MADE_WHILE_RUNNING = lazy_regex(
+    r"(?i)^/(?:tmp|dev|proc|run|sys)/|cache|\.tmp|tmp\.|\.lock|torchinductor|triton|checkpoint|ckpt"
+)
 """Files that processes create and remove while they run: a race, not a file that a host lacks."""
 _TAKEN = "in use"
 """The text of strerror for EADDRINUSE."""
@@ -131,7 +133,12 @@ def _files_missing_on_some(job: Job, view: View) -> Iterator[LaunchFault]:
     lacking: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for event in job.events:
         found = _NO_FILE.search(str(event.fields.get("error", ""))) if event.event == EXCEPTION else None
-        if found is not None and event.host and not _MADE_WHILE_RUNNING.search(found[2]) and is_open_failure(event, view):
+        if (
+            found is not None
+            and event.host
+            and not _MADE_WHILE_RUNNING.search(found[2])
+            and is_open_failure(event, view)
+        ):
             lacking[found[2], found[1]].append(event)
     named = {event.host for event in job.events if event.host} | {rank.host for rank in job.ranks if rank.host}
     for (path, error), events in lacking.items():
@@ -145,13 +152,11 @@ def _files_missing_on_some(job: Job, view: View) -> Iterator[LaunchFault]:
 
 def _slots(job: Job, view: View) -> Iterator[LaunchFault]:
     """Hosts with more processes than GPUs, or than requested from Slurm; a job without any GPU does not use NCCL."""
-    told = next((event for event in job.events if event.event == _SHORT and is_open_failure(event, view)), None)
-    if told is not None:
-        wanted, seen = told.fields.get("wanted_gpus"), told.fields.get("available_gpus")
-        detail = f"{wanted} for {seen} GPUs" if wanted is not None else told.text
-        yield LaunchFault(
-            what="slots", hosts=told.host or "this host", detail=detail, provenance=lines_of([told])
-        )
+    short = next((event for event in job.events if event.event == _SHORT and is_open_failure(event, view)), None)
+    if short is not None:
+        wanted, seen = short.fields.get("wanted_gpus"), short.fields.get("available_gpus")
+        detail = f"{wanted} for {seen} GPUs" if wanted is not None else short.text
+        yield LaunchFault(what="slots", hosts=short.host or "this host", detail=detail, provenance=lines_of([short]))
         return
     own = {one.host: one for one in job.probe_own if one.gpus is not None}
     if not any(one.gpus for one in own.values()):

@@ -1,7 +1,7 @@
 """Slots: the number of processes that a launcher may start on each host.
 
-Open MPI refuses what exceeds them (orte/mca/rmaps/base/help-orte-rmaps-base.txt, prrte src/mca/rmaps/base), horovodrun as well
-(horovod/runner/common/util/hosts.py). MPICH and Intel MPI begin again at the first host.
+Open MPI refuses what exceeds them (orte/mca/rmaps/base/help-orte-rmaps-base.txt, prrte src/mca/rmaps/base), horovodrun
+as well (horovod/runner/common/util/hosts.py). MPICH and Intel MPI begin again at the first host.
 """
 
 from __future__ import annotations

@@ -109,6 +109,6 @@ _BY_EVENT = frozenset({"dask-connect-failed", "ray-connect-failed"})
 
 @derived_of(*SPEAKERS)
 def is_unanswered(event: Event, view: View) -> bool:
-    """Was there no answer at an address that may be a host's? Dask and Ray report this by the event, without an error."""
+    """Was there no answer at an address that may be a host's? Dask and Ray report this without an error."""
     silent = event.event in _BY_EVENT or reason(event, view) in _NO_ANSWER
     return silent and not leads_nowhere(event, view)
