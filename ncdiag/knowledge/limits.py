@@ -283,6 +283,8 @@ def multiplies_sockets(job: Job, view: View) -> bool:
 
 
 _FULL, _READ_ONLY, _EXCEPTION = "storage-full", "storage-read-only", "python-exception"
+_MPI_FILE, _SHM = "mpi-shm-full", "/dev/shm"  # noqa: S108  (a path that lines name)
+"""Open MPI's file for its messages inside a host; without /dev/shm it is in the session folder."""
 _STORAGE = {
     _FULL: "A file system is full, or its quota is used up",
     _READ_ONLY: "A file system is read-only",
@@ -294,9 +296,11 @@ _SAID = lazy_regex(
 """The words of Python and Rust for ENOSPC with a file, EDQUOT and EROFS; without a file it may be shared memory."""
 
 
-@derived_of(_FULL, _READ_ONLY, _EXCEPTION)
+@derived_of(_FULL, _READ_ONLY, _EXCEPTION, _MPI_FILE)
 def is_storage_failure(event: Event, view: View) -> bool:
     """Could a program not write a file because its file system is full, over its quota, or read-only?"""
+    if event.event == _MPI_FILE and str(event.fields.get("shm_file", "")).startswith(_SHM):
+        return False
     said = event.event != _EXCEPTION or _SAID.search(str(event.fields.get("error", ""))) is not None
     return said and is_open_failure(event, view)
 
@@ -304,7 +308,8 @@ def is_storage_failure(event: Event, view: View) -> bool:
 @derived
 def storage_trouble(event: Event, view: View) -> str:
     """What keeps a file from being written, with its path: ``A file system is read-only: /root/.cache``."""
-    path, kind = str(event.fields.get("full_path") or "").strip(), event.event
+    path, kind = str(event.fields.get("full_path") or event.fields.get("shm_file") or "").strip(), event.event
+    kind = _FULL if kind == _MPI_FILE else kind
     said = _SAID.search(str(event.fields.get("error", ""))) if kind == _EXCEPTION else None
     if said is not None:
         path, kind = said["path"] or said["other"] or "", _READ_ONLY if said["read_only"] else _FULL

@@ -25,6 +25,12 @@ _PLACE_ARGUMENT = (
     r"|n?proc[-_]per[-_]node|(?:master|main[-_]process)[-_](?:addr|ip|port)|rdzv[-_]\w+|dist[-_](?:url|init[-_]addr)|--?np?\b"
 )
 """Arguments with which they do the same."""
+_OF_JAX = {
+    "coordinator_address": "the coordinator's address",
+    "Number of processes": "the number of processes",
+    "process id": "the number of the process",
+}
+"""What jax.distributed.initialize() got from no scheduler, by its words."""
 _LOCAL_RANK = r"(?<![\w-])-{0,2}local[-_]rank\b"
 _OF_ARGUMENTS = r"(?i)argument|option|flag|pars|not used|No such file"
 
@@ -56,6 +62,9 @@ def unset_name(event: Event, view: View) -> str:
         return str(fields.get("error", "")).strip("'\" ") if fields.get("exception") == "KeyError" else ""
     if event.event == _NO_VALUE:
         return str(fields.get("arguments", "")).strip("'\" ")
+    for words, name in _OF_JAX.items():
+        if words in event.text:
+            return name
     return str(fields.get("unset_variable") or f"its {fields.get('missing_parameter') or 'rank'}")
 
 

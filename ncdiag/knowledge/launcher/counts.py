@@ -13,7 +13,8 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure, went_on
 
 _RANKS = (
-    r"(?:world[ _-]?size|mpi[ _]?size|n_?ranks|num(?:ber)?[ _](?:of[ _])?(?:ranks|processes|workers|nodes|machines))"
+    r"(?:world[ _-]?size|mpi[ _]?size|n_?ranks"
+    r"|num(?:ber)?[ _](?:of[ _])?(?:ranks|processes|workers|nodes|machines|tasks(?:\sper\snode)?))"
 )
 _UNEQUAL = (
     r"(?:!=|==|\bnot\s(?:\w+\s)?(?:equal|match\w*|divisible|a\smultiple)|mismatch\w*|n't\s(?:equal|match)"
@@ -26,7 +27,14 @@ _SAYS = rf"""(?ix)
   | {_UNEQUAL} .{{0,80}}? {_RANKS}
     # 'Expected world size 8 but got 4', 'world size 4, expected 8'
   | \bexpect\w*\s.{{0,40}}? {_RANKS} .{{0,60}} \b(?:got|found|but|is)\b
-  | {_RANKS} .{{0,40}} \b(?:expected|but\sgot)\b
+  | {_RANKS} .{{0,40}} \b(?:expected|but\s(?:got|found))\b
+    # 'Mesh should not be bigger than default world size 8', 'must not exceed the world size'
+  | \b(?:should|must|can)\s?not\s(?:be\s(?:bigger|larger|greater)\sthan|exceed) .{{0,40}} {_RANKS}
+  | \b(?:less\sor\sequal\sto|larger\sthan|smaller\sthan|greater\sthan)\s(?:the\s)? .{{0,20}} {_RANKS}
+    # torch.distributed.device_mesh: 'only support homogeneous hardware, but found 6 ranks and 4 cuda devices'
+  | \bfound\s\d+\sranks\sand\s\d+\s
+    # Lightning: 'You set `--ntasks=8` in your SLURM bash script, but this variable is not supported'
+  | --ntasks=\d .{{0,80}} \bnot\ssupported
     # a rank that there is not; Gloo: '[enforce fail at gloo/context.cc:21] rank < size. 2 vs 2'
   | \brank\s?<\s?(?:size|{_RANKS})
   | \binvalid\srank\b .{{0,80}} (?:{_RANKS}|interval|range)

@@ -1,4 +1,4 @@
-"""Options of launch lines: slots, forwarded variables, options of Open MPI, GPUs of a task, LightCC."""
+"""Options of launch lines: counts, forwarded variables, options of Open MPI, GPUs of a task, LightCC."""
 
 from __future__ import annotations
 
@@ -10,32 +10,18 @@ from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.knowledge.launcher.counts import told_miscount
+from ncdiag.knowledge.launcher.slots import slots
 from ncdiag.knowledge.launcher.starts import unequal_counts
 from ncdiag.nccl.vocabulary.launches import left_behind, values_left_behind
 
 
 @derived
-def slots(launch: Launch, view: View) -> int | None:
-    """The sum of the slots of the named hosts; None when one of them has none."""
-    counts = [host.slots for host in launch.hosts]
-    known = [count for count in counts if count is not None]
-    return sum(known) if counts and len(known) == len(counts) else None
-
-
-@derived
 def miscount(job: Job, view: View) -> str | None:
-    """A sentence about more or fewer ranks than slots or than other hosts expect; empty for none, None if unknown."""
-    told = _without_slots(job)
-    if told is not None:
-        view.note(told)
-        wanted = told.fields.get("wanted_slots")
-        if wanted is None:
-            return "The launcher was asked for more ranks than its hosts have slots for"
-        return f"The launcher was asked for {wanted} ranks, more than its hosts have slots for"
+    """A sentence about fewer ranks than slots, or other numbers than other hosts; empty for none, None if unknown."""
     counted = [(launch, slots(launch, view)) for launch in job.launches]
     known = [(launch, count) for launch, count in counted if count is not None and launch.np is not None]
     for launch, count in known:
-        if launch.np != count:
+        if launch.np is not None and launch.np < count:
             view.note(launch)
             return f"{launch.program} starts {launch.np} ranks on hosts with {count} slots"
     unequal = unequal_counts(job, view)
@@ -61,16 +47,6 @@ def _fixed_rank(job: Job, view: View) -> str:
     view.note(fault)
     view.note(unmet)
     return f"The program has its rank and their number as constants ({fault.call}), and the other ranks did not come"
-
-
-@derived
-def lacks_slots(job: Job, view: View) -> bool:
-    """Does a launcher say that it was asked for more processes than its hosts have slots?"""
-    return _without_slots(job) is not None
-
-
-def _without_slots(job: Job) -> Event | None:
-    return next((event for event in job.events if event.event == "mpi-not-enough-slots"), None)
 
 
 _ONE_GPU = lazy_regex(
@@ -132,7 +108,7 @@ def contradicting_lists(launch: Launch, view: View) -> tuple[str, ...]:
     return tuple(prefix.removesuffix("_if_") for prefix in _LISTS if {prefix + "include", prefix + "exclude"} <= given)
 
 
-@derived_of("mpi-library-missing", "ssh-command-ended")
+@derived_of("mpi-library-missing", "ssh-command-ended", "mpi-daemon-not-started")
 def is_mpi_missing(event: Event, view: View) -> bool:
     """Does a host lack Open MPI, by its own message, or by a shell that found no daemon to start (status 127)?"""
     if event.event == "mpi-library-missing":

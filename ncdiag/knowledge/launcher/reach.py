@@ -1,19 +1,28 @@
-"""What a launch needs from its hosts and some of them lack, as `ncdiag probe --launch` found."""
+"""What a launch needs from its hosts and some of them lack, as `ncdiag probe --launch` found or a launcher says."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Event, Fact, Job, LaunchFault, ProbeMeeting, ProbeProgram
 from ncdiag.facts.model.probes import LaunchNeed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.probes import lines_of, note_lines
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION
 
 _SHOWN = 3
+_SHORT = "engine-gpus-short"
+_NO_FILE = lazy_regex(r"\[Errno (?:2|13)\] (No such file or directory|Permission denied): ['\"](/[^'\"]{1,300})['\"]")
+_MADE_WHILE_RUNNING = lazy_regex(
+    r"(?i)^/(?:tmp|dev|proc|run|sys)/|cache|\.tmp|tmp\.|\.lock|torchinductor|triton|checkpoint|ckpt"
+)
+"""Files that processes create and remove while they run: a race, not a file that a host lacks."""
 _TAKEN = "in use"
 """The text of strerror for EADDRINUSE."""
 
@@ -21,7 +30,7 @@ _TAKEN = "in use"
 @derived
 def launch_faults(job: Job, view: View) -> tuple[LaunchFault, ...]:
     """What the launch needs and some hosts lack, one fault for each need."""
-    return (*_logins(job), *_users(job), *_programs(job), *_paths(job), *_slots(job))
+    return (*_logins(job), *_users(job), *_programs(job), *_paths(job, view), *_slots(job, view))
 
 
 @derived
@@ -99,7 +108,7 @@ def _strange(
     )  # fmt: skip
 
 
-def _paths(job: Job) -> Iterator[LaunchFault]:
+def _paths(job: Job, view: View) -> Iterator[LaunchFault]:
     groups = defaultdict(list)
     for one in job.probe_paths:
         if one.error is not None:
@@ -109,10 +118,46 @@ def _paths(job: Job) -> Iterator[LaunchFault]:
         yield LaunchFault(
             what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}", provenance=lines_of(some)
         )
+    yield from _files_missing_on_some(job, view)
+    told = next((event for event in job.events if event.event == "launch-folder-missing"), None)
+    if told is not None:
+        path = str(told.fields.get("workdir") or "<folder>")
+        detail = f"{path}: {told.fields.get('error') or 'the folder in which it starts is missing there'}"
+        yield LaunchFault(
+            what="path", hosts=told.host or "a host", example=path, detail=detail, provenance=lines_of([told])
+        )
 
 
-def _slots(job: Job) -> Iterator[LaunchFault]:
+def _files_missing_on_some(job: Job, view: View) -> Iterator[LaunchFault]:
+    """Files that the program does not find, or may not read, on some hosts, while others do not complain."""
+    lacking: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in job.events:
+        found = _NO_FILE.search(str(event.fields.get("error", ""))) if event.event == EXCEPTION else None
+        if (
+            found is not None
+            and event.host
+            and not _MADE_WHILE_RUNNING.search(found[2])
+            and is_open_failure(event, view)
+        ):
+            lacking[found[2], found[1]].append(event)
+    named = {event.host for event in job.events if event.host} | {rank.host for rank in job.ranks if rank.host}
+    for (path, error), events in lacking.items():
+        hosts = {event.host for event in events if event.host}
+        if named - hosts:
+            yield LaunchFault(
+                what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}",
+                provenance=lines_of(events[:1]),
+            )  # fmt: skip
+
+
+def _slots(job: Job, view: View) -> Iterator[LaunchFault]:
     """Hosts with more processes than GPUs, or than requested from Slurm; a job without any GPU does not use NCCL."""
+    short = next((event for event in job.events if event.event == _SHORT and is_open_failure(event, view)), None)
+    if short is not None:
+        wanted, seen = short.fields.get("wanted_gpus"), short.fields.get("available_gpus")
+        detail = f"{wanted} for {seen} GPUs" if wanted is not None else short.text
+        yield LaunchFault(what="slots", hosts=short.host or "this host", detail=detail, provenance=lines_of([short]))
+        return
     own = {one.host: one for one in job.probe_own if one.gpus is not None}
     if not any(one.gpus for one in own.values()):
         return

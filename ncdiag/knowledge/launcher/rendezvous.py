@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Launch
+from ncdiag.facts.model import Event, Job, Launch
 from ncdiag.facts.view import View
 
 _C10D = r"--rdzv[-_]backend[= ]['\"]?c10d\b"
@@ -38,6 +38,18 @@ def has_foreign_endpoint(launch: Launch, view: View) -> bool:
 def is_incomplete_rendezvous(event: Event, view: View) -> bool:
     """Did a host reach the rendezvous and wait there in vain? The store itself has other errors."""
     return "RendezvousTimeoutError" in event.text
+
+
+@derived
+def store_overcounted(job: Job, view: View) -> bool:
+    """Did more processes count themselves in PyTorch's store than the job has? The rest are of another job or run."""
+    for event in job.events:
+        joined, expected = event.fields.get("joined"), event.fields.get("expected", event.fields.get("world_size"))
+        if event.event == "torch-store-timeout" and isinstance(joined, int) and isinstance(expected, int):
+            view.note(event)
+            if joined > expected:
+                return True
+    return False
 
 
 @derived

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Host, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
@@ -22,6 +23,10 @@ _PROGRAMS = frozenset({
 """Launchers that are started on each host."""
 _NUMBERS_ITSELF = "c10d"
 """The rendezvous of torchrun that assigns host numbers itself, whatever the line says."""
+_HOST_LABEL = lazy_regex(
+    r"(?i)[#>*\s-]{0,8}(?:(?:on|at)\s+)?(?:the\s+)?((?:host|node|machine|server|box|worker|pod|vm)[\s#_-]{0,3}[\w.-]{1,30})\s*[:>]\s"
+)
+"""A label before a command: ``host A:``, ``on node 2:``."""
 _VARIABLES = {
     "nnodes": ("PET_NNODES", "NNODES"), "node_rank": ("PET_NODE_RANK", "NODE_RANK"),
     "master_addr": ("PET_MASTER_ADDR", "MASTER_ADDR"), "master_port": ("PET_MASTER_PORT", "MASTER_PORT"),
@@ -130,7 +135,9 @@ def wrong_host_number(job: Job, view: View) -> str | None:
             view.note(launch)
             return f"A host is started as number {launch.node_rank} of {launch.nnodes}, which are counted from 0"
     hosts = _hosts(numbered)
-    named = [name for name, held in hosts.items() if held[0].host == name]
+    if not any(launch.host for launch in numbered):
+        hosts = _labelled(numbered) or hosts
+    named = [name for name, held in hosts.items() if held[0].host == name or _label(held[0]) == name]
     same = {launch.node_rank for held in hosts.values() for launch in held}
     if len(named) >= _SEVERAL and len(same) == 1:
         for name in named:
@@ -138,6 +145,20 @@ def wrong_host_number(job: Job, view: View) -> str | None:
         both = "both" if len(named) == _SEVERAL else "all"
         return f"{' and '.join(named)} are {both} started as host number {same.pop()}"
     return ""
+
+
+def _label(launch: Launch) -> str:
+    """What somebody wrote before the command to say on which host it runs: ``host A``; empty for nothing."""
+    found = _HOST_LABEL.match(launch.text)
+    return found[1] if found is not None else ""
+
+
+def _labelled(launches: Sequence[Launch]) -> dict[str, list[Launch]]:
+    """The launches by such a label; empty unless each has one."""
+    found: dict[str, list[Launch]] = defaultdict(list)
+    for launch in launches:
+        found[_label(launch)].append(launch)
+    return {} if "" in found else dict(sorted(found.items()))
 
 
 def _hosts(launches: Sequence[Launch]) -> dict[str, list[Launch]]:

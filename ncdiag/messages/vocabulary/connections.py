@@ -16,6 +16,7 @@ from ncdiag.messages.vocabulary.reasons import reason
 
 SPEAKERS: dict[str, str] = {
     "mpi-tcp-connect-failed": "Open MPI",
+    "mpich-connect-failed": "MPICH",
     "ucx-connect-failed": "UCX",
     "gloo-connect-failed": "Gloo",
     "grpc-connect-failed": "gRPC",
@@ -102,10 +103,12 @@ def _by_interface(ip: str, view: View) -> str | None:
 
 
 _NO_ANSWER = frozenset({"timed-out", "unreachable"})
+_BY_EVENT = frozenset({"dask-connect-failed", "ray-connect-failed"})
+"""Lines that give a time in place of an error."""
 
 
 @derived_of(*SPEAKERS)
 def is_unanswered(event: Event, view: View) -> bool:
-    """Was there no answer at an address that may be a host's? Dask reports this by the event, without an error."""
-    silent = event.event == "dask-connect-failed" or reason(event, view) in _NO_ANSWER
+    """Was there no answer at an address that may be a host's? Dask and Ray report this without an error."""
+    silent = event.event in _BY_EVENT or reason(event, view) in _NO_ANSWER
     return silent and not leads_nowhere(event, view)

@@ -40,7 +40,7 @@ _HELD = frozenset({"cudaErrorDevicesUnavailable", "cudaErrorDeviceAlreadyInUse"}
 _UNMAPPED = frozenset({"cudaErrorPeerAccessUnsupported", "cudaErrorPeerAccessNotEnabled"})
 _MISMATCH = frozenset({"Driver/library version mismatch", "RM has detected an NVML/RM version mismatch."})
 _BAD_TOOLCHAIN = "unsupported toolchain"
-_PEER_FAILURES = ("peer-access-failed", "cuda-ipc-failed", "cuda-peer-failed")
+_PEER_FAILURES = ("peer-access-failed", "cuda-ipc-failed", "cuda-peer-failed", "mpi-cuda-ipc-failed")
 _PEER_FILE = "transport/p2p.cc"
 _SAID = lazy_regex(
     r"(?i)(?:cuda|hip)[ \w]{0,20} ?(?:error|failure)|(?:cuda|hip)Error|CUDA_ERROR_|gpuassert|triton error"
