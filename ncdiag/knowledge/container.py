@@ -264,6 +264,7 @@ _NOT_STARTED = {
     "k8s-image-not-pulled": "A node cannot fetch the image {image}",
     "k8s-volume-not-mounted": "A volume of a pod cannot be mounted",
     "k8s-network-not-attached": "A network of a pod cannot be set up on its node {network_name}",
+    "k8s-container-not-created": "The container of a pod cannot be created on its node",
     "k8s-devices-not-prepared": "The devices that a pod claims cannot be prepared on its node",
 }
 
