@@ -164,7 +164,7 @@ _DEVICE_BARS = 6
 
 @derived_of("gpu-bar-invalid", "pci-bar-unassigned")
 def is_window_missing(event: Event, view: View) -> bool:
-    """Did a GPU get no address space for its memory window (BAR), as the driver or the kernel's last line about it says?"""
+    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?"""
     if event.event == "gpu-bar-invalid":
         return True
     bar, size, device = (event.fields.get(name) for name in ("bar", "bar_size", "pci"))

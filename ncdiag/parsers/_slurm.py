@@ -33,7 +33,7 @@ _SIGNS = Signs(*map(str.lower, _EVENTS), _FAILED.lower())
 
 
 def find(text: str) -> Found | None:
-    """How a job or a step ended, by its state, or what keeps it from starting; None where a line tells none, or that all is well."""
+    """How a job or a step ended, by its state, or what keeps it from starting; None where a line says neither."""
     found = (_FIELD.search(text) or _ROW.match(text)) if _SIGNS.stand_in(text) else None
     if found is None:
         return _slurm_nodes.find(text)

@@ -1,8 +1,8 @@
 """Why Slurm keeps a job waiting or a node out of service: rows of ``squeue`` and ``sinfo``, fields of ``scontrol``.
 
-Sources: SchedMD/slurm src/common/job_state_reason.c (the words for a waiting job), src/squeue, src/sinfo (``sinfo -R`` and
-``sinfo -N -l``), src/api/node_info.c, src/slurmctld/node_mgr.c, job_mgr.c (the reasons that the controller sets). A site's
-own health check writes any text there.
+Sources: SchedMD/slurm src/common/job_state_reason.c (the words for a waiting job), src/squeue, src/sinfo (``sinfo -R``
+and ``sinfo -N -l``), src/api/node_info.c, src/slurmctld/node_mgr.c, job_mgr.c (the reasons that the controller sets).
+A site's own health check writes any text there.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ EVENTS = {"slurm-job-waits": {"refused_why": "str"}, "slurm-job-runs": {}}
 
 _QUEUED = lazy_regex(r"\s(?:PD|PENDING)\s.{0,120}\s\((?P<why>[A-Z][A-Za-z][^()]{2,200})\)\s*$")
 _FIELD = lazy_regex(r"\bJobState=PENDING\s+Reason=(?P<why>[A-Z]\S{3,80})")
-_RUNS = lazy_regex(r"(?:^|\s)\d[\d_]{0,12}\s.{0,80}\sR\s{1,10}(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d\s{1,12}\d{1,5}\s{1,4}[A-Za-z][\w.,\[\]-]{0,200}$")
+_RUNS = lazy_regex(
+    r"(?:^|\s)\d[\d_]{0,12}\s.{0,80}\sR\s{1,10}(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d\s{1,12}\d{1,5}\s{1,4}[A-Za-z][\w.,\[\]-]{0,200}$"
+)
 _USUAL = re.compile(
     r"(?:None|Prolog|Priority|Dependency|Resources|BeginTime|Licenses|Cleaning|SchedDefer|Reservation|JobArrayTaskLimit"
     r"|BurstBuffer\w*|MaxPoweredUpNodes|FedJobLock|JobHeldUser|JobArray\w*)\b"
 )
 """Reasons of a job that waits as intended: for its turn, for other jobs, for a time, or because its user held it."""
 _STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
-_OUT_ROW = lazy_regex(rf"(?!REASON\b)\s{{0,4}}(?P<why>\S.{{2,120}}?)\s+[a-z_][\w.-]{{0,31}}(?:\(\d+\))?\s+{_STAMP}\s+[A-Za-z][\w,.\[\]-]{{0,400}}\s*$")
+_OUT_ROW = lazy_regex(
+    rf"(?!REASON\b)\s{{0,4}}(?P<why>\S.{{2,120}}?)\s+[a-z_][\w.-]{{0,31}}(?:\(\d+\))?\s+{_STAMP}\s+[A-Za-z][\w,.\[\]-]{{0,400}}\s*$"
+)
 _OUT_FIELD = lazy_regex(rf"\bReason=(?P<why>\S.{{2,300}}?) \[[a-z_][\w.-]{{0,31}}@{_STAMP}\]")
 _OUT_LONG = lazy_regex(
     r"\s(?:drain(?:ed|ing)?|drng|down|inval|fail(?:ing)?)[*~#!%$@^+-]?\s+\d+\s+\d+:\d+:\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(?P<why>[A-Za-z]\S.{1,200})$"

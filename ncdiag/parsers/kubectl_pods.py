@@ -17,8 +17,9 @@ COMMANDS: tuple[str, ...] = ()  # kubectl get pods prints manifests as well (-o 
 _HEAD = r"(?:NAMESPACE[ ]{1,80})?NAME[ ]{1,80}READY[ ]{1,20}STATUS[ ]{1,40}RESTARTS[ ]{1,40}AGE\b"
 _NOT_RUNNING = (
     "Pending", "ContainerCreating", "PodInitializing", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull",
-    "OOMKilled", "CreateContainerConfigError", "CreateContainerError", "UnexpectedAdmissionError", "TopologyAffinityError",
-    "OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfnvidia.com/gpu", "OutOfamd.com/gpu", "NodeAffinity",
+    "OOMKilled", "CreateContainerConfigError", "CreateContainerError", "UnexpectedAdmissionError",
+    "TopologyAffinityError", "OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfnvidia.com/gpu", "OutOfamd.com/gpu",
+    "NodeAffinity",
 )  # fmt: skip
 """States by which a row is recognised in a table that was pasted without its head."""
 
@@ -30,7 +31,8 @@ _ROW = (
     r"\d{1,3}/(?P<containers>\d{1,3}) {1,20}(?P<status>[A-Z][\w:./-]{1,60})"
     r" {1,40}(?P<restarts>\d{1,6})(?: \([\w. ]{2,30} ago\))? {1,40}\w"
 )
-ANCHOR = rf"{_HEAD}|[a-z0-9][\w.-]{{0,252}} {{1,80}}\d{{1,3}}/\d{{1,3}} {{1,20}}(?:{'|'.join(map(re.escape, _NOT_RUNNING))}) {{1,40}}\d"
+_BARE_ROW = r"[a-z0-9][\w.-]{0,252} {1,80}\d{1,3}/\d{1,3} {1,20}"
+ANCHOR = rf"{_HEAD}|{_BARE_ROW}(?:{'|'.join(map(re.escape, _NOT_RUNNING))}) {{1,40}}\d"
 _LIMIT = 20_000
 
 

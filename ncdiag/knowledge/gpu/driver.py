@@ -51,9 +51,9 @@ def driver_fault(host: Host, view: View) -> str | None:
     """Why the host has no GPU driver; empty if it has one, None if nothing shows either.
 
     ``unsigned``: Secure Boot refuses the module. ``not-built``, ``unfit``: the kernel has none, or one for another
-    kernel. ``unsupported``: the GPU is not of this driver. ``held``: another driver has the GPU. ``in-use``: the loaded one
-    cannot be replaced. ``no-firmware``: its firmware is missing. ``absent``: a program
-    did not find it. ``unloaded``: GPUs are on the PCI bus, and its module is not loaded.
+    kernel. ``unsupported``: the GPU is not of this driver. ``held``: another driver has the GPU. ``in-use``: the
+    loaded one cannot be replaced. ``no-firmware``: its firmware is missing. ``absent``: a program did not find it.
+    ``unloaded``: GPUs are on the PCI bus, and its module is not loaded.
     """
     if host.gpus and host.driver is not None:
         return ""
