@@ -14,11 +14,14 @@ PLATFORMS = {
     "Azure": r".*azure.*|az.*hpc.*|hpcx?|n[cdv]\w*v\d|mlx5_an\d|aznhc.*|microsoft",
     "Google Cloud": r".*gcp.*|google.*|gke.*|.*tcpxo?.*|fastrak.*|a[234]|gvnic|gib",
     "GPUs of AMD": r".*amd.*|.*rocm.*|.*rccl.*|hip.*|mi\d{2,3}\w?|radeon|gfx\d.*|xgmi|instinct|hsa.*"
-    r"|(?:\d{4})?xtx?|rx\d{4}\w*|w[67][5-9]00x?",
-    "NPUs": r".*hccl.*|.*npu.*|ascend.*|cann|hccn.*|\u6607|910\w?",
+    r"|(?:\d{4})?xtx?|rx\d{4}\w*|w[67][5-9]00x?|kfd|rocr|miopen\w*|renderd\d+",
+    "NPUs": r".*hccl.*|.*npu.*|ascend.*|cann|hccn.*|\u6607|910\w?|davinci\w*|dcmi\w*|acl(?:rt|nn|op)\w*",
     "Kubernetes": r".*k8s.*|.*kube.*|pods?|eks|gke|aks|helm|openshift|svc|cluster_local|namespaces?|operator"
-    r"|deployments?|containers?|docker.*|\u5bb9",
-    "Slurm": r".*slurm.*|srun|sbatch|salloc|pyxis|enroot|gres|squeue",
+    r"|deployments?|containers?|docker.*|\u5bb9|statefulsets?|daemonsets?|configmaps?|multus|kueue|volcano|networkpolic(?:y|ies)"
+    r"|crictl|containerd|jobsets?|pytorchjobs?|mpijobs?|trainjobs?|ray(?:jobs?|clusters?)|leaderworkersets?|istio.*|linkerd.*"
+    r"|(?:crashloop|imagepull)backoff|oomkilled",
+    "Slurm": r".*slurm.*|srun|sbatch|salloc|pyxis|enroot|gres|squeue|sinfo|scontrol|sacct|scancel|munged?"
+    r"|(?:task)?(?:prolog|epilog)",
     "ssh": r"ssh.*|mpirun|mpiexec.*|.*horovod.*|orted?|prted?|deepspeed|pdsh|.*hostfile|plm.*"
     r"|rsh|passwords?|publickey|authorized_keys|known_hosts|id_(?:rsa|ed25519)|.*mpi.*worker.*",
     "WSL": r"wsl.*|microsoft|windows",

@@ -154,3 +154,23 @@ def clock_problem(host: Host, view: View) -> str | None:
         view.note(host, "clock_offset_seconds")
         return f"is {host.clock_offset_seconds:+.1f} s off"
     return None if host.clock_synchronized is None and host.clock_offset_seconds is None else ""
+
+
+_GPU_WINDOW = 1 << 28
+"""The least size in bytes of the window to a GPU's memory; those of bridges and cards are smaller."""
+_DEVICE_BARS = 6
+"""The number of windows that a device itself may have; higher numbers are those of bridges."""
+
+
+@derived_of("gpu-bar-invalid", "pci-bar-unassigned")
+def is_window_missing(event: Event, view: View) -> bool:
+    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?"""
+    if event.event == "gpu-bar-invalid":
+        return True
+    bar, size, device = (event.fields.get(name) for name in ("bar", "bar_size", "pci"))
+    if not isinstance(bar, int) or not isinstance(size, int) or bar >= _DEVICE_BARS or size < _GPU_WINDOW:
+        return False
+    return not any(
+        (given.fields.get("pci"), given.fields.get("bar")) == (device, bar)
+        for given in view.events_on(event.host, ["pci-bar-assigned"])
+    )

@@ -7,6 +7,7 @@ the width of its column (``OUT_OF_ME+``).
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers import _slurm_nodes
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
@@ -32,12 +33,10 @@ _SIGNS = Signs(*map(str.lower, _EVENTS), _FAILED.lower())
 
 
 def find(text: str) -> Found | None:
-    """How a job or a step ended, by its state; None where a line tells none, or that all is well."""
-    if not _SIGNS.stand_in(text):
-        return None
-    found = _FIELD.search(text) or _ROW.match(text)
+    """How a job or a step ended, by its state, or what keeps it from starting; None where a line says neither."""
+    found = (_FIELD.search(text) or _ROW.match(text)) if _SIGNS.stand_in(text) else None
     if found is None:
-        return None
+        return _slurm_nodes.find(text)
     state = found["state"]
     if state == _FAILED:
         status, signal = int(found["status"] or 1), int(found["signal"] or 0)

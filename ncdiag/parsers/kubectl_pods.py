@@ -17,16 +17,22 @@ COMMANDS: tuple[str, ...] = ()  # kubectl get pods prints manifests as well (-o 
 _HEAD = r"(?:NAMESPACE[ ]{1,80})?NAME[ ]{1,80}READY[ ]{1,20}STATUS[ ]{1,40}RESTARTS[ ]{1,40}AGE\b"
 _NOT_RUNNING = (
     "Pending", "ContainerCreating", "PodInitializing", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull",
-    "OOMKilled", "CreateContainerConfigError", "CreateContainerError",
+    "OOMKilled", "CreateContainerConfigError", "CreateContainerError", "UnexpectedAdmissionError",
+    "TopologyAffinityError", "OutOfcpu", "OutOfmemory", "OutOfpods", "OutOfnvidia.com/gpu", "OutOfamd.com/gpu",
+    "NodeAffinity",
 )  # fmt: skip
 """States by which a row is recognised in a table that was pasted without its head."""
 
+_REJECTED = r"UnexpectedAdmissionError|TopologyAffinityError|OutOf[a-z].*|NodeAffinity"
+"""States of a pod that the kubelet did not take (pkg/kubelet/lifecycle, pkg/kubelet/cm/topologymanager)."""
+
 _ROW = (
     r"(?:[a-z0-9][\w-]{0,62} {1,80})?(?P<name>[a-z0-9][\w.-]{0,252}) {1,80}"
-    r"\d{1,3}/(?P<containers>\d{1,3}) {1,20}(?P<status>[A-Z][\w:-]{1,60})"
+    r"\d{1,3}/(?P<containers>\d{1,3}) {1,20}(?P<status>[A-Z][\w:./-]{1,60})"
     r" {1,40}(?P<restarts>\d{1,6})(?: \([\w. ]{2,30} ago\))? {1,40}\w"
 )
-ANCHOR = rf"{_HEAD}|[a-z0-9][\w.-]{{0,252}} {{1,80}}\d{{1,3}}/\d{{1,3}} {{1,20}}(?:{'|'.join(_NOT_RUNNING)}) {{1,40}}\d"
+_BARE_ROW = r"[a-z0-9][\w.-]{0,252} {1,80}\d{1,3}/\d{1,3} {1,20}"
+ANCHOR = rf"{_HEAD}|{_BARE_ROW}(?:{'|'.join(map(re.escape, _NOT_RUNNING))}) {{1,40}}\d"
 _LIMIT = 20_000
 
 
@@ -41,6 +47,8 @@ class _Pods(Reading):
         }  # fmt: skip
         if row["status"] == "OOMKilled":
             self._event("container-oom-killed", "cause", host=row["name"])
+        if re.fullmatch(_REJECTED, row["status"]):
+            self._event("pod-rejected", "cause", host=row["name"], fields={"error": row["status"]})
         self._event("pod-listed", "fact", fields=fields)
 
     def _event(self, event: str, kind: str, **more: Any) -> None:  # noqa: ANN401

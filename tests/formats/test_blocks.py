@@ -87,6 +87,11 @@ def test_others_are_none(line: str) -> None:
         HELP,
         ["collected 2 items", *RUN, "========= 1 failed, 1 passed in 1.0s ========="],
         ["Connection closed by remote host"],
+        [
+            "The launcher exits",
+            "",
+            *(f"ssh: Could not resolve hostname n{n}: Name or service not known" for n in (2, 3)),
+        ],
         ["src/net/ib.cc:142", "CUDA error: out of memory", "src/net/ib.cc:150"],
         ["<dl>", "<dt>Host</dt><dd>gpu7</dd>", "<dt>Error</dt><dd>CUDA error: out of memory</dd>", "</dl>"],
         ["dana 9:12", "it was fixed last week", "eli 9:13", "great", "dana 9:14", "now it hangs again"],

@@ -20,7 +20,7 @@ _INSTRUCTS = guarded_regex(
     r"|write|keep|note|call|copy"
     r"|create|edit|export|load|mount|remove|reboot|ask|contact|wait|verify|ensure|consult|configure|follow"
     r"|select|put|give|pass"
-    r"|save|paste|say|tell|work|reseat|reset|update|upgrade|describe|print|name|leave|begin|define|cite"
+    r"|save|paste|say|tell|work|reseat|reset|update|upgrade|describe|print|name(?!\sor\sservice)|leave|begin|define|cite"
     r"|prefer|commit|explain|discuss|download)\s(?=\S)"
     r"|\b(?:if|when|whenever|unless|once)\s(?:you|it|this|that|the|a|an|there|nothing|no|`)\b|\byou\s(?:will"
     r"|can|may|must|should|need|see|get|want)\b"

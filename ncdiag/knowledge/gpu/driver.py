@@ -19,9 +19,9 @@ _OF_MODULE = {
 }  # fmt: skip
 _OF_DRIVER = {
     "gpu-module-not-built": "not-built", "gpu-held-by-other-driver": "held", "gpu-not-of-driver": "unsupported",
-    "gpu-driver-absent": "absent",
+    "gpu-driver-absent": "absent", "gpu-module-in-use": "in-use", "gpu-firmware-missing": "no-firmware",
 }  # fmt: skip
-_REASONS = ("unsigned", "not-built", "unsupported", "held", "unfit", "absent")
+_REASONS = ("unsigned", "not-built", "unsupported", "held", "unfit", "no-firmware", "in-use", "absent")
 """What keeps the driver from being loaded; the more exact first."""
 
 
@@ -51,8 +51,9 @@ def driver_fault(host: Host, view: View) -> str | None:
     """Why the host has no GPU driver; empty if it has one, None if nothing shows either.
 
     ``unsigned``: Secure Boot refuses the module. ``not-built``, ``unfit``: the kernel has none, or one for another
-    kernel. ``unsupported``: the GPU is not of this driver. ``held``: another driver has the GPU. ``absent``: a program
-    did not find it. ``unloaded``: GPUs are on the PCI bus, and its module is not loaded.
+    kernel. ``unsupported``: the GPU is not of this driver. ``held``: another driver has the GPU. ``in-use``: the
+    loaded one cannot be replaced. ``no-firmware``: its firmware is missing. ``absent``: a program did not find it.
+    ``unloaded``: GPUs are on the PCI bus, and its module is not loaded.
     """
     if host.gpus and host.driver is not None:
         return ""
@@ -79,6 +80,8 @@ _SENTENCES = {
     "unfit": "The kernel refuses the module of the GPU driver, which was built for another kernel or is incomplete",
     "unsupported": "The installed driver does not support this GPU",
     "held": "Another driver holds the GPU",
+    "no-firmware": "The GPU driver does not find the firmware of its release",
+    "in-use": "The GPU driver cannot be replaced: programs still use the loaded one",
     "absent": "The GPU driver is not loaded",
     "unloaded": "The NVIDIA GPUs on the PCI bus have no driver",
 }

@@ -1,0 +1,61 @@
+"""Why Slurm keeps a job waiting or a node out of service: rows of ``squeue`` and ``sinfo``, fields of ``scontrol``.
+
+Sources: SchedMD/slurm src/common/job_state_reason.c (the words for a waiting job), src/squeue, src/sinfo (``sinfo -R``
+and ``sinfo -N -l``), src/api/node_info.c, src/slurmctld/node_mgr.c, job_mgr.c (the reasons that the controller sets).
+A site's own health check writes any text there.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers._events import Found
+from ncdiag.parsers._signs import Signs
+
+EVENTS = {"slurm-job-waits": {"refused_why": "str"}, "slurm-job-runs": {}}
+"""Events that are recognised by the form of a row, and the types of their fields."""
+
+_QUEUED = lazy_regex(r"\s(?:PD|PENDING)\s.{0,120}\s\((?P<why>[A-Z][A-Za-z][^()]{2,200})\)\s*$")
+_FIELD = lazy_regex(r"\bJobState=PENDING\s+Reason=(?P<why>[A-Z]\S{3,80})")
+_RUNS = lazy_regex(
+    r"(?:^|\s)\d[\d_]{0,12}\s.{0,80}\sR\s{1,10}(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d\s{1,12}\d{1,5}\s{1,4}[A-Za-z][\w.,\[\]-]{0,200}$"
+)
+_USUAL = re.compile(
+    r"(?:None|Prolog|Priority|Dependency|Resources|BeginTime|Licenses|Cleaning|SchedDefer|Reservation|JobArrayTaskLimit"
+    r"|BurstBuffer\w*|MaxPoweredUpNodes|FedJobLock|JobHeldUser|JobArray\w*)\b"
+)
+"""Reasons of a job that waits as intended: for its turn, for other jobs, for a time, or because its user held it."""
+_STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+_OUT_ROW = lazy_regex(
+    rf"(?!REASON\b)\s{{0,4}}(?P<why>\S.{{2,120}}?)\s+[a-z_][\w.-]{{0,31}}(?:\(\d+\))?\s+{_STAMP}\s+[A-Za-z][\w,.\[\]-]{{0,400}}\s*$"
+)
+_OUT_FIELD = lazy_regex(rf"\bReason=(?P<why>\S.{{2,300}}?) \[[a-z_][\w.-]{{0,31}}@{_STAMP}\]")
+_OUT_LONG = lazy_regex(
+    r"\s(?:drain(?:ed|ing)?|drng|down|inval|fail(?:ing)?)[*~#!%$@^+-]?\s+\d+\s+\d+:\d+:\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(?P<why>[A-Za-z]\S.{1,200})$"
+)
+_GPUS = re.compile(r"gres/gpu\b")
+_UNSAID = re.compile(r"none\b|\(null\)", re.IGNORECASE)
+_WAITING, _OUT = Signs(" pd ", "pending"), Signs("0000-00-00t00:00:00", "drain", "drng", "inval", " down")
+_RUNNING = Signs(" r ")
+_STILL = re.compile(r"(?:maint\w*|reboot\w*|scheduled|planned)\b", re.IGNORECASE)
+"""What an administrator writes who takes a node out of service for a while."""
+
+
+def find(text: str) -> Found | None:
+    """Why a job waits, or why a node is out of service; None where a line says neither."""
+    if _WAITING.stand_in(text) and (found := _QUEUED.search(text) or _FIELD.search(text)):
+        return None if _USUAL.match(found["why"]) else _event("slurm-job-waits", "cause", {"refused_why": found["why"]})
+    if _OUT.stand_in(text) and (out := _OUT_ROW.match(text) or _OUT_FIELD.search(text) or _OUT_LONG.search(text)):
+        why = out["why"].rstrip(". ")
+        if _GPUS.match(why):
+            return _event("slurm-gpus-short", "cause", {})
+        usual = _UNSAID.match(why) or _STILL.match(why)
+        return None if usual else _event("slurm-node-out", "cause", {"node_reason": why})
+    if _RUNNING.stand_in(text) and _RUNS.search(text):
+        return _event("slurm-job-runs", "fact", {})
+    return None
+
+
+def _event(name: str, kind: str, fields: dict[str, str]) -> Found:
+    return Found(name, "launcher", kind, dict(fields))
