@@ -169,7 +169,12 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
 
 @derived
 def failed_otherwise(host: Host, view: View) -> bool | None:
-    """Did verbs fail for other reasons than memory? None where no limit was shown and the lines give no reason."""
+    """Did verbs fail for other reasons than memory? None where no limit was shown and the lines give no reason.
+
+    The kernel says so where the card itself has no queue or page left.
+    """
+    if "mlx5-resources-used-up" in view.event_names():
+        return True
     reasons = {reason(event, view) for event in view.events_on(host.name, _LOCKING)}
     if reasons and reasons.isdisjoint({None, "no-memory"}):
         return True

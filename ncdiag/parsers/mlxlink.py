@@ -1,7 +1,8 @@
 """``mlxlink -d DEVICE`` (``-c``, ``-m``): what a ConnectX card says of its link.
 
 Source of the format: mstflint mlxlink/modules/mlxlink_commander.cpp and printutil/mlxlink_cmd_print.cpp: titles
-underlined with dashes, ``name : value`` in columns. ``Recommendation`` is the firmware's word for what is wrong.
+underlined with dashes, ``name : value`` in columns. ``Recommendation`` is the firmware's word for what is wrong; the
+list of them is in the manual of MLNX-OS (Link Diagnostic Per Port).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ncdiag.formats import basics
 from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, after_text
 
 KIND = "mlxlink"
+EVENTS = {"link-module-advice": {"module_fault": "str"}}
 COMMANDS: tuple[str, ...] = ("mlxlink", "mstlink")
 ANCHOR = r"Operational Info[ \t]*$|Troubleshooting Info[ \t]*$|Physical Counters and BER Info[ \t]*$"
 
@@ -23,6 +25,11 @@ _PORT = lazy_regex(r"\s(?:-p|--port)[ =]{0,4}(?P<port>\d{1,3})(?=\s|$)")
 _COUNTERS = {"Link Down Counter": "link_downed", "Link Error Recovery Counter": "link_error_recovery"}
 _FINE = frozenset({"No issue was observed", "N/A", ""})
 _PHYSICAL = {"Disable": "Disabled", "Disabled": "Disabled", "Polling": "Polling", "LinkUp": "LinkUp"}
+_MODULE = lazy_regex(
+    r"(?i)signal integrity|physical errors|high ber|module|transceiver|stamping|eeprom|temperature|power budget"
+    r"|cable error|cable is shorted|shorted|part number|unknown identifier|long range|bus stuck|phase eo|calibration"
+)
+"""Recommendations that blame the cable or the module in the cage, of those in the table of the switches' manual."""
 _WIDTH = lazy_regex(r"\d{1,2}x$")
 _LIMIT = 600
 
@@ -44,6 +51,13 @@ class _Link(Reading):
     def end(self) -> None:
         """All of it as one observation."""
         command, places = self.section.command or "", self.places
+        advice = self.values.get("Recommendation", "")
+        if _MODULE.search(advice):
+            at = places["Recommendation"]
+            self.observe(
+                "Event", at=at, event="link-module-advice", origin="app", kind="fact", text=self.section.lines[at][:200],
+                count=1, order=self.section.number(at), fields={"module_fault": advice[:200]},
+            )  # fmt: skip
         device, port = _DEVICE.search(command), _PORT.search(command)
         fields = _fields(self.values)
         if device is None or not fields:

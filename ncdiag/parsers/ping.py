@@ -36,6 +36,9 @@ _MORE = lazy_regex(
 )
 _NUMBERS = lazy_regex(r"[0-9a-fA-F.:]*[.:][0-9a-fA-F.:%\w]*|[\d.]+")
 """An address in place of a name."""
+_OPTION = lazy_regex(r"(?:^|\s)-s ?(?P<size>\d{1,5})(?=\s|$)")
+_TARGET = lazy_regex(r"\s(?P<address>\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{1,4}:[0-9a-fA-F:]{2,40})\s*$")
+_USUAL_SIZE = 56
 _MOST = 400
 
 
@@ -48,7 +51,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 def parse(section: Section) -> Parsed:
     """One event for the name in the head, and one for a run with head and summary."""
-    fields: dict[str, Any] = {}
+    fields = _asked(section.command or "")
     named: list[Observation] = []
     at: int | None = None
     for index, line in enumerate(section.lines):
@@ -67,6 +70,14 @@ def parse(section: Section) -> Parsed:
     if at is None or "size" not in fields or not fields.keys() & {"sent", "path_mtu"}:
         return Parsed(observations=tuple(named))
     return Parsed(observations=(*named, _event(section, at, "ping-tried", **fields)))
+
+
+def _asked(command: str) -> dict[str, Any]:
+    """Address and size from the command, for an output whose head somebody left out; nothing where it names no address."""
+    target, size = _TARGET.search(command), _OPTION.search(command)
+    if target is None:
+        return {}
+    return {"address": target["address"], "size": int(size["size"]) if size else _USUAL_SIZE}
 
 
 def _event(section: Section, index: int, name: str, **fields: Any) -> Observation:  # noqa: ANN401

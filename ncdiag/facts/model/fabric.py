@@ -13,7 +13,7 @@ class FabricLink(msgspec.Struct, frozen=True, omit_defaults=True):
     """A link of a fabric node: ``width`` in lanes, ``speed`` the name of the rate of a lane (``HDR``).
 
     ``peer`` is the GUID of the node at the other end. ``could_be`` is the better width or speed that both ends support,
-    as iblinkinfo prints it.
+    as iblinkinfo prints it, ``errors`` the counters that are above a threshold, under the names of ibqueryerrors.
     """
 
     port: int
@@ -26,6 +26,7 @@ class FabricLink(msgspec.Struct, frozen=True, omit_defaults=True):
     state: PortState | None = None
     physical_state: str | None = None
     could_be: str | None = None
+    errors: dict[str, int] | None = None
 
 
 class FabricNode(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,6 +46,6 @@ class FabricNode(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Fabric(Fact, frozen=True, kw_only=True):
-    """A subnet as ibnetdiscover or iblinkinfo reports it; ibnetdiscover does not list links without a peer."""
+    """A subnet as ibnetdiscover, iblinkinfo or ibqueryerrors reports it; ibnetdiscover does not list links without a peer."""
 
     nodes: tuple[FabricNode, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Interface, Job, Port, Rank
 from ncdiag.facts.view import View
@@ -10,6 +11,8 @@ from ncdiag.facts.vocabulary.rdma import raised_counters
 _BY_MAKER = ("rx_stat_discard", "tx_stat_discard", "rx_total_ring_discards", "rx_total_oom_discards", "rx_dropped.nic")
 """Discarded packets as Linux's bnxt_en (Broadcom) and ice (Intel) count them."""
 _DISCARDS = ("rx_discards_phy", "tx_discards_phy", "rx_crc_errors_phy", "rx_pcs_symbol_err_phy", *_BY_MAKER)
+_CARRIED = lazy_regex(r"[rt]x_prio([0-7])_(?:bytes|packets)$")
+"""Traffic of a priority, as mlx5 counts it: packets that NCCL does not mark are in priority 0."""
 _STORMS = ("tx_pause_storm_warning_events", "tx_pause_storm_error_events")
 
 
@@ -43,6 +46,29 @@ def lossless_priority(host: Host, view: View) -> int | None:
             view.note(interface)
             return next(p for p in interface.pfc or () if p)
     return 0 if any(i.trust is not None or i.pfc is not None for i in host.interfaces) else None
+
+
+@derived
+def default_queue_only(host: Host, view: View) -> str | None:
+    """How all traffic of a card is in priority 0, from which it discards packets; empty where another one carries some.
+
+    None where no counters of priorities were shown.
+    """
+    for counters in (*(i.counters for i in host.interfaces), host.unnamed_nic_counters):
+        carried: dict[int, int] = {}
+        for name, count in (counters or {}).items():
+            found = _CARRIED.match(name)
+            if found is not None:
+                carried[int(found[1])] = carried.get(int(found[1]), 0) + count
+        if counters is None or not carried.get(0) or len(carried) == 1:
+            continue
+        dropped = counters.get("rx_prio0_discards") or counters.get("rx_prio0_buf_discard")
+        others = sorted(priority for priority, count in carried.items() if priority and not count)
+        if dropped and len(others) == len(carried) - 1:
+            view.note(host, "unnamed_nic_counters")
+            return f"{dropped} packets discarded in priority 0, no byte in priority {others[0]}"
+        return ""
+    return None
 
 
 @derived

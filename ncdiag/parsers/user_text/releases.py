@@ -17,6 +17,7 @@ BROKE = lazy_regex(
     r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE
 )
 """Outcomes that say that it was not so before."""
+_SLOWER = lazy_regex(r"(?:performance|perf|bandwidth|throughput|speed|latency|busbw)\s{1,3}$", re.IGNORECASE)
 _OPPOSITE = {"faster": "slower", "slower": "faster"}
 
 
@@ -41,6 +42,11 @@ def dated(changes: list[tuple[Change, Token]], tokens: list[Token]) -> list[tupl
         is_since = bool(earlier) and earlier[-1].kind in {"since", "before"} and change.unit in RELEASED
         found.append((msgspec.structs.replace(change, since=True) if is_since else change, token))
     return found
+
+
+def says_slow(before: str) -> bool:
+    """Whether the word before makes a regression a loss of speed: it names no release then."""
+    return _SLOWER.search(before) is not None
 
 
 def of_onset(own: Iterable[Change], unit: str) -> list[Change]:
