@@ -72,7 +72,8 @@ def open_hides_permission(host: Host, view: View) -> bool | None:
     """Did opening a card fail with "No such file or directory" although its file exists, or is its file refused?"""
     failed = None if _is_told_by_another(host, view) else _failed(host, view)
     if failed is None:
-        return False
+        shown = any(each.infiniband_devices is not None for each in _alike(host, view))
+        return None if host.name in _not_opened(view) and not shown else False
     known = [each for each in _alike(host, view) if each.infiniband_devices is not None]
     for event in view.job.events:
         if event.event == _NOT_OPENED and event.host == host.name and "hca" in event.fields:

@@ -348,7 +348,8 @@ def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None
             view.note(dump)
         wanted = re.compile("|".join(signature.frames))
         told = (c.value for c in view.job.contexts if c.kind == "function")
-        yield dump is not None or any(wanted.search(function) for function in told)
+        shown = dump is not None or any(wanted.search(function) for function in told)
+        yield shown if shown or view.job.stack_dumps else None
     if signature.xid is not None:
         yield _has_xid(signature.xid, host, view)
     if signature.peers_refused:
