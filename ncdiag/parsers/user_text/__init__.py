@@ -62,7 +62,8 @@ _CHEAP = lazy_regex(
     r"work|help|fix|solv|hang|stuck|connect|complet|finish|train|start|broke|slow|rid of|avoid|reproduc|surviv|fine"
     r"|same|still|fail|crash|tried|try|\bno\b|ok|error|differ|gone|away|disappear"
     r"|succe|run|_[A-Z]|slow|fast"
-    r"|[\u3400-\u9fff]|good|bad|yes|did|unchanged|help|\d|: ",
+    r"|[\u3400-\u9fff]|good|bad|yes|did|unchanged|nowhere|nothing|trick|cured|doubl|tripl|halv|improv|boost"
+    r"|through|\d|: ",
     re.IGNORECASE,
 )
 _LOG = lazy_regex(

@@ -13,7 +13,7 @@ from ncdiag.parsers.user_text.trials import Found
 
 _NEAR = 3
 """Lines between ``works with Y`` and ``fails with X`` that belong together."""
-_ONE = {"gpu": "one-gpu", "host": "one-host", "container": "one-container"}
+_ONE = {"gpu": "one-gpu", "host": "one-host", "container": "one-container", "batch": "smaller-batch"}
 _WELL, _ILL = frozenset({"works", "faster"}), frozenset({"fails", "same", "vain", "slower"})
 
 

@@ -13,17 +13,28 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.model.told import RELEASED
 from ncdiag.parsers.user_text.naming import Change
 from ncdiag.parsers.user_text.words import Token
 
 _RATE = lazy_regex(
-    r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMGT]i?B/s(?:ec)?|[KMGT]i?Bps|[KMGT]bps|[KMGT]b/s|it/s|(?:tokens|samples|steps|images)/s(?:ec)?"
+    r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMGT]i?B/s(?:ec)?|[KMGT]i?Bps|[KMGT]bps|[KMGT]b/s|it/s|(?:tokens|samples"
+    r"|steps|images)/s(?:ec)?"
     r"|ms|us|s/it|sec(?:onds)?/(?:it|step))\b",
     re.IGNORECASE,
 )
 _LESS_IS_FASTER = frozenset({"ms", "us", "s/it"})
+_BARE = lazy_regex(r"(?<![\w.])(\d+(?:\.\d+)?)\W*$")
+"""The last number of a sentence, of the unit of the one before."""
+_PLACES = frozenset({"container", "no-container", "bare-metal", "host-network", "no-host-network"})
+"""Where a job runs, to which rates may belong as well."""
 DIFFERS = 1.3
 """The ratio of two rates from which they differ."""
+
+
+def may_have(change: Change) -> bool:
+    """True for a change whose rates are compared: a release, a variable with a value, or the place of the job."""
+    return change.unit in RELEASED or "=" in change.label or change.label in _PLACES
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -41,6 +52,14 @@ def read(text: str, changes: Sequence[tuple[Change, Token]]) -> list[Measure]:
         return []
     inside = [(token.start, token.end) for _, token in changes]
     found = [m for m in _RATE.finditer(text) if not any(begin <= m.start() < end for begin, end in inside)]
+    bare = _BARE.search(text) if len(found) == len(changes) - 1 == 1 else None
+    if bare is not None and bare.start(1) > found[0].end() and bare.start(1) >= changes[-1][1].end:
+        (first, _), (last, _) = changes
+        unit = _unit(found[0][2])
+        return [
+            Measure(first, float(found[0][1]), unit, found[0].start()),
+            Measure(last, float(bare[1]), unit, bare.start(1)),
+        ]
     if len(found) != len(changes):
         return []
     return [
@@ -58,7 +77,8 @@ def compared(measures: Iterable[tuple[Measure, int]]) -> Iterator[tuple[Change, 
     """The changes with which it is faster or slower than with another of their kind, with the index of the line."""
     kinds: dict[tuple[str, str], list[tuple[Measure, int]]] = defaultdict(list)
     for measure, index in measures:
-        of = measure.change.unit or measure.change.label.partition("=")[0]
+        label = measure.change.label
+        of = measure.change.unit or ("place" if label in _PLACES else label.partition("=")[0])
         kinds[of, measure.unit].append((measure, index))
     for (_, unit), told in kinds.items():
         rates = [measure.rate for measure, _ in told]

@@ -21,12 +21,13 @@ SEGMENTS = lazy_regex(
 )
 _ASIDE = lazy_regex(r"\W*(?:please|sorry|btw|ps)\b[^,]{0,80},\s", re.IGNORECASE)
 _OWN = guarded_regex(
-    r"\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose|say"
-    r"|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?"
-    r"|\b(?:the|your|their|this)\s(?:suggested|recommended|proposed)\b"
-    r"|\bcould\s(?:work|run|train)\s(?:well|fine|normally|successfully|properly)\b"
-    r"|\bbisect\s(?:says|points\sto|claims)\b"
-    r"|\b(?:we|i)\s(?:must\s|would\s|can\s)?(?:say|claim|report(?:ed)?)\b|\bcould\snot\b|\bcouldn'?t\b",
+    r"\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose"
+    r"|say|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?|\b(?:the|your"
+    r"|their|this)\s(?:suggested|recommended|proposed)\b|\bcould\s(?:work|run|train)\s(?:well|fine|normally"
+    r"|successfully|properly)\b|\b(?:does\snot|doesn'?t|did\snot|didn'?t|no)\s(?:matter|difference)\s(?:if"
+    r"|whether)\b|\bregardless\sof\swhether\b|\b(?:i|we)\scould\s(?:find|get|see|think|reach|do|lay)\b"
+    r"|\bwhether\s[^,.;]{1,60}\sor\snot\b|\bbisect\s(?:says|points\sto|claims)\b|\b(?:we|i)\s(?:must\s|would\s"
+    r"|can\s)?(?:say|claim|report(?:ed)?)\b|\bcould\snot\b|\bcouldn'?t\b",
     _FLAGS,
 )
 """Words that look like another's, and are the writer's own."""
@@ -36,6 +37,7 @@ _HEARD = r"""
       |i(?:\shave|'ve)?\s(?:also\s|once\s)?(?:read|heard)\b(?!\s(?:the\slog|no)) | read\ssomewhere
       |supposed(?:ly)?|allegedly|reportedly|people\s(?:who|say|report|online)|(?:someone|somebody|others
       |they)\s(?:say|report|wrote|had)
+      |(?:i|we)\s(?:was|were|am|got|have\sbeen)\s(?:told|assured)
       |promises|documented|advice|(?:isn't|not)\strue|for\s(?:him|her|them)|(?:other|another)\s(?:person|user|people)
       |the\sforum|(?:colleagues?|friends?|boss|admins?|they|he|she|others|people|vendor|support)\s(?:\w+\s)?
       (?:thinks?|thought|believes?|suspects?|guess(?:es)?|blames?|assumes?))\b
@@ -50,13 +52,17 @@ _UNSURE = r"""
       |hardly|rarely|seldom|barely|theoretically|in\stheory)\b
   | 不知道|不确定|不清楚|是否|能不能|会不会|可能|也许|或许|大概|应该|估计|理论上|很少|几乎不"""
 _WOULD = r"""
-    \b(?:would|might|may|should|shall|ought\sto|could|'d\s(?:work|help|fix)|supposed\sto)\b | ^\W*had\s(?:it|i|we
+    ^\W*if\s(?:\S+\s){1,6}?(?:helps|fixes\s(?:it|this)|solves\s(?:it|this))\s?, | ^\W*(?:try|consider)\s\w+ing\b |
+    \b(?:would|might|may|should|shall|ought\sto|could|can\s(?:\w+ly\s|also\s|sometimes\s)?(?:help|fix|solve|resolve|improve|increase|reduce|cause|lead\sto|boost|hurt|degrade|lower
+      |avoid|prevent|speed)|in\s(?:most|many|some|such)\scases|as\sa\srule|typically
+      |(?:often|usually|sometimes|generally)\s(?:helps?|fixes|solves|cures|suffices)|(?:helps?|fixes|solves)\s(?:often|sometimes)
+      |'d\s(?:work|help|fix)|supposed\sto)\b | ^\W*had\s(?:it|i|we
     |they)\b | \bi'd\ssay\b | 如果.*那"""
 _PLANNED = r"""
     \b(?:going\sto|gonna|plan(?:ning|s|ned)?(?:\sto)?|i'll|we'll|will\s(?:try|test|set|check|update|report)|to-?do
     |tomorrow|next\sweek
       |please|(?:have\snot|haven'?t|did\snot|didn'?t|not|never)\s(?:yet\s)?(?:tried|try|tested|test)\b|untested
-      |not\syet|let\sme
+      |not\syet|let\sme|check\s(?:that|whether|if)|(?:to|and|then)\s(?:verify|see|test)\s(?:that|whether|if)
       |about\sto|if\syou|before\s(?:setting|trying|using)|make\ssure|(?:try|consider)\s(?:setting|using|to)
       |you\s(?:have\sto|need\sto|must|can|will)|do(?:\snot|n'?t)\s(?:do|use|set|try|run))\b
   | 打算|准备|计划|想试|还没试?|没试|没有试|待测|待验证|请|建议|需要"""
@@ -97,8 +103,9 @@ _WORDS_QUOTED = 4
 
 
 _REASON = lazy_regex(
-    r"(\b(?:put|set|add(?:ed)?|use|have|keep|kept|export(?:ed)?|pass(?:ed)?)\b[^.;]{0,80}?(?:[A-Z]\w*_\w+=[^\s,;]+|\bit\b)[^.;,]{0,40}?,?\s?)"
-    r"(\b(?:because\sof|due\sto|owing\sto|(?:since|because|as)\s(?:we|i|there)\s(?:once\s)?(?:had|was|were|got))\b[^.;]*)",
+    r"(\b(?:put|set|add(?:ed)?|use|have|keep|kept|export(?:ed)?"
+    r"|pass(?:ed)?)\b[^.;]{0,80}?(?:[A-Z]\w*_\w+=[^\s,;]+|\bit\b)[^.;,]{0,40}?,?\s?)(\b(?:because\sof|due\sto"
+    r"|owing\sto|(?:since|because|as)\s(?:we|i|there)\s(?:once\s)?(?:had|was|were|got))\b[^.;]*)",
     re.IGNORECASE,
 )
 

@@ -17,16 +17,22 @@ _KINDS = {"launcher": "launcher", "tcp": "network", "ib": "network"}
 _UNSET = (" is not set", " not set", " is unset", " unset")
 _DIAGNOSTIC = lazy_regex(r"(?:NCCL_DEBUG|TORCH_DISTRIBUTED_DEBUG|TORCH_CPP_LOG|NCCL_DEBUG_\w+)")
 _ASSIGNED = lazy_regex(r"([A-Z][A-Z0-9_]+)(?:[\"'\]]*\s?(?:=|to)\s?[\"'\u201c]?([A-Za-z0-9_.,:/^@+-]+))?")
+_FLAG = lazy_regex(r"([\w-]+)(?:\W+(?:(?:is|was)\s)?(?:set\s)?(?:(?:to|at)\s)?(.+))?", re.IGNORECASE)
+_REPORTED = lazy_regex(
+    r"(?:^|[_-])(?:(?:rank|code|loss|norm|time|step|epoch|pid|errno|status|count|version|port|addr|acc|accuracy"
+    r"|err|error|id|ip)s?(?:$|[_-])|debug|verbose|log)"
+)
+"""Names of what a program reports or prints, not of what people change."""
+_QUOTES = "\"'"
 _VARIABLE = lazy_regex(
-    r"(?:NCCL|RCCL|CUDA(?!_ERROR)|UCX|FI|OMPI|PMIX|GLOO|TORCH|PYTORCH|HSA|HIP|ROCR|GPU|OMP|MASTER|WORLD|LOCAL|TP|VLLM|SGLANG"
-    r"|HOROVOD|HCCL|ASCEND|MPI|SHARP|NVSHMEM|NIXL|MLX5|GGML|XLA|TF|RAY|SLURM)_"
+    r"(?:NCCL|RCCL|CUDA(?!_ERROR)|UCX|FI|OMPI|PMIX|GLOO|TORCH|PYTORCH|HSA|HIP|ROCR|GPU|OMP|MASTER|WORLD|LOCAL|TP"
+    r"|VLLM|SGLANG|HOROVOD|HCCL|ASCEND|MPI|SHARP|NVSHMEM|NIXL|MLX5|GGML|XLA|TF|RAY|SLURM)_"
 )
 """The beginning of a variable that is named without a value; other words in capitals are constants of a program."""
 _CONTAINED = lazy_regex(r"docker|podman|container|kubernetes|k8s|\bpod", re.IGNORECASE)
 _BEFORE_A_RELEASE = lazy_regex(
     r"(?:^|[,;:(/\u3400-\u9fff]|\b(?:with|on|in|to|version|release|using|than|and|or|under|for|of|until|since"
-    r"|before|after"
-    r"|at|is|was|the|both|only|tested|tried|while|when|but|also|now|not)|->|=>)\W{0,3}$",
+    r"|before|after|at|is|was|the|both|well\sas|only|tested|tried|while|when|but|also|now|not)|->|=>)\W{0,3}$",
     re.IGNORECASE,
 )
 """What comes before the number of a release whose name is not told again."""
@@ -45,6 +51,8 @@ _SAYS_NAME = {
     "image": range(18, 40),
 }
 """The first numbers that releases of each have."""
+_DATED = lazy_regex(r"(?<![\d.])[12]\d\.(?:04|10)(?:\.\d)?$")
+"""A release of Ubuntu, whose name people leave out."""
 _NCCL_MINOR, _TORCH_MINOR = 9, 12
 """NCCL is at 2.10 and above; so may PyTorch be, up to this."""
 _SOME = lazy_regex(r"\b(?:both|pair)\b", re.IGNORECASE)
@@ -55,7 +63,13 @@ _OF_THEM = lazy_regex(r"其中的?$")
 """What stands before so many that are others, or some of those that were named."""
 _APART = lazy_regex(r"\bdifferent\s(?:\w+\s)?\w+s$", re.IGNORECASE)
 """Several that differ from each other, not ones that were tried instead."""
+_PLACE = lazy_regex(
+    r"\b(?:between|of|in|on|at|to|from|behind)\s(?:the\s|our\s)?$|\bbetween\s[^,;]{1,30}\sand\s(?:the\s)?$",
+    re.IGNORECASE,
+)
+"""What stands before a thing that only says where another one was exchanged."""
 _EARLIER = lazy_regex(r"\b(?:previous|earlier|older|old|last)\s(?:\w+\s){0,2}$", re.IGNORECASE)
+_AWAY = frozenset({"off", "out"})
 _SETS = frozenset({"set", "setting", "using"})
 _NEAR = 40
 """Letters before a word that say what it is."""
@@ -65,7 +79,31 @@ _ABOVE = lazy_regex(r"\b(?:above|over|beyond|greater\sthan|larger\sthan|more\sth
 _BELOW = lazy_regex(r"\b(?:below|under|less\sthan|smaller\sthan)\s$", re.IGNORECASE)
 _ADJECTIVE = lazy_regex(r"(?:older|newer|earlier|prior|previous|latest|newest)\b", re.IGNORECASE)
 """What is said of one thing, not of what is named after it."""
-_JOINED = frozenset({"", "is", "was", "are", "were", "is already", "being", "got", "is now", "is fully", "("})
+_JOINED = frozenset(
+    {
+        "",
+        "is",
+        "was",
+        "are",
+        "were",
+        "is already",
+        "being",
+        "got",
+        "is now",
+        "is fully",
+        "fully",
+        "completely",
+        "entirely",
+        "had to be",
+        "needed to be",
+        "(",
+    }
+)
+
+
+_INSTEAD = lazy_regex(
+    r"(\d+|one|two|three|four|five|six|seven|eight|sixteen)\s(?:\w+\s)?(?:instead\sof|rather\sthan)\s(\w+)"
+)
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -90,8 +128,8 @@ class Naming:
     def __init__(self, text: str, tokens: list[Token], unit: str = "", name: str = "", sentence: str = "") -> None:
         """Take the segment with its words, what was counted last, and the whole sentence."""
         self._text, self._tokens, self.unit, self.name = text, tokens, unit, name
-        self._contained = _CONTAINED.search(sentence) is not None
-        self._action, self._is_adjective = "", False
+        self._sentence = sentence
+        self._action, self._is_adjective, self._is_done = "", False, False
         self.thing = ""
 
     def changes(self) -> list[tuple[Change, Token]]:
@@ -114,6 +152,7 @@ class Naming:
                 continue
             named = self._named(token, action)
             result += [(change, token) for change in named]
+            self._is_done = self._is_done or bool(named)
             if named and self._is_adjective:
                 self._action = ""
         return self._tidied(result)
@@ -125,6 +164,7 @@ class Naming:
             (change.label.partition("-")[2], token.start) for change, token in changes
             if change.label.startswith(("newer-", "older-"))
         ]  # fmt: skip
+        set_by_name = {change.label.partition("=")[0] for change, token in changes if token.kind == "variable"}
         outcomes = [token.start for token in self._tokens if token.kind == "out"]
         kept: list[tuple[Change, Token]] = []
         for change, token in changes:
@@ -133,15 +173,17 @@ class Naming:
                 change.unit == unit and not any(min(at, token.start) < out < max(at, token.start) for out in outcomes)
                 for unit, at in released
             )
-            if not (said or same or change.label in valued):
+            implied = token.kind == "thing" and change.label.partition("=")[0] in set_by_name
+            if not (said or same or implied or change.label in valued):
                 kept.append((change, token))
         return kept
 
     def _act(self, token: Token) -> None:
         if token.kind == "act":
             self._action, self._is_adjective = token.value, _ADJECTIVE.match(token.text) is not None
+            self._is_done = False
         elif token.value == "with":
-            self._action = self._action or "on"
+            self._action = self._action or ("both" if "without" in token.text.lower() else "on")
         elif (token.kind in {"out", "break"} and token.text not in {"and", ",", "\u3001"}) or (
             token.text.lower() in _SETS and self._action == "off"
         ):
@@ -155,10 +197,9 @@ class Naming:
 
     def _named(self, token: Token, action: str) -> list[Change]:
         if token.kind == "variable":
-            own = (
-                action == "off" and not self._is_named(token) and self._text[: token.start][-1:] not in {"(", "\uff08"}
-            )
-            return _variable(token, without=own or self._text.startswith(_UNSET, token.end))
+            is_own = self._text[: token.start][-1:] not in {"(", "\uff08"} and not self._is_named(token)
+            without = (action in _AWAY and is_own) or self._text.startswith(_UNSET, token.end)
+            return (_flag if token.value == "flag" else _variable)(token, without=without)
         if token.kind == "thing":
             return self._thing(token, action)
         if token.kind == "number":
@@ -178,6 +219,8 @@ class Naming:
             return []
         if action == "swap" and (numbers == [(1,)] or _SOME.search(token.text)):
             return [Change(f"other-{token.value}s")]
+        if token.value == "batch" and action in {"less", "more"}:
+            return [Change(DONE["batch"][action])]
         return self._counted(token.value, numbers)
 
     def _counts(self, number: Token) -> bool:
@@ -230,33 +273,54 @@ class Naming:
         if not (token.text.startswith("from") or _BEFORE_A_RELEASE.search(self._text[: token.start])):
             return ""
         first, second = (*number, 0)[:2]
+        if _DATED.search(token.text) and first in _SAYS_NAME["os"] and self.unit != "image":
+            return "os"
         if first == _SAYS_NAME["nccl"][-1] and second > (_TORCH_MINOR if self.unit == "framework" else _NCCL_MINOR):
             return "nccl"
         if first in _SAYS_NAME["driver"]:
-            return "driver" if len(number) > 1 or self.unit == "driver" else ""
+            is_driver = self.unit == "driver" or (token.text.startswith("from") and self._action in {"up", "down"})
+            return "driver" if len(number) > 1 or is_driver else ""
         return self.unit if first in _SAYS_NAME.get(self.unit, ()) else ""
 
     def _thing(self, token: Token, action: str) -> list[Change]:
         value = self.thing = token.value
         if value == "release":  # of what was spoken of
-            value = self.unit if self.unit in RELEASED else ""
+            value = self.unit if self.unit in RELEASED and not self._text.startswith(" of ", token.end) else ""
         unit = _KINDS.get(value)
-        if unit and action in {"", "on"}:
+        if unit and action in {"", "on", "enable", "both"}:
             return [Change(unit=unit, name=value if unit == "network" else token.text.lower())]
         if value in _SAYS_NAME:
             self.unit = value
             self.name = token.text.lower().split()[-1].removeprefix("py") if value == "framework" else self.name
-        if action == "swap" and value == "hosts" and _APART.search(self._before(token.end)):
-            return []
-        if value == "nightly" and _EARLIER.search(self._before(token.start)):
-            return []
-        if value == "outside" and token.text.lower().startswith("on ") and not self._contained:
-            return []
-        if _PART.fullmatch(value) and _OF.search(self._text, 0, token.start):
+        if self._is_aside(token, action):
             return []
         table = DONE.get(value, {})
+        if action == "both":
+            action = "off" if "off" in table else "on"
         label = table.get(action or "bare", "" if action == "off" else table.get("bare", ""))
         return [Change(label)] if label else []
+
+    def _is_aside(self, token: Token, action: str) -> bool:
+        """True for a thing that only says of what, or where, another one is."""
+        before = self._before(token.start)
+        if action == "swap" and token.value == "hosts" and _APART.search(self._before(token.end)):
+            return True
+        if token.value == "outside" and token.text.lower().startswith("on ") and not _CONTAINED.search(self._sentence):
+            return True
+        return bool(
+            (action == "swap" and self._is_done and _PLACE.search(before))
+            or (token.value == "nightly" and _EARLIER.search(before))
+            or (_PART.fullmatch(token.value) and _OF.search(before))
+        )
+
+
+def _flag(token: Token, *, without: bool) -> list[Change]:
+    """An option, or a setting of a program, as ``name=value``."""
+    found = _FLAG.fullmatch(token.text)
+    if found is None or _REPORTED.search(found[1]):
+        return []
+    name, value = found.groups()
+    return [Change(f"{name}={value.strip(_QUOTES)}" if value else name, without=without)]
 
 
 def _variable(token: Token, *, without: bool) -> list[Change]:
@@ -282,7 +346,7 @@ def _bytes(size: Token) -> int:
 
 def _numbers(text: str) -> list[tuple[int, ...]]:
     """The number that a text tells, as its parts; two where it tells from which to which."""
-    text = text.lower()
+    text = _INSTEAD.sub(r"\2 to \1", text.lower(), count=1)
     between = " and " if text.startswith("between") or " between " in text else " to "
     parts = [found for part in text.partition(between)[::2] if (found := _number(part))]
     return parts if len(parts) > 1 else [number] if (number := _number(text.rpartition(" or ")[2])) else []

@@ -23,10 +23,14 @@ _GOES_ON = lazy_regex(r" ?(?P<word>(?:[a-z(\"'`]|[A-Z]{2}|I\b|\d+(?:\.\d+)*\s[a-
 _PRINTED = lazy_regex(r"\||\s{3,}\S|^\s*[$#]\s|[{}]|=>|->|^\s*[a-z][\w./-]{1,40}: ")
 """Signs of a table, a command or a program's line."""
 _MARKS = lazy_regex(r"^\s*(?:[>*#-]{1,6}\s+){0,4}(?:\[[ x]\]\s|\d{1,2}[.)]\s)?(?=\S)|[`*]")
-_SENTENCES = lazy_regex(r"(?<=[.!?])\s+|(?<=[。\uff01\uff1f])")
+_SENTENCES = lazy_regex(
+    r"(?<=[.!?])(?<!\bi\.e\.)(?<!\be\.g\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\bresp\.)\s+"
+    r"|(?<=[。\uff01\uff1f])"
+)
 _EXPECTED = lazy_regex(r"\W*(?:expected|desired|期望)\b.{0,30}$", re.IGNORECASE)
 _HEADING = lazy_regex(
-    r"\s*#|[^.]{1,40}:\W*$|\W*(?:actual|current|observed|what\shappen|environment|steps|to\sreproduce|additional|logs?|versions?)\b"
+    r"\s*#|[^.]{1,40}:\W*$|\W*(?:actual|current|observed|what\shappen|environment|steps|to\sreproduce|additional"
+    r"|logs?|versions?)\b"
     r".{0,30}$",
     re.IGNORECASE,
 )

@@ -14,7 +14,8 @@ from ncdiag.parsers.user_text.naming import Change
 from ncdiag.parsers.user_text.words import Token
 
 BROKE = lazy_regex(
-    r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came)\b", re.IGNORECASE
+    r"(?:breaks|broke|broken)$|regress|bisect|commit$|\b(?:appear\w*|start\w*|beg[aiu]n\w*|came|show\w*\sup)\b",
+    re.IGNORECASE,
 )
 """Outcomes that say that it was not so before."""
 _SLOWER = lazy_regex(r"(?:performance|perf|bandwidth|throughput|speed|latency|busbw)\s{1,3}$", re.IGNORECASE)

@@ -6,6 +6,7 @@ import itertools
 import re
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.parsers.user_text import speeds
 from ncdiag.parsers.user_text.outcomes import INVERSE
 from ncdiag.parsers.user_text.words import Token
 
@@ -15,11 +16,23 @@ _PURPOSE = lazy_regex(
     r"\bto\s(?:(?:make|get|have)\s(?:it|this|everything|nccl|the\s\w+)\s)?(?:\w+ly\s)?$", re.IGNORECASE
 )
 _HAD_TO = lazy_regex(
-    r"\b(?:i|we)\s(?:had|have|needed|need)\sto\b|\b(?:seems?|appears?|managed|able|got\sit|start(?:s|ed)?"
-    r"|began|used|enough|sufficient)\sto\s(?:make\s(?:it|this)\s)?$",
+    r"\b(?:i|we)\s(?:had|have|needed|need)\sto\b|\b(?:seems?|appears?|managed|able|continue[sd]?|keeps?|tends?"
+    r"|turn(?:s|ed)\sout|prove[sd]|got\sit|start(?:s|ed)?|began|used|enough|sufficient)\sto\s(?:make\s(?:it|this)\s)?$",
     re.IGNORECASE,
 )
-_END = lazy_regex(r"\W*(?:now\W*|again\W*|then\W*|here\W*|$)|\s*[,.;!()]|\s(?:but|and|now)\b", re.IGNORECASE)
+_LEARNS = lazy_regex(r"\b(?:loss|accuracy|converg\w+|perplexity)\s(?:\w+\s)?$", re.IGNORECASE)
+"""What changes as a model learns, which is not the speed of a job."""
+_END = lazy_regex(
+    r"\W*(?:now\W*|again\W*|then\W*|here\W*|$)|\s*[,.;!()]|\s(?:but|and|now|if|when|once|as\ssoon\sas)\b",
+    re.IGNORECASE,
+)
+
+_CAUSES = lazy_regex(
+    r"(?:caus|trigger|provok|produc|introduc|creat|induc)\w*|(?:lead|led|result|give|bring|brought)s?\s(?:rise\s"
+    r"|about\s)?(?:to|in)\b",
+    re.IGNORECASE,
+)
+"""Verbs whose denial exonerates the change, and does not say that it cures: ``a reboot does not cause the hang``."""
 
 
 def outcomes_of(tokens: list[Token], text: str, base: str, said: str) -> tuple[list[tuple[Token, str]], str]:
@@ -29,7 +42,7 @@ def outcomes_of(tokens: list[Token], text: str, base: str, said: str) -> tuple[l
         outcome = ""
         if token.kind == "out":
             outcome = _outcome(tokens, place, text)
-            base = _PLAINLY.get(token.value, token.value) if outcome else base
+            base = _base(token) if outcome else base
         elif token.kind == "ellipsis":
             outcome = said if token.value == "so" else _repeated(token, base)
         if outcome in {"same", "other"} and result and result[-1][1] == "fails" and not token.text.startswith("so "):
@@ -37,6 +50,8 @@ def outcomes_of(tokens: list[Token], text: str, base: str, said: str) -> tuple[l
             if not between:
                 result[-1] = result[-1][0], outcome
                 continue
+        if outcome == "fails" and result and result[-1][1] == "same" and tokens[place - 1] is result[-1][0]:
+            continue  # the same happens
         if token.value == "gone" and result and result[-1][1] == "fails" and tokens[place - 1] is result[-1][0]:
             result.pop()  # the error has vanished
         if outcome:
@@ -45,25 +60,13 @@ def outcomes_of(tokens: list[Token], text: str, base: str, said: str) -> tuple[l
     return result, base
 
 
-def _compared(text: str) -> str:
-    """Faster or slower, by two rates or two times."""
-    first, last = (float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)[:2])
-    first, last = (last, first) if "instead" in text else (first, last)
-    first, last = (last, first) if re.search(r"\d\s?(?:ms|s|sec\w*)$", text) else (first, last)
-    return "" if first == last else "faster" if last > first else "slower"
+_DENIES = lazy_regex(r"(?:\w+n't|\w+\s(?:not|never)|cannot|can't|never|no\slonger|unable|refuse[sd]?)\s", re.IGNORECASE)
 
 
-_SPEED = lazy_regex(r"\b(?:bandwidth|busbw|bus\s?bw|algbw|throughput|speed|performance|rate|scaling)\b", re.IGNORECASE)
-_TIME = lazy_regex(r"\b(?:latency|latencies|time|duration|overhead)\b", re.IGNORECASE)
-
-
-def _measured(before: str, *, more: bool) -> str:
-    """Faster or slower, by the quantity that was named last: more bandwidth, or more time; empty for anything else."""
-    speed, time = ([found.end() for found in pattern.finditer(before)] for pattern in (_SPEED, _TIME))
-    if not speed and not time:
-        return ""
-    is_speed = max(speed, default=-1) > max(time, default=-1)
-    return "faster" if is_speed is more else "slower"
+def _base(token: Token) -> str:
+    """What an auxiliary verb behind the word repeats: that of ``it won't start, with B it does`` is to start."""
+    plain = _PLAINLY.get(token.value, token.value)
+    return INVERSE[plain] if plain in {"works", "fails"} and _DENIES.match(token.text) else plain
 
 
 _PLAINLY = {"gone": "works", "weak": "works", "weak-fails": "fails"}
@@ -83,16 +86,10 @@ def _onset(before: list[Token], token: Token, text: str) -> str:
     return "" if denied else "fails"
 
 
-_RELATIVE = frozenset({"rate", "lower", "higher", "onset"})
-"""Outcomes beside what was before, or than which something else is better or worse."""
-
-
 def _relative(before: list[Token], token: Token, text: str) -> str:
-    if token.value == "rate":
-        return _compared(token.text.lower())
     if token.value == "onset":
         return _onset(before, token, text)
-    return _measured(text[: token.start], more=token.value == "higher")
+    return speeds.direction(token.value, text, token.start, token.end)
 
 
 def _says_nothing(tokens: list[Token], place: int, text: str) -> bool:
@@ -108,15 +105,17 @@ def _outcome(tokens: list[Token], place: int, text: str) -> str:
     """What the word says where it stands; empty for nothing."""
     token = tokens[place]
     outcome = _PLAINLY.get(token.value, token.value)
-    if token.value in _RELATIVE:
+    if token.value == "onset" or token.value in speeds.RELATIVE:
         return _relative(tokens[:place], token, text)
     if token.value.startswith("weak") and _says_nothing(tokens, place, text):
         return ""
     if any(t.value == "neither" for t in tokens[:place]):
         needed = any(t.value == "off" for t in tokens[place + 1 : place + 2])  # nothing works without it
-        return "same" if outcome in {"cures", "works"} and not needed else INVERSE.get(outcome, "")
+        return "same" if outcome in {"cures", "works", "differs"} and not needed else INVERSE.get(outcome, "")
+    if outcome in {"slower", "faster"} and _LEARNS.search(text, 0, token.start):
+        return ""
     previous = tokens[place - 1] if place else None
     if previous is not None and previous.kind == "not" and text[previous.end : token.start].count(" ") <= _FEW:
-        return INVERSE.get(outcome, "")
+        return "" if outcome == "fails" and _CAUSES.match(token.text) else INVERSE.get(outcome, "")
     purpose = _PURPOSE.search(text[: token.start]) and not _HAD_TO.search(text[: token.start])
-    return "" if purpose else outcome
+    return "" if purpose or outcome == "differs" else outcome

@@ -11,9 +11,8 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.model.told import RELEASED
-from ncdiag.parsers.user_text import measures, releases
-from ncdiag.parsers.user_text.changes import CHANGES, DONE, LESS_MORE, REMEDIES
+from ncdiag.parsers.user_text import beside, measures, releases
+from ncdiag.parsers.user_text.changes import CHANGES, DONE, REMEDIES
 from ncdiag.parsers.user_text.moods import holds, segments, split_question, without_quotes, without_reasons
 from ncdiag.parsers.user_text.naming import Change, Naming
 from ncdiag.parsers.user_text.outcomes import INVERSE, OUTCOMES
@@ -26,37 +25,34 @@ _ADVICE = lazy_regex(
     r"thought|expected|believed|hoped|suggest|recommend|advis|\bsa(?:id|ys)\b|\btold\b|建议", re.IGNORECASE
 )
 _SO_DID = "so did"
-_INSTEAD = lazy_regex(r"\b(?:instead\sof|rather\sthan)\s(?:\w+\s)?$", re.IGNORECASE)
-_THAN = lazy_regex(
-    r"\b(?:than|compared\s(?:to|with)|versus|vs\.?)\s(?:(?:with|on|in|for|using|under|that\sof|the|previous|what\swe\sget)\s){0,3}$",
-    re.IGNORECASE,
-)
 _ONLY = lazy_regex(r"\bonly\s$", re.IGNORECASE)
 _ONLY_WITH = lazy_regex(r"\bonly\s(?:when|with|if|on|in|for|under)\s(?:\w+\s){0,2}\W?$", re.IGNORECASE)
-_CONDITION = lazy_regex(r"[\s*_]*(?:only\s|just\s)?(?:when|if|unless|as\ssoon\sas|whenever)\b", re.IGNORECASE)
-_NEAR = 40
-_COMMAND = lazy_regex(
-    r"\b(?:(?:mpirun|mpiexec|torchrun|srun)\s+-|python3?\s+(?:-\w|\S+\.py\b))[^`#]*?(?=`|#|$|,\s|\s(?:work|hang|fail|crash|is|do|does|did|and)(?:s|es"
-    r"|n't)?\b)|\s\./\S+",
+_CONDITION = lazy_regex(
+    r"[\s*_]*(?:only\s|just\s)?(?:when|if|unless|as\ssoon\sas|whenever|(?:with|in|for|by)\s\w+ing)\b",
     re.IGNORECASE,
 )
-_SIZE = lazy_regex(r"-np?\s\d+|--n(?:proc[-_]per[-_]node|nodes)[\s=]\d+|-g\s\d+")
+_AND = frozenset({"and", ",", "、"})
+_NEAR, _FEW = 40, 3
 _YES = lazy_regex(r"\W*(?:yes|yep|yeah|it\sdo(?:es)?|it\sdid|是的|有用|可以)\b", re.IGNORECASE)
 _NO = lazy_regex(
     r"\W*(?:no(?!\s(?:idea|clue))|nope|it\sdo(?:es)?(?:n't|\snot)|it\sdid(?:n't|\snot)|没有|不行)\b", re.IGNORECASE
 )
 _ANSWERS = lazy_regex(
-    r"\W*(?:(?:yes|yep|no|nope|(?:i|we)\sdid|did|done|tried|ran\sit|a:"
-    r"|(?:that|this)(?:\s\w+)?\s(?:work|fix|help|solv|did)\w*)\b|试过)",
+    r"\W*(?:(?:yes|yep|no|nope|(?:i|we)\sdid|(?:already\s)?(?:did|done|tried|tested)|ran\sit|a:|(?:that"
+    r"|this)(?:\s\w+)?\s(?:work|fix|help|solv|did)\w*)\b|试过)",
     re.IGNORECASE,
 )
 _REFUSES = lazy_regex(r"\W*(?:(?:no|nope)\W+)?(?:i|we)\s(?:did|have|can|could|do)(?:n'?t|not|\snot)\b", re.IGNORECASE)
-_ALIKE = lazy_regex(
-    r"[\s,/&+`\"'()]*(?:(?:and|or|nor|as\swell\sas)\b|[和或与、])?[\s`\"'(]*(?:(?:on|in|with|even)\b)?[\s`\"'(]*",
+_BACK = lazy_regex(r"\bwith(?:out)?\s(?:it|that|this)\b", re.IGNORECASE)
+_TOOL = lazy_regex(
+    r"\b(?:perftest|ibv?_\w+|r?ping|iperf3?|ssh|telnet|nc|curl|nvidia-smi|nvbandwidth|dcgmi?|osu_\w+|p2p\w*test)\b",
     re.IGNORECASE,
 )
-"""What is between changes that are told in one breath."""
-_BACK = lazy_regex(r"\bwith(?:out)?\s(?:it|that|this)\b", re.IGNORECASE)
+"""What tests a part alone: that it works is not the outcome of a change to the job told before."""
+_TOOL_DOES = lazy_regex(rf"{_TOOL.pattern}(?:\s(?:also|still|just|itself))?\s$", re.IGNORECASE)
+_THAT = lazy_regex(r"\W*(?:(?:and|but|then)\s)?(?:that|this|it|which)\b", re.IGNORECASE)
+_UNTIL = lazy_regex(r"(?:[^,;]{0,40},)?\s(?:(?:and|but)\s)?(?:then|until|before|afterwards|later)\b", re.IGNORECASE)
+"""What is between a run that went well and its end."""
 _NOW = lazy_regex(r"\W*(?:now|then|instead)\b", re.IGNORECASE)
 
 
@@ -89,12 +85,12 @@ class Reader:
         self._asked: list[Change] = []
         self._unit = unit
         self._name = self._thing = self._base = self._said = self._asked_base = ""
-        self._listing = self._trying = self._touched = False
+        self._listing = self._trying = self._touched = self._is_fresh = False
         self.measures: list[measures.Measure] = []
 
     def read(self, text: str, *, is_item: bool = False) -> list[Found]:
         """The trials of a sentence, which may be an item of a list."""
-        self.measures = []
+        self.measures, self._is_fresh = [], False
         said, asked = split_question(without_reasons(without_quotes(text)))
         if asked:
             tokens = LEXER.tokens(text)
@@ -126,7 +122,7 @@ class Reader:
         return result
 
     def _segment(self, text: str, sentence: str) -> list[Found]:
-        bare = _COMMAND.sub(_size_alone, text) if "-" in text or "./" in text else text
+        bare = beside.without_commands(text)
         tokens = LEXER.tokens(bare)
         named = Naming(bare, tokens, self._unit, self._name, sentence)
         changes = releases.dated(named.changes(), tokens)
@@ -138,51 +134,56 @@ class Reader:
             self._pending = self._asked if _ADVICE.search(text) else []
             self._touched = True
             return []
-        self.measures += measures.read(bare, [(c, t) for c, t in changes if c.unit in RELEASED or "=" in c.label])
+        self.measures += measures.read(bare, [(c, t) for c, t in changes if measures.may_have(c)])
         outcomes, self._base = outcomes_of(tokens, bare, self._base, self._said)
         self._said = outcomes[-1][1] if outcomes else self._said
-        instead = [(c, t) for c, t in changes if _INSTEAD.search(bare, 0, t.start)]
-        than = [(c, t) for c, t in changes if _THAN.search(bare, 0, t.start)]
-        changes = [(c, t) for c, t in changes if (c, t) not in instead and (c, t) not in than]
+        changes, instead, than = beside.by_role(changes, tokens, bare)
         result: list[Found] = []
-        used: set[int] = set()
-        before = 0
+        used, last, before = set[int](), list[Change](), 0
         for place, (token, outcome) in enumerate(outcomes):
             until = outcomes[place + 1][0].start if place + 1 < len(outcomes) else len(bare)
             ahead = [(c, t) for i, (c, t) in enumerate(changes) if before <= t.start < token.start and i not in used]
             behind = _following(changes, tokens, (token, until), bare, used, has=bool(ahead))
             before_this, before = before, token.end
-            shared = _of_one_breath(ahead, bare)
+            if _TOOL_DOES.search(bare, before_this, token.start):
+                continue
             apart = _excepted(tokens, token)
-            shared = [(c, t) for c, t in shared if apart is None or t.start > apart]
+            shared = [(c, t) for c, t in beside.of_one_breath(ahead, bare) if apart is None or t.start > apart]
             own = [change for change, _ in (*shared, *behind)]
             if shared and _ONLY.search(bare, before_this, shared[0][1].start):
                 result += [Found(c, INVERSE.get(outcome, ""), token.start) for c, _ in ahead if c not in own]
             back = _back(tokens, token, (before_this, until), alone=not own)
             if back is not None or not own:
-                own = self._spoken_of(back, changes, token, outcome, bare if place == 0 else "")
+                own = self._spoken_of(back, changes, token, outcome, bare if place == 0 else "", tokens)
             if back is not None and back.value == "off" and not own and (label := DONE.get(thing, {}).get("off")):
                 own = [Change(label)]
+            result = result if own else _revised(result, token, outcome, bare[before_this : token.start])
+            own = last = own or (last if outcome in {"slower", "faster"} else [])
             if token.value == "onset" and not releases.says_slow(bare[: token.start]):
                 own = releases.of_onset(own, self._unit)
-            own, compared = _against(own, [change for change, _ in instead])
+            own, compared = beside.against(own, [change for change, _ in instead])
             result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
                 own, result = [found.change for found in result], []
-            tried = _tried(own, outcome, token, tokens, trying=self._trying and self._listing)
             alone = {c for c, t in behind if _ONLY_WITH.search(bare, max(token.end, t.start - _NEAR), t.start)}
-            result += [_alone(each) if each.change in alone else each for each in tried]
+            for each in _tried(own, outcome, token, tokens, trying=self._trying and self._listing):
+                result.append(_alone(each) if each.change in alone else each)
             result += [Found(c, said, token.start) for c, said in releases.than(outcome, own, [c for c, _ in than])]
-        is_open = bool(changes) and (not outcomes or any(token.kind == "tried" for token in tokens))
         if changes or outcomes:
-            self._touched = True
             tries = any(token.kind == "tried" for token in tokens)
             open_to = [change for change, _ in changes if change.label or tries]
-            self._pending = open_to if is_open and not result else []
-        return [found for found in map(_plain, result) if found is not None and found.outcome]
+            self._pending = open_to if (tries or not outcomes) and not result else []
+            self._touched = self._is_fresh = True
+        return [found for found in map(_plain, result) if found is not None and _says(found)]
 
-    def _spoken_of(
-        self, back: Token | None, changes: list[tuple[Change, Token]], token: Token, outcome: str, text: str
+    def _spoken_of(  # noqa: PLR0913, PLR0917  (what the words around an outcome are)
+        self,
+        back: Token | None,
+        changes: list[tuple[Change, Token]],
+        token: Token,
+        outcome: str,
+        text: str,
+        tokens: list[Token],
     ) -> list[Change]:
         """The changes of which an outcome speaks that is alone, or beside ``without it``.
 
@@ -195,10 +196,15 @@ class Reader:
         says = (
             text
             and not _CONDITION.match(text, token.end)
-            and outcome in {"same", "works", "fails", "other", "cures"}
+            and (
+                outcome in {"same", "works", "fails", "other", "cures"}
+                or (self._is_fresh and _THAT.match(text) is not None)
+            )
             and not token.value.startswith("weak")
+            and not (not self._is_fresh and _TOOL.search(text, 0, token.start))
         )
-        return [c for c in self._pending if outcome != "fails" or c.label not in REMEDIES] if says else []
+        again = outcome != "fails" or any(t.value == "even" for t in tokens if t.start < token.start)
+        return [c for c in self._pending if again or c.label not in REMEDIES] if says else []
 
 
 def _following(  # noqa: PLR0913  (what the words around an outcome are)
@@ -226,6 +232,20 @@ def _back(tokens: list[Token], outcome: Token, within: tuple[int, int], *, alone
     return None if parted and not alone else found
 
 
+def _says(found: Found) -> bool:
+    """False for what has no outcome, and for what everybody knows: how the size of a batch affects the speed."""
+    return bool(found.outcome) and not (found.outcome in {"slower", "faster"} and found.change.label.endswith("-batch"))
+
+
+def _revised(found: list[Found], token: Token, outcome: str, between: str) -> list[Found]:
+    """What was found, where the next outcome adds to it: it failed ``just the same``, or it ran ``until`` it failed."""
+    if token.value == "same":
+        return [msgspec.structs.replace(each, outcome="same") if each.outcome == "fails" else each for each in found]
+    if outcome == "fails" and _UNTIL.match(between):
+        return [each for each in found if each.outcome != "works"]
+    return found
+
+
 def _moved(found: Found, by: int) -> Found:
     return msgspec.structs.replace(found, at=found.at + by)
 
@@ -235,41 +255,8 @@ def _elsewhere(found: list[Found]) -> list[Found]:
     return [msgspec.structs.replace(each, outcome="other") if each.outcome == "works" else each for each in found]
 
 
-def _against(own: list[Change], instead: list[Change]) -> tuple[list[Change], list[Change]]:
-    """Numbers that are told beside those that they stand instead of, as fewer or more; and what else was instead."""
-    before = {change.unit: change for change in instead if change.number}
-    told = [
-        Change(LESS_MORE[c.unit][c.number > before[c.unit].number]) if c.number and c.unit in before else c for c in own
-    ]
-    units = {change.unit for change in own if change.number}
-    return told, [change for change in instead if change.unit not in units or not change.number]
-
-
-def _size_alone(command: re.Match[str]) -> str:
-    """Blanks in place of a command; what it says of the number of GPUs or hosts stays, if that is one number."""
-    sizes = list(_SIZE.finditer(command[0]))
-    size = sizes[0] if len(sizes) == 1 else None
-    blanks = " " * len(command[0])
-    return blanks if size is None else blanks[: size.start()] + size[0] + blanks[size.end() :]
-
-
 def _tries(tokens: list[Token]) -> bool:
     return any(token.value == "try" for token in tokens)
-
-
-def _of_one_breath(changes: list[tuple[Change, Token]], text: str) -> list[tuple[Change, Token]]:
-    """Of changes before an outcome those that share it: of two values of one thing, told apart, the last."""
-    kept: list[tuple[Change, Token]] = []
-    for change, token in changes:
-        if kept and _of_one_thing(kept[-1][0], change) and not _ALIKE.fullmatch(text, kept[-1][1].end, token.start):
-            kept = [(c, t) for c, t in kept if not _of_one_thing(c, change)]
-        kept.append((change, token))
-    return kept
-
-
-def _of_one_thing(one: Change, other: Change) -> bool:
-    named = one.label.partition("=")[0] == other.label.partition("=")[0]
-    return one.unit == other.unit if one.unit or other.unit else named
 
 
 def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *, trying: bool) -> list[Found]:
@@ -295,7 +282,11 @@ def _tried(own: list[Change], outcome: str, token: Token, tokens: list[Token], *
         others = [Found(change, "fails!", token.start) for change in own if change.label.startswith("other-")]
         return [*others, *(Found(change, "fails", token.start) for change in own if not change.label)]
     remedies = [change for change in own if change.label in REMEDIES]
-    if outcome == "fails" and remedies:
+    if (
+        outcome == "fails"
+        and remedies
+        and not any(t.text.lower().endswith("since") for t in tokens if t.kind == "since")
+    ):
         return [Found(change, "same", token.start) for change in remedies]
     if outcome == "fails" and (trying or _tries([t for t in tokens if t.start < token.start])):
         outcome = "vain"
@@ -325,10 +316,16 @@ def _plain(found: Found) -> Found | None:
 
 def _linked(tokens: list[Token], outcome: Token, change: Token, *, first: bool, has: bool) -> bool:
     between = [token for token in tokens if outcome.end <= token.start < change.start]
-    stops = [t for t in between if t.kind == "break" and not (t.text in {"and", ",", "、"} and not first)]
+    namely = [t.start for t in between if t.value == "namely"]
+    stops = [t for t in between if t.kind == "break" and not (_joins(t, namely) if first else t.text in _AND)]
     if stops or (not first and _begins_anew(tokens, between, change)):
         return False
     return not has or any(token.kind in {"link", "act", "since", "before", "tried"} for token in between)
+
+
+def _joins(mark: Token, namely: list[int]) -> bool:
+    """True for a comma in front of what says the same in other words: ``over Ethernet, i.e. with ...``."""
+    return mark.text == "," and any(0 < start - mark.end < _FEW for start in namely)
 
 
 def _begins_anew(tokens: list[Token], between: list[Token], change: Token) -> bool:

@@ -11,7 +11,8 @@ import msgspec
 from ncdiag.base import compiled
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.programs import compile_once
-from ncdiag.formats import literals
+from ncdiag.formats import guarded, literals
+from ncdiag.formats.guarded import split
 from ncdiag.formats.literals import Literals, beginnings, folded, needed
 
 HAN = lazy_regex(r"[\u3400-\u9fff]")
@@ -40,9 +41,14 @@ _MARK = lazy_regex(r"[,;(){}]|->|=>")
 _STARTS = lazy_regex(rf"(?<![\w/.])\S|{_MARK.pattern}")
 
 
-class Needs(msgspec.Struct, frozen=True, array_like=True):
-    """What an English pattern needs: literals, one of which stands where it matches, and its first letters, if any."""
+class Part(msgspec.Struct, frozen=True, array_like=True):
+    """An alternative of an English pattern, by the number of its word, with what it needs.
 
+    ``literals``: one of them is where it matches. ``beginnings``: its first letters, if they are known.
+    """
+
+    word: int
+    pattern: str
     literals: frozenset[str]
     beginnings: frozenset[str]
 
@@ -54,26 +60,31 @@ class Lexer:
         """``name``: under which the literals of the table are kept."""
         self.name, self.words = name, tuple(words)
 
-    def build(self) -> tuple[Needs, ...]:
-        """What each word needs, to be kept."""
-        return tuple(Needs(needed(word.english), beginnings(word.english)) for word in self.words)
+    def build(self) -> tuple[Part, ...]:
+        """The alternatives of all words in their order, to be kept."""
+        return tuple(
+            Part(number, pattern, needed(pattern), beginnings(pattern))
+            for number, word in enumerate(self.words)
+            for pattern in split(word.english)
+        )
 
     @functools.cached_property
-    def _needs(self) -> tuple[Needs, ...]:
-        sources = (*compiled.files(compiled.PACKAGE / "parsers" / "user_text", ".py"), literals.__file__)
-        return compiled.load(self.name, sources, self.build, tuple[Needs, ...])
+    def _parts(self) -> tuple[Part, ...]:
+        folder = compiled.PACKAGE / "parsers" / "user_text"
+        sources = (*compiled.files(folder, ".py"), literals.__file__, guarded.__file__)
+        return compiled.load(self.name, sources, self.build, tuple[Part, ...])
 
     @functools.cached_property
     def _literals(self) -> Literals[int]:
         found = Literals[int]()
-        for number, needs in enumerate(self._needs):
-            found.add(number, needs.literals)
+        for number, part in enumerate(self._parts):
+            found.add(number, part.literals)
         return found
 
     @functools.cached_property
     def _unsigned(self) -> frozenset[int]:
-        """The words that need no literal."""
-        return frozenset(n for n, word in enumerate(self.words) if word.english and not self._needs[n].literals)
+        """The alternatives that need no literal."""
+        return frozenset(n for n, part in enumerate(self._parts) if part.pattern and not part.literals)
 
     @functools.cached_property
     def _chinese(self) -> re.Pattern[str]:
@@ -106,11 +117,12 @@ class Lexer:
             letter = folded(text[start])
             tried = by_letter.get(letter)
             if tried is None:
-                tried = by_letter[letter] = [n for n in held if letter in (self._needs[n].beginnings or {letter})]
+                tried = by_letter[letter] = [n for n in held if letter in (self._parts[n].beginnings or {letter})]
             for number in tried:
-                found = _compiled(self.words[number].english).match(text, start)
+                part = self._parts[number]
+                found = _compiled(part.pattern).match(text, start)
                 if found:
-                    yield _token(self.words[number], found)
+                    yield _token(self.words[part.word], found)
                     break
             else:
                 found = _MARK.match(text, start)
