@@ -20,7 +20,7 @@ from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages, _prose
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import NOBODY, is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.user_text import complained, forms, passed, titles, troubles
+from ncdiag.parsers.user_text import complained, forms, passed, titles, troubles, verbs
 from ncdiag.parsers.user_text.complained import WORDS
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
@@ -82,8 +82,8 @@ _IS_NOT = guarded_regex(
 _FLAGS = re.IGNORECASE | re.VERBOSE
 HINTS = Hints(
     "words-of-complaints",
-    (complained.__file__, _prose.__file__),
-    lambda: [(pattern, _FLAGS) for pattern in WORDS.values()],
+    (complained.__file__, _prose.__file__, verbs.__file__),
+    lambda: [(verbs.in_all_tenses(pattern), _FLAGS) for pattern in WORDS.values()],
 )
 """The complaints that a sentence may have."""
 
@@ -91,7 +91,9 @@ HINTS = Hints(
 @functools.cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The complaints that are looked for."""
-    return tuple((what, lazy_regex(rf"\b(?:{pattern})(?!\w)", _FLAGS)) for what, pattern in WORDS.items())
+    return tuple(
+        (what, lazy_regex(rf"\b(?:{verbs.in_all_tenses(pattern)})(?!\w)", _FLAGS)) for what, pattern in WORDS.items()
+    )
 
 
 def find(text: str) -> str | None:
