@@ -113,7 +113,7 @@ def is_sentence(line: str, text: str) -> bool:
         return False
     return (
         is_prose(_ASSIGNED.sub("it ", text, count=1))
-        or (is_curt(text) and _CURT.search(text) is not None)
+        or (is_curt(text) and (_CURT.search(text) is not None or any(forms.read(text))))
         or _is_brief(text.strip())
     )
 
@@ -218,7 +218,7 @@ class Complaints:
         if self._voiced:
             return self._found
         if lines + self._section.left_out <= _FEW * self._sentences:
-            stated = (found for found in self._found if found.fields["what"] in _STATED)
+            stated = (each for each in self._found if each.fields["what"] in _STATED and "form" not in each.fields)
             left_out = [found for found in stated if not (_is_meant(found) or _is_plain(found))]
             return [found for found in self._found if found not in left_out]
         plain = [found for found in self._found if found.fields["what"] in _SURE or _is_plain(found)]
@@ -247,11 +247,12 @@ def _later(found: list[Observation]) -> list[Observation]:
 def _with_forms(fields: list[dict[str, Any]], sentence: str) -> list[dict[str, Any]]:
     """The complaints of a sentence with the forms that it names; a form of another trouble is a complaint as well."""
     for form in forms.read(sentence):
-        same = [each for each in fields if each["what"] in {form.what, *form.of} and "form" not in each]
-        if same:
-            same[0]["form"] = form.name
+        same = [each for each in fields if each["what"] in {form.what, *form.of}]
+        if free := [each for each in same if "form" not in each]:
+            free[0]["form"] = form.name
         else:
-            fields.append({**troubles.described(form.what, sentence), "what": form.what, "form": form.name})
+            what = same[0]["what"] if same else form.what
+            fields.append({**troubles.described(what, sentence), "what": what, "form": form.name})
     return fields
 
 
