@@ -58,7 +58,7 @@ def hints() -> tuple[Hints, ...]:
     from ncdiag.parsers import _complaints  # with what reads sentences, which not every input has
     from ncdiag.parsers.user_text import forms
 
-    return _complaints.HINTS, forms.HINTS
+    return _complaints.HINTS, forms.HINTS, forms.SUBJECTS
 
 
 @cache

@@ -20,7 +20,7 @@ from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages, _prose
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import NOBODY, is_curt, is_prose, is_said, is_voiced
-from ncdiag.parsers.user_text import complained, forms, passed, titles, troubles
+from ncdiag.parsers.user_text import complained, forms, passed, titles, troubles, verbs
 from ncdiag.parsers.user_text.complained import WORDS
 from ncdiag.parsers.user_text.moods import segments
 from ncdiag.parsers.user_text.paragraphs import Expected, runs_on, sentences
@@ -82,8 +82,8 @@ _IS_NOT = guarded_regex(
 _FLAGS = re.IGNORECASE | re.VERBOSE
 HINTS = Hints(
     "words-of-complaints",
-    (complained.__file__, _prose.__file__),
-    lambda: [(pattern, _FLAGS) for pattern in WORDS.values()],
+    (complained.__file__, _prose.__file__, verbs.__file__),
+    lambda: [(verbs.in_all_tenses(pattern), _FLAGS) for pattern in WORDS.values()],
 )
 """The complaints that a sentence may have."""
 
@@ -91,7 +91,9 @@ HINTS = Hints(
 @functools.cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The complaints that are looked for."""
-    return tuple((what, lazy_regex(rf"\b(?:{pattern})(?!\w)", _FLAGS)) for what, pattern in WORDS.items())
+    return tuple(
+        (what, lazy_regex(rf"\b(?:{verbs.in_all_tenses(pattern)})(?!\w)", _FLAGS)) for what, pattern in WORDS.items()
+    )
 
 
 def find(text: str) -> str | None:
@@ -111,7 +113,7 @@ def is_sentence(line: str, text: str) -> bool:
         return False
     return (
         is_prose(_ASSIGNED.sub("it ", text, count=1))
-        or (is_curt(text) and _CURT.search(text) is not None)
+        or (is_curt(text) and (_CURT.search(text) is not None or any(forms.read(text))))
         or _is_brief(text.strip())
     )
 
@@ -216,7 +218,7 @@ class Complaints:
         if self._voiced:
             return self._found
         if lines + self._section.left_out <= _FEW * self._sentences:
-            stated = (found for found in self._found if found.fields["what"] in _STATED)
+            stated = (each for each in self._found if each.fields["what"] in _STATED and "form" not in each.fields)
             left_out = [found for found in stated if not (_is_meant(found) or _is_plain(found))]
             return [found for found in self._found if found not in left_out]
         plain = [found for found in self._found if found.fields["what"] in _SURE or _is_plain(found)]
@@ -245,11 +247,12 @@ def _later(found: list[Observation]) -> list[Observation]:
 def _with_forms(fields: list[dict[str, Any]], sentence: str) -> list[dict[str, Any]]:
     """The complaints of a sentence with the forms that it names; a form of another trouble is a complaint as well."""
     for form in forms.read(sentence):
-        same = [each for each in fields if each["what"] in {form.what, *form.of} and "form" not in each]
-        if same:
-            same[0]["form"] = form.name
+        same = [each for each in fields if each["what"] in {form.what, *form.of}]
+        if free := [each for each in same if "form" not in each]:
+            free[0]["form"] = form.name
         else:
-            fields.append({**troubles.described(form.what, sentence), "what": form.what, "form": form.name})
+            what = same[0]["what"] if same else form.what
+            fields.append({**troubles.described(what, sentence), "what": what, "form": form.name})
     return fields
 
 

@@ -73,7 +73,7 @@ def is_voiced(text: str) -> bool:
 
 _TALK = lazy_regex(r"\b(?:if|when|whenever|should|would|I(?!/)|we|my|our|you|your|may|might)\b|\?\s*$", re.IGNORECASE)
 _DENIED = lazy_regex(
-    r"(?:\b(?:no|not|never|without|longer|past|against|rid\sof|free\sof|fix(?:es|ed)|solve[sd]|resolve[sd]|cure[sd]|hides|masks|gone|stopped|avoids?|prevents?)|n't)"
+    r"(?:\b(?:no|not|never|without|(?<=no\s)longer|(?<=any\s)longer|past|against|rid\sof|free\sof|fix(?:es|ed)|solve[sd]|resolve[sd]|cure[sd]|hides|masks|gone|stopped|avoids?|prevents?)|n't)"
     r"\s(?:\w+\s){0,2}$|\binstead\sof\s(?:an?\s|the\s)?$",
     re.IGNORECASE,
 )

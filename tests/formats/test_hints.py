@@ -20,13 +20,16 @@ SAID = (
 
 
 @pytest.mark.parametrize(
-    ("hints", "patterns"),
+    ("hints", "patterns", "most"),
     [
-        (_complaints.HINTS, [pattern for _, pattern in _complaints._patterns()]),
-        (forms.HINTS, [said for _, _, said, _ in forms._patterns()]),
+        (_complaints.HINTS, [pattern for _, pattern in _complaints._patterns()], 0.25),
+        (forms.HINTS, [way.said for way in forms._patterns()], 0.25),
+        (forms.SUBJECTS, [way.subject or re.compile("") for way in forms._patterns()], 0.6),
     ],
 )
-def test_a_pattern_matches_no_sentence_in_which_it_is_not_named(hints: Hints, patterns: list[re.Pattern[str]]) -> None:
+def test_a_pattern_matches_no_sentence_in_which_it_is_not_named(
+    hints: Hints, patterns: list[re.Pattern[str]], most: float
+) -> None:
     sentences = [*SAID, *(line for kind in KINDS for line in text(kind, 100).split("\n"))]
     named = matched = 0
     for sentence in sentences:
@@ -35,7 +38,7 @@ def test_a_pattern_matches_no_sentence_in_which_it_is_not_named(hints: Hints, pa
         assert found <= set(may), sentence
         named, matched = named + len(may), matched + len(found)
     assert matched >= len(SAID)
-    assert named < len(sentences) * len(patterns) / 4, "hints save nothing"
+    assert named < len(sentences) * len(patterns) * most, "hints save nothing"
 
 
 def test_a_pattern_without_a_literal_is_always_named() -> None:

@@ -21,7 +21,9 @@ from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.told import broken_by, cured_by
 
 _LATE_PHASES = frozenset({"later", "end", "rendezvous"})
-_LATE_FORMS = frozenset({"epoch-end", "validating", "saving", "pauses", "falls-off", "second-step", "on-one-rank"})
+_LATE_FORMS = frozenset({
+    "epoch-end", "validating", "saving", "pauses", "falls-off", "second-step", "on-one-rank", "data-dependent",
+})  # fmt: skip
 _IDLE = frozenset({"gpus-idle", "pauses"})
 _STARTING = frozenset({"cannot-start", "fails-at-init"})
 _SEVERAL_GPUS = frozenset({"one-gpu", "fewer-gpus"})

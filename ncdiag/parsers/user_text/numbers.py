@@ -8,23 +8,28 @@ from collections.abc import Iterator
 from ncdiag.base.patterns import lazy_regex
 
 _RATE = lazy_regex(
-    r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[GM]i?B/s|[GM]bit/s|[GM]bps|seconds?|secs?|s|minutes?|mins?|hours?|ms"
-    r"|(?:samples|images|imgs?|tokens|steps|batch(?:es)?|iterations|it)\s?(?:/|per\s)\s?(?:second|sec|s))\b",
+    r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[GM]i?B/s|[GM]bit/s|[GM]bps|s(?:ec)?\s?(?:/"
+    r"|per\s)\s?(?:it|iter|step|batch|iteration)|seconds?|secs?|s|minutes?"
+    r"|mins?|hours?|ms"
+    r"|(?:samples|images|imgs?|tokens|steps|batch(?:es)?|iterations|it|iters?|tok|files|frames|sequences"
+    r"|examples)\s?(?:/|per\s)\s?(?:second|sec|s))\b",
     re.IGNORECASE,
 )
 _COUNT = lazy_regex(
     r"\b(?P<number>one|a\ssingle|single|two|three|four|six|eight|\d{1,2})(?:x|\sx)?\s(?:gpus?|cards?)\b"
     r"|\b(?:n_?gpus?|num_gpus|gpus?)\s?=\s?(?P<set>\d{1,2})\b"
-    r"|\b(?:with|on|using)\s(?P<bare>one|two|three|four|six|eight|\d)(?=[,.;:]|\s(?:it|this|the|takes|only|i|we|about)\b)",
+    r"|\b(?:with|on|using)\s(?P<bare>one|two|three|four|six|eight|\d)(?=[,.;:]|\s(?:it|this|the|takes|only|i"
+    r"|we|about)\b)",
     re.IGNORECASE,
 )
 _CONTRAST = lazy_regex(
-    r"\b(?:but|only|whereas|while|where|between|although|same|instead\sof|compared|others?|bare\smetal|should|expect\w*|on\s(?:one|a\ssingle|the)\s\w+)\b",
+    r"\b(?:but|only|whereas|while|where|between|although|same|instead\sof|compared|others?|bare\smetal|should"
+    r"|expect\w*|on\s(?:one|a\ssingle|the)\s\w+)\b",
     re.IGNORECASE,
 )
 _AS_EXPECTED = lazy_regex(r"\bas\s(?:we\s|i\s)?expect\w*", re.IGNORECASE)
 _NUMBERS = {"one": 1, "a single": 1, "single": 1, "two": 2, "three": 3, "four": 4, "six": 6, "eight": 8}
-_PER_SECOND = lazy_regex(r"/|per|bps", re.IGNORECASE)
+_PER_SECOND = lazy_regex(r"/(?!\s?(?:it|step|batch))|per(?!\s(?:it|step|batch))|bps", re.IGNORECASE)
 _FAR = 2.0
 """The ratio of two numbers of one unit from which somebody complains of the worse one."""
 _GAIN = 1.1
@@ -45,9 +50,12 @@ def differ(sentence: str) -> bool:
 
 
 _BEFORE = lazy_regex(
-    r"[,;(]?\s(?:(?:it|this|that|which|we|the\s\w+)\s)?(?:was|were|had(?:\sbeen)?|used\sto\s(?:be|get|reach)|got|reached|saw)\s"
-    r"(?:about\s|around\s|~\s?)?(?P<number>\d+(?:\.\d+)?)(?!\s?(?:%|x\b|[a-z]*gpus?|nodes?|hosts?|ranks?))[^.;]{0,40}?"
-    r"\b(?:before|earlier|previously|last\s\w+|yesterday|(?:in|on|with)\s(?:the\s)?(?:old|former|previous|other)|until|once)\b",
+    r"[,;(]?\s(?:(?:it|this|that|which|we|the\s\w+)\s)?(?:was|were|had(?:\sbeen)?|used\sto\s(?:be|get|reach)"
+    r"|got|reached|saw)\s"
+    r"(?:about\s|around\s|~\s?)?(?P<number>\d+(?:\.\d+)?)(?!\s?(?:%|x\b|[a-z]*gpus?|nodes?|hosts?"
+    r"|ranks?))[^.;]{0,40}?"
+    r"\b(?:before|earlier|previously|last\s\w+|yesterday|(?:in|on|with)\s(?:the\s)?(?:old|former|previous"
+    r"|other)|until|once)\b",
     re.IGNORECASE,
 )
 """A former value without a unit, or with the same one, behind that of now: ``61 GB/s, it was 338 before``."""
@@ -60,6 +68,63 @@ def fell(sentence: str) -> bool:
         if before is not None and _PER_SECOND.search(now["unit"]):
             return float(before["number"]) >= _DROP * float(now["number"]) > 0
     return False
+
+
+_IN_SECONDS = {"ms": 0.001, "sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600}
+_LATER = lazy_regex(
+    r"\b(?:later|after|then|now|down\sto|up\sto|by\sthe|until|eventually|over\s(?:the\s)?(?:time|night|day|run"
+    r"|hours)\b|overnight|evening|next\sday|(?:step|iteration|iter|epoch|hour|day)\s?\d+)\b",
+    re.IGNORECASE,
+)
+_THEN = lazy_regex(
+    r"\b(?:down\sto|at|to|is|was|it's|only|just|to\sonly)\s(?:about\s|around\s|only\s|just\s"
+    r"|~\s?)?(?P<number>\d+(?:\.\d+)?)(?![\w%]|\s%|\.\d)",
+    re.IGNORECASE,
+)
+"""A number without a unit that is said of a later time: ``an hour later it was at 300``."""
+_COMPARED = lazy_regex(
+    r"\b(?:gpus?|cards?|than|while|whereas|nodes?|clusters?|machines?|expect\w*|should|loss|with|when\susing"
+    r"|instead)\b",
+    re.IGNORECASE,
+)
+"""What two numbers are of, where not of two times of one run."""
+
+
+def sinks(sentence: str) -> bool:
+    """True if a speed falls, or a duration grows, between two times of a run: ``3 it/s, after an hour 0.9``."""
+    first = _RATE.search(sentence)
+    if first is None or _COMPARED.search(sentence) or not _LATER.search(sentence):
+        return False
+    rates = [(found["unit"].lower(), float(found["number"])) for found in _RATE.finditer(sentence)]
+    if len(rates) == 1 and (bare := _THEN.search(sentence, first.end())) is not None:
+        rates.append((rates[0][0], float(bare["number"])))
+    if len(rates) != _PAIR:
+        return False
+    (unit, before), (other, after) = rates
+    if _PER_SECOND.search(unit):
+        return unit == other and before >= _DROP * after > 0
+    before, after = before * _seconds(unit), after * _seconds(other)
+    return _STEPS.search(sentence) is not None and after >= _DROP * before > 0
+
+
+def _seconds(unit: str) -> float:
+    return _IN_SECONDS.get(unit) or _IN_SECONDS.get(unit.removesuffix("s"), 1)
+
+
+_STEPS = lazy_regex(r"\b(?:steps?|iterations?|iters?|batch(?:es)?|epochs?|it|slower)\b", re.IGNORECASE)
+_SCORES = lazy_regex(
+    r"\b(?:accuracy|acc|f1|bleu|rouge|score|map|miou|mmlu|recall|precision"
+    r"|auc)\b[^.;]{0,40}?(?P<one>\d+(?:\.\d+)?)\s?%?[^.;\d]{1,60}?(?P<other>\d+(?:\.\d+)?)\s?%?",
+    re.IGNORECASE,
+)
+_FEWER = 1.2
+"""The ratio of two scores from which the worse is wrong."""
+
+
+def scores_apart(sentence: str) -> bool:
+    """True if two scores of a model are far apart."""
+    found = _SCORES.search(sentence)
+    return found is not None and max(values := (float(found["one"]), float(found["other"]))) >= _FEWER * min(values) > 0
 
 
 def slower_with_more(sentence: str) -> bool:
