@@ -163,8 +163,7 @@ class Reader:
                 own = self._spoken_of(back, changes, token, outcome, bare if place == 0 else "")
             if back is not None and back.value == "off" and not own and (label := DONE.get(thing, {}).get("off")):
                 own = [Change(label)]
-            if token.value == "onset" and not releases.says_slow(bare[: token.start]):
-                own = releases.of_onset(own, self._unit)
+            own = releases.of_onset(own, self._unit, bare[: token.start]) if token.value == "onset" else own
             own, compared = _against(own, [change for change, _ in instead])
             result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
