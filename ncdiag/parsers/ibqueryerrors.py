@@ -19,16 +19,22 @@ COMMANDS: tuple[str, ...] = ("ibqueryerrors",)
 ANCHOR = r"Errors for (?:0x[0-9a-f]{1,16} )?\"[^\"\n]{1,200}\"[ \t]*$|## Summary: \d{1,9} nodes checked"
 
 _HEAD = r"Errors for (?:0x(?P<guid>[0-9a-f]{1,16}) )?\"(?P<name>[^\"]{1,200})\"\s*$"
-_PORT = r"\s{1,12}GUID 0x(?P<guid>[0-9a-f]{1,16}) port (?P<port>\d{1,4}|ALL):(?P<counters>(?: \[[^\]]{1,120}\]){1,60})\s*$"
+_PORT = (
+    r"\s{1,12}GUID 0x(?P<guid>[0-9a-f]{1,16}) port (?P<port>\d{1,4}|ALL):"
+    r"(?P<counters>(?: \[[^\]]{1,120}\]){1,60})\s*$"
+)
 _INFO = (
     r"\s{1,12}Link info:\s{1,12}(?P<lid>\d{1,6})\s{1,8}(?P<port>\d{1,4})\[[ \d]{1,8}\] ==\((?P<link>[^()]{0,80})\)==>"
     r"(?P<other>[^\n]{0,600})$"
 )
 _COUNTER = lazy_regex(r"\[(?P<name>\w{2,60}) == (?P<value>\d{1,20})")
 _OTHER = lazy_regex(
-    r"\s{0,20}(?:0x[0-9a-f]{1,16}\s{1,20})?(?P<lid>\d{1,6})\s{1,8}(?P<port>\d{1,4})\[[ \d]{1,8}\] \"(?P<name>[^\"]{0,200})\""
+    r"\s{0,20}(?:0x[0-9a-f]{1,16}\s{1,20})?(?P<lid>\d{1,6})\s{1,8}(?P<port>\d{1,4})\[[ \d]{1,8}\] "
+    r"\"(?P<name>[^\"]{0,200})\""
 )
-_STATE = lazy_regex(r"(?:(?P<width>\d{1,2})X\s)?.{0,40}?(?P<state>[A-Z]\w{1,20})/\s{0,12}(?P<physical>[A-Za-z ]{1,20})$")
+_STATE = lazy_regex(
+    r"(?:(?P<width>\d{1,2})X\s)?.{0,40}?(?P<state>[A-Z]\w{1,20})/\s{0,12}(?P<physical>[A-Za-z ]{1,20})$"
+)
 _SUMMARY = r"## (?:Summary: \d|\s{1,12}\d|Thresholds:|Suppressed:|$)"
 
 

@@ -55,8 +55,9 @@ class _Link(Reading):
         if _MODULE.search(advice):
             at = places["Recommendation"]
             self.observe(
-                "Event", at=at, event="link-module-advice", origin="app", kind="fact", text=self.section.lines[at][:200],
-                count=1, order=self.section.number(at), fields={"module_fault": advice[:200]},
+                "Event", at=at, event="link-module-advice", origin="app", kind="fact", count=1,
+                text=self.section.lines[at][:200], order=self.section.number(at),
+                fields={"module_fault": advice[:200]},
             )  # fmt: skip
         device, port = _DEVICE.search(command), _PORT.search(command)
         fields = _fields(self.values)

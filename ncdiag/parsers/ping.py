@@ -73,7 +73,7 @@ def parse(section: Section) -> Parsed:
 
 
 def _asked(command: str) -> dict[str, Any]:
-    """Address and size from the command, for an output whose head somebody left out; nothing where it names no address."""
+    """Address and size from the command, for an output whose head was left out; empty without an address."""
     target, size = _TARGET.search(command), _OPTION.search(command)
     if target is None:
         return {}

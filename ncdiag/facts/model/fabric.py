@@ -46,6 +46,6 @@ class FabricNode(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Fabric(Fact, frozen=True, kw_only=True):
-    """A subnet as ibnetdiscover, iblinkinfo or ibqueryerrors reports it; ibnetdiscover does not list links without a peer."""
+    """A subnet as ibnetdiscover, iblinkinfo or ibqueryerrors reports it; the first lists no links without a peer."""
 
     nodes: tuple[FabricNode, ...] = ()

@@ -45,13 +45,15 @@ def dated(changes: list[tuple[Change, Token]], tokens: list[Token]) -> list[tupl
     return found
 
 
-def says_slow(before: str) -> bool:
-    """Whether the word before makes a regression a loss of speed: it names no release then."""
-    return _SLOWER.search(before) is not None
+def of_onset(own: Iterable[Change], unit: str, before: str) -> list[Change]:
+    """The releases of a regression; without one, the newer one of what was spoken of, or of something not named.
 
-
-def of_onset(own: Iterable[Change], unit: str) -> list[Change]:
-    """The releases of a regression; without one, the newer one of what was spoken of, or of something not named."""
+    A regression of performance (the word is the last one ``before`` it) without a release is a loss of speed: it stays
+    with what it was said of.
+    """
+    own = list(own)
+    if _SLOWER.search(before) is not None:
+        return own
     known = [change for change in own if is_release(change)]
     return known or [Change(LESS_MORE[unit if unit in RELEASED else "release"][1])]
 

@@ -159,8 +159,7 @@ class Reader:
                 own = [Change(label)]
             result = result if own else _revised(result, token, outcome, bare[before_this : token.start])
             own = last = own or (last if outcome in {"slower", "faster"} else [])
-            if token.value == "onset" and not releases.says_slow(bare[: token.start]):
-                own = releases.of_onset(own, self._unit)
+            own = releases.of_onset(own, self._unit, bare[: token.start]) if token.value == "onset" else own
             own, compared = beside.against(own, [change for change, _ in instead])
             result += [Found(change, INVERSE.get(outcome, ""), token.start) for change in compared if own]
             if token.text.lower().startswith(_SO_DID):
