@@ -45,25 +45,23 @@ def lacking_slots(job: Job, view: View) -> str | None:
         if launch.np > count:
             view.note(launch)
             view.note(owner)
-            return f"{launch.program} is to start {launch.np} ranks, and its hosts have {_counted(owner, view)}"
+            return f"{launch.program} is to start {launch.np} ranks, and its hosts have {count} slots: {_each(owner)}"
     return "" if counted else None
 
 
 def _refusal(told: Event, view: View) -> str:
     """The message of the launcher, with the slots of its hosts where these are in the input."""
     wanted, held = told.fields.get("wanted_slots"), told.fields.get("held_slots")
-    has = f"{held} slots" if held is not None else ""
+    if wanted is None:
+        return "The launcher was asked for more ranks than its hosts have slots for"
     for launch in view.job.launches:
         count = slots(launch, view)
-        if count is not None and (wanted is None or count < int(wanted)):
+        if count is not None and count < int(wanted):
             view.note(launch)
-            has = _counted(launch, view)
-            break
-    if wanted is None:
-        return "The launcher was asked for more ranks than its hosts have slots for" + (f": {has}" if has else "")
-    if not has:
-        return f"The launcher was asked for {wanted} ranks, more than its hosts have slots for"
-    return f"The launcher was asked for {wanted} ranks, and its hosts have {has}"
+            return f"The launcher was asked for {wanted} ranks, and its hosts have {count} slots: {_each(launch)}"
+    if held is not None:
+        return f"The launcher was asked for {wanted} ranks, and its hosts have {held} slots"
+    return f"The launcher was asked for {wanted} ranks, more than its hosts have slots for"
 
 
 def _pairs(job: Job) -> Iterator[tuple[Launch, Launch]]:
@@ -75,9 +73,7 @@ def _pairs(job: Job) -> Iterator[tuple[Launch, Launch]]:
                 yield from ((launch, other) for other in job.launches if other.program == "hostfile")
 
 
-def _counted(launch: Launch, view: View) -> str:
-    """The slots of all hosts and of each: ``8 slots (n1: 8, n2: 0)``."""
-    each = [f"{host.name}: {host.slots}" for host in launch.hosts[:_MOST]]
-    more = ["..."] if len(launch.hosts) > _MOST else []
-    total = slots(launch, view)
-    return f"{total} {'slot' if total == 1 else 'slots'} ({', '.join([*each, *more])})"
+def _each(launch: Launch) -> str:
+    """The slots of each host: ``n1 8, n2 0``."""
+    each = [f"{host.name} {host.slots}" for host in launch.hosts[:_MOST]]
+    return ", ".join([*each, *(["..."] if len(launch.hosts) > _MOST else [])])
