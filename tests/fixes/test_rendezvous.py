@@ -39,7 +39,11 @@ def test_without_rank_0_its_output_is_asked_for() -> None:
 
 
 def test_under_slurm_the_first_host_of_the_job_is_named() -> None:
-    launched = View(Job(ranks=(Rank(host="n1", rank=1),), launches=(Launch(host="n1", program="srun", text="srun python train.py"),)))
+    launched = View(
+        Job(
+            ranks=(Rank(host="n1", rank=1),), launches=(Launch(host="n1", program="srun", text="srun python train.py"),)
+        )
+    )
     value = Values(launched).compute("master_address", {})
     assert value.text is None
     assert "scontrol show hostnames" in value.reason
