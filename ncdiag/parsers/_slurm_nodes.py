@@ -23,9 +23,13 @@ _RUNS = lazy_regex(
 )
 _USUAL = re.compile(
     r"(?:None|Prolog|Priority|Dependency|Resources|BeginTime|Licenses|Cleaning|SchedDefer|Reservation|JobArrayTaskLimit"
-    r"|BurstBuffer\w*|MaxPoweredUpNodes|FedJobLock|JobHeldUser|JobArray\w*)\b"
+    r"|BurstBuffer\w*|MaxPoweredUpNodes|FedJobLock|JobHeldUser|JobArray\w*"
+    r"|Nodes\srequired\sfor\sjob\sare\sDOWN,\sDRAINED\sor\sreserved)\b"
 )
-"""Reasons of a job that waits as intended: for its turn, for other jobs, for a time, or because its user held it."""
+"""Reasons of a job that waits as intended: for its turn, for other jobs, for a time, or because its user held it.
+
+The long one names nodes that are down and nodes that serve other jobs alike: alone it refuses nothing.
+"""
 _STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
 _OUT_ROW = lazy_regex(
     rf"(?!REASON\b)\s{{0,4}}(?P<why>\S.{{2,120}}?)\s+[a-z_][\w.-]{{0,31}}(?:\(\d+\))?\s+{_STAMP}\s+[A-Za-z][\w,.\[\]-]{{0,400}}\s*$"

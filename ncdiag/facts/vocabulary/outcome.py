@@ -33,6 +33,8 @@ _STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
 _EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
 _STEPS_NEEDED = 3
 """The number of steps after a failure that show that the job continued; other ranks may still print one or two."""
+_GIVES_UP = 60.0
+"""Seconds after a link came back in which a transfer that waited for it may still fail."""
 _BEFORE, _AFTER = 3600.0, 600.0
 """Seconds before the first and after the last line of a job in which lines of the kernel may belong to it."""
 _CRASHED = frozenset({"segfault", "segfault-in-nccl"})
@@ -212,10 +214,19 @@ def _recovered(event: Event, view: View) -> bool:
     if any(e.event == _TRANSFER and e.time is None for e in failed):
         return False
     device = event.fields.get("interface")
-    return any(
-        later.order > event.order and later.fields.get("interface") == device
+    ups = [
+        later
         for later in view.events_on(event.host, [up])
-    )
+        if later.order > event.order and later.fields.get("interface") == device
+    ]
+    return any(not any(_falls_between(event, e, later) for e in failed if e.event == _TRANSFER) for later in ups)
+
+
+def _falls_between(down: Event, failure: Event, up: Event) -> bool:
+    """Did it fail while the link was down, or soon after: what waited for the link gives up then?"""
+    if down.time is None or failure.time is None or up.time is None:
+        return False
+    return down.time <= failure.time <= up.time + _GIVES_UP
 
 
 @derived

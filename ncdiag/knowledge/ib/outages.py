@@ -142,6 +142,17 @@ def timeout_that_lasts(event: Event, view: View) -> str:
 
 
 @derived
+def lowered_retries(event: Event, view: View) -> bool:
+    """Is NCCL_IB_RETRY_CNT set below the default, with which the retries would last longer than the outage?"""
+    setting = view.setting(view.job, "NCCL_IB_RETRY_CNT")
+    usual = environment.resolve("NCCL_IB_RETRY_CNT", None, view.version(view.job)).effective
+    timeout, outage = _number("NCCL_IB_TIMEOUT", view), outage_seconds(event, view)
+    if setting is None or setting.number is None or not isinstance(usual, int) or not timeout or outage is None:
+        return False
+    return setting.number < usual and _lasting(timeout, usual) > outage
+
+
+@derived
 def lasting_text(event: Event, view: View) -> str:
     """How long its retries last: ``120 s``."""
     retries = _number("NCCL_IB_RETRY_CNT", view) or 0

@@ -153,9 +153,13 @@ def _nvls(job: Job, view: View) -> Fact | None:
     return next((e for e in job.events if e.event == "nvls-state"), None) if uses_nvls(job, view) else None
 
 
+def _fp8(job: Job, _view: View) -> Fact | None:
+    return next((e for e in job.events if "float8" in str(e.fields.get("datatype") or "").lower()), None)
+
+
 _FACTS: dict[str, Callable[[Job, View], Fact | None]] = {
     "comm-split": _split, "ras-client": _ras, "alltoall": _all_to_all, "send-recv": _send_receive,
     "gpus-per-process": _gpus_per_process, "nic-fusion": _fusion, "cumem": _cumem, "many-communicators": _many,
-    "nvls": _nvls,
+    "nvls": _nvls, "fp8": _fp8,
 }  # fmt: skip
 """Facts that show a feature, beside its messages, stacks and variables."""

@@ -69,6 +69,10 @@ _USED = (
     r"|recogni[sz]\w*|enabl\w*|activ\w*|available|utili[sz]\w*|touch(?:es|ed)?|visible|supported|listed|kick(?:s"
     r"|ed)?\sin)"
 )
+_THINGS = (
+    r"(?:gpus?|nics?|devices?|interfaces?|cards?|hcas?|ports?|nodes?|hosts?|ranks?|process\w*|links?|lines?"
+    r"|cores?|cpus?|vfs?)"
+)
 _SLOW_WAY = (
     r"(?:tcp|sockets?|ethernet|(?:the\s)?management\s\w+|host\s(?:memory|ram)|system\smemory"
     r"|(?:the\s)?cpu|docker0|loopback|(?:\d+\s?)gbe?|shm|(?:plain\s)?pcie)"
@@ -171,7 +175,8 @@ _SLOW = rf"""
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}
     (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
   | takes?\s(?:\w+\s){{0,3}}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
-  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|shows?|gives?|at)\s(?:\w+\s){{0,2}}\d[\d.,]*\s?\w*
+  | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|shows?|gives?|at)\s(?:\w+\s){{0,2}}
+    \d[\d.,]*(?!\d|\s(?:\w+\s){{0,2}}{_THINGS}\b)\s?\w*
   | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){{0,2}}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
   | only\s(?:about\s)?(?:an?\s)?(?:half|third|quarter|tenth|fraction|\d+\s?%)\s(?:of|as)
   | (?:google|nvidia|aws|azure|vendor|docs?|documentation|spec(?:s|ification)?|data\s?sheet)\s
