@@ -192,6 +192,7 @@ def test_a_wheel_carries_all_that_is_read_compiled(site: Path, tmp_path: Path) -
     """
     variable = {"rules", "rules-zh", "phrases-zh", trials.LEXER.name, context.LEXER.name, signed.NAME} | {
         forms.HINTS.name,
+        forms.SUBJECTS.name,
         _complaints.HINTS.name,
     }
     assert {path.stem for path in (site / "ncdiag" / "_compiled").iterdir()} == asked_for(site / "ncdiag") | variable

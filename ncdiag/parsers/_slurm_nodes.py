@@ -21,7 +21,7 @@ _FIELD = lazy_regex(r"\bJobState=PENDING\s+Reason=(?P<why>[A-Z]\S{3,80})")
 _RUNS = lazy_regex(
     r"(?:^|\s)\d[\d_]{0,12}\s.{0,80}\sR\s{1,10}(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d\s{1,12}\d{1,5}\s{1,4}[A-Za-z][\w.,\[\]-]{0,200}$"
 )
-_USUAL = re.compile(
+_USUAL = lazy_regex(
     r"(?:None|Prolog|Priority|Dependency|Resources|BeginTime|Licenses|Cleaning|SchedDefer|Reservation|JobArrayTaskLimit"
     r"|BurstBuffer\w*|MaxPoweredUpNodes|FedJobLock|JobHeldUser|JobArray\w*"
     r"|Nodes\srequired\sfor\sjob\sare\sDOWN,\sDRAINED\sor\sreserved)\b"
@@ -38,11 +38,11 @@ _OUT_FIELD = lazy_regex(rf"\bReason=(?P<why>\S.{{2,300}}?) \[[a-z_][\w.-]{{0,31}
 _OUT_LONG = lazy_regex(
     r"\s(?:drain(?:ed|ing)?|drng|down|inval|fail(?:ing)?)[*~#!%$@^+-]?\s+\d+\s+\d+:\d+:\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(?P<why>[A-Za-z]\S.{1,200})$"
 )
-_GPUS = re.compile(r"gres/gpu\b")
-_UNSAID = re.compile(r"none\b|\(null\)", re.IGNORECASE)
+_GPUS = lazy_regex(r"gres/gpu\b")
+_UNSAID = lazy_regex(r"none\b|\(null\)", re.IGNORECASE)
 _WAITING, _OUT = Signs(" pd ", "pending"), Signs("0000-00-00t00:00:00", "drain", "drng", "inval", " down")
 _RUNNING = Signs(" r ")
-_STILL = re.compile(r"(?:maint\w*|reboot\w*|scheduled|planned)\b", re.IGNORECASE)
+_STILL = lazy_regex(r"(?:maint\w*|reboot\w*|scheduled|planned)\b", re.IGNORECASE)
 """What an administrator writes who takes a node out of service for a while."""
 
 

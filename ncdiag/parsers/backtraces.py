@@ -70,6 +70,8 @@ ANCHOR = (
     r"|[ \t]{0,8}(?:PC: )?@     0x[0-9a-f]{6,16} "
 )
 _KEPT_FRAMES, _KEPT_STACKS = 60, 400
+_CHECK = "ProcessGroupNCCL::WorkNCCL::checkTimeout"
+"""The function on the stack of a watchdog of PyTorch that gives up."""
 
 
 @functools.lru_cache(maxsize=16)
@@ -137,6 +139,8 @@ class _Stacks(Reading):
             "StackDump", at=at, threads=[{"frames": frames}], has_failed=True, host=host or None,
             pid=int(pid) if pid else None, rank=rank,
         )  # fmt: skip
+        if any(each["function"].endswith(_CHECK) for each in frames):
+            self.observe("Timeout", at=at, rank=rank, only_stack=True)
 
     def end(self) -> None:
         """Report what is open."""

@@ -191,8 +191,10 @@ def is_timeout(timeout: Timeout, view: View) -> bool:
     failed, or a watchdog signals to the other ranks that it aborted, and no return code of NCCL explains why. Such a
     signal counts if the rank that sent it does not report the timeout itself.
     """
-    if timeout.given_up or timeout.only_stack:
+    if timeout.given_up:
         return True
+    if timeout.only_stack:
+        return not any(other.given_up for other in view.job.timeouts)
     if tells_no_code(view.job, view) is False:
         return False
     if timeout.signal is None:

@@ -46,13 +46,18 @@ def _file_of(event: Event) -> str:
 
 def _not_opened(view: View) -> set[str]:
     """The hosts on which NCCL could not open a card."""
-    return {event.host for event in view.job.events if event.event == _NOT_OPENED and event.host}
+    return view.remembered(
+        ("cards not opened",),
+        lambda: {event.host for event in view.job.events if event.event == _NOT_OPENED and event.host},
+    )
 
 
 def _is_shell(host: Host, view: View) -> bool:
     """Is it a name under which only commands were run, such as that of a pod? NCCL may call the machine otherwise."""
-    printed = any(event.host == host.name and event.origin == "nccl" for event in view.job.events)
-    return not printed and not view.ranks_on(host.name)
+    printed = view.remembered(
+        ("hosts of NCCL's lines",), lambda: {event.host for event in view.job.events if event.origin == "nccl"}
+    )
+    return host.name not in printed and not view.ranks_on(host.name)
 
 
 def _alike(host: Host, view: View) -> Iterator[Host]:
@@ -75,8 +80,8 @@ def open_hides_permission(host: Host, view: View) -> bool | None:
         shown = any(each.infiniband_devices is not None for each in _alike(host, view))
         return None if host.name in _not_opened(view) and not shown else False
     known = [each for each in _alike(host, view) if each.infiniband_devices is not None]
-    for event in view.job.events:
-        if event.event == _NOT_OPENED and event.host == host.name and "hca" in event.fields:
+    for event in view.events_on(host.name, [_NOT_OPENED]):
+        if event.host == host.name and "hca" in event.fields:
             view.note(event)
     view.note(failed)
     for each in known:
@@ -89,7 +94,9 @@ def open_hides_permission(host: Host, view: View) -> bool | None:
 @derived
 def verbs_files_text(host: Host, view: View) -> str:
     """The device files that are refused, or else that exist: ``/dev/infiniband/uverbs0``, or their number."""
-    refused = [_file_of(event) for event in view.job.events if event.event == _REFUSED]
+    refused = view.remembered(
+        ("refused files",), lambda: [_file_of(event) for event in view.job.events if event.event == _REFUSED]
+    )
     closed = [name for each in _alike(host, view) for name in each.infiniband_closed or ()]
     every = [name for each in _alike(host, view) for name in each.infiniband_devices or ()]
     found = [*dict.fromkeys(filter(None, refused))] or closed or every

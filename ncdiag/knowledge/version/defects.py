@@ -276,7 +276,10 @@ def _dump_with(functions: Collection[str], view: View, *, running: bool = False)
 
 def _ended_by_itself(view: View) -> bool:
     """Does the kernel log say that the work of a program failed on a GPU?"""
-    return any((known := xids.of(event)) is not None and known.fault == "program" for event in view.job.events)
+    return view.remembered(
+        ("a program's Xid",),
+        lambda: any((known := xids.of(event)) is not None and known.fault == "program" for event in view.job.events),
+    )
 
 
 def version_of(product: Product, host: Host, view: View) -> VersionRange | None:

@@ -44,7 +44,7 @@ _CLASSES = {
     "gpu":
         r"(?:gpus?|cards?|graphics cards?|accelerators?|(?:rtx\s?|gtx\s?|geforce |quadro |tesla |titan "
         r"|radeon |nvidia )?"
-    r"(?:rtx |gtx |rx )?(?:[avhlbpt]\d{1,4}|mi\d{3}x?|[1-7]0[5-9]0|[5-7][6-9]00|[456]000|titan"
+    r"(?:rtx |gtx |rx )?(?:(?<=rx )[45]\d0|[avhlbpt]\d{1,4}|mi\d{3}x?|[1-7]0[5-9]0|[5-7][6-9]00|[456]000|titan"
     r"|xtx?)(?:\s?(?:ti|xtx?|ada|super))?s?)",
     "gpus": r"(?:gpus|cards|graphics cards|accelerators|[avhlbpt]\d{2,4}s|[1-7]0[5-9]0s)",
     "several gpus":
