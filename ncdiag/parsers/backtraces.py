@@ -139,7 +139,7 @@ class _Stacks(Reading):
             "StackDump", at=at, threads=[{"frames": frames}], has_failed=True, host=host or None,
             pid=int(pid) if pid else None, rank=rank,
         )  # fmt: skip
-        if any(each["function"].endswith(_CHECK) for each in frames):
+        if any(str(each.get("function")).endswith(_CHECK) for each in frames):
             self.observe("Timeout", at=at, rank=rank, only_stack=True)
 
     def end(self) -> None:

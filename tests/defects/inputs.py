@@ -54,6 +54,8 @@ EVENTS = {
     "milliseconds before timing out.",
     "failover-state-broken": "n1:40:50 [0] p2p_resiliency.cc:9 NCCL WARN NET/IB: Attempting to repost an unused "
     "request (id=17).",
+    "ipc-socket-failed": "n1:40:50 [0] misc/ipcsocket.cc:57 NCCL WARN UDS: Binding to socket "
+    "/tmp/nccl-socket-0-6ba1fce3 failed : Address already in use (98)",
     "xml-limit-exceeded": "n1:40:50 [0] graph/xml.h:9 NCCL WARN Error : too many XML nodes (max 256)",
     "nvls-refuses-shared-gpu": "n1:40:50 [0] init.cc:9 NCCL WARN Multiple ranks detected using the same GPU on this "
     'node and NCCL_NVLS_ENABLE has been set to "1". At this time multiple ranks per gpu is incompatible with NVLS.',
