@@ -10,9 +10,9 @@ import re
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.base.spans import Section
 from ncdiag.formats import rdma
-from ncdiag.parsers._rows import Reading, Row, Rows
+from ncdiag.parsers._fabric import FabricReading
+from ncdiag.parsers._rows import Row, Rows
 
 KIND = "iblinkinfo"
 COMMANDS: tuple[str, ...] = ("iblinkinfo",)
@@ -37,20 +37,12 @@ _SPEEDS = {
 _KINDS = {None: "switch", "CA": "ca", "Router": "router"}
 
 
-class _Links(Reading):
-    """One Fabric with its nodes and their links."""
-
-    def __init__(self, section: Section) -> None:
-        """No node has begun."""
-        super().__init__(section)
-        self.nodes: list[dict[str, Any]] = []
-        self.first = 0
+class _Links(FabricReading):
+    """The nodes and their links."""
 
     def node(self, found: re.Match[str]) -> None:
         """A switch, an adapter or a router."""
-        self.first = self.first if self.nodes else self.index
-        fields = {"kind": _KINDS[found["kind"]], "guid": found["guid"] or "", "name": found["name"].strip()}
-        self.nodes.append({**fields, "links": []})
+        self.begin(kind=_KINDS[found["kind"]], guid=found["guid"] or "", name=found["name"].strip())
 
     def link(self, found: re.Match[str]) -> bool:
         """A port of the node above."""
@@ -61,11 +53,6 @@ class _Links(Reading):
         node.setdefault("lid", int(found["lid"]))
         node["links"].append(_link(found))
         return True
-
-    def end(self) -> None:
-        """All of them as one observation."""
-        if self.nodes:
-            self.observe("Fabric", at=self.first, nodes=self.nodes)
 
 
 ROWS = Rows(_Links, Row(_NODE, _Links.node), Row(_LINK, _Links.link))

@@ -7,12 +7,11 @@ name of an adapter is its node description, usually host and device.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.base.spans import Section
 from ncdiag.formats import rdma
-from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
+from ncdiag.parsers._fabric import FabricReading
+from ncdiag.parsers._rows import BLANK, Row, Rows
 
 KIND = "ibqueryerrors"
 COMMANDS: tuple[str, ...] = ("ibqueryerrors",)
@@ -38,20 +37,12 @@ _STATE = lazy_regex(
 _SUMMARY = r"## (?:Summary: \d|\s{1,12}\d|Thresholds:|Suppressed:|$)"
 
 
-class _Errors(Reading):
-    """One Fabric with the ports that the output lists."""
-
-    def __init__(self, section: Section) -> None:
-        """No node has begun."""
-        super().__init__(section)
-        self.nodes: list[dict[str, Any]] = []
-        self.first = 0
+class _Errors(FabricReading):
+    """The ports that the output lists."""
 
     def node(self, found: re.Match[str]) -> None:
         """A switch, or the adapter of a host; the output does not say which."""
-        self.first = self.first if self.nodes else self.index
-        kind = "switch" if found["guid"] else "ca"
-        self.nodes.append({"kind": kind, "guid": _guid(found["guid"]), "name": found["name"], "links": []})
+        self.begin(kind="switch" if found["guid"] else "ca", guid=_guid(found["guid"]), name=found["name"])
 
     def port(self, found: re.Match[str]) -> bool:
         """The counters of a port of the node above; those of all its ports together are no link's."""
@@ -78,11 +69,6 @@ class _Errors(Reading):
         if other:
             link |= {"peer_lid": int(other["lid"]), "peer_port": int(other["port"]), "peer_name": other["name"]}
         return True
-
-    def end(self) -> None:
-        """All of them as one observation."""
-        if self.nodes:
-            self.observe("Fabric", at=self.first, nodes=self.nodes)
 
 
 ROWS = Rows(

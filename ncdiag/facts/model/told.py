@@ -108,7 +108,7 @@ class ToldRate(Fact, frozen=True, kw_only=True):
 
 
 class Duration(Fact, frozen=True, kw_only=True):
-    """How long something took at least, in ``seconds``. ``told``: from a sentence of a person, otherwise from a log.
+    """The least time that something took, in ``seconds``. ``told``: a person wrote it; otherwise a log shows it.
 
     ``of``: work of one process while others may wait (``preparing`` of data), a ``pause`` without traffic, the
     ``limit`` after which a collective was given up, or the ``idle-limit`` of a firewall, a NAT or a load balancer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -59,10 +60,12 @@ _EXAMPLES, _SHORT = 3, 3
 def is_written_for_others(lines: Sequence[str]) -> bool:
     """True if the text has two headings or comments, or an instruction: a person in need writes to the point."""
     headed = sum(_HEADED.match(line) is not None for line in lines)
-    return headed >= _HEADINGS or any(map(_TYPESET.match, lines)) or _instructs(lines)
+    return headed >= _HEADINGS or any(map(_TYPESET.match, lines)) or _instructs(tuple(lines))
 
 
-def _instructs(lines: Sequence[str]) -> bool:
+@functools.lru_cache(maxsize=1)
+def _instructs(lines: tuple[str, ...]) -> bool:
+    """True if a line instructs; the answer is kept, as it is asked for twice for each text."""
     return any(map(_INSTRUCTS.search, map(without_quotations, lines))) or any(
         kind_of(line) == "prose" and "instructs" in roles(line) for line in lines
     )
@@ -81,7 +84,7 @@ def documents(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int
     if len(_ARTICLE.findall("\n".join(lines))) >= _HEADINGS:
         yield from stretches(index for index, line in enumerate(lines) if line.strip() and not other[index])
         return
-    if not _instructs(lines):
+    if not _instructs(tuple(lines)):
         return  # each other document instructs
     held: list[_Paragraph] = []
     gap = 0

@@ -70,7 +70,7 @@ def _kinds(fact: CallTimes) -> dict[int, str]:
 
 
 def _last(fact: CallTimes, stride: int) -> int:
-    """The number of the last call; of long logs every so many calls are known."""
+    """The number of the last known call; of a long log only every ``stride``-th call is kept."""
     return max(number for number in fact.numbers if number % stride == 0 or stride == 1)
 
 

@@ -119,12 +119,12 @@ def _paths(job: Job, view: View) -> Iterator[LaunchFault]:
             what="path", hosts=fold_hosts(hosts), example=path, detail=f"{path}: {error}", provenance=lines_of(some)
         )
     yield from _files_missing_on_some(job, view)
-    told = next((event for event in job.events if event.event == "launch-folder-missing"), None)
-    if told is not None:
-        path = str(told.fields.get("workdir") or "<folder>")
-        detail = f"{path}: {told.fields.get('error') or 'the folder in which it starts is missing there'}"
+    missing = next((event for event in job.events if event.event == "launch-folder-missing"), None)
+    if missing is not None:
+        path = str(missing.fields.get("workdir") or "<folder>")
+        detail = f"{path}: {missing.fields.get('error') or 'the folder in which it starts is missing there'}"
         yield LaunchFault(
-            what="path", hosts=told.host or "a host", example=path, detail=detail, provenance=lines_of([told])
+            what="path", hosts=missing.host or "a host", example=path, detail=detail, provenance=lines_of([missing])
         )
 
 

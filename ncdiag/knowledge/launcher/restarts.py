@@ -23,10 +23,10 @@ def lone_restart(job: Job, view: View) -> str | None:
 
     None without a list of pods, and where nothing failed and nobody complains: a job may recover from a restart.
     """
-    told = next((event for event in job.events if event.event == "coordination-task-restarted"), None)
-    if told is not None:
-        view.note(told)
-        return f"{told.fields.get('task_name') or 'A task'} was restarted, and the others were not"
+    restart = next((event for event in job.events if event.event == "coordination-task-restarted"), None)
+    if restart is not None:
+        view.note(restart)
+        return f"{restart.fields.get('task_name') or 'A task'} was restarted, and the others were not"
     groups: dict[str, dict[str, Event]] = defaultdict(dict)
     for event in job.events:
         name = str(event.fields.get("pod_name", ""))

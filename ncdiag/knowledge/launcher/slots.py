@@ -30,10 +30,10 @@ def slots(launch: Launch, view: View) -> int | None:
 @derived
 def lacking_slots(job: Job, view: View) -> str | None:
     """A sentence about ranks for which the hosts have no slots; empty for none, None if unknown."""
-    told = next((event for event in job.events if event.event == _REFUSED and is_open_failure(event, view)), None)
-    if told is not None:
-        view.note(told)
-        return _refusal(told, view)
+    refusal = next((event for event in job.events if event.event == _REFUSED and is_open_failure(event, view)), None)
+    if refusal is not None:
+        view.note(refusal)
+        return _refusal(refusal, view)
     if any(rank.state == "ready" for rank in job.ranks):
         return ""
     counted = False
