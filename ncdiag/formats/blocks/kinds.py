@@ -21,6 +21,7 @@ from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.literals import explained, items, labels, literals
 from ncdiag.formats.blocks.message_tables import catalogues, message_tables
+from ncdiag.formats.blocks.output import is_beside, printed_runs
 from ncdiag.formats.blocks.over import says_failure
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
@@ -28,7 +29,7 @@ from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
 from ncdiag.formats.blocks.test_logs import tests
-from ncdiag.formats.line_kinds import is_printed, is_sentence, kind_of
+from ncdiag.formats.line_kinds import is_printed, is_sentence
 
 _BLOCKS = {
     "the log of tests that passed": tests,
@@ -46,8 +47,8 @@ _BLOCKS = {
     "what a command shows of a file": shown,
 }
 """Kinds of blocks, in the order in which they are searched."""
-_VERY_LONG, _FEW = 24, 3
-"""Minimum number of lines of a text that is read by its parts, and of a log in it."""
+_VERY_LONG = 24
+"""Minimum number of lines of a text that is read by its parts."""
 _COLLECTION = "a collection of messages"
 _LONG = 12
 """Minimum number of lines of a long text: in one, a person with a problem describes it, or shows a log."""
@@ -149,7 +150,8 @@ def _far(
 ) -> Iterator[tuple[int, int]]:
     """The messages of a very long text that stand in no log, and not near what somebody reports of their own.
 
-    Where nobody does, a log is at least three lines of it; with outputs of tools, what is not between two sentences.
+    What stands beside the output of a program counts (`ncdiag.formats.blocks.output`); where nobody reports a trouble
+    and there are outputs of tools, so does what is not between two sentences.
     """
     if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines, runs):
         return
@@ -157,12 +159,11 @@ def _far(
     own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and _is_trouble(line)}
     near = _beside(paragraphs, own)
     title = next(index for index, line in enumerate(lines) if line.strip())
-    logs = {i for i, line in enumerate(lines) if not own and kind_of(line) == "log"}
+    printed = printed_runs(lines)
     for index in failures:
-        if runs[index] or index == title or paragraphs[index] in near:
+        if runs[index] or index == title or paragraphs[index] in near or is_beside(lines, index, printed):
             continue
-        in_log = any(logs.issuperset(range(at, at + _FEW)) for at in range(index + 1 - _FEW, index + 1))
-        is_alone = not (own or in_log) and (not outputs or _is_between_sentences(lines, index))
+        is_alone = not own and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
             yield index, index
 

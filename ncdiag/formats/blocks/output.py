@@ -1,0 +1,55 @@
+"""The output of a program in a text: lines of a log, or lines that differ in numbers alone, one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.line_kinds import is_item, is_sentence, is_title, kind_of
+
+_DIGITS = lazy_regex(r"\d+")
+_FEW = 3
+"""Minimum number of such lines, one below the other."""
+_REACH = 12
+"""Maximum number of lines between a message and the output that it belongs to: a traceback, a block of a launcher."""
+_MARKUP = lazy_regex(r"\s*</?[A-Za-z][\w:-]{0,40}(?:\s[^<>]{0,200})?/?>")
+_LONGEST = 400
+
+
+def printed_runs(lines: Sequence[str]) -> set[int]:
+    """The indexes of the lines in runs of at least three; empty lines between them do not end a run."""
+    found: set[int] = set()
+    run: list[int] = []
+    before = ""
+    for index, line in enumerate(lines):
+        if not line.strip():
+            continue
+        form = "log" if kind_of(line) == "log" else _DIGITS.sub("0", line[:_LONGEST])
+        if form != before or not (form == "log" or any(map(str.isdigit, line[:_LONGEST]))):
+            run = []
+        run.append(index)
+        before = form
+        if len(run) >= _FEW:
+            found.update(run)
+    return found
+
+
+def is_beside(lines: Sequence[str], index: int, printed: AbstractSet[int]) -> bool:
+    """True if the line is in such a run, or near one, with nothing between that a person wrote."""
+    return index in printed or any(_reaches(lines, index, step, printed) for step in (-1, 1))
+
+
+def _reaches(lines: Sequence[str], index: int, step: int, printed: AbstractSet[int]) -> bool:
+    left = _REACH
+    at = index + step
+    while 0 <= at < len(lines) and left:
+        if at in printed:
+            return True
+        line = lines[at]
+        if line.strip():
+            left -= 1
+            if is_sentence(line) or is_item(line) or is_title(line) or _MARKUP.match(line):
+                return False
+        at += step
+    return False
