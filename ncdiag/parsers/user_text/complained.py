@@ -43,10 +43,14 @@ _GROW = (
     r"|(?:gets?|got|getting|becom(?:es?|ing)|became)\s(?:more\sand\smore|bigger|larger|fuller|higher|longer)"
     r"|(?:goes|went|going)\sfrom\s\d+)"
 )
+_MEANWHILE = r"\s(?:(?!(?:not|never|no)\b)(?!\w{2,6}n't)[\w'./%$-]+,?\s){0,5}?"
+"""Words between the two that deny nothing."""
 _SPEED = (
     r"(?:bandwidths?|throughput|performance|speed|busbw|algbw|scaling|mfu|t?flops|latenc(?:y|ies)|transfers?|goodput"
     r"|(?:tokens?|samples|images|steps|iterations)(?:/s(?:ec)?|\sper\ssecond)|tok/s|it/s|perf)"
 )
+_RATE = rf"(?!latenc){_SPEED}"
+"""Of what a low value is bad."""
 _BAD = (
     r"(?:terrible|horrible|awful|abysmal|dismal|miserable|pathetic|ridiculous(?:ly)?|disappointing|underwhelming"
     r"|poor|bad|low|weak|sluggish|degraded|suboptimal|unacceptabl[ey]|atrocious|way\soff|far\soff)"
@@ -75,7 +79,7 @@ _THINGS = (
 )
 _SLOW_WAY = (
     r"(?:tcp|sockets?|ethernet|(?:the\s)?management\s\w+|host\s(?:memory|ram)|system\smemory"
-    r"|(?:the\s)?cpu|docker0|loopback|(?:\d+\s?)gbe?|shm|(?:plain\s)?pcie)"
+    r"|(?:the\s)?cpu|docker0|loopback|(?:\d+\s?)gbe?|(?:plain\s)?pcie)"
 )
 _LOOP_OF_KUBERNETES = r"crash-?loop-?(?:back-?off|ing)?|restarts?\sover\sand\sover"
 
@@ -98,20 +102,21 @@ _HANGS = rf"""
   | (?:no|without)\s(?:further\s|more\s|new\s|any\s)?(?:output|logs?|lines?|logging)\s(?:for|since|after|any\s?more)
   | nothing\s(?:moves|happens|progresses|(?:else|more|further|new)\s(?:is|was|gets|comes|appears|follows|happens))
   | (?:not|n't|stops?|stopped)\s(?:moving|progressing)
-  | (?:not|\w{2, 6}n't)\s(?:moved|advanced|progressed)
+  | (?:not|\w{{2,6}}n't)\s(?:moved|advanced|progressed)
   | blocked | (?<!thread\s)(?<!the\s)blocks\s(?:in|at|on|between|during|when|there|while|after|there)\b
   | (?:does|do|did)(?:n't|\snot)\s(?:\w+\s)?(?:exit|begin|respond|progress|return|come\sup|get\s(?:ready|past))
   | never\s(?:comes|arrives|connects?|joins?|prints?|reaches|leaves|returns?|ends?|finish\w*|complet\w*|starts?|gets?
     |begins?|produces?|becomes?|responds?|proceeds?|appears?)
-  | (?:wait|block|hang|sit|stay|remain|spin|idle|loop)(?:s|ing|ed)?{_gap(6)}{_FOREVER}
+  | (?<!node\s)(?<!nodes\s)(?<!cluster\s)(?<!machine\s)(?<!server\s)
+    (?:wait|block|hang|sit|stay|remain|spin|loop)(?:s|ing|ed)?(?!\s(?:up|online|alive|healthy|stable)\b){_gap(6)}{_FOREVER}
   | (?:infinite|endless|eternal)\s(?:wait\w*|loop\w*|hang\w*)
   | (?:remain|stay)(?:s|ed)?\s(?:standing|silent|quiet|motionless)
-  | (?:goes|went|falls|fell|gets|becomes|became|is|are)\s(?:{_HARD})?(?:silent|quiet|catatonic)
+  | (?:goes|went|falls|fell|gets|becomes|became)\s(?:{_HARD})?(?:silent|quiet|catatonic)
   | (?:there(?:'s|\sis)\s)(?:{_HARD}|only\s)?silence
   | (?:and|then|that|after\swhich|from\sthere)\s(?:{_HARD}|it\s)?nothing
     (?:\s(?:for|at\sall|any\s?more|comes|happens|moves|until|since)|\s?[.,;!]|\s?$)
   | nothing\s(?:for|since)\s(?:\w+\s)?(?:hours|minutes|\d+)
-  | {_NEVER}\s(?:\w+\s){{0,2}}(?:moved|advanced|budged|grow(?:s|n)?|budge|move|advance|come\sback|comes\sback
+  | {_NEVER}\s(?:\w+\s){{0,2}}(?:moved|advanced|budged|budge|move|advance|come\sback|comes\sback
     |return(?:s|ed)?|answer(?:s|ed)?|respond(?:s|ed)?|finish(?:es|ed)?|complet(?:es?|ed)|terminat(?:es?|ed)|ends?|exits?
     |reached|proceed\w*|continu\w*|progress(?:es|ed)?|make\s(?:any\s)?progress|get(?:s)?\s(?:past|beyond|through
       |anywhere))
@@ -138,7 +143,7 @@ _WRONG = rf"""
   | {_RESULT}{_gap(3)}{_NEVER}\s(?:\w+\s){{0,2}}(?:match\w*|agree\w*|equal|identical|correct|right|the\ssame
     |reproduc\w*)
   | (?:results?|outputs?|gradients?|weights|replicas?|sums?|values?|checksums?)\s(?:\w+\s){{0,3}}
-    (?:differ(?:s|ed|ent)?|driv?f?t(?:s|ed|ing)?\sapart|diverg(?:e|es|ed|ing))
+    (?:differ(?:s|ed|ent)?|drift(?:s|ed|ing)?\sapart|diverg(?:e|es|ed|ing))
   | (?:different|wrong|inconsistent|incorrect|corrupt\w*|false)\s(?:\w+\s)?{_RESULT}
   | (?:returns?|returned|gives?|gave|gets?|got|getting|yields?|yielded|produc(?:es?|ed|ing)|outputs?|emits?|prints?
     |spits?\sout|hands?\s(?:me\s)?back|delivers?|receiv\w+|reads?|contains?|holds?|see|seeing){_gap(4)}
@@ -174,7 +179,9 @@ _SLOW = rf"""
   | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}
     (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
-  | takes?\s(?:\w+\s){{0,3}}(?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
+  | (?<!checkpoint\s)(?<!backup\s)(?<!which\s)takes?\s(?:\w+\s){{0,3}}
+    (?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
+  | (?:checkpoint|backup|which)\stakes?\s(?:\w+\s){{0,3}}(?:longer|(?:\d\d+\s?)(?:minutes|mins?)|hours|ages)
   | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|shows?|gives?|at)\s(?:\w+\s){{0,2}}
     \d[\d.,]*(?!\d|\s(?:\w+\s){{0,2}}{_THINGS}\b)\s?\w*
   | (?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing)\s(?:\w+\s){{0,2}}only\s(?:\w+\s)?\d[\d.,]*\s?[GMT]i?(?:B|b)\w*
@@ -187,18 +194,18 @@ _SLOW = rf"""
   | takes?\s(?:\w+\s){{0,3}}(?:as\slong|longer)
   | los(?:e|es|ing|t)\s(?:\w+\s){{0,2}}(?:\d+\s?%|half)
   | expect\w*\s(?:\w+\s){{0,3}}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
-  | {_SPEED}{_gap(5)}(?:{_BAD}|far\sbelow|way\sbelow|well\sbelow|halved|tanks?|collaps\w*|n't\swhat)
-  | {_SPEED}{_gap(5)}{_SHARE}\sof
-  | (?:{_BAD}|slow|reduced|half\sthe)\s(?:{_WORD}\s){{0,2}}?{_SPEED}
+  | {_RATE}{_gap(5)}(?:{_BAD}|far\sbelow|way\sbelow|well\sbelow|halved|tanks?|collaps\w*|n't\swhat)
+  | {_RATE}{_gap(5)}{_SHARE}\sof
+  | latenc(?:y|ies){_gap(5)}(?!low\b){_BAD} | (?!low\b){_BAD}\slatenc(?:y|ies)
+  | (?:{_BAD}|slow|reduced|half\sthe)\s(?:{_WORD}\s){{0,2}}?{_RATE}
   | (?:drag(?:s|ging|ged)|crawl(?:s|ing|ed)?|limp(?:s|ing|ed)?|creep(?:s|ing)?)\salong | sluggish(?:ly)? | snail\w*
     | glacial(?:ly)? | painfully | at\sa\s(?:snail|crawl)\w*
   | (?:takes?|took|taking|needs?|needed|lasts?|lasted)\s(?:{_WORD}\s){{0,4}}?(?:forever|ages|eternity|half\san?\s\w+
     |{_TIMES}\s(?:as|longer|what|more|the))
   | {_TIMES}\s(?:slower|longer|lower|worse|less|as\s(?:long|slow|much\stime)|what\swe|the\s(?:expected|usual|normal))
-  | (?:eats?|eating|accounts?\sfor|takes?\s(?:up)?|spends?|spent|dominat\w+|costs?)\s(?:\w+\s){{0,3}}?\d+\s?(?:%
-    |percent)
+  | (?:eats?|eating|accounts?\sfor|takes?\s(?:up)?|spends?|spent|dominat\w+|costs?)\s(?:\w+\s){{0,3}}?
+    (?:[2-9]\d|100)(?:\.\d+)?\s?(?:%|percent)
   | {_SHARE}\sof\s(?:what|the\s(?:paper|expected|published|advertised|nominal|theoretical|usual|peak|baseline))
-  | (?:{_PER_SECOND})\s(?:between|from|across|per)\b
 """
 _UNUSED = rf"""
     (?:looks?|seems?|appears?)\s(?:to\s(?:be|use|go\sover|run\sover)\s|like\s)(?:\w+\s){{0,2}}
@@ -251,20 +258,23 @@ _FAILS = rf"""
   | {_NOT}(?:work(?:s|ed|ing)?|start(?:s|ed)?|run(?:s|ning)?(?!\s(?:under|on|in|with|as|inside)\b)|connect(?:ed)?
   |launch\w*|initiali[sz]\w*)
   | (?:doesn|don|didn|isn|aren|wasn|won|couldn)'?t\s(?:\w+\s){{0,2}}(?:work|start|run|connect|launch|initiali[sz]e)
-  | bail(?:s|ed|ing)?\sout | bomb(?:s|ed)?\s(?:out)? | blow(?:s|ing)?\sup | blew\sup | (?:falls?|fell)\s(?:flat|over
+  | bail(?:s|ed|ing)?\sout | bomb(?:s|ed)?(?:\sout)? | blow(?:s|ing)?\sup | blew\sup | (?:falls?|fell)\s(?:flat|over
     |apart)
-  | chok(?:es|ed) | barf(?:s|ed) | give[s]?\sup | gave\sup | error(?:s|ed)\sout | goes\sdown | going\sdown | went\sdown
+  | chok(?:es|ed) | barf(?:s|ed) | give[s]?\sup | gave\sup | error(?:s|ed)\sout
+  | (?<!loss\s)(?<!latency\s)(?<!time\s)(?<!usage\s)(?<!load\s)(?:goes|going|went)\sdown
   | double\sfree | broken\spipe | refus(?:es|ed)\s(?:to|connections?) | reject(?:s|ed)\b
-  | signal\s(?:\d+|[a-z]*segv|[a-z]*abrt) | exit\s?code\s-?(?:[1-9]\d*) | oom-?\s?kill\w* | evict(?:s|ed)
+  | signal\s(?:\d+|[a-z]*segv|[a-z]*abrt) | exit\s?code\s-?(?:[1-9]\d*) | oom-?\s?kill\w*
+  | (?:gets?|got|was|were|are|been|being|keeps?)\s(?:\w+\s)?evicted
+    (?!\s(?:when|once|after)\s\w+\s(?:is|are)\s(?:done|finished))
   | never\s(?:made\sit|makes\sit|got|gets)\s(?:to|past|through)
   | (?:not\sable|impossible|no\sway)\sto\s(?:\w+\s){{0,2}}(?:start|run|launch|connect|initiali[sz]e|use|train|load)
   | {_LOOP_OF_KUBERNETES} | (?:stays?|stuck|remains?|sits?|hangs?|keeps?)\s(?:\w+\s)?(?:in\s)?(?:pending|queued
     |containercreating|podinitializing)
 """
 _GROWS = rf"""
-    (?:memory|ram|vram|rss)\s(?:\w+\s){{0,5}}(?:grow(?:s|ing)?|increas(?:es|ing)|climb(?:s|ing)?|leak(?:s|ed|ing)?)
+    (?:memory|ram|vram|rss){_MEANWHILE}(?:grow(?:s|ing)?|increas(?:es|ing)|climb(?:s|ing)?|leak(?:s|ed|ing)?)
   | more\sand\smore\s(?:\w+\s)?(?:memory|ram|vram) | leak(?:s|ed|ing)?\s(?:\w+\s)?memory | (?:memory\s)leaks?
-  | {_MEMORY}{_TAKEN}{_gap(5)}{_GROW}
+  | {_MEMORY}{_TAKEN}{_MEANWHILE}{_GROW}
   | {_MEMORY}{_TAKEN}{_gap(6)}(?:{_NEVER}\s(?:\w+\s){{0,2}}(?:releas\w*|freed?|frees|freeing|return\w*|reclaim\w*
     |given\sback
     |com(?:es?|ing)\sdown|shrink\w*)|stays?\sbehind)

@@ -151,7 +151,7 @@ _SPEEDS, _TIMES = (
     lazy_regex(rf"(?<![\w-]){_SPEED}(?!\w)", re.IGNORECASE),
     lazy_regex(rf"(?<![\w-])(?:{_TIME}|time)(?!\w)", re.IGNORECASE),
 )
-_VALUE = lazy_regex(rf"({_NUMBER})(?:\s?({_PER_SECOND}|{_SPAN})(?![\w/]))?", re.IGNORECASE)
+_VALUE = lazy_regex(rf"(?<![\w.])({_NUMBER})(?:\s?({_PER_SECOND}|{_SPAN})(?![\w/]))?", re.IGNORECASE)
 _BECAME = lazy_regex(rf"{_NUMBER}(?:{_UNIT})?{_BECOMES}\d", re.IGNORECASE)
 _CLAUSE = lazy_regex(r"[,;.](?:\s|$)")
 _SECONDS = {"u": 1e-6, "ms": 1e-3, "s": 1.0, "mi": 60.0, "h": 3600.0}
@@ -185,7 +185,10 @@ def _measured(near: str, *, more: bool) -> str:
 
 def _compared(text: str) -> str:
     """Faster or slower, by two rates or two times, the first of which was before if it became the other."""
-    (one, of_one), (other, of_other) = [(float(n), unit) for n, unit in _VALUE.findall(text.lower())][:2]
+    values = [(float(n), unit) for n, unit in _VALUE.findall(text.lower())]
+    if len(values) < len(("one", "other")):
+        return ""
+    (one, of_one), (other, of_other) = values[:2]
     if not (of_one or of_other):
         return _measured(text, more=other > one)
     (one, is_time), (other, too) = _scaled(one, of_one or of_other), _scaled(other, of_other or of_one)

@@ -138,7 +138,8 @@ _HYPOTHETICAL = guarded_regex(
       | \b(?:wonder\w*|whether|asked\sif|to\sbe\sexpected|plan(?:s|ned|ning)?\sto)\b
       | \bif\s(?:any|a|one|some)\s\w+\s(?:gets?|has|hits?|fails?|raises?|throws?|runs?)\b[^.]{0,60}?
         \b(?:we|it|they|the\s\w+)\s(?:all_?-?reduce|skip|broadcast|retry|restart|resume|ignore|catch|handle|continue)
-      | (?<!until\s)\b(?:i|we)\s(?:\w+\s)?killed\b | (?:准备|打算|计划|如果|要是|假如|倘若)
+      | (?<!until\s)\b(?:i|we)\s(?:\w+\s)?killed\b
+      | ^\W*as\sexpected, | (?:准备|打算|计划|如果|要是|假如|倘若)
       | (?<![^\W\d_])若(?!干) | (?:某些|少数|个别)(?:情况|场景)
       | \b(?:was|were|is|are|got|been)\s(?:since\s|then\s|later\s)?(?:mended|solved|resolved|cured)\b
       | \bif\b[^.]{1,80},\s(?:\w+\s)?(?:i|we|it|they)(?:'d|\swould)\b | ^\W*had\s(?:it|i|we)\b | \badvice\b
@@ -158,10 +159,18 @@ _ASIDE = lazy_regex(
     r"""\b(?:increas|rais|lower|extend|adjust|configur|chang|bump|controls?|set|sets|longer|larger|higher|bigger
       |default)\w*\s
         (?:[\w'-]+\s){0,4}?timeouts?\b
-      | \b(?:otherwise|or\selse|so\sthat)\b[^.;]*""",
+      | \b(?:otherwise|or\selse|so\sthat)\b[^.;]*
+      | \bslow(?:ly|er)?\b[^.;]{0,40}\bthen\b[^.;]{0,30}\b(?:full|normal)\sspeed""",
     _FLAGS,
 )
-"""What is set, or would be otherwise: no trouble of now."""
+"""What is set, or would be otherwise, or is over: no trouble of now."""
+_INTENDED = lazy_regex(
+    r"""\b(?:on\spurpose|by\sdesign|intentional(?:ly)?|deliberate(?:ly)?|for\s(?:\w+\s)?maintenance
+        |as\s(?:it\sshould|intended|planned)|(?:killed|stopped|cancell?ed|aborted|ended)\sby\s(?:me|us|hand))\b""",
+    _FLAGS,
+)
+"""What somebody wants, or did by hand."""
+_CLAUSE = lazy_regex(r"([,;:]|\b(?:but|and|yet|so|while|because|after)\b)", re.IGNORECASE)
 _TABLES = tuple(
     tuple((value, lazy_regex(pattern, _FLAGS)) for value, pattern in table)
     for table in (_PHASES, _SCOPES, _AGAINST, _SUBJECTS)
@@ -172,8 +181,15 @@ def claimed(sentence: str) -> str:
     """What a sentence claims; empty where it only asks, supposes, hopes or cites that something goes wrong."""
     if _HYPOTHETICAL.search(sentence):
         return ""
-    sentence = _ASIDE.sub("", without_reasons(sentence))
+    sentence = _unintended(_ASIDE.sub("", without_reasons(sentence)))
     return sentence if _PRESUMES.search(sentence) else split_question(sentence)[0]
+
+
+def _unintended(sentence: str) -> str:
+    """The sentence without the clauses that say what somebody wanted: ``P2P is off on purpose, but it still hangs``."""
+    if not _INTENDED.search(sentence):
+        return sentence
+    return "".join(part for part in _CLAUSE.split(sentence) if not _INTENDED.search(part))
 
 
 def described(what: str, text: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _NUMBER = lazy_regex(
 _HAS_UNIT = lazy_regex(rf"\b{_UNIT}\b|device_count")
 _OTHER = lazy_regex(
     r"\b(?:nics?|hcas?|ports?|rails?|steps?|epochs?|bandwidth|gb/s|mb/s|slow\w*|fast\w*|speed\w*"
-    r"|throughput|samples|tokens|loss|same|time|expected)\b"
+    r"|throughput|samples|tokens|loss|same|time|expected|(?:each|every|per|one)\s(?:container|pod|vm|tenant|user))\b"
 )
 _DENIED = lazy_regex(r"\b(?:no|without|zero)\s(?:\w+\s)?(?:problems?|issues?|errors?|troubles?|hangs?|failures?)\b")
 _TOTAL = lazy_regex(

@@ -47,7 +47,8 @@ FORMS = (
                 r"|(?:are|is|just|mostly) doing nothing|twiddl\w*|bored|under-?\s?utili[sz]ed"
                 r"|not (?:\w+ )?(?:fully |well |really )(?:used|utili[sz]ed|loaded|busy)|to (?:almost |nearly "
                 r"|practically )?nothing",
-                r"\bloss\b|memory (?:util|usage)|fan speed|all gpus (?:in use|busy)",
+                r"\bloss\b|memory (?:util|usage)|fan speed|all gpus (?:in use|busy)"
+                r"|(?:times?|latency|overhead|temperatures?) (?:is|are|was|stays?) (?:\w+ )?low",
             ),
             Way(r"<utilisation>",
                 r"(?:never|not|n't) (?:\w+ )?(?:above|over|exceed\w*|more than"
@@ -240,7 +241,8 @@ FORMS = (
                 r"|a fraction)"
                 r"|sharply|dramatically|when (?:many|all|several))|unstable|nearly nothing|(?:terrible|bad"
                 r"|poor|low|slow\w*) with (?:many|more|\d+)(?! ?gpus?)",
-                _NOT_UNSTEADY,
+                _NOT_UNSTEADY
+                + r"|(?:latenc(?:y|ies)|times?|overhead) (?:\w+ )?(?:go|goes|going|went|drops?|dropped|falls?|fell)",
             ),
             Way("",
                 r"(?:some|one|a few) (?:runs?|iterations?|jobs?|tests?|times?|steps?) ... (?:others?|another"

@@ -210,7 +210,7 @@ _CLASSES = {
         rf"|like )?[^.;]{{1,24}}?(?:{_UNITS_OF_TIME}|moment|while|bit)\b|(?:some|a few|several|a|one or two"
         rf"|<number>)(?: \w+)? ?(?:seconds?|secs?|minutes?|mins?|moment|while))",
     "later":
-        rf"(?:over time|with (?:the )?time|over ?night|over the (?:\w+ ){0,3}?(?:hours|days?|weeks|epochs|run"
+        rf"(?:over time|with (?:the )?time|over ?night|over the (?:\w+ ){{0,3}}?(?:hours|days?|weeks|epochs|run"
         rf"|training"
         rf"|job|night)|(?:during|in) the night|after (?:about |around |roughly |only |just |~ ?)?(?:<number>"
         rf"|a (?:few|while|couple))[\d.,k-]*(?: of)?(?: \w+)? ?(?:{_UNITS_OF_TIME}|while|time|steps?"
