@@ -10,7 +10,7 @@ from ncdiag.base.patterns import lazy_regex
 _ELISION = lazy_regex(r"\s*[\[<(*]?\s*(?:\.\.\.+|…|snip|cut|truncated|omitted)[\s.…]*[\])>*]?\s*$", re.IGNORECASE)
 _DIGITS = 18
 _PAGERS = frozenset({"tee", "cat", "less", "more", "column"})
-_FILTER = lazy_regex(r"(?<!\|)\|\s*(?:sudo\s+)?(?!(?:tee|cat|less|more|column)\b)([\w.-]+)")
+_FILTER = lazy_regex(r"(?<!\|)\|\s*(?:sudo\s+)?([\w.-]+)")
 _SEPARATORS = frozenset({";", "&&", "||", "&"})
 
 
@@ -57,7 +57,7 @@ def arguments(command: str, program: str) -> list[str] | None:
 
 def filters(command: str | None) -> list[str]:
     """The programs behind the pipes of a command, such as ``head``: what they leave out is not known to be missing."""
-    return _FILTER.findall(command or "")
+    return [program for program in _FILTER.findall(command or "") if program not in _PAGERS]
 
 
 def unfiltered(command: str | None, program: str, options: Collection[str] = ()) -> bool:

@@ -173,7 +173,7 @@ def failed_otherwise(host: Host, view: View) -> bool | None:
 
     The kernel says so where the card itself has no queue or page left.
     """
-    if "mlx5-resources-used-up" in view.event_names():
+    if any(view.events_on(host.name, ["mlx5-resources-used-up"])):
         return True
     reasons = {reason(event, view) for event in view.events_on(host.name, _LOCKING)}
     if reasons and reasons.isdisjoint({None, "no-memory"}):

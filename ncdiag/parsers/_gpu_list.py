@@ -113,7 +113,7 @@ class _Gpus(Reading):
         self.found += none_found(self.section)
 
     def _leave_out(self, filtered: list[str]) -> None:
-        """Count no links where a filter may have dropped lines: ``head`` at the end, ``tail`` at the begin."""
+        """Count no links where a filter may have dropped lines: ``head`` at the end, ``tail`` at the start."""
         cut = {"head": slice(-1, None), "tail": slice(0, 1)}
         for program in filtered:
             for rates in self.links[cut.get(program, slice(None))]:

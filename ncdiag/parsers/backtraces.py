@@ -100,41 +100,49 @@ def _named(text: str) -> str:
     return name if "operator(" in name else name.partition("(")[0].strip() or text
 
 
+_Owner = tuple[str | None, int | None]
+"""The process that prints a stack, ``host:pid`` and rank, as far as its lines have them."""
+
+
 class _Stacks(Reading):
     """The stacks of one section; lines of several processes may be mixed, which their heads tell apart."""
 
     def __init__(self, section: Any) -> None:  # noqa: ANN401  (a section, as the base has it)
         """No stack has begun."""
         super().__init__(section)
-        self.open: dict[str | None, tuple[int, list[dict[str, Any]], _context.Context]] = {}
+        self.open: dict[_Owner, tuple[int, list[dict[str, Any]]]] = {}
 
     def head(self, _found: re.Match[str]) -> None:
         """The next frames are of another stack."""
-        self.close(None)
+        self.close((None, self._rank()))
 
     def frame(self, found: re.Match[str]) -> None:
         """A function of a stack, the innermost first; one without a name is left out."""
         fields = found.groupdict()
-        owner, depth = fields.get("owner"), fields.get("depth")
+        owner, depth = (fields.get("owner"), self._rank()), fields.get("depth")
         held = self.open.get(owner)
         if held is None or (depth is not None and int(depth) == 0 and held[1]):
             self.close(owner)
-            held = self.open[owner] = self.index, [], _context.split(self.line)[0]
+            held = self.open[owner] = self.index, []
         name = fields["function"].strip()
         if name not in _UNNAMED and len(held[1]) < _KEPT_FRAMES:
             if not any("nccl" in (each.get("file") or "") for each in held[1]) and _OWN.search(self.line):
-                self.open[owner] = self.index, *held[1:]
+                self.open[owner] = self.index, held[1]
             line = fields.get("line")
             told = {"function": _named(name), "file": fields.get("file"), "line": int(line) if line else None}
             held[1].append({key: value for key, value in told.items() if value and value != "???"})
 
-    def close(self, owner: str | None) -> None:
+    def _rank(self) -> int | None:
+        """The rank before the line, in what all lines have or in its own prefix."""
+        return _context.split(f"{self.section.head(self.index)}{self.line}")[0].rank
+
+    def close(self, owner: _Owner) -> None:
         """Report the stack of this process, if it has a function with a name."""
-        at, frames, context = self.open.pop(owner, (0, [], None))
+        at, frames = self.open.pop(owner, (0, []))
         if not frames or len(self.found) >= _KEPT_STACKS:
             return
-        host, _, pid = (owner or "").rpartition(":")
-        rank = context.rank if context is not None else None
+        process, rank = owner
+        host, _, pid = (process or "").rpartition(":")
         self.observe(
             "StackDump", at=at, threads=[{"frames": frames}], has_failed=True, host=host or None,
             pid=int(pid) if pid else None, rank=rank,

@@ -71,3 +71,12 @@ def test_what_helps_is_as_good_as_the_part_of_a_condition_that_nothing_shows() -
     assert "handle-exchange" not in led(text)
     assert "handle-exchange" in led(text + "With NCCL_CUMEM_ENABLE=0 it works.\n")
     assert "handle-exchange" not in led(text + "With NCCL_P2P_DISABLE=1 it works.\n")
+
+
+def test_mixed_lines_of_two_ranks_are_two_stacks() -> None:
+    frame = "[rank{rank}]: frame #{depth}: {name}(int) + 0x96 (0x7f1 in /opt/torch/lib/libtorch_cuda.so)\n"
+    lines = [(0, 0, "c10::Error"), (1, 0, "c10::Error"), (0, 1, "c10d::checkNothing"), (1, 1, "c10d::abort")]
+    text = "".join(frame.format(rank=rank, depth=depth, name=name) for rank, depth, name in lines)
+    dumps = read_all([TextSource.of_bytes("log", text.encode())]).job().stack_dumps
+    found = {dump.rank: [each.function for each in dump.threads[0].frames] for dump in dumps}
+    assert found == {0: ["c10::Error", "c10d::checkNothing"], 1: ["c10::Error", "c10d::abort"]}

@@ -22,16 +22,21 @@ def traced_waits(job: Job) -> Iterator[Difference]:
     """The first call of each communicator that most of its ranks made and few did not, in a job that hangs."""
     if not (is_said_to_hang(job) or job.timeouts):
         return
-    for group in _groups(job.call_times):
-        stride = max(fact.stride for fact in group)
-        last = {fact.rank: _last(fact, stride) for fact in group}
+    for called in _groups(job.call_times):
+        stride = max(fact.stride for fact in called)
+        last = {fact.rank: number for fact in called if (number := _last(fact, stride)) is not None}
+        group = [fact for fact in called if fact.rank in last]
+        if not last:
+            continue
         first, most = min(last.values()), max(last.values())
         late = [rank for rank, number in last.items() if number == first]
         ahead = [fact for fact in group if last[fact.rank] > first]
         if most - first < stride or len(late) >= len(ahead):
             continue
         number = min(each for fact in ahead for each in fact.numbers if each > first)
-        kind = next(kind for fact in ahead if (kind := _kinds(fact).get(number)) is not None)
+        kind = next((kind for fact in ahead if (kind := _kinds(fact).get(number))), None)
+        if kind is None:
+            continue
         waiting = [fact.rank for fact in ahead]
         shown = [fact for fact in group if fact.rank in late] + ahead[:1]
         yield Difference(
@@ -69,9 +74,9 @@ def _kinds(fact: CallTimes) -> dict[int, str]:
     return {number: letters.get(letter, "") for number, letter in zip(fact.numbers, fact.calls, strict=False)}
 
 
-def _last(fact: CallTimes, stride: int) -> int:
-    """The number of the last known call; of a long log only every ``stride``-th call is kept."""
-    return max(number for number in fact.numbers if number % stride == 0 or stride == 1)
+def _last(fact: CallTimes, stride: int) -> int | None:
+    """The number of the last call that is a multiple of the stride; None where no such call is known."""
+    return max((number for number in fact.numbers if number % stride == 0), default=None)
 
 
 def _named(ranks: Sequence[int]) -> str:

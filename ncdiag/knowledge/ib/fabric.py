@@ -43,14 +43,14 @@ def fabric_link_errors(job: Job, view: View) -> str | None:
 
 
 def _links(job: Job, view: View) -> Iterator[tuple[FabricNode, FabricLink]]:
-    """Each link once: a switch and an adapter both list the one between them."""
-    seen: set[frozenset[tuple[str | None, int | None]]] = set()
+    """Each link once in each list: a switch and an adapter both list the one between them, and tools list it anew."""
     for fabric in job.fabrics:
         view.note(fabric, "nodes")
+        seen: set[frozenset[tuple[str | None, int | None]]] = set()
         for node in fabric.nodes:
             for link in node.links:
                 ends = frozenset({(node.name, link.port), (link.peer_name, link.peer_port)})
-                if ends not in seen:
+                if ends not in seen or link.errors:
                     seen.add(ends)
                     yield node, link
 
@@ -61,5 +61,6 @@ def _place(node: FabricNode, link: FabricLink) -> str:
 
 
 def _listed(found: list[str]) -> str:
+    found = list(dict.fromkeys(found))
     rest = len(found) - _SHOWN
     return ", ".join(found[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -54,7 +54,7 @@ def default_queue_only(host: Host, view: View) -> str | None:
 
     None where no counters of priorities were shown.
     """
-    for counters in (*(i.counters for i in host.interfaces), host.unnamed_nic_counters):
+    for fact, counters in (*((i, i.counters) for i in host.interfaces), (host, host.unnamed_nic_counters)):
         carried: dict[int, int] = {}
         for name, count in (counters or {}).items():
             found = _CARRIED.match(name)
@@ -65,7 +65,7 @@ def default_queue_only(host: Host, view: View) -> str | None:
         dropped = counters.get("rx_prio0_discards") or counters.get("rx_prio0_buf_discard")
         others = sorted(priority for priority, count in carried.items() if priority and not count)
         if dropped and len(others) == len(carried) - 1:
-            view.note(host, "unnamed_nic_counters")
+            view.note(fact, "unnamed_nic_counters" if fact is host else "counters")
             return f"{dropped} packets discarded in priority 0, no byte in priority {others[0]}"
         return ""
     return None

@@ -390,5 +390,6 @@ def _of_each_host(section: Section) -> list[Section]:
     """The section of each host of a folded set (``node[1-4]``), all of which printed it; text is of no single host."""
     if section.host is None or not ("[" in section.host or "," in section.host):
         return [section]
-    hosts = [None] if section.kind == "text" else itertools.islice(unfold_hosts(section.host), _ALIKE)
+    names = [] if section.kind == "text" else list(itertools.islice(unfold_hosts(section.host), _ALIKE))
+    hosts: list[str | None] = [*names] or [None]
     return [msgspec.structs.replace(section, host=host and prompt.short_host(host)) for host in hosts]
