@@ -8,7 +8,6 @@ from ncdiag.engine.schema import Rule
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.language import say
 from ncdiag.report.model import Report
-from ncdiag.report.next_steps import worth_showing
 from ncdiag.report.restart_word import Restart
 
 _FAILED = frozenset({"root-cause", "failed-cause-not-here", "complaint-nothing-seen"})
@@ -23,7 +22,7 @@ def restart_of(report: Report, rules: Mapping[str, Rule]) -> Restart | None:
     """
     named = {rule.name: rule for rule in rules.values()}
     rule = named.get(report.answers[0]) if report.answers else None
-    if rule is None or not (report.summary.verdict in _FAILED or _is_suspected(report, rule.name)):
+    if rule is None or report.summary.verdict not in _FAILED:
         return None
     found = next((finding for finding in report.findings if finding.name == rule.name), None)
     hosts, count = (found.hosts, found.nhosts) if found is not None else ("", 0)
@@ -36,13 +35,8 @@ def restart_of(report: Report, rules: Mapping[str, Rule]) -> Restart | None:
     if report.summary.verdict == "root-cause":
         why = say("the job will fail again until this is fixed")
     else:
-        why = say("if this is the cause, the job will fail again until it is fixed")
+        why = say("if this is the cause, the job will fail again")
     return Restart("fix-first", why, "", rule.name)
-
-
-def _is_suspected(report: Report, name: str) -> bool:
-    """Is the first answer a suspect for which something in the input speaks, though no failure was seen?"""
-    return any(suspect.name == name for suspect in worth_showing(report))
 
 
 def sentence(restart: Restart) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import re
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -26,12 +28,17 @@ REACHED = {
 
 
 @pytest.fixture(scope="module")
-def interval() -> Callable[[int, int], tuple[float, float]]:
+def tool() -> ModuleType:
     spec = importlib.util.spec_from_file_location("cases", TOOL)
     assert spec is not None
     assert spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def interval(tool: ModuleType) -> Callable[[int, int], tuple[float, float]]:
     found: Callable[[int, int], tuple[float, float]] = tool.interval
     return found
 
@@ -101,3 +108,15 @@ def test_the_interval_is_that_of_wilson(interval: Callable[[int, int], tuple[flo
     low, high = interval(9, 10)
     assert (round(low, 2), round(high, 2)) == (0.65, 0.98)
     assert interval(0, 0) == (0.0, 1.0)
+
+
+def test_the_pages_quote_what_the_table_holds(tool: ModuleType) -> None:
+    page = (TOOL.parents[1] / "docs" / "reports.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \(\d+%\) \| (\d+) \(", page, re.MULTILINE)
+    printed = [tuple(re.findall(r"\d+", line)) for line in tool.rounds(TABLE)]
+    assert [row for row in quoted if int(row[0]) >= int(printed[0][0])] == printed
+    *_, before, last = printed
+    faulty, first, three = (int(before[at]) + int(last[at]) for at in (1, 2, 3))
+    readme = " ".join((TOOL.parents[1] / "README.md").read_text(encoding="utf-8").split())
+    assert f"On the last {faulty} support threads" in readme
+    assert f"first answer in {first} and among the first three in {three}" in readme

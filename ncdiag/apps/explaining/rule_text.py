@@ -8,10 +8,12 @@ from ncdiag.apps.explaining import signs
 from ncdiag.apps.explaining.columns import width
 from ncdiag.apps.explaining.conditions import meanings
 from ncdiag.base.errors import UsageError
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.results import Trace, Verdict
 from ncdiag.engine.schema import Fix, Rule
 from ncdiag.language import cells, say
 
+_VALUE = lazy_regex(r"\{[^{}]*\}\.?")
 _WORDS: dict[bool | None, str] = {True: "true", False: "false", None: "unknown"}
 
 
@@ -35,13 +37,13 @@ def table(rules: Iterable[Rule]) -> str:
 
 
 def page(rule: Rule) -> str:
-    """The complete description of a rule: what it is, when it fires, when it is wrong, what to do."""
+    """The complete description of a rule: what it is, what to do, when it is wrong, and how it is found."""
     return "\n".join(_page(rule)) + "\n"
 
 
 def _page(rule: Rule) -> Iterator[str]:
     yield f"{rule.name} ({rule.code}, {rule.area}, {rule.severity}, {rule.role})"
-    yield from _wrapped(rule.title, "  ")
+    yield from _wrapped(_title(rule), "  ")
     for case in rule.titles:
         text = say("where {conditions}: {text}", conditions=" and ".join(case.when), text=case.text)
         yield from _wrapped(text, "    ")
@@ -52,15 +54,20 @@ def _page(rule: Rule) -> Iterator[str]:
     yield ""
     if rule.applies.nccl:
         yield "  " + say("applies to NCCL {versions}", versions=rule.applies.nccl)
+    for fix in rule.fixes:
+        yield from _fix(fix)
+    yield from _listed("possible false positives", rule.false_positives)
+    yield from _listed("see", rule.references)
     yield from ("  " + say("for each {name} of {path}", name=name, path=path) for name, path in rule.each.items())
     yield from _conditions(rule)
     yield from signs.listed(rule)
     yield from _listed("cells", (f"{thing} {reason} ({weight})" for thing, reason, weight in rule.cells))
-    for fix in rule.fixes:
-        yield from _fix(fix)
     yield from _listed("explains", rule.explains)
-    yield from _listed("possible false positives", rule.false_positives)
-    yield from _listed("see", rule.references)
+
+
+def _title(rule: Rule) -> str:
+    """The title; the sentence of the suspect where the title is nothing but a value of the input."""
+    return rule.suspect.text if rule.suspect and _VALUE.fullmatch(rule.title) else rule.title
 
 
 def _conditions(rule: Rule) -> Iterator[str]:
