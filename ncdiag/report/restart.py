@@ -8,6 +8,7 @@ from ncdiag.engine.schema import Rule
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.language import say
 from ncdiag.report.model import Report
+from ncdiag.report.next_steps import worth_showing
 from ncdiag.report.restart_word import Restart
 
 _FAILED = frozenset({"root-cause", "failed-cause-not-here", "complaint-nothing-seen"})
@@ -25,6 +26,8 @@ def restart_of(report: Report, rules: Mapping[str, Rule]) -> Restart | None:
     if rule is None or report.summary.verdict not in _FAILED:
         return None
     found = next((finding for finding in report.findings if finding.name == rule.name), None)
+    if found is None and all(suspect.name != rule.name for suspect in worth_showing(report)):
+        return None
     hosts, count = (found.hosts, found.nhosts) if found is not None else ("", 0)
     is_few = 0 < 2 * count < (report.summary.nhosts or 0) and rule.effect == "host" and rule.layer <= _OF_HOSTS
     if rule.restart == "hosts" or (is_few and rule.restart == "fix"):
