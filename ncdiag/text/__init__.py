@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ncdiag.base.faces import exported
 
 if TYPE_CHECKING:
+    from ncdiag.text.clothes import without_base64
     from ncdiag.text.reading import partial
     from ncdiag.text.reading.case import Case
     from ncdiag.text.reading.given import is_given, place_of
@@ -77,10 +78,12 @@ __all__ = [
     "read_source",
     "reason_of",
     "window_of",
+    "without_base64",
 ]  # fmt: skip
 __getattr__ = exported(
     __name__,
     {
+        "clothes": ("without_base64",),
         "reading": ("partial",),
         "reading.case": ("Case",),
         "reading.given": ("is_given", "place_of"),

@@ -6,16 +6,18 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 
-from ncdiag.text import File, Text
+from ncdiag.text import File, Text, without_base64
 
 _IN_MEMORY = 32 << 20
 _PIECE = 1 << 20
 _HELD = 64 << 20
 """Maximum number of bytes of a file that are held in memory between readings."""
+_DECODED = 1 << 20
+"""Maximum number of bytes of a text in which base64 is decoded, as in reading."""
 
 
 class Spooled(Text):
-    """The source, readable repeatedly."""
+    """The source, readable repeatedly, with the base64 in it decoded: nothing in it could be recognised otherwise."""
 
     def __init__(self, source: Text) -> None:
         """A source that can be read only once is read here."""
@@ -26,7 +28,7 @@ class Spooled(Text):
         if not isinstance(source, File) or source.path is None:
             self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  (it goes with this object)
             weakref.finalize(self, self._kept.close)
-            self._kept.writelines(source.buffers())
+            self._kept.writelines(_decoded(source.buffers()))
             self.notes = source.notes
 
     def buffers(self) -> Iterator[bytes]:
@@ -45,10 +47,25 @@ class Spooled(Text):
         """The buffers of a file, held for the next time if they are small, because unpacking its records is slow."""
         held: list[bytes] = []
         size = 0
-        for buffer in self._source.buffers():
+        for buffer in _decoded(self._source.buffers()):
             size += len(buffer)
             if size <= _HELD:
                 held.append(buffer)
             yield buffer
         self.notes = self._source.notes
         self._held = held if size <= _HELD else None
+
+
+def _decoded(buffers: Iterator[bytes]) -> Iterator[bytes]:
+    held: list[bytes] = []
+    size = 0
+    for buffer in buffers:
+        held.append(buffer)
+        size += len(buffer)
+        if size > _DECODED:
+            yield from held
+            yield from buffers
+            return
+    text = b"".join(held).decode("utf-8", "surrogateescape")
+    plain = without_base64(text)
+    yield from held if plain == text else [plain.encode("utf-8", "surrogateescape")]

@@ -55,6 +55,7 @@ _ENDS = 2
 """Line ends that a text in a string has at least."""
 _WIDEST = 8000
 """Characters of a line in a Python literal, at most."""
+_LAYERS = 4
 _ITEMS = 3
 """Strings of a list that are its lines."""
 _SHORT = 12
@@ -71,6 +72,17 @@ def decoded(text: str) -> str | None:
         if bare is not None and bare != text:
             return bare
     return None
+
+
+def without_base64(text: str) -> str:
+    """The text with its parts of a mail and its lines of base64 decoded, within each other too."""
+    for _ in range(_LAYERS):
+        bare = _mail(text) or text
+        bare = _base64_lines(bare) or bare
+        if bare == text:
+            break
+        text = bare
+    return text
 
 
 def _mail(text: str) -> str | None:
