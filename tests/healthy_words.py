@@ -17,6 +17,7 @@ eos_token: </s>
 bos_token='<s>'
 special tokens have been added
 tokenizer: GPT2BPETokenizer
+ssh -o StrictHostKeyChecking=accept-new -o HostKeyAlgorithms=ssh-rsa n1
 --tokenizer-type GPT2BPETokenizer
 --vocab-size 50257
 AutoTokenizer.from_pretrained

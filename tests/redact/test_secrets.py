@@ -12,7 +12,9 @@ from healthy_words import healthy
 from planted import planted
 from tenth import at_least, tenth
 
+from ncdiag import catalogue
 from ncdiag.apps.redact import Redactor, cleaned
+from ncdiag.formats.secrets.hiding import Hiding
 from ncdiag.formats.secrets.remover import Secrets
 from ncdiag.text.sources.files import TextSource
 
@@ -132,3 +134,11 @@ def test_planted_secrets_are_gone(seed: int) -> None:
         left += [f"{path.name}: {secret}" for secret in mine if secret in text]
     assert planted > at_least(500)
     assert left == []
+
+
+def test_no_line_of_a_fix_looks_like_a_secret() -> None:
+    """A report hides secrets in its own fixes too: what they tell to paste must survive that."""
+    lines = [command for rule in catalogue.rules() for fix in rule.fixes for command in fix.commands]
+    lines += [f"{name}={value}" for rule in catalogue.rules() for fix in rule.fixes for name, value in fix.env.items()]
+    assert len(lines) > 1000
+    assert [line for line in lines if list(Hiding().lines(line.split("\n"))) != line.split("\n")] == []

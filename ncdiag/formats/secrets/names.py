@@ -58,7 +58,7 @@ _TELLS_OF_IT = _words(
     uri endpoint host port age limit rate budget dim dims usage lifetime rotation manager store field column
     prompt label labels format mapping map selector error errors class server domain template mount volume
     volumes strength hint location engine cache interval state status authentication attempts retries checker
-    broker source init
+    broker source init checking algorithms exchange
     """
 )
 """Last words of names about a secret that is not the value: ``password_file``, ``secretName``, ``token_ttl``."""
