@@ -23,11 +23,13 @@ from ncdiag.facts.vocabulary.launches import POD
 from ncdiag.report.platforms import platforms_shown
 
 _HOLE = lazy_regex(r"<([a-zA-Z][a-zA-Z' ]{0,40})>")
-_SAFE = lazy_regex(r"[A-Za-z0-9][\w.:%@-]{0,99}")
+_SAFE = lazy_regex(r"/?[A-Za-z0-9][\w.:%@/+-]{0,199}")
 """What may be written into a command without quotes."""
 _POD = lazy_regex(r"(?<![\w/-])pod/([a-z0-9][a-z0-9.-]{0,200})")
 _PEERS = ("peer_host", "other_host")
 """Fields of events with the host that could not be reached, which is the one that the fix is about."""
+_PATHS = ("path", "full_path", "file_path", "folder")
+_PAIR = 2
 Named = Callable[[Finding, View], Iterator[str]]
 
 
@@ -58,6 +60,13 @@ def _of_events(found: Finding, *names: str) -> Iterator[str]:
 
 def _unreached(found: Finding, _: View) -> Iterator[str]:
     return _of_events(found, *_PEERS)
+
+
+def _other(found: Finding, view: View) -> Iterator[str]:
+    """Of two hosts the one where the finding is not."""
+    names = {host.name for host in view.job.hosts} - {UNNAMED}
+    if len(names) == _PAIR and len(found.where.hosts & names) == 1:
+        yield from names - found.where.hosts
 
 
 def _hosts(found: Finding, view: View) -> Iterator[str]:
@@ -129,6 +138,20 @@ def _peer_addresses(found: Finding, _: View) -> Iterator[str]:
             yield str(ipaddress.ip_address(peer))
 
 
+def _fields(*names: str) -> Named:
+    return lambda found, _: _of_events(found, *names)
+
+
+def _host_counts(_: Finding, view: View) -> Iterator[str]:
+    """The number of hosts that a launch names, else of those on which the ranks are, if all ranks were seen."""
+    launched = [str(each.nnodes) for each in view.job.launches if each.nnodes is not None]
+    places = {rank.host for rank in view.job.ranks} - {None, UNNAMED}
+    if launched:
+        yield from launched
+    elif places and view.job.nranks == len(view.job.ranks):
+        yield str(len(places))
+
+
 def _of_launches(field: str) -> Named:
     def search(_: Finding, view: View) -> Iterator[str]:
         return (str(value) for each in view.job.launches if (value := getattr(each, field)) is not None)
@@ -138,7 +161,21 @@ def _of_launches(field: str) -> Named:
 
 _SEARCHES: Mapping[str, tuple[Named, ...]] = {
     "host": (_unreached, _hosts),
-    "the other host": (_unreached,),
+    "the other host": (_unreached, _other),
+    "other host": (_unreached, _other),
+    "peer": (_unreached, _peer_addresses, _other),
+    "server": (_unreached, _peer_addresses),
+    "remote address": (_peer_addresses, _fields("peer_address")),
+    "local address": (_fields("local_address"),),
+    "number of hosts": (_host_counts,),
+    "image": (_fields("image"),),
+    "job": (_fields("slurm_job", "job_id"),),
+    "file": (_fields(*_PATHS),),
+    "path": (_fields(*_PATHS),),
+    "storage path": (_fields(*_PATHS),),
+    "script": (_of_launches("script"),),
+    "first host": (_of_launches("master_addr"),),
+    "address of the first host": (_of_launches("master_addr"),),
     "node": (_hosts,),
     "pod": (_pods,),
     "worker": (_pods,),

@@ -33,6 +33,14 @@ FULL = (
     "srv1:/vol/data   40T   40T     0 100% /data"
 )
 CHANGED = "Host key for {host} has changed and you have requested strict checking."
+STARTED = (
+    "srun --nodes=3 python train.py\n"
+    "ValueError: Error initializing torch.distributed using env:// rendezvous: "
+    "environment variable RANK expected, but not set"
+)
+TORCHRUN = (
+    "torchrun --nnodes=3 --nproc_per_node=<GPUs> --rdzv_backend=c10d --rdzv_endpoint=<first host>:29500 train.py"
+)
 LOGIN = "ada@{host}: Permission denied (publickey,password)."
 
 
@@ -53,6 +61,7 @@ def fix(text: str, name: str) -> model.Fix:
         (FULL, "storage-full", "df -h /data"),
         (CHANGED, "launcher-ssh-not-passwordless", "ssh-keygen -R n4"),
         (LOGIN, "launcher-ssh-not-passwordless", "ssh-copy-id n4"),
+        (STARTED, "launcher-variables-missing", TORCHRUN),
     ],
 )
 def test_what_the_input_names_is_in_the_command(text: str, rule: str, command: str) -> None:
