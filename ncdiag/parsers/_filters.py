@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
+
+from ncdiag.base.patterns import lazy_regex
 
 ALL_IPV4 = "0.0.0.0/0"
 _EPHEMERAL = (32_768, 60_999)
 """The local ports of Linux unless set otherwise (Documentation/networking/ip-sysctl.rst)."""
+
+
+_CIDR = lazy_regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}/(?:[89]|[12]\d|3[01])(?!\d)")
+
+
+def networks(lines: Iterable[str]) -> list[str] | None:
+    """The IPv4 networks that rules name, each once; None if they name none."""
+    found = (network(text) for line in lines for text in _CIDR.findall(line))
+    return list(dict.fromkeys(each for each in found if each)) or None
 
 
 def network(text: str) -> str | None:

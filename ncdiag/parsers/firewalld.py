@@ -12,7 +12,7 @@ from typing import Any
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers._filters import ALL_IPV4, holds_ephemeral, network
+from ncdiag.parsers._filters import ALL_IPV4, holds_ephemeral, network, networks
 
 KIND = "firewalld"
 COMMANDS: tuple[str, ...] = ("firewall-cmd",)
@@ -89,7 +89,11 @@ def _filter(zones: Sequence[tuple[int, dict[str, str], list[str]]]) -> dict[str,
         policy = "drop" if values.get("interfaces") else policy
         drops += sum(rule.endswith(("drop", "reject")) and not _NARROW.search(rule) for rule in rules)
         allows += list(_allowed(rules))
-    return {"input_policy": policy, "input_drops": drops, "input_allows": allows}
+    texts = [text for _, values, rules in zones for text in (values.get("sources", ""), *rules)]
+    return {
+        "input_policy": policy, "input_drops": drops, "input_allows": allows, "input_filters": ["firewalld"],
+        "input_networks": networks(texts),
+    }  # fmt: skip
 
 
 def _tcp_ports(values: dict[str, str]) -> Iterator[str]:

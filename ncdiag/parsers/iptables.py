@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers._filters import network
+from ncdiag.parsers._filters import network, networks
 
 KIND = "iptables"
 COMMANDS: tuple[str, ...] = (
@@ -77,7 +77,12 @@ def parse(section: Section) -> Parsed:
         reached = _reached(targets)
         drops = sum(target in _DROPS for chain in reached for target in targets[chain])
         lets_in = [named for chain in reached for named in allows[chain]] or None
-        told.append(observe(section, first, "Host", input_policy=policy, input_drops=drops, input_allows=lets_in))
+        told.append(
+            observe(
+                section, first, "Host", input_policy=policy, input_drops=drops, input_allows=lets_in,
+                input_filters=["iptables"], input_networks=networks(section.lines),
+            )
+        )  # fmt: skip
     if mesh is not None:
         told.append(observe(section, mesh[1], "Host", mesh_chain=mesh[0]))
     return Parsed(observations=tuple(told), unread=tuple(unread))

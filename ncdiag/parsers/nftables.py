@@ -13,7 +13,7 @@ from typing import Any
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
-from ncdiag.parsers._filters import network
+from ncdiag.parsers._filters import network, networks
 from ncdiag.parsers.iptables import MESH_CHAIN
 
 KIND = "nftables"
@@ -70,6 +70,7 @@ def parse(section: Section) -> Parsed:
         "input_policy": "drop" if "drop" in hooked.values() else "accept",
         "input_drops": sum(bool(_DROPS.search(rule)) for rule in passed),
         "input_allows": [named for rule in passed for named in _let_in(rule)] or None,
+        "input_filters": ["nft"], "input_networks": networks(passed),
     }
     if "ruleset" in (section.command or "") or any(_MESH.match(name) for _, name in chains):
         fields["mesh_chain"] = next((name for _, name in chains if _MESH.match(name)), "")

@@ -11,7 +11,7 @@ from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
-from ncdiag.parsers._filters import ALL_IPV4, holds_ephemeral, network
+from ncdiag.parsers._filters import ALL_IPV4, holds_ephemeral, network, networks
 from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "ufw"
@@ -66,6 +66,7 @@ class _Filter(Reading):
         if self.active:
             fields |= {"input_allows": self.allows} if fields or self.allows else {}
             fields |= {"input_drops": self.drops} if fields.get("input_policy") or self.drops else {}
+            fields |= {"input_filters": ["ufw"], "input_networks": networks(self.section.lines)}
         if self.active and fields:
             self.observe("Host", at=self.first, **fields)
 

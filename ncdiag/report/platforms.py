@@ -15,6 +15,8 @@ _OF_WORD = {
     "srun": _SLURM, "sbatch": _SLURM, "salloc": _SLURM, "scontrol": _SLURM, "sacct": _SLURM, "slurmstepd": _SLURM,
     "slurmd": _SLURM,
 }  # fmt: skip
+_FILTERS = {"firewall-cmd": "firewalld", "ufw": "ufw", "iptables": "iptables", "nft": "nft"}
+"""The packet filter that a program manages: on a host with one, a line for another one would be undone, or fail."""
 """The platform of a program, by its name."""
 _LAUNCHERS = frozenset({"torchrun", "srun", "mpirun", "mpiexec", "horovodrun", "deepspeed", "accelerate"})
 """Programs that start the processes of a job: a line for another one than the job's would have to be translated."""
@@ -32,14 +34,18 @@ _NAMES = lazy_regex(rf"\b(?:{'|'.join(_OF_WORD)})\b(?=:|\[)")
 def suited(commands: Sequence[str], view: View) -> list[str]:
     """The commands without those of other platforms than the input shows; all of them if none would be left."""
     shown, launchers = platforms_shown(view), _launchers(view)
-    return [line for line in commands if _fits(line, shown, launchers)] or list(commands)
+    filters = {name for host in view.job.hosts for name in host.input_filters or ()}
+    return [line for line in commands if _fits(line, shown, launchers, filters)] or list(commands)
 
 
-def _fits(command: str, platforms: set[str], launchers: set[str]) -> bool:
-    """False for a command of a platform or a launcher that the input does not show, if it shows another one."""
+def _fits(command: str, platforms: set[str], launchers: set[str], filters: set[str]) -> bool:
+    """False for a command of another platform, launcher or packet filter than the input shows."""
     if platforms and _platform(command) not in {None, *platforms}:
         return False
     words = command.split()
+    of_filter = next((_FILTERS[word] for word in words[:2] if word in _FILTERS), None)
+    if filters and of_filter not in {None, *filters}:
+        return False
     return not launchers or words[0] not in _LAUNCHERS or not launchers.isdisjoint(words)
 
 

@@ -74,7 +74,9 @@ class Host(Fact, frozen=True, kw_only=True):
 
     Firewall: ``packet_filters`` are the tables of iptables that exist. ``input_policy`` is the default policy for
     incoming packets, ``input_drops`` the number of rules that drop or reject incoming packets, ``input_allows`` the
-    networks and interfaces from which everything is accepted. ``mesh_chain`` is the chain with which the proxy of a
+    networks and interfaces from which everything is accepted, ``input_networks`` all IPv4 networks that rules name.
+    ``input_filters`` are the tools that manage the rules shown (``iptables``, ``nft``, ``ufw``, ``firewalld``).
+    ``mesh_chain`` is the chain with which the proxy of a
     service mesh captures connections; empty means none.
 
     Processors and limits: ``cpu_arch`` is the kernel's name (``x86_64``, ``aarch64``), ``cpu_vendor`` the CPUID vendor
@@ -165,6 +167,8 @@ class Host(Fact, frozen=True, kw_only=True):
     input_policy: Annotated[Literal["accept", "drop"] | None, GREATEST] = None
     input_drops: Annotated[int | None, GREATEST] = None
     input_allows: Annotated[tuple[str, ...] | None, UNION] = None
+    input_networks: Annotated[tuple[str, ...] | None, UNION] = None
+    input_filters: Annotated[tuple[str, ...] | None, UNION] = None
     route_answers: Annotated[tuple[RouteAnswer, ...] | None, UNION] = None
     libfabric_providers: Annotated[dict[str, bool] | None, BY_NAME] = None
     memory_bytes: int | None = None

@@ -1,0 +1,51 @@
+"""The line that opens a packet filter for the hosts of the job, for the tool that manages it."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from ncdiag.facts.model import Host
+from ncdiag.facts.view import View
+from ncdiag.fixes.best.sockets import chosen_interfaces
+from ncdiag.fixes.values import Bindings, Value, best
+from ncdiag.nccl.on_host import seen
+
+_LINES = {
+    "firewalld": "sudo firewall-cmd --permanent --zone=trusted --add-source={net}; sudo firewall-cmd --reload",
+    "ufw": "sudo ufw allow from {net}",
+    "iptables": "sudo iptables -I INPUT -s {net} -p tcp -j ACCEPT",
+}
+"""By tool, in the order in which one of two that are shown is the manager of the other's rules."""
+_ASK = ("ip -br addr (on every host)",)
+
+
+@best
+def let_in(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """A command that admits TCP from the network of the hosts; nft has none that fits each set of rules."""
+    hosts = [host for host in view.job.hosts if host.input_policy == "drop" or host.input_drops]
+    tools = {tool for host in hosts for tool in host.input_filters or ()}
+    tool = next((name for name in _LINES if name in tools), None)
+    if tool is None:
+        return Value(reason="no packet filter was shown whose rules are known")
+    net = _shared_network(hosts, view)
+    if net is None:
+        return Value(reason="the network of the hosts is not known", ask_for=_ASK)
+    for host in hosts:
+        view.note(host, "input_filters")
+    return Value(text=_LINES[tool].format(net=net), reason=f"all addresses seen of the hosts are in {net}")
+
+
+def _shared_network(hosts: list[Host], view: View) -> str | None:
+    """The smallest network with all known addresses of the hosts: that of an interface, or one that a rule names."""
+    chosen = chosen_interfaces(view)
+    addresses = [ipaddress.ip_address(ip) for _, ip in chosen.values()]
+    if not addresses:
+        return None
+    known = {
+        ipaddress.ip_network(f"{address.ip}/{address.prefix_len}", strict=False)
+        for name in seen.hosts(view) for interface in seen.interfaces(name, view).interfaces
+        for address in interface.addresses or () if address.prefix_len
+    }  # fmt: skip
+    known |= {ipaddress.ip_network(text) for host in hosts for text in host.input_networks or ()}
+    fitting = [net for net in known if all(each in net for each in addresses) and net.num_addresses > 1]
+    return str(max(fitting, key=lambda net: net.prefixlen)) if fitting else None

@@ -1,0 +1,62 @@
+"""The line that opens a packet filter is for the tool that manages it, and for the network of the hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.diagnose import diagnose
+from ncdiag.text import TextSource
+
+FAILED = """
+n1:20:31 [0] NCCL INFO Bootstrap : Using bond0:10.8.3.21<0>
+n1:20:31 [0] NCCL INFO comm 0x7f rank 0 nranks 2 cudaDev 0 busId 1000 - Init START
+n2:20:31 [0] NCCL INFO Bootstrap : Using bond0:10.8.3.22<0>
+n2:20:31 [0] NCCL INFO comm 0x7e rank 1 nranks 2 cudaDev 0 busId 1000 - Init START
+n1:20:31 [0] misc/socket.cc:525 NCCL WARN socketPollConnect: exceeded timeouts (3)
+"""
+FILTERS = {
+    "iptables": "root@n2:~# iptables -S\n-P INPUT DROP\n-A INPUT -s {net} -p tcp -m tcp --dport 22 -j ACCEPT\n",
+    "ufw": (
+        "root@n2:~# ufw status verbose\nStatus: active\nDefault: deny (incoming), allow (outgoing), disabled (routed)\n\n"
+        "To                         Action      From\n--                         ------      ----\n"
+        "22/tcp                     ALLOW IN    {net}\n"
+    ),
+    "firewalld": (
+        "root@n2:~# firewall-cmd --list-all\npublic (active)\n  target: default\n  icmp-block-inversion: no\n"
+        "  interfaces: bond0\n  sources: \n  services: ssh\n  ports: \n  rich rules: \n"
+        '\trule family="ipv4" source address="{net}" service name="ssh" accept\n'
+    ),
+}
+LINES = {
+    "iptables": "sudo iptables -I INPUT -s 10.8.0.0/16 -p tcp -j ACCEPT",
+    "ufw": "sudo ufw allow from 10.8.0.0/16",
+    "firewalld": "sudo firewall-cmd --permanent --zone=trusted --add-source=10.8.0.0/16; sudo firewall-cmd --reload",
+}
+
+
+def shell(text: str) -> list[str]:
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    [found] = [each for each in report.findings if each.name == "socket-firewall-ephemeral-ports"]
+    return found.fixes[0].commands["shell"].split("\n")
+
+
+@pytest.mark.parametrize("tool", FILTERS)
+def test_the_line_is_for_the_filter_that_is_shown(tool: str) -> None:
+    lines = shell(FILTERS[tool].format(net="10.8.0.0/16") + FAILED)
+    assert LINES[tool] in lines
+    assert not any(other in line for line in lines for other in {"ufw", "firewall-cmd", "iptables"} - {_program(tool)})
+
+
+def _program(tool: str) -> str:
+    return "firewall-cmd" if tool == "firewalld" else tool
+
+
+def test_the_network_of_an_interface_is_taken_before_a_larger_one() -> None:
+    shown = "root@n2:~# ip -br addr\nbond0            UP             10.8.3.22/23\n"
+    assert "sudo iptables -I INPUT -s 10.8.2.0/23 -p tcp -j ACCEPT" in shell(
+        shown + FILTERS["iptables"].format(net="10.8.0.0/16") + FAILED
+    )
+
+
+def test_a_network_without_the_hosts_is_not_opened() -> None:
+    assert not any("ACCEPT" in line for line in shell(FILTERS["iptables"].format(net="192.168.0.0/16") + FAILED))
