@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_for, derived_of
-from ncdiag.facts.model import Event, GdrVerdict, Host, Job, LinkTest, Rank, Setting
+from ncdiag.facts.model import Event, GdrVerdict, Host, Job, LinkTest, PciDevice, Rank, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
@@ -124,12 +124,25 @@ def acs_bridge(host: Host, view: View) -> str | None:
 
     None also where the list shows devices without any GPU or RDMA card: root ports redirect on most hosts.
     """
-    if _shows_no_peer(host):
-        return None
-    found = next((d for d in host.pci if d.acs_redirects and d.device_class == "PCI bridge"), None)
+    found = next(_redirecting(host), None)
     if found is not None:
         view.note(found)
     return found.bus_id if found is not None else None
+
+
+@derived
+def acs_bridges(host: Host, view: View) -> str | None:
+    """All bridges that redirect peer traffic, ``0000:16:04.0 0000:16:08.0``; None where none is named."""
+    found = list(_redirecting(host))
+    for device in found:
+        view.note(device)
+    return " ".join(device.bus_id for device in found) or None
+
+
+def _redirecting(host: Host) -> Iterator[PciDevice]:
+    """Bridges whose control is on, and devices of which only that is known."""
+    if not _shows_no_peer(host):
+        yield from (d for d in host.pci if d.acs_redirects and d.device_class in {"PCI bridge", None})
 
 
 _PEERS = frozenset({

@@ -22,7 +22,7 @@ COMMANDS: tuple[str, ...] = ("lspci",)
 _BDF = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 ANCHOR = (
     rf"{_BDF} (?:\"|(?:Class )?[A-Za-z0-9][\w ,/&.()-]{{1,60}}(?: \[[0-9a-f]{{4}}\])?: \S)"
-    r"|[ \t]{0,40}ACSCtl:[ \t]+SrcValid[+-][ \t]"
+    rf"|(?:{_BDF}:?[ \t]{{1,8}})?[ \t]{{0,40}}ACSCtl:[ \t]+SrcValid[+-][ \t]"
     rf"|Slot:\t(?:{_BDF})[ \t]*$|-\[[0-9a-f]{{4}}:[0-9a-f]{{2}}(?:-[0-9a-f]{{2}})?\]-[+-]"
 )
 STRUCTURE = "-0abcdef"
@@ -43,7 +43,7 @@ _CLASSES = {
 _LINK = lazy_regex(r"\s*Lnk(?P<what>Cap|Sta):\s")
 _SPEED = lazy_regex(r"Speed (\d{1,3}(?:\.\d)?)GT/s")
 _WIDTH = lazy_regex(r"Width x(\d{1,2})\b")
-_ACS = lazy_regex(r"\s*ACSCtl:\s+(?P<controls>(?:[A-Za-z]+[+-]\s*){1,9})")
+_ACS = lazy_regex(rf"(?:(?P<bdf>{_BDF}):?\s)?\s*ACSCtl:\s+(?P<controls>(?:[A-Za-z]+[+-]\s*){{1,9}})")
 _REDIRECTS = lazy_regex(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
 _NUMA = lazy_regex(r"\s*NUMA node: (\d{1,3})\s*$")
 _GROUP = lazy_regex(r"\s*IOMMU group: (\d{1,5})\s*$")
@@ -67,7 +67,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     """Device lines, the details below them (also where a paste lost the indentation), blank lines between devices."""
     if not line.strip():
         return bool(lines) and bool(lines[-1].strip())
-    if any(p.match(line) for p in (_DEVICE, _DETAIL, _ROW, _FIELD)) or is_elision(line):
+    if any(p.match(line) for p in (_DEVICE, _DETAIL, _ROW, _FIELD, _ACS)) or is_elision(line):
         return True
     if _TREE.match(lines[0] or line):
         return _TREE.match(line) is not None
@@ -76,9 +76,10 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """Devices by bus id; ACS controls without a device (grep) make a fact of the host."""
+    """Devices by bus id; ACS controls without a device (grep) make a fact of the host, those of a loop name theirs."""
     devices: list[tuple[int, str, dict[str, Any]]] = []
     loose: list[tuple[int, bool]] = []
+    named: list[tuple[int, str, bool]] = []
     unread: list[int] = []
     elided = False
     for index, line in enumerate(section.lines):
@@ -87,14 +88,21 @@ def parse(section: Section) -> Parsed:
             devices.append((index, *device))
         elif _TREE.match(line):
             unread.append(index)
+        elif (acs := _ACS.match(line)) and acs["bdf"]:
+            loose.append((index, _redirects(acs["controls"])))
+            named.append((index, acs["bdf"], _redirects(acs["controls"])))
         elif devices:
             _detail(line, devices[-1][2])
-        elif acs := _ACS.match(line):
+        elif acs:
             loose.append((index, _redirects(acs["controls"])))
         elif line.strip() and not _DETAIL.match(line):
             unread.append(index)
         elided = elided or is_elision(line)
     found = [observe(section, index, "PciDevice", (address,), **fields) for index, address, fields in devices]
+    found += [
+        observe(section, index, "PciDevice", (address,), acs_redirects=on)
+        for index, text, on in named if (address := bus_id(text)) is not None
+    ]  # fmt: skip
     if loose:
         found.append(_of_host(section, loose))
     whole = bool(devices) and devices[0][1].endswith(":00:00.0") and not elided and not unread

@@ -70,7 +70,8 @@ def parse(section: Section) -> Parsed:
         "input_policy": "drop" if "drop" in hooked.values() else "accept",
         "input_drops": sum(bool(_DROPS.search(rule)) for rule in passed),
         "input_allows": [named for rule in passed for named in _let_in(rule)] or None,
-        "input_filters": ["nft"], "input_networks": networks(passed),
+        "input_filters": ["nft"],
+        "input_networks": networks(passed),
     }
     if "ruleset" in (section.command or "") or any(_MESH.match(name) for _, name in chains):
         fields["mesh_chain"] = next((name for _, name in chains if _MESH.match(name)), "")

@@ -25,10 +25,13 @@ def unbound(rule: Rule) -> Rule:
     """The rule with fixes that depend only on the job: ``mlxlink -d <hca> -p <port>``.
 
     A variable whose name depends on a finding is left out, and one whose value does has the value `OPEN`; the sentence
-    stays. Conditions on names bound by a finding are unknown and exclude no fix; fixes that need no finding come first.
+    stays. Conditions on names bound by a finding are unknown and exclude no fix; fixes that need no finding come first,
+    workarounds last.
     """
     program = program_of(rule)
-    order = sorted(range(len(rule.fixes)), key=lambda number: not _is_general(rule, number))
+    order = sorted(
+        range(len(rule.fixes)), key=lambda number: (rule.fixes[number].workaround, not _is_general(rule, number))
+    )
     texts = {text: tuple(_parts(program, template)) for text, template in program.templates.items()}
     conditions = [tuple(filter(_is_of_job, program.fix_when[number])) for number in order]
     program = msgspec.structs.replace(

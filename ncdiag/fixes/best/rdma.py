@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from ncdiag.base.spans import Span
-from ncdiag.facts.model import Gid, Host, Port, Setting
+from ncdiag.facts.model import Address, Gid, Host, Port, Rank, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.rdma import active_ports, is_active, is_roce, is_soft_rdma
@@ -22,7 +22,8 @@ OWN_MODULE_DRIVER = Version(470, 0)
 def gid_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The GID index whose entry is RoCE v2 with an IPv4 address on every active RoCE port of every host.
 
-    Of several such indexes: the one whose addresses are in one network on all hosts, else the lowest.
+    Of several such indexes: one that was not set as the job failed, whose address is that of the interface over which
+    the ranks met, or whose addresses are in one network on all hosts; else the lowest.
     """
     ports = _roce_ports(view)
     blind = _hosts_without_table(view)
@@ -32,7 +33,15 @@ def gid_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     good = {(port.host, port.hca, port.number): _good_entries(port) for port in ports}
     common = set.intersection(*(set(entries) for entries in good.values()))
     if common:
-        index = min(common, key=lambda i: (not _one_network([entries[i] for entries in good.values()], view), i))
+        tried = view.setting(view.job, "NCCL_IB_GID_INDEX")
+        met = {str(held.ip) for rank in view.job.ranks if (held := _met_at(rank)) is not None}
+
+        def order(index: int) -> tuple[bool, bool, bool, int]:
+            entries = [table[index] for table in good.values()]
+            was_set = tried is not None and tried.text == str(index) and bool(view.job.events)
+            return was_set, met.isdisjoint(str(e.ip) for e in entries), not _one_network(entries, view), index
+
+        index = min(common, key=order)
         chosen = [entries[index] for entries in good.values()]
         told = ", ".join(f"{gid.host} {gid.hca} {gid.ip}" for gid in chosen[:4])
         reason = f"entry {index} is RoCE v2 with an IPv4 address on every RoCE port seen: {told}"
@@ -41,6 +50,12 @@ def gid_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     lacking = tuple(f"show_gids (on {host}, whole)" for (host, _, _), entries in good.items() if not entries)
     reason = f"no one index is RoCE v2 with an IPv4 address everywhere ({each}); NCCL 2.21 and later choose by port"
     return Value(reason=reason, ask_for=tuple(dict.fromkeys((*lacking, *blind))))
+
+
+def _met_at(rank: Rank) -> Address | None:
+    """The address with which a rank took part in the bootstrap."""
+    held = rank.bootstrap_interface.addresses if rank.bootstrap_interface is not None else None
+    return held[0] if held else None
 
 
 def _roce_ports(view: View) -> list[Port]:
@@ -127,10 +142,21 @@ def _fastest(host: Host, view: View) -> list[Port]:
     active = [port for port in shown if _is_hardware(host, port, view)]
     top = max((port.rate_gbps for port in active if port.rate_gbps is not None), default=None)
     ports = [port for port in active if port.rate_gbps == top] if top is not None else active
-    layers = {port.link_layer for port in ports}
-    if {"InfiniBand", "Ethernet"} <= layers:
-        ports = [port for port in ports if port.link_layer == "InfiniBand"]
+    printed = _printed_layers(view)
+    layers = {port.hca: port.link_layer or printed.get(port.hca) for port in ports}
+    if {"InfiniBand", "Ethernet"} <= {*layers.values()}:
+        ports = [port for port in ports if layers[port.hca] == "InfiniBand"]
     return sorted(ports, key=lambda port: [int(w) if w.isdecimal() else w for w in re.findall(r"\d+|\D+", port.hca)])
+
+
+def _printed_layers(view: View) -> dict[str, str]:
+    """The link layer that NCCL printed for each name of a device, where all ranks printed the same."""
+    found: dict[str, set[str]] = {}
+    for rank in view.job.ranks:
+        for device in rank.net_devices or ():
+            if device.link_layer is not None:
+                found.setdefault(device.name, set()).add("Ethernet" if device.link_layer == "RoCE" else "InfiniBand")
+    return {name: layers.pop() for name, layers in found.items() if len(layers) == 1}
 
 
 def _is_hardware(host: Host, port: Port, view: View) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ncdiag.base.spans import Span
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Address, Interface
 from ncdiag.facts.view import View
@@ -18,13 +19,16 @@ from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl import versions
 from ncdiag.nccl.on_host import seen
 
+_ON_BOARD = "eno"
+"""What systemd calls adapters of the main board (systemd.net-naming-scheme(7)): the others are in slots, and faster."""
+
 
 class _Candidate(msgspec.Struct, frozen=True):
     """A candidate interface, with the address that NCCL would use; the lowest ``order`` is best."""
 
     interface: Interface
     address: Address
-    order: tuple[bool, int, bool, int, int]
+    order: tuple[bool, int, bool, int, bool, int]
     physical: bool
 
 
@@ -50,8 +54,10 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         reason = "the interfaces seen have one address on several hosts"
         return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
     if _failed_already(chosen, view):
-        reason = "connections between these interfaces have failed, and no other interface was seen"
-        return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
+        return _another(with_some, chosen, view) or Value(
+            reason="connections between these interfaces have failed, and no other interface was seen",
+            ask_for=blind or ("ip addr (on every host)",),
+        )
     text, problem = _render({name: one.interface.name for name, one in chosen.items()}, view)
     spans = tuple(dict.fromkeys(span for one in chosen.values() for span in _spans(one.interface)))
     if text is None:
@@ -98,6 +104,25 @@ def _failed_already(chosen: dict[str, _Candidate], view: View) -> bool:
     )
 
 
+def _another(found: dict[str, tuple[_Candidate, ...]], failed: dict[str, _Candidate], view: View) -> Value | None:
+    """The only other interface of the hosts whose interfaces were listed; the others are asked for theirs."""
+    used = {one.interface.name for one in failed.values()}
+    unnamed = _candidates(seen.interfaces(UNNAMED, view), view)  # a listing below no prompt, beside a log with names
+    found = {**found, UNNAMED: tuple(one for one in unnamed if one.physical)} if unnamed else found
+    others = {name: [one for one in some if one.interface.name not in used] for name, some in found.items()}
+    listed = {name: some for name, some in others.items() if some}
+    names = {one.interface.name for some in listed.values() for one in some}
+    if len(names) != 1:
+        return None
+    name = names.pop()
+    exact = versions.agreed(view.version(), (versions.EXACT_NAMES,), lambda version: version >= versions.EXACT_NAMES)
+    blind = tuple(f"ip addr (on {host})" for host, some in others.items() if not some and host != UNNAMED)
+    spans = tuple(dict.fromkeys(span for some in listed.values() for one in some for span in _spans(one.interface)))
+    with_it = fold_hosts(set(listed) - {UNNAMED}) or "a host"
+    reason = f"connections between {', '.join(sorted(used))} have failed; {with_it} also has {name}"
+    return Value(text=f"={name}" if exact else name, reason=reason, spans=spans, ask_for=blind)
+
+
 @best
 def shared_interface_name(view: View, bindings: Bindings) -> Value:
     """The same interface for programs that expect plain names (Open MPI, Gloo): without NCCL's ``=``."""
@@ -121,6 +146,7 @@ def _candidates(host: seen.Seen, view: View) -> tuple[_Candidate, ...]:
             seen.PREFERENCE.get(kind, 5),
             not _has_default_route(interface, view),
             -(interface.speed_mbps or 0),
+            interface.name.startswith(_ON_BOARD),
             position,
         )
         physical = bool(suits) and not is_virtual(interface, view)
@@ -146,7 +172,7 @@ def _choose(found: dict[str, tuple[_Candidate, ...]], view: View) -> tuple[dict[
     if len(found) > 1:
         shared = [chosen for anchor in next(iter(found.values())) if (chosen := _in_network(anchor, found))]
         if shared:
-            chosen = min(shared, key=lambda some: max(one.order[:4] for one in some.values()))
+            chosen = min(shared, key=lambda some: max(one.order[:5] for one in some.values()))
             return chosen, f"all hosts seen have it in the network of {_told(chosen)}"
         for anchor in next(iter(found.values())):
             named = {
