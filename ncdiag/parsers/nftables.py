@@ -7,7 +7,7 @@ priority and policy, without a policy it accepts. A rule's verdict is at its end
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
@@ -20,7 +20,7 @@ KIND = "nftables"
 COMMANDS: tuple[str, ...] = ("nft list", "nft -a list", "nft -n list")
 ANCHOR = r"table (?:ip|ip6|inet|arp|bridge|netdev) \S{1,128} \{"
 
-_TABLE = lazy_regex(r"\s{0,40}table (?:ip|ip6|inet|arp|bridge|netdev) (\S{1,128}) \{")
+_TABLE = lazy_regex(r"\s{0,40}table ((?:ip|ip6|inet|arp|bridge|netdev) \S{1,128}) \{")
 _CHAIN = lazy_regex(r"\s{0,40}chain (\S{1,128}) \{")
 _HOOK = lazy_regex(r"\s{0,40}type filter hook (\w+) (?:device\s.{1,200} )?priority [^;]{1,60};(?:\s*policy (\w+);)?")
 _JUMP = lazy_regex(r"\b(?:jump|goto) (\S{1,128})")
@@ -72,10 +72,17 @@ def parse(section: Section) -> Parsed:
         "input_allows": [named for rule in passed for named in _let_in(rule)] or None,
         "input_filters": ["nft"],
         "input_networks": networks(passed),
+        "input_chain": _dropping(hooked),
     }
     if "ruleset" in (section.command or "") or any(_MESH.match(name) for _, name in chains):
         fields["mesh_chain"] = next((name for _, name in chains if _MESH.match(name)), "")
     return Parsed(observations=(observe(section, first, "Host", **fields),))
+
+
+def _dropping(hooked: Mapping[_Chain, str]) -> str | None:
+    """Family, table and name of the only chain that sees incoming packets; None for several."""
+    chains = [name for name, policy in hooked.items() if policy == "drop"] or list(hooked)
+    return " ".join(chains[0]) if len(chains) == 1 and not chains[0][0].startswith("ip6 ") else None
 
 
 def _let_in(rule: str) -> list[str]:

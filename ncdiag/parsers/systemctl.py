@@ -1,4 +1,4 @@
-"""``systemctl status``, ``is-active`` and ``list-units``, systemctl's complaints, ``nv-fabricmanager --version``.
+"""``systemctl status``, ``is-active``, ``list-units`` and ``show``, its complaints, ``nv-fabricmanager --version``.
 
 Source of the format: systemd src/systemctl/systemctl-show.c, systemctl-list-units.c, systemctl-start-unit.c.
 """
@@ -39,7 +39,7 @@ _DETAIL = (
 _JOURNAL = r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d "
 """What the unit wrote; the catalogue reads it."""
 _LINES = 400
-_ASKED = lazy_regex(r"(?:is-active|is-failed|status)(?P<units>(?:\s+[\w@.-]{1,80}){1,8})")
+_ASKED = lazy_regex(r"(?:is-active|is-failed|status|show)(?P<units>(?:\s+[\w@.-]{1,80}){1,8})")
 _UNITS = 8
 _ACTIVE_IN = {"active": True, "reloading": True, "inactive": False, "failed": False, "deactivating": False}
 _UNIT = r"(?:[^\w\s]{1,4}\s+|x )?(?P<unit>[\w@.-]{1,80}\.service)(?: - |\s*$)"
@@ -82,6 +82,12 @@ class _Services(Reading):
         self.unit = self.units[self.units.index(self.unit) + 1] if self.unit in self.units[:-1] else None
         return known
 
+    def limit(self, found: re.Match[str]) -> bool:
+        """A limit of the unit in the command, as ``show`` prints it; False where no unit is named."""
+        if self.unit:
+            self._service(self.unit, limits={found["name"]: found["value"]})
+        return self.unit is not None
+
     def begins(self, found: re.Match[str]) -> None:
         """The details of a unit follow."""
         self.unit = found["unit"]
@@ -98,6 +104,10 @@ def _are_words(lines: Sequence[str], _line: str) -> bool:
     return len(lines) < _UNITS and all(map(_IS_WORD.match, lines))
 
 
+def _are_properties(lines: Sequence[str], _line: str) -> bool:
+    return all("=" in line for line in lines)
+
+
 ROWS = Rows(
     _Services,
     ONE_BLANK,
@@ -107,6 +117,8 @@ ROWS = Rows(
     Row(r"\s*Active: (?P<state>active|inactive|failed|activating|deactivating|reloading)\b", _Services.state),
     Row(_WORD, _Services.word, belongs=_are_words),
     Row(_UNIT, _Services.begins, belongs=_is_only_unit),
+    Row(r"(?P<name>Limit[A-Z]\w{1,30})=(?P<value>\S{1,40})\s*$", _Services.limit),
+    Row(r"[A-Z]\w{2,40}=.{0,400}$", belongs=_are_properties),
     Row(_DETAIL),
     Row(_JOURNAL, not_understood),
     most=_LINES + 1,

@@ -22,6 +22,7 @@ from ncdiag.fixes.values import Values
 from ncdiag.language import phrase, say
 from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
+from ncdiag.report.container_options import in_their_words
 from ncdiag.report.digest import asked
 from ncdiag.report.named import named
 from ncdiag.report.placeholders import EVERY, OPEN
@@ -90,7 +91,8 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     env |= beside
     settled |= {name: value for name, value in beside.items() if value is not None}
     commands = launcher_lines(view, settled, unset)
-    shell = [named(fill(command), found, view) for command in suited(rule_fix.commands, view) if known(command)]
+    filled_in = tuple(fill(command) for command in rule_fix.commands if known(command))
+    shell = [named(command, found, view) for command in suited(in_their_words(filled_in, view), view)]
     if shell:
         commands["shell"] = "\n".join(shell)
     return model.Fix(

@@ -12,7 +12,8 @@ n1:20:31 [0] NCCL INFO Bootstrap : Using bond0:10.8.3.21<0>
 n1:20:31 [0] NCCL INFO comm 0x7f rank 0 nranks 2 cudaDev 0 busId 1000 - Init START
 n2:20:31 [0] NCCL INFO Bootstrap : Using bond0:10.8.3.22<0>
 n2:20:31 [0] NCCL INFO comm 0x7e rank 1 nranks 2 cudaDev 0 busId 1000 - Init START
-n1:20:31 [0] misc/socket.cc:525 NCCL WARN socketPollConnect: exceeded timeouts (3)
+n1:20:31 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 10.8.3.22<45871> failed : Connection timed out
+n1:20:31 [0] NCCL INFO bootstrap.cc:285 -> 6
 """
 FILTERS = {
     "iptables": "root@n2:~# iptables -S\n-P INPUT DROP\n-A INPUT -s {net} -p tcp -m tcp --dport 22 -j ACCEPT\n",
@@ -27,7 +28,13 @@ FILTERS = {
         '\trule family="ipv4" source address="{net}" service name="ssh" accept\n'
     ),
 }
+FILTERS["nft"] = (
+    "root@n2:~# nft list ruleset\ntable inet hostguard {\n\tchain incoming {\n"
+    "\t\ttype filter hook input priority filter; policy drop;\n\t\tiif \"lo\" accept\n"
+    "\t\tip saddr {net} tcp dport 22 accept\n\t}\n}\n"
+)
 LINES = {
+    "nft": "sudo nft insert rule inet hostguard incoming ip saddr 10.8.0.0/16 meta l4proto tcp accept",
     "iptables": "sudo iptables -I INPUT -s 10.8.0.0/16 -p tcp -j ACCEPT",
     "ufw": "sudo ufw allow from 10.8.0.0/16",
     "firewalld": "sudo firewall-cmd --permanent --zone=trusted --add-source=10.8.0.0/16; sudo firewall-cmd --reload",
@@ -42,9 +49,10 @@ def shell(text: str) -> list[str]:
 
 @pytest.mark.parametrize("tool", FILTERS)
 def test_the_line_is_for_the_filter_that_is_shown(tool: str) -> None:
-    lines = shell(FILTERS[tool].format(net="10.8.0.0/16") + FAILED)
+    lines = shell(FILTERS[tool].replace("{net}", "10.8.0.0/16") + FAILED)
     assert LINES[tool] in lines
-    assert not any(other in line for line in lines for other in {"ufw", "firewall-cmd", "iptables"} - {_program(tool)})
+    others = {"ufw", "firewall-cmd", "iptables", "nft"} - {_program(tool)}
+    assert not others & {line.split()[1] for line in lines}
 
 
 def _program(tool: str) -> str:
@@ -60,3 +68,9 @@ def test_the_network_of_an_interface_is_taken_before_a_larger_one() -> None:
 
 def test_a_network_without_the_hosts_is_not_opened() -> None:
     assert not any("ACCEPT" in line for line in shell(FILTERS["iptables"].format(net="192.168.0.0/16") + FAILED))
+
+
+def test_the_ports_of_the_kernel_are_enough() -> None:
+    shown = "root@n2:~# sysctl net.ipv4.ip_local_port_range\nnet.ipv4.ip_local_port_range = 15000\t25000\n"
+    lines = shell(shown + FILTERS["iptables"].format(net="10.8.0.0/16") + FAILED)
+    assert "sudo iptables -I INPUT -s 10.8.0.0/16 -p tcp --dport 15000:25000 -j ACCEPT" in lines

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from ncdiag.facts.model.base import Fact, HostName
+from ncdiag.facts.model.marks import BY_NAME
 from ncdiag.facts.scalars import VersionRange
 
 
@@ -52,7 +55,10 @@ class Limit(Fact, frozen=True, kw_only=True):
 
 
 class Service(Fact, frozen=True, kw_only=True):
-    """A systemd unit; ``active`` is the state that systemctl reports, ``version`` the release where known."""
+    """A systemd unit; ``active`` is the state that systemctl reports, ``version`` the release where known.
+
+    ``limits`` are its resource limits, as ``systemctl show`` prints them (``LimitMEMLOCK``: ``8388608``).
+    """
 
     KEY = ("name",)
 
@@ -60,6 +66,7 @@ class Service(Fact, frozen=True, kw_only=True):
     name: str
     active: bool | None = None
     version: str | None = None
+    limits: Annotated[dict[str, str] | None, BY_NAME] = None
 
 
 class ProcessCpus(msgspec.Struct, frozen=True, omit_defaults=True):

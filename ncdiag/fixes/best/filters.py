@@ -13,15 +13,17 @@ from ncdiag.nccl.on_host import seen
 _LINES = {
     "firewalld": "sudo firewall-cmd --permanent --zone=trusted --add-source={net}; sudo firewall-cmd --reload",
     "ufw": "sudo ufw allow from {net}",
-    "iptables": "sudo iptables -I INPUT -s {net} -p tcp -j ACCEPT",
+    "iptables": "sudo iptables -I INPUT -s {net} -p tcp{ports} -j ACCEPT",
+    "nft": "sudo nft insert rule {chain} ip saddr {net} {ports} accept",
 }
 """By tool, in the order in which one of two that are shown is the manager of the other's rules."""
+_RANGE = "net.ipv4.ip_local_port_range"
 _ASK = ("ip -br addr (on every host)",)
 
 
 @best
 def let_in(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """A command that admits TCP from the network of the hosts; nft has none that fits each set of rules."""
+    """A command that admits TCP from the network of the hosts, on the ports of the kernel if they are known."""
     hosts = [host for host in view.job.hosts if host.input_policy == "drop" or host.input_drops]
     tools = {tool for host in hosts for tool in host.input_filters or ()}
     tool = next((name for name in _LINES if name in tools), None)
@@ -32,7 +34,20 @@ def let_in(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return Value(reason="the network of the hosts is not known", ask_for=_ASK)
     for host in hosts:
         view.note(host, "input_filters")
-    return Value(text=_LINES[tool].format(net=net), reason=f"all addresses seen of the hosts are in {net}")
+    chain = next((host.input_chain for host in hosts if host.input_chain), None)
+    if tool == "nft" and chain is None:
+        return Value(reason="the chain for incoming packets was not seen", ask_for=("sudo nft list ruleset",))
+    text = _LINES[tool].format(net=net, chain=chain, ports=_ports(tool, view))
+    return Value(text=text, reason=f"all addresses seen of the hosts are in {net}")
+
+
+def _ports(tool: str, view: View) -> str:
+    """The condition of a rule on ports: those from which the kernel chooses, if all hosts show the same; else all."""
+    shown = {" ".join(text.split()) for host in view.job.hosts if (text := (host.sysctls or {}).get(_RANGE))}
+    low, _, high = shown.pop().partition(" ") if len(shown) == 1 else ("", "", "")
+    if tool == "nft":
+        return f"tcp dport {low}-{high}" if low.isdecimal() and high.isdecimal() else "meta l4proto tcp"
+    return f" --dport {low}:{high}" if low.isdecimal() and high.isdecimal() else ""
 
 
 def _shared_network(hosts: list[Host], view: View) -> str | None:

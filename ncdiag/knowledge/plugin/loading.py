@@ -56,7 +56,11 @@ def lacks_needed_plugin(host: Host, view: View) -> bool | None:
 
 def _named_plugin(of: Host | Job, view: View) -> Setting | None:
     named, provider = view.setting(of, "NCCL_NET_PLUGIN"), view.setting(of, "FI_PROVIDER")
-    if provider is not None and provider.is_set and provider.text == "efa":  # only the plugin of AWS reads it
+    ranks = ranks_of(of, view) if isinstance(of, Host) else view.job.ranks
+    by_verbs = any(device.link_layer for rank in ranks for device in rank.net_devices or ())  # the image is a cloud's
+    if (
+        not by_verbs and provider is not None and provider.is_set and provider.text == "efa"
+    ):  # only the plugin of AWS reads it
         view.note(provider)
         return provider
     return named

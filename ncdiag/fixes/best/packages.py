@@ -1,0 +1,47 @@
+"""Releases to install: a build for the driver that is there, the package of the driver's version."""
+
+from __future__ import annotations
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.model import Host
+from ncdiag.facts.scalars import Version
+from ncdiag.facts.view import View
+from ncdiag.fixes.values import Bindings, Value, best, bound
+
+_INDEX = "https://download.pytorch.org/whl/"
+_BUILDS = ((580, "cu130"), (525, "cu126"), (450, "cu118"))
+"""The first driver branch on which builds of CUDA 13, 12 and 11 run (CUDA release notes, minor versions)."""
+_CUDA_BUILDS = {13: "cu130", 12: "cu126", 11: "cu118"}
+_FOUND = lazy_regex(r"found version (\d{1,2})0\d0\b")
+"""The CUDA of the driver, as PyTorch prints it: 12040 is 12.4."""
+_RENAMED = 580
+"""The branch from which on NVIDIA's packages have no branch in their names."""
+
+
+@best
+def torch_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The package index of PyTorch with builds that run on the oldest driver of the hosts."""
+    drivers = [v for host in view.job.hosts if (v := Version.parse(_driver(host) or "")) is not None]
+    build = next((name for first, name in _BUILDS if drivers and min(drivers).major >= first), None)
+    if build is not None:
+        return Value(text=f"{_INDEX}{build}", reason=f"driver {min(drivers)} runs builds for {build}")
+    found = [int(number[1]) for event in view.job.events for number in _FOUND.finditer(event.text or "")]
+    build = _CUDA_BUILDS.get(min(found)) if found else None
+    if build is None:
+        return Value(reason="the driver of the hosts was not seen", ask_for=("nvidia-smi",))
+    return Value(text=f"{_INDEX}{build}", reason=f"the driver runs builds for CUDA {min(found)}")
+
+
+@best
+def fabric_manager_package(view: View, bindings: Bindings) -> Value:
+    """Name and version of the package of NVIDIA's repository for Debian and Ubuntu, up to branch 575."""
+    host = bound(bindings, Host)
+    driver = _driver(host) if host is not None else next(filter(None, map(_driver, view.job.hosts)), None)
+    version = Version.parse(driver or "")
+    if version is None or version.major >= _RENAMED:
+        return Value(reason="the version of the driver was not seen", ask_for=("nvidia-smi",))
+    return Value(text=f"nvidia-fabricmanager-{version.major}={driver}-1", reason=f"the driver is {driver}")
+
+
+def _driver(host: Host) -> str | None:
+    return host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None)
