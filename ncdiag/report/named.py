@@ -138,12 +138,6 @@ def _peer_addresses(found: Finding, _: View) -> Iterator[str]:
             yield str(ipaddress.ip_address(peer))
 
 
-def _units(_: Finding, view: View) -> Iterator[str]:
-    """The systemd unit whose limits were shown; under Slurm the daemon that starts the processes."""
-    shown = [each.name for host in view.job.hosts for each in host.services if each.limits]
-    yield from shown or (["slurmd"] if "slurm" in platforms_shown(view) else ())
-
-
 def _groups(_: Finding, view: View) -> Iterator[str]:
     """The security group of the cloud, where one was shown."""
     return (group.id for group in view.job.security_groups)
@@ -180,7 +174,6 @@ _SEARCHES: Mapping[str, tuple[Named, ...]] = {
     "local address": (_fields("local_address"),),
     "number of hosts": (_host_counts,),
     "image": (_fields("image"),),
-    "unit": (_units,),
     "group": (_groups,),
     "job": (_fields("slurm_job", "job_id"),),
     "file": (_fields(*_PATHS),),

@@ -18,7 +18,8 @@ n1:20:31 [0] NCCL INFO bootstrap.cc:285 -> 6
 FILTERS = {
     "iptables": "root@n2:~# iptables -S\n-P INPUT DROP\n-A INPUT -s {net} -p tcp -m tcp --dport 22 -j ACCEPT\n",
     "ufw": (
-        "root@n2:~# ufw status verbose\nStatus: active\nDefault: deny (incoming), allow (outgoing), disabled (routed)\n\n"
+        "root@n2:~# ufw status verbose\nStatus: active\n"
+        "Default: deny (incoming), allow (outgoing), disabled (routed)\n\n"
         "To                         Action      From\n--                         ------      ----\n"
         "22/tcp                     ALLOW IN    {net}\n"
     ),
@@ -30,7 +31,7 @@ FILTERS = {
 }
 FILTERS["nft"] = (
     "root@n2:~# nft list ruleset\ntable inet hostguard {\n\tchain incoming {\n"
-    "\t\ttype filter hook input priority filter; policy drop;\n\t\tiif \"lo\" accept\n"
+    '\t\ttype filter hook input priority filter; policy drop;\n\t\tiif "lo" accept\n'
     "\t\tip saddr {net} tcp dport 22 accept\n\t}\n}\n"
 )
 LINES = {

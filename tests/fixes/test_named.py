@@ -38,9 +38,7 @@ STARTED = (
     "ValueError: Error initializing torch.distributed using env:// rendezvous: "
     "environment variable RANK expected, but not set"
 )
-TORCHRUN = (
-    "torchrun --nnodes=3 --nproc_per_node=<GPUs> --rdzv_backend=c10d --rdzv_endpoint=<first host>:29500 train.py"
-)
+TORCHRUN = "torchrun --nnodes=3 --nproc_per_node=<GPUs> --rdzv_backend=c10d --rdzv_endpoint=<first host>:29500 train.py"
 LOGIN = "ada@{host}: Permission denied (publickey,password)."
 
 

@@ -52,9 +52,13 @@ def test_what_the_real_nft_and_iptables_print(need: Callable[[str, object, str],
     need("nft", os.geteuid() == 0 and tries.returncode == 0, f"no packet filter of our own: {tries.stderr.strip()}")
     by_kind = {section.kind: section for section in sections(tries.stdout.split("\n"))}
     fields = {kind: discover()[kind].parse(by_kind[kind]).observations[0].fields for kind in ("nftables", "iptables")}
+    named = {"input_policy": "drop", "input_networks": ["10.0.0.0/8"]}
+    chain = {key: value for key, value in fields["nftables"].items() if key == "input_chain"}
     assert fields == {
-        "nftables": {"input_policy": "drop", "input_drops": 2}, "iptables": {"input_policy": "drop", "input_drops": 1},
-    }  # fmt: skip
+        "nftables": named | {"input_drops": 2, "input_filters": ["nft"]} | chain,
+        "iptables": named | {"input_drops": 1, "input_filters": ["iptables"]},
+    }
+    assert all(text.startswith(("ip t ", "inet t ")) for text in chain.values())
 
 
 @pytest.mark.root

@@ -1,4 +1,4 @@
-"""A longer time limit for collectives, in the words of the program that sets it."""
+"""Limits that a job needs higher: the resources of the unit that starts it, the time of its collectives."""
 
 from __future__ import annotations
 
@@ -7,20 +7,49 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.told import told_context
 from ncdiag.fixes.values import Bindings, Value, best
 
-_DEFAULT_MS = 600_000
-"""PyTorch's limit for NCCL since 2.2 (torch/distributed/constants.py)."""
 _TIMES, _HOUR = 4, 3600
 _OF_TRANSFORMERS = lazy_regex(r"--(?:per_device_train_batch_size|gradient_accumulation_steps|output_dir|ddp_timeout)\b")
 _OF_MEGATRON = lazy_regex(r"--(?:tensor-model-parallel-size|micro-batch-size|distributed-timeout-minutes)\b")
+
+
+_DROP_IN = (
+    "sudo mkdir -p /etc/systemd/system/{unit}.service.d; printf '[Service]\\n{limit}\\n' | "
+    "sudo tee /etc/systemd/system/{unit}.service.d/limits.conf; sudo systemctl daemon-reload; "
+    "sudo systemctl restart {unit}"
+)
+"""What limits.conf cannot do: it holds for logins, and no login starts the processes of a unit (systemd.exec(5))."""
+
+
+@best
+def lift_memlock(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The lines that lift the limit on locked memory of the unit whose limits were shown."""
+    return _lifted("LimitMEMLOCK=infinity", view)
+
+
+@best
+def lift_nofile(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The same for open files: the largest number that the kernel allows by default (fs.nr_open)."""
+    return _lifted("LimitNOFILE=1048576", view)
+
+
+def _lifted(limit: str, view: View) -> Value:
+    units = {each.name for host in view.job.hosts for each in host.services if each.limits}
+    if len(units) != 1:
+        reason = "the unit that starts the job was not seen"
+        return Value(reason=reason, ask_for=(f"systemctl show <unit> -p {limit.partition('=')[0]}",))
+    unit = units.pop()
+    return Value(text=_DROP_IN.format(unit=unit, limit=limit), reason=f"the processes are started by {unit}")
 
 
 @best
 def longer_timeout(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """An option, or a line of Python, that allows four times the limit that was reached, in whole hours."""
     limits = [each.timeout_ms for each in view.job.timeouts if each.timeout_ms]
-    seconds = -(-max(limits, default=_DEFAULT_MS) * _TIMES // 1000 // _HOUR) * _HOUR
+    if not limits:
+        return Value(reason="the time limit that was reached was not seen")
+    seconds = -(-max(limits) * _TIMES // 1000 // _HOUR) * _HOUR
     texts = [launch.text for launch in view.job.launches]
-    reason = f"four times the limit of {max(limits) // 1000} s" if limits else "four times the default"
+    reason = f"four times the limit of {max(limits) // 1000} s"
     if any(map(_OF_TRANSFORMERS.search, texts)):
         return Value(text=f"--ddp_timeout {seconds}", reason=reason)
     if any(map(_OF_MEGATRON.search, texts)):
