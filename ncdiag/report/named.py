@@ -124,10 +124,12 @@ def _pids(found: Finding, _: View) -> Iterator[str]:
 
 
 def _gpu_counts(found: Finding, view: View) -> Iterator[str]:
-    """The number of GPUs of the hosts concerned, where a whole list of them was seen."""
-    for host in view.job.hosts:
-        if is_closed(host, "gpus") and host.gpus and (host.name in found.where.hosts or not found.where.hosts):
-            yield str(len(host.gpus))
+    """The number of GPUs of the hosts concerned, where a whole list of them was seen; else what Slurm was asked for."""
+    listed = [
+        str(len(host.gpus)) for host in view.job.hosts
+        if is_closed(host, "gpus") and host.gpus and (host.name in found.where.hosts or not found.where.hosts)
+    ]  # fmt: skip
+    yield from listed or (str(each.gpus_per_node) for each in view.job.launches if each.gpus_per_node)
 
 
 def _peer_addresses(found: Finding, _: View) -> Iterator[str]:
