@@ -10,6 +10,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import has_ready_rank
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.reasons import error_name
@@ -18,9 +19,24 @@ _ONE_CORE = r"(?<![\w-])--?bind-to(?:[ =]|-)(?:core|hwthread)\b"
 _SEVERAL = r"(?i)\bPE=\d|--?cpus-per-(?:proc|rank)\b"
 
 
+_TOOLS = lazy_regex(r"\b(?:libnuma|taskset):")
+_CALLS_TOOL = lazy_regex(r"\b(?:numactl|taskset)\b")
 _BOUND = "mpi-bound-to-core"
 _PAIR = 2
 _FEW_CORES = "torch-dataloader-cores-few"
+
+
+@derived_of("binding-refused")
+def binds_no_rank(event: Event, view: View) -> bool | None:
+    """Is the process that could not be bound no rank of the job? True where a rank is ready.
+
+    numactl and taskset do not say what they were to start: None unless a launch line calls one of them.
+    """
+    if has_ready_rank(view.job, view):
+        return True
+    if not _TOOLS.search(event.text) or any(_CALLS_TOOL.search(launch.text or "") for launch in view.job.launches):
+        return False
+    return None
 
 
 @derived

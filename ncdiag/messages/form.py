@@ -18,8 +18,9 @@
 
 A wording is its text, the releases of NCCL or RCCL that print it (absent: any) and the source file that does, with
 ``||`` between them. The file only decides between messages that match equally well. A wording that says more is a table
-on one line: ``kind``, ``meaning``, ``next`` or ``quiet`` where they differ from the event's, and ``sample``, a line
-where the values in the holes are worth seeing. The holes are described in `ncdiag.messages.template`.
+on one line: ``kind``, ``meaning``, ``next`` or ``quiet`` where they differ from the event's, ``exact`` where other
+programs say the same words, so that the punctuation counts, and ``sample``, a line where the values in the holes are
+worth seeing. The holes are described in `ncdiag.messages.template`.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ class _Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     next: str = ""
     quiet: bool | None = None
     sample: str = ""
+    exact: bool = False
 
 
 def read(path: Path) -> File:
@@ -164,5 +166,5 @@ class _Event(NamedTuple):
         return self.place.line(key, own.text), Message(
             event=self.name, text=text, origin=self.top.origin, level=level, versions=versions,
             kind=own.kind or about.kind, meaning=own.meaning or about.meaning, next=own.next or about.next,
-            sample=own.sample, file=file or None, quiet=quiet,
+            sample=own.sample, file=file or None, quiet=quiet, exact=own.exact,
         )  # fmt: skip

@@ -219,7 +219,7 @@ class Matcher:
             message = entry.message
             if (level and message.level and level != message.level) or (origins and message.origin not in origins):
                 continue
-            if not entry.words <= held or not entry.shape.is_telling:
+            if message.exact or not entry.words <= held or not entry.shape.is_telling:
                 continue
             found = fields(entry.shape, text, anchored=anchored)
             if found is not None and (best is None or (entry.shape.letters, len(found)) > best[0]):

@@ -34,8 +34,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ``origin`` is the program that prints it, ``level`` its log level (None: any), ``text`` its template, ``versions``
     the releases of NCCL or RCCL that print it (``""``: any), ``file`` the source file that prints it. ``quiet``: a
-    normal line that changes no fact; it is recognised and can be explained, but is not an event of a job. ``sample`` is
-    a sample line from the message file, often empty; `example` is never empty.
+    normal line that changes no fact; it is recognised and can be explained, but is not an event of a job. ``exact``:
+    other programs say the same words, so that the punctuation is required (`ncdiag.messages.loose` ignores it).
+    ``sample`` is a sample line from the message file, often empty; `example` is never empty.
     """
 
     event: str
@@ -49,6 +50,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sample: str = ""
     file: str | None = None
     quiet: bool | None = None
+    exact: bool = False
 
     @property
     def constraint(self) -> Constraint:

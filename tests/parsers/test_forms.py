@@ -36,8 +36,9 @@ def test_a_form_is_read_from_its_subject_and_what_is_said_of_it() -> None:
 
 
 def test_what_is_well_has_no_form() -> None:
-    found = [(text, named(text)) for text, form in sentences() if form == "none" and named(text)]
-    assert found == []
+    well = [text for text, form in sentences() if form == "none"]
+    assert len(well) >= 100
+    assert [(text, named(text)) for text in well if named(text)] == []
 
 
 def test_more_gpus_must_gain() -> None:

@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Fact, Host, Job, Rank
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.knowledge.version.conditions import is_gpu
 from ncdiag.nccl import driver_cuda
 from ncdiag.nccl.defects.entries import version_of
@@ -21,6 +22,15 @@ _RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "e
 def is_rdma_module_mismatch(event: Event, view: View) -> bool:
     """Does a module of the RDMA stack not match the kernel or the other modules?"""
     return str(event.fields.get("module", "")).startswith(_RDMA_MODULES)
+
+
+@derived_of("numpy-object-newer")
+def is_of_another_environment(event: Event, view: View) -> bool | None:
+    """Does an object that NumPy cannot read come from a file, and not from another host of the job?
+
+    True where the job has one host, whose processes share their releases. None otherwise: the line does not say it.
+    """
+    return True if is_multi_host(view.job, view) is False else None
 
 
 @derived
