@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ncdiag.facts.derived import derived
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Event, Interface, Job, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.comparisons import who
@@ -34,6 +35,19 @@ def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
             groups = {net: who(some, sorted({r.host for r in some})) for net, some in nets.items()}
             found.append(Difference(what="net", name="net", groups=groups, provenance=spans))
     return (*found, *(_of_handshake(e) for e in job.events if _is_mixed_handshake(e)))
+
+
+@derived
+def switched_off_on(job: Job, view: View) -> str:
+    """The hosts on which alone NCCL_IB_DISABLE switches RDMA off, while ranks elsewhere use it; empty for none."""
+    used = {rank.host for rank in job.ranks if rank.net not in {None, "Socket"}}
+    hosts = set[str]()
+    for host in job.hosts:
+        setting = view.setting(host, "NCCL_IB_DISABLE")
+        if setting is not None and setting.is_set and setting.effective not in {0, "0", None} and host.name not in used:
+            view.note(setting)
+            hosts.add(host.name)
+    return fold_hosts(hosts) if hosts and used else ""
 
 
 @derived

@@ -1,0 +1,134 @@
+"""The lines of a fix are the exact ones where the input shows the values; where it does not, nothing is made up."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.diagnose import diagnose
+from ncdiag.report import model
+from ncdiag.text import TextSource
+
+MEMLOCK = "n2:10:12 [0] misc/ibvwrap.cc:190 NCCL WARN Call to ibv_create_cq failed with error Cannot allocate memory\n"
+LIMIT = "root@n2:~# ulimit -l\n64\n"
+UNIT = "root@n2:~# systemctl show ray-node -p LimitMEMLOCK -p LimitNOFILE\nLimitNOFILE=524288\nLimitMEMLOCK=8388608\n"
+SHM = (
+    "w-0:50:547 [5] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-tX0 to 9637892 bytes\n"
+    "# df -h /dev/shm\nFilesystem      Size  Used Avail Use% Mounted on\n"
+    "shm              64M   64M     0 100% /dev/shm\n"
+)
+TIMEOUT = (
+    "[rank3]:[E1010 00:28:14.77 ProcessGroupNCCL.cpp:616] [Rank 3] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800031 milliseconds "
+    "before timing out.\nRank 0 preprocesses the data set for an hour while the others wait in the barrier.\n"
+)
+DRIVER = (
+    "RuntimeError: The NVIDIA driver on your system is too old (found version 12040). Please update your GPU driver.\n"
+)
+MANAGER = (
+    "root@n7:~# nvidia-smi --query-gpu=driver_version --format=csv,noheader\n{driver}\n"
+    "Nov 23 01:37:50 n7 nv-fabricmanager[28]: fabric manager NVIDIA GPU driver interface version 550.90.07 don't match "
+    "with driver version {driver}. Please update with matching NVIDIA driver package.\n"
+)
+NETS = (
+    "n1:40:51 [0] NCCL INFO Using network IB\n"
+    "n1:40:51 [0] NCCL INFO comm 0x55 rank 0 nranks 2 cudaDev 0 busId 1b000 commId 0x9a1 - Init START\n"
+    "n2:40:51 [0] NCCL INFO NCCL_IB_DISABLE set by environment to {value}.\n"
+    "n2:40:51 [0] NCCL INFO Using network Socket\n"
+    "n2:40:51 [0] NCCL INFO comm 0x56 rank 1 nranks 2 cudaDev 0 busId 1b000 commId 0x9a1 - Init START\n"
+)
+COMPOSE = """services:
+  trainer:
+    image: registry.example.org/train:1
+    command: torchrun train.py
+    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}
+
+"""
+POD = "It runs in Kubernetes.\n"
+
+
+def fixes(text: str, name: str) -> tuple[model.Fix, ...]:
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    [found] = [each for each in (*report.findings, *report.suspects) if each.name == name]
+    return found.fixes
+
+
+def shell(text: str, name: str) -> str:
+    return "\n".join(line for fix in fixes(text, name) for line in fix.commands.values())
+
+
+def test_a_limit_is_lifted_in_the_unit_that_starts_the_processes() -> None:
+    lines = shell(UNIT + LIMIT + MEMLOCK, "memlock-too-low")
+    assert "LimitMEMLOCK=infinity" in lines
+    assert "sudo systemctl restart ray-node" in lines
+    assert "systemctl restart" not in shell(LIMIT + MEMLOCK, "memlock-too-low")
+
+
+@pytest.mark.parametrize(
+    ("shown", "line", "other"),
+    [
+        ("", "docker run --shm-size=", "emptyDir"),
+        (COMPOSE, 'shm_size: "', "docker run"),
+        (POD, "emptyDir: {medium: Memory, sizeLimit: ", "docker run"),
+    ],
+)
+def test_options_of_a_container_are_in_the_words_of_what_starts_it(shown: str, line: str, other: str) -> None:
+    lines = fixes(shown + SHM, "shm-too-small")[0].commands["shell"]
+    assert line in lines
+    assert other not in lines
+
+
+@pytest.mark.parametrize(
+    ("launch", "line"),
+    [
+        ("torchrun run.py --output_dir out --per_device_train_batch_size 2\n", "--ddp_timeout 7200"),
+        ("torchrun pretrain.py --tensor-model-parallel-size 2\n", "--distributed-timeout-minutes 120"),
+        ("accelerate launch train.py\n", "InitProcessGroupKwargs(timeout=datetime.timedelta(seconds=7200))"),
+        ("torchrun train.py\n", 'init_process_group("nccl", timeout=datetime.timedelta(seconds=7200))'),
+    ],
+)
+def test_a_longer_limit_is_the_option_of_the_trainer(launch: str, line: str) -> None:
+    assert line in shell(launch + TIMEOUT, "collective-straggler-late")
+
+
+def test_a_build_of_pytorch_fits_the_driver() -> None:
+    assert "https://download.pytorch.org/whl/cu126" in shell(DRIVER, "cuda-driver-too-old")
+    older = DRIVER.replace("12040", "11040")
+    assert "https://download.pytorch.org/whl/cu118" in shell(older, "cuda-driver-too-old")
+
+
+def test_the_package_of_fabric_manager_has_the_version_of_the_driver() -> None:
+    lines = shell(MANAGER.format(driver="550.127.05"), "nvlink-fabric-manager-version")
+    assert "nvidia-fabricmanager-550=550.127.05-1" in lines
+    assert "apt-get install" not in shell(MANAGER.format(driver="580.65.06"), "nvlink-fabric-manager-version")
+
+
+def test_a_variable_that_only_one_host_has_is_removed_there() -> None:
+    name = "net-type-differs-between-ranks"
+    assert any(fix.unset == ("NCCL_IB_DISABLE",) and "n2" in fix.scope for fix in fixes(NETS.format(value="1"), name))
+    assert not any(fix.unset for fix in fixes(NETS.format(value="0"), name))
+
+
+TABLE = (
+    "DEV\tPORT\tINDEX\tGID\t\t\t\t\tIPv4  \t\tVER\tDEV\n---\t----\t-----\t---\t\t\t\t\t------------  \t---\t---\n"
+    "mlx5_0\t1\t2\t0000:0000:0000:0000:0000:ffff:c0a8:0107\t192.168.1.7  \tv1\tens1\n"
+    "mlx5_0\t1\t3\t0000:0000:0000:0000:0000:ffff:c0a8:0107\t192.168.1.7  \tv2\tens1\n"
+    "mlx5_0\t1\t6\t0000:0000:0000:0000:0000:ffff:0a14:0007\t10.20.0.7  \tv1\tens1.20\n"
+    "mlx5_0\t1\t7\t0000:0000:0000:0000:0000:ffff:0a14:0007\t10.20.0.7  \tv2\tens1.20\nn_gids_found=4\n"
+)
+GID = (
+    "n1:70:71 [0] NCCL INFO Bootstrap : Using {interface}<0>\n"
+    "n1:70:72 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB {interface}<0>\n"
+    "n1:70:72 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 3.\n"
+    "n1:70:73 [0] transport/net_ib.cc:1696 NCCL WARN NET/IB : Got completion from peer 10.20.0.9<52611> with status=12 "
+    "opcode=0 len=0 vendor err 129 (Send) localGid ::ffff:192.168.1.7 remoteGids::ffff:192.168.1.9\n"
+)
+
+
+def test_the_index_that_failed_is_not_offered_again() -> None:
+    text = f"$ show_gids mlx5_0\n{TABLE}" + GID.format(interface="ens1.20:10.20.0.7")
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    offered = {
+        fix.env.get("NCCL_IB_GID_INDEX") for found in (*report.findings, *report.suspects) for fix in found.fixes
+    }
+    assert "7" in offered
+    assert "3" not in offered
