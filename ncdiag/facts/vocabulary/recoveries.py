@@ -26,12 +26,14 @@ _NO_PARTNER = "00:00:00:00:00:00"
 class _Recovery(NamedTuple):
     """The messages that show it, and what has to be the same in both lines: a field, the device, or nothing.
 
-    ``after``: seconds by the kernel's clock before which the later line proves nothing.
+    ``after``: seconds by the kernel's clock before which the later line proves nothing. ``but``: words of lines of the
+    fault that it proves nothing about.
     """
 
     by: tuple[str, ...]
     same: str = ""
     after: float = 0.0
+    but: str = ""
 
 
 _POD_RUNS = _Recovery(("k8s-container-started",), _POD)
@@ -46,7 +48,8 @@ _RECOVERIES = {
     "port-not-authenticated": _Recovery(("port-authenticated",), "interface"),
     "mlx5-power": _Recovery(("mlx5-power-enough",), _DEVICE),
     "nic-firmware-fault": _Recovery(("nic-reset-done",), _DEVICE),
-    "ib-guid-duplicate": _Recovery(("ib-subnet-up",)),
+    # a discovery that finds a node twice is repeated, one that finds a port twice (ERR 0D15) goes on
+    "ib-guid-duplicate": _Recovery(("ib-subnet-up",), but="0D15"),
     "google-receiver-unreached": _Recovery(("google-receiver-ready",)),
     "container-image-not-fetched": _Recovery(("container-image-fetched", _LOGIN)),
     "container-gave-up": _Recovery(("container-image-fetched",)),
@@ -89,6 +92,8 @@ def _ends(event: Event, later: Event, recovery: _Recovery, view: View) -> bool:
     if recovery.same == _POD:
         return pod_rows.are_of_one_pod(event, later) and pod_rows.is_after(later, event)
     if later.order <= event.order or _is_at_once(event, later, recovery):
+        return False
+    if recovery.but and recovery.but in event.text:
         return False
     if later.event == _LOGIN and not _UNAUTHORIZED.search(event.text):
         return False
