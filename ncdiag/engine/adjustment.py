@@ -2,7 +2,8 @@
 
 A finding based on lines from which the job recovered, or on kernel messages from long before the job, becomes a note. A
 cause remains one only if something failed that it can have caused; otherwise it becomes a risk, which may cause
-trouble later and is not an error.
+trouble later and is not an error. So does a fault of the host or the network beside a mistake of the program, unless
+something else failed that it explains.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from ncdiag.engine.results import Finding
 from ncdiag.facts.model import FAILURES, Event, Host
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_failure, is_in_job, is_open_failure, open_failures, outcome
+from ncdiag.knowledge.launcher.endings import mistakes
 
+_AROUND = frozenset({"cloud", "container", "ib", "kernel", "net", "roce", "socket"})
+"""Areas of rules about what is around a program: none of it makes its code raise a KeyError."""
 _WELL = frozenset({"finished", "running"})
 _KERNEL = "kernel"
 _LONG = 86400.0
@@ -50,10 +54,14 @@ class Standing:
         self._well = outcome(view.job, view) in _WELL
         self._told = {found.what for found in view.job.complaints}
         self._scene = exclusion.Scene(view)
+        self._mistakes = {span for event in mistakes(view.job, view) if (span := event.provenance.get("")) is not None}
+        self._after_mistake: set[str] = set()
 
     def first(self, found: Finding) -> Finding:
         """The finding, as a note if it rests only on lines from which the job recovered, or on a host outside of it."""
         spans = _spans(found)
+        if spans & self._mistakes:
+            self._after_mistake |= {found.rule.name, *found.rule.explains}
         past = bool(spans & self._past) and not spans & self._open
         if found.severity != "info" and (past or self._is_outside(found) or self._is_long_ago(found)):
             role = "risk" if found.role == "cause" else found.role
@@ -85,21 +93,39 @@ class Standing:
             return msgspec.structs.replace(found, severity="info", role="risk")
         if self._is_missed_by_nobody(found):
             return msgspec.structs.replace(found, role="risk")
-        if found.role != "cause" or found.severity == "info" or _spans(found) & self._open:
+        if found.role != "cause" or found.severity == "info":
             return found
-        meant = self._is_meant(found)
-        if (meant and found.rule.broken) or (not self._well and (meant or found.rule.broken)):
-            return found
-        if any(other.severity != "info" and other.role != "risk" and not _only_worded(other) for other in explained):
+        if self._has_done_harm(found, explained) and not self._is_beside_a_mistake(found, explained):
             return found
         severity: Severity = "warning" if found.severity == "error" else found.severity
         return msgspec.structs.replace(found, severity=severity, role="risk")
+
+    def _has_done_harm(self, found: Finding, explained: Sequence[Finding]) -> bool:
+        """Did something fail that the cause can have caused, or does its own line report a failure?"""
+        if _spans(found) & self._open:
+            return True
+        meant = self._is_meant(found)
+        if (meant and found.rule.broken) or (not self._well and (meant or found.rule.broken)):
+            return True
+        return any(other.severity != "info" and other.role != "risk" and not _only_worded(other) for other in explained)
 
     def _is_excluded(self, found: Finding) -> bool:
         """True if it cannot be the cause of what goes wrong, and rests on no line that says so."""
         if found.severity == "info" or found.confidence == "certain" or _spans(found) & self._open:
             return False
         return exclusion.excluded(found.rule, self._scene, exclusion.OF_FINDINGS) is not None
+
+    def _is_beside_a_mistake(self, found: Finding, explained: Sequence[Finding]) -> bool:
+        """Did a mistake of the program end it, which a fault of the host or the network does not explain?
+
+        What the processes of other ranks report of its end, and failures that no rule knows, do not count.
+        """
+        if not self._mistakes or found.confidence == "certain":
+            return False
+        if found.rule.area not in _AROUND or _spans(found) & self._mistakes:
+            return False
+        open_ones = [other for other in explained if other.severity != "info" and other.role != "risk"]
+        return all(other.rule.floor or other.rule.name in self._after_mistake for other in open_ones)
 
     def _is_missed_by_nobody(self, found: Finding) -> bool:
         unused = found.role == "symptom" and found.rule.complaint == "not-used"

@@ -12,6 +12,7 @@ from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import has_ready_rank
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.reasons import error_name
 
@@ -21,6 +22,9 @@ _SEVERAL = r"(?i)\bPE=\d|--?cpus-per-(?:proc|rank)\b"
 
 _TOOLS = lazy_regex(r"\b(?:libnuma|taskset):")
 _CALLS_TOOL = lazy_regex(r"\b(?:numactl|taskset)\b")
+_SECURITY, _NO_COMPONENT, _DOUBTED = "pmix-security-differs", "pmix-security-absent", "slurm-not-authenticated"
+_STARTS = frozenset({"mpi-pmi-failed", "mpi-pmix-missing", "mpi-daemon-unreachable", "mpi-daemon-not-started"})
+"""Events that say that MPI or its process manager did not start."""
 _BOUND = "mpi-bound-to-core"
 _PAIR = 2
 _FEW_CORES = "torch-dataloader-cores-few"
@@ -64,6 +68,20 @@ def one_core_each(job: Job, view: View) -> str | None:
             return f"PyTorch counts one core for its process and {event.fields.get('workers')} workers that load data"
     known = any(launch.program.endswith(MPI_PROGRAMS) for launch in job.launches)
     return "" if known or any(host.process_cpus for host in job.hosts) else None
+
+
+@derived_of(_SECURITY, _NO_COMPONENT, _DOUBTED)
+def is_refused_by_pmix(event: Event, view: View) -> bool:
+    """Did PMIx not accept the other side, because they have no way to prove who they are in common?
+
+    A component that is missing is only a warning, unless the start fails, too: PMIx takes the next one.
+    """
+    if event.event == _NO_COMPONENT:
+        failed = next((e for e in view.job.events if e.event in _STARTS and is_open_failure(e, view)), None)
+        if failed is not None:
+            view.note(failed)
+        return failed is not None
+    return is_open_failure(event, view) and (event.event == _SECURITY or "PMIX" in event.text)
 
 
 def _starts_tasks(launch: Launch) -> bool:

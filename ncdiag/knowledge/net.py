@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ncdiag.facts.derived import derived
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Event, Interface, Job, Rank
 from ncdiag.facts.view import View
@@ -94,3 +95,28 @@ def member_count(interface: Interface, view: View) -> int:
     """The number of members that the bond was seen with."""
     host = view.host(interface.host)
     return sum(i.master == interface.name for i in host.interfaces) if host is not None else 0
+
+
+_USB_DRIVERS = frozenset({
+    "r8152", "ax88179_178a", "asix", "aqc111", "cdc_ether", "cdc_ncm", "cdc_eem", "cdc_mbim", "rndis_host", "smsc75xx",
+    "smsc95xx", "lan78xx", "dm9601", "rtl8150", "pegasus", "mcs7830", "qmi_wwan",
+})  # fmt: skip
+"""Drivers of linux drivers/net/usb: adapters of a desk, telephones, and the network that a BMC offers to its host."""
+_USB_NAME = lazy_regex(r"enx[0-9a-f]{12}|usb\d{1,2}|wwan\d{1,2}")
+"""Names of their interfaces, as systemd (enx and the MAC address) and the kernel give them."""
+
+_WIRELESS = lazy_regex(r"(?:wl|ath|wifi)[\w.-]{1,20}")
+"""Names of wireless interfaces, as systemd (wlan0, wlp2s0, wlx and the MAC address) and their drivers give them."""
+
+
+@derived_of("port-not-authenticated")
+def is_on_wireless(event: Event, view: View) -> bool:
+    """Is the interface that did not prove who it is a wireless one, which carries no traffic of a job?"""
+    return _WIRELESS.fullmatch(str(event.fields.get("interface", ""))) is not None
+
+
+@derived_of("transmit-timeout")
+def is_on_usb(event: Event, view: View) -> bool:
+    """Is the interface one of a USB adapter, which carries no traffic of a job?"""
+    named = _USB_NAME.fullmatch(str(event.fields.get("interface", "")))
+    return named is not None or event.fields.get("driver") in _USB_DRIVERS

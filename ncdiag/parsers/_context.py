@@ -40,6 +40,7 @@ _PREFIX = lazy_regex(
     | <\d{1,3}>
     | \[\s{0,8}\+?\d{1,9}\.\d{3,9}(?:\ <[\s\d.]{1,24}>)?\]
     | \[[A-Z][a-z]{2}\s{0,2}\d{1,2}\ \d\d:\d\d\]
+    | [A-Z][a-z]{2}\ \d\d\ \d\d:\d\d:\d\d\ \d{6}\ (?=\[[\dA-Fa-f]{1,16}\]\ 0x[\dA-Fa-f]{2}\ ->)  # OpenSM (osm_log.c)
     | [A-Z][a-z]{2}\s{1,2}\d{1,2}\ \d\d:\d\d:\d\d(?:\.\d{1,9})?\ (?P<log_host>[\w.-]{1,100})\ (?:kernel:)?
     | \[?(?P<glog>[IWEF])(?:\d{3,4}\ \d\d:\d\d:\d\d[.\d]{0,12})?\ (?:\d{1,9}\ )?[\w./-]{1,128}:\d{1,6}\]
     | (?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL)\ \d\d-\d\d\ \d\d:\d\d:\d\d\ \[[\w./-]{1,128}:\d{1,6}\]

@@ -56,6 +56,8 @@ class _Bond(Reading):
             fields.setdefault("bond_mode", value)
         elif name == "MII Status":
             fields.setdefault("running", value == "up")
+        elif name == "Partner Mac Address" and not self.members:
+            fields.setdefault("lacp_partner", value.lower() or None)
         elif name == "Speed":
             speed = basics.quantity(value)
             fields.setdefault("speed_mbps", int(speed) if speed else None)

@@ -26,7 +26,7 @@ class Interface(Fact, frozen=True, kw_only=True):
     ``trust``, ``pfc`` (priorities with flow control) and ``dcbx`` are the settings of a RoCE interface for lossless
     traffic, as mlnx_qos prints them. ``counters`` are those of the driver (``ethtool -S``). ``virtual_function``: is it
     on a virtual PCI function (SR-IOV)? ``speed_untold``: the interface is up, and the kernel reports its speed as
-    unknown.
+    unknown. ``lacp_partner``: the MAC address of the switch that answers the LACP messages of a bond; zeros: none does.
     """
 
     KEY = ("name",)
@@ -48,6 +48,7 @@ class Interface(Fact, frozen=True, kw_only=True):
     ifindex: int | None = None
     parent: str | None = None
     bond_mode: str | None = None
+    lacp_partner: Annotated[str | None, LATEST, FACE] = None
     trust: str | None = None
     pfc: tuple[int, ...] | None = None
     dcbx: str | None = None

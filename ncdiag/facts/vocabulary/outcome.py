@@ -19,6 +19,7 @@ from ncdiag.facts.model import FAILURES, Event, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
+from ncdiag.facts.vocabulary.recoveries import has_recovered, is_of_start_up
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
 """Levels of progress messages; a failure printed at such a level is one after which the program continues."""
@@ -33,8 +34,6 @@ _STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
 _EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
 _STEPS_NEEDED = 3
 """The number of steps after a failure that show that the job continued; other ranks may still print one or two."""
-_GIVES_UP = 60.0
-"""Seconds after a link came back in which a transfer that waited for it may still fail."""
 _BEFORE, _AFTER = 3600.0, 600.0
 """Seconds before the first and after the last line of a job in which lines of the kernel may belong to it."""
 _CRASHED = frozenset({"segfault", "segfault-in-nccl"})
@@ -53,12 +52,6 @@ _FAULTS = frozenset({4, 6, 7, 8, 11})
 _LOGIN = ("login", "head", "frontend", "submit", "bastion", "jump", "mgmt", "admin", "gateway")
 _MILD = lazy_regex(r"\s*(?:corrected|correctable|non-?fatal|info)\b", re.IGNORECASE)
 """Messages of the hardware about a fault that it recovered from."""
-_RECOVERIES = {
-    "interface-link-down": "interface-link-up", "carrier-lost": "carrier-gained",
-    "rendezvous-unanswered": "rendezvous-answered",
-}  # fmt: skip
-_LINKS = frozenset({"interface-link-down", "carrier-lost"})
-_TRANSFER = "ib-completion-error"
 Place = tuple[str, int]
 """A source, and a line number in it."""
 
@@ -108,7 +101,7 @@ def went_on(event: Event, view: View) -> bool:
     if at is None:
         return False
     seen = marks(view.job, view)
-    if _came_up(event, at, view) or _recovered(event, view) or _was_handled(event, view):
+    if _came_up(event, at, view) or has_recovered(event, view) or _was_handled(event, view):
         return True
     if event.event in _EXITS and _is_before_the_job(at, seen, view):
         return True
@@ -202,33 +195,6 @@ def ended_with_0(job: Job, view: View) -> bool:
     return not any(fields.get("exit_code") or "signal" in fields for fields in ends)
 
 
-def _recovered(event: Event, view: View) -> bool:
-    """Did the lost link come back, or the missing peer?
-
-    A link that came back proves nothing if a transfer failed in the meantime; a line without a time may be such a one.
-    """
-    up = _RECOVERIES.get(event.event)
-    if up is None:
-        return False
-    failed = view.job.events if event.event in _LINKS and _TRANSFER in view.event_names() else ()
-    if any(e.event == _TRANSFER and e.time is None for e in failed):
-        return False
-    device = event.fields.get("interface")
-    ups = [
-        later
-        for later in view.events_on(event.host, [up])
-        if later.order > event.order and later.fields.get("interface") == device
-    ]
-    return any(not any(_falls_between(event, e, later) for e in failed if e.event == _TRANSFER) for later in ups)
-
-
-def _falls_between(down: Event, failure: Event, up: Event) -> bool:
-    """Did it fail while the link was down, or soon after: what waited for the link gives up then?"""
-    if down.time is None or failure.time is None or up.time is None:
-        return False
-    return down.time <= failure.time <= up.time + _GIVES_UP
-
-
 @derived
 def ready_places(job: Job, view: View) -> dict[tuple[str | None, int | None], Place]:
     """The place where each process last printed that a communicator was complete, by host and process id."""
@@ -305,6 +271,8 @@ def is_elsewhere(event: Event, view: View) -> bool:
     if host is not None and is_in_job(host, view) is False:
         return True
     window = time_span(view.job, view)
+    if event.origin == "kernel" and event.time is None and view.job.ranks and is_of_start_up(event):
+        return True
     if event.origin != "kernel" or event.time is None or window is None:
         return False
     return not window[0] - _BEFORE <= event.time <= window[1] + _AFTER

@@ -9,11 +9,10 @@ from ncdiag.facts.model import Job
 from ncdiag.facts.model.fabric import FabricLink, FabricNode
 from ncdiag.facts.view import View
 
-_PHYSICAL = (
-    "SymbolErrorCounter", "LinkErrorRecoveryCounter", "LocalLinkIntegrityErrors", "ExcessiveBufferOverrunErrors",
-    "PortRcvErrors",
-)  # fmt: skip
-"""Counters of faults of a cable, module or port; the others count congestion, routing or maintenance."""
+_PHYSICAL = ("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LocalLinkIntegrityErrors")
+"""Counters of faults of a cable, module or port; the others count congestion, routing, other ports or maintenance."""
+_MANY = 10
+"""The threshold of each of them in infiniband-diags (etc/error_thresholds): links that come up make a few errors."""
 _SHOWN = 3
 
 
@@ -35,11 +34,31 @@ def fabric_link_errors(job: Job, view: View) -> str | None:
     found = []
     for node, link in _links(job, view):
         listed = listed or link.errors is not None
-        counts = {name: count for name, count in (link.errors or {}).items() if name in _PHYSICAL and count}
-        if counts:
+        counts = {name: n for name, n in (link.errors or {}).items() if name in _PHYSICAL and n >= _MANY}
+        if counts and _may_carry(node, link, job):
             worst = max(counts, key=lambda name: (-_PHYSICAL.index(name), name))
             found.append(f"{_place(node, link)} ({worst} {counts[worst]})")
     return _listed(found) if listed else None
+
+
+def _may_carry(node: FabricNode, link: FabricLink, job: Job) -> bool:
+    """May the link carry traffic of the job: is it between switches, or does it end at one of its hosts?
+
+    Where no rank is known, any link may. Where the other end of a switch's port is not listed, none does.
+    """
+    hosts = {rank.host.partition(".")[0] for rank in job.ranks if rank.host}
+    if not hosts:
+        return True
+    kinds = {one.guid: one.kind for fabric in job.fabrics for one in fabric.nodes}
+    ends = ((node.kind, node.name), (kinds.get(link.peer or ""), link.peer_name))
+    if any(_host_of(name) in hosts for _, name in ends):
+        return True
+    return all(kind == "switch" for kind, _ in ends)
+
+
+def _host_of(description: str | None) -> str:
+    """The host in the description of a node: ``n7 mlx5_0`` or ``n7 HCA-1`` of an adapter."""
+    return (description or "").partition(" ")[0].partition(".")[0]
 
 
 def _links(job: Job, view: View) -> Iterator[tuple[FabricNode, FabricLink]]:

@@ -15,7 +15,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
 from ncdiag.facts.vocabulary.outcome import is_elsewhere
-from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_own_exception, is_pythons
+from ncdiag.knowledge.launcher.exceptions import EXCEPTION, exception_text, is_mistake, is_own_exception, is_pythons
 from ncdiag.messages import about
 
 _EXIT_CODE = lazy_regex(r"Exit Code: +(\d{1,3})\b")
@@ -294,6 +294,16 @@ def is_first_crash(event: Event, view: View) -> bool:
     """Did the first process of the job that ended end here?"""
     first = first_crash_order(view.job, view)
     return event.order == first
+
+
+@derived
+def mistakes(job: Job, view: View) -> tuple[Event, ...]:
+    """The exceptions of the program's own code that ended it, not those that came after the loss of a peer."""
+    told = tells_of_a_loss(job, view)
+    return tuple(
+        event for event in job.events
+        if is_mistake(event) and is_own_exception(event, view) and (not told or is_first_crash(event, view))
+    )  # fmt: skip
 
 
 @derived

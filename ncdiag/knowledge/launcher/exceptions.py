@@ -17,6 +17,12 @@ _OWN = frozenset({
     "UnicodeEncodeError", "UnpicklingError", "ValueError", "ZeroDivisionError",
 })  # fmt: skip
 """Python's own exceptions that no library raises for a peer or a device, whatever their text."""
+_MISTAKES = frozenset({
+    "AttributeError", "IndentationError", "IndexError", "KeyError", "NameError", "NotImplementedError",
+    "RecursionError", "SyntaxError", "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
+    "ZeroDivisionError",
+})  # fmt: skip
+"""Those of them that the program's code or its data raises: no file, device, peer or network does."""
 _ECHO_CLASS = lazy_regex(
     r"""(?x)
     # PyTorch, Ray, Horovod, vLLM and NCCL's bindings for a process group or a process that is lost
@@ -43,6 +49,11 @@ _TEXT = 120
 def is_pythons(event: Event) -> bool:
     """Is it one of Python's own exceptions, which no library raises for a lost peer?"""
     return event.event == EXCEPTION and _name(event) in _OWN
+
+
+def is_mistake(event: Event) -> bool:
+    """Is it an exception that only the code or the data of the program raises?"""
+    return event.event == EXCEPTION and _name(event) in _MISTAKES
 
 
 def _name(event: Event) -> str:

@@ -153,3 +153,19 @@ def is_too_large_for_path(event: Event, view: View) -> bool | None:
             view.note(other)
             return bool(other.fields.get("received"))
     return False if is_plain else None
+
+
+_TRACKED_LIMIT = "net.netfilter.nf_conntrack_max"
+
+
+@derived
+def tracked_connections_to_allow(event: Event, view: View) -> str:
+    """Twice the limit of tracked connections of the host whose table is full; empty where it was not read."""
+    host = view.host(event.host)
+    hosts = [host] if host is not None else view.job.hosts if len(view.job.hosts) == 1 else ()
+    for known in hosts:
+        limit = (known.sysctls or {}).get(_TRACKED_LIMIT, "")
+        if limit.isdecimal():
+            view.note(known, "sysctls")
+            return str(2 * int(limit))
+    return ""
