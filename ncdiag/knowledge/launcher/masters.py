@@ -6,6 +6,7 @@ look for different masters as well: those come from the same process, or at anot
 
 from __future__ import annotations
 
+import calendar
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
@@ -15,7 +16,6 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
-from ncdiag.formats.stamps import Stamp, stamp_of
 
 _UNREACHED = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
 """Events of processes that tried to reach the store of their job."""
@@ -23,6 +23,10 @@ _NETWORK = lazy_regex(r"-(?:ib|ipoib|roce|eth|hsn|opa)\d{0,2}$")
 """The end of a name that a host has on another of its networks: ``node0-ib``, ``n1-hsn0``."""
 _LABEL = lazy_regex(r"\s{0,4}(\d{1,6}): ")
 """The number of the task before a line (srun --label)."""
+_STAMP = lazy_regex(r"\[?[IWEF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)\b")
+"""The head of a line of PyTorch's logger, which has no year: ``[W302 11:04:51.000000000 socket.cpp:752]``."""
+_YEAR = 1972
+"""A leap year."""
 _SEVERAL = 2
 _WINDOW = 600.0
 """Seconds between lines that may be of one start: ranks wait for minutes before they give up."""
@@ -84,10 +88,10 @@ def _line(event: Event) -> str:
 
 def _are_apart(held: Sequence[Sequence[Event]]) -> bool:
     """Is there more time between two masters than one start takes, or more lines where these have no time?"""
-    times = [[stamp for event in events if (stamp := stamp_of(_line(event).encode()))] for events in held]
+    times = [[time for event in events if (time := _time(event)) is not None] for events in held]
     for one, other in combinations(range(len(held)), 2):
         if times[one] and times[other]:
-            if _least((a.wall, b.wall) for a in times[one] for b in times[other] if _alike(a, b)) > _WINDOW:
+            if _least((a, b) for a, of in times[one] for b, by in times[other] if of == by) > _WINDOW:
                 return True
         elif not (_names_all(held[one]) and _names_all(held[other])):
             places = ((a.provenance.get(""), b.provenance.get("")) for a in held[one] for b in held[other])
@@ -97,13 +101,19 @@ def _are_apart(held: Sequence[Sequence[Event]]) -> bool:
     return False
 
 
+def _time(event: Event) -> tuple[float, bool] | None:
+    """Seconds, and are they since the epoch? Else they are those of a head without a year."""
+    if event.time is not None:
+        return event.time, True
+    found = _STAMP.search(_line(event))
+    if found is None:
+        return None
+    month, day, hour, minute, second = map(int, found.groups())
+    return float(calendar.timegm((_YEAR, max(1, min(month, 12)), day, hour, minute, second))), False
+
+
 def _names_all(events: Iterable[Event]) -> bool:
     return all(_seeker(event) for event in events)
-
-
-def _alike(one: Stamp, other: Stamp) -> bool:
-    """Do both show a date, or neither?"""
-    return one.lacks == other.lacks
 
 
 def _least(pairs: Iterable[tuple[float, float]]) -> float:
