@@ -69,7 +69,7 @@ def driver_fault(host: Host, view: View) -> str | None:
 
 
 def _told(host: Host, view: View) -> Iterator[tuple[str, Event]]:
-    """Each reason that a line gives, and the line. A module that somebody could not unload is no reason: it is loaded."""
+    """Each reason that a line gives, and the line. A module that somebody could not unload is loaded: no reason."""
     found = False
     for event in reversed(view.events_on(host.name, [*_OF_MODULE, *_OF_DRIVER])):
         if event.event in _OF_DRIVER and event.kind != "fact":
