@@ -174,19 +174,25 @@ _DRIVER, _KERNEL = "gpu-bar-invalid", "pci-bar-unassigned"
 
 
 @derived_of(_DRIVER, _KERNEL)
-def is_window_missing(event: Event, view: View) -> bool:
-    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?"""
+def is_window_missing(event: Event, view: View) -> bool | None:
+    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?
+
+    None for a window that other devices may have as well, if nothing shows the device.
+    """
     if event.event == _DRIVER:
         return True
     bar, size = (event.fields.get(name) for name in ("bar", "bar_size"))
     if not isinstance(bar, int) or not isinstance(size, int) or bar >= _DEVICE_BARS or size < _GPU_WINDOW:
         return False
-    if _FINAL.search(event.text) is None or (size < _SERVER_WINDOW and is_of_another_device(event, view) is not False):
-        return False
-    return not any(
+    if _FINAL.search(event.text) is None or any(
         (given.fields.get("pci"), given.fields.get("bar")) == (event.fields.get("pci"), bar)
         for given in view.events_on(event.host, ["pci-bar-assigned"])
-    )
+    ):
+        return False
+    if size >= _SERVER_WINDOW:
+        return True
+    other = is_of_another_device(event, view)
+    return None if other is None else not other
 
 
 @derived_of(_DRIVER, _KERNEL)

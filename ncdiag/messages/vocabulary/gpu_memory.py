@@ -24,8 +24,6 @@ _CONTEXT = 3 * _GIB // 2
 """Bytes that a process with only a CUDA context may hold, with the kernels of loaded libraries."""
 _PART = 20
 """A rank holds at least this fraction (one in ``_PART``) of the bytes of its GPU."""
-_FULL = 0.9
-"""The part of its memory above which a GPU counts as full."""
 
 
 @derived_of(_REPORTED)
@@ -38,20 +36,6 @@ def is_held_by_ranks(event: Event, view: View) -> bool:
         return False
     least = max(_CONTEXT, _capacity(event) // _PART)
     return sum(size > least for size in _others(event)) > 1
-
-
-@derived_of(_REPORTED)
-def is_on_gpu0(event: Event, view: View) -> bool | None:
-    """Did GPU 0 run out of memory? Where the line names no GPU: does nvidia-smi show that GPU 0 is full?
-
-    PyTorch before 2.1 prints ``(GPU 0; 23.60 GiB total capacity``.
-    """
-    named = re.search(r"\bGPU (\d{1,3})(?:;| has a total)", event.text)
-    if named is not None:
-        return int(named[1]) == 0
-    shown = [gpu for host in view.job.hosts for gpu in host.gpus if gpu.index == 0 and gpu.memory_mib]
-    used = [(gpu.memory_used_mib or 0) / gpu.memory_mib for gpu in shown if gpu.memory_mib]
-    return max(used) > _FULL if used else None
 
 
 @derived
