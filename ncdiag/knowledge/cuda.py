@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Event, Fact, Gpu, Host, Job, Setting
@@ -28,6 +30,8 @@ from ncdiag.messages.vocabulary.xids import (
 )
 from ncdiag.nccl.xids import Remedy
 
+_FULL = 0.9
+"""The part of its memory above which a GPU counts as full."""
 _GSP_XIDS = frozenset({119, 120})
 """Xids after which the driver also prints its last calls (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 
@@ -243,3 +247,17 @@ def hides_all_gpus(setting: Setting, view: View) -> bool:
     if hit:
         view.note(setting)
     return hit
+
+
+@derived_of("cuda-out-of-memory")
+def is_on_gpu0(event: Event, view: View) -> bool | None:
+    """Did GPU 0 run out of memory? Where the line names no GPU: does nvidia-smi show that GPU 0 is full?
+
+    PyTorch before 2.1 prints ``(GPU 0; 23.60 GiB total capacity``.
+    """
+    named = re.search(r"\bGPU (\d{1,3})(?:;| has a total)", event.text)
+    if named is not None:
+        return int(named[1]) == 0
+    shown = [gpu for host in view.job.hosts for gpu in host.gpus if gpu.index == 0 and gpu.memory_mib]
+    used = [(gpu.memory_used_mib or 0) / gpu.memory_mib for gpu in shown if gpu.memory_mib]
+    return max(used) > _FULL if used else None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Benchmark, Event, Host, LinkTest
 from ncdiag.facts.model.declared import is_closed
+from ncdiag.facts.scalars import bus_id
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
+from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
 
 _DEEP_US = 10
@@ -157,20 +161,53 @@ def clock_problem(host: Host, view: View) -> str | None:
 
 
 _GPU_WINDOW = 1 << 28
-"""The least size in bytes of the window to a GPU's memory; those of bridges and cards are smaller."""
+"""The least size in bytes of the window to a GPU's memory; those of bridges and most cards are smaller."""
+_SERVER_WINDOW = 1 << 34
+"""The size in bytes from which on a window is that of a GPU, or of few other devices."""
 _DEVICE_BARS = 6
 """The number of windows that a device itself may have; higher numbers are those of bridges."""
+_FINAL = lazy_regex(r"failed to assign|can't enable device")
+"""What the kernel prints in the end; before, it may find no space and then move other windows."""
+_GPU_DRIVERS = lazy_regex(r"nvidia|nvrm|amdgpu", re.IGNORECASE)
+_AMD = lazy_regex(r"(?:VGA compatible|Display) controller.*\b(?:AMD|ATI)\b|Processing accelerators.*\bAMD\b")
+_DRIVER, _KERNEL = "gpu-bar-invalid", "pci-bar-unassigned"
 
 
-@derived_of("gpu-bar-invalid", "pci-bar-unassigned")
-def is_window_missing(event: Event, view: View) -> bool:
-    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?"""
-    if event.event == "gpu-bar-invalid":
+@derived_of(_DRIVER, _KERNEL)
+def is_window_missing(event: Event, view: View) -> bool | None:
+    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?
+
+    None for a window that other devices may have as well, if nothing shows the device.
+    """
+    if event.event == _DRIVER:
         return True
-    bar, size, device = (event.fields.get(name) for name in ("bar", "bar_size", "pci"))
+    bar, size = (event.fields.get(name) for name in ("bar", "bar_size"))
     if not isinstance(bar, int) or not isinstance(size, int) or bar >= _DEVICE_BARS or size < _GPU_WINDOW:
         return False
-    return not any(
-        (given.fields.get("pci"), given.fields.get("bar")) == (device, bar)
+    if _FINAL.search(event.text) is None or any(
+        (given.fields.get("pci"), given.fields.get("bar")) == (event.fields.get("pci"), bar)
         for given in view.events_on(event.host, ["pci-bar-assigned"])
-    )
+    ):
+        return False
+    if size >= _SERVER_WINDOW:
+        return True
+    other = is_of_another_device(event, view)
+    return None if other is None else not other
+
+
+@derived_of(_DRIVER, _KERNEL)
+def is_of_another_device(event: Event, view: View) -> bool | None:
+    """Does the window belong to another device, or to a GPU that works? None if nothing shows the device."""
+    if event.event == _DRIVER:
+        return False
+    address = bus_id(str(event.fields.get("pci") or ""))
+    for host in view.job.hosts:
+        if event.host in {None, host.name}:
+            if any(gpu.bus_id == address for gpu in host.gpus):
+                return True
+            for device in host.pci:
+                if device.bus_id == address and (device.description or device.device_class):
+                    view.note(device)
+                    return not (is_nvidia_gpu(device) or _AMD.search(device.description or ""))
+    lines = (other.text for other in view.job.events if address is not None and address in other.text.lower())
+    return False if any(map(_GPU_DRIVERS.search, lines)) else None

@@ -51,6 +51,8 @@ _TELLING = 30
 _PASSED_ON = frozenset({"cause", "symptom", "echo"})
 _DEPTH = 3
 """Messages within messages."""
+_ONCE = frozenset({"slurm-job-completed"})
+"""Events of which one line is as good as many: a list of the accounting has thousands."""
 _APART = frozenset({"rank-announced", "c10d-reverse-lookup"})
 """Events of which each line is one, for it matters what, or how much time, is between two that are alike."""
 _ANSWERS = "program-serves"
@@ -240,7 +242,8 @@ class Collector:
             fields["process_group"] = context.process_group
         shown = text[:400]
         values = tuple(sorted((k, str(v)) for k, v in fields.items()))
-        key = found.event, found.origin, rank, host, shown, values, index if found.event in _APART else None
+        told = "" if found.event in _ONCE else shown
+        key = found.event, found.origin, rank, host, told, values, index if found.event in _APART else None
         held = self._events.get(key)
         if held is not None:
             self._events[key] = msgspec.structs.replace(held, fields={**held.fields, "count": held.fields["count"] + 1})

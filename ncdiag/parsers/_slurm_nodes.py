@@ -13,14 +13,23 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
-EVENTS = {"slurm-job-waits": {"refused_why": "str"}, "slurm-job-runs": {}}
+EVENTS = {
+    "slurm-job-waits": {"refused_why": "str"}, "slurm-job-runs": {"node_list": "str"}, "slurm-job-completed": {},
+    "slurm-node-out": {"node_reason": "str", "node_list": "str"},
+}  # fmt: skip
 """Events that are recognised by the form of a row, and the types of their fields."""
 
-_QUEUED = lazy_regex(r"\s(?:PD|PENDING)\s.{0,120}\s\((?P<why>[A-Z][A-Za-z][^()]{2,200})\)\s*$")
+_RAN = r"(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d"
+_QUEUED = lazy_regex(
+    rf"\s(?:PD|PENDING)\s{{1,12}}{_RAN}\s{{1,12}}(?:\S{{1,20}}\s{{1,12}})?\d{{1,6}}\s{{1,4}}\((?P<why>[A-Z][A-Za-z][^()]{{2,200}})\)\s*$"
+)
+"""The columns ST, TIME, NODES and NODELIST(REASON) of squeue; with ``-l`` the time limit comes before NODES."""
 _FIELD = lazy_regex(r"\bJobState=PENDING\s+Reason=(?P<why>[A-Z]\S{3,80})")
 _RUNS = lazy_regex(
-    r"(?:^|\s)\d[\d_]{0,12}\s.{0,80}\sR\s{1,10}(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d\s{1,12}\d{1,5}\s{1,4}[A-Za-z][\w.,\[\]-]{0,200}$"
+    rf"(?:^|\s)\d[\d_]{{0,12}}\s.{{0,80}}\sR\s{{1,10}}{_RAN}\s{{1,12}}\d{{1,5}}\s{{1,4}}(?P<nodes>[A-Za-z][\w.,\[\]-]{{0,200}})$"
 )
+_DONE = lazy_regex(r"\d[\d_]{0,12}[ |](?:[^:]{0,120}[ |])?COMPLETED(?:[ |]{1,20}0:0\b|[ |]{0,20}$)")
+"""A row of sacct for a whole job; its batch script may end with 0 after a step that failed."""
 _USUAL = lazy_regex(
     r"(?:None|Prolog|Priority|Dependency|Resources|BeginTime|Licenses|Cleaning|SchedDefer|Reservation|JobArrayTaskLimit"
     r"|BurstBuffer\w*|MaxPoweredUpNodes|FedJobLock|JobHeldUser|JobArray\w*"
@@ -31,9 +40,11 @@ _USUAL = lazy_regex(
 The long one names nodes that are down and nodes that serve other jobs alike: alone it refuses nothing.
 """
 _STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+_NODES = r"(?=\S*\d)[A-Za-z][\w,.\[\]-]{0,400}"
 _OUT_ROW = lazy_regex(
-    rf"(?!REASON\b)\s{{0,4}}(?P<why>\S.{{2,120}}?)\s+[a-z_][\w.-]{{0,31}}(?:\(\d+\))?\s+{_STAMP}\s+[A-Za-z][\w,.\[\]-]{{0,400}}\s*$"
+    rf"\s{{0,4}}(?!REASON\b)(?P<why>\S.{{19}})\s[a-z_][\w.-]{{0,31}}(?:\(\d+\))?\s+{_STAMP}\s+(?:[a-z*~#!%$@^+-]{{2,8}}\s+)?(?P<nodes>{_NODES})\s*$"
 )
+"""``sinfo -R``: the reason, cut or padded to 20 characters, who set it and when, with ``-l`` the state, the nodes."""
 _OUT_FIELD = lazy_regex(rf"\bReason=(?P<why>\S.{{2,300}}?) \[[a-z_][\w.-]{{0,31}}@{_STAMP}\]")
 _OUT_LONG = lazy_regex(
     r"\s(?:drain(?:ed|ing)?|drng|down|inval|fail(?:ing)?)[*~#!%$@^+-]?\s+\d+\s+\d+:\d+:\d+\s+\d+\s+\d+\s+\d+\s+\S+\s+(?P<why>[A-Za-z]\S.{1,200})$"
@@ -41,9 +52,12 @@ _OUT_LONG = lazy_regex(
 _GPUS = lazy_regex(r"gres/gpu\b")
 _UNSAID = lazy_regex(r"none\b|\(null\)", re.IGNORECASE)
 _WAITING, _OUT = Signs(" pd ", "pending"), Signs("0000-00-00t00:00:00", "drain", "drng", "inval", " down")
-_RUNNING = Signs(" r ")
-_STILL = lazy_regex(r"(?:maint\w*|reboot\w*|scheduled|planned)\b", re.IGNORECASE)
-"""What an administrator writes who takes a node out of service for a while."""
+_RUNNING, _ENDED = Signs(" r "), Signs("completed")
+_STILL = lazy_regex(
+    r"(?:maint\w*|reboot\w*|scheduled|planned|tests?(?!.*fail)|testing|hw|ticket)\b|.*\b(?:rma|replac\w*|reserv\w*|vendor|decom\w*)\b",
+    re.IGNORECASE,
+)
+"""What an administrator writes who takes a node out of service for a while, or who waits for a spare part."""
 
 
 def find(text: str) -> Found | None:
@@ -51,13 +65,16 @@ def find(text: str) -> Found | None:
     if _WAITING.stand_in(text) and (found := _QUEUED.search(text) or _FIELD.search(text)):
         return None if _USUAL.match(found["why"]) else _event("slurm-job-waits", "cause", {"refused_why": found["why"]})
     if _OUT.stand_in(text) and (out := _OUT_ROW.match(text) or _OUT_FIELD.search(text) or _OUT_LONG.search(text)):
-        why = out["why"].rstrip(". ")
+        why = out["why"].strip().rstrip(". ")
         if _GPUS.match(why):
             return _event("slurm-gpus-short", "cause", {})
         usual = _UNSAID.match(why) or _STILL.match(why)
-        return None if usual else _event("slurm-node-out", "cause", {"node_reason": why})
-    if _RUNNING.stand_in(text) and _RUNS.search(text):
-        return _event("slurm-job-runs", "fact", {})
+        nodes = {"node_list": out["nodes"]} if "nodes" in out.re.groupindex else {}
+        return None if usual else _event("slurm-node-out", "cause", {"node_reason": why, **nodes})
+    if _RUNNING.stand_in(text) and (runs := _RUNS.search(text)):
+        return _event("slurm-job-runs", "fact", {"node_list": runs["nodes"]})
+    if _ENDED.stand_in(text) and _DONE.match(text):
+        return _event("slurm-job-completed", "fact", {})
     return None
 
 

@@ -92,9 +92,10 @@ Legend:
   NS   = Not supported
 """
 STACK = """Thread 1 (Thread 0x7f0000000001 (LWP 40)):
-#0  0x00007f63abd2f727 in {frame} () from /usr/lib/libnccl.so.2
-#1  0x00007f63aca44e65 in start_thread () from /usr/lib64/libpthread.so.0
+{frames}
+#9  0x00007f63aca44e65 in start_thread () from /usr/lib64/libpthread.so.0
 """
+FRAME = "#{number}  0x00007f63abd2f727 in {function} () from /usr/lib/libnccl.so.2"
 
 
 def _gpu(host: str, model: str) -> str:
@@ -204,7 +205,9 @@ def _signature(defect: Defect) -> Iterator[str]:
     if shows.events:
         yield EVENTS[shows.events[0]]
     elif shows.frames:
-        yield STACK.format(frame=shows.frames[0].replace("\\w*", "X"))
+        functions = shows.frames[0].replace("\\w*", "X").split(" < ")
+        frames = [FRAME.format(number=number, function=function) for number, function in enumerate(functions)]
+        yield STACK.format(frames="\n".join(frames))
     if shows.xid is not None:
         yield XID.format(xid=shows.xid)
     if shows.peers_refused:

@@ -20,7 +20,8 @@ FORMS = (
     "4412|train|gpu|acct|64|{}|1:0|",
 )
 HARMLESS = (
-    "4412              train  COMPLETED      0:0", "4412              train    RUNNING      0:0",
+    "4412.batch        batch  COMPLETED      0:0", "4412              train    RUNNING      0:0",
+    "4412              train  COMPLETED      0:9", "16 tasks COMPLETED in 4:10",
     "4412|train|gpu|acct|64|PENDING|0:0|", "JobState=RUNNING Reason=None Dependency=(null)",
     "JobState=COMPLETED Reason=None ExitCode=0:0", "12 tests FAILED", "epoch 3 TIMEOUT=30 step 4:0",
 )  # fmt: skip
@@ -51,3 +52,70 @@ def test_every_end_is_answered(state: str) -> None:
     text = f"JobID           JobName      State ExitCode\n{FORMS[0].format(state)}\n"
     report = diagnose([TextSource.of_bytes("sacct", text.encode())])
     assert [finding.name for finding in report.findings if finding.severity != "info"]
+
+
+@pytest.mark.parametrize("line", ["4412              train  COMPLETED      0:0", "4412|COMPLETED|", "4412  COMPLETED"])
+def test_a_job_that_completed_is_a_fact(line: str) -> None:
+    found = _slurm.find(line)
+    assert found is not None
+    assert (found.event, found.kind) == ("slurm-job-completed", "fact")
+
+
+OUT = {
+    "Kill task failed     root      2026-03-02T11:04:51 gpu[07,12]": ("Kill task failed", "gpu[07,12]"),
+    "   NHC: check_hw_ib ran root      2026-03-02T11:04:51 gpu07": ("NHC: check_hw_ib ran", "gpu07"),
+    "Low RealMemory       root(0)      2026-03-02T11:04:51 drain* n1,n[3-4]": ("Low RealMemory", "n1,n[3-4]"),
+}
+NOT_OUT = (
+    "REASON               USER      TIMESTAMP           NODELIST",
+    "job restarted by root 2026-03-02T11:04:51 gpu07",
+    "Kill task failed root 2026-03-02T11:04:51 gpu07",
+    "checkpoint saved on the shared disk ada 2026-03-02T11:04:51 step100",
+    "Kill task failed     root      2026-03-02T11:04:51 everywhere",
+    "Kill task failed     root      2026-03-02T11:04:51 gpu07 was restarted",
+    "Kill task failed     root      on Monday           gpu07",
+    "RAID rebuild, RMA 12 ops       2026-03-02T11:04:51 gpu07",
+    "replaced cable 4     ops       2026-03-02T11:04:51 gpu07",
+    "hw: case 12          ops       2026-03-02T11:04:51 gpu07",
+    "reserved until June  ops       2026-03-02T11:04:51 gpu07",
+    "waiting for vendor   ops       2026-03-02T11:04:51 gpu07",
+    "testing a new kernel ops       2026-03-02T11:04:51 gpu07",
+    "to be decommissioned ops       2026-03-02T11:04:51 gpu07",
+)
+
+
+@pytest.mark.parametrize("line", OUT)
+def test_a_row_of_nodes_out_of_service(line: str) -> None:
+    found = _slurm.find(line)
+    assert found is not None
+    assert (found.event, found.fields["node_reason"], found.fields["node_list"]) == ("slurm-node-out", *OUT[line])
+
+
+@pytest.mark.parametrize("line", NOT_OUT)
+def test_what_takes_no_node_out_of_service(line: str) -> None:
+    assert _slurm.find(line) is None
+
+
+WAITS = (
+    "  4412       gpu    train      ada PD       0:00      8 (QOSMaxGRESPerUser)",
+    "  4412       gpu    train      ada  PENDING       0:00 2-00:00:00      8 (ReqNodeNotAvail, UnavailableNodes:n1)",
+)
+NOT_WAITS = (
+    "The status of the job is PD since Monday (AssocGrpGRES is what the help desk says)",
+    "  PD tests run for 2 of 8 hosts (Every other host is skipped)",
+    "  4412       gpu    train      ada PD       0:00      (QOSMaxGRESPerUser)",
+    "  4412       gpu    train      ada PD       8 (QOSMaxGRESPerUser)",
+    "  4412       gpu    train      ada PD       0:00      8 (QOSMaxGRESPerUser) and so on",
+)
+
+
+@pytest.mark.parametrize("line", WAITS)
+def test_a_job_that_waits(line: str) -> None:
+    found = _slurm.find(line)
+    assert found is not None
+    assert found.event == "slurm-job-waits"
+
+
+@pytest.mark.parametrize("line", NOT_WAITS)
+def test_what_is_no_row_of_a_queue(line: str) -> None:
+    assert _slurm.find(line) is None

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Launch
 from ncdiag.facts.view import View
 
 POD = "kubernetes"
+HYDRA_OPTIONS = lazy_regex(r"\s-(?:g?env\w*|ppn|perhost|hosts|f|iface|bootstrap)\b")
+"""Options of MPICH and Intel MPI, whose launcher passes on its whole environment (Hydra: -genvall is the default)."""
+OPEN_MPI_OPTIONS = lazy_regex(r"\s(?:-x|--?mca|-H|--host|--?hostfile|--allow-run-as-root|--?map-by|--?bind-to|-N)\b")
 
 
 @derived

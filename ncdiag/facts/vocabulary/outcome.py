@@ -14,11 +14,12 @@ import msgspec
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import FAILURES, Event, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
+from ncdiag.facts.vocabulary.granted import REFUSED, is_granted_after_all
 from ncdiag.facts.vocabulary.recoveries import has_recovered, is_of_start_up
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
@@ -306,30 +307,10 @@ def is_in_job(host: Host, view: View) -> bool | None:
     return False if named and any(word in host.name.lower() for word in _LOGIN) else None
 
 
-_GRANTED = {
-    "pod-unschedulable": "pod-scheduled", "pod-queue-waits": "pod-admitted", "slurm-step-waits": "slurm-step-created",
-    "slurm-job-waits": "slurm-job-runs",
-}  # fmt: skip
-"""What a scheduler refuses for now, and the event by which it grants it later."""
-_POD = lazy_regex(r"\bpod/([a-z0-9][\w.-]{0,252})")
-
-
-@derived_of(*_GRANTED)
-def is_granted_after_all(event: Event, view: View) -> bool:
-    """Did the scheduler give what it had refused? Where one of two lines names no pod, any pod counts."""
-    own = _POD.search(event.text)
-    for other in view.job.events:
-        taken = str(other.fields.get("pod_name") or "").rpartition("/")[2]
-        if other.event == _GRANTED.get(event.event) and (own is None or not taken or taken == own[1]):
-            view.note(other)
-            return True
-    return False
-
-
 @derived
 def is_open_failure(event: Event, view: View) -> bool:
     """Does the line report a failure that the job is not known to have recovered from?"""
-    if not is_failure(event, view) or (event.event in _GRANTED and is_granted_after_all(event, view)):
+    if not is_failure(event, view) or (event.event in REFUSED and is_granted_after_all(event, view)):
         return False
     return not went_on(event, view) and not is_elsewhere(event, view)
 

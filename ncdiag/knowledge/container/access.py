@@ -263,7 +263,7 @@ _NOT_STARTED = {
     "k8s-object-refused": "Kubernetes refuses an object of the job",
     "k8s-image-not-pulled": "A node cannot fetch the image {image}",
     "k8s-volume-not-mounted": "A volume of a pod cannot be mounted",
-    "k8s-network-not-attached": "A network of a pod cannot be set up on its node {network_name}",
+    "k8s-network-not-attached": "A network of a pod cannot be set up on its node",
     "k8s-container-not-created": "The container of a pod cannot be created on its node",
     "k8s-devices-not-prepared": "The devices that a pod claims cannot be prepared on its node",
 }
@@ -273,7 +273,10 @@ _NOT_STARTED = {
 def pod_trouble(event: Event, view: View) -> str:
     """Why a pod is not started, as a sentence: ``A node cannot fetch the image train:1``."""
     text = _NOT_STARTED.get(event.event, "")
-    names = {name: str(event.fields.get(name, "")) for name in ("object_kind", "image", "network_name")}
+    network = re.search(r"\bnetwork \"([^\"]{1,100})\"", event.text)
+    if event.event == "k8s-network-not-attached" and network is not None:
+        text = f"The network {network[1]} of a pod cannot be set up on its node"
+    names = {name: str(event.fields.get(name, "")) for name in ("object_kind", "image")}
     return " ".join(text.format(**names).split())
 
 

@@ -21,6 +21,8 @@ _OF_DRIVER = {
     "gpu-module-not-built": "not-built", "gpu-held-by-other-driver": "held", "gpu-not-of-driver": "unsupported",
     "gpu-driver-absent": "absent", "gpu-module-in-use": "in-use", "gpu-firmware-missing": "no-firmware",
 }  # fmt: skip
+_HEADERS = "kernel-headers-not-found"
+"""Why the driver was not built; alone it says only that a package is missing."""
 _REASONS = ("unsigned", "not-built", "unsupported", "held", "unfit", "no-firmware", "in-use", "absent")
 """What keeps the driver from being loaded; the more exact first."""
 
@@ -55,7 +57,7 @@ def driver_fault(host: Host, view: View) -> str | None:
     loaded one cannot be replaced. ``no-firmware``: its firmware is missing. ``absent``: a program did not find it.
     ``unloaded``: GPUs are on the PCI bus, and its module is not loaded.
     """
-    if host.gpus and host.driver is not None:
+    if host.gpus:
         return ""
     found = dict(_told(host, view))
     reason = next((reason for reason in _REASONS if reason in found), None)
@@ -67,11 +69,17 @@ def driver_fault(host: Host, view: View) -> str | None:
 
 
 def _told(host: Host, view: View) -> Iterator[tuple[str, Event]]:
+    """Each reason that a line gives, and the line. A module that somebody could not unload is loaded: no reason."""
+    found = False
     for event in reversed(view.events_on(host.name, [*_OF_MODULE, *_OF_DRIVER])):
-        if event.event in _OF_DRIVER:
+        if event.event in _OF_DRIVER and event.kind != "fact":
+            found = True
             yield _OF_DRIVER[event.event], event
-        elif re.fullmatch(_MODULES, str(event.fields.get("module", "nvidia"))):
+        elif event.event in _OF_MODULE and re.fullmatch(_MODULES, str(event.fields.get("module", "nvidia"))):
+            found = True
             yield _OF_MODULE[event.event], event
+    if found:
+        yield from (("not-built", event) for event in view.events_on(host.name, [_HEADERS]))
 
 
 _SENTENCES = {

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event, Host, Job, Launch, Setting
+from ncdiag.facts.model import Host, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.knowledge.launcher.masters import is_own, sought_text
 
 _PROGRAMS = frozenset({
     "torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate launch", "accelerate config",
@@ -35,8 +36,6 @@ _VARIABLES = {
 _DIGITS = 7
 _COUNTS = {"nnodes": "hosts", "np": "processes"}
 _SEVERAL = 2
-_UNREACHED = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
-"""Events of processes that tried to reach the store of their job."""
 
 
 @derived
@@ -71,38 +70,16 @@ def _first_set(host: Host, names: Iterable[str]) -> Setting | None:
 def split_rendezvous(job: Job, view: View) -> str | None:
     """Different rendezvous of hosts of one job, ``port 29500 (node0), port 29501 (node1)``; empty if all are equal.
 
-    None if fewer than two hosts are known. Where no launch line tells, the masters that ranks tried to reach do.
+    None if fewer than two hosts are known. Without launch lines, the masters that ranks tried to reach are compared.
     """
     hosts = _hosts(starts(job, view))
     if len(hosts) < _SEVERAL:
-        return _sought(job, view)
+        return sought_text(job, view)
     ports = _groups(hosts, "master_port")
     if ports:
         return _said(ports, "port {}", view)
     addresses = _groups(hosts, "master_addr")
     return _said(addresses, "{}", view) if addresses and _comparable(map(str, addresses)) else ""
-
-
-def _sought(job: Job, view: View) -> str | None:
-    """The different masters that ranks tried to reach at one port, ``n1, n2``; None for fewer than two.
-
-    Names and addresses are not compared with each other: one host may have both.
-    """
-    tried = [event for event in job.events if event.event in _UNREACHED and event.fields.get("peer_host")]
-    masters: dict[tuple[object, bool], dict[str, Event]] = defaultdict(dict)
-    for event in tried:
-        host = str(event.fields["peer_host"])
-        if _is_own(host):
-            continue
-        is_address = ip_address(host) is not None
-        name = host if is_address else host.partition(".")[0].lower()
-        masters[event.fields.get("port"), is_address].setdefault(name, event)
-    for held in masters.values():
-        if len(held) >= _SEVERAL:
-            for event in held.values():
-                view.note(event, "")
-            return ", ".join(sorted(held))
-    return None
 
 
 @derived
@@ -191,12 +168,7 @@ def _groups(hosts: Mapping[str, Sequence[Launch]], field: str) -> dict[int | str
 def _value(launch: Launch, field: str) -> int | str | None:
     """The value in the launch; None where the first host uses a local address for itself, which is correct."""
     value: int | str | None = getattr(launch, field)
-    return None if field == "master_addr" and launch.node_rank == 0 and _is_own(str(value)) else value
-
-
-def _is_own(text: str) -> bool:
-    address = ip_address(text)
-    return text == "localhost" or (address is not None and (address.is_loopback or address.is_unspecified))
+    return None if field == "master_addr" and launch.node_rank == 0 and is_own(str(value)) else value
 
 
 def _comparable(addresses: Iterable[str]) -> bool:

@@ -6,11 +6,10 @@ causes. Those marked as a risk also apply before anything failed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event, Gpu, Host, StackDump
+from ncdiag.facts.model import Event, Gpu, Host
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.stated import in_use
 from ncdiag.facts.view import View
@@ -20,6 +19,7 @@ from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.knowledge.version.complaints import fits, is_of_phase, is_troubled
 from ncdiag.knowledge.version.conditions import holds, of_host
+from ncdiag.knowledge.version.stacks import dump_with, shows_functions
 from ncdiag.messages.vocabulary import xids
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
@@ -122,6 +122,20 @@ def driver_defect(host: Host, view: View) -> str | None:
     told = _driver(host)
     view.note(told, "driver")
     return f"Driver {told.driver} of {host.name} {found[0].what} (fixed in {_branch(found[0].fixed)})"
+
+
+@derived
+def driver_defect_is_doubtful(host: Host, view: View) -> bool | None:
+    """Did the host get past the phase in which the defect of the driver shows?
+
+    None where NVIDIA only suspects the driver: then nobody has confirmed that the fixed release helps.
+    """
+    found, _ = _found(("driver",), host, view)
+    if not found:
+        return False
+    if found[0].phase == "init" and any(rank.state == "ready" for rank in view.ranks_on(host.name)):
+        return True
+    return None if found[0].suspected else False
 
 
 @derived
@@ -258,20 +272,10 @@ def _is_due(defect: Defect, view: View) -> bool:
 
 def _is_stuck_in(defect: Defect, view: View) -> bool:
     """Is a running process in one of the functions in which the defect holds it?"""
-    dump = _dump_with(defect.stuck_in, view, running=True) if defect.stuck_in else None
+    dump = dump_with(defect.stuck_in, view, running=True) if defect.stuck_in else None
     if dump is not None:
         view.note(dump)
     return dump is not None
-
-
-def _dump_with(functions: Collection[str], view: View, *, running: bool = False) -> StackDump | None:
-    """The first stack with one of these functions; ``running``: of a process that has not failed."""
-    wanted = re.compile("|".join(functions))
-    for dump in view.job.stack_dumps:
-        frames = (frame for thread in dump.threads for frame in thread.frames)
-        if not (running and dump.has_failed) and any(wanted.search(frame.function) for frame in frames):
-            return dump
-    return None
 
 
 def _ended_by_itself(view: View) -> bool:
@@ -346,13 +350,7 @@ def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None
             view.note(event)  # a failure that a cause cites is not reported once more
         yield event is not None
     if signature.frames:
-        dump = _dump_with(signature.frames, view)
-        if dump is not None:
-            view.note(dump)
-        wanted = re.compile("|".join(signature.frames))
-        told = (c.value for c in view.job.contexts if c.kind == "function")
-        shown = dump is not None or any(wanted.search(function) for function in told)
-        yield shown if shown or view.job.stack_dumps else None
+        yield shows_functions(signature.frames, view)
     if signature.xid is not None:
         yield _has_xid(signature.xid, host, view)
     if signature.peers_refused:

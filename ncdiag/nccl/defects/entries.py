@@ -60,8 +60,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What shows a defect beside its complaint; one of what is given must have been seen.
 
-    ``events`` are messages of the catalogue, ``frames`` functions on a stack, ``xid`` an Xid in the kernel log, and
-    ``peers_refused`` GPUs whose peer access ``nvidia-smi topo -p2p`` denies.
+    ``events`` are messages of the catalogue, ``frames`` functions on a stack (two of one: ``callee < caller``), ``xid``
+    an Xid in the kernel log, and ``peers_refused`` GPUs whose peer access ``nvidia-smi topo -p2p`` denies.
     """
 
     events: tuple[str, ...] = ()
@@ -77,6 +77,7 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ``phase`` how far the job has come by then (empty: any). ``risk``: it is reported before anything failed. An
     entry without a condition or a complaint is only explained. ``stuck_in``: functions in which a running process is
     then; its stack shows the defect where nobody says that the job hangs, and is not needed where somebody does.
+    ``suspected``: the vendor names it as a possible cause, and nobody has confirmed it (a driver's entry alone).
     ``avoid`` are assignments that avoid it, ``unset`` is
     the variable to remove, ``around`` another way. ``code`` is a text that no release before ``since`` has in its
     source.
@@ -93,6 +94,7 @@ class Defect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     shows: Signature = Signature()
     risk: bool = False
     stuck_in: tuple[str, ...] = ()
+    suspected: bool = False
     avoid: dict[str, str] = {}
     unset: str = ""
     around: str = ""

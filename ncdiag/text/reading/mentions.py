@@ -23,8 +23,8 @@ _WRITTEN = _SAID | {"Setting", "Launch", "Context", "Want", "ToldRate", "Access"
 """What people write down as well; the others are in outputs of tools."""
 _QUOTABLE = frozenset({"text", "nccl_log", "env", "launch", "traceback", "torch_watchdog"})
 """Kinds of sections of which documents show a line or two."""
-_COUNTED = frozenset({"progress-step", "progress-bar"})
-"""Events of counters, which no document reports as a failure."""
+_COUNTED = frozenset({"progress-step", "progress-bar", "slurm-job-completed"})
+"""Events of counters and lists, which no document reports as a failure."""
 _JOB = frozenset({"Event", "Rank", "Communicator"})
 """What shows that a job ran: beside it, nothing that a document says is a fact of that job."""
 _JOINED = 20

@@ -13,10 +13,13 @@ from ncdiag.facts.vocabulary.probes import lines_of
 _INSIDE = ("P2P", "SHM")
 """Beginnings of the names of transports that connect GPUs of one host."""
 _LINK_LOCAL = "fe80"
-_FOREIGN = 2
-"""The least ratio of the memory of a process on its own GPU to that of its context on another one."""
+_FOREIGN, _FOREIGN_OF_MANY = 2.0, 1.25
+"""The least ratio of the memory of a process on its own GPU to that on GPU 0, of two processes and of more.
+
+Each of several may have loaded a checkpoint there. A model that is spread over two GPUs has like parts on both.
+"""
 _MANY = 2
-"""Processes above which it is no chance that each is on GPU 0 and one more: they may have loaded a checkpoint there."""
+"""Processes above which it is not by chance that each is on GPU 0 and one more."""
 _BOXED = frozenset({"cni", "container", "orchestrator"})
 """What people say of a job in a network namespace of its own."""
 _RDMA_FAILED = frozenset({"ib-completion-error", "ib-modify-qp-failed", "rdma-address-handle-failed", "rdma-cm-failed"})
@@ -47,7 +50,7 @@ def contexts_on_gpu0(job: Job, _view: View) -> Iterator[Relation]:
             for pid, mib in (gpu.process_mib or {}).items():
                 used[pid][gpu.index or 0] = mib
         on_two = [of for of in used.values() if len(of) == 2 and 0 in of]  # noqa: PLR2004  (GPU 0 and its own)
-        share = 1 if len(on_two) > _MANY else _FOREIGN
+        share = _FOREIGN_OF_MANY if len(on_two) > _MANY else _FOREIGN
         foreign = [of for of in on_two if share * of[0] < max(of.values())]
         if len(foreign) > 1 and len({max(of) for of in foreign}) == len(foreign):
             text = f"{len(foreign)} processes of other GPUs have memory on GPU 0 of {host.name}"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Job, Launch, Relation, Setting
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, is_multi_host
+from ncdiag.facts.vocabulary.launches import HYDRA_OPTIONS, MPI_PROGRAMS, OPEN_MPI_OPTIONS, is_multi_host
 from ncdiag.facts.vocabulary.outcome import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _SLURM = frozenset({"srun", "sbatch", "salloc"})
-_OPEN_MPI = lazy_regex(r"\s(?:-x|--?mca|-H|--host|--?hostfile|--allow-run-as-root|--?map-by|--?bind-to|-N)\b")
-_HYDRA = lazy_regex(r"\s-(?:g?env\w*|ppn|perhost|hosts|f|iface|bootstrap)\b")
-"""Options of MPICH and Intel MPI, whose launcher passes on its whole environment (Hydra: -genvall is the default)."""
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "UCX_", "GLOO_", "TP_SOCKET_", "FI_", "HOROVOD_", "HCCL_", "LD_LIBRARY_PATH")
 _OF_DEEPSPEED = ("NCCL", "PYTHON", "MV2", "UCX")
 """What the names of the variables begin with that DeepSpeed passes on (deepspeed/launcher/runner.py, EXPORT_ENVS)."""
@@ -47,4 +43,6 @@ def _drops(launch: Launch, name: str, view: View) -> bool:
     if launch.program == "deepspeed":
         return not name.startswith(_OF_DEEPSPEED)
     text = launch.text
-    return launch.program.endswith(MPI_PROGRAMS) and bool(_OPEN_MPI.search(text)) and not _HYDRA.search(text)
+    return (
+        launch.program.endswith(MPI_PROGRAMS) and bool(OPEN_MPI_OPTIONS.search(text)) and not HYDRA_OPTIONS.search(text)
+    )
