@@ -66,4 +66,5 @@ def _lines(command: str, *, is_pod: bool) -> Iterator[str]:
         value = value if "=" in word else next(iter(words[at + 1 :]), "")
         size = value[:-1] + _UNITS[value[-1:]] if value[-1:] in _UNITS else value
         limit = ": ".join(value.split("=", 1))
+        value = f"<output of {value[2:-1]}>" if value.startswith("$(") else value
         yield (known.pod if is_pod else known.compose).format(value=value, size=size, limit=limit)

@@ -77,6 +77,12 @@ def test_options_of_a_container_are_in_the_words_of_what_starts_it(shown: str, l
     assert other not in lines
 
 
+def test_a_group_of_the_host_is_given_by_its_number() -> None:
+    """Its name has another number in the image, or none."""
+    text = "Unable to open /dev/kfd read-write: Permission denied\nRuntimeError: No HIP GPUs are available\n"
+    assert '--group-add "$(stat -c %g /dev/kfd)"' in shell(text, "rccl-container-devices-missing")
+
+
 @pytest.mark.parametrize(
     ("launch", "line"),
     [
