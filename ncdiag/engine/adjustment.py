@@ -19,7 +19,7 @@ from ncdiag.engine.results import Finding
 from ncdiag.facts.model import FAILURES, Event, Host
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_failure, is_in_job, is_open_failure, open_failures, outcome
-from ncdiag.knowledge.launcher.endings import mistakes
+from ncdiag.messages.vocabulary.first_ends import mistakes
 
 _AROUND = frozenset({"cloud", "container", "ib", "kernel", "net", "roce", "socket"})
 """Areas of rules about what is around a program: none of it makes its code raise a KeyError."""

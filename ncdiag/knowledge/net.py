@@ -105,15 +105,6 @@ _USB_DRIVERS = frozenset({
 _USB_NAME = lazy_regex(r"enx[0-9a-f]{12}|usb\d{1,2}|wwan\d{1,2}")
 """Names of their interfaces, as systemd (enx and the MAC address) and the kernel give them."""
 
-_WIRELESS = lazy_regex(r"(?:wl|ath|wifi)[\w.-]{1,20}")
-"""Names of wireless interfaces, as systemd (wlan0, wlp2s0, wlx and the MAC address) and their drivers give them."""
-
-
-@derived_of("port-not-authenticated")
-def is_on_wireless(event: Event, view: View) -> bool:
-    """Is the interface that did not prove who it is a wireless one, which carries no traffic of a job?"""
-    return _WIRELESS.fullmatch(str(event.fields.get("interface", ""))) is not None
-
 
 @derived_of("transmit-timeout")
 def is_on_usb(event: Event, view: View) -> bool:

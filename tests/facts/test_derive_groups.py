@@ -12,10 +12,10 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import clock_skew
 from ncdiag.facts.vocabulary.job import differences
 from ncdiag.knowledge.gdr import gdr_direction
-from ncdiag.knowledge.launcher.endings import first_crash_order
 from ncdiag.knowledge.launcher.progress import absent, absent_text, progress
 from ncdiag.knowledge.launcher.progress import absent as found_absent
 from ncdiag.knowledge.monitoring import counts_text
+from ncdiag.messages.vocabulary.first_ends import first_crash_order
 from ncdiag.text.reading.job import facts_of, job_of
 from ncdiag.text.reading.one import read_source
 from ncdiag.text.sources.files import TextSource

@@ -54,9 +54,9 @@ def longer_timeout(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return Value(text=f"--ddp_timeout {seconds}", reason=reason)
     if any(map(_OF_MEGATRON.search, texts)):
         return Value(text=f"--distributed-timeout-minutes {seconds // 60}", reason=reason)
-    limit = f"timeout=datetime.timedelta(seconds={seconds})"
+    argument = f"timeout=datetime.timedelta(seconds={seconds})"
     if "accelerate" in told_context(view.job, view) or any(
         each.program.startswith("accelerate") for each in view.job.launches
     ):
-        return Value(text=f"Accelerator(kwargs_handlers=[InitProcessGroupKwargs({limit})])", reason=reason)
-    return Value(text=f'torch.distributed.init_process_group("nccl", {limit})', reason=reason)
+        return Value(text=f"Accelerator(kwargs_handlers=[InitProcessGroupKwargs({argument})])", reason=reason)
+    return Value(text=f'torch.distributed.init_process_group("nccl", {argument})', reason=reason)

@@ -8,8 +8,8 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
-from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
 from ncdiag.knowledge.launcher.imports import MISSING, asks_mpi_for_rank
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 
 _UNSET, _NO_VALUE = "torch-env-missing", "argument-without-value"
 _REFUSED = ("argument-unrecognized", "argument-missing")

@@ -9,7 +9,7 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure, place, went_on
 from ncdiag.knowledge.launcher.arguments import is_stray_option
-from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 
 _MISSING = "command-not-found"
 _EXITS = ("worker-failed", "process-exit", "mpi-exit-code")

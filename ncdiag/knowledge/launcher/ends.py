@@ -9,7 +9,8 @@ from ncdiag.facts.model import Event, Phase, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS, ended, same_process
 from ncdiag.facts.vocabulary.outcome import interrupts, open_failures
-from ncdiag.knowledge.launcher.endings import first_crash_order, signal_name, status, way_it_ended
+from ncdiag.knowledge.launcher.endings import signal_name, status, way_it_ended
+from ncdiag.messages.vocabulary.first_ends import first_crash_order
 from ncdiag.messages.vocabulary.phases import came_to, phase
 
 RUN_ENDED, RUN_STOPPED = "run-ended", "run-stopped"

@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure, place
-from ncdiag.knowledge.launcher.exceptions import EXCEPTION, is_own_exception
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 
 _LIBRARY, _SYMBOL, _MODULE = "loader-library-missing", "loader-symbol-missing", "python-module-missing"
 MISSING = (_LIBRARY, _MODULE)

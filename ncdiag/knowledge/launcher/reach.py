@@ -14,7 +14,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launch_plan import Plan, plan_of
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.probes import lines_of, note_lines
-from ncdiag.knowledge.launcher.exceptions import EXCEPTION
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION
 
 _SHOWN = 3
 _SHORT = "engine-gpus-short"

@@ -15,9 +15,9 @@ from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.knowledge.launcher.announced import ANNOUNCED, misnumbered
-from ncdiag.knowledge.launcher.endings import first_crash_order
 from ncdiag.messages.vocabulary.connections import leads_nowhere
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
+from ncdiag.messages.vocabulary.first_ends import first_crash_order
 from ncdiag.messages.vocabulary.reasons import reason
 
 _RAS_SINCE = Version(2, 24)
