@@ -78,7 +78,7 @@ def lead_in(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 line``, ``2 lines``; a language has one template for ``{n} line``."""
     table = _TABLE.get()
-    if table is not None and (template := f"{{n}} {noun}") in table.exact:
+    if table is not None and table.exactly(template := f"{{n}} {noun}") is not None:
         return table.say(template, {"n": number})
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

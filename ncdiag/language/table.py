@@ -6,6 +6,7 @@ answer is not in English.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -86,16 +87,28 @@ class Pattern(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """``exact``: every template; ``patterns``: those with holes, the longest literals first; ``notes``: of `NOTES`."""
+    """What is said for templates.
+
+    ``exact``: for each, by its `digest`, which is shorter than most; ``patterns``: those with holes, the longest
+    literals first; ``notes``: those of `NOTES`.
+    """
 
     code: str
-    exact: dict[str, str]
+    exact: dict[bytes, str]
     patterns: tuple[Pattern, ...]
     notes: tuple[Pattern, ...]
 
+    def exactly(self, text: str) -> str | None:
+        """What is said for a text that is a template."""
+        return self.exact.get(digest(text))
+
+    def _or_same(self, text: str) -> str:
+        found = self.exactly(text)
+        return text if found is None else found
+
     def say(self, template: str, values: Mapping[str, object]) -> str:
         """What is said for a template, with its holes filled."""
-        said = self.exact.get(template, template)
+        said = self._or_same(template)
         return self.tidy(said.format(**values)) if values else said
 
     @staticmethod
@@ -116,7 +129,7 @@ class Table(msgspec.Struct, frozen=True):
         parts = list(_apart(text))
         if len(parts) > 1:
             told = [self.phrase(part, depth) for part in parts]
-            return text if told == parts else self.exact.get("; ", "; ").join(told)
+            return text if told == parts else self._or_same("; ").join(told)
         for pattern in self.patterns:
             values = pattern.match(text)
             if values is not None:
@@ -126,18 +139,18 @@ class Table(msgspec.Struct, frozen=True):
 
     def _whole(self, text: str) -> str | None:
         """What is said for a text that is a template, or one with a stop behind it."""
-        if (found := self.exact.get(text)) is not None or not text.endswith("."):
+        if (found := self.exactly(text)) is not None or not text.endswith("."):
             return found
-        found = self.exact.get(text[:-1])
+        found = self.exactly(text[:-1])
         return found if found is None else self.say("{sentence}.", {"sentence": found})
 
     def note(self, text: str) -> str:
         """What is said for a note or an error of a command."""
-        if text in self.exact or len(text) > LIMIT:
-            return self.exact.get(text, text)
+        if (found := self.exactly(text)) is not None or len(text) > LIMIT:
+            return text if found is None else found
         parts = list(_apart(text))
         if len(parts) > 1:
-            return self.exact.get("; ", "; ").join(map(self.note, parts))
+            return self._or_same("; ").join(map(self.note, parts))
         for pattern in self.notes:
             if (values := pattern.match(text)) is not None:
                 return self.tidy(pattern.said.format(**{name: self.note(held) for name, held in values.items()}))
@@ -159,25 +172,30 @@ class Table(msgspec.Struct, frozen=True):
     def _sentence(self, text: str) -> str:
         """A sentence, which is also looked for without its stop."""
         bare = text.removesuffix(".")
-        if bare != text and text not in self.exact and (told := self.phrase(bare)) != bare:
+        if bare != text and self.exactly(text) is None and (told := self.phrase(bare)) != bare:
             return self.say("{sentence}.", {"sentence": told})
         return self.phrase(text)
 
     def _joined(self, text: str, depth: int) -> str:
         """A list of phrases, each said by itself, or one in front of a text."""
         head, colon, rest = text.partition(": ")
-        if rest and (said := self.exact.get(head)) is not None and " " in head:
+        if rest and (said := self.exactly(head)) is not None and " " in head:
             return self.say(f"{{label}}{colon}{{text}}", {"label": said, "text": self.phrase(rest, depth - 1)})
         if rest and _LABEL.fullmatch(head) and (said := self.phrase(rest, depth - 1)) != rest:
-            return self.tidy(f"{head}{self.exact.get(colon, colon)}{said}")
+            return self.tidy(f"{head}{self._or_same(colon)}{said}")
         for glue in _GLUE:
             parts = text.split(glue)
             if len(parts) > 1:
                 told = [self.phrase(part, depth - 1) for part in parts]
                 pairs = zip(told, parts, strict=True)
                 if (told != parts or glue != ", ") and all(new != old or _NAMES.fullmatch(old) for new, old in pairs):
-                    return self.tidy(self.exact.get(glue, glue).join(told))
+                    return self.tidy(self._or_same(glue).join(told))
         return text
+
+
+def digest(text: str) -> bytes:
+    """Eight bytes in place of a template."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def sentences(text: str) -> list[str]:
@@ -210,7 +228,10 @@ def load(code: str) -> Table:
 def build(code: str) -> Table:
     """Read the files of a language; DefinitionError for an entry that is in two of them or whose holes differ."""
     found = list(entries(code))
-    exact = {template: said for template, said, _ in found}
+    exact = {digest(template): said for template, said, _ in found}
+    if len(exact) < len(found):
+        reason = "two templates have one digest: change the words of one"
+        raise DefinitionError(reason, file=code)
     kept = [(_pattern(template, said), name in NOTES) for template, said, name in found
             if "{" in template and name != SENTENCES]  # fmt: skip
     kept.sort(key=lambda held: -sum(map(len, held[0].literals)))
