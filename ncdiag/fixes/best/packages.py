@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Host
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
@@ -14,6 +15,7 @@ _BUILDS = ((580, "cu130"), (525, "cu126"), (450, "cu118"))
 _CUDA_BUILDS = {13: "cu130", 12: "cu126", 11: "cu118"}
 _FOUND = lazy_regex(r"found version (\d{1,2})0\d0\b")
 """The CUDA of the driver, as PyTorch prints it: 12040 is 12.4."""
+_CUDA = lazy_regex(r"\+cuda(\d{2})\.")
 _RENAMED = 580
 """The branch from which on NVIDIA's packages have no branch in their names."""
 
@@ -41,6 +43,20 @@ def fabric_manager_package(view: View, bindings: Bindings) -> Value:
     if version is None or version.major >= _RENAMED:
         return Value(reason="the version of the driver was not seen", ask_for=("nvidia-smi",))
     return Value(text=f"nvidia-fabricmanager-{version.major}={driver}-1", reason=f"the driver is {driver}")
+
+
+@best
+def nccl_wheel(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """A line that installs the latest NCCL release of the job where the wheel of an older one is."""
+    known = {host.name: v for host in view.job.hosts if (v := host.nccl_version) is not None and v.known}
+    known |= {rank.host: v for rank in view.job.ranks if (v := rank.nccl_version) is not None and v.known}
+    latest = max((v.low for v in known.values()), default=None)
+    older = [name for name, v in known.items() if v.low != latest]
+    cuda = {found[1] for v in known.values() if (found := _CUDA.search(v.text))}
+    if not older or len(cuda) != 1:
+        return Value(reason="two releases, and the CUDA that they are for, were not seen")
+    line = f"pip install nvidia-nccl-cu{cuda.pop()}=={latest}   # on {fold_hosts(older)}"
+    return Value(text=line, reason=f"{latest} is the latest release in the job")
 
 
 def _driver(host: Host) -> str | None:

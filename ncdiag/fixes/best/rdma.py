@@ -103,6 +103,10 @@ def hca_list(view: View, bindings: Bindings) -> Value:
     hosts = [host for host in view.job.hosts if host.hcas and (concerned is None or host.name == concerned.name)]
     lists = {host.name: _fastest(host, view) for host in hosts}
     lists = {name: ports for name, ports in lists.items() if ports}
+    printed = [name for name, layer in _printed_layers(view).items() if layer == "InfiniBand"]
+    if not lists and printed and len(printed) < len(_printed_layers(view)):
+        text = "=" + ",".join(sorted(printed, key=_in_order))
+        return Value(text=text, reason="the InfiniBand devices in NCCL's own list", ask_for=("ibstat (on every host)",))
     if not lists:
         return Value(reason="no active RDMA port with its rate was seen", ask_for=("ibstat (on every host)",))
     texts = {name: "=" + ",".join(dict.fromkeys(port.hca for port in ports)) for name, ports in lists.items()}
@@ -146,7 +150,12 @@ def _fastest(host: Host, view: View) -> list[Port]:
     layers = {port.hca: port.link_layer or printed.get(port.hca) for port in ports}
     if {"InfiniBand", "Ethernet"} <= {*layers.values()}:
         ports = [port for port in ports if layers[port.hca] == "InfiniBand"]
-    return sorted(ports, key=lambda port: [int(w) if w.isdecimal() else w for w in re.findall(r"\d+|\D+", port.hca)])
+    return sorted(ports, key=lambda port: _in_order(port.hca))
+
+
+def _in_order(name: str) -> list[int | str]:
+    """A key by which mlx5_10 comes after mlx5_9."""
+    return [int(w) if w.isdecimal() else w for w in re.findall(r"\d+|\D+", name)]
 
 
 def _printed_layers(view: View) -> dict[str, str]:
