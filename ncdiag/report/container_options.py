@@ -6,7 +6,7 @@ Source of the names: the Compose specification (05-services.md), Kubernetes API 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ncdiag.facts.view import View
@@ -53,11 +53,14 @@ def _translated(command: str, *, is_pod: bool) -> str:
     """The lines for the options of a command; empty for another command, or if nothing can be said there."""
     if not command.startswith(_RUN):
         return ""
-    return "\n".join(line for line in _lines(command, is_pod=is_pod) if line)
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quotation mark in a name of the input
+        return ""
+    return "\n".join(line for line in _lines(words, is_pod=is_pod) if line)
 
 
-def _lines(command: str, *, is_pod: bool) -> Iterator[str]:
-    words = shlex.split(command)
+def _lines(words: Sequence[str], *, is_pod: bool) -> Iterator[str]:
     for at, word in enumerate(words):
         name, _, value = word.partition("=")
         known = _OPTIONS.get(name)

@@ -17,6 +17,7 @@ _LINES = {
     "nft": "sudo nft insert rule {chain} ip saddr {net} {ports} accept",
 }
 """By tool, in the order in which one of two that are shown is the manager of the other's rules."""
+_IPV4 = 4
 _RANGE = "net.ipv4.ip_local_port_range"
 _ASK = ("ip -br addr (on every host)",)
 
@@ -51,7 +52,7 @@ def _ports(tool: str, view: View) -> str:
 
 
 def _shared_network(hosts: list[Host], view: View) -> str | None:
-    """The smallest network with all known addresses of the hosts: that of an interface, or one that a rule names."""
+    """The smallest IPv4 network of an interface, or of a rule, that has all known addresses of the hosts."""
     chosen = chosen_interfaces(view)
     addresses = [ipaddress.ip_address(ip) for _, ip in chosen.values()]
     if not addresses:
@@ -62,5 +63,8 @@ def _shared_network(hosts: list[Host], view: View) -> str | None:
         for address in interface.addresses or () if address.prefix_len
     }  # fmt: skip
     known |= {ipaddress.ip_network(text) for host in hosts for text in host.input_networks or ()}
-    fitting = [net for net in known if all(each in net for each in addresses) and net.num_addresses > 1]
+    fitting = [
+        net for net in known
+        if net.version == _IPV4 and net.num_addresses > 1 and all(each in net for each in addresses)
+    ]  # fmt: skip
     return str(max(fitting, key=lambda net: net.prefixlen)) if fitting else None
