@@ -6,6 +6,8 @@ import pytest
 from generate.kinds import KINDS, text
 
 from ncdiag.formats.literals import SHARED
+from ncdiag.parsers.user_text import trials
+from ncdiag.parsers.user_text.paragraphs import sentences
 from ncdiag.text.reading.judge import Judge
 
 FEW = 300
@@ -33,3 +35,25 @@ def test_a_line_is_searched_once(kind: str, failing: bool) -> None:
     judged(judge, lines[FEW:])
     assert SHARED._made().remembered is searched
     assert searched.cache_info().misses <= AGAIN.get(kind, SEARCHES) * len(lines[FEW:])
+
+
+@pytest.mark.parametrize("kind", ["key=value", "Markdown table", "CSV", "list of packages"])
+def test_a_note_without_an_outcome_and_a_change_is_not_read(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(trials.Reader, "read", lambda _, sentence: read.append(sentence))
+    judged(Judge(), lines_of(kind))
+    assert not read
+
+
+@pytest.mark.parametrize(
+    ("line", "may"),
+    [
+        ("works with NCCL_P2P_DISABLE=1", True),
+        ("it is a regression", True),
+        ("Did you set NCCL_P2P_DISABLE=1? Yes.", True),
+        ("NCCL_P2P_DISABLE=1: nothing else", False),
+        ("it still hangs", False),
+    ],
+)
+def test_an_outcome_and_a_change_may_tell_a_trial(line: str, may: bool) -> None:
+    assert trials.may_tell([sentence for _, sentence in sentences(line)]) == may
