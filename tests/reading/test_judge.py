@@ -1,9 +1,10 @@
-"""A line is judged at the cost of one search for literals, whoever asks."""
+"""A line is judged at the cost of one search for literals, whoever asks, and of few calls."""
 
 from __future__ import annotations
 
 import pytest
 from generate.kinds import KINDS, text
+from linear import calls
 
 from ncdiag.formats.literals import SHARED
 from ncdiag.parsers.user_text import trials
@@ -14,6 +15,8 @@ FEW = 300
 """Lines that fill the tables, and as many that are judged then."""
 SEARCHES, AGAIN = 1.01, {"mail": 2, "diff": 1.4}
 """How often a line is searched for literals, and more where another form of it is read as well."""
+CALLS, MORE = 430, {"colours": 580, "CSV": 580, "attributes": 520, "list of packages": 500}
+"""Calls for a line, and more where each may be a note of a person."""
 
 
 def lines_of(kind: str, *, failing: bool = False) -> list[str]:
@@ -35,6 +38,14 @@ def test_a_line_is_searched_once(kind: str, failing: bool) -> None:
     judged(judge, lines[FEW:])
     assert SHARED._made().remembered is searched
     assert searched.cache_info().misses <= AGAIN.get(kind, SEARCHES) * len(lines[FEW:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_line_is_judged_in_few_calls(kind: str) -> None:
+    judge, lines = Judge(), lines_of(kind)
+    judged(judge, lines[:FEW])
+    made = calls(lambda held: judged(judge, held), lines[FEW:]) / len(lines[FEW:])
+    assert made <= MORE.get(kind, CALLS), f"{made:.0f} calls a line"
 
 
 @pytest.mark.parametrize("kind", ["key=value", "Markdown table", "CSV", "list of packages"])
