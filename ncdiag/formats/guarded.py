@@ -1,7 +1,6 @@
 """Patterns that few lines match: each alternative is tried in the lines that contain a literal it requires.
 
-The literals of all these patterns are searched at once, and the answer for a line is remembered: many patterns ask for
-the same one.
+The literals of all these patterns, and those of others who ask about single lines, are searched at once.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ import atexit
 import functools
 import re
 import sys
-import threading
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -19,10 +17,8 @@ from ncdiag.base import compiled
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.programs import Kept, compile_once
 from ncdiag.formats import literals
-from ncdiag.formats.literals import Literals, needed, reader
+from ncdiag.formats.literals import SHARED, needed, reader
 
-_LONGEST, _REMEMBERED = 2000, 1 << 12
-"""Maximum length of a line whose answer is remembered, and number of such lines."""
 _INLINE = lazy_regex(r"\s*\(\?([imsx]+)\)")
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
@@ -42,7 +38,10 @@ class _Guarded:
         for letter in inline[1] if inline else "":
             flags |= _FLAGS[letter]
         self.pattern, self._flags = pattern[inline.end() :] if inline else pattern, flags
-        self._number = _Table.define(self)
+        self._always: tuple[int, ...] = ()
+        self._places: dict[int, int] = {}
+        self._numbers: frozenset[int] = frozenset()
+        SHARED.later(self._enter)
 
     @functools.cached_property
     def branches(self) -> tuple[Branch, ...]:
@@ -50,21 +49,19 @@ class _Guarded:
         key = f"{self._flags} {self.pattern}"
         return _kept().of(key, tuple[Branch, ...], lambda: tuple(_branches(self.pattern, self._flags)))
 
-    @functools.cached_property
-    def _always(self) -> frozenset[int]:
-        return frozenset(at for at, branch in enumerate(self.branches) if not branch.literals)
+    def _enter(self) -> None:
+        """Have the literals of the alternatives searched."""
+        self._always = tuple(at for at, branch in enumerate(self.branches) if not branch.literals)
+        self._places = {SHARED.add(each.literals): at for at, each in enumerate(self.branches) if each.literals}
+        self._numbers = frozenset(self._places)
 
     def search(self, text: str, *place: int) -> re.Match[str] | None:
         """The first match in the text, as `re.Pattern.search` finds it, from the ``place`` on."""
-        table = _Table.latest
-        if table is None or table.size <= self._number:
-            table = _Table.of(self._number)
-        found = table.remembered(text) if len(text) <= _LONGEST else table.alternatives(text)
-        may = found.get(self._number, ())
+        may = SHARED.of(text) & self._numbers
         if not may and not self._always:
             return None
         best: re.Match[str] | None = None
-        for at in sorted({*may, *self._always}):
+        for at in sorted([*map(self._places.__getitem__, may), *self._always]):
             match = self._compiled(at).search(text, *place)
             if match is not None and (best is None or match.start() < best.start()):
                 best = match
@@ -83,44 +80,6 @@ class _Guarded:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (called only for what is not kept yet)
         found = getattr(compile_once(self.pattern, self._flags), name)
         setattr(self, name, found)
-        return found
-
-
-class _Table:
-    """The literals of all patterns that were defined when it was made."""
-
-    _lock = threading.Lock()
-    _defined: ClassVar[list[_Guarded]] = []
-    latest: ClassVar[_Table | None] = None
-
-    def __init__(self, guards: list[_Guarded]) -> None:
-        self._literals, self.size = Literals[tuple[int, int]](), len(guards)
-        for number, guard in enumerate(guards):
-            for at, branch in enumerate(guard.branches):
-                self._literals.add((number, at), branch.literals)
-        self.remembered = functools.lru_cache(_REMEMBERED)(self.alternatives)
-
-    @classmethod
-    def define(cls, guard: _Guarded) -> int:
-        """Take a new pattern; returns its number."""
-        with cls._lock:
-            cls._defined.append(guard)
-            return len(cls._defined) - 1
-
-    @classmethod
-    def of(cls, number: int) -> _Table:
-        """A table that has the literals of a pattern: of all that are defined by now, as modules are imported late."""
-        table = cls.latest
-        if table is None or table.size <= number:
-            with cls._lock:
-                table = cls.latest = _Table(cls._defined)
-        return table
-
-    def alternatives(self, text: str) -> dict[int, tuple[int, ...]]:
-        """By the numbers of the patterns, the alternatives that may match a text."""
-        found: dict[int, tuple[int, ...]] = {}
-        for number, at in self._literals.owners(text):
-            found[number] = (*found.get(number, ()), at)
         return found
 
 

@@ -1,14 +1,17 @@
 """Literals that expensive patterns require: a line that contains none of them is not matched.
 
 `needed` derives them from a pattern, `beginnings` its first letters. `Literals` searches for those of many patterns at
-once, by the words of a text, because the words of a log repeat often.
+once, by the words of a text, because the words of a log repeat often. Those who ask about the same lines have one
+table, `SHARED`.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
+import threading
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 if sys.version_info >= (3, 11):
@@ -18,13 +21,15 @@ else:
     import sre_constants as code
     import sre_parse as reader
 
-__all__ = ["Found", "Literals", "Sign", "beginnings", "code", "folded", "needed", "reader"]
+__all__ = ["SHARED", "Found", "Literals", "Shared", "Sign", "beginnings", "code", "folded", "needed", "reader"]
 
 _SHORTEST = 2
 """Minimum number of consecutive letters of a literal."""
 _WIDEST = 26
 """Maximum size of a range whose letters are expanded."""
 _REMEMBERED = 1 << 16
+_LONGEST, _LINES = 2000, 1 << 12
+"""Maximum length of a line whose answer is remembered, and number of such lines."""
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 T = TypeVar("T")
@@ -157,7 +162,7 @@ def _worth(literals: Iterable[str]) -> int:
 
 
 def _longest_word(literal: str) -> str:
-    return max(literal.split(), key=len, default="")
+    return literal if literal.isalnum() else max(literal.split(), key=len, default="")
 
 
 def folded(text: str) -> str:
@@ -172,7 +177,7 @@ class Literals(Generic[T]):
     def __init__(self) -> None:
         """No literals yet."""
         self._by_begin: defaultdict[str, list[tuple[str, str, T]]] = defaultdict(list)
-        self._of_word: dict[str, tuple[tuple[str, T], ...]] = {}
+        self._of_word = _OfWord(self._by_begin)
 
     def add(self, owner: T, literals: Iterable[str]) -> None:
         """Add literals, in lower case and with 0 for any digit."""
@@ -184,22 +189,99 @@ class Literals(Generic[T]):
     def owners(self, text: str) -> frozenset[T]:
         """The owners of the literals in the text, in either case."""
         text = folded(text)
-        held, may_be = self._of_word, set[tuple[str, T]]()
-        for word in set(text.split()):
-            here = held.get(word)
-            here = self._here(word) if here is None else here
-            if here:
-                may_be.update(here)
-        return frozenset(owner for literal, owner in may_be if literal in text) if may_be else _NOBODY
+        found = set[T]()
+        for sure, phrases in filter(None, map(self._of_word.__getitem__, set(text.split()))):
+            found |= sure
+            for literal, owner in phrases:
+                if literal in text:
+                    found.add(owner)
+        return frozenset(found) if found else _NOBODY
 
-    def _here(self, word: str) -> tuple[tuple[str, T], ...]:
-        """The literals to which the word may belong: it contains their longest word."""
-        if len(self._of_word) >= _REMEMBERED:
-            self._of_word.clear()
-        begins = {word[at : at + _SHORTEST] for at in range(len(word))}.union(word)
+
+class _OfWord(dict[str, tuple[frozenset[T], tuple[tuple[str, T], ...]] | None]):
+    """By words: the owners of literals that are in the word, and literals of several words one of which it may be."""
+
+    def __init__(self, by_begin: Mapping[str, Iterable[tuple[str, str, T]]]) -> None:
+        """``by_begin``: the literals behind their longest words, by the first letters of these."""
+        super().__init__()
+        self._by_begin = by_begin
+
+    def __missing__(self, word: str) -> tuple[frozenset[T], tuple[tuple[str, T], ...]] | None:
+        """Look for the literals in a word that is not known yet."""
+        if len(self) >= _REMEMBERED:
+            self.clear()
         known = self._by_begin
-        found = {
-            (literal, owner) for begin in begins & known.keys() for part, literal, owner in known[begin] if part in word
-        }
-        held = self._of_word[word] = tuple(found)
-        return held
+        begins = {word[at : at + _SHORTEST] for at in range(len(word))}.union(word)
+        here = [held for begin in begins & known.keys() for held in known[begin] if held[0] in word]
+        sure = frozenset(owner for part, literal, owner in here if part == literal)
+        phrases = tuple({(literal, owner) for part, literal, owner in here if part != literal and owner not in sure})
+        found = self[word] = (sure, phrases) if here else None
+        return found
+
+
+class Shared:
+    """The literals of owners who ask about the same lines, each by the number of the owner."""
+
+    def __init__(self) -> None:
+        """No owner yet."""
+        self._lock = threading.RLock()
+        self._numbers: dict[Hashable, int] = {}
+        self._entered: list[tuple[int, frozenset[str]]] = []
+        self._waiting: list[Callable[[], None]] = []
+        self._table: _Table | None = None
+        self._last = _Table(()), "", frozenset[int]()
+
+    def later(self, enter: Callable[[], None]) -> None:
+        """Call ``enter``, which adds literals, before a line is searched: finding out which ones takes time."""
+        with self._lock:
+            self._waiting.append(enter)
+            self._table = None
+
+    def add(self, literals: Iterable[str], owner: Hashable = None) -> int:
+        """Add the literals of an owner; returns the number, which is the same for all ``owner`` that are equal."""
+        with self._lock:
+            if owner in self._numbers:
+                return self._numbers[owner]
+            number = len(self._entered)
+            if owner is not None:
+                self._numbers[owner] = number
+            self._entered.append((number, frozenset(literals)))
+            self._table = None
+            return number
+
+    def of(self, text: str) -> frozenset[int]:
+        """The owners that may have a literal in the text: if it is a part of the last one, those found in that."""
+        table, last, found = self._last
+        if table is self._table and (text == last or (len(last) <= _LONGEST and text in last)):
+            return found
+        table = self._made()
+        found = table.remembered(text) if len(text) <= _LONGEST else table.literals.owners(text)
+        self._last = table, text, found
+        return found
+
+    def in_all(self, text: str) -> frozenset[int]:
+        """The owners that have a literal in the text."""
+        return self._made().remembered(text)
+
+    def _made(self) -> _Table:
+        """A table with the literals of all who are known by now, as modules are imported late."""
+        with self._lock:
+            while self._waiting:
+                self._waiting.pop()()
+            if self._table is None:
+                self._table = _Table(self._entered)
+            return self._table
+
+
+class _Table:
+    """The literals of all owners that were known when it was made."""
+
+    def __init__(self, entered: Iterable[tuple[int, frozenset[str]]]) -> None:
+        self.literals = Literals[int]()
+        for number, literals in entered:
+            self.literals.add(number, literals)
+        self.remembered = functools.lru_cache(_LINES)(self.literals.owners)
+
+
+SHARED = Shared()
+"""The table of what is asked about single lines: anchors, signs of failures, guarded patterns."""

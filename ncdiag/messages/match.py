@@ -32,8 +32,8 @@ from ncdiag.messages.template import (
 )  # fmt: skip
 
 _NUMBER = lazy_regex(r"\d+")
-_ANSWERS = 4096
-"""The number of word sets for which it is cached whether a message can match."""
+_WORDS = 1 << 14
+"""Words that are remembered with their first letter in lower case."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ def _numbered(messages: Iterable[tuple[tuple[Part, ...], Collection[str]]]) -> d
     found: dict[str, list[frozenset[str]]] = {}
     for parts, choice in messages:
         if any(isinstance(part, str) and _NUMBER.search(part) for part in parts):
-            needed = frozenset(map(_shape, choice))
+            needed = _small(map(_shape, choice))
             longest = max(needed, key=lambda word: (not word.isdecimal(), len(word), word))
             found.setdefault(longest, []).append(needed)
     return found
@@ -96,8 +96,7 @@ class _Entry:
         self.message = message
         self.parts: tuple[Part, ...] = parse(message.text.strip())
         self.words = frozenset(whole_words(self.parts))
-        lettered = [word for word in self.words if not word.isdecimal()]
-        self.lettered = tuple((word, _changed(word)) for word in lettered)
+        self.small = _small(self.words)
         self.literals = [part for part in self.parts if isinstance(part, str)]
         self.weight = sum(len(literal.replace(" :", ":")) for literal in self.literals)
         self.holes = [part for part in self.parts if isinstance(part, Hole)]
@@ -132,7 +131,7 @@ class Matcher:
         """Create a matcher for messages, or for an index of them."""
         self._index = messages if isinstance(messages, Index) else Index.of(messages)
         self._entries: dict[int, _Entry] = {}
-        self._answers: dict[frozenset[str], bool] = {}
+        self._needed: dict[str, frozenset[frozenset[str]]] = {}
 
     def _entry(self, number: int) -> _Entry:
         message = msgspec.msgpack.decode(self._index.messages[number], type=Message)
@@ -142,49 +141,44 @@ class Matcher:
     def can_match(self, text: str) -> bool:
         """False if no message can match ``text``, not even loosely, since no message has all its words in it.
 
-        The answer is cached: lines of a table or a counter contain the same words and differ in numbers only.
+        Numbers may be missing.
         """
-        index, spoken = self._index.words, words(text.strip()[:LIMIT])
-        if self._rarest.isdisjoint(spoken):
-            return False
-        said = frozenset(word for word in spoken if not word.isdecimal() or word in index)
-        known = self._answers.get(said)
-        if known is None:
-            if len(self._answers) >= _ANSWERS:
-                self._answers.clear()
-            known = self._answers[said] = self._has_words_of_one(said)
-        return known
+        said = _small(words(text.strip()[:LIMIT]))
+        return any(needed <= said for word in said & self._rare for needed in self._needed_with(word))
 
     @functools.cached_property
-    def _rarest(self) -> frozenset[str]:
-        """The words by which messages are indexed, with either case of their first letter."""
-        return frozenset(self._index.words) | _first_letter_changed(self._index.words)
+    def _rare(self) -> frozenset[str]:
+        return frozenset(self._rarest)
+
+    @functools.cached_property
+    def _rarest(self) -> dict[str, list[int]]:
+        """The numbers of the messages by the words by which they are indexed, in either case of their first letter."""
+        found: dict[str, list[int]] = {}
+        for word, numbers in self._index.words.items():
+            found.setdefault(word[:1].lower() + word[1:], []).extend(numbers)
+        return found
+
+    def _needed_with(self, rarest: str) -> frozenset[frozenset[str]]:
+        """The words, without numbers, of the messages that are indexed by a word."""
+        found = self._needed.get(rarest)
+        if found is None:
+            entries = (self._entries.get(number) or self._entry(number) for number in self._rarest[rarest])
+            found = self._needed[rarest] = frozenset(
+                frozenset(word for word in entry.small if not word.isdecimal()) for entry in entries
+            )
+        return found
 
     def may_depend_on_numbers(self, text: str) -> bool:
         """Might a text that differs from this one in its numbers only match another message?
 
         True if a message with a number in its literals has all its other words in the text.
         """
-        said = {word if word.isalpha() else _shape(word) for word in words(text.strip()[:LIMIT])}
-        if self._numbered_words.isdisjoint(said):
-            return False
-        held = said | _first_letter_changed(said)
-        return any(needed <= held for word in self._numbered.keys() & held for needed in self._numbered[word])
+        said = _small(word if word.isalpha() else _shape(word) for word in words(text.strip()[:LIMIT]))
+        return any(needed <= said for word in self._numbered.keys() & said for needed in self._numbered[word])
 
     @functools.cached_property
     def _numbered(self) -> dict[str, list[frozenset[str]]]:
         return msgspec.msgpack.decode(self._index.numbered, type=dict[str, list[frozenset[str]]])
-
-    @functools.cached_property
-    def _numbered_words(self) -> frozenset[str]:
-        return frozenset(self._numbered) | _first_letter_changed(self._numbered)
-
-    def _has_words_of_one(self, said: frozenset[str]) -> bool:
-        index = self._index.words
-        rare = self._rarest & said
-        numbers = {number for word in rare | _first_letter_changed(rare) for number in index.get(word, ())}
-        entries = (self._entries.get(number) or self._entry(number) for number in numbers)
-        return any(all(word in said or changed in said for word, changed in entry.lettered) for entry in entries)
 
     def match(
         self, text: str, origin: str | Container[str] | None = None, level: str | None = None, file: str | None = None
@@ -211,15 +205,14 @@ class Matcher:
         Of several, the one with most letters in its words is preferred, then the one with most holes that fit.
         """
         text = text.strip()[:LIMIT]
-        said, index, origins = words(text), self._index.words, _several(origin)
-        held = {*said, *_first_letter_changed(said)}
+        said, origins = _small(words(text)), _several(origin)
         best: tuple[tuple[int, int], _Entry, dict[str, Value]] | None = None
-        for number in sorted({number for word in index.keys() & held for number in index[word]}):
+        for number in sorted({number for word in said & self._rare for number in self._rarest[word]}):
             entry = self._entries.get(number) or self._entry(number)
             message = entry.message
             if (level and message.level and level != message.level) or (origins and message.origin not in origins):
                 continue
-            if message.exact or not entry.words <= held or not entry.shape.is_telling:
+            if message.exact or not entry.small <= said or not entry.shape.is_telling:
                 continue
             found = fields(entry.shape, text, anchored=anchored)
             if found is not None and (best is None or (entry.shape.letters, len(found)) > best[0]):
@@ -287,13 +280,14 @@ def _shape(word: str) -> str:
     return _NUMBER.sub("0", word)
 
 
-def _first_letter_changed(said: Iterable[str]) -> frozenset[str]:
-    """The words with the case of their first letter changed."""
-    return frozenset(map(_changed, said))
+def _small(said: Iterable[str]) -> frozenset[str]:
+    """The words with their first letter in lower case."""
+    return frozenset(map(_small_word, said))
 
 
-def _changed(word: str) -> str:
-    return word[:1].swapcase() + word[1:]
+@functools.lru_cache(_WORDS)
+def _small_word(word: str) -> str:
+    return word[:1].lower() + word[1:]
 
 
 def _several(origin: str | Container[str] | None) -> Container[str] | None:

@@ -66,7 +66,11 @@ _TAGGED = 120
 
 def known(line: str) -> bool:
     """Tell whether a line without event is known chatter."""
-    text = _context.split(line)[1]
+    return is_chatter(_context.split(line)[1])
+
+
+def is_chatter(text: str) -> bool:
+    """The same of a line without its prefixes."""
     return NOISE.match(text) is not None or CONTINUED.match(text) is not None
 
 

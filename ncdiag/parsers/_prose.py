@@ -101,14 +101,21 @@ def is_said(pattern: re.Pattern[str], text: str) -> bool:
     )
 
 
-def _tokens(text: str) -> list[str]:
-    return _MARKER.sub("", _MARKUP.sub("", text), count=1).split()
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """The parts of a line between blanks without marks of Markdown, and those that are words, in lower case."""
+    tokens = _MARKER.sub("", _MARKUP.sub("", text), count=1).split()
+    return tokens, list(filter(None, map(_word, tokens)))
+
+
+@functools.lru_cache(_REMEMBERED)
+def _word(token: str) -> str:
+    """The word without the marks around it; empty for what is none."""
+    return token.strip(".,;:!?()\"'").replace("\u2019", "'").lower() if _WORD.fullmatch(token) else ""
 
 
 def is_curt(text: str) -> bool:
     """True if the line is of a few words, nothing but words, one of them small, as people write in a hurry."""
-    tokens = [] if _PROGRAM.match(text) else _tokens(text[:_LONGEST])
-    words = [token.strip(".,;:!?()\"'").lower() for token in tokens if _WORD.fullmatch(token)]
+    tokens, words = ([], []) if _PROGRAM.match(text) else _words(text[:_LONGEST])
     return len(words) == len(tokens) > _SMALL_NEEDED and any(word in _SMALL or word in _PERSON for word in words)
 
 
@@ -125,8 +132,7 @@ def _is_prose(text: str) -> bool:
         return False
     if text.count(" ") < _WORDS_NEEDED - 1:
         return False
-    tokens = _tokens(text)
-    words = [token.strip(".,;:!?()\"'").replace("\u2019", "'").lower() for token in tokens if _WORD.fullmatch(token)]
+    tokens, words = _words(text)
     if len(words) < _WORDS_NEEDED:
         return False
     if len(words) < _SHARE * len(tokens) and len(words) < _SHARE * sum(not _RATE.fullmatch(token) for token in tokens):

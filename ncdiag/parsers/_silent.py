@@ -40,7 +40,7 @@ def silent(line: str, *, notes: bool) -> Silence | None:
         return None
     if _complaints.is_sentence(line, text) or user_text.may_tell(line, notes=notes):
         return "sentence"
-    known = _program.known(line)
+    known = _program.is_chatter(text)
     if _progress.counts(text):
         return "bar" if known else "counter"
     return "chatter" if known else "unread"

@@ -7,10 +7,12 @@ import re
 
 import pytest
 from generate.kinds import KINDS, text
+from linear import assert_linear_time
 
 from ncdiag.base import programs
 from ncdiag.formats import guarded
 from ncdiag.formats.guarded import guarded_regex, split
+from ncdiag.formats.literals import Literals
 from ncdiag.parsers import discover
 
 OWN = """our job hangs\nmy node\nany idea?\nit still fails
@@ -93,3 +95,10 @@ def test_groups_keep_their_numbers() -> None:
     assert found is not None
     assert found[2] == "7"
     assert re.compile(r"(x1)|port (\d+)").search("port 7")[2] == found[2]  # type: ignore[index]
+
+
+def test_a_word_that_comes_again_is_looked_up_once() -> None:
+    held = Literals[int]()
+    for number in range(200):
+        held.add(number, {f"down {number * '.'}x", f"link {number * '.'}x"})
+    assert_linear_time(held.owners, lambda size: "the link was down for and " * size, 500)

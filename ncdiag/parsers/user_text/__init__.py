@@ -33,6 +33,7 @@ from ncdiag.parsers.user_text import (
     states,
     tables,
     titles,
+    trials,
     wants,
 )
 from ncdiag.parsers.user_text.contrast import Trial, settled
@@ -236,7 +237,7 @@ def may_tell(line: str, *, notes: bool) -> bool:
     if not notes or not _is_note(line):
         return False
     said = [sentence for _, sentence in sentences(line)]
-    if any(map(Reader().read, said)):
+    if trials.may_tell(said) and any(map(Reader().read, said)):
         return True
     if _PRINTED.search(line):
         return False

@@ -7,6 +7,7 @@ comma between. An outcome without a change mentions the one that was told just b
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -20,6 +21,9 @@ from ncdiag.parsers.user_text.results import outcomes_of
 from ncdiag.parsers.user_text.words import Lexer, Token
 
 LEXER = Lexer("words-of-trials", (*OUTCOMES, *CHANGES))
+_OUTCOMES = frozenset({"out", "ellipsis", "onset"})
+_NO_CHANGES = frozenset({"out", "ellipsis", "noun", "break", "link", "not"})
+"""Kinds of words: those that tell an outcome, and those that name no change. The onset of a trouble implies one."""
 _REGRESSED = {"fails": "since", "works": "before"}
 _ADVICE = lazy_regex(
     r"thought|expected|believed|hoped|suggest|recommend|advis|\bsa(?:id|ys)\b|\btold\b|建议", re.IGNORECASE
@@ -71,6 +75,18 @@ def outcome_of(text: str) -> str:
     """The first outcome that a few words tell: ``works`` or ``fails``; empty for none."""
     outcomes, _ = outcomes_of(LEXER.tokens(text), text, "", "")
     return next((said for _, said in outcomes if said in {"works", "fails"}), "")
+
+
+def may_tell(sentences: Sequence[str]) -> bool:
+    """False if sentences, read from the first on, lack words of an outcome, or of a change: they tell no trial."""
+    kinds: set[str] = set()
+    for text in sentences:
+        said, asked = split_question(without_reasons(without_quotes(text)))
+        if asked:
+            return len(sentences) > 1
+        tokens = [token for _, part in segments(said) for token in LEXER.tokens(beside.without_commands(part))]
+        kinds.update("onset" if token.value == "onset" else token.kind for token in tokens)
+    return not kinds.isdisjoint(_OUTCOMES) and not kinds <= _NO_CHANGES
 
 
 class Reader:

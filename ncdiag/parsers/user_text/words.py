@@ -106,18 +106,28 @@ class Lexer:
             return kept
         return found
 
+    @functools.cached_property
+    def _beginning(self) -> dict[str, frozenset[int]]:
+        """The alternatives by the letters with which they may begin; those that begin with others have no letter."""
+        found: dict[str, set[int]] = {"": set()}
+        for number, part in enumerate(self._parts):
+            for letter in part.beginnings or {""}:
+                found.setdefault(letter, set()).add(number)
+        return {letter: frozenset(numbers | found[""]) for letter, numbers in found.items()}
+
     def _english(self, text: str) -> Iterator[Token]:
         """The English words and marks: each is tried where its first letter stands, if its literals are in the text."""
-        held = sorted(self._literals.owners(text) | self._unsigned)
+        held = self._literals.owners(text) | self._unsigned
         by_letter: dict[str, list[int]] = {}
         place = 0
         for start in map(re.Match.start, _STARTS.finditer(text)):
             if start < place:
                 continue
-            letter = folded(text[start])
+            letter = text[start]
             tried = by_letter.get(letter)
             if tried is None:
-                tried = by_letter[letter] = [n for n in held if letter in (self._parts[n].beginnings or {letter})]
+                begin = self._beginning.get(folded(letter), self._beginning[""])
+                tried = by_letter[letter] = sorted(held & begin)
             for number in tried:
                 part = self._parts[number]
                 found = _compiled(part.pattern).match(text, start)

@@ -134,17 +134,16 @@ class Cutter:
             self._read(number, line)
 
     def _read(self, number: int, line: str) -> None:
-        if self._continue(number, line) or self._other_begins(number, line) or self._names_host(number, line):
+        if self._goes_on(number, line) or self._names_host(number, line):
             return
-        self._close()
         if self._kinds.is_plain(line):
             self._add_text(number, line)
             return
         bare = line.strip()
         if not bare or prompt.is_fence(line):
             return
-        indent = prompt.Prefix(line[: len(line) - len(line.lstrip())])
-        if (echo := prompt.prompt(bare)) and self._open_echo(number, echo, indent):
+        echo = prompt.prompt(bare)
+        if echo and self._open_echo(number, echo, prompt.Prefix(line[: len(line) - len(line.lstrip())])):
             return
         if prompt.is_empty_prompt(bare):
             return
@@ -159,11 +158,19 @@ class Cutter:
             if not echo:  # a command that is not known announces what follows, each time
                 self._kinds.remember_plain(line)
 
-    def _continue(self, number: int, line: str) -> bool:
-        """Add the line to the open section if it belongs there."""
+    def _goes_on(self, number: int, line: str) -> bool:
+        """Add the line to the open section, or to another host's; close what is open if it belongs to neither."""
         section = self._open
-        text = section.prefix.removed(line) if section else None
-        if section is None or text is None or prompt.is_fence(text):
+        if section is not None:
+            if self._continue(section, number, line) or self._other_begins(section, number, line):
+                return True
+            self._close()
+        return False
+
+    def _continue(self, section: Open, number: int, line: str) -> bool:
+        """Add the line to the open section if it belongs there."""
+        text = section.prefix.removed(line)
+        if text is None or prompt.is_fence(text):
             return False
         if not section.lines and not text.strip():
             return True  # between an echoed command and its output
@@ -203,10 +210,9 @@ class Cutter:
         section.add(number, text)
         return True
 
-    def _other_begins(self, number: int, line: str) -> bool:
+    def _other_begins(self, section: Open, number: int, line: str) -> bool:
         """Handle interleaved outputs of several hosts or ranks: continue or begin the section of this line's tag."""
-        section = self._open
-        if section is None or not section.lines or not section.prefix.text.strip():
+        if not section.lines or not section.prefix.text.strip():
             return False
         tags = [prefix for prefix in prompt.prefixes(line) if prefix.text.strip()]
         for prefix in tags:
@@ -253,11 +259,9 @@ class Cutter:
     def _names_host(self, number: int, line: str) -> bool:
         """True if the line is the output of a command that prints the name of the host."""
         name = prompt.host_name(line.strip()) if 0 < self._names == number - 1 else None
-        if name is None:
-            return False
-        self._close()
-        self._at_host(name)
-        return True
+        if name is not None:
+            self._at_host(name)
+        return name is not None
 
     def _open_echo(self, number: int, echo: prompt.Echo, indent: prompt.Prefix) -> bool:
         """Open a section after an echoed command, or for a command line that is a section (a launch, an export)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.literals import Literals, folded
+from ncdiag.formats.literals import SHARED, folded
 from ncdiag.parsers import Parser
 from ncdiag.text.sections import prompt
 
@@ -30,10 +30,11 @@ _SIGN = 3
 
 
 class _Some(NamedTuple):
-    """Indexes of the parsers whose anchors may match lines with one first letter.
+    """The parsers whose anchors may match lines with one first letter.
 
-    ``signed`` have signs, ``structured`` are found by the letter; ``any_structured`` matches the anchors of these. The
-    same of anchors with any number in place of their numbers: ``opened``, and ``any_opened`` for those without signs.
+    ``signed`` have signs: the numbers of these. ``structured`` are the indexes of those that are found by the letter;
+    ``any_structured`` matches the anchors of these. The same of anchors with any number in place of their numbers:
+    ``opened``, and ``any_opened`` for those without signs.
     """
 
     signed: frozenset[int]
@@ -41,22 +42,6 @@ class _Some(NamedTuple):
     any_structured: re.Pattern[str]
     opened: frozenset[int]
     any_opened: re.Pattern[str]
-
-
-class _Signs:
-    """Indexes of the parsers of whose signs one is in a line."""
-
-    def __init__(self, signs: Iterable[tuple[int, Iterable[str]]]) -> None:
-        self._literals = Literals[int]()
-        self._seen: tuple[str, frozenset[int]] = "", frozenset()
-        for place, literals in signs:
-            self._literals.add(place, literals)
-
-    def of(self, line: str) -> frozenset[int]:
-        """The parsers that may begin in the line, or in its end: for an end of the last line the answer is the same."""
-        if not self._seen[0].endswith(line):
-            self._seen = line, self._literals.owners(line)
-        return self._seen[1]
 
 
 class Kinds:
@@ -71,20 +56,26 @@ class Kinds:
         self._letters = frozenset[str]().union(*(parser.beginnings for parser in self._anchored))
         self._by_letter: dict[str, _Some] = {}
         signs = [[folded(sign.literal) for sign in parser.found_by.signs] for parser in self._anchored]
-        self._signs = _Signs(enumerate(signs))
+        self._signs = self._numbered(enumerate(signs))
         without_numbers = [[max(sign.split("0"), key=_weight) for sign in each] for each in signs]
-        self._signed = frozenset(
-            place for place, each in enumerate(without_numbers) if each and min(map(_weight, each)) >= _SIGN
+        self._opened_signs = self._numbered(
+            (place, each if min(map(_weight, each), default=0) >= _SIGN else ())
+            for place, each in enumerate(without_numbers)
         )
-        self._signs_without_numbers = _Signs((place, without_numbers[place]) for place in self._signed)
+        self._places = self._signs | self._opened_signs
         self._commands = {command: parser.kind for parser in held for command in parser.commands}
         self._programs = {command.split(" ", 1)[0] for command in self._commands}
         self._plain: set[str] = set()
 
+    def _numbered(self, signs: Iterable[tuple[int, Iterable[str]]]) -> dict[int, int]:
+        """The parsers that have signs, by the numbers of these."""
+        held = ((place, frozenset(each)) for place, each in signs)
+        return {SHARED.add(each, (self._anchored[place].kind, each)): place for place, each in held if each}
+
     def of_line(self, line: str) -> str | None:
         """The kind of section that begins with this line, or None."""
         some = self._beginning_as(line)
-        places = some.signed & self._signs.of(line)
+        places = {self._places[number] for number in SHARED.of(line) & some.signed}
         if some.any_structured.match(line):
             places |= some.structured
         return next((self._anchored[place].kind for place in sorted(places) if self._patterns[place].match(line)), None)
@@ -92,26 +83,32 @@ class Kinds:
     def may_depend_on_numbers(self, line: str) -> bool:
         """True if a section may begin with a line that differs from this one only in its numbers."""
         some = self._beginning_as(line)
-        places = some.opened & self._signs_without_numbers.of(line)
+        places = [self._places[number] for number in SHARED.of(line) & some.opened]
         return some.any_opened.match(line) is not None or any(self._opened[place].match(line) for place in places)
 
     def _beginning_as(self, line: str) -> _Some:
-        """The parsers whose anchors may match a line with this first letter; letters in no anchor are equivalent."""
-        letter = folded(line[:1])
-        letter = letter if letter in self._letters else ""
+        """The parsers whose anchors may match lines with this first letter."""
+        begin = line[:1]
+        found = self._by_letter.get(begin)
+        if found is None:
+            letter = folded(begin)
+            found = self._by_letter[begin] = self._with_letter(letter if letter in self._letters else "")
+        return found
+
+    def _with_letter(self, letter: str) -> _Some:
+        """The same for a letter of the anchors; those in no anchor are equivalent."""
         found = self._by_letter.get(letter)
         if found is None:
             parsers = self._anchored
             places = {n for n, parser in enumerate(parsers) if letter in (parser.beginnings or {letter})}
             structured = sorted(n for n in places if letter in parsers[n].found_by.first)
-            signed = frozenset(n for n in places if parsers[n].found_by.signs)
-            unsigned = {n for n in places - self._signed if parsers[n].found_by.signs}.union(structured)
+            unsigned = places.intersection(self._signs.values()).difference(self._opened_signs.values())
             found = self._by_letter[letter] = _Some(
-                signed,
+                frozenset(number for number, n in self._signs.items() if n in places),
                 frozenset(structured),
                 _any(parsers[n].anchor for n in structured),
-                frozenset(places & self._signed),
-                _any(self._opened[n].pattern for n in sorted(unsigned)),
+                frozenset(number for number, n in self._opened_signs.items() if n in places),
+                _any(self._opened[n].pattern for n in sorted(unsigned.union(structured))),
             )
         return found
 

@@ -5,6 +5,7 @@ Shell prompts with the echoed command, file headings, quoting, launcher prefixes
 
 from __future__ import annotations
 
+import functools
 import re
 
 import msgspec
@@ -135,6 +136,8 @@ _ASKS_NAME = lazy_regex(
     r"|cat /proc/sys/kernel/hostname|hostnamectl(?: hostname| --static))\s*(?:#.*)?$"
 )
 _QUOTE = lazy_regex(r"(?:> ?)+")
+_LINES = 64
+"""Lines whose prefixes are remembered: several ask about one line, one after the other."""
 
 
 class Echo(msgspec.Struct, frozen=True):
@@ -354,7 +357,8 @@ class Prefix(msgspec.Struct, frozen=True):
         return rest[:width].lstrip() + rest[width:]
 
 
-def prefixes(line: str) -> list[Prefix]:
+@functools.lru_cache(_LINES)
+def prefixes(line: str) -> tuple[Prefix, ...]:
     """Candidates for the prefix that a launcher, a log or an indentation added to the line, most certain first."""
     time = _TIME.match(line)
     rest = line[time.end() :] if time else line
@@ -370,7 +374,7 @@ def prefixes(line: str) -> list[Prefix]:
             found.append(Prefix(number[0], timed=time is not None))
         if path:
             found.append(Prefix(path[0], timed=time is not None))
-    result = []
+    result: list[Prefix] = []
     for prefix in [*([] if time else [Prefix("")]), *found]:
         behind = prefix.removed(line) or ""
         blanks = behind[: len(behind) - len(behind.lstrip())]
@@ -378,7 +382,7 @@ def prefixes(line: str) -> list[Prefix]:
             result.append(prefix)
         if blanks:
             result.append(Prefix(prefix.text + blanks, prefix.host, prefix.timed))
-    return result
+    return tuple(result)
 
 
 def short_host(name: str) -> str:
