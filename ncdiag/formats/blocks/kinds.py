@@ -173,9 +173,10 @@ def _far(
 
 def _is_trouble(line: str) -> bool:
     """True for a sentence in which somebody asks, or says of something of their own that it fails."""
-    if not is_sentence(line) or not is_reported([line]):
+    if not is_sentence(line):
         return False
-    return says_failure(line) or is_present(line) or line.rstrip().endswith(("?", "\uff1f"))
+    may_be = says_failure(line) or line.rstrip().endswith(("?", "\uff1f")) or is_present(line)
+    return may_be and is_reported([line])
 
 
 def _is_between_sentences(lines: Sequence[str], index: int) -> bool:

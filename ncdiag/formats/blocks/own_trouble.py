@@ -5,6 +5,7 @@ Documents, changelogs and chats about the past name the same messages, and nobod
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +15,8 @@ from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles
 
-_LONGEST = 2000
+_LONGEST, _REMEMBERED = 2000, 1 << 15
+"""Characters of a line that are looked at; lines that are remembered: as many as a paste has."""
 _I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])")
 _MY = lazy_regex(r"\b(?:my|mine|me)(?=[\s,?])", re.IGNORECASE)
 _WE = guarded_regex(
@@ -194,6 +196,7 @@ def _uncommented(text: str) -> str:
     return text[2:] if text[:2] == "% " and is_sentence(text[2:]) else text
 
 
+@functools.lru_cache(_REMEMBERED)
 def _reports(text: str) -> bool:
     """True if the text reports or asks."""
     return (
