@@ -12,7 +12,8 @@ from typing import Literal
 from ncdiag.base.patterns import lazy_regex
 
 Kind = Literal["log", "command", "prose", "table", "code", "quoted"]
-_LONGEST, _REMEMBERED = 2000, 4096
+_LONGEST, _REMEMBERED = 2000, 1 << 15
+"""Characters of a line that are looked at; lines whose form is remembered: as many as a paste has."""
 _LOG = lazy_regex(
     r"\s*(?:\S{1,80}:\d+:\d+ \[\d+\] |\[ {0,8}[^\]\s]{0,40}\d[^\]]{0,60}\]|\(\w+ pid=|[EWIF]\d{4} |\d{4}-\d\d-\d\dT?"
     r"|(?:\S{1,80} ){3}\[\d\d/[A-Z][a-z]{2}/\d{4}:"  # a web server's requests
@@ -38,7 +39,7 @@ _CODE = lazy_regex(
     r"|\"[\w./-]+\": |//|/\*|\w+\s?[+*/-]?=\s?\w+\()"
 )
 _QUOTED = lazy_regex(r"\s*>{1,3} ")
-_SENTENCE = lazy_regex(r"(?:[^\W\d_]+[',;:]? ){4}[^\W\d_]|[\u3040-\u30ff\u3400-\u9fff]{6}")
+_SENTENCE = lazy_regex(r"(?<![^\W\d_])(?:[^\W\d_]+[',;:]? ){4}[^\W\d_]|[\u3040-\u30ff\u3400-\u9fff]{6}")
 """Five words in a row, or six Chinese or Japanese characters."""
 _ITEM = lazy_regex(r"\s{0,8}(?:[-*+\u2022]|\d{1,2}[.)])\s+\S")
 _TITLE = lazy_regex(
@@ -98,11 +99,13 @@ def without_quotations(line: str) -> str:
     return line if may_be_row and _CELLS.search(line) else _QUOTATION.sub(" ", line)
 
 
+@functools.lru_cache(_REMEMBERED)
 def is_printed(line: str) -> bool:
     """True if the line begins as one that a program printed; a sentence may name such a line further on."""
     return _LOG.match(line[:_LONGEST]) is not None
 
 
+@functools.lru_cache(_REMEMBERED)
 def is_sentence(line: str) -> bool:
     """True if a person wrote the line, as far as its form says: prose or a quotation, with five words in a row."""
     return kind_of(line) in {"prose", "quoted"} and _SENTENCE.search(line[:_LONGEST]) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.diagnose import diagnose
-from ncdiag.formats.blocks.output import is_beside, printed_runs
+from ncdiag.formats.blocks.output import beside, printed_runs
 from ncdiag.text import TextSource
 
 STEPS = {
@@ -82,5 +82,5 @@ def test_a_message_in_a_long_document_is_none() -> None:
 def test_a_run_is_of_lines_that_differ_in_numbers_alone() -> None:
     lines = ["step 1", "step 2", "", "step 3", "one", "step 4", "step 5", "no number", "no number", "no number"]
     assert printed_runs(lines) == {0, 1, 3}
-    assert is_beside([*lines[:4], "Killed"], 4, {0, 1, 3})
-    assert not is_beside([*lines[:4], "We saw this in the manual of the system.", "Killed"], 5, {0, 1, 3})
+    assert 4 in beside([*lines[:4], "Killed"], {0, 1, 3})
+    assert 5 not in beside([*lines[:4], "We saw this in the manual of the system.", "Killed"], {0, 1, 3})

@@ -10,7 +10,9 @@ from generate.kinds import KINDS, text
 from linear import calls
 
 from ncdiag.diagnose import diagnose
+from ncdiag.formats import line_kinds
 from ncdiag.formats.blocks import kinds
+from ncdiag.formats.blocks.assorted import Failure
 from ncdiag.parsers.user_text import trials
 from ncdiag.text import TextSource, read_all
 from ncdiag.text.reading import one
@@ -55,7 +57,7 @@ def test_a_line_costs_a_few_calls(kind: str) -> None:
     assert made <= MORE.get(kind, CALLS), f"{made:.0f} calls a line"
 
 
-READINGS, SEARCHES = 220, 2.5
+READINGS, OFTENER, SEARCHES = 50, {"progress": 190, "diff": 90}, 2.5
 """How often a part of a long text may be read, and how often each line may be searched for one that was broken."""
 
 
@@ -79,7 +81,7 @@ def test_what_surrounds_a_long_text_is_found_in_a_sample_of_lines_that_are_read_
     monkeypatch.setattr(one, "_read_lines", count)
     monkeypatch.setattr(unwrap, "guesses", search)
     judged(text(kind, MANY))
-    assert len(read) <= READINGS
+    assert len(read) <= OFTENER.get(kind, READINGS)
     assert sum(read) <= READ * MANY
     assert sum(searched) <= SEARCHES * MANY
 
@@ -98,6 +100,21 @@ def test_rows_of_a_table_are_not_read_as_what_a_person_tried(monkeypatch: pytest
     asked.clear()
     judged(f"{text('sacct', MANY)}It works with NCCL_P2P_DISABLE=1.\n")
     assert any("NCCL_P2P_DISABLE" in sentence for sentence in asked)
+
+
+FORM = 1.1
+"""How often the form of each line is found, whoever asks."""
+
+
+@pytest.mark.parametrize("kind", ["key=value", "Markdown table", "SQL", "Spark log", "sentences"])
+def test_the_form_of_a_line_is_found_once_for_all_who_ask_what_a_text_mentions(kind: str) -> None:
+    lines = text(kind, 3 * MANY, failing=True).split("\n")
+    facts = line_kinds.kind_of, line_kinds.is_sentence, line_kinds.is_printed
+    for fact in facts:
+        fact.cache_clear()
+    kinds.mentioned(lines, (), dict.fromkeys(range(0, len(lines), 7), Failure("network", True, False)))
+    found = [fact.cache_info().misses for fact in facts]
+    assert max(found) <= FORM * len(lines)
 
 
 SILENT = (

@@ -125,13 +125,14 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             or is_title(line)
         )  # fmt: skip
 
-    index = 0
+    released = [_VERSION.match(line) is not None for line in lines]
+    index = 0 if any(released) else len(lines)
     while index < len(lines):
         end = index
-        if _VERSION.match(lines[index]) or _CHANGES.match(lines[index]):
+        if released[index] or _CHANGES.match(lines[index]):
             end = _while(lines, index, belongs)
             block = lines[index : end + 1]
-            versions, items = sum(_VERSION.match(line) is not None for line in block), sum(map(_is_change, block))
+            versions, items = sum(released[index : end + 1]), sum(map(_is_change, block))
             if versions and items > 1 and (versions > 1 or _RELEASE.match(block[0]) or any(map(_CHANGES.match, block))):
                 yield index, end
         index = max(end, index) + 1

@@ -47,7 +47,7 @@ _PROGRAMS = (
 )
 _CARRIES = lazy_regex(rf"{_PROGRAMS}\S{{0,40}}:\s")
 """Programs that log what others sent them: the subject of a mail, a request, a statement."""
-_SERVERS = lazy_regex(rf"sshd|{_PROGRAMS}")
+_SERVERS = guarded_regex(rf"sshd|{_PROGRAMS}")
 """A name of a server, which few lines have."""
 _NAME = lazy_regex(r"[A-Za-z][\w-]{1,60}(?:\.[\w-]{1,60}){0,8}")
 _NUMBER = lazy_regex(r"\d+")

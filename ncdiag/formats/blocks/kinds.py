@@ -19,9 +19,9 @@ from ncdiag.formats.blocks import histories, programs, talks
 from ncdiag.formats.blocks.assorted import Failure, assorted, is_mostly_log
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
-from ncdiag.formats.blocks.literals import explained, items, labels, literals
+from ncdiag.formats.blocks.literals import Quoting, explained, items, labels, literals, quoting
 from ncdiag.formats.blocks.message_tables import catalogues, message_tables
-from ncdiag.formats.blocks.output import is_beside, printed_runs
+from ncdiag.formats.blocks.output import beside, printed_runs
 from ncdiag.formats.blocks.over import says_failure
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
@@ -112,13 +112,14 @@ def mentioned(
     collected += _far(bare or lines, elsewhere, runs, rest, outputs=content.outputs)
     if (content.opening and starts_at_prompt(lines)) or is_reported(itertools.compress(lines, rest)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
+    quoted = list(quoting(lines, runs))
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
     for kind, places, kept in (
         ("a document", documents(lines, [not each for each in rest]), runs),
         (_COLLECTION, collected, runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
-        ("a quotation", _quoted(lines, named, runs), runs),
-        *(() if content.complaint else _of_nobody(lines, named, runs)),
+        ("a quotation", _quoted(lines, named, quoted, runs), runs),
+        *(() if content.complaint else _of_nobody(lines, named, quoted, runs)),
         ("a sentence about what is over", _mended(lines), ()),
         ("a report on what is over", outcomes(lines), printed),
     ):
@@ -129,19 +130,21 @@ def mentioned(
     return list(_stretches(kinds))
 
 
-def _quoted(lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    in_words = itertools.chain(named, items(lines, runs)) if is_written_for_others(lines) else ()
-    return ((index, index) for index in itertools.chain(in_words, literals(lines, runs)))
+def _quoted(
+    lines: Sequence[str], named: Iterable[int], quoted: Sequence[Quoting], runs: Sequence[bool]
+) -> Iterator[tuple[int, int]]:
+    in_words = itertools.chain(named, items(lines, quoted, runs)) if is_written_for_others(lines) else ()
+    return ((index, index) for index in itertools.chain(in_words, literals(quoted)))
 
 
 def _of_nobody(
-    lines: Sequence[str], named: Iterable[int], runs: Sequence[bool]
+    lines: Sequence[str], named: Iterable[int], quoted: Sequence[Quoting], runs: Sequence[bool]
 ) -> Iterator[tuple[str, Iterable[tuple[int, int]], Sequence[bool]]]:
     """Messages that are explained or quoted in a text in which nobody complains; quoted ones only in a long text."""
     yield "a document", ((index, index) for index in explained(lines)), runs
     if sum(bool(line.strip()) for line in lines) >= _LONG:
         yield "a document", legends(lines), runs
-        found = itertools.chain(named, items(lines, runs), labels(lines, runs))
+        found = itertools.chain(named, items(lines, quoted, runs), labels(quoted))
         yield "a quotation", ((index, index) for index in found), runs
 
 
@@ -159,9 +162,9 @@ def _far(
     own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and _is_trouble(line)}
     near = _beside(paragraphs, own)
     title = next(index for index, line in enumerate(lines) if line.strip())
-    printed = printed_runs(lines)
+    printed = beside(lines, printed_runs(lines))
     for index in failures:
-        if runs[index] or index == title or paragraphs[index] in near or is_beside(lines, index, printed):
+        if runs[index] or index == title or paragraphs[index] in near or index in printed:
             continue
         is_alone = not own and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
@@ -170,9 +173,10 @@ def _far(
 
 def _is_trouble(line: str) -> bool:
     """True for a sentence in which somebody asks, or says of something of their own that it fails."""
-    if not is_sentence(line) or not is_reported([line]):
+    if not is_sentence(line):
         return False
-    return says_failure(line) or is_present(line) or line.rstrip().endswith(("?", "\uff1f"))
+    may_be = says_failure(line) or line.rstrip().endswith(("?", "\uff1f")) or is_present(line)
+    return may_be and is_reported([line])
 
 
 def _is_between_sentences(lines: Sequence[str], index: int) -> bool:

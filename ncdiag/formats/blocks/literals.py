@@ -53,28 +53,28 @@ _EXPLAINED = lazy_regex(
 """Chinese words (it shows, it means) behind a message of a program, which is not in Chinese."""
 _HEADING = lazy_regex(r"(?:#{1,6}\s|\d{1,2}(?:\.\d{1,2}){0,3}[.\u3001]?\s?)?[^\n]{0,40}[\w)\uff09]")
 """A line of a few words that ends without a stop."""
+Quoting = tuple[int, str, str]
+"""The index of a line that quotes a message, its text, and that without it."""
 _ITEMS = 2
 """Number of items from which on a text has a list."""
 
 
-def literals(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
-    """The lines with a message in a string of a program or of its configuration, without ``other`` blocks."""
-    yield from (index for index, text, _ in _quoting(lines, other) if _LITERAL.search(text))
+def literals(quoting: Sequence[Quoting]) -> Iterator[int]:
+    """The lines with a message in a string of a program or of its configuration."""
+    yield from (index for index, text, _ in quoting if _LITERAL.search(text))
 
 
-def items(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
+def items(lines: Sequence[str], quoting: Sequence[Quoting], other: Sequence[bool]) -> Iterator[int]:
     """The items of a list that name a message in quotation marks and say more about it, without ``other`` blocks."""
     if sum(map(is_item, lines)) >= _ITEMS:
-        yield from (
-            index for index, text, bare in _quoting(lines, other) if is_item(text) and not _LABELLED.search(bare)
-        )
+        yield from (index for index, text, bare in quoting if is_item(text) and not _LABELLED.search(bare))
         alone = [index for index, line in enumerate(lines) if not other[index] and _is_only_quoted(line[:_LONGEST])]
         yield from alone if len(alone) >= _ITEMS else ()
 
 
-def labels(lines: Sequence[str], other: Sequence[bool]) -> Iterator[int]:
-    """The lines with a label whose value is a quoted message, without ``other`` blocks."""
-    yield from (index for index, text, _ in _quoting(lines, other) if _LABELS.search(text))
+def labels(quoting: Sequence[Quoting]) -> Iterator[int]:
+    """The lines with a label whose value is a quoted message."""
+    yield from (index for index, text, _ in quoting if _LABELS.search(text))
 
 
 def _is_only_quoted(line: str) -> bool:
@@ -87,6 +87,8 @@ def explained(lines: Sequence[str]) -> Iterator[int]:
 
     Not where the line goes on about its writer: who pastes a message may say what it shows, too.
     """
+    if all(map(str.isascii, lines)):
+        return
     headed = False
     for index, line in enumerate(lines):
         found = _EXPLAINED.search(line[:_LONGEST])
@@ -98,8 +100,8 @@ def explained(lines: Sequence[str]) -> Iterator[int]:
         headed = headed or _HEADING.fullmatch(line.strip()) is not None
 
 
-def _quoting(lines: Sequence[str], other: Sequence[bool]) -> Iterator[tuple[int, str, str]]:
-    """Index and text of the lines that quote a message, and their text without it.
+def quoting(lines: Sequence[str], other: Sequence[bool]) -> Iterator[Quoting]:
+    """The lines that quote a message, without ``other`` blocks.
 
     Not where the rest of the line says that something failed, since then a person or a program reports it.
     """

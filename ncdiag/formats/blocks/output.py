@@ -35,21 +35,20 @@ def printed_runs(lines: Sequence[str]) -> set[int]:
     return found
 
 
-def is_beside(lines: Sequence[str], index: int, printed: AbstractSet[int]) -> bool:
-    """True if the line is in such a run, or near one, with nothing between that a person wrote."""
-    return index in printed or any(_reaches(lines, index, step, printed) for step in (-1, 1))
+def beside(lines: Sequence[str], printed: AbstractSet[int]) -> set[int]:
+    """The indexes of the lines in such runs, and near one with nothing between that a person wrote."""
+    found = set(printed)
+    for indexes in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+        left = 0
+        for index in indexes:
+            if index in printed:
+                left = _REACH
+            elif left:
+                found.add(index)
+                if lines[index].strip():
+                    left = 0 if _is_written(lines[index]) else left - 1
+    return found
 
 
-def _reaches(lines: Sequence[str], index: int, step: int, printed: AbstractSet[int]) -> bool:
-    left = _REACH
-    at = index + step
-    while 0 <= at < len(lines) and left:
-        if at in printed:
-            return True
-        line = lines[at]
-        if line.strip():
-            left -= 1
-            if is_sentence(line) or is_item(line) or is_title(line) or _MARKUP.match(line):
-                return False
-        at += step
-    return False
+def _is_written(line: str) -> bool:
+    return is_sentence(line) or is_item(line) or is_title(line) or _MARKUP.match(line) is not None

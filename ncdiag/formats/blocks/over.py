@@ -49,7 +49,7 @@ _PAST = guarded_regex(
     r"|hier\s(?:soir|matin)|la\ssemaine\sderni\u00e8re)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
     re.IGNORECASE,
 )
-_NOT_AGAIN = lazy_regex(
+_NOT_AGAIN = guarded_regex(
     r"\b(?:not|never|haven't|hasn't)\s(?:been\s)?(?:see|seen|happened?|occurred|failed|appeared|come|hung)\b[^.;,]{0,20}\b"
     r"(?:again|since)\b|\b(?:seen?|saw|had|observed?)\sno\s(?:\w+\s){1,4}(?:since|again)\b"
     r"|\bno\slonger\s(?:seen?|happens?|occurs?|fails?|appears?|hangs?)\b",
@@ -93,7 +93,7 @@ _LAST = 2
 
 def is_over(text: str) -> bool:
     """True if the line says of a trouble that it is over."""
-    rest = _NOT_AGAIN.sub(" ", text)
+    rest = _without_not_again(text)
     return (rest != text or _is_done(text)) and not is_open(rest)
 
 
@@ -143,7 +143,7 @@ def has_outcome(text: str) -> bool:
 def is_over_now(text: str) -> bool:
     """True if a sentence of the text says that a trouble is over, and none goes on about it."""
     sentences = [each for each in _SENTENCE_ENDS.split(text.strip()) if each.strip()]
-    rest = [_NOT_AGAIN.sub(" ", each) for each in sentences]
+    rest = list(map(_without_not_again, sentences))
     is_told = any(is_over(each) and not says_failure(bare) for each, bare in zip(sentences, rest, strict=True))
     return is_told and not any(map(is_open, rest))
 
@@ -157,6 +157,10 @@ def fails_elsewhere(text: str) -> bool:
 def _is_outcome(text: str) -> bool:
     is_known = any(form.search(text) for form in (_DONE, _OUTCOME)) or not roles(text).isdisjoint({"done", "outcome"})
     return is_known and not says_failure(text)
+
+
+def _without_not_again(text: str) -> str:
+    return text if _NOT_AGAIN.search(text) is None else _NOT_AGAIN.sub(" ", text)
 
 
 def _is_done(text: str) -> bool:

@@ -5,6 +5,7 @@ Documents, changelogs and chats about the past name the same messages, and nobod
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +15,8 @@ from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
 from ncdiag.language.speech import roles
 
-_LONGEST = 2000
+_LONGEST, _REMEMBERED = 2000, 1 << 15
+"""Characters of a line that are looked at; lines that are remembered: as many as a paste has."""
 _I = lazy_regex(r"\b(?:I(?!/)|I'm|I've|I'd)(?=[\s,.'])")
 _MY = lazy_regex(r"\b(?:my|mine|me)(?=[\s,?])", re.IGNORECASE)
 _WE = guarded_regex(
@@ -119,8 +121,10 @@ _REPORTS, _PRESENT = (_MY, _WE, _ELLIPTIC, _STILL), (_HELP, _NOW, _STILL)
 
 def is_mended(text: str) -> bool:
     """True if the line is about a trouble of another time, and says that it is over."""
+    if not is_of_another_time(text):
+        return False
     bare = without_quotations(text)
-    return is_of_another_time(text) and is_over(bare) and not is_present(bare)
+    return is_over(bare) and not is_present(bare)
 
 
 def is_present(text: str) -> bool:
@@ -184,7 +188,7 @@ def is_reported(lines: Iterable[str]) -> bool:
     if any(map(is_form, written)) or sum(_WEAK_FORM.match(text) is not None for text in written) >= _WEAK:
         return True
     bare = list(map(without_quotations, written))
-    return any(_reports(text) and kind_of(text) not in {"command", "code"} for text in bare)
+    return any(kind_of(text) not in {"command", "code"} and _reports(text) for text in bare)
 
 
 def _uncommented(text: str) -> str:
@@ -192,6 +196,7 @@ def _uncommented(text: str) -> str:
     return text[2:] if text[:2] == "% " and is_sentence(text[2:]) else text
 
 
+@functools.lru_cache(_REMEMBERED)
 def _reports(text: str) -> bool:
     """True if the text reports or asks."""
     return (
@@ -210,11 +215,15 @@ def _reports_elsewhere(text: str) -> bool:
     Headings, instructions and sentences about the past only name a failure.
     """
     said = roles(text)
+    if not said:
+        return False
     names = _NUMBERED.match(text) is not None or is_title(text) or not said.isdisjoint({"past", "outcome", "instructs"})
     return "own" in said or "help" in said or (fails_elsewhere(text) and not names)
 
 
 def _asks(text: str) -> bool:
+    if "?" not in text and "\uff1f" not in text:
+        return False
     text = _SIGNED.sub("", text)
     if not text.rstrip().endswith(("?", "\uff1f")):
         return False

@@ -27,7 +27,7 @@ from ncdiag.formats.blocks.own_trouble import is_personal, is_present
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
 from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.line_kinds import is_item, is_printed, is_sentence, is_title, kind_of, without_quotations
-from ncdiag.language.speech import roles_in
+from ncdiag.language.speech import is_in_another, roles_in
 
 _LONGEST = 2000
 _FIELD = lazy_regex(
@@ -60,6 +60,8 @@ _OF_OVER = (
     r"|\u590d\u76d8|(?:\u5df2|\u6062\u590d)(?:\u5904\u7406|\u4fee\u590d|\u89e3\u51b3|\u6062\u590d|\u901a\u77e5|\u6b63\u5e38)"
     r"|(?:\u5904\u7406|\u4fee\u590d)(?:\u5b8c\u6bd5|\u5b8c\u6210))"
 )
+_SAYS_SO = guarded_regex(rf"{ENDED}|{_OF_OVER}|\bdone\b", re.IGNORECASE)
+"""What each of these heads has, unless it is in another language."""
 _SUBJECT = lazy_regex(rf"(?:Subject|Betreff|\u4e3b\u9898)\s?[:\uff1a].*{_OF_OVER}", re.IGNORECASE)
 _HEADING = lazy_regex(
     rf"(?:#{{1,6}} |[\u3010\[]|[\u4e00-\u5341]\u3001).{{0,80}}{_OF_OVER}"
@@ -113,8 +115,7 @@ def over(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """What a field, a subject or a heading says is over: the first and last index of each such text."""
     titles, examples = frozenset(_titles(lines)), dict(fenced(lines))
-    forms = (_is_field, _is_subject, _HEADING.match)
-    for index, end in _heads(lines, lambda at, line: at in titles or any(form(line) for form in forms)):
+    for index, end in _heads(lines, lambda at, line: at in titles or _is_head(line)):
         if index in titles or _HEADING.match(lines[index]):
             if not (is_open(lines[index]) or _TROUBLE.search(lines[index])):
                 yield index, _last(lines, index, _end_of_section(lines, index, end), examples)
@@ -131,12 +132,20 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield _above(lines, first), below
 
 
+def _is_head(line: str) -> bool:
+    """True for a field, a subject or a heading that says that something is over."""
+    if _SAYS_SO.search(line) is not None and any(form.match(line) for form in (_FIELD, _SUBJECT, _HEADING)):
+        return True
+    return is_in_another(line) and kind_of(line) != "log" and (_has_state(line) or _has_subject(line))
+
+
 def _is_field(line: str) -> bool:
     """True for a field that says of a ticket or a report that it is closed, or for its state in brackets."""
-    if _FIELD.match(line):
-        return True
-    if kind_of(line) == "log":
-        return False
+    return _FIELD.match(line) is not None or (kind_of(line) != "log" and _has_state(line))
+
+
+def _has_state(line: str) -> bool:
+    """True for such a field in another language."""
     label = _LABEL.match(line)
     if label and "status" in roles_in(label["label"], line) and _is_state(label["value"], line):
         return True
@@ -148,10 +157,9 @@ def _is_state(text: str, line: str) -> bool:
     return len(text) <= _SHORT and "done" in (said := roles_in(text, line)) and said.isdisjoint({"not", "yet"})
 
 
-def _is_subject(line: str) -> bool:
-    if _SUBJECT.match(line):
-        return True
-    label = None if kind_of(line) == "log" else _LABEL.match(line)
+def _has_subject(line: str) -> bool:
+    """True for a subject in another language that says so."""
+    label = _LABEL.match(line)
     if label is None or "subject" not in roles_in(label["label"], line):
         return False
     said = roles_in(label["value"], line)
@@ -197,6 +205,8 @@ def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _titles(lines: Sequence[str]) -> Iterator[int]:
     """The indexes of titles that say that something is over: alone in their paragraph, or above a list."""
     for index, line in enumerate(lines):
+        if _SAYS_SO.search(line) is None:
+            continue
         if _LIST.match(line) and any(map(is_item, lines[index + 1 : index + 3])):
             yield index
         elif len(line) < _WIDE and _TITLE.match(line) and line.rstrip()[-1:] not in _STOPS and not is_printed(line):

@@ -80,7 +80,8 @@ def chats(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         return
     block = spoken[0], end_of_paragraph(lines, spoken[-1])
     said = lines[block[0] : block[1] + 1]
-    if sum(map(_signs_of_past, said)) >= _PAST_SIGNS and not any(map(_is_of_now, said)):
+    signs = itertools.accumulate(map(_signs_of_past, said))
+    if any(count >= _PAST_SIGNS for count in signs) and not any(map(_is_of_now, said)):
         yield block
 
 

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -24,8 +23,8 @@ from ncdiag.base import compiled
 from ncdiag.base.patterns import lazy_regex
 
 FOLDER = Path(__file__).parent
-_LONGEST, _WORDS = 2000, 300
-"""Maximum number of characters and words of a line that are looked at."""
+_LONGEST, _WORDS, _REMEMBERED = 2000, 300, 1 << 15
+"""Maximum number of characters and words of a line that are looked at; lines that are remembered: those of a paste."""
 _LEAST = 2
 """Number of words by which a line is known to be in a language; one with a letter that English lacks counts double."""
 _MIXED = 6
@@ -74,14 +73,19 @@ def roles_in(part: str, line: str) -> frozenset[str]:
     return _roles(part[:_LONGEST], _language_of(line[:_LONGEST]))
 
 
+def is_in_another(text: str) -> bool:
+    """True for a line in one of these languages: any other has no roles."""
+    return _language_of(text[:_LONGEST]) != ""
+
+
 def roles_in_any(text: str) -> frozenset[str]:
     """The roles of a few words alone, such as the value of a field, in whatever language has them."""
     text = text[:_LONGEST]
-    codes = {code for word in _words(text) for code in _meanings(word)} | {*_OF_SCRIPT}
+    codes = {code for word in _words(text) for code in _meanings(word)}.union(() if text.isascii() else _OF_SCRIPT)
     return frozenset(role for code in codes for role in _roles(text, code))
 
 
-@functools.lru_cache(1 << 12)
+@functools.lru_cache(_REMEMBERED)
 def _roles(text: str, code: str) -> frozenset[str]:
     if not code:
         return frozenset()
@@ -112,20 +116,21 @@ def _weights(word: str) -> tuple[tuple[str, int], ...]:
     return tuple((code, 1 if word.isascii() else 2) for code in _meanings(word))
 
 
-@functools.lru_cache(1 << 12)
+@functools.lru_cache(_REMEMBERED)
 def _language_of(text: str) -> str:
     """The code of the language of a line; empty for English, and for a line in none."""
     script = next((code for code, letter in _OF_SCRIPT.items() if not text.isascii() and letter.search(text)), None)
     if script:
         return script
-    weights = Counter[str]()
+    weights: dict[str, int] = {}
     for word in frozenset(_words(text)):
         for code, weight in _weights(word):
-            weights[code] += weight
+            weights[code] = weights.get(code, 0) + weight
     english = weights.pop(_ENGLISH, 0)
-    best = min(weights, key=lambda code: (-weights[code], code), default="")
-    is_known = weights[best] >= _LEAST and weights[best] > english
-    return best if is_known or weights[best] >= _MIXED else ""
+    most = max(weights.values(), default=0)
+    if (most < _LEAST or most <= english) and most < _MIXED:
+        return ""
+    return min(code for code, weight in weights.items() if weight == most)
 
 
 def _words(text: str) -> tuple[str, ...]:

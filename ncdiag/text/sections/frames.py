@@ -81,8 +81,10 @@ def stripped(lines: list[Line]) -> list[Line]:
     before: list[Line] = []
     while before is not lines:
         before = lines
+        marked = [text for text in (line.text for line in lines) if _ANY.match(text)]
         for marks in _MARKS:
-            lines = marks.stripped(lines)
+            if lines is not before or any(map(marks.begins.match, marked)):
+                lines = marks.stripped(lines)
     return lines
 
 
@@ -188,6 +190,10 @@ _MARKS = (
     *(Marks(layout, _numbered(layout)) for layout in _LAYOUTS),
     Marks(_BAR, _barred),
 )
+
+_FORMS = "|".join(layout.pattern for layout in _LAYOUTS).replace("?P<mark>", "?:").replace("?P<number>", "?:")
+_ANY = lazy_regex(rf">|{_BAR.pattern}|(?a:{_FORMS})")
+"""The mark of a line of any kind."""
 
 
 class Frame(msgspec.Struct, frozen=True):

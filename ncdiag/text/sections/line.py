@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import msgspec
@@ -38,14 +39,15 @@ def block_ends(lines: Sequence[Line], carries: Sequence[bool], share: int) -> li
     """
     blocks: list[tuple[int, int]] = []
     start, end, with_it, without = -1, 0, 0, 0
-    for index, (line, carried) in enumerate(zip(lines, carries, strict=True)):
-        if carried:
-            if start < 0:
-                start, with_it, without = index, 0, 0
-            end, with_it = index + 1, with_it + 1
-        elif start >= 0 and line.text.strip():
-            without += 1
+    for place in itertools.compress(range(len(lines)), carries):
+        for index in range(end, place) if start >= 0 else ():
+            line = lines[index]
+            without += bool(line.text.strip())
             if line.is_fence or without * share > with_it:
                 blocks.append((start, end))
                 start = -1
+                break
+        if start < 0:
+            start, with_it, without = place, 0, 0
+        end, with_it = place + 1, with_it + 1
     return [*blocks, (start, end)] if start >= 0 else blocks

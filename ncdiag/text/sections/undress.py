@@ -232,13 +232,13 @@ class _Undresser:
         """
         gaining: dict[int, tuple[int, unwrap.Whole]] = {}
         for wholes, reach in unwrap.guesses(lines):
-            looked_at = self._looked_at(lines, wholes, reach=reach, doubtful=doubtful)
+            looked_at, may_go_on = self._looked_at(lines, wholes, reach=reach, doubtful=doubtful)
             for more, whole in looked_at:
                 if reach is not Reach.WITHIN and more > gaining.get(whole[0], (0,))[0]:
                     gaining[whole[0]] = more, whole
             sound = [whole for more, whole in looked_at if more >= 0]
             gained = any(more > 0 for more, _ in looked_at)
-            goes_on = reach >= Reach.EXACT and any(
+            goes_on = may_go_on and any(
                 self._goes_on(lines, whole, doubtful=doubtful) for more, whole in looked_at[:PLACES] if more == 0
             )
             breaks = sum(end - start - 1 for start, end, _ in sound) if gained or goes_on else len(sound)
@@ -252,36 +252,43 @@ class _Undresser:
 
     def _looked_at(
         self, lines: list[Line], wholes: Sequence[unwrap.Whole], *, reach: Reach, doubtful: bool
-    ) -> list[tuple[int, unwrap.Whole]]:
-        """How much each of these lines says more in one; nothing if none of the first does, for nothing is broken."""
+    ) -> tuple[list[tuple[int, unwrap.Whole]], bool]:
+        """How much each of these lines says more in one; nothing if none of the first does, for nothing is broken.
+
+        And whether the value of a part may go on in the next.
+        """
         result: list[tuple[int, unwrap.Whole]] = []
+        may_go_on = reach >= Reach.EXACT
         if len(wholes) >= _TOGETHER:
             first = wholes[:_TRIED]
             after = self._read_all([each for _, _, line in first for each in (line, _gap(line))], doubtful=doubtful)
             if len(first) == _TRIED and not _without_counters(after):
-                return []  # whatever their parts say
+                return [], False  # whatever their parts say
             parts = [each for start, end, line in first for each in (*lines[start:end], _gap(line))]
             before = self._read_all(parts, doubtful=doubtful)
             if not _without_counters(after - before):
                 if len(first) == _TRIED:
-                    return []
+                    return [], False
                 if not before - after:
-                    return [(0, each) for each in wholes]
+                    values = _values(after)
+                    return [(0, each) for each in wholes], may_go_on and any(_is_begun(each, values) for each in before)
         for whole in wholes[:PLACES]:
             result.append((self._gain(lines, whole, reach=reach, doubtful=doubtful), whole))
             if len(result) == _TRIED and not any(
-                more > 0 or (reach >= Reach.EXACT and self._goes_on(lines, each, doubtful=doubtful))
-                for more, each in result
+                more > 0 or (may_go_on and self._goes_on(lines, each, doubtful=doubtful)) for more, each in result
             ):
-                return []
-        return result + [(0, whole) for whole in wholes[PLACES:]]
+                return [], False
+        return result + [(0, whole) for whole in wholes[PLACES:]], may_go_on
 
     def _goes_on(self, lines: Sequence[Line], whole: unwrap.Whole, *, doubtful: bool) -> bool:
         """True if a value of a part goes on in the next."""
         start, end, line = whole
-        parts, said = self._read(lines[start:end], doubtful=doubtful), self._read([line], doubtful=doubtful)
+        parts = self._read(lines[start:end], doubtful=doubtful) if unwrap.breaks_a_phrase(lines[start:end]) else None
+        if not parts:
+            return False
+        said = self._read([line], doubtful=doubtful)
         values = _values(said - parts)
-        return unwrap.breaks_a_phrase(lines[start:end]) and any(_goes_on(each, values) for each in parts - said)
+        return any(_goes_on(each, values) for each in parts - said)
 
     def _gain(self, lines: Sequence[Line], whole: unwrap.Whole, *, reach: Reach, doubtful: bool) -> int:
         """How much more a line says in one than in its parts; less than nothing where it does not say all of that.
@@ -335,3 +342,8 @@ def _values(said: Iterable[Said]) -> dict[tuple[str, ...], list[str]]:
 def _goes_on(part: Said, values: Mapping[tuple[str, ...], list[str]]) -> bool:
     """True if a value is the beginning of one of these."""
     return any(value.startswith(part[-1]) for value in values.get(part[:-1], ()))
+
+
+def _is_begun(part: Said, values: Mapping[tuple[str, ...], list[str]]) -> bool:
+    """True if a value is the beginning of another one of these."""
+    return any(value != part[-1] and value.startswith(part[-1]) for value in values.get(part[:-1], ()))
