@@ -28,7 +28,7 @@ _SHORTEST = 2
 _WIDEST = 26
 """Maximum size of a range whose letters are expanded."""
 _REMEMBERED = 1 << 16
-_LONGEST, _LINES = 2000, 1 << 12
+_LONGEST, _LINES = 2000, 1 << 14
 """Maximum length of a line whose answer is remembered, and number of such lines."""
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
