@@ -261,7 +261,8 @@ class Shared:
 
     def in_all(self, text: str) -> frozenset[int]:
         """The owners that have a literal in the text."""
-        return self._made().remembered(text)
+        table = self._made()
+        return table.remembered(text) if len(text) <= _LONGEST else table.literals.owners(text)
 
     def _made(self) -> _Table:
         """A table with the literals of all who are known by now, as modules are imported late."""

@@ -80,12 +80,17 @@ def parse(section: Section) -> Parsed:
         told.append(
             observe(
                 section, first, "Host", input_policy=policy, input_drops=drops, input_allows=lets_in,
-                input_filters=["iptables"], input_networks=networks(section.lines),
+                input_filters=_filters(section), input_networks=networks(section.lines),
             )
         )  # fmt: skip
     if mesh is not None:
         told.append(observe(section, mesh[1], "Host", mesh_chain=mesh[0]))
     return Parsed(observations=tuple(told), unread=tuple(unread))
+
+
+def _filters(section: Section) -> list[str] | None:
+    """The tool of the rules; None for those of IPv6, which are another set."""
+    return None if "ip6tables" in (section.command or "") else ["iptables"]
 
 
 def _let_in(rest: str) -> list[str]:

@@ -83,12 +83,13 @@ def parse(section: Section) -> Parsed:
     unread: list[int] = []
     elided = False
     for index, line in enumerate(section.lines):
-        device = _device(line)
+        acs = _ACS.match(line)
+        device = None if acs else _device(line)
         if device:
             devices.append((index, *device))
         elif _TREE.match(line):
             unread.append(index)
-        elif (acs := _ACS.match(line)) and acs["bdf"]:
+        elif acs and acs["bdf"]:
             loose.append((index, _redirects(acs["controls"])))
             named.append((index, acs["bdf"], _redirects(acs["controls"])))
         elif devices:

@@ -31,6 +31,11 @@ _LETS_IN = lazy_regex(
     r"(?: counter(?: packets \d{1,20} bytes \d{1,20})?)? accept\s*$"
 )
 """All that comes from a network, or by an interface."""
+_OF_IPV4 = ("ip ", "inet ")
+_NAMES = lazy_regex(r"\w+ [A-Za-z_][\w/.]{0,63} [A-Za-z_][\w/.]{0,63}")
+"""A family, a table and a chain as they may stand in a command."""
+_MANAGED = (("inet firewalld ", "firewalld"), ("ip firewalld ", "firewalld"), ("ip filter ufw-", "ufw"))
+"""Tables and chains that another tool writes: what is added there is lost, or refused."""
 _LIMIT = 50_000
 
 _Chain = tuple[str, str]
@@ -70,7 +75,7 @@ def parse(section: Section) -> Parsed:
         "input_policy": "drop" if "drop" in hooked.values() else "accept",
         "input_drops": sum(bool(_DROPS.search(rule)) for rule in passed),
         "input_allows": [named for rule in passed for named in _let_in(rule)] or None,
-        "input_filters": ["nft"],
+        "input_filters": [_manager(chains)],
         "input_networks": networks(passed),
         "input_chain": _dropping(hooked),
     }
@@ -79,10 +84,17 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=(observe(section, first, "Host", **fields),))
 
 
+def _manager(chains: Iterable[_Chain]) -> str:
+    """The tool that writes the rules."""
+    names = [" ".join(name) for name in chains]
+    return next((tool for begin, tool in _MANAGED if any(name.startswith(begin) for name in names)), "nft")
+
+
 def _dropping(hooked: Mapping[_Chain, str]) -> str | None:
-    """Family, table and name of the only chain that sees incoming packets; None for several."""
-    chains = [name for name, policy in hooked.items() if policy == "drop"] or list(hooked)
-    return " ".join(chains[0]) if len(chains) == 1 and not chains[0][0].startswith("ip6 ") else None
+    """Family, table and name of the only chain that drops incoming packets of IPv4; None for several."""
+    seen = {name: policy for name, policy in hooked.items() if name[0].startswith(_OF_IPV4)}
+    chains = [" ".join(name) for name, policy in seen.items() if policy == "drop"] or [" ".join(name) for name in seen]
+    return chains[0] if len(chains) == 1 and _NAMES.fullmatch(chains[0]) else None
 
 
 def _let_in(rule: str) -> list[str]:

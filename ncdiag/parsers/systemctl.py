@@ -41,6 +41,8 @@ _JOURNAL = r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d "
 _LINES = 400
 _ASKED = lazy_regex(r"(?:is-active|is-failed|status|show)(?P<units>(?:\s+[\w@.-]{1,80}){1,8})")
 _UNITS = 8
+_WITH_VALUE = frozenset({"-p", "-P", "--property", "-t", "--type", "-n", "--lines", "-o", "--output"})
+"""Options whose value is the next word."""
 _ACTIVE_IN = {"active": True, "reloading": True, "inactive": False, "failed": False, "deactivating": False}
 _UNIT = r"(?:[^\w\s]{1,4}\s+|x )?(?P<unit>[\w@.-]{1,80}\.service)(?: - |\s*$)"
 _IS_UNIT = lazy_regex(_UNIT)
@@ -55,7 +57,7 @@ class _Services(Reading):
         """The units are those in the command until a line names one."""
         super().__init__(section)
         asked = _ASKED.search(section.command or "")
-        self.units = [word for word in asked["units"].split() if not word.startswith("-")] if asked else []
+        self.units = _named(asked["units"].split()) if asked else []
         self.unit = next(iter(self.units), None)
 
     def listed(self, found: re.Match[str]) -> None:
@@ -84,9 +86,9 @@ class _Services(Reading):
 
     def limit(self, found: re.Match[str]) -> bool:
         """A limit of the unit in the command, as ``show`` prints it; False where no unit is named."""
-        if self.unit:
-            self._service(self.unit, limits={found["name"]: found["value"]})
-        return self.unit is not None
+        if len(self.units) == 1:
+            self._service(self.units[0], limits={found["name"]: found["value"]})
+        return len(self.units) == 1
 
     def begins(self, found: re.Match[str]) -> None:
         """The details of a unit follow."""
@@ -94,6 +96,12 @@ class _Services(Reading):
 
     def _service(self, unit: str, **fields: Any) -> None:  # noqa: ANN401
         self.observe("Service", (unit.removesuffix(".service"),), **fields)
+
+
+def _named(words: Sequence[str]) -> list[str]:
+    """The units among the words of a command: no options, and no values of those that take one."""
+    pairs = zip(["", *words], words, strict=False)
+    return [word for before, word in pairs if not word.startswith("-") and before not in _WITH_VALUE]
 
 
 def _is_only_unit(lines: Sequence[str], _line: str) -> bool:

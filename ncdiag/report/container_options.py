@@ -1,11 +1,12 @@
 """Options of ``docker run`` in the words of the file that starts the containers: Compose, or a manifest of Kubernetes.
 
-Source of the names: the Compose specification (05-services.md), Kubernetes API PodSpec and SecurityContext.
+Source of the names: the Compose specification (05-services.md), Kubernetes API PodSpec, Container and SecurityContext.
 """
 
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,12 @@ from ncdiag.report.platforms import platforms_shown
 
 _RUN = ("docker run ", "podman run ")
 _COMPOSE = "compose"
+_ALONE = frozenset({"--rm", "-it", "-i", "-t", "-d"})
+"""Options of docker that take no value and say nothing about the container."""
+_SHORT = {"--net": "--network", "-v": "--volume"}
+_UNITS = {"g": "Gi", "m": "Mi"}
+_LIMITS = 2
+"""The parts of a limit, soft and hard."""
 
 
 class _Words(NamedTuple):
@@ -24,24 +31,36 @@ class _Words(NamedTuple):
     pod: str
 
 
-_OPTIONS: Mapping[str, _Words] = {
+_ONE: Mapping[str, _Words] = {
     "--shm-size": _Words(
         'shm_size: "{value}"',
-        "volumes: [{{name: dshm, emptyDir: {{medium: Memory, sizeLimit: {size}}}}}]\n"
+        "volumes: [{{name: dshm, emptyDir: {{medium: Memory, sizeLimit: {size}}}}}]   # of the pod\n"
         "volumeMounts: [{{name: dshm, mountPath: /dev/shm}}]   # of the container",
     ),
-    "--ipc": _Words("ipc: {value}", ""),
-    "--network": _Words("network_mode: {value}", "hostNetwork: true"),
-    "--device": _Words('devices: ["{value}:{value}"]', ""),
-    "--cap-add": _Words("cap_add: [{value}]", "securityContext: {{capabilities: {{add: [{value}]}}}}"),
-    "--group-add": _Words('group_add: ["{value}"]', "securityContext: {{supplementalGroups: [{value}]}}"),
-    "--ulimit": _Words("ulimits: {{{limit}}}", ""),
+    "--ipc": _Words("ipc: {value}", "hostIPC: true   # of the pod"),
+    "--pid": _Words("pid: {value}", "hostPID: true   # of the pod"),
+    "--network": _Words("network_mode: {value}", "hostNetwork: true   # of the pod"),
 }
-_UNITS = {"g": "Gi", "m": "Mi"}
+"""Options that are given once; those of a namespace have the value ``host``."""
+_MANY: Mapping[str, _Words] = {
+    "--device": _Words("devices: [{values}]", ""),
+    "--cap-add": _Words(
+        "cap_add: [{values}]", "securityContext: {{capabilities: {{add: [{values}]}}}}   # of the container"
+    ),
+    "--group-add": _Words("group_add: [{values}]", ""),
+    "--security-opt": _Words("security_opt: [{values}]", ""),
+    "--ulimit": _Words("ulimits: {{{values}}}", ""),
+    "--volume": _Words("volumes: [{values}]", ""),
+}
+"""Options whose values are one list."""
+_OF_HOST = frozenset({"--ipc", "--pid", "--network"})
 
 
 def in_their_words(commands: tuple[str, ...], view: View) -> tuple[str, ...]:
-    """The commands, those of ``docker run`` as lines of the file that the input starts its containers with."""
+    """The commands, those of ``docker run`` as lines of the file that the input starts its containers with.
+
+    A command with an option that cannot be said there stays as it is.
+    """
     is_compose = any(_COMPOSE in launch.program for launch in view.job.launches)
     is_pod = POD in platforms_shown(view)
     if not (is_compose or is_pod):
@@ -50,24 +69,53 @@ def in_their_words(commands: tuple[str, ...], view: View) -> tuple[str, ...]:
 
 
 def _translated(command: str, *, is_pod: bool) -> str:
-    """The lines for the options of a command; empty for another command, or if nothing can be said there."""
+    """The lines for the options of a command; empty for another command, or if something cannot be said there."""
     if not command.startswith(_RUN):
         return ""
     try:
-        words = shlex.split(command)
+        given = list(_options(shlex.split(command)[2:]))
     except ValueError:  # a quotation mark in a name of the input
         return ""
-    return "\n".join(line for line in _lines(words, is_pod=is_pod) if line)
+    values: dict[str, list[str]] = defaultdict(list)
+    for name, value in given:
+        values[name].append(value)
+    lines = [_line(name, held, is_pod=is_pod) for name, held in values.items()]
+    return "\n".join(lines) if lines and all(lines) else ""
 
 
-def _lines(words: Sequence[str], *, is_pod: bool) -> Iterator[str]:
-    for at, word in enumerate(words):
-        name, _, value = word.partition("=")
-        known = _OPTIONS.get(name)
-        if known is None or (name == "--ipc" and value != "host"):
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Name and value of each option before the image, which is the first word that is neither."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        name, has_value, value = words[at].partition("=")
+        at += 1
+        if name in _ALONE:
             continue
-        value = value if "=" in word else next(iter(words[at + 1 :]), "")
+        if not has_value and at < len(words):
+            value, at = words[at], at + 1
+        yield _SHORT.get(name, name), value
+
+
+def _line(name: str, values: Sequence[str], *, is_pod: bool) -> str:
+    if name in _ONE:
+        value = values[-1]
+        if name in _OF_HOST and value != "host":
+            return ""
         size = value[:-1] + _UNITS[value[-1:]] if value[-1:] in _UNITS else value
-        limit = ": ".join(value.split("=", 1))
-        value = f"<output of {value[2:-1]}>" if value.startswith("$(") else value
-        yield (known.pod if is_pod else known.compose).format(value=value, size=size, limit=limit)
+        return (_ONE[name].pod if is_pod else _ONE[name].compose).format(value=value, size=size)
+    known = _MANY.get(name)
+    form = "" if known is None else known.pod if is_pod else known.compose
+    return form.format(values=", ".join(_said(name, value) for value in values)) if form else ""
+
+
+def _said(name: str, value: str) -> str:
+    """A value as an item of YAML."""
+    if value.startswith("$("):
+        return f'"<output of {value[2:-1]}>"'
+    if name == "--ulimit":
+        limit, _, number = value.partition("=")
+        parts = number.split(":")
+        return f"{limit}: {number}" if len(parts) < _LIMITS else f"{limit}: {{soft: {parts[0]}, hard: {parts[1]}}}"
+    if name == "--device" and value.startswith("/") and ":" not in value:
+        return f'"{value}:{value}"'
+    return f'"{value}"'

@@ -159,6 +159,14 @@ def _host_counts(_: Finding, view: View) -> Iterator[str]:
         yield str(len(places))
 
 
+def _first_host(_: Finding, view: View) -> Iterator[str]:
+    """The address that the launch gives for the first host; one of the host itself reaches no other."""
+    for launch in view.job.launches:
+        address = launch.master_addr
+        if address and address != "localhost" and not address.startswith("127."):
+            yield address
+
+
 def _of_launches(field: str) -> Named:
     def search(_: Finding, view: View) -> Iterator[str]:
         return (str(value) for each in view.job.launches if (value := getattr(each, field)) is not None)
@@ -182,8 +190,8 @@ _SEARCHES: Mapping[str, tuple[Named, ...]] = {
     "path": (_fields(*_PATHS),),
     "storage path": (_fields(*_PATHS),),
     "script": (_of_launches("script"),),
-    "first host": (_of_launches("master_addr"),),
-    "address of the first host": (_of_launches("master_addr"),),
+    "first host": (_first_host,),
+    "address of the first host": (_first_host,),
     "node": (_hosts,),
     "pod": (_pods,),
     "worker": (_pods,),

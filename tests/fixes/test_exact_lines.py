@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ncdiag.diagnose import diagnose
-from ncdiag.report import model
+from ncdiag.report import container_options, model
 from ncdiag.text import TextSource
 
 MEMLOCK = "n2:10:12 [0] misc/ibvwrap.cc:190 NCCL WARN Call to ibv_create_cq failed with error Cannot allocate memory\n"
@@ -64,6 +64,26 @@ def test_a_limit_is_lifted_in_the_unit_that_starts_the_processes() -> None:
 
 
 @pytest.mark.parametrize(
+    "shown",
+    [
+        UNIT.replace("LimitMEMLOCK=8388608", "LimitMEMLOCK=infinity"),
+        UNIT.replace("LimitMEMLOCK=8388608\n", ""),
+        UNIT.replace("ray-node", "docker slurmd"),
+        UNIT.replace("ray-node", "user-1000.slice"),
+        UNIT.replace("ray-node", "sshd"),
+    ],
+    ids=["it is lifted", "another limit", "two units", "a slice", "logins"],
+)
+def test_a_unit_is_restarted_only_for_a_limit_of_its_own_that_is_lower(shown: str) -> None:
+    assert "systemctl restart" not in shell(shown + LIMIT + MEMLOCK, "memlock-too-low")
+
+
+def test_the_value_of_an_option_is_no_unit() -> None:
+    shown = "root@n2:~# systemctl show -p LimitMEMLOCK slurmd\nLimitMEMLOCK=8388608\n"
+    assert "sudo systemctl restart slurmd" in shell(shown + LIMIT + MEMLOCK, "memlock-too-low")
+
+
+@pytest.mark.parametrize(
     ("shown", "line", "other"),
     [
         ("", "docker run --shm-size=", "emptyDir"),
@@ -75,6 +95,40 @@ def test_options_of_a_container_are_in_the_words_of_what_starts_it(shown: str, l
     lines = fixes(shown + SHM, "shm-too-small")[0].commands["shell"]
     assert line in lines
     assert other not in lines
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        ("docker run --ulimit nofile=8:9 ...", "ulimits: {nofile: {soft: 8, hard: 9}}"),
+        ("docker run --device=/dev/a --device /dev/b ...", 'devices: ["/dev/a:/dev/a", "/dev/b:/dev/b"]'),
+        ("docker run --device nvidia.com/gpu=all ...", 'devices: ["nvidia.com/gpu=all"]'),
+        ("docker run --net=host --pid=host ...", "network_mode: host\npid: host"),
+        ("docker run --gpus all --ipc=host ...", ""),
+        ("docker run --name 'a ...", ""),
+        ("ls /dev", ""),
+    ],
+)
+def test_a_command_becomes_lines_of_compose_if_all_of_it_can_be_said(command: str, lines: str) -> None:
+    assert container_options._translated(command, is_pod=False) == lines
+
+
+def test_what_a_pod_cannot_say_is_left_in_the_command() -> None:
+    command = "docker run --device=/dev/infiniband --cap-add=IPC_LOCK ..."
+    assert container_options._translated(command, is_pod=True) == ""
+
+
+def test_a_version_of_the_input_is_no_shell_code() -> None:
+    text = MANAGER.format(driver="550.127.05; reboot")
+    assert "reboot" not in shell(text, "nvlink-fabric-manager-version")
+
+
+def test_a_program_without_python_is_given_no_numbers() -> None:
+    duplicate = (
+        "n1:10:11 [0] init.cc:722 NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1b000\n"
+    )
+    assert "OMPI_COMM_WORLD_LOCAL_RANK" in shell("mpirun -np 2 python t.py\n" + duplicate, "launcher-duplicate-gpu")
+    assert "LOCAL_RANK=" not in shell("mpirun -np 2 ./all_reduce_perf\n" + duplicate, "launcher-duplicate-gpu")
 
 
 def test_a_group_of_the_host_is_given_by_its_number() -> None:

@@ -37,8 +37,8 @@ FILTERS["nft"] = (
 LINES = {
     "nft": "sudo nft insert rule inet hostguard incoming ip saddr 10.8.0.0/16 meta l4proto tcp accept",
     "iptables": "sudo iptables -I INPUT -s 10.8.0.0/16 -p tcp -j ACCEPT",
-    "ufw": "sudo ufw allow from 10.8.0.0/16",
-    "firewalld": "sudo firewall-cmd --permanent --zone=trusted --add-source=10.8.0.0/16; sudo firewall-cmd --reload",
+    "ufw": "sudo ufw prepend allow proto tcp from 10.8.0.0/16",
+    "firewalld": "sudo firewall-cmd --permanent --zone=trusted --change-source=10.8.0.0/16; sudo firewall-cmd --reload",
 }
 
 
@@ -75,3 +75,17 @@ def test_the_ports_of_the_kernel_are_enough() -> None:
     shown = "root@n2:~# sysctl net.ipv4.ip_local_port_range\nnet.ipv4.ip_local_port_range = 15000\t25000\n"
     lines = shell(shown + FILTERS["iptables"].format(net="10.8.0.0/16") + FAILED)
     assert "sudo iptables -I INPUT -s 10.8.0.0/16 -p tcp --dport 15000:25000 -j ACCEPT" in lines
+
+
+@pytest.mark.parametrize(
+    ("table", "chain"), [("inet a;reboot;#", "input"), ("inet a", "in$(reboot)"), ("ip6 a", "input")]
+)
+def test_a_hostile_name_or_another_family_gives_no_line(table: str, chain: str) -> None:
+    text = FILTERS["nft"].replace("{net}", "10.8.0.0/16").replace("inet hostguard", table)
+    lines = shell(text.replace("chain incoming", f"chain {chain}") + FAILED)
+    assert not any("insert" in line or "reboot" in line for line in lines)
+
+
+def test_rules_that_another_tool_writes_are_left_to_it() -> None:
+    text = FILTERS["nft"].replace("{net}", "10.8.0.0/16").replace("inet hostguard", "inet firewalld")
+    assert LINES["firewalld"] in shell(text + FAILED)

@@ -11,8 +11,8 @@ from ncdiag.fixes.values import Bindings, Value, best
 from ncdiag.nccl.on_host import seen
 
 _LINES = {
-    "firewalld": "sudo firewall-cmd --permanent --zone=trusted --add-source={net}; sudo firewall-cmd --reload",
-    "ufw": "sudo ufw allow from {net}",
+    "firewalld": "sudo firewall-cmd --permanent --zone=trusted --change-source={net}; sudo firewall-cmd --reload",
+    "ufw": "sudo ufw prepend allow proto tcp from {net}",
     "iptables": "sudo iptables -I INPUT -s {net} -p tcp{ports} -j ACCEPT",
     "nft": "sudo nft insert rule {chain} ip saddr {net} {ports} accept",
 }
@@ -35,7 +35,8 @@ def let_in(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return Value(reason="the network of the hosts is not known", ask_for=_ASK)
     for host in hosts:
         view.note(host, "input_filters")
-    chain = next((host.input_chain for host in hosts if host.input_chain), None)
+    chains = {host.input_chain for host in hosts if host.input_chain}
+    chain = chains.pop() if len(chains) == 1 else None
     if tool == "nft" and chain is None:
         return Value(reason="the chain for incoming packets was not seen", ask_for=("sudo nft list ruleset",))
     text = _LINES[tool].format(net=net, chain=chain, ports=_ports(tool, view))
@@ -46,9 +47,10 @@ def _ports(tool: str, view: View) -> str:
     """The condition of a rule on ports: those from which the kernel chooses, if all hosts show the same; else all."""
     shown = {" ".join(text.split()) for host in view.job.hosts if (text := (host.sysctls or {}).get(_RANGE))}
     low, _, high = shown.pop().partition(" ") if len(shown) == 1 else ("", "", "")
+    is_known = low.isdecimal() and high.isdecimal() and int(low) < int(high)
     if tool == "nft":
-        return f"tcp dport {low}-{high}" if low.isdecimal() and high.isdecimal() else "meta l4proto tcp"
-    return f" --dport {low}:{high}" if low.isdecimal() and high.isdecimal() else ""
+        return f"tcp dport {low}-{high}" if is_known else "meta l4proto tcp"
+    return f" --dport {low}:{high}" if is_known else ""
 
 
 def _shared_network(hosts: list[Host], view: View) -> str | None:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.told import told_context
 from ncdiag.fixes.values import Bindings, Value, best
 
+_UNIT = lazy_regex(r"(?!user@|user-|session|ssh)[A-Za-z][\w.-]{0,63}(?<!\.slice)(?<!\.scope)(?<!\.socket)")
+"""A service whose restart ends no login."""
 _TIMES, _HOUR = 4, 3600
-_OF_TRANSFORMERS = lazy_regex(r"--(?:per_device_train_batch_size|gradient_accumulation_steps|output_dir|ddp_timeout)\b")
+_OF_TRANSFORMERS = lazy_regex(r"--(?:output_dir|ddp_timeout|per_device_train_batch_size)\b")
+_OF_TRAINER = lazy_regex(
+    r"--(?:per_device_train_batch_size|ddp_timeout|fsdp|do_train|num_train_epochs|bf16|deepspeed)\b"
+)
+"""Options that only transformers' TrainingArguments have: scripts with a loop of their own take --output_dir, too."""
 _OF_MEGATRON = lazy_regex(r"--(?:tensor-model-parallel-size|micro-batch-size|distributed-timeout-minutes)\b")
 
 
 _DROP_IN = (
     "sudo mkdir -p /etc/systemd/system/{unit}.service.d; printf '[Service]\\n{limit}\\n' | "
-    "sudo tee /etc/systemd/system/{unit}.service.d/limits.conf; sudo systemctl daemon-reload; "
+    "sudo tee /etc/systemd/system/{unit}.service.d/{name}.conf; sudo systemctl daemon-reload; "
     "sudo systemctl restart {unit}"
 )
 """What limits.conf cannot do: it holds for logins, and no login starts the processes of a unit (systemd.exec(5))."""
@@ -33,12 +41,28 @@ def lift_nofile(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 
 def _lifted(limit: str, view: View) -> Value:
-    units = {each.name for host in view.job.hosts for each in host.services if each.limits}
-    if len(units) != 1:
-        reason = "the unit that starts the job was not seen"
-        return Value(reason=reason, ask_for=(f"systemctl show <unit> -p {limit.partition('=')[0]}",))
-    unit = units.pop()
-    return Value(text=_DROP_IN.format(unit=unit, limit=limit), reason=f"the processes are started by {unit}")
+    name, _, wanted = limit.partition("=")
+    units = {
+        each.name for host in view.job.hosts for each in host.services
+        if (held := (each.limits or {}).get(name)) is not None and _is_lower(held, each.limits or {}, name, wanted)
+    }  # fmt: skip
+    if len(units) != 1 or not _UNIT.fullmatch(unit := units.pop()):
+        reason = "no unit was shown whose limit is lower"
+        return Value(reason=reason, ask_for=(f"systemctl show <unit> -p {name}",))
+    text = _DROP_IN.format(unit=unit, limit=limit, name=f"50-{name.removeprefix('Limit').lower()}")
+    return Value(text=text, reason=f"{unit} has {name}={next(iter(_held(view, unit, name)), '')}")
+
+
+def _held(view: View, unit: str, name: str) -> Iterator[str]:
+    """The values of a limit of the unit, as they were shown."""
+    for host in view.job.hosts:
+        yield from ((each.limits or {}).get(name, "") for each in host.services if each.name == unit)
+
+
+def _is_lower(held: str, limits: Mapping[str, str], name: str, wanted: str) -> bool:
+    """Is the limit, or its soft part, a number below the wanted one?"""
+    values = [held, limits.get(f"{name}Soft", held)]
+    return any(value.isdecimal() and (not wanted.isdecimal() or int(value) < int(wanted)) for value in values)
 
 
 @best
@@ -49,11 +73,11 @@ def longer_timeout(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return Value(reason="the time limit that was reached was not seen")
     seconds = -(-max(limits) * _TIMES // 1000 // _HOUR) * _HOUR
     texts = [launch.text for launch in view.job.launches]
-    reason = f"four times the limit of {max(limits) // 1000} s"
-    if any(map(_OF_TRANSFORMERS.search, texts)):
-        return Value(text=f"--ddp_timeout {seconds}", reason=reason)
+    reason = f"four times the limit of {max(limits) // 1000} s, in whole hours"
     if any(map(_OF_MEGATRON.search, texts)):
         return Value(text=f"--distributed-timeout-minutes {seconds // 60}", reason=reason)
+    if any(_OF_TRAINER.search(text) and _OF_TRANSFORMERS.search(text) for text in texts):
+        return Value(text=f"--ddp_timeout {seconds}", reason=reason)
     argument = f"timeout=datetime.timedelta(seconds={seconds})"
     if "accelerate" in told_context(view.job, view) or any(
         each.program.startswith("accelerate") for each in view.job.launches

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.fold import fold_hosts
-from ncdiag.facts.model import Host
+from ncdiag.facts.model import Gpu, Host
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
 
 _INDEX = "https://download.pytorch.org/whl/"
-_BUILDS = ((580, "cu130"), (525, "cu126"), (450, "cu118"))
-"""The first driver branch on which builds of CUDA 13, 12 and 11 run (CUDA release notes, minor versions)."""
-_CUDA_BUILDS = {13: "cu130", 12: "cu126", 11: "cu118"}
+_BUILDS = ((525, "cu126"), (450, "cu118"))
+"""The first driver branch on which builds of CUDA 12 and 11 run (CUDA release notes, minor versions)."""
+_CUDA_BUILDS = {12: "cu126", 11: "cu118"}
+_FOR_BLACKWELL = "cu128"
+_BLACKWELL = lazy_regex(r"(?i)\b(?:G?B[123]00\b|RTX PRO \d|RTX 50\d0)")
+"""GPUs of compute capability 10 and 12, for which builds of CUDA 12.6 have no kernels."""
 _FOUND = lazy_regex(r"found version (\d{1,2})0\d0\b")
 """The CUDA of the driver, as PyTorch prints it: 12040 is 12.4."""
 _CUDA = lazy_regex(r"\+cuda(\d{2})\.")
+_RELEASE = lazy_regex(r"\d{3}(?:\.\d{1,3}){1,2}")
+_BY_DNF = lazy_regex(r"(?i)red hat|rhel|rocky|alma|centos|fedora|suse|amazon")
 _RENAMED = 580
 """The branch from which on NVIDIA's packages have no branch in their names."""
 
@@ -25,6 +30,8 @@ def torch_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The package index of PyTorch with builds that run on the oldest driver of the hosts."""
     drivers = [v for host in view.job.hosts if (v := Version.parse(_driver(host) or "")) is not None]
     build = next((name for first, name in _BUILDS if drivers and min(drivers).major >= first), None)
+    if build == _CUDA_BUILDS[12] and any(map(_is_blackwell, (gpu for host in view.job.hosts for gpu in host.gpus))):
+        build = _FOR_BLACKWELL
     if build is not None:
         return Value(text=f"{_INDEX}{build}", reason=f"driver {min(drivers)} runs builds for {build}")
     found = [int(number[1]) for event in view.job.events for number in _FOUND.finditer(event.text or "")]
@@ -40,8 +47,10 @@ def fabric_manager_package(view: View, bindings: Bindings) -> Value:
     host = bound(bindings, Host)
     driver = _driver(host) if host is not None else next(filter(None, map(_driver, view.job.hosts)), None)
     version = Version.parse(driver or "")
-    if version is None or version.major >= _RENAMED:
+    if driver is None or version is None or version.major >= _RENAMED or not _RELEASE.fullmatch(driver):
         return Value(reason="the version of the driver was not seen", ask_for=("nvidia-smi",))
+    if host is not None and _BY_DNF.search(host.os_release or ""):
+        return Value(reason="the packages of this distribution have other names")
     return Value(text=f"nvidia-fabricmanager-{version.major}={driver}-1", reason=f"the driver is {driver}")
 
 
@@ -57,6 +66,10 @@ def nccl_wheel(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return Value(reason="two releases, and the CUDA that they are for, were not seen")
     line = f"pip install nvidia-nccl-cu{cuda.pop()}=={latest}   # on {fold_hosts(older)}"
     return Value(text=line, reason=f"{latest} is the latest release in the job")
+
+
+def _is_blackwell(gpu: Gpu) -> bool:
+    return (gpu.compute_capability or "").startswith(("10.", "12.")) or _BLACKWELL.search(gpu.model or "") is not None
 
 
 def _driver(host: Host) -> str | None:

@@ -163,8 +163,8 @@ def _printed_layers(view: View) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for rank in view.job.ranks:
         for device in rank.net_devices or ():
-            if device.link_layer is not None:
-                found.setdefault(device.name, set()).add("Ethernet" if device.link_layer == "RoCE" else "InfiniBand")
+            for name in device.name.split("+") if device.link_layer is not None else ():  # a merged device
+                found.setdefault(name, set()).add("Ethernet" if device.link_layer == "RoCE" else "InfiniBand")
     return {name: layers.pop() for name, layers in found.items() if len(layers) == 1}
 
 

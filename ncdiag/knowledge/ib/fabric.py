@@ -32,28 +32,36 @@ def fabric_link_errors(job: Job, view: View) -> str | None:
     """Links with physical errors: ``leaf-a port 7 (SymbolErrorCounter 4021)``; empty where the lists show none."""
     listed = False
     found = []
+    ends = _Ends(job)
     for node, link in _links(job, view):
         listed = listed or link.errors is not None
         counts = {name: n for name, n in (link.errors or {}).items() if name in _PHYSICAL and n >= _MANY}
-        if counts and _may_carry(node, link, job):
+        if counts and ends.may_carry(node, link):
             worst = max(counts, key=lambda name: (-_PHYSICAL.index(name), name))
             found.append(f"{_place(node, link)} ({worst} {counts[worst]})")
     return _listed(found) if listed else None
 
 
-def _may_carry(node: FabricNode, link: FabricLink, job: Job) -> bool:
-    """May the link carry traffic of the job: is it between switches, or does it end at one of its hosts?
+class _Ends:
+    """The hosts of the job, and the kind of each node, by which the ends of links are judged."""
 
-    Where no rank is known, any link may. Where the other end of a switch's port is not listed, none does.
-    """
-    hosts = {rank.host.partition(".")[0] for rank in job.ranks if rank.host}
-    if not hosts:
-        return True
-    kinds = {one.guid: one.kind for fabric in job.fabrics for one in fabric.nodes}
-    ends = ((node.kind, node.name), (kinds.get(link.peer or ""), link.peer_name))
-    if any(_host_of(name) in hosts for _, name in ends):
-        return True
-    return all(kind == "switch" for kind, _ in ends)
+    def __init__(self, job: Job) -> None:
+        nodes = [node for fabric in job.fabrics for node in fabric.nodes]
+        self._kinds = {node.guid: node.kind for node in nodes}
+        hosts = {rank.host.partition(".")[0] for rank in job.ranks if rank.host}
+        named = {_host_of(name) for node in nodes for name in (node.name, *(link.peer_name for link in node.links))}
+        self._hosts = hosts & named  # adapters may have the description of their model
+
+    def may_carry(self, node: FabricNode, link: FabricLink) -> bool:
+        """May the link carry traffic of the job: is it between switches, or does it end at one of its hosts?
+
+        Where no description names a host with ranks, any link may. Where the other end of a switch's port is not
+        listed, none does.
+        """
+        if not self._hosts:
+            return True
+        ends = ((node.kind, node.name), (self._kinds.get(link.peer or ""), link.peer_name))
+        return any(_host_of(name) in self._hosts for _, name in ends) or all(kind == "switch" for kind, _ in ends)
 
 
 def _host_of(description: str | None) -> str:

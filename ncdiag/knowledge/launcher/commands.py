@@ -101,3 +101,9 @@ def _came_to_run(event: Event, view: View) -> bool:
     ranks = (rank for rank in view.job.ranks if event.host is None or rank.host == event.host)
     found = (place(rank) for rank in ranks)
     return at is not None and any(seen is not None and seen[0] == at[0] and seen[1] > at[1] for seen in found)
+
+
+@derived
+def starts_python(job: Job, view: View) -> bool:
+    """Does a launch line of the job name Python, so that its program may choose the GPU by a variable?"""
+    return any("python" in launch.text for launch in job.launches)
