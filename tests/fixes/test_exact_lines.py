@@ -48,7 +48,8 @@ POD = "It runs in Kubernetes.\n"
 
 def fixes(text: str, name: str) -> tuple[model.Fix, ...]:
     report = diagnose([TextSource.of_bytes("paste", text.encode())])
-    [found] = [each for each in (*report.findings, *report.suspects) if each.name == name]
+    shown: tuple[model.Finding | model.Suspect, ...] = (*report.findings, *report.suspects)
+    [found] = [each for each in shown if each.name == name]
     return found.fixes
 
 
@@ -187,8 +188,7 @@ GID = (
 def test_the_index_that_failed_is_not_offered_again() -> None:
     text = f"$ show_gids mlx5_0\n{TABLE}" + GID.format(interface="ens1.20:10.20.0.7")
     report = diagnose([TextSource.of_bytes("paste", text.encode())])
-    offered = {
-        fix.env.get("NCCL_IB_GID_INDEX") for found in (*report.findings, *report.suspects) for fix in found.fixes
-    }
+    shown: tuple[model.Finding | model.Suspect, ...] = (*report.findings, *report.suspects)
+    offered = {fix.env.get("NCCL_IB_GID_INDEX") for found in shown for fix in found.fixes}
     assert "7" in offered
     assert "3" not in offered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job
 from ncdiag.facts.model.fabric import FabricLink, FabricNode
@@ -14,6 +15,8 @@ _PHYSICAL = ("SymbolErrorCounter", "LinkErrorRecoveryCounter", "LocalLinkIntegri
 _MANY = 10
 """The threshold of each of them in infiniband-diags (etc/error_thresholds): links that come up make a few errors."""
 _SHOWN = 3
+_MODEL = lazy_regex(r"(?i)$|MT\d|mellanox|nvidia|connectx|infinihost|qlogic|omni-?path")
+"""What adapters are called that nobody gave the name of their host."""
 
 
 @derived
@@ -49,14 +52,14 @@ class _Ends:
         nodes = [node for fabric in job.fabrics for node in fabric.nodes]
         self._kinds = {node.guid: node.kind for node in nodes}
         hosts = {rank.host.partition(".")[0] for rank in job.ranks if rank.host}
-        named = {_host_of(name) for node in nodes for name in (node.name, *(link.peer_name for link in node.links))}
-        self._hosts = hosts & named  # adapters may have the description of their model
+        names = [node.name for node in nodes if node.kind == "ca"]
+        self._hosts = set[str]() if names and all(_MODEL.match(name or "") for name in names) else hosts
 
     def may_carry(self, node: FabricNode, link: FabricLink) -> bool:
         """May the link carry traffic of the job: is it between switches, or does it end at one of its hosts?
 
-        Where no description names a host with ranks, any link may. Where the other end of a switch's port is not
-        listed, none does.
+        Where no rank is known, or adapters are described by their model alone, any link may. Where the other end of a
+        switch's port is not listed, none does.
         """
         if not self._hosts:
             return True
