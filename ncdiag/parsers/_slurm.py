@@ -42,6 +42,8 @@ def find(text: str) -> Found | None:
         status, signal = int(found["status"] or 1), int(found["signal"] or 0)
         return Found("process-exit", "app", "symptom", {"signal": signal} if signal else {"exit_code": status or 1})
     event, reason = _EVENTS.get(state[:_CUT], ("", ""))
+    if not event:
+        return _slurm_nodes.find(text)
     named = _STEP.search(text)
     step = {"what": "job", "step": named["id"] or named["step"]} if named and event == "job-cancelled" else {}
-    return Found(event, "launcher", "cause", {**step, **({"reason": reason} if reason else {})}) if event else None
+    return Found(event, "launcher", "cause", {**step, **({"reason": reason} if reason else {})})
