@@ -33,7 +33,8 @@ NOISE = lazy_regex(
     r"|CUDA kernel errors might be asynchronous|For debugging consider passing (?:CUDA|HIP|AMD)_|First PG on this rank"
     r"|Compile with `TORCH_USE_|Device-side assertion tracking was not|Stack trace of the failed collective:"
     r'|File "[^"]+", line \d+|Traceback \(most recent call last\):|During handling of the above exception, another'
-    r"|The above exception was the direct cause|\[\S+:\d+\] (?:\[ ?\d+\]|\*\*\*) |Set the environment variable HYDRA_"
+    r"|The above exception was the direct cause|Exception ignored (?:in|on|while)\b"
+    r"|\[\S+:\d+\] (?:\[ ?\d+\]|\*\*\*) |Set the environment variable HYDRA_"
     r"|(?:sysctl|find|ls|cat|head|tail|grep|stat|du|df|lspci|pcilib|lsof|which|modinfo|readlink|sudo): .{0,200}"
     r"(?:[Pp]ermission denied|No such file|not permitted|cannot (?:access|stat|open|read)|not found)"
     r"|Warning: Permanently added .{1,200} to the list of known hosts|\[\S+:\d+\] \d+ more process(?:es)? ha"

@@ -15,22 +15,31 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _context, _model_files, _program, coordination
+from ncdiag.parsers import _context, _events, _model_files, _program, coordination
 
 KIND = "traceback"
 COMMANDS: tuple[str, ...] = ()
 INTERLEAVED = True  # NCCL writes its own lines between the frames
 _START = r"Traceback \(most recent call last\):"
-ANCHOR = rf'(?:(?:[\[(]|[A-Z]{{4,8}} )[^\n]{{0,200}}?[:\]] )?{_START}|\s{{1,8}}File "[^"\n]{{1,400}}", line \d+, in '
+_CHAINED = (
+    r"(?:During handling of the above exception|The above exception was the direct cause"
+    r"|Exception ignored (?:in|on|while)\b)"
+)
+ANCHOR = (
+    rf"(?:(?:[\[(]|[A-Z]{{4,8}} )[^\n]{{0,200}}?[:\]] )?(?:{_START}|{_CHAINED})"
+    r'|\s{1,8}File "[^"\n]{1,400}", line \d+, in '
+)
 
 _HEADER = lazy_regex(rf".{{0,240}}{_START}")
-_CHAIN = lazy_regex(r"During handling of the above exception|The above exception was the direct cause")
+_CHAIN = lazy_regex(_CHAINED)
+"""What Python prints before the traceback of an exception that didn't end the program: an earlier one did, or none."""
 _MORE = lazy_regex(
     r"nccl\w{1,40}: |Last error:|CUDA kernel errors might be|For debugging consider passing|Compile with `TORCH_USE_"
 )
 _TASKS = lazy_regex(r"Barrier timed out\. (?:Barrier_i|I)d: \S")
 """An exception that goes on with the tasks that did not come, which has a parser."""
 _LAST_ERROR = lazy_regex(r"Last error:$")
+_EXCEPTION = "python-exception"
 _INTERRUPTED = "KeyboardInterrupt"
 _FRAME = lazy_regex(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}), in (?P<function>\S{1,200})')
 _LISTS = lazy_regex(coordination.ANCHOR)
@@ -71,7 +80,33 @@ def parse(section: Section) -> Parsed:
         return _body(line)[0] or _program.known(line) or _HEADER.match(line) is not None
 
     read = _model_files.judged(section, _program.read(section, is_known))
+    asides = {section.number(index) for index in _asides(section)}
+    if asides:
+        read = msgspec.structs.replace(read, observations=tuple(_marked(seen, asides) for seen in read.observations))
     return msgspec.structs.replace(read, observations=(*read.observations, *_stacks(section)))
+
+
+def _marked(seen: Observation, asides: set[int]) -> Observation:
+    if seen.entity != "Event" or seen.span.line not in asides or seen.fields.get("event") != _EXCEPTION:
+        return seen
+    fields = seen.fields | {"fields": seen.fields["fields"] | {"aside": 1}}
+    return msgspec.structs.replace(seen, fields=fields)
+
+
+def _asides(section: Section) -> Iterator[int]:
+    """The lines of exceptions that Python raised while it handled another one, or ignored; ranks may be mixed."""
+    announced: set[int | None] = set()
+    aside: set[int | None] = set()
+    for index, line in enumerate(section.lines):
+        context, text = _context.split(line)
+        if _CHAIN.match(text):
+            announced.add(context.rank)
+        elif _HEADER.match(text):
+            (aside.add if context.rank in announced else aside.discard)(context.rank)
+            announced.discard(context.rank)
+        elif context.rank in aside and _events.exception(text) is not None:
+            aside.discard(context.rank)
+            yield index
 
 
 def _stacks(section: Section) -> Iterator[Observation]:

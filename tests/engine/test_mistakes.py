@@ -49,3 +49,54 @@ def test_an_exception_that_a_network_can_raise_is_no_mistake() -> None:
 def test_a_fault_that_explains_another_failure_stays_a_cause() -> None:
     assert "kernel-mlx5-firmware" not in causes(_READY + _MISTAKE + _FIRMWARE)
     assert "kernel-mlx5-firmware" in causes(_READY + _MISTAKE + _FATAL + _FIRMWARE)
+
+
+_HARD = "[ 5000.100000] mlx5_core 0000:1a:00.0: poll_health:800:(pid 0): Fatal error 1 detected\n"
+_SLIP = """\
+Traceback (most recent call last):
+  File "fit.py", line 71, in close
+    self.board.close()
+AttributeError: 'NoneType' object has no attribute 'close'
+"""
+_BROKEN = """\
+Traceback (most recent call last):
+  File "fit.py", line 40, in <module>
+    dist.barrier()
+"""
+_LOST = (
+    "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:2021, remote process exited or there was a"
+    " network error\n"
+)
+_HANDLED = "\nDuring handling of the above exception, another exception occurred:\n\n"
+_CAUSED = "\nThe above exception was the direct cause of the following exception:\n\n"
+_IGNORED = "Exception ignored in: <function Fit.__del__ at 0x7f0>\n"
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        _IGNORED + _SLIP,
+        _BROKEN + "OSError: [Errno 107] Transport endpoint is not connected\n" + _HANDLED + _SLIP,
+        _BROKEN + "OSError: [Errno 107] Transport endpoint is not connected\n" + _CAUSED + _SLIP,
+        _BROKEN + _LOST + _HANDLED + _SLIP,
+        _BROKEN + _LOST + "the job is cleaned up\n" + _SLIP,
+    ],
+    ids=["ignored", "in the handling", "by its cause", "in the handling of a loss", "after a loss"],
+)
+def test_an_exception_that_did_not_end_the_program_is_no_mistake(slip: str) -> None:
+    assert "kernel-mlx5-firmware" in causes(_HARD + slip)
+
+
+@pytest.mark.parametrize(
+    "slip",
+    [
+        _SLIP,
+        _SLIP + _HANDLED + _SLIP.replace("board", "other"),
+        _IGNORED + _SLIP.replace("board", "other") + "\n" + _SLIP,
+        _SLIP + _BROKEN + _LOST,
+        "".join(f"[rank0]: {line}\n" for line in (_BROKEN + _LOST).splitlines()) + _MISTAKE,
+    ],
+    ids=["alone", "the first of two", "besides one that is ignored", "before a loss", "while another rank reports one"],
+)
+def test_an_exception_that_ended_the_program_is_a_mistake(slip: str) -> None:
+    assert "kernel-mlx5-firmware" not in causes(_HARD + slip)

@@ -23,12 +23,16 @@ _MISTAKES = frozenset({
     "ZeroDivisionError",
 })  # fmt: skip
 """Those of them that the program's code or its data raises: no file, device, peer or network does."""
-_ECHO_CLASS = lazy_regex(
-    r"""(?x)
+_LOST_CLASS = r"""
     # PyTorch, Ray, Horovod, vLLM and NCCL's bindings for a process group or a process that is lost
     Dist\w*Error | ChildFailed\w* | Rendezvous\w* | Process(?:Raised|Exited|Lookup)\w* | \w*Signal\w*
   | (?:Ray|Actor|Worker|Node|Owner|Raylet|Engine|Agent)\w*(?:Error|Exception)
   | Nccl\w* | NCCL\w* | Horovod\w* | Hosts\w* | \w*(?:Died|Dead)\w*
+"""
+_LOST_WORDS = r"""\b(?:nccl\w* | rccl | hccl | gloo | c10d\w* | tcpstore | process\s?group\w* | communicators?)\b"""
+_LOST = lazy_regex(rf"(?ix) {_LOST_WORDS}"), lazy_regex(rf"(?x) {_LOST_CLASS}")
+_ECHO_CLASS = lazy_regex(
+    rf"""(?x) {_LOST_CLASS}
     # Python for a connection, a process or a person that is gone
   | Connection\w* | BrokenPipe\w* | BrokenProcessPool\w* | BrokenBarrier\w* | EOFError | \w*Timeout\w* | \w*TimedOut\w*
   | CalledProcess\w* | Subprocess\w* | KeyboardInterrupt | SystemExit | GeneratorExit | Cancelled\w*
@@ -52,8 +56,19 @@ def is_pythons(event: Event) -> bool:
 
 
 def is_mistake(event: Event) -> bool:
-    """Is it an exception that only the code or the data of the program raises?"""
-    return event.event == EXCEPTION and _name(event) in _MISTAKES
+    """Is it an exception that only the code or the data of the program raises, and that ended it?
+
+    One that came up in the handling of another, or that Python ignored, did not.
+    """
+    return event.event == EXCEPTION and _name(event) in _MISTAKES and not event.fields.get("aside")
+
+
+def is_of_a_loss(event: Event) -> bool:
+    """Is it an exception by which a library for communication says that a call failed or a process is lost?"""
+    if event.event != EXCEPTION or is_pythons(event):
+        return False
+    words, names = _LOST
+    return names.fullmatch(_name(event)) is not None or words.search(str(event.fields.get("error", ""))) is not None
 
 
 def _name(event: Event) -> str:

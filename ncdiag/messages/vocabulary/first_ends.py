@@ -13,7 +13,7 @@ from ncdiag.facts.vocabulary.clocks import shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS
 from ncdiag.facts.vocabulary.outcome import is_elsewhere
 from ncdiag.messages import about
-from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_mistake, is_own_exception, is_pythons
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_mistake, is_of_a_loss, is_own_exception, is_pythons
 
 _WATCHDOG = frozenset({"torch-watchdog-timeout", "torch-heartbeat-stuck", "torch-tear-down"})
 _LOSSES = frozenset({
@@ -23,6 +23,7 @@ _LOSSES = frozenset({
 })  # fmt: skip
 _LOSS_CATEGORIES = frozenset({"collective", "watchdog", "tcp-transfer"})
 """Events, and categories of events, that ranks report when another rank is lost or missing."""
+_RESULTS = "result-code"
 _OWN_MISTAKES = frozenset({"torch-collective-mismatch", "collective-mismatch", "hccl-params-mismatch", "no-algorithm"})
 """Events of these categories that are mistakes of the ranks themselves."""
 _ABORTED = frozenset({-signal.SIGABRT, 128 + signal.SIGABRT})
@@ -169,11 +170,26 @@ def is_first_crash(event: Event, view: View) -> bool:
     return event.order == first
 
 
+def _is_failed_call(event: Event) -> bool:
+    """Does the event say that a call of NCCL, or of a library on top of it, failed?"""
+    failed = event.kind in FAILURES and about.entry(event.event).category == _RESULTS
+    return failed or is_of_a_loss(event)
+
+
 @derived
 def mistakes(job: Job, view: View) -> tuple[Event, ...]:
     """The exceptions of the program's own code that ended it, not those that came after the loss of a peer."""
+    found = [event for event in job.events if is_mistake(event) and is_own_exception(event, view)]
+    if not found:
+        return ()
     told = tells_of_a_loss(job, view)
-    return tuple(
-        event for event in job.events
-        if is_mistake(event) and is_own_exception(event, view) and (not told or is_first_crash(event, view))
-    )  # fmt: skip
+    raised = [event for event in job.events if _is_failed_call(event)]
+    losses = _first_by_source(raised)
+    mourners = {event.rank for event in raised if event.rank is not None}
+
+    def is_behind_a_loss(event: Event) -> bool:
+        first = losses.get(source(event))
+        is_mixed_in = event.rank is not None and mourners and event.rank not in mourners
+        return first is not None and first.order < event.order and not is_mixed_in
+
+    return tuple(event for event in found if not is_behind_a_loss(event) and (not told or is_first_crash(event, view)))

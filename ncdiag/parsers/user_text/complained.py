@@ -81,9 +81,16 @@ _SLOW_WAY = (
     r"(?:tcp|sockets?|ethernet|(?:the\s)?management\s\w+|host\s(?:memory|ram)|system\smemory"
     r"|(?:the\s)?cpu|docker0|loopback|(?:\d+\s?)gbe?|(?:plain\s)?pcie)"
 )
+_ACTORS = r"(?:process(?:es)?|ranks?|gpus?|jobs?|logs?|workers?|training|trainers?|program|script|run|output)"
+"""What says something as long as it works."""
 _LOOP_OF_KUBERNETES = r"crash-?loop-?(?:back-?off|ing)?|restarts?\sover\sand\sover"
 
 _NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\s(?:\w+\s){0,2}"
+_UNDONE = (
+    r"(?![^.;]{0,40}\s(?:when|once|after)\s(?:\w+\s){1,2}(?:is|are|has|have|was|were)\s"
+    r"(?:done|finished|completed|over))"
+)
+"""Nothing is lost when it is done."""
 _PER_SECOND = r"(?:about\s|around\s|roughly\s|~\s?)?\d[\d.,]*\s?[GM](?:i?B(?:/s|ps)|[Bb]its?/s|[Bb]it|b/s|bps)"
 """A rate, with its unit."""
 _HANGS = rf"""
@@ -112,6 +119,7 @@ _HANGS = rf"""
   | (?:infinite|endless|eternal)\s(?:wait\w*|loop\w*|hang\w*)
   | (?:remain|stay)(?:s|ed)?\s(?:standing|silent|quiet|motionless)
   | (?:goes|went|falls|fell|gets|becomes|became)\s(?:{_HARD})?(?:silent|quiet|catatonic)
+  | {_ACTORS}(?:\s\d+)?\s(?:\w+\s){{0,2}}?(?:is|are)\s(?:{_HARD})?(?:silent|quiet)(?!\s(?:about|on|by|in|mode))
   | (?:there(?:'s|\sis)\s)(?:{_HARD}|only\s)?silence
   | (?:and|then|that|after\swhich|from\sthere)\s(?:{_HARD}|it\s)?nothing
     (?:\s(?:for|at\sall|any\s?more|comes|happens|moves|until|since)|\s?[.,;!]|\s?$)
@@ -181,6 +189,7 @@ _SLOW = rf"""
     (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)
   | (?<!checkpoint\s)(?<!backup\s)(?<!which\s)takes?\s(?:\w+\s){{0,3}}
     (?:longer|(?:\d+\s?)?(?:minutes|mins?|hours|hrs?)|ages)
+  | (?<!checkpoint\s)(?<!checkpoints\s)(?<!backup\s)(?<=\w\s)which\stakes\s(?:\w+\s){{0,3}}(?:minutes|mins?|hrs?)
   | (?:checkpoint|backup|which)\stakes?\s(?:\w+\s){{0,3}}(?:longer|(?:\d\d+\s?)(?:minutes|mins?)|hours|ages)
   | only\s(?:gets?|getting|got|reach\w*|achiev\w*|sees?|seeing|shows?|gives?|at)\s(?:\w+\s){{0,2}}
     \d[\d.,]*(?!\d|\s(?:\w+\s){{0,2}}{_THINGS}\b)\s?\w*
@@ -236,6 +245,9 @@ _UNUSED = rf"""
     (?:goes|go|going|went|runs?|flows?|routed|staged|travels?|falls?|lands?|ends?\sup
       |sent)(?:\sall)?\s(?:{_WORD}\s){{0,3}}?
     (?:over|through|via|out\sof|across|on|by)\s(?:{_WORD}\s){{0,3}}?{_SLOW_WAY}
+  | (?<!node\s)(?<!node,\s)(?<!host\s)(?<!host,\s)(?<!machine\s)(?<!machine,\s)(?:it|everything|nccl)\s
+    (?:(?:still|always|only|just|all)\s)?(?:goes|go|went|runs?)\s(?:only\s)?(?:over|through|via)\s(?:the\s)?(?:shm|shared
+    \smemory)\b(?![^.;]*\b(?:fine|well|works?|expected|node|host|machine|local\w*)\b)
   | (?:runs?|running|ran)\s(?:\w+\s)?on\s(?:the\s)?cpu(?:\sonly)? | cpu[\s-]only
   | is_available(?:\(\))?\s(?:is|returns?|gives?|says?|=+)\s(?:\w+\s)?false
   | (?:never|not|n't)\s(?:\w+\s)?(?:touch(?:es)?|pick(?:s|ed)?(?:\sup)?|us(?:es?|ed|ing)
@@ -265,7 +277,10 @@ _FAILS = rf"""
   | double\sfree | broken\spipe | refus(?:es|ed)\s(?:to|connections?) | reject(?:s|ed)\b
   | signal\s(?:\d+|[a-z]*segv|[a-z]*abrt) | exit\s?code\s-?(?:[1-9]\d*) | oom-?\s?kill\w*
   | (?:gets?|got|was|were|are|been|being|keeps?)\s(?:\w+\s)?evicted
-    (?!\s(?:when|once|after)\s\w+\s(?:is|are)\s(?:done|finished))
+    {_UNDONE}
+  | (?:kubelets?|kubernetes|k8s)\s(?:(?!(?:not|never|may|can|could|would|will|might)\b|\w+n't)\w+\s){{0,2}}?
+    evict(?:s|ed|ing){_UNDONE}
+  | (?<!we\s)(?<!i\s)evict(?:s|ed|ing)\s(?:\w+\s){{0,2}}pods?\b{_UNDONE}
   | never\s(?:made\sit|makes\sit|got|gets)\s(?:to|past|through)
   | (?:not\sable|impossible|no\sway)\sto\s(?:\w+\s){{0,2}}(?:start|run|launch|connect|initiali[sz]e|use|train|load)
   | {_LOOP_OF_KUBERNETES} | (?:stays?|stuck|remains?|sits?|hangs?|keeps?)\s(?:\w+\s)?(?:in\s)?(?:pending|queued

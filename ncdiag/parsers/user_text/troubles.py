@@ -7,6 +7,7 @@ from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.guarded import guarded_regex
+from ncdiag.parsers.user_text.intended import without_intentions
 from ncdiag.parsers.user_text.moods import split_question, without_reasons
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
@@ -139,7 +140,12 @@ _HYPOTHETICAL = guarded_regex(
       | \bif\s(?:any|a|one|some)\s\w+\s(?:gets?|has|hits?|fails?|raises?|throws?|runs?)\b[^.]{0,60}?
         \b(?:we|it|they|the\s\w+)\s(?:all_?-?reduce|skip|broadcast|retry|restart|resume|ignore|catch|handle|continue)
       | (?<!until\s)\b(?:i|we)\s(?:\w+\s)?killed\b
-      | ^\W*as\sexpected, | (?:准备|打算|计划|如果|要是|假如|倘若)
+      | ^\W*as\sexpected,(?![^.;]*\b(?:but|however|yet|except|while)\b)\s
+        (?:(?!(?:never|not?|cannot|hangs?|hung|stuck|crash\w*|fail\w*|freez\w*|stall\w*|slow\w*|errors?|dies|aborts?)\b
+        |\w+n't)\S+\s){0,6}?(?:works?|worked|runs?|ran|trains?|passe[sd]|finish\w*|succeed\w*|complete[sd]?)\b
+      | ^\W*as\sexpected,[^.;]*\b(?:when|after|once|as)\s(?:i|we)\s(?:\w+ly\s)?(?:pulled|unplugged|killed|cut
+        |disconnected|removed|disabled|stopped|took|blocked|dropped|shut|rebooted|injected|broke)\b
+      | (?:准备|打算|计划|如果|要是|假如|倘若)
       | (?<![^\W\d_])若(?!干) | (?:某些|少数|个别)(?:情况|场景)
       | \b(?:was|were|is|are|got|been)\s(?:since\s|then\s|later\s)?(?:mended|solved|resolved|cured)\b
       | \bif\b[^.]{1,80},\s(?:\w+\s)?(?:i|we|it|they)(?:'d|\swould)\b | ^\W*had\s(?:it|i|we)\b | \badvice\b
@@ -160,17 +166,13 @@ _ASIDE = lazy_regex(
       |default)\w*\s
         (?:[\w'-]+\s){0,4}?timeouts?\b
       | \b(?:otherwise|or\selse|so\sthat)\b[^.;]*
-      | \bslow(?:ly|er)?\b[^.;]{0,40}\bthen\b[^.;]{0,30}\b(?:full|normal)\sspeed""",
+      | \bslow(?:ly|er)?\b(?:(?!__)[^.;]){0,40}\bthen\b(?:(?!__)[^.;]){0,30}\b(?:full|normal)\sspeed""".replace(
+        "__",
+        r"\b(?:never|not?|cannot|without|hang|hung|stuck|crash|fail|freez|froze|stall|stop|die|abort)|n't",
+    ),
     _FLAGS,
 )
 """What is set, or would be otherwise, or is over: no trouble of now."""
-_INTENDED = lazy_regex(
-    r"""\b(?:on\spurpose|by\sdesign|intentional(?:ly)?|deliberate(?:ly)?|for\s(?:\w+\s)?maintenance
-        |as\s(?:it\sshould|intended|planned)|(?:killed|stopped|cancell?ed|aborted|ended)\sby\s(?:me|us|hand))\b""",
-    _FLAGS,
-)
-"""What somebody wants, or did by hand."""
-_CLAUSE = lazy_regex(r"([,;:]|\b(?:but|and|yet|so|while|because|after)\b)", re.IGNORECASE)
 _TABLES = tuple(
     tuple((value, lazy_regex(pattern, _FLAGS)) for value, pattern in table)
     for table in (_PHASES, _SCOPES, _AGAINST, _SUBJECTS)
@@ -181,15 +183,8 @@ def claimed(sentence: str) -> str:
     """What a sentence claims; empty where it only asks, supposes, hopes or cites that something goes wrong."""
     if _HYPOTHETICAL.search(sentence):
         return ""
-    sentence = _unintended(_ASIDE.sub("", without_reasons(sentence)))
+    sentence = without_intentions(_ASIDE.sub("", without_reasons(sentence)))
     return sentence if _PRESUMES.search(sentence) else split_question(sentence)[0]
-
-
-def _unintended(sentence: str) -> str:
-    """The sentence without the clauses that say what somebody wanted: ``P2P is off on purpose, but it still hangs``."""
-    if not _INTENDED.search(sentence):
-        return sentence
-    return "".join(part for part in _CLAUSE.split(sentence) if not _INTENDED.search(part))
 
 
 def described(what: str, text: str) -> dict[str, Any]:
