@@ -52,7 +52,7 @@ _PASSED_ON = frozenset({"cause", "symptom", "echo"})
 _DEPTH = 3
 """Messages within messages."""
 _ONCE = frozenset({"slurm-job-completed"})
-"""Events of which one line is as good as many: a list of the accounting has thousands."""
+"""Events of which one holds the jobs of all its lines, in ``step``: a list of the accounting has thousands."""
 _APART = frozenset({"rank-announced", "c10d-reverse-lookup"})
 """Events of which each line is one, for it matters what, or how much time, is between two that are alike."""
 _ANSWERS = "program-serves"
@@ -242,11 +242,14 @@ class Collector:
             fields["process_group"] = context.process_group
         shown = text[:400]
         values = tuple(sorted((k, str(v)) for k, v in fields.items()))
-        told = "" if found.event in _ONCE else shown
-        key = found.event, found.origin, rank, host, told, values, index if found.event in _APART else None
+        told = ("", ()) if found.event in _ONCE else (shown, values)
+        key = found.event, found.origin, rank, host, told, index if found.event in _APART else None
         held = self._events.get(key)
         if held is not None:
-            self._events[key] = msgspec.structs.replace(held, fields={**held.fields, "count": held.fields["count"] + 1})
+            again = {"count": held.fields["count"] + 1}
+            if found.event in _ONCE and "step" in fields:
+                again["fields"] = held.fields["fields"] | {"step": f"{held.fields['fields']['step']} {fields['step']}"}
+            self._events[key] = msgspec.structs.replace(held, fields={**held.fields, **again})
             self._row = []
             return
         self._continue_row(key, [found.event, rank, host, values])

@@ -14,22 +14,31 @@ from ncdiag.parsers._events import Found
 from ncdiag.parsers._signs import Signs
 
 EVENTS = {
-    "slurm-job-waits": {"refused_why": "str"}, "slurm-job-runs": {"node_list": "str"}, "slurm-job-completed": {},
+    "slurm-job-waits": {"refused_why": "str", "step": "str", "user": "str"},
+    "slurm-job-runs": {"node_list": "str", "step": "str", "user": "str"}, "slurm-job-completed": {"step": "str"},
     "slurm-node-out": {"node_reason": "str", "node_list": "str"},
 }  # fmt: skip
 """Events that are recognised by the form of a row, and the types of their fields."""
 
+_JOB = r"(?P<step>\d{1,12})(?:_[\d\[]\S{0,40})?"
+"""The job at the head of a row; the tasks of an array are one job."""
+_USER = r"(?P<user>[A-Za-z_][\w.-]{0,31})"
 _RAN = r"(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d"
 _QUEUED = lazy_regex(
-    rf"\s(?:PD|PENDING)\s{{1,12}}{_RAN}\s{{1,12}}(?:\S{{1,20}}\s{{1,12}})?\d{{1,6}}\s{{1,4}}\((?P<why>[A-Z][A-Za-z][^()]{{2,200}})\)\s*$"
+    rf"(?:(?:^|\s){_JOB}\s.{{0,80}}\s{_USER}\s{{1,8}}|\s)(?:PD|PENDING)\s{{1,12}}{_RAN}\s{{1,12}}(?:\S{{1,20}}\s{{1,12}})?\d{{1,6}}\s{{1,4}}\((?P<why>[A-Z][A-Za-z][^()]{{2,200}})\)\s*$"
 )
 """The columns ST, TIME, NODES and NODELIST(REASON) of squeue; with ``-l`` the time limit comes before NODES."""
+_UNAVAILABLE = lazy_regex(r"\b(?:srun|salloc): (?P<why>Required node not available \(down, drained or reserved\))")
+"""What srun prints before it waits for such a node (slurm_errno.c, ESLURM_NODE_NOT_AVAIL)."""
 _FIELD = lazy_regex(r"\bJobState=PENDING\s+Reason=(?P<why>[A-Z]\S{3,80})")
 _RUNS = lazy_regex(
-    rf"(?:^|\s)\d[\d_]{{0,12}}\s.{{0,80}}\sR\s{{1,10}}{_RAN}\s{{1,12}}\d{{1,5}}\s{{1,4}}(?P<nodes>[A-Za-z][\w.,\[\]-]{{0,200}})$"
+    rf"(?:^|\s){_JOB}\s.{{0,80}}?\s(?:{_USER}\s{{1,8}})?R\s{{1,10}}{_RAN}\s{{1,12}}\d{{1,5}}\s{{1,4}}(?P<nodes>[A-Za-z][\w.,\[\]-]{{0,200}})$"
 )
-_DONE = lazy_regex(r"\d[\d_]{0,12}[ |](?:[^:]{0,120}[ |])?COMPLETED(?:[ |]{1,20}0:0\b|[ |]{0,20}$)")
-"""A row of sacct for a whole job; its batch script may end with 0 after a step that failed."""
+_DONE = lazy_regex(rf"{_JOB}(?: {{2,16}}|\|)(?:[^:]{{0,120}}[ |])?COMPLETED(?:[ |]{{1,20}}0:0\b|[ |]{{0,20}}$)")
+"""A row of sacct for a whole job: columns, not words, follow the number.
+
+Its batch script may end with 0 after a step that failed.
+"""
 _USUAL = lazy_regex(
     r"(?:None|Prolog|Priority|Dependency|Resources|BeginTime|Licenses|Cleaning|SchedDefer|Reservation|JobArrayTaskLimit"
     r"|BurstBuffer\w*|MaxPoweredUpNodes|FedJobLock|JobHeldUser|JobArray\w*"
@@ -51,7 +60,8 @@ _OUT_LONG = lazy_regex(
 )
 _GPUS = lazy_regex(r"gres/gpu\b")
 _UNSAID = lazy_regex(r"none\b|\(null\)", re.IGNORECASE)
-_WAITING, _OUT = Signs(" pd ", "pending"), Signs("0000-00-00t00:00:00", "drain", "drng", "inval", " down")
+_WAITING = Signs(" pd ", "pending", "node not available")
+_OUT = Signs("0000-00-00t00:00:00", "drain", "drng", "inval", " down")
 _RUNNING, _ENDED = Signs(" r "), Signs("completed")
 _STILL = lazy_regex(
     r"(?:maint\w*|reboot\w*|scheduled|planned|tests?(?!.*fail)|testing|hw|ticket)\b|.*\b(?:rma|replac\w*|reserv\w*|vendor|decom\w*)\b",
@@ -62,8 +72,9 @@ _STILL = lazy_regex(
 
 def find(text: str) -> Found | None:
     """Why a job waits, or why a node is out of service; None where a line says neither."""
-    if _WAITING.stand_in(text) and (found := _QUEUED.search(text) or _FIELD.search(text)):
-        return None if _USUAL.match(found["why"]) else _event("slurm-job-waits", "cause", {"refused_why": found["why"]})
+    if _WAITING.stand_in(text) and (waits := _waits(text)):
+        given = {"refused_why": waits["why"], **_whose(waits)}
+        return None if _USUAL.match(waits["why"]) else _event("slurm-job-waits", "cause", given)
     if _OUT.stand_in(text) and (out := _OUT_ROW.match(text) or _OUT_FIELD.search(text) or _OUT_LONG.search(text)):
         why = out["why"].strip().rstrip(". ")
         if _GPUS.match(why):
@@ -72,10 +83,19 @@ def find(text: str) -> Found | None:
         nodes = {"node_list": out["nodes"]} if "nodes" in out.re.groupindex else {}
         return None if usual else _event("slurm-node-out", "cause", {"node_reason": why, **nodes})
     if _RUNNING.stand_in(text) and (runs := _RUNS.search(text)):
-        return _event("slurm-job-runs", "fact", {"node_list": runs["nodes"]})
-    if _ENDED.stand_in(text) and _DONE.match(text):
-        return _event("slurm-job-completed", "fact", {})
+        return _event("slurm-job-runs", "fact", {"node_list": runs["nodes"], **_whose(runs)})
+    if _ENDED.stand_in(text) and (done := _DONE.match(text)):
+        return _event("slurm-job-completed", "fact", _whose(done))
     return None
+
+
+def _waits(text: str) -> re.Match[str] | None:
+    return _QUEUED.search(text) or _FIELD.search(text) or _UNAVAILABLE.search(text)
+
+
+def _whose(row: re.Match[str]) -> dict[str, str]:
+    """The job of a row, and its user, where the row shows them."""
+    return {name: value for name, value in row.groupdict().items() if value and name in {"step", "user"}}
 
 
 def _event(name: str, kind: str, fields: dict[str, str]) -> Found:

@@ -6,6 +6,8 @@ import pytest
 
 from ncdiag.diagnose import diagnose
 from ncdiag.parsers import _slurm
+from ncdiag.text.reading.job import job_of
+from ncdiag.text.reading.one import read_source
 from ncdiag.text.sources.files import TextSource
 
 STATES = {
@@ -21,7 +23,8 @@ FORMS = (
 )
 HARMLESS = (
     "4412.batch        batch  COMPLETED      0:0", "4412              train    RUNNING      0:0",
-    "4412              train  COMPLETED      0:9", "16 tasks COMPLETED in 4:10",
+    "4412              train  COMPLETED      0:9", "16 tasks COMPLETED in 4:10", "3 of 4 tasks COMPLETED",
+    "3 COMPLETED",
     "4412|train|gpu|acct|64|PENDING|0:0|", "JobState=RUNNING Reason=None Dependency=(null)",
     "JobState=COMPLETED Reason=None ExitCode=0:0", "12 tests FAILED", "epoch 3 TIMEOUT=30 step 4:0",
 )  # fmt: skip
@@ -119,3 +122,17 @@ def test_a_job_that_waits(line: str) -> None:
 @pytest.mark.parametrize("line", NOT_WAITS)
 def test_what_is_no_row_of_a_queue(line: str) -> None:
     assert _slurm.find(line) is None
+
+
+def test_rows_give_the_job_and_its_user() -> None:
+    waits = _slurm.find("  4412_[2-9%1]       gpu    train      ada PD       0:00      8 (QOSMaxGRESPerUser)")
+    runs = _slurm.find("  4412_1       gpu    train      ada  R       0:10      8 gpu[01-08]")
+    for found in (waits, runs):
+        assert found is not None
+        assert (found.fields["step"], found.fields["user"]) == ("4412", "ada")
+
+
+def test_one_event_holds_all_jobs_that_completed() -> None:
+    rows = "".join(f"{number}          eval       gpu       acct   8  COMPLETED   0:0\n" for number in (7, 8, 9))
+    job = job_of([read_source(TextSource.of_bytes("sacct", rows.encode()))])
+    assert [(event.count, event.fields["step"]) for event in job.events] == [(3, "7 8 9")]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived_of
-from ncdiag.facts.model import Event
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.out_of_service import NODE_OUT, is_beside_the_job
+from ncdiag.facts.vocabulary.out_of_service import NODE_OUT, is_asked_for, is_beside_the_job
+from ncdiag.facts.vocabulary.slurm_jobs import ROWS, WAITS, has_got_nodes, jobs_of, refused_jobs, rows_of_the_job
 
 _STEP, _LISTED, _ATTACHED = "progress-step", "pod-listed", "k8s-network-attached"
-_HAS_NODES = ("slurm-job-runs", "slurm-job-completed", _STEP)
+_CREATED = "slurm-step-created"
+_HAS_NODES = (*ROWS, _CREATED, _STEP)
 _NETWORK = "k8s-network-not-attached"
 _NOT_STARTED = (
     _NETWORK, "k8s-image-not-pulled", "k8s-volume-not-mounted", "k8s-container-not-created", "k8s-devices-not-prepared",
 )  # fmt: skip
 _GRANTED = {
     "pod-unschedulable": ("pod-scheduled",), "pod-queue-waits": ("pod-admitted",),
-    "slurm-step-waits": ("slurm-step-created", _STEP), "slurm-job-waits": _HAS_NODES, NODE_OUT: _HAS_NODES,
+    "slurm-step-waits": (_CREATED, _STEP), WAITS: _HAS_NODES, NODE_OUT: _HAS_NODES,
     **dict.fromkeys(_NOT_STARTED, (_LISTED, _ATTACHED)),
 }  # fmt: skip
 """The event of a refusal, and those by which it is granted."""
@@ -39,22 +43,48 @@ def is_granted_after_all(event: Event, view: View) -> bool:
         return True
     if event.event in _NOT_STARTED and _SYSTEM.search(event.text):
         return True
-    for other in view.job.events:
-        if other.event in _GRANTED[event.event] and _grants(other, event):
+    for other in _candidates(event, view):
+        if _grants(other, event, view):
             view.note(other)
             return True
     return False
 
 
-def _grants(other: Event, event: Event) -> bool:
+@derived
+def granting(job: Job, view: View) -> dict[str, list[Event]]:
+    """The lines by which anything is granted, by the names of their events."""
+    del view
+    found: dict[str, list[Event]] = {name: [] for each in _GRANTED.values() for name in each}
+    for event in job.events:
+        if event.event in found:
+            found[event.event].append(event)
+    return found
+
+
+def _candidates(event: Event, view: View) -> Iterator[Event]:
+    for name in _GRANTED[event.event]:
+        if name not in ROWS or event.event != NODE_OUT:
+            yield from granting(view.job, view)[name]
+    if event.event == NODE_OUT:
+        yield from rows_of_the_job(view.job, view)
+
+
+def _grants(other: Event, event: Event, view: View) -> bool:
+    if other.event in ROWS:
+        return has_got_nodes(event, other, view) if event.event == WAITS else _is_enough(other, event, view)
     own, taken = _pod(event), str(other.fields.get("pod_name") or "").rpartition("/")[2]
-    if other.event == _STEP:
+    if other.event == _STEP or (other.event == _CREATED and event.event in {WAITS, NODE_OUT}):
         return other.order > event.order
     if other.event == _LISTED:
         return other.fields.get("pod_status") == "Running" and taken in {own, event.host}
     if other.event == _ATTACHED:
         return event.event == _NETWORK and other.order > event.order and _is_of(other, event, own)
     return not own or not taken or taken == own
+
+
+def _is_enough(row: Event, event: Event, view: View) -> bool:
+    """Does a row of squeue settle that the job needs no such node? One that it asks for by name, only by its number."""
+    return not is_asked_for(event, view) or bool(refused_jobs(view.job, view) & jobs_of(row))
 
 
 def _pod(event: Event) -> str:

@@ -13,6 +13,7 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary import pod_rows
 from ncdiag.facts.vocabulary.failures import at_device
+from ncdiag.facts.vocabulary.second_tries import FETCHED, LAUNCHED, LOGGED_IN, proves
 
 _GIVES_UP = 60.0
 """Seconds after a link came back in which a transfer that waited for it may still fail."""
@@ -37,8 +38,6 @@ class _Recovery(NamedTuple):
 
 
 _POD_RUNS = _Recovery(("k8s-container-started",), _POD)
-_LOGIN = "registry-logged-in"
-_UNAUTHORIZED = lazy_regex(r"(?i)\b(?:unauthorized|unauthenticated|authentication|access denied|40[13])\b")
 _PROBE = "k8s-probe-killed"
 _RECOVERIES = {
     "interface-link-down": _Recovery(("interface-link-up",), "interface"),
@@ -51,11 +50,11 @@ _RECOVERIES = {
     # a discovery that finds a node twice is repeated, one that finds a port twice (ERR 0D15) goes on
     "ib-guid-duplicate": _Recovery(("ib-subnet-up",), but="0D15"),
     "google-receiver-unreached": _Recovery(("google-receiver-ready",)),
-    "container-image-not-fetched": _Recovery(("container-image-fetched", _LOGIN)),
-    "container-gave-up": _Recovery(("container-image-fetched",)),
+    "container-image-not-fetched": _Recovery((FETCHED, LOGGED_IN)),
+    "container-gave-up": _Recovery((FETCHED,)),
     # a bond that chose a member without a partner has a carrier at once; one that waited has it because of an answer
     "bond-no-lacp": _Recovery(("bond-up",), _BOND, after=0.5),
-    "slurm-script-failed": _Recovery(("slurm-job-launched",)),
+    "slurm-script-failed": _Recovery((LAUNCHED,)),
     _PROBE: _POD_RUNS, "pod-unschedulable": _POD_RUNS, "pod-rejected": _POD_RUNS, "pod-device-unavailable": _POD_RUNS,
     "k8s-image-not-pulled": _POD_RUNS, "k8s-volume-not-mounted": _POD_RUNS, "k8s-network-not-attached": _POD_RUNS,
     "k8s-container-not-created": _POD_RUNS, "k8s-devices-not-prepared": _POD_RUNS,
@@ -95,7 +94,7 @@ def _ends(event: Event, later: Event, recovery: _Recovery, view: View) -> bool:
         return False
     if recovery.but and recovery.but in event.text:
         return False
-    if later.event == _LOGIN and not _UNAUTHORIZED.search(event.text):
+    if not proves(later, event, view):
         return False
     if recovery.same == _DEVICE:
         return at_device(event, view) == at_device(later, view)
