@@ -15,6 +15,7 @@ from ncdiag.facts.model import Address, Gid, Host, Port, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import driver_of
 from ncdiag.facts.vocabulary.interfaces import leads_out
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
 
@@ -76,7 +77,7 @@ def _nccl_installed(host: Host, _: View) -> Iterator[tuple[str, str]]:
 
 
 def _driver(host: Host, _: View) -> Iterator[tuple[str, str]]:
-    version = host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None)
+    version = driver_of(host)
     if version:
         yield "", version
 

@@ -9,7 +9,15 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Context, Event, Gpu, Host, Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.gpus import gpu_pairs, has_nvswitch, is_module, listed, module_of, offers_no_access
+from ncdiag.facts.vocabulary.gpus import (
+    driver_of,
+    gpu_pairs,
+    has_nvswitch,
+    is_module,
+    listed,
+    module_of,
+    offers_no_access,
+)
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
 from ncdiag.messages.vocabulary.xids import SXID, XID, is_link_xid, is_unfit
 from ncdiag.nccl import xids
@@ -226,7 +234,7 @@ def fabric_manager_differs(host: Host, view: View) -> bool | None:
         view.note(event)
         return True
     service = next((s for s in host.services if s.name == "nvidia-fabricmanager" and s.version), None)
-    driver = host.driver or next((g.driver for g in host.gpus if g.driver), None)
+    driver = driver_of(host)
     if service is None or driver is None:
         return None
     view.note(service)

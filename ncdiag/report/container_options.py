@@ -61,6 +61,8 @@ def in_their_words(commands: tuple[str, ...], view: View) -> tuple[str, ...]:
 
     A command with an option that cannot be said there stays as it is.
     """
+    if not any(line.startswith(_RUN) for line in commands):
+        return commands
     is_compose = any(_COMPOSE in launch.program for launch in view.job.launches)
     is_pod = POD in platforms_shown(view)
     if not (is_compose or is_pod):

@@ -15,9 +15,9 @@ _OF_WORD = {
     "srun": _SLURM, "sbatch": _SLURM, "salloc": _SLURM, "scontrol": _SLURM, "sacct": _SLURM, "slurmstepd": _SLURM,
     "slurmd": _SLURM,
 }  # fmt: skip
+"""The platform of a program, by its name."""
 _FILTERS = {"firewall-cmd": "firewalld", "ufw": "ufw", "iptables": "iptables", "nft": "nft"}
 """The packet filter that a program manages: on a host with one, a line for another one would be undone, or fail."""
-"""The platform of a program, by its name."""
 _LAUNCHERS = frozenset({"torchrun", "srun", "mpirun", "mpiexec", "horovodrun", "deepspeed", "accelerate"})
 """Programs that start the processes of a job: a line for another one than the job's would have to be translated."""
 _SUBMITS = {"sbatch": "srun", "salloc": "srun"}

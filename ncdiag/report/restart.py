@@ -23,7 +23,7 @@ def restart_of(report: Report, rules: Mapping[str, Rule]) -> Restart | None:
     """
     named = {rule.name: rule for rule in rules.values()}
     rule = named.get(report.answers[0]) if report.answers else None
-    if rule is None or report.summary.verdict not in _FAILED:
+    if rule is None or rule.floor or report.summary.verdict not in _FAILED:
         return None
     found = next((finding for finding in report.findings if finding.name == rule.name), None)
     if found is None and all(suspect.name != rule.name for suspect in worth_showing(report)):

@@ -143,6 +143,9 @@ def test_a_group_of_the_host_is_given_by_its_number() -> None:
     [
         ("torchrun run.py --output_dir out --per_device_train_batch_size 2\n", "--ddp_timeout 7200"),
         ("torchrun pretrain.py --tensor-model-parallel-size 2\n", "--distributed-timeout-minutes 120"),
+        ("torchrun own.py --output_dir out --num_train_epochs 2\n", "init_process_group("),
+        ("accelerate launch own.py --per_device_train_batch_size 2 --output_dir out\n", "InitProcessGroupKwargs("),
+        ("accelerate launch run.py --do_train --per_device_train_batch_size 2\n", "--ddp_timeout 7200"),
         ("accelerate launch train.py\n", "InitProcessGroupKwargs(timeout=datetime.timedelta(seconds=7200))"),
         ("torchrun train.py\n", 'init_process_group("nccl", timeout=datetime.timedelta(seconds=7200))'),
     ],

@@ -26,6 +26,7 @@ MEMLOCK = "n2:10:12 [0] NCCL WARN Call to ibv_create_qp failed with error Cannot
         ("NameError: name 'x' is not defined\ntorch.cuda.OutOfMemoryError: CUDA out of memory.\n", "fix-first", ""),
         ("n1:10:10 [0] NCCL INFO comm 0x5 rank 0 nranks 1 cudaDev 0 busId 6a000 - Init COMPLETE\n", None, ""),
         ("", None, ""),
+        ("n1:10:10 [0] NCCL WARN nobody has seen this warning before\n", None, ""),
     ],
 )  # fmt: skip
 def test_the_class_of_the_cause_decides(ncdiag: Run, text: str, word: str | None, hosts: str) -> None:

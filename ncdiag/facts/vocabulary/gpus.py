@@ -57,6 +57,11 @@ def is_module(gpu: Gpu, view: View) -> bool | None:
     return _MODULES.get(product.form) if product is not None else None
 
 
+def driver_of(host: Host) -> str | None:
+    """The release of the GPU driver, as the host or the list of its GPUs shows it."""
+    return host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None)
+
+
 def numbered(host: Host) -> tuple[Gpu, ...]:
     """The GPUs of a host in nvidia-smi's order.
 

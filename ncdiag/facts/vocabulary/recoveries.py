@@ -1,7 +1,7 @@
 """What shows that a fault of a host or its network has passed: a later line about the same link, device or container.
 
-Each pair is one message of a fault, and those that its program prints once it works again. They count if they come
-later, on the same host, and name the same thing; a fault that comes again afterwards is a line of its own.
+Each entry has the message of a fault and those that the program prints when it works again. Such a message counts if it
+comes later, from the same host, and is about the same device. If the fault returns, its new line is judged by itself.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ def _ended_between(event: Event, later: Event, view: View) -> bool:
 def _is_of_its_node_or_job(later: Event, event: Event) -> bool:
     """Did the job come after all, or another one on that node?
 
-    A line without a name has that of the only other one in its text, which is no evidence. Where no line names the
-    node, it is one log of slurmd, and time enough to repair the node is between them.
+    A line that names no host is given the only host of its text; that alone proves nothing. Where no line names the
+    node, the two lines count if they are in one log, long enough after each other for the node to be repaired.
     """
     if _jobs(event) & _jobs(later):
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.view import View
@@ -12,14 +12,11 @@ from ncdiag.fixes.values import Bindings, Value, best
 _UNIT = lazy_regex(r"(?!user@|user-|session|ssh)[A-Za-z][\w.-]{0,63}(?<!\.slice)(?<!\.scope)(?<!\.socket)")
 """A service whose restart ends no login."""
 _TIMES, _HOUR = 4, 3600
-_OF_TRANSFORMERS = lazy_regex(r"--(?:output_dir|ddp_timeout|per_device_train_batch_size)\b")
-_OF_TRAINER = lazy_regex(
-    r"--(?:per_device_train_batch_size|ddp_timeout|fsdp|do_train|num_train_epochs|bf16|deepspeed)\b"
-)
-"""Options that only transformers' TrainingArguments have: scripts with a loop of their own take --output_dir, too."""
+_OF_TRAINER = lazy_regex(r"--(?:ddp_timeout|do_train)\b")
+"""Options of transformers' TrainingArguments that scripts with a loop of their own do not take."""
+_OF_TRANSFORMERS = lazy_regex(r"--per_device_train_batch_size\b")
+"""An option of both: those with a loop of their own are started by accelerate."""
 _OF_MEGATRON = lazy_regex(r"--(?:tensor-model-parallel-size|micro-batch-size|distributed-timeout-minutes)\b")
-
-
 _DROP_IN = (
     "sudo mkdir -p /etc/systemd/system/{unit}.service.d; printf '[Service]\\n{limit}\\n' | "
     "sudo tee /etc/systemd/system/{unit}.service.d/{name}.conf; sudo systemctl daemon-reload; "
@@ -42,26 +39,19 @@ def lift_nofile(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 def _lifted(limit: str, view: View) -> Value:
     name, _, wanted = limit.partition("=")
-    units = {
-        each.name for host in view.job.hosts for each in host.services
-        if (held := (each.limits or {}).get(name)) is not None and _is_lower(held, each.limits or {}, name, wanted)
-    }  # fmt: skip
-    if len(units) != 1 or not _UNIT.fullmatch(unit := units.pop()):
+    shown = ((each.name, each.limits or {}) for host in view.job.hosts for each in host.services)
+    units = {unit: limits[name] for unit, limits in shown if name in limits and _is_lower(limits, name, wanted)}
+    unit, held = units.popitem() if len(units) == 1 else ("", "")
+    if not _UNIT.fullmatch(unit):
         reason = "no unit was shown whose limit is lower"
         return Value(reason=reason, ask_for=(f"systemctl show <unit> -p {name}",))
     text = _DROP_IN.format(unit=unit, limit=limit, name=f"50-{name.removeprefix('Limit').lower()}")
-    return Value(text=text, reason=f"{unit} has {name}={next(iter(_held(view, unit, name)), '')}")
+    return Value(text=text, reason=f"{unit} has {name}={held}")
 
 
-def _held(view: View, unit: str, name: str) -> Iterator[str]:
-    """The values of a limit of the unit, as they were shown."""
-    for host in view.job.hosts:
-        yield from ((each.limits or {}).get(name, "") for each in host.services if each.name == unit)
-
-
-def _is_lower(held: str, limits: Mapping[str, str], name: str, wanted: str) -> bool:
+def _is_lower(limits: Mapping[str, str], name: str, wanted: str) -> bool:
     """Is the limit, or its soft part, a number below the wanted one?"""
-    values = [held, limits.get(f"{name}Soft", held)]
+    values = [limits[name], limits.get(f"{name}Soft", limits[name])]
     return any(value.isdecimal() and (not wanted.isdecimal() or int(value) < int(wanted)) for value in values)
 
 
@@ -76,11 +66,11 @@ def longer_timeout(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     reason = f"four times the limit of {max(limits) // 1000} s, in whole hours"
     if any(map(_OF_MEGATRON.search, texts)):
         return Value(text=f"--distributed-timeout-minutes {seconds // 60}", reason=reason)
-    if any(_OF_TRAINER.search(text) and _OF_TRANSFORMERS.search(text) for text in texts):
+    programs = [*told_context(view.job, view), *(launch.program for launch in view.job.launches)]
+    by_accelerate = any(program.startswith("accelerate") for program in programs)
+    if any(_OF_TRAINER.search(text) or (_OF_TRANSFORMERS.search(text) and not by_accelerate) for text in texts):
         return Value(text=f"--ddp_timeout {seconds}", reason=reason)
     argument = f"timeout=datetime.timedelta(seconds={seconds})"
-    if "accelerate" in told_context(view.job, view) or any(
-        each.program.startswith("accelerate") for each in view.job.launches
-    ):
+    if by_accelerate:
         return Value(text=f"Accelerator(kwargs_handlers=[InitProcessGroupKwargs({argument})])", reason=reason)
     return Value(text=f'torch.distributed.init_process_group("nccl", {argument})', reason=reason)

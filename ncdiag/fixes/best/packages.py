@@ -7,6 +7,7 @@ from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Gpu, Host
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import driver_of
 from ncdiag.fixes.values import Bindings, Value, best, bound
 
 _INDEX = "https://download.pytorch.org/whl/"
@@ -28,7 +29,7 @@ _RENAMED = 580
 @best
 def torch_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The package index of PyTorch with builds that run on the oldest driver of the hosts."""
-    drivers = [v for host in view.job.hosts if (v := Version.parse(_driver(host) or "")) is not None]
+    drivers = [v for host in view.job.hosts if (v := Version.parse(driver_of(host) or "")) is not None]
     build = next((name for first, name in _BUILDS if drivers and min(drivers).major >= first), None)
     if build == _CUDA_BUILDS[12] and any(map(_is_blackwell, (gpu for host in view.job.hosts for gpu in host.gpus))):
         build = _FOR_BLACKWELL
@@ -45,7 +46,7 @@ def torch_index(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 def fabric_manager_package(view: View, bindings: Bindings) -> Value:
     """Name and version of the package of NVIDIA's repository for Debian and Ubuntu, up to branch 575."""
     host = bound(bindings, Host)
-    driver = _driver(host) if host is not None else next(filter(None, map(_driver, view.job.hosts)), None)
+    driver = driver_of(host) if host is not None else next(filter(None, map(driver_of, view.job.hosts)), None)
     version = Version.parse(driver or "")
     if driver is None or version is None or version.major >= _RENAMED or not _RELEASE.fullmatch(driver):
         return Value(reason="the version of the driver was not seen", ask_for=("nvidia-smi",))
@@ -70,7 +71,3 @@ def nccl_wheel(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 def _is_blackwell(gpu: Gpu) -> bool:
     return (gpu.compute_capability or "").startswith(("10.", "12.")) or _BLACKWELL.search(gpu.model or "") is not None
-
-
-def _driver(host: Host) -> str | None:
-    return host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None)

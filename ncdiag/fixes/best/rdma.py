@@ -10,6 +10,7 @@ from ncdiag.base.spans import Span
 from ncdiag.facts.model import Address, Gid, Host, Port, Rank, Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import driver_of
 from ncdiag.facts.vocabulary.rdma import active_ports, is_active, is_roce, is_soft_rdma
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
@@ -196,7 +197,7 @@ def peermem_module(view: View, bindings: Bindings) -> Value:
     """The kernel module for GPUDirect RDMA: nvidia_peermem with drivers from 470 on, else nv_peer_mem."""
     concerned = bound(bindings, Host)
     hosts = [concerned] if concerned is not None else list(view.job.hosts)
-    texts = {host.driver or next((gpu.driver for gpu in host.gpus if gpu.driver), None) for host in hosts} - {None}
+    texts = {driver_of(host) for host in hosts} - {None}
     drivers = sorted(v for v in (Version.parse(str(text)) for text in texts) if v is not None)
     if not drivers:
         reason = "part of the driver since branch 470 (older ones need nv_peer_mem); the driver's version was not seen"

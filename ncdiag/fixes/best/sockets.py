@@ -112,7 +112,8 @@ def _another(found: dict[str, tuple[_Candidate, ...]], failed: dict[str, _Candid
     others = {name: [one for one in some if one.interface.name not in used] for name, some in found.items()}
     listed = {name: some for name, some in others.items() if some}
     names = {one.interface.name for some in listed.values() for one in some}
-    if len(names) != 1:
+    lacks = any(not some and seen.interfaces(host, view).origin == "all" for host, some in others.items())
+    if len(names) != 1 or lacks:
         return None
     name = names.pop()
     exact = versions.agreed(view.version(), (versions.EXACT_NAMES,), lambda version: version >= versions.EXACT_NAMES)

@@ -151,10 +151,10 @@ def _of_nobody(
 def _far(
     lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], rest: Sequence[bool], *, outputs: bool
 ) -> Iterator[tuple[int, int]]:
-    """The messages of a very long text that stand in no log, and not near what somebody reports of their own.
+    """The messages of a very long text that are outside its logs, and far from any problem that somebody reports.
 
-    What stands beside the output of a program counts (`ncdiag.formats.blocks.output`); where nobody reports a trouble
-    and there are outputs of tools, so does what is not between two sentences.
+    A message next to the output of a program is kept (`ncdiag.formats.blocks.output`). If the text has outputs of tools
+    and nobody reports a problem, one that is not between two sentences is kept too.
     """
     if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines, runs):
         return

@@ -58,16 +58,9 @@ _SAMPLED, _FOLLOWING = 5, 3
 """Minimum ratio of the lines of a long block to those of its sample, and number of lines after each typical one."""
 _ZEROS = str.maketrans("123456789", "0" * 9)
 _NUMBERED, _WORD = lazy_regex(r"\w*\d\w*"), lazy_regex(r"\w+")
-GENERAL = frozenset(
-    {
-        "python-exception",
-        "torch-last-error",
-        "progress-step",
-        "process-exit",
-        "slurm-job-completed",
-        "slurm-job-runs",
-    }
-)
+GENERAL = frozenset({
+    "python-exception", "torch-last-error", "progress-step", "process-exit", "slurm-job-completed", "slurm-job-runs",
+})  # fmt: skip
 """Events of which the form of a line or a few words tell, which any part of a line may hold."""
 
 
