@@ -14,6 +14,8 @@ _HELD_MIB = 300
 """MiB that a GPU has in use at least where a process of a job is on it: a context of CUDA alone takes as much."""
 _FEW, _MANY = 2, 3
 """GPUs that wait at least, and those beside which a single idle GPU is part of the job without memory in use."""
+_LATE_SHARE = 3
+"""GPUs that wait for each one that computes: with fewer, the ranks may take turns, as the stages of a pipeline do."""
 _IDLE_PERCENT, _IDLE_SHARE = 2, 0.3
 """The largest load of a GPU on which no kernel runs, and the share of its power limit that it stays below."""
 
@@ -54,6 +56,28 @@ def gpus_not_entered(host: Host, view: View) -> str | None:
     for gpu in own:
         view.note(gpu, "load_percent")
     return fold_ranks(gpu.index for gpu in own if gpu.index is not None) if own else ""
+
+
+@derived
+def gpus_computing(host: Host, view: View) -> str | None:
+    """The GPUs of the host that compute while the others of the job wait for them, ``5`` or ``3,5``; empty for none.
+
+    Empty also where the text says nothing of a job that is slow or hangs: in a job that is well, somebody is always the
+    last to enter a collective. None where nothing shows whether busy GPUs wait or compute.
+    """
+    every = _gpus(view.job)
+    busy = [gpu for gpu in every if not rests(gpu, view)]
+    if not is_said_to_hang(view.job) and not any(told.what == "slow" for told in view.job.complaints):
+        return ""
+    if any(spins(gpu, view) is None for gpu in busy):
+        return None
+    late = [gpu for gpu in busy if not spins(gpu, view)]
+    if not late or len(late) * _LATE_SHARE > gpus_spinning(view.job, view) or len(busy) < len(every):
+        return ""
+    own = [gpu for gpu in late if gpu in host.gpus and gpu.index is not None]
+    for gpu in own:
+        view.note(gpu, "memory_activity_percent" if gpu.memory_activity_percent is not None else "power_watts")
+    return fold_ranks(gpu.index for gpu in own if gpu.index is not None)
 
 
 @derived
