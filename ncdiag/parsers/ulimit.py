@@ -8,6 +8,8 @@ setrlimit(2) in lower case; sizes become bytes.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +59,10 @@ _ALONE = lazy_regex(
 )
 """A value, behind the host or the number of the task where a launcher wrote it there."""
 _HEADER = lazy_regex(r"\s*(?:Limit\s+Soft Limit|RESOURCE\s+DESCRIPTION)")
-_ASKED = lazy_regex(r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])(?P<last>\s+-[HS])?[\s\"']*$")
+_ASKED = lazy_regex(
+    r"ulimit\s+(?P<first>-[HS]\s+)?-(?P<hard>[HS]?)(?P<letter>[a-zA-Z])(?P<last>\s+-[HS])?[\s\"']*(?=[;&|#)]|$)"
+)
+"""A question of the command, which may have several: ``ulimit -l; ulimit -n``."""
 
 _LETTERS = {
     "c": "core", "d": "data", "e": "nice", "f": "fsize", "i": "sigpending", "l": "memlock", "m": "rss", "n": "nofile",
@@ -107,7 +112,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     first = next((text for text in lines if text.strip()), line)
     if (alone := _ALONE.match(first)) and not _DASH.match(first):
         told = _ALONE.match(line)
-        return alone["host"] is not None and told is not None and told["host"] is not None
+        return told is not None and (alone["host"] is None) == (told["host"] is None)
     if _HEADER.match(first) or _PROC.match(first) or _PRLIMIT.match(first):
         return bool(_PROC.match(line) or _PRLIMIT.match(line))
     if (word := _CSH.match(first)) and word["label"] in _CSH_NAMES:
@@ -119,8 +124,10 @@ def parse(section: Section) -> Parsed:
     """Soft limits by name; complete when the whole table is there (it holds memlock and at least ten lines)."""
     found: list[Observation] = []
     unread: list[int] = []
+    asked = list(_ASKED.finditer(section.command or ""))
+    answers = _answers(section.lines, asked)
     for index, line in enumerate(section.lines):
-        read = _read(line, section.command)
+        read = _read(line, answers.get(index))
         if read:
             name, fields = read
             alone = _ALONE.match(line)
@@ -134,7 +141,24 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
 
 
-def _read(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | None:
+def _answers(lines: Sequence[str], asked: Sequence[re.Match[str]]) -> dict[int, re.Match[str]]:
+    """By the index of a line with a value alone: the question that it answers; none where that cannot be told.
+
+    Several questions are answered in their order, by each host or task that the lines name. Another number below the
+    answer of one question may be the output of anything; the same one again is that of another task.
+    """
+    of_whom: dict[str | None, list[int]] = defaultdict(list)
+    for index, line in enumerate(lines):
+        if alone := _ALONE.match(line):
+            of_whom[alone["host"]].append(index)
+    if len(asked) > 1:
+        whole = [at for at in of_whom.values() if len(at) == len(asked)]
+        return {index: question for at in whole for question, index in zip(asked, at, strict=True)}
+    first = {who: lines[at[0]] for who, at in of_whom.items()}
+    return {i: asked[0] for who, at in of_whom.items() for i in at if asked and (who or lines[i] == first[who])}
+
+
+def _read(line: str, asked: re.Match[str] | None) -> tuple[str, Mapping[str, Any]] | None:
     """Name and fields of one limit."""
     for layout, pattern in (("bash", _BASH), ("zsh", _ZSH)):
         found = pattern.match(line)
@@ -155,12 +179,12 @@ def _read(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | Non
     found = _DASH.match(line)
     if found and found["label"] in _DASH_NAMES:
         return _DASH_NAMES[found["label"]], _fields(found["value"], _factor(found["unit"], "dash"))
-    return _alone(line, command)
+    return _alone(line, asked)
 
 
-def _alone(line: str, command: str | None) -> tuple[str, Mapping[str, Any]] | None:
+def _alone(line: str, asked: re.Match[str] | None) -> tuple[str, Mapping[str, Any]] | None:
     """A value by itself: the command (``ulimit -l``) or the words before it say which limit it is."""
-    found, asked = _ALONE.match(line), _ASKED.search(command or "")
+    found = _ALONE.match(line)
     letter = found["letter"] or (asked["letter"] if asked else None) if found else None
     if found is None or letter not in _LETTERS:
         return None

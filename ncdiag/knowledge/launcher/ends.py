@@ -129,12 +129,28 @@ def rank_of(event: Event, view: View) -> Rank | None:
 
 def moment(event: Event, view: View) -> str:
     """How far the process, else the job, had come; empty if unknown."""
+    reached = _reached(event, view)
+    return _MOMENTS[reached] if reached is not None else ""
+
+
+def _reached(event: Event, view: View) -> Phase | None:
     rank = rank_of(event, view)
     reached: Phase | None = came_to(rank, view) if rank is not None else None
     of_job: Phase | None = phase(view.job, view)
     if of_job == "later" or reached is None:
         reached = of_job
-    return _MOMENTS[reached] if reached is not None else ""
+    return reached
+
+
+_OVERRUN = frozenset({"SIGSEGV", "SIGBUS"})
+_SET_UP: frozenset[Phase] = frozenset({"bootstrap", "init", "connect"})
+
+
+@derived
+def crashed_in_set_up(event: Event, view: View) -> bool:
+    """Did the process end with a wrong access to memory while NCCL set up its communicators?"""
+    name, _ = _way(event, view)
+    return name in _OVERRUN and _reached(event, view) in _SET_UP
 
 
 @derived_of(RUN_ENDED, RUN_STOPPED)
