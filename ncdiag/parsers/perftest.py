@@ -236,7 +236,7 @@ def _of_header(line: str) -> dict[str, Any]:
 
 
 def _of_command(command: str | None) -> Iterator[tuple[str, Any]]:
-    """What the echoed command tells: the program, ``-d``, ``-i``, the server's address and whose memory it uses."""
+    """What the echoed command tells: program, ``-d``, ``-i``, ``-q``, the server's address and whose memory it uses."""
     words = (command or "")[:4096].split()
     program = next((word.rsplit("/", 1)[-1] for word in words if word.rsplit("/", 1)[-1] in COMMANDS), None)
     if program is None:
@@ -253,5 +253,7 @@ def _of_command(command: str | None) -> Iterator[tuple[str, Any]]:
             yield "hca", value
         elif name in {"-i", "--ib-port"} and value.isdecimal() and len(value) < 4:  # noqa: PLR2004  (a port number)
             yield "port", int(value)
+        elif name in {"-q", "--qp"} and value.isdecimal() and len(value) < 7:  # noqa: PLR2004  (at most 16 million)
+            yield "qps", int(value)
     if "-b" in words or "--bidirectional" in words:
         yield "bidirectional", True

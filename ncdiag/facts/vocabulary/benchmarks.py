@@ -39,8 +39,9 @@ def best_large_busbw(benchmark: Benchmark, view: View) -> float | None:
 
 
 def hosts_of(benchmark: Benchmark, view: View) -> int | None:
-    """The number of hosts of the benchmark: from its own table, else from the job; None if unknown."""
-    return benchmark.nhosts or view.job.nhosts
+    """The number of hosts of the benchmark: from its own table, the job, or all launch lines; None if unknown."""
+    launched = {launch.nnodes or len({host.name for host in launch.hosts}) for launch in view.job.launches}
+    return benchmark.nhosts or view.job.nhosts or (launched.pop() if len(launched) == 1 else None) or None
 
 
 def program_of(benchmark: Benchmark, view: View) -> str | None:

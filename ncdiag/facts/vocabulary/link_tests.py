@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Benchmark, Host, LinkTest
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth, fastest_ports, goes_round
+from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth, fastest_ports, goes_round, hosts_of
 
 ENOUGH_OF_TESTED = 0.7
 """The share of perftest's result that a benchmark reaches on a healthy system."""
@@ -36,6 +36,27 @@ def from_host_memory(test: LinkTest, view: View) -> float | None:
                 best = rate
                 view.note(other, "rows")
     return best
+
+
+@derived
+def of_one_queue_pair(test: LinkTest, view: View) -> float | None:
+    """The result over one queue pair divided by the best over several of the same device; None without both.
+
+    1 for a test over several itself.
+    """
+    mine = measured_bandwidth(test)
+    if test.qps is None or mine is None:
+        return None
+    if test.qps > 1:
+        return 1.0
+    others = [other for other in view.job.link_tests if (other.qps or 0) > 1 and _is_alike(test, other)]
+    several = [(found[0] / _ways(other), other) for other in others if (found := measured_bandwidth(other))]
+    if not several:
+        return None
+    best, other = max(several, key=lambda item: item[0])
+    view.note(test, "rows")
+    view.note(other, "rows")
+    return mine[0] / _ways(test) / best
 
 
 @derived
@@ -68,7 +89,7 @@ def tested_gbs(benchmark: Benchmark, view: View) -> float | None:
     iperf3 measures the total of a host's sockets. None when no test was run, or for a collective that does not go round
     a ring over several hosts.
     """
-    hosts = benchmark.nhosts or view.job.nhosts
+    hosts = hosts_of(benchmark, view)
     if hosts is None or hosts < 2 or not goes_round(benchmark, view):  # noqa: PLR2004
         return None
     tests = [(measured_bandwidth(test), test) for test in view.job.link_tests]
