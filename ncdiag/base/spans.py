@@ -39,7 +39,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     shell prompt, a file header), or None. ``command`` is the echoed command line that printed the section, if any;
     ``prefix`` the launcher prefix that was removed from each line (``[rank3]: ``). ``heads`` are the times and labels
     that were removed from the start of each line; empty means none. ``left_out`` counts the lines of the source that
-    carry no information and are in no section. Unless ``spoken``, complaints of people are not read.
+    carry no information and are in no section. Unless ``spoken``, complaints of people are not read. ``above`` is the
+    line of text just above the section, which may say whose output it is; empty if none is near.
     """
 
     kind: str
@@ -53,6 +54,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     heads: tuple[str, ...] = ()
     left_out: int = 0
     spoken: bool = True
+    above: str = ""
 
     def number(self, index: int) -> int:
         """The line number in the source of ``lines[index]``."""

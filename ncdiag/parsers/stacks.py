@@ -67,6 +67,8 @@ _HANDLED = "<signal handler called>"
 _BEGINS = lazy_regex(r"Timeout \(\d{1,3}:\d\d:\d\d[.\d]*\)!|Fatal Python error: |Current thread 0x")
 """A line with which faulthandler begins the dump of a process, or which it prints once in each."""
 _LOCAL_RANK = lazy_regex(r"--local[-_]rank[= ](\d{1,6})\b")
+_RANK_ABOVE = lazy_regex(r"[\W_]{0,8}(?:global[ _-])?rank[ \t_:=#-]{0,3}(\d{1,7})(?!\.?\d)[^.!?]{0,60}$", re.IGNORECASE)
+"""A line above a stack that says whose it is: ``== rank 2 (pid 4711)``, ``Rank 2:``; no sentence."""
 _NAME_OF_RANK = lazy_regex(r"(?:^|[^A-Za-z])rank[-_.]?(\d{1,7})(?:\D|$)", re.IGNORECASE)
 """A rank in the name of the file that holds its stack: ``rank3.txt``, ``py-spy-rank_3``."""
 ANCHOR = (
@@ -158,6 +160,8 @@ def parse(section: Section) -> Parsed:
             unread.append(index)
         if dumps and told is not None:
             dumps[-1].fields.setdefault("rank", told)
+    if dumps and (above := _RANK_ABOVE.match(section.above)) is not None:
+        dumps[0].fields.setdefault("rank", int(above[1]))
     if name is not None:
         for dump in dumps:
             dump.fields.setdefault("rank", int(name[1]))

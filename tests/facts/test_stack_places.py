@@ -70,6 +70,26 @@ def test_dumps_of_faulthandler_in_files_named_after_ranks(ncdiag: Run, tmp_path:
     assert title.startswith("Late, by the stacks: rank 2 is in read (srv/shards.py:31); ranks 0-1,3 wait in")
 
 
+def test_a_line_above_a_stack_says_whose_it_is(ncdiag: Run, tmp_path: Path) -> None:
+    heads = ["== rank 0 (pid 600)", "Rank 1:", "--- global rank=2 ---"]
+    dumps = [dump(600, REDUCE), dump(601, REDUCE), dump(602, LOAD)]
+    text = "".join(f"{head}\n{stack}\n" for head, stack in zip(heads, dumps, strict=True))
+    (tmp_path / "stacks.txt").write_text(text)
+    title = answer(ncdiag, tmp_path / "stacks.txt")["title"]
+    assert title.startswith("Late, by the stacks: rank 2 is loading data")
+    assert "ranks 0-1 wait" in title
+    (tmp_path / "stacks.txt").write_text(text.replace("Rank 1:", "We saw that rank 1 is slow. Then it stood:"))
+    assert "rank 1" not in answer(ncdiag, tmp_path / "stacks.txt")["title"]
+
+
+def test_the_function_that_the_data_loader_asks_is_named(ncdiag: Run, tmp_path: Path) -> None:
+    library = "    read (ssl.py:1099)\n    fetch (botocore/response.py:102)\n"
+    asks = f"{library}    __getitem__ (images.py:12)\n    fetch (torch/utils/data/_utils/fetch.py:52)\n"
+    (tmp_path / "stacks.txt").write_text(dump(600, asks + LOAD.partition("\n")[2]) + dump(601, REDUCE) * 2)
+    title = answer(ncdiag, tmp_path / "stacks.txt")["title"]
+    assert "loading data (__next__, from pretrain.py:33; in __getitem__, images.py:12)" in title
+
+
 def test_the_log_of_nccl_gives_a_process_its_rank(ncdiag: Run, tmp_path: Path) -> None:
     line = "n1:{pid}:{pid} [{rank}] NCCL INFO ncclCommInitRank comm 0x5 rank {rank} nranks 2 cudaDev {rank} busId 6a000"
     log = "".join(f"{line.format(pid=600 + n, rank=n)} commId 0x7 - Init COMPLETE\n" for n in range(2))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from ncdiag.facts.model import StackDump, StackFrame
-from ncdiag.facts.vocabulary.stacks import called_by, entered, main_threads, own_frame, place_words
+from ncdiag.facts.vocabulary.stacks import called_by, entered, is_own, main_threads, own_frame, place_words
 
 
 class Spot(msgspec.Struct, frozen=True):
     """A place in a program at which processes are; ``kind`` is a `Place`, or empty where no function is known.
 
-    ``caller``: the function of the user's own program that called it, if it is another one.
+    ``caller``: the function of the user's own program that called it, if it is another one. ``inside``: that which it
+    called in turn, such as the data set that a data loader asks.
     """
 
     kind: str
@@ -19,21 +20,25 @@ class Spot(msgspec.Struct, frozen=True):
     file: str | None = None
     line: int | None = None
     caller: StackFrame | None = None
+    inside: StackFrame | None = None
 
     @property
     def text(self) -> str:
         """``in a collective (all_reduce, from model/layers.py:212)``, ``in read_shard (data.py:31)``.
 
-        ``in ngrams (bleu/metrics.py:26), called by evaluate (eval.py:97)``.
+        ``in ngrams (bleu/metrics.py:26), called by evaluate (eval.py:97)``,
+        ``loading data (__next__, from train.py:41; in __getitem__, images.py:12)``.
         """
         if not self.kind:
             here = f"in {self.function} ({_at(self.file, self.line)})"
             by = self.caller
             return f"{here}, called by {by.function} ({_at(by.file, by.line)})" if by else here
-        place, name = place_words(self.kind), self.function
-        return (
-            f"{place} ({name}, from {_at(self.caller.file, self.caller.line)})" if self.caller else f"{place} ({name})"
-        )
+        told = self.function
+        if self.caller:
+            told += f", from {_at(self.caller.file, self.caller.line)}"
+        if self.inside:
+            told += f"; in {self.inside.function}, {_at(self.inside.file, self.inside.line)}"
+        return f"{place_words(self.kind)} ({told})"
 
 
 def _at(file: str | None, line: int | None) -> str:
@@ -48,7 +53,8 @@ def spot_of(dump: StackDump) -> Spot | None:
     if found is not None:
         kind, frame = found
         caller = called_by(dump)
-        return Spot(kind, frame.function.rpartition(".")[2], caller=None if caller == frame else caller)
+        by = None if caller == frame else caller
+        return Spot(kind, frame.function.rpartition(".")[2], caller=by, inside=_called(dump, frame, by))
     own = called_by(dump) or own_frame(dump)
     return Spot("", own.function, own.file, own.line, _in_program(dump, own)) if own is not None else None
 
@@ -65,6 +71,17 @@ def _in_program(dump: StackDump, frame: StackFrame) -> StackFrame | None:
                 return None
             rest = thread.frames[thread.frames.index(frame) :]
             return next((each for each in rest if _root(each.file) == root and each.line is not None), None)
+    return None
+
+
+def _called(dump: StackDump, frame: StackFrame, caller: StackFrame | None) -> StackFrame | None:
+    """The innermost function of the files beside the caller's that this one called, directly or not; None without."""
+    if caller is None:
+        return None
+    for thread in main_threads(dump):
+        if frame in thread.frames:
+            called = thread.frames[: thread.frames.index(frame)]
+            return next((each for each in called if is_own(each) and _root(each.file) == _root(caller.file)), None)
     return None
 
 

@@ -122,11 +122,11 @@ def called_by(dump: StackDump) -> StackFrame | None:
     for thread in main_threads(dump):
         if found is None or found[1] in thread.frames:
             rest = thread.frames[thread.frames.index(found[1]) if found else 0 :]
-            return next((frame for frame in rest if _is_own(frame)), None)
+            return next((frame for frame in rest if is_own(frame)), None)
     return None
 
 
-def _is_own(frame: StackFrame) -> bool:
+def is_own(frame: StackFrame) -> bool:
     """True for a function of a file that belongs neither to Python nor to an installed package."""
     file = (frame.file or "").replace("\\", "/")
     module = file.partition("/")[0].removesuffix(".py")

@@ -337,9 +337,13 @@ class Cutter:
 
     def _below_label(self, kind: str, number: int) -> None:
         """Set the host if the last line of text is its bare name, and the output of a command follows it at once."""
-        above, line = self._above
-        if 0 < number - above <= _BELOW and bare_names.may_be_above(self.parsers[kind]):
+        if (line := self._near(number)) and bare_names.may_be_above(self.parsers[kind]):
             self._at_host(bare_names.host_of(line) or self._host)
+
+    def _near(self, number: int) -> str:
+        """The last line of text, if it is just above; else empty."""
+        above, line = self._above
+        return line if 0 < number - above <= _BELOW else ""
 
     def _at_host(self, host: str | None) -> None:
         """Set the host of the lines that follow."""
@@ -351,6 +355,7 @@ class Cutter:
         self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: prompt.Prefix
     ) -> None:
         self._open = Open(kind, host or self._host, command, prefix)
+        self._open.above = self._near(number)
         self._open.add(number, line)
 
     def _close(self) -> None:

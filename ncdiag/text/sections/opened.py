@@ -13,6 +13,7 @@ class Open:
         self.kind, self.host, self.command, self.prefix = kind, host, command, prefix
         self.title: str | None = None
         self.heading = 0
+        self.above = ""
         self.lines: list[str] = []
         self.numbers: list[int] = []
 
@@ -40,4 +41,5 @@ class Open:
             command=self.command or self.title,
             prefix=self.prefix.text,
             numbers=() if consecutive else tuple(numbers),
+            above=self.above,
         )
