@@ -7,8 +7,10 @@ explains between two rules of dashes.
 from __future__ import annotations
 
 import itertools
+import operator
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.examples import fenced
@@ -30,13 +32,15 @@ _SHOWS = lazy_regex(
 )
 """A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
+_PARTS = lazy_regex(r"Traceback \(most recent call last\)|(?P<frame>File \".{1,300}\", line \d)|(?:^|\s)[\w.]{1,80}(?:Error|Exception|Warning)\b")
+"""The parts of a traceback: its head, a frame, and the exception."""
 _TRACEBACK, _TRACED = "Traceback (most recent call last)", ("traceback", "")
 _INNER = lazy_regex(r"(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
 """The process that printed a line of NCCL, wherever the line begins."""
 _HEAD = 240
 """Maximum number of characters in front of such a line that are compared."""
-_COMMENT = lazy_regex(r"\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|\"(?= ))\s{0,4}(?=\S)")
-_LABEL = lazy_regex(r"\[?[\w.-]{1,40}\]?: {1,4}(?=\S)")
+_COMMENT = lazy_regex(r"(\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|\"(?= )))(?:\s|$)")
+_LABEL = lazy_regex(r"(\s{0,8}\[?[\w.-]{1,40}\]?: ) {0,60}(?=\S)")
 _DIGITS = lazy_regex(r"\d+")
 _ABOVE = 5
 """Number of lines, the title among them, below which no output is the first thing that is shown."""
@@ -50,14 +54,35 @@ Sign = tuple[str, str]
 def of_run(lines: Sequence[str]) -> list[bool]:
     """For each line: does it belong to the log of a run, or to a fenced block with one?
 
-    Lines of a diff are read without their first sign.
+    Lines of a diff are read without their first sign, those of a comment without its mark, and those of several hosts
+    or tasks without the names of these.
     """
+    found = _of_run(lines)
+    for pattern in (_COMMENT, _LABEL):
+        for first, last in _beginning_alike(lines, pattern):
+            inside = [line[head.end(1) :] if (head := pattern.match(line)) else line for line in lines[first : last + 1]]
+            runs = _of_run(inside, is_example=pattern is _COMMENT)
+            found[first : last + 1] = map(operator.or_, found[first : last + 1], runs)
+    return found
+
+
+def _beginning_alike(lines: Sequence[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The first and last index of each block of lines that begin so, and most of them with the same."""
+    heads = [found[1].strip() if (found := pattern.match(line)) else "" for line in lines]
+    for is_headed, places in itertools.groupby(range(len(lines)), key=lambda at: bool(heads[at])):
+        held = list(places)
+        if is_headed and 2 * max(Counter(heads[at] for at in held).values()) > max(len(held), 2 * _ALONE):
+            yield held[0], held[-1]
+
+
+def _of_run(lines: Sequence[str], *, is_example: bool = False) -> list[bool]:
+    """The same for lines as they are; with ``is_example``, all of them are in one."""
     signs = [_sign(_ADDED.sub("", line, count=1)) for line in lines]
     blocks = fenced(lines)
     fences = frozenset(at for block in blocks for at in block)
     found = [False] * len(lines)
     for group in _groups(lines, signs, fences):
-        if _is_run(group, lines, signs, fences):
+        if _is_run(group, lines, signs, fences, is_example=is_example):
             found[group[0] : group[-1] + 1] = [True] * (group[-1] + 1 - group[0])
     for first, last in _sessions(lines):
         found[first : last + 1] = [True] * (last + 1 - first)
@@ -74,7 +99,9 @@ def of_run(lines: Sequence[str]) -> list[bool]:
 
 
 def _sign(line: str) -> Sign | None:
-    return _RULED if _RULE.match(line) else printed_by(line) or _behind_label(line)
+    if _RULE.match(line):
+        return _RULED
+    return printed_by(line) or _behind_label(line) or (_TRACED if line.lstrip().startswith(_TRACEBACK) else None)
 
 
 def _behind_label(line: str) -> Sign | None:
@@ -134,12 +161,7 @@ def _inner(line: str) -> list[tuple[str, str]]:
         (line[max(begin, each.start() - _HEAD) : each.start()], each[1])
         for begin, each in zip(begins, inside, strict=False)
     ]
-    comment = None if found else _COMMENT.match(line)
-    if comment is None:
-        return found
-    rest = line[comment.end() :]
-    sign = printed_by(rest) or _behind_label(rest) or (_TRACED if _TRACEBACK in rest else None)
-    return [(comment[0].strip(), sign[1] or sign[0])] if sign else []
+    return found
 
 
 def _with_head(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
@@ -190,15 +212,33 @@ def _typed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield begin, len(lines) - 1
 
 
-def _is_run(group: Sequence[int], lines: Sequence[str], signs: Sequence[Sign | None], fences: Collection[int]) -> bool:
+def _is_run(
+    group: Sequence[int],
+    lines: Sequence[str],
+    signs: Sequence[Sign | None],
+    fences: Collection[int],
+    *,
+    is_example: bool,
+) -> bool:
     if not group:
         return False
     known = [sign for index in group if (sign := signs[index]) is not None]
     sorts, processes = Counter(sort for sort, _ in known), Counter(process for _, process in known if process)
     if sorts[_RULED[0]] >= _ALONE:
         return True
-    is_example = lines[group[0]][:1] in {" ", "\t"} or group[0] - 1 in fences
-    ends_in_traceback = any(lines[index].lstrip().startswith(_TRACEBACK) for index in group)
+    is_example = is_example or lines[group[0]][:1] in {" ", "\t"} or group[0] - 1 in fences
+    ends_in_traceback = sorts[_TRACED[0]] > 0
+    if ends_in_traceback and _is_around_a_traceback(lines[index] for index in group):
+        return True
     needed = _NEEDED if is_example and not ends_in_traceback else _ALONE
     agrees = processes.total() < needed or max(processes.values()) >= _ALONE
     return agrees and max(sorts.values()) >= needed
+
+
+def _is_around_a_traceback(lines: Iterable[str]) -> bool:
+    """True if a log has a traceback with a frame, and a line of another part of the program or of the launcher.
+
+    A page that explains an error shows its traceback alone.
+    """
+    forms = [_PARTS.search(line) for line in lines if kind_of(line) == "log" or _PARTS.search(line)]
+    return any(form and form["frame"] for form in forms) and not all(forms)

@@ -225,7 +225,7 @@ HEADS = (
           r"|\((?:raylet|gcs_server|autoscaler)[^()]{0,60}\)))\s?",
           sure=True),
     _head("host", rf"(?P<label>(?P<host>{_HOST})):{_END}", again=True, proven=True, sure=True),
-    _head("pdsh", rf"(?P<label>(?P<host>{_NUMBERED_HOST})):{_END}", again=True),
+    _head("pdsh", rf" {{0,8}}(?P<label>(?P<host>{_NUMBERED_HOST})):{_END}", again=True),
     _head("parallel", rf"(?P<label>(?P<host>{_NUMBERED_HOST}))\t", again=True),
     _head("fabric", rf"\[(?P<label>(?P<host>{_HOST}))\] (?:out|err):{_END}"),
     _head("name", rf"(?P<label>[A-Za-z][\w.-]{{0,60}}):{_END}", again=True, doubtful=True),

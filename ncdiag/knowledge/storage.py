@@ -1,0 +1,123 @@
+"""File systems that a job cannot use: full, over the quota, read-only, or on a server that does not answer."""
+
+from __future__ import annotations
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+
+_FULL, _READ_ONLY, _EXCEPTION = "storage-full", "storage-read-only", "python-exception"
+_MPI_FILE, _SHM = "mpi-shm-full", "/dev/shm"  # noqa: S108  (a path that lines name)
+"""Open MPI's file for its messages inside a host; without /dev/shm it is in the session folder."""
+_STORAGE = {
+    _FULL: "A file system is full, or its quota is used up",
+    _READ_ONLY: "A file system is read-only",
+}
+_SAID = lazy_regex(
+    r"\[Errno (?:28|122)\][^:]{0,40}(?:: ?['\"](?!/dev/shm)(?P<path>[^'\"]{1,400}))|\[Errno 122\]|\bStorageFull\b"
+    r"|\[Errno (?P<read_only>30)\][^:]{0,40}(?:: ?['\"](?P<other>[^'\"]{1,400}))?"
+)
+"""The words of Python and Rust for ENOSPC with a file, EDQUOT and EROFS; without a file it may be shared memory."""
+
+
+@derived_of(_FULL, _READ_ONLY, _EXCEPTION, _MPI_FILE)
+def is_storage_failure(event: Event, view: View) -> bool:
+    """Could a program not write a file because its file system is full, over its quota, or read-only?"""
+    if event.event == _MPI_FILE and str(event.fields.get("shm_file", "")).startswith(_SHM):
+        return False
+    said = event.event != _EXCEPTION or _SAID.search(str(event.fields.get("error", ""))) is not None
+    return said and is_open_failure(event, view)
+
+
+@derived
+def storage_trouble(event: Event, view: View) -> str:
+    """What keeps a file from being written, with its path: ``A file system is read-only: /root/.cache``."""
+    path, kind = str(event.fields.get("full_path") or event.fields.get("shm_file") or "").strip(), event.event
+    kind = _FULL if kind == _MPI_FILE else kind
+    said = _SAID.search(str(event.fields.get("error", ""))) if kind == _EXCEPTION else None
+    if said is not None:
+        path, kind = said["path"] or said["other"] or "", _READ_ONLY if said["read_only"] else _FULL
+    text = _STORAGE.get(kind, "A file cannot be written")
+    if kind == _FULL and (full := _full_mount(event, view)):
+        return f"{full} is full (df: nothing available)"
+    return f"{text}: {path}" if path else text
+
+
+_APART = ("/dev", "/run", "/sys", "/snap", "/boot")
+"""Where no program of a job writes its files; some are always full."""
+
+
+def _full_mount(event: Event, view: View) -> str:
+    """The only file system of the input without room; empty if none or several are full."""
+    hosts = [host for host in view.job.hosts if event.host in {None, host.name}] or view.job.hosts
+    mounts = [mount for host in hosts for mount in host.mounts or ()]
+    full = [
+        each for each in mounts if each.available_bytes == 0 and each.size_bytes and not each.path.startswith(_APART)
+    ]
+    if len({each.path for each in full}) != 1:
+        return ""
+    view.note(full[0])
+    return full[0].path
+
+
+@derived
+def storage_path(event: Event, view: View) -> str:
+    """The full file system for a command, or a word for it."""
+    return _full_mount(event, view) or "<path>"
+
+
+_LOST, _SERVER_LOST = "storage-lost", "storage-server-lost"
+_LOSSES = {
+    5: "cannot be read or written (Input/output error)",
+    107: "is not connected: the program or server that provides it is gone",
+    108: "is shut down for this client, which Lustre has evicted",
+    112: "is on a host that is down",
+    116: "is stale: its server no longer knows the file",
+    121: "failed on its server (Remote I/O error)",
+}
+"""What a network file system returns, by Linux's number of the error (include/uapi/asm-generic/errno.h)."""
+_ERRNO = lazy_regex(
+    r"\[Errno (?P<number>5|107|108|112|116|121)\][^:]{0,60}: ?['\"](?P<path>[^'\"]{1,400})|\bos error (?P<rust>107|108|116|121)\b"
+)
+"""The words of Python, with a file, and those of Rust; EIO without a file may be that of a device."""
+_WORDS = (
+    ("Stale file handle", 116), ("Stale NFS file handle", 116), ("Transport endpoint is not connected", 107),
+    ("Cannot send after transport endpoint shutdown", 108), ("Remote I/O error", 121), ("Host is down", 112),
+)  # fmt: skip
+
+
+@derived_of(_LOST, _SERVER_LOST, _EXCEPTION)
+def is_storage_loss(event: Event, view: View) -> bool:
+    """Did a file system fail that a server provides, or did the server not answer and has not since?"""
+    said = event.event != _EXCEPTION or _ERRNO.search(str(event.fields.get("error", ""))) is not None
+    return said and is_open_failure(event, view)
+
+
+@derived
+def storage_loss(event: Event, view: View) -> str:
+    """What happened to the file system, with its path or server."""
+    if event.event == _SERVER_LOST:
+        server = event.fields.get("server") or event.fields.get("target")
+        return f"The file server {server} does not answer" if server else "A file server does not answer"
+    if event.event == _LOST:
+        path = _path_of_tool(event)
+        number = next((number for words, number in _WORDS if words in event.text), 5)
+    else:
+        found = _ERRNO.search(str(event.fields.get("error", "")))
+        path = (found["path"] or "") if found else ""
+        number = int(found["number"] or found["rust"]) if found else 5
+    return f"{path or 'A file system'} {_LOSSES[number]}"
+
+
+@derived
+def lost_path(event: Event, view: View) -> str:
+    """The path for a command, or a word for it."""
+    found = _ERRNO.search(str(event.fields.get("error", "")))
+    return _path_of_tool(event) or (found and found["path"]) or "<path>"
+
+
+def _path_of_tool(event: Event) -> str:
+    path, rooted = event.fields.get("full_path"), event.fields.get("rooted_path")
+    return str(path or "").strip() or (f"/{rooted}" if rooted else "")
