@@ -20,7 +20,7 @@ from ncdiag.formats.blocks.assorted import Failure, assorted, is_mostly_log
 from ncdiag.formats.blocks.documents import documents, is_written_for_others
 from ncdiag.formats.blocks.host_logs import other_systems
 from ncdiag.formats.blocks.literals import Quoting, explained, items, labels, literals, quoting
-from ncdiag.formats.blocks.message_tables import catalogues, message_tables
+from ncdiag.formats.blocks.message_tables import catalogues, data_frames, message_tables
 from ncdiag.formats.blocks.output import beside, printed_runs
 from ncdiag.formats.blocks.over import says_failure
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_present, is_reported
@@ -116,7 +116,7 @@ def mentioned(
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
     for kind, places, kept in (
         ("a document", documents(lines, [not each for each in rest]), runs),
-        (_COLLECTION, collected, runs),
+        (_COLLECTION, itertools.chain(collected, data_frames(lines)), runs),
         ("a document", itertools.chain(message_tables(lines), catalogues(lines)), runs),
         ("a quotation", _quoted(lines, named, quoted, runs), runs),
         *(() if content.complaint else _of_nobody(lines, named, quoted, runs)),

@@ -1,4 +1,4 @@
-"""Tables of messages: those with what they mean or what to do, and the catalogues of programs and their translations.
+"""Tables of messages: those with what they mean or what to do, those of statistics, and the catalogues of programs.
 
 A heading of messages and hosts, times or reasons is one of an export of real ones.
 """
@@ -43,6 +43,30 @@ def catalogues(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield first, last
     if sum(line.startswith("msgid ") for line in lines) >= _TRANSLATED:
         yield from stretches(index for index, line in enumerate(lines) if _GETTEXT.match(line[:_LONGEST]))
+
+
+_NAMES = lazy_regex(r"\s*(?:[A-Za-z_][\w.%-]{0,40}\s{1,200}){1,20}[A-Za-z_][\w.%-]{0,40}\s*$")
+"""The names of columns."""
+_NUMBERED = lazy_regex(r"\s{0,12}(\d{1,7})\s{1,40}\S.*\s{2,}\S")
+_ROWS = 3
+
+
+def data_frames(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The tables that R and pandas print: rows with numbers that rise by one, below the names of the columns.
+
+    Each row is about another thing, and a message in it is one of several.
+    """
+    begin, before = 0, -1
+    for index, line in enumerate([*lines, ""]):
+        found = _NUMBERED.match(line[:_LONGEST])
+        number = int(found[1]) if found else -1
+        if found and before >= 0 and number == before + 1:
+            before = number
+            continue
+        if before >= 0 and index - begin >= _ROWS:
+            yield begin, index - 1
+        is_first = found is not None and number < 2 and index > 0 and _NAMES.match(lines[index - 1][:_LONGEST])  # noqa: PLR2004
+        begin, before = index, number if is_first else -1
 
 
 def message_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -25,7 +25,7 @@ _SERVICES = (
     rf"\[[\dT:.,-]{{19,30}}\]\[{_LEVEL}\s*\]\[(?:[a-z]\w{{0,30}}\.){{1,8}}[A-Z]\w{{1,60}}\s*\]",
     rf"[\d-]{{10}} [\d:,.]{{8,13}} - {_LEVEL}\s+\[.{{1,120}}@\d{{1,6}}\] - ",
     r"\s+at (?:[\w$]+\.){1,12}[\w$<>]+\([\w.$ ]+(?::\d+)?\)|Caused by: |\s+\.\.\. \d+ more\s*$",
-    r"(?:[a-z]\w{0,30}\.){1,12}[A-Z]\w{1,60}(?:Exception|Error)\b",
+    r"(?:[a-z]\w{0,30}\.){1,12}[A-Z]\w{1,60}(?:Exception|Error)\b|[A-Z]\w{1,60}Exception(?::|$)",
     # services of OpenStack
     rf"(?:\S{{1,80}} )?[\d-]{{10}} [\d:.]{{8,15}} \d+ {_LEVEL} [a-z_]+(?:\.[a-z_0-9]+){{1,8}} \[(?:req-|None|-)",
 )
@@ -34,12 +34,13 @@ _CARRIERS = (
     r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d \[[a-z]{4,6}\] \d+#\d+: ",
     r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d [\d:.]{8,15} \d{4}\] \[[\w:-]{1,30}\] ",
     r"(?:\S{1,80} )?[\da-fA-F.:]{3,40} \S{1,60} \S{1,60} \[\d\d/[A-Z][a-z]{2}/\d{4}:[\d: +-]{8,15}\] \"",
-    # PostgreSQL, MySQL, Redis, MongoDB
+    # PostgreSQL, MySQL and MariaDB, Redis, MongoDB
     (
         r"[\d-]{10} [\d:.]{8,15} [A-Z]{2,5} (?:\[[\d-]{1,20}\]:? ?)?.{0,80}?\b(?:LOG|ERROR|FATAL|PANIC|STATEMENT|DETAIL"
         r"|HINT|WARNING|CONTEXT):  "
     ),
     r"[\d-]{10}T[\d:.]{8,15}\S{1,6} \d+ \[(?:Note|System|Warning|ERROR|Error)\] \[MY-\d{4,8}\]",
+    r"(?:\d{4}-\d\d-\d\d|\d{6}) {1,2}\d{1,2}:\d\d:\d\d (?:\d+ )?\[(?:Note|Warning|ERROR)\] ",
     r"\d{1,10}:[MSCX] \d{1,2} [A-Z][a-z]{2} (?:\d{4} )?[\d:.]{8,15} [#*.-] ",
     r"\{\"t\":\{\"\$date\":\"",
 )
