@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Limit
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
-from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_files, is_used_up
 from ncdiag.messages.vocabulary.reasons import reason

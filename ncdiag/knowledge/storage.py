@@ -79,7 +79,8 @@ _LOSSES = {
 }
 """What a network file system returns, by Linux's number of the error (include/uapi/asm-generic/errno.h)."""
 _ERRNO = lazy_regex(
-    r"\[Errno (?P<number>5|107|108|112|116|121)\][^:]{0,60}: ?['\"](?P<path>[^'\"]{1,400})|\bos error (?P<rust>107|108|116|121)\b"
+    r"\[Errno (?P<number>5|107|108|112|116|121)\][^:]{0,60}: ?['\"](?P<path>[^'\"]{1,400})"
+    r"|\bos error (?P<rust>107|108|116|121)\b"
 )
 """The words of Python, with a file, and those of Rust; EIO without a file may be that of a device."""
 _WORDS = (

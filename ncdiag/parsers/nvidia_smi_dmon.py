@@ -1,7 +1,7 @@
 """``nvidia-smi dmon``: two lines of names and units, then a line for each GPU and sample.
 
 Source of the format: ``nvidia-smi dmon -h`` (CUDA driver package, seen from release 450 to 580). The columns depend on
-``-s``; ``-o DT`` puts date and time before them, ``--format csv`` commas between; ``-`` is a value that the GPU does not
+``-s``; ``-o DT`` puts date and time before them, ``--format csv`` commas between, ``-`` a value that the GPU does not
 have.
 """
 

@@ -32,7 +32,10 @@ _SHOWS = lazy_regex(
 )
 """A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
-_PARTS = lazy_regex(r"Traceback \(most recent call last\)|(?P<frame>File \".{1,300}\", line \d)|(?:^|\s)[\w.]{1,80}(?:Error|Exception|Warning)\b")
+_PARTS = lazy_regex(
+    r"Traceback \(most recent call last\)|(?P<frame>File \".{1,300}\", line \d)"
+    r"|(?:^|\s)[\w.]{1,80}(?:Error|Exception|Warning)\b"
+)
 """The parts of a traceback: its head, a frame, and the exception."""
 _TRACEBACK, _TRACED = "Traceback (most recent call last)", ("traceback", "")
 _INNER = lazy_regex(r"(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60}:\d+ NCCL |NCCL )")
@@ -60,7 +63,9 @@ def of_run(lines: Sequence[str]) -> list[bool]:
     found = _of_run(lines)
     for pattern in (_COMMENT, _LABEL):
         for first, last in _beginning_alike(lines, pattern):
-            inside = [line[head.end(1) :] if (head := pattern.match(line)) else line for line in lines[first : last + 1]]
+            inside = [
+                line[head.end(1) :] if (head := pattern.match(line)) else line for line in lines[first : last + 1]
+            ]
             runs = _of_run(inside, is_example=pattern is _COMMENT)
             found[first : last + 1] = map(operator.or_, found[first : last + 1], runs)
     return found
@@ -157,11 +162,10 @@ def _inner(line: str) -> list[tuple[str, str]]:
     """What is in front of each line of a process in a line, and the process."""
     inside = list(_INNER.finditer(line)) if "NCCL" in line else []
     begins = [0, *(each.end() for each in inside)]
-    found = [
+    return [
         (line[max(begin, each.start() - _HEAD) : each.start()], each[1])
         for begin, each in zip(begins, inside, strict=False)
     ]
-    return found
 
 
 def _with_head(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:
