@@ -32,6 +32,8 @@ _SHOWS = lazy_regex(
 )
 """A command that shows what a source, a document or a program contains."""
 _RULED = "rule", ""
+_BREAK, _QUOTE = "\\n", '\\"'
+"""The end of a line and a quotation mark in a string of JSON."""
 _PARTS = lazy_regex(
     r"Traceback \(most recent call last\)|(?P<frame>File \".{1,300}\", line \d)"
     r"|(?:^|\s)[\w.]{1,80}(?:Error|Exception|Warning)\b"
@@ -58,9 +60,12 @@ def of_run(lines: Sequence[str]) -> list[bool]:
     """For each line: does it belong to the log of a run, or to a fenced block with one?
 
     Lines of a diff are read without their first sign, those of a comment without its mark, and those of several hosts
-    or tasks without the names of these.
+    or tasks without the names of these. The lines of a string of JSON are one line here.
     """
     found = _of_run(lines)
+    for index, line in enumerate(lines):
+        if not found[index] and line.count(_BREAK) >= _NEEDED:
+            found[index] = any(_of_run(line.replace(_QUOTE, '"').split(_BREAK)))
     for pattern in (_COMMENT, _LABEL):
         for first, last in _beginning_alike(lines, pattern):
             inside = [

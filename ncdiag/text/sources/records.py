@@ -40,6 +40,8 @@ _FIELD = lazy_regex(
 )
 """The text of a record that is printed with one field per line (``aws logs``, ``gcloud logging read``)."""
 _TIMED = lazy_regex(rb'^[ \t]+"(?:' + "|".join(_TIMES).encode() + rb')":', re.MULTILINE)
+_MANY = 3
+"""Line ends of a text that a person wrote, or of a whole output."""
 _WORD = lazy_regex(r"[\w.-]{1,64}")
 _DIGITS = lazy_regex(r"\d{10,19}(?:\.\d{1,9})?")
 _REPEATED = lazy_regex(rb" \[repeated (\d{1,9})x across cluster\][^\n]{0,400}")
@@ -70,7 +72,7 @@ def unpacked(buffer: bytes) -> bytes:
 
     A record that names its host and program becomes a syslog line. The number of lines does not change. Text that is
     not a record of a line with a time or a stream is unchanged. For records printed with one field per line, the line
-    of the text field is replaced by that text.
+    of the text field is replaced by that text, unless it has many lines itself: then it is no record of a line.
     """
     if b"{" not in buffer:
         return buffer
@@ -82,9 +84,10 @@ def unpacked(buffer: bytes) -> bytes:
 
 def _text(field: re.Match[bytes]) -> bytes:
     try:
-        return _one_line(msgspec.json.decode(field[1], type=str).rstrip())
+        text = msgspec.json.decode(field[1], type=str).rstrip()
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return field[0]
+    return _one_line(text) if text.count("\n") < _MANY else field[0]
 
 
 def _one_line(text: str) -> bytes:
