@@ -8,10 +8,12 @@ name. What is excluded is not a candidate; the report lists it as ruled out.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
 from ncdiag.base.errors import contained
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
@@ -35,6 +37,10 @@ _WHILE_RUNNING: frozenset[What] = frozenset({"crashes", "slow", "not-used", "wro
 _HAD_RUN = "had-run"
 _INSIDE = frozenset({"p2p", "shm", "nvlink"})
 """Areas of rules about the paths between the GPUs of a host."""
+_BETWEEN = frozenset({"p2p", "nvlink"})
+"""Those that nothing but GPUs takes; processes without one use shared memory, too."""
+_ALONE = lazy_regex(r"gb10|spark", re.IGNORECASE)
+"""Names of a GPU that is the only one of its machine (docs.nvidia.com/dgx/dgx-spark)."""
 _FAULTS = frozenset({"SIGKILL", "SIGBUS", "SIGSEGV", "SIGILL", "SIGFPE"})
 """Signals of the kernel; SIGTERM and SIGINT come from launchers, and a program sends SIGABRT to itself."""
 _SWITCHES = {
@@ -210,6 +216,10 @@ def one_gpu(rule: Rule, scene: Scene) -> Reason | None:
     sizes = {run.nranks for run in runs} | {rank.nranks for rank in ranks}
     if rule.area in _INSIDE and runs and sizes - {None} == {1} and len(ranks) <= 1:
         return Reason("the job has one GPU", _lines(runs))
+    machines = [context for context in scene.view.job.contexts if context.kind == "machine"]
+    others = [name for name in named_gpus(scene.view.job, scene.view) if not _ALONE.search(name)]
+    if rule.area in _BETWEEN and machines and not others and {each.value for each in machines} == {"spark"}:
+        return Reason("each of these machines has one GPU", _lines(machines))
     return None
 
 

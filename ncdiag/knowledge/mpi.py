@@ -84,6 +84,11 @@ def is_refused_by_pmix(event: Event, view: View) -> bool:
     return is_open_failure(event, view) and (event.event == _SECURITY or "PMIX" in event.text)
 
 
+def _starts_several(launch: Launch) -> bool:
+    """Does the line start more than one process?"""
+    return max(launch.np or 1, launch.nnodes or 1, launch.nproc_per_node or 1) > 1
+
+
 def _starts_tasks(launch: Launch) -> bool:
     """Is it a launcher that limits the cores of what it starts?"""
     return launch.program.endswith((*MPI_PROGRAMS, "srun", "sbatch", "salloc"))
@@ -162,12 +167,22 @@ def ucx_built_without(host: Host, view: View) -> str | None:
 
 
 _PMI, _PMIX_LIBRARY = "mpi-pmix-missing", "mpi-pmix-not-loaded"
+_ALONE = frozenset({"mpi-pmi-alone", "mpi-abort-alone"})
+"""Events of a process that MPICH takes for the only one, since no process manager gave it a connection."""
 _OF_A_JOB = lazy_regex(r"\b(?:srun|slurmstepd)\b")
 
 
-@derived_of(_PMI, _PMIX_LIBRARY)
+@derived_of(_PMI, _PMIX_LIBRARY, *_ALONE)
 def is_pmi_missing(event: Event, view: View) -> bool:
-    """Did a job start without PMI? Daemons load all plugins when they start, and report what each lacks."""
+    """Did a job start without PMI? Daemons load all plugins when they start, and report what each lacks.
+
+    A process that is alone is meant to be, unless srun started several.
+    """
+    if event.event in _ALONE:
+        several = next((la for la in view.job.launches if la.program == "srun" and _starts_several(la)), None)
+        if several is not None:
+            view.note(several)
+        return several is not None
     return event.event == _PMI or _OF_A_JOB.search(event.text) is not None
 
 

@@ -14,6 +14,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
 from ncdiag.formats.line_kinds import is_sentence, kind_of, without_names
+from ncdiag.suspects import attempts
 
 _LONGEST = 4000
 """Maximum number of characters of a line that are searched."""
@@ -52,6 +53,7 @@ class Wording:
         """Split the lines into words, without those that contain a benign phrase."""
         self._classes = shared.classes
         lines: dict[tuple[str, ...], Span] = {}
+        spans = list(spans)
         for span in spans:
             words = tuple(TOKEN.findall(without_names(span.text[:_LONGEST]).lower()))
             if words:
@@ -61,6 +63,11 @@ class Wording:
         for number, words in enumerate(self._words):
             for word in dict.fromkeys(words):
                 self._index[word].append(number)
+        tried = {(span.source, span.line) for span in attempts.attempts(spans)}
+        found = enumerate(self._spans if tried else ())
+        self._attempts = {number for number, span in found if (span.source, span.line) in tried}
+        if self._attempts:
+            self._index[attempts.MARK].extend(())  # phrases that refuse it find it in the vocabulary
         self._vocabulary = sorted(self._index)
         self._forms = _forms(self._vocabulary)
         self._names = frozenset(self._forms)
@@ -139,7 +146,10 @@ class Wording:
         refused = [self._find(atom) for atom in phrase.refused]
         for number in sorted((places or set()) - self._left_out):
             words = self._words[number]
-            if _holds(words, atoms, phrase.far) and not any(_starts(words, atom) for atom in refused):
+            if not _holds(words, atoms, phrase.far):
+                continue
+            marked = (*words, attempts.MARK) if number in self._attempts else words
+            if not any(_starts(marked, atom) for atom in refused):
                 yield number
 
     def _find(self, atom: Atom) -> _Found:

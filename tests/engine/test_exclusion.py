@@ -282,3 +282,16 @@ def test_rdma_in_use_excludes_what_leaves_a_slow_job_without_it(log: str, is_exc
             because(f"Training between the nodes is very slow.\n{log}", candidate) == "RDMA is in use"
         ) == is_excluded
         assert because(f"Training between the nodes crashes.\n{log}", candidate) != "RDMA is in use"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Our two DGX Spark hang after init.", "each of these machines has one GPU"),
+        ("Our two DGX Spark and a server with RTX 4090 cards hang after init.", ""),
+        ("Our two servers hang after init.", ""),
+    ],
+)
+def test_nothing_is_between_the_gpus_of_machines_that_have_one(text: str, reason: str) -> None:
+    assert because(text, rule("p2p")) == reason
+    assert because(text, rule("shm")) == ""

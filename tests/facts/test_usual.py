@@ -47,6 +47,8 @@ GPU1    {level}      X      0-31    0
         ("I have a Tesla V100 and it fails.", "", "small-bar"),
         ("I have two MI210 and it hangs.", "amd", "cards"),
         ("I have two servers and it hangs.", "several-hosts", "cards"),
+        ("A 2-node run hangs.", "several-hosts", "cards"),
+        ("Build 1.2-node of the image hangs.", "", "several-hosts"),
         ("I have two p4d.24xlarge instances and it hangs.", "efa", "azure-network"),
         ("I have two Standard_ND96amsr_A100_v4 machines and it hangs.", "azure-network", "efa"),
         ("We run on 2x g5.12xlarge in one subnet, and it hangs.", "several-hosts", "efa-missing"),

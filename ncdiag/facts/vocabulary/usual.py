@@ -36,7 +36,8 @@ _HOSTS = lazy_regex(
     r"\b(?:two|three|four|eight|both|several|multiple|all|[2-9]|\d{2,4})\s(?:[\w.-]+\s)?"
     r"(?:nodes|hosts|machines|servers|instances|workstations|desktops|pcs|computers|pods|vms|boxes|(?:dgx\s)?sparks?)\b"
     r"|\b(?:multi-?\s?node|(?:across|between|over)\s(?:the\s)?(?:nodes|hosts|machines|servers)"
-    r"|each\s(?:node|host|machine|server)|(?:master|worker|second|other)\s(?:node|host))\b"
+    r"|each\s(?:node|host|machine|server)|(?:master|worker|head|second|other)\s(?:node|host)"
+    r"|(?:two|dual|three|four|eight|(?<![\d.])(?:[2-9]|\d{2,3}))-(?:node|host|machine|server))\b"
     r"|\b(?:two|four|[2-9]|\d{2})\s?(?:x\s?)?(?:[a-z]{1,3}\d[a-z]{0,3}\.(?:\d{1,3}xlarge|metal)|a[23]-(?:high|mega|ultra)gpu"
     r"|(?:standard_)?n[dc]\d{2,3}\w{0,12}_v\d)"
     r"|[多双两跨](?:机|节点|台)",

@@ -25,6 +25,8 @@ _REPORT = lazy_regex(
     r"(?:\s+-{0,2}[\w./=-]{1,60}){0,4}\s*$"
 )
 """The end of a line that starts a container for one look at the machine."""
+_BARE_IMAGE = lazy_regex(r"\bnvidia/cuda:[\w.-]{0,60}base[\w.-]{0,60}(?:\s+(?:/bin/)?(?:ba)?sh)?\s*$")
+"""A shell in NVIDIA's image that has CUDA's runtime alone (docker.com, nvidia/cuda): neither NCCL nor a framework."""
 _INBOUND = "127.0.0.6"
 """The source address of inbound connections: Istio pilot/pkg/networking/util/util.go (InboundPassthroughBindIpv4)."""
 _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
@@ -50,8 +52,11 @@ def has_several_gpus(launch: Launch, view: View) -> bool | None:
 
 @derived
 def only_reports(launch: Launch, view: View) -> bool:
-    """Does the container run a command that prints something about the machine, and no job: ``nvidia-smi``, ``env``?"""
-    return _REPORT.search(launch.text) is not None
+    """Does the container run a command that prints something about the machine, and no job: ``nvidia-smi``, ``env``?
+
+    A shell in an image without libraries is for that, too.
+    """
+    return _REPORT.search(launch.text) is not None or _BARE_IMAGE.search(launch.text) is not None
 
 
 @derived

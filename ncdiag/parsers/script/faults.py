@@ -37,6 +37,13 @@ _TASKS = lazy_regex(
     re.MULTILINE,
 )
 _AGENTS = lazy_regex(r"torchrun|torch\.distributed\.(?:run|launch)|accelerate launch|deepspeed ")
+_STARTER = lazy_regex(
+    r"\b(?:torchrun|mpirun|mpiexec|srun|horovodrun|accelerate|deepspeed|xargs|parallel|pdsh|ray)\b"
+    r"|distributed[. ](?:run|launch)"
+    r"|\b(?:argparse|argv|environ|getenv|click|fire|hydra|absl|typer)\b|&\s*$|\bspawn\(|\bProcess\(|\bfork\(|\bPool\(",
+    re.MULTILINE,
+)
+"""What starts more than one process, or tells a process which one it is."""
 _HOSTS = lazy_regex(r"--?n?nodes?[ =]+(?:[2-9]|\d\d)|node[-_]rank[ =]+[1-9]")
 _TEXT = 400
 
@@ -132,6 +139,8 @@ class _Faults:
             if each.rank is not None and each.size and each.rank >= each.size:
                 yield "rank-outside", each.node, names
             if each.size == 0 or (each.size is not None and len(started) == 1 and each.size not in started):
+                yield "world-size", each.node, names
+            if not (started or several or _STARTER.search(self._text)) and starts.is_run_once(each):
                 yield "world-size", each.node, names
             if several and isinstance(each.node, ast.Call) and starts.local_as_rank(each.node, names):
                 yield "local-rank-as-rank", each.node, names

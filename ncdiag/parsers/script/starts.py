@@ -41,6 +41,17 @@ def numbers(names: Names) -> Iterator[Numbers]:
         yield Numbers(told["WORLD_SIZE"], _number(told.get("RANK")), _number(told["WORLD_SIZE"]))
 
 
+def is_run_once(said: Numbers) -> bool:
+    """Does a call that meets others at an address or in a file tell nothing that differs between the processes?
+
+    Without a launcher, a program of which the text starts no process and reads no argument is run by itself.
+    """
+    if not isinstance(said.node, ast.Call) or (said.size or 0) <= 1 or keyword(said.node, "rank", "process_id"):
+        return False
+    place = constant(keyword(said.node, "init_method", "coordinator_address"))
+    return isinstance(place, str) and place.startswith(("tcp://", "file://"))
+
+
 def _number(node: ast.expr | None) -> int | None:
     value = constant(node)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
