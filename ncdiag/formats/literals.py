@@ -50,12 +50,13 @@ class Sign(NamedTuple):
 class Found(NamedTuple):
     """How to find the lines of an anchor.
 
-    Each line has one of the ``signs``, or begins with one of the ``first`` characters (in lower case, 0 for any digit).
-    ``lacking`` are the alternatives, as patterns, for which neither is known.
+    Each line has one of the ``signs``, or matches a pattern of ``structured``: alternatives without a sign, each with
+    the characters with which it may begin (in lower case, 0 for any digit). ``lacking`` are the alternatives, as
+    patterns, for which neither is known.
     """
 
     signs: tuple[Sign, ...] = ()
-    first: frozenset[str] = frozenset()
+    structured: tuple[tuple[str, frozenset[str]], ...] = ()
     lacking: tuple[str, ...] = ()
 
 

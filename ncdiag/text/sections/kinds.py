@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -32,9 +33,9 @@ _SIGN = 3
 class _Some(NamedTuple):
     """The parsers whose anchors may match lines with one first letter.
 
-    ``signed`` have signs: the numbers of these. ``structured`` are the indexes of those that are found by the letter;
-    ``any_structured`` matches the anchors of these. The same of anchors with any number in place of their numbers:
-    ``opened``, and ``any_opened`` for those without signs.
+    ``signed`` have signs: the numbers of these. ``structured`` are the indexes of those with alternatives that are
+    found by the letter; ``any_structured`` matches these alternatives. The same of anchors with any number in place of
+    their numbers: ``opened``, and ``any_opened`` for those without signs.
     """
 
     signed: frozenset[int]
@@ -101,12 +102,13 @@ class Kinds:
         if found is None:
             parsers = self._anchored
             places = {n for n, parser in enumerate(parsers) if letter in (parser.beginnings or {letter})}
-            structured = sorted(n for n in places if letter in parsers[n].found_by.first)
+            structured = {n: _beginning_with(letter, parsers[n].found_by.structured) for n in sorted(places)}
+            structured = {n: alternatives for n, alternatives in structured.items() if alternatives}
             unsigned = places.intersection(self._signs.values()).difference(self._opened_signs.values())
             found = self._by_letter[letter] = _Some(
                 frozenset(number for number, n in self._signs.items() if n in places),
                 frozenset(structured),
-                _any(parsers[n].anchor for n in structured),
+                _any(itertools.chain.from_iterable(structured.values())),
                 frozenset(number for number, n in self._opened_signs.items() if n in places),
                 _any(self._opened[n].pattern for n in sorted(unsigned.union(structured))),
             )
@@ -177,6 +179,11 @@ _DIGITS = lazy_regex(
 
 _ESCAPED = lazy_regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
 """A character written as its code."""
+
+
+def _beginning_with(letter: str, alternatives: Iterable[tuple[str, frozenset[str]]]) -> list[str]:
+    """The alternatives of an anchor that may begin with a letter."""
+    return [pattern for pattern, begins in alternatives if letter in begins]
 
 
 def _any(anchors: Iterable[str]) -> re.Pattern[str]:
