@@ -9,6 +9,7 @@ import atexit
 import functools
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -17,17 +18,36 @@ from ncdiag.base import compiled
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.programs import Kept, compile_once
 from ncdiag.formats import literals
-from ncdiag.formats.literals import SHARED, needed, reader
+from ncdiag.formats.literals import SHARED, folded, reader, required
 
 _INLINE = lazy_regex(r"\s*\(\?([imsx]+)\)")
+_OTHERS, _MOST = 3, 16
+"""Maximum number of further sets of literals of an alternative that are looked for, and of the literals of one."""
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
 
 class Branch(msgspec.Struct, frozen=True, array_like=True):
-    """An alternative of a pattern, with literals of which each match contains one; none if it requires none."""
+    """An alternative of a pattern, with literals of which each match contains one; none if it requires none.
+
+    ``others``: further sets of literals, one of each of which is in the text as well; ``in_case``: in the text as it
+    is, else in its form of literals.
+    """
 
     pattern: str
     literals: frozenset[str]
+    others: tuple[tuple[str, ...], ...] = ()
+    in_case: bool = False
+
+    def may_match(self, text: str, low: str) -> bool:
+        """False if the text, which ``low`` has in the form of literals, lacks all literals of one of the other sets."""
+        text = text if self.in_case else low
+        for some in self.others:
+            for literal in some:
+                if literal in text:
+                    break
+            else:
+                return False
+        return True
 
 
 class _Guarded:
@@ -57,15 +77,33 @@ class _Guarded:
 
     def search(self, text: str, *place: int) -> re.Match[str] | None:
         """The first match in the text, as `re.Pattern.search` finds it, from the ``place`` on."""
-        may = SHARED.of(text) & self._numbers
-        if not may and not self._always:
-            return None
         best: re.Match[str] | None = None
-        for at in sorted([*map(self._places.__getitem__, may), *self._always]):
+        for at in self._awake(text):
             match = self._compiled(at).search(text, *place)
             if match is not None and (best is None or match.start() < best.start()):
                 best = match
         return best
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """The match at the beginning of the text, as `re.Pattern.match` finds it."""
+        found = (self._compiled(at).match(text) for at in self._awake(text))
+        return next((match for match in found if match is not None), None)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """The matches in the text, one after the other, as `re.Pattern.finditer` finds them."""
+        match = self.search(text)
+        while match is not None:
+            yield match
+            match = self.search(text, match.end() + (match.end() == match.start()))
+
+    def _awake(self, text: str) -> list[int]:
+        """The places of the alternatives that may match in a text, in their order."""
+        may = SHARED.of(text) & self._numbers
+        if not may and not self._always:
+            return []
+        low, branches = folded(text), self.branches
+        places = sorted([*map(self._places.__getitem__, may), *self._always])
+        return [at for at in places if branches[at].may_match(text, low)]
 
     @functools.cached_property
     def _held(self) -> dict[int, re.Pattern[str]]:
@@ -86,7 +124,7 @@ class _Guarded:
 def guarded_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Like `lazy_regex`, for a pattern of several alternatives that is searched in every line and found in few.
 
-    ``search`` takes the text alone; it tries the alternatives without a literal in every line.
+    ``search`` tries the alternatives without a literal in every line.
     """
     return cast("re.Pattern[str]", _Guarded(pattern, flags))
 
@@ -94,7 +132,14 @@ def guarded_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
 def _branches(pattern: str, flags: int) -> list[Branch]:
     has_groups = reader.parse(pattern, flags).state.groups > 1  # their numbers would change
     parts = [pattern] if has_groups else split(pattern, verbose=bool(flags & re.VERBOSE))
-    return [Branch(part, needed(part, flags)) for part in parts]
+    return [_branch(part, flags) for part in parts]
+
+
+def _branch(pattern: str, flags: int) -> Branch:
+    first, *others = required(pattern, flags) or (frozenset[str](),)
+    in_case = required(pattern, flags, in_case=True)
+    few = sorted((tuple(sorted(each)) for each in in_case or others if len(each) <= _MOST), key=len)
+    return Branch(pattern, first, tuple(few[:_OTHERS]), bool(in_case))
 
 
 def split(pattern: str, *, verbose: bool = False) -> list[str]:

@@ -1,7 +1,7 @@
 """Literals that expensive patterns require: a line that contains none of them is not matched.
 
-`needed` derives them from a pattern, `beginnings` its first letters. `Literals` searches for those of many patterns at
-once, by the words of a text, because the words of a log repeat often. Those who ask about the same lines have one
+`required` derives them from a pattern, `beginnings` its first letters. `Literals` searches for those of many patterns
+at once, by the words of a text, because the words of a log repeat often. Those who ask about the same lines have one
 table, `SHARED`.
 """
 
@@ -11,7 +11,7 @@ import functools
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 if sys.version_info >= (3, 11):
@@ -21,10 +21,24 @@ else:
     import sre_constants as code
     import sre_parse as reader
 
-__all__ = ["SHARED", "Found", "Literals", "Shared", "Sign", "beginnings", "code", "folded", "needed", "reader"]
+__all__ = [
+    "SHARED",
+    "Found",
+    "Literals",
+    "Shared",
+    "Sign",
+    "beginnings",
+    "code",
+    "folded",
+    "needed",
+    "reader",
+    "required",
+]
 
 _SHORTEST = 2
 """Minimum number of consecutive letters of a literal."""
+_FREQUENT = frozenset({"the", "and", "for", "not", "you", "was", "has"})
+"""Words that are in more lines than any other word of three letters."""
 _WIDEST = 26
 """Maximum size of a range whose letters are expanded."""
 _REMEMBERED = 1 << 16
@@ -65,28 +79,44 @@ def needed(pattern: str, flags: int = 0) -> frozenset[str]:
 
     They are in lower case, with 0 for any digit, as `Literals` expects them.
     """
-    return frozenset(_needed(reader.parse(pattern, flags)) or ())
+    return next(iter(required(pattern, flags)), frozenset())
 
 
-def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
-    """The best set of alternatives that the items of a sequence require: that whose shortest literal is the longest."""
-    best: set[str] | None = None
+def required(pattern: str, flags: int = 0, *, in_case: bool = False) -> tuple[frozenset[str], ...]:
+    """Sets of such literals: every text that the pattern matches has one of each. The rarest literals come first.
+
+    ``in_case``: literals as they are in the text; none of what the pattern matches in any case.
+    """
+    parsed = reader.parse(pattern, flags)
+    if in_case and parsed.state.flags & code.SRE_FLAG_IGNORECASE:
+        return ()
+    found = [frozenset(each) for each in _sets(parsed, str if in_case else folded) if _worth(each)]
+    return tuple(sorted(dict.fromkeys(found), key=_worth, reverse=True))
+
+
+def _sets(items: Iterable[tuple[Any, Any]], form: Callable[[str], str]) -> Iterator[set[str]]:
+    """Sets of literals, in a form, one of each of which the items of a sequence require."""
     run = ""
     for kind, value in [*items, (None, None)]:
-        letter = _letter(kind, value)
+        letter = _letter(kind, value, form)
         if letter is not None:
             run += letter
             continue
-        best, run = _better(best, {run}), ""
+        if run:
+            yield {run}
+            run = ""
         if kind is code.SUBPATTERN:
-            best = _better(best, _needed(value[3]))
+            any_case = form is str and value[1] & code.SRE_FLAG_IGNORECASE
+            yield from () if any_case else _sets(value[3], form)
         elif kind is code.BRANCH:
-            best = _better(best, _of_all(map(_needed, value[1])))
+            best = [max(_sets(branch, form), key=_worth, default=set[str]()) for branch in value[1]]
+            yield set[str]().union(*best) if all(map(_worth, best)) else set()
         elif kind in {code.MAX_REPEAT, code.MIN_REPEAT} and value[0] >= 1:
-            best = _better(best, _needed(value[2]))
+            yield from _sets(value[2], form)
         elif kind is code.ASSERT and value[0] == 1:
-            best = _better(best, _needed(value[1]))
-    return best
+            yield from _sets(value[1], form)
+        elif kind is code.IN and all(inner is code.LITERAL for inner, _ in value):
+            yield {form(chr(letter)) for _, letter in value}
 
 
 def beginnings(pattern: str) -> frozenset[str]:
@@ -133,33 +163,28 @@ def _of_set(kind: object, value: Any) -> set[str | None]:  # noqa: ANN401
     return {"0"} if (kind, value) == (code.CATEGORY, code.CATEGORY_DIGIT) else {None}
 
 
-def _letter(kind: object, value: Any) -> str | None:  # noqa: ANN401  (what `re` parses)
-    """The single letter that an item matches, in either case."""
+def _letter(kind: object, value: Any, form: Callable[[str], str]) -> str | None:  # noqa: ANN401  (what `re` parses)
+    """The single letter that an item matches, in a form in which all its cases are one."""
     if kind is code.LITERAL:
-        return folded(chr(value))
+        return form(chr(value))
     if kind is code.IN and all(inner is code.LITERAL for inner, _ in value):
-        letters = {folded(chr(letter)) for _, letter in value}
+        letters = {form(chr(letter)) for _, letter in value}
         return letters.pop() if len(letters) == 1 else None
     return None
 
 
-def _of_all(branches: Iterable[set[str] | None]) -> set[str] | None:
-    found: set[str] = set()
-    for branch in branches:
-        if not branch:
-            return None
-        found |= branch
-    return found
-
-
-def _better(held: set[str] | None, other: set[str] | None) -> set[str] | None:
-    if other and _worth(other) >= _SHORTEST and (held is None or _worth(other) > _worth(held)):
-        return other
-    return held
-
-
 def _worth(literals: Iterable[str]) -> int:
-    return min(len(_longest_word(literal)) for literal in literals)
+    """How rare the most frequent of some literals is: 0 if a single letter, or a blank, is one of them."""
+    return min(map(_rarity, literals), default=0)
+
+
+def _rarity(literal: str) -> int:
+    """The length of the longest word, of which a letter outside ASCII counts as several; 1 for a single mark."""
+    part = _longest_word(literal)
+    if part in _FREQUENT:
+        return _SHORTEST
+    size = len(part.encode("utf-8", "surrogatepass"))
+    return size if size >= _SHORTEST or not part.isalnum() else 0
 
 
 def _longest_word(literal: str) -> str:
