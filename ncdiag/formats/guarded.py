@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import atexit
 import functools
+import operator
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -18,7 +19,7 @@ from ncdiag.base import compiled
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.programs import Kept, compile_once
 from ncdiag.formats import literals
-from ncdiag.formats.literals import SHARED, folded, reader, required
+from ncdiag.formats.literals import SHARED, needed, reader, required, single
 
 _INLINE = lazy_regex(r"\s*\(\?([imsx]+)\)")
 _OTHERS, _MOST = 3, 16
@@ -38,17 +39,6 @@ class Branch(msgspec.Struct, frozen=True, array_like=True):
     others: tuple[tuple[str, ...], ...] = ()
     in_case: bool = False
 
-    def may_match(self, text: str, low: str) -> bool:
-        """False if the text, which ``low`` has in the form of literals, lacks all literals of one of the other sets."""
-        text = text if self.in_case else low
-        for some in self.others:
-            for literal in some:
-                if literal in text:
-                    break
-            else:
-                return False
-        return True
-
 
 class _Guarded:
     """A pattern that is compiled on first use, alternative by alternative where it is searched."""
@@ -60,7 +50,8 @@ class _Guarded:
         self.pattern, self._flags = pattern[inline.end() :] if inline else pattern, flags
         self._always: tuple[int, ...] = ()
         self._places: dict[int, int] = {}
-        self._numbers: frozenset[int] = frozenset()
+        self._bits = 0
+        self._woken: dict[int, list[int]] = {}
         SHARED.later(self._enter)
 
     @functools.cached_property
@@ -71,9 +62,10 @@ class _Guarded:
 
     def _enter(self) -> None:
         """Have the literals of the alternatives searched."""
+        self._woken = {}
         self._always = tuple(at for at, branch in enumerate(self.branches) if not branch.literals)
         self._places = {SHARED.add(each.literals): at for at, each in enumerate(self.branches) if each.literals}
-        self._numbers = frozenset(self._places)
+        self._bits = functools.reduce(operator.or_, self._places, 0)
 
     def search(self, text: str, *place: int) -> re.Match[str] | None:
         """The first match in the text, as `re.Pattern.search` finds it, from the ``place`` on."""
@@ -96,14 +88,16 @@ class _Guarded:
             yield match
             match = self.search(text, match.end() + (match.end() == match.start()))
 
-    def _awake(self, text: str) -> list[int]:
+    def _awake(self, text: str) -> Sequence[int]:
         """The places of the alternatives that may match in a text, in their order."""
-        may = SHARED.of(text) & self._numbers
+        bits, low = SHARED.of(text)
+        may = bits & self._bits
         if not may and not self._always:
-            return []
-        low, branches = folded(text), self.branches
-        places = sorted([*map(self._places.__getitem__, may), *self._always])
-        return [at for at in places if branches[at].may_match(text, low)]
+            return ()
+        if may not in self._woken:
+            self._woken[may] = sorted([*map(self._places.__getitem__, single(may)), *self._always])
+        branches = self.branches
+        return [at for at in self._woken[may] if not branches[at].others or _may_match(branches[at], text, low)]
 
     @functools.cached_property
     def _held(self) -> dict[int, re.Pattern[str]]:
@@ -129,6 +123,18 @@ def guarded_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Guarded(pattern, flags))
 
 
+def _may_match(branch: Branch, text: str, low: str) -> bool:
+    """False if a text, which ``low`` has in the form of literals, lacks all literals of one of the other sets."""
+    text = text if branch.in_case else low
+    for some in branch.others:
+        for literal in some:
+            if literal in text:
+                break
+        else:
+            return False
+    return True
+
+
 def _branches(pattern: str, flags: int) -> list[Branch]:
     has_groups = reader.parse(pattern, flags).state.groups > 1  # their numbers would change
     parts = [pattern] if has_groups else split(pattern, verbose=bool(flags & re.VERBOSE))
@@ -136,9 +142,9 @@ def _branches(pattern: str, flags: int) -> list[Branch]:
 
 
 def _branch(pattern: str, flags: int) -> Branch:
-    first, *others = required(pattern, flags) or (frozenset[str](),)
-    in_case = required(pattern, flags, in_case=True)
-    few = sorted((tuple(sorted(each)) for each in in_case or others if len(each) <= _MOST), key=len)
+    first, in_case = needed(pattern, flags), required(pattern, flags, in_case=True)
+    others = in_case or [each for each in required(pattern, flags) if each != first]
+    few = sorted((tuple(sorted(each)) for each in others if len(each) <= _MOST), key=len)
     return Branch(pattern, first, tuple(few[:_OTHERS]), bool(in_case))
 
 

@@ -37,7 +37,7 @@ __all__ = [
 
 _SHORTEST = 2
 """Minimum number of consecutive letters of a literal."""
-_FREQUENT = frozenset({"the", "and", "for", "not", "you", "was", "has"})
+_FREQUENT = frozenset({"the", "and", "you"})
 """Words that are in more lines than any other word of three letters."""
 _WIDEST = 26
 """Maximum size of a range whose letters are expanded."""
@@ -79,12 +79,13 @@ def needed(pattern: str, flags: int = 0) -> frozenset[str]:
 
     They are in lower case, with 0 for any digit, as `Literals` expects them.
     """
-    return next(iter(required(pattern, flags)), frozenset())
+    return next((each for each in required(pattern, flags) if _worth(each) >= _SHORTEST), frozenset())
 
 
 def required(pattern: str, flags: int = 0, *, in_case: bool = False) -> tuple[frozenset[str], ...]:
     """Sets of such literals: every text that the pattern matches has one of each. The rarest literals come first.
 
+    A single mark, such as ``=``, may be one of them.
     ``in_case``: literals as they are in the text; none of what the pattern matches in any case.
     """
     parsed = reader.parse(pattern, flags)
@@ -198,64 +199,92 @@ def folded(text: str) -> str:
 
 
 class Literals(Generic[T]):
-    """The literals of several owners; finds the owners whose literals a text contains."""
+    """The literals of several owners; finds the owners whose literals a text contains.
+
+    Inside, a number has a bit for each owner: these are joined faster than sets, for each word of each line.
+    """
 
     def __init__(self) -> None:
         """No literals yet."""
-        self._by_begin: defaultdict[str, list[tuple[str, str, T]]] = defaultdict(list)
+        self._by_begin: defaultdict[str, list[tuple[str, str, int]]] = defaultdict(list)
         self._of_word = _OfWord(self._by_begin)
+        self._owners: list[T] = []
+        self._known: dict[int, frozenset[T]] = {0: _NOBODY}
 
     def add(self, owner: T, literals: Iterable[str]) -> None:
-        """Add literals, in lower case and with 0 for any digit."""
+        """Add literals of one more owner, in lower case and with 0 for any digit."""
+        bit = 1 << len(self._owners)
+        self._owners.append(owner)
         for literal in literals:
             part = _longest_word(literal)
-            self._by_begin[part[:_SHORTEST]].append((part, literal, owner))
+            self._by_begin[part[:_SHORTEST]].append((part, literal, bit))
         self._of_word.clear()
 
     def owners(self, text: str) -> frozenset[T]:
         """The owners of the literals in the text, in either case."""
-        text = folded(text)
-        found = set[T]()
+        found = self.bits(folded(text))
+        if found not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known = {0: _NOBODY}
+            self._known[found] = frozenset(self._owners[bit.bit_length() - 1] for bit in single(found))
+        return self._known[found]
+
+    def bits(self, text: str) -> int:
+        """The bits of these owners, for a text in the form of literals."""
+        found = 0
         for sure, phrases in filter(None, map(self._of_word.__getitem__, set(text.split()))):
             found |= sure
-            for literal, owner in phrases:
+            for literal, bits in phrases:
                 if literal in text:
-                    found.add(owner)
-        return frozenset(found) if found else _NOBODY
+                    found |= bits
+        return found
 
 
-class _OfWord(dict[str, tuple[frozenset[T], tuple[tuple[str, T], ...]] | None]):
-    """By words: the owners of literals that are in the word, and literals of several words one of which it may be."""
+class _OfWord(dict[str, tuple[int, tuple[tuple[str, int], ...]] | None]):
+    """By words: the bits of literals that are in the word, and literals of several words one of which it may be."""
 
-    def __init__(self, by_begin: Mapping[str, Iterable[tuple[str, str, T]]]) -> None:
+    def __init__(self, by_begin: Mapping[str, Iterable[tuple[str, str, int]]]) -> None:
         """``by_begin``: the literals behind their longest words, by the first letters of these."""
         super().__init__()
         self._by_begin = by_begin
 
-    def __missing__(self, word: str) -> tuple[frozenset[T], tuple[tuple[str, T], ...]] | None:
+    def __missing__(self, word: str) -> tuple[int, tuple[tuple[str, int], ...]] | None:
         """Look for the literals in a word that is not known yet."""
         if len(self) >= _REMEMBERED:
             self.clear()
         known = self._by_begin
         begins = {word[at : at + _SHORTEST] for at in range(len(word))}.union(word)
         here = [held for begin in begins & known.keys() for held in known[begin] if held[0] in word]
-        sure = frozenset(owner for part, literal, owner in here if part == literal)
-        phrases = tuple({(literal, owner) for part, literal, owner in here if part != literal and owner not in sure})
-        found = self[word] = (sure, phrases) if here else None
+        sure, phrases = 0, dict[str, int]()
+        for part, literal, bit in here:
+            if part == literal:
+                sure |= bit
+            else:
+                phrases[literal] = phrases.get(literal, 0) | bit
+        others = tuple((literal, bits) for literal, bits in phrases.items() if bits & ~sure)
+        found = self[word] = (sure, others) if here else None
         return found
 
 
+def single(bits: int) -> Iterator[int]:
+    """Each of some bits."""
+    while bits:
+        bit = bits & -bits
+        yield bit
+        bits ^= bit
+
+
 class Shared:
-    """The literals of owners who ask about the same lines, each by the number of the owner."""
+    """The literals of owners who ask about the same lines, each by the owner's bit."""
 
     def __init__(self) -> None:
         """No owner yet."""
         self._lock = threading.RLock()
-        self._numbers: dict[Hashable, int] = {}
-        self._entered: list[tuple[int, frozenset[str]]] = []
+        self._bits: dict[Hashable, int] = {}
+        self._entered: list[frozenset[str]] = []
         self._waiting: list[Callable[[], None]] = []
         self._table: _Table | None = None
-        self._last = _Table(()), "", frozenset[int]()
+        self._last = _Table(()), "", (0, "")
 
     def later(self, enter: Callable[[], None]) -> None:
         """Call ``enter``, which adds literals, before a line is searched: finding out which ones takes time."""
@@ -264,50 +293,58 @@ class Shared:
             self._table = None
 
     def add(self, literals: Iterable[str], owner: Hashable = None) -> int:
-        """Add the literals of an owner; returns the number, which is the same for all ``owner`` that are equal."""
+        """Add the literals of an owner; returns the bit, which is the same for all ``owner`` that are equal."""
         with self._lock:
-            if owner in self._numbers:
-                return self._numbers[owner]
-            number = len(self._entered)
+            if owner in self._bits:
+                return self._bits[owner]
+            bit = 1 << len(self._entered)
             if owner is not None:
-                self._numbers[owner] = number
-            self._entered.append((number, frozenset(literals)))
+                self._bits[owner] = bit
+            self._entered.append(frozenset(literals))
             self._table = None
-            return number
+            return bit
 
-    def of(self, text: str) -> frozenset[int]:
-        """The owners that may have a literal in the text: if it is a part of the last one, those found in that."""
+    def of(self, text: str) -> tuple[int, str]:
+        """The owners that may have a literal in the text, and the text in the form of literals.
+
+        If it is a part of the last one, the same of that.
+        """
         table, last, found = self._last
         if table is self._table and (text == last or (len(last) <= _LONGEST and text in last)):
             return found
-        table = self._made()
-        found = table.remembered(text) if len(text) <= _LONGEST else table.literals.owners(text)
-        self._last = table, text, found
+        found = self.in_all(text)
+        self._last = self._made(), text, found
         return found
 
-    def in_all(self, text: str) -> frozenset[int]:
-        """The owners that have a literal in the text."""
+    def in_all(self, text: str) -> tuple[int, str]:
+        """The owners that have a literal in the text, and the text in the form of literals."""
         table = self._made()
-        return table.remembered(text) if len(text) <= _LONGEST else table.literals.owners(text)
+        return table.remembered(text) if len(text) <= _LONGEST else table.searched(text)
 
     def _made(self) -> _Table:
         """A table with the literals of all who are known by now, as modules are imported late."""
+        if self._table is not None:
+            return self._table
         with self._lock:
             while self._waiting:
                 self._waiting.pop()()
-            if self._table is None:
-                self._table = _Table(self._entered)
+            self._table = _Table(self._entered)
             return self._table
 
 
 class _Table:
     """The literals of all owners that were known when it was made."""
 
-    def __init__(self, entered: Iterable[tuple[int, frozenset[str]]]) -> None:
+    def __init__(self, entered: Iterable[frozenset[str]]) -> None:
         self.literals = Literals[int]()
-        for number, literals in entered:
+        for number, literals in enumerate(entered):
             self.literals.add(number, literals)
-        self.remembered = functools.lru_cache(_LINES)(self.literals.owners)
+        self.remembered = functools.lru_cache(_LINES)(self.searched)
+
+    def searched(self, text: str) -> tuple[int, str]:
+        """The bits of the owners of the literals in a text, and the text in their form."""
+        low = folded(text)
+        return self.literals.bits(low), low
 
 
 SHARED = Shared()
