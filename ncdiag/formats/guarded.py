@@ -24,6 +24,8 @@ from ncdiag.formats.literals import SHARED, needed, reader, required, single
 _INLINE = lazy_regex(r"\s*\(\?([imsx]+)\)")
 _OTHERS, _MOST = 3, 16
 """Maximum number of further sets of literals of an alternative that are looked for, and of the literals of one."""
+_REMEMBERED = 1 << 12
+"""Sets of literals whose alternatives are remembered."""
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
 
@@ -94,10 +96,12 @@ class _Guarded:
         may = bits & self._bits
         if not may and not self._always:
             return ()
-        if may not in self._woken:
-            self._woken[may] = sorted([*map(self._places.__getitem__, single(may)), *self._always])
-        branches = self.branches
-        return [at for at in self._woken[may] if not branches[at].others or _may_match(branches[at], text, low)]
+        woken, branches = self._woken, self.branches
+        if may not in woken:
+            if len(woken) >= _REMEMBERED:
+                woken = self._woken = {}
+            woken[may] = sorted([*map(self._places.__getitem__, single(may)), *self._always])
+        return [at for at in woken[may] if not branches[at].others or _may_match(branches[at], text, low)]
 
     @functools.cached_property
     def _held(self) -> dict[int, re.Pattern[str]]:

@@ -223,11 +223,12 @@ class Literals(Generic[T]):
     def owners(self, text: str) -> frozenset[T]:
         """The owners of the literals in the text, in either case."""
         found = self.bits(folded(text))
-        if found not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known = {0: _NOBODY}
-            self._known[found] = frozenset(self._owners[bit.bit_length() - 1] for bit in single(found))
-        return self._known[found]
+        known = self._known
+        if found not in known:
+            if len(known) >= _REMEMBERED:
+                known = self._known = {0: _NOBODY}
+            known[found] = frozenset(self._owners[bit.bit_length() - 1] for bit in single(found))
+        return known[found]
 
     def bits(self, text: str) -> int:
         """The bits of these owners, for a text in the form of literals."""
@@ -312,23 +313,25 @@ class Shared:
         table, last, found = self._last
         if table is self._table and (text == last or (len(last) <= _LONGEST and text in last)):
             return found
-        found = self.in_all(text)
-        self._last = self._made(), text, found
+        table = self._made()
+        found = table.of(text)
+        self._last = table, text, found
         return found
 
     def in_all(self, text: str) -> tuple[int, str]:
         """The owners that have a literal in the text, and the text in the form of literals."""
-        table = self._made()
-        return table.remembered(text) if len(text) <= _LONGEST else table.searched(text)
+        return self._made().of(text)
 
     def _made(self) -> _Table:
         """A table with the literals of all who are known by now, as modules are imported late."""
-        if self._table is not None:
-            return self._table
+        table = self._table
+        if table is not None:
+            return table
         with self._lock:
             while self._waiting:
                 self._waiting.pop()()
-            self._table = _Table(self._entered)
+            if self._table is None:
+                self._table = _Table(self._entered)
             return self._table
 
 
@@ -339,10 +342,13 @@ class _Table:
         self.literals = Literals[int]()
         for number, literals in enumerate(entered):
             self.literals.add(number, literals)
-        self.remembered = functools.lru_cache(_LINES)(self.searched)
+        self.remembered = functools.lru_cache(_LINES)(self._searched)
 
-    def searched(self, text: str) -> tuple[int, str]:
+    def of(self, text: str) -> tuple[int, str]:
         """The bits of the owners of the literals in a text, and the text in their form."""
+        return self.remembered(text) if len(text) <= _LONGEST else self._searched(text)
+
+    def _searched(self, text: str) -> tuple[int, str]:
         low = folded(text)
         return self.literals.bits(low), low
 
