@@ -29,22 +29,22 @@ Choice = frozenset[Sign]
 
 
 def found_by(anchor: str, declared: Collection[str] = (), structure: str = "") -> Found:
-    """The signs and first characters that find every line that the anchor matches.
+    """The signs, and the alternatives without one, that find every line that the anchor matches.
 
     Of the signs of an alternative, those that contain ``declared`` literals come first, then the longest. Alternatives
     without signs must begin with characters of ``structure``.
     """
-    signs, first, lacking = dict[Sign, None](), set[str](), list[str]()
+    signs, structured, lacking = dict[Sign, None](), list[tuple[str, frozenset[str]]](), list[str]()
     for branch in branches(anchor):
         chosen = _chosen(branch, declared)
         begins = beginnings(branch)
         if chosen:
             signs |= dict.fromkeys(sorted(chosen))
         elif begins and begins <= set(structure):
-            first |= begins
+            structured.append((branch, begins))
         else:
             lacking.append(branch)
-    return Found(tuple(signs), frozenset(first), tuple(lacking))
+    return Found(tuple(signs), tuple(structured), tuple(lacking))
 
 
 def branches(pattern: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Literals that expensive patterns require: a line that contains none of them is not matched.
 
-`needed` derives them from a pattern, `beginnings` its first letters. `Literals` searches for those of many patterns at
-once, by the words of a text, because the words of a log repeat often. Those who ask about the same lines have one
+`required` derives them from a pattern, `beginnings` its first letters. `Literals` searches for those of many patterns
+at once, by the words of a text, because the words of a log repeat often. Those who ask about the same lines have one
 table, `SHARED`.
 """
 
@@ -11,7 +11,7 @@ import functools
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 if sys.version_info >= (3, 11):
@@ -21,10 +21,24 @@ else:
     import sre_constants as code
     import sre_parse as reader
 
-__all__ = ["SHARED", "Found", "Literals", "Shared", "Sign", "beginnings", "code", "folded", "needed", "reader"]
+__all__ = [
+    "SHARED",
+    "Found",
+    "Literals",
+    "Shared",
+    "Sign",
+    "beginnings",
+    "code",
+    "folded",
+    "needed",
+    "reader",
+    "required",
+]
 
 _SHORTEST = 2
 """Minimum number of consecutive letters of a literal."""
+_FREQUENT = frozenset({"the", "and", "you"})
+"""Words that are in more lines than any other word of three letters."""
 _WIDEST = 26
 """Maximum size of a range whose letters are expanded."""
 _REMEMBERED = 1 << 16
@@ -50,12 +64,13 @@ class Sign(NamedTuple):
 class Found(NamedTuple):
     """How to find the lines of an anchor.
 
-    Each line has one of the ``signs``, or begins with one of the ``first`` characters (in lower case, 0 for any digit).
-    ``lacking`` are the alternatives, as patterns, for which neither is known.
+    Each line has one of the ``signs``, or matches a pattern of ``structured``: alternatives without a sign, each with
+    the characters with which it may begin (in lower case, 0 for any digit). ``lacking`` are the alternatives, as
+    patterns, for which neither is known.
     """
 
     signs: tuple[Sign, ...] = ()
-    first: frozenset[str] = frozenset()
+    structured: tuple[tuple[str, frozenset[str]], ...] = ()
     lacking: tuple[str, ...] = ()
 
 
@@ -64,28 +79,45 @@ def needed(pattern: str, flags: int = 0) -> frozenset[str]:
 
     They are in lower case, with 0 for any digit, as `Literals` expects them.
     """
-    return frozenset(_needed(reader.parse(pattern, flags)) or ())
+    return next((each for each in required(pattern, flags) if _worth(each) >= _SHORTEST), frozenset())
 
 
-def _needed(items: Iterable[tuple[Any, Any]]) -> set[str] | None:
-    """The best set of alternatives that the items of a sequence require: that whose shortest literal is the longest."""
-    best: set[str] | None = None
+def required(pattern: str, flags: int = 0, *, in_case: bool = False) -> tuple[frozenset[str], ...]:
+    """Sets of such literals: every text that the pattern matches has one of each. The rarest literals come first.
+
+    A single mark, such as ``=``, may be one of them.
+    ``in_case``: literals as they are in the text; none of what the pattern matches in any case.
+    """
+    parsed = reader.parse(pattern, flags)
+    if in_case and parsed.state.flags & code.SRE_FLAG_IGNORECASE:
+        return ()
+    found = [frozenset(each) for each in _sets(parsed, str if in_case else folded) if _worth(each)]
+    return tuple(sorted(dict.fromkeys(found), key=_worth, reverse=True))
+
+
+def _sets(items: Iterable[tuple[Any, Any]], form: Callable[[str], str]) -> Iterator[set[str]]:
+    """Sets of literals, in a form, one of each of which the items of a sequence require."""
     run = ""
     for kind, value in [*items, (None, None)]:
-        letter = _letter(kind, value)
+        letter = _letter(kind, value, form)
         if letter is not None:
             run += letter
             continue
-        best, run = _better(best, {run}), ""
+        if run:
+            yield {run}
+            run = ""
         if kind is code.SUBPATTERN:
-            best = _better(best, _needed(value[3]))
+            any_case = form is str and value[1] & code.SRE_FLAG_IGNORECASE
+            yield from () if any_case else _sets(value[3], form)
         elif kind is code.BRANCH:
-            best = _better(best, _of_all(map(_needed, value[1])))
+            best = [max(_sets(branch, form), key=_worth, default=set[str]()) for branch in value[1]]
+            yield set[str]().union(*best) if all(map(_worth, best)) else set()
         elif kind in {code.MAX_REPEAT, code.MIN_REPEAT} and value[0] >= 1:
-            best = _better(best, _needed(value[2]))
+            yield from _sets(value[2], form)
         elif kind is code.ASSERT and value[0] == 1:
-            best = _better(best, _needed(value[1]))
-    return best
+            yield from _sets(value[1], form)
+        elif kind is code.IN and all(inner is code.LITERAL for inner, _ in value):
+            yield {form(chr(letter)) for _, letter in value}
 
 
 def beginnings(pattern: str) -> frozenset[str]:
@@ -132,33 +164,28 @@ def _of_set(kind: object, value: Any) -> set[str | None]:  # noqa: ANN401
     return {"0"} if (kind, value) == (code.CATEGORY, code.CATEGORY_DIGIT) else {None}
 
 
-def _letter(kind: object, value: Any) -> str | None:  # noqa: ANN401  (what `re` parses)
-    """The single letter that an item matches, in either case."""
+def _letter(kind: object, value: Any, form: Callable[[str], str]) -> str | None:  # noqa: ANN401  (what `re` parses)
+    """The single letter that an item matches, in a form in which all its cases are one."""
     if kind is code.LITERAL:
-        return folded(chr(value))
+        return form(chr(value))
     if kind is code.IN and all(inner is code.LITERAL for inner, _ in value):
-        letters = {folded(chr(letter)) for _, letter in value}
+        letters = {form(chr(letter)) for _, letter in value}
         return letters.pop() if len(letters) == 1 else None
     return None
 
 
-def _of_all(branches: Iterable[set[str] | None]) -> set[str] | None:
-    found: set[str] = set()
-    for branch in branches:
-        if not branch:
-            return None
-        found |= branch
-    return found
-
-
-def _better(held: set[str] | None, other: set[str] | None) -> set[str] | None:
-    if other and _worth(other) >= _SHORTEST and (held is None or _worth(other) > _worth(held)):
-        return other
-    return held
-
-
 def _worth(literals: Iterable[str]) -> int:
-    return min(len(_longest_word(literal)) for literal in literals)
+    """How rare the most frequent of some literals is: 0 if a single letter, or a blank, is one of them."""
+    return min(map(_rarity, literals), default=0)
+
+
+def _rarity(literal: str) -> int:
+    """The length of the longest word, of which a letter outside ASCII counts as several; 1 for a single mark."""
+    part = _longest_word(literal)
+    if part in _FREQUENT:
+        return _SHORTEST
+    size = len(part.encode("utf-8", "surrogatepass"))
+    return size if size >= _SHORTEST or not part.isalnum() else 0
 
 
 def _longest_word(literal: str) -> str:
@@ -172,64 +199,93 @@ def folded(text: str) -> str:
 
 
 class Literals(Generic[T]):
-    """The literals of several owners; finds the owners whose literals a text contains."""
+    """The literals of several owners; finds the owners whose literals a text contains.
+
+    Inside, a number has a bit for each owner: these are joined faster than sets, for each word of each line.
+    """
 
     def __init__(self) -> None:
         """No literals yet."""
-        self._by_begin: defaultdict[str, list[tuple[str, str, T]]] = defaultdict(list)
+        self._by_begin: defaultdict[str, list[tuple[str, str, int]]] = defaultdict(list)
         self._of_word = _OfWord(self._by_begin)
+        self._owners: list[T] = []
+        self._known: dict[int, frozenset[T]] = {0: _NOBODY}
 
     def add(self, owner: T, literals: Iterable[str]) -> None:
-        """Add literals, in lower case and with 0 for any digit."""
+        """Add literals of one more owner, in lower case and with 0 for any digit."""
+        bit = 1 << len(self._owners)
+        self._owners.append(owner)
         for literal in literals:
             part = _longest_word(literal)
-            self._by_begin[part[:_SHORTEST]].append((part, literal, owner))
+            self._by_begin[part[:_SHORTEST]].append((part, literal, bit))
         self._of_word.clear()
 
     def owners(self, text: str) -> frozenset[T]:
         """The owners of the literals in the text, in either case."""
-        text = folded(text)
-        found = set[T]()
+        found = self.bits(folded(text))
+        known = self._known
+        if found not in known:
+            if len(known) >= _REMEMBERED:
+                known = self._known = {0: _NOBODY}
+            known[found] = frozenset(self._owners[bit.bit_length() - 1] for bit in single(found))
+        return known[found]
+
+    def bits(self, text: str) -> int:
+        """The bits of these owners, for a text in the form of literals."""
+        found = 0
         for sure, phrases in filter(None, map(self._of_word.__getitem__, set(text.split()))):
             found |= sure
-            for literal, owner in phrases:
+            for literal, bits in phrases:
                 if literal in text:
-                    found.add(owner)
-        return frozenset(found) if found else _NOBODY
+                    found |= bits
+        return found
 
 
-class _OfWord(dict[str, tuple[frozenset[T], tuple[tuple[str, T], ...]] | None]):
-    """By words: the owners of literals that are in the word, and literals of several words one of which it may be."""
+class _OfWord(dict[str, tuple[int, tuple[tuple[str, int], ...]] | None]):
+    """By words: the bits of literals that are in the word, and literals of several words one of which it may be."""
 
-    def __init__(self, by_begin: Mapping[str, Iterable[tuple[str, str, T]]]) -> None:
+    def __init__(self, by_begin: Mapping[str, Iterable[tuple[str, str, int]]]) -> None:
         """``by_begin``: the literals behind their longest words, by the first letters of these."""
         super().__init__()
         self._by_begin = by_begin
 
-    def __missing__(self, word: str) -> tuple[frozenset[T], tuple[tuple[str, T], ...]] | None:
+    def __missing__(self, word: str) -> tuple[int, tuple[tuple[str, int], ...]] | None:
         """Look for the literals in a word that is not known yet."""
         if len(self) >= _REMEMBERED:
             self.clear()
         known = self._by_begin
         begins = {word[at : at + _SHORTEST] for at in range(len(word))}.union(word)
         here = [held for begin in begins & known.keys() for held in known[begin] if held[0] in word]
-        sure = frozenset(owner for part, literal, owner in here if part == literal)
-        phrases = tuple({(literal, owner) for part, literal, owner in here if part != literal and owner not in sure})
-        found = self[word] = (sure, phrases) if here else None
+        sure, phrases = 0, dict[str, int]()
+        for part, literal, bit in here:
+            if part == literal:
+                sure |= bit
+            else:
+                phrases[literal] = phrases.get(literal, 0) | bit
+        others = tuple((literal, bits) for literal, bits in phrases.items() if bits & ~sure)
+        found = self[word] = (sure, others) if here else None
         return found
 
 
+def single(bits: int) -> Iterator[int]:
+    """Each of some bits."""
+    while bits:
+        bit = bits & -bits
+        yield bit
+        bits ^= bit
+
+
 class Shared:
-    """The literals of owners who ask about the same lines, each by the number of the owner."""
+    """The literals of owners who ask about the same lines, each by the owner's bit."""
 
     def __init__(self) -> None:
         """No owner yet."""
         self._lock = threading.RLock()
-        self._numbers: dict[Hashable, int] = {}
-        self._entered: list[tuple[int, frozenset[str]]] = []
+        self._bits: dict[Hashable, int] = {}
+        self._entered: list[frozenset[str]] = []
         self._waiting: list[Callable[[], None]] = []
         self._table: _Table | None = None
-        self._last = _Table(()), "", frozenset[int]()
+        self._last = _Table(()), "", (0, "")
 
     def later(self, enter: Callable[[], None]) -> None:
         """Call ``enter``, which adds literals, before a line is searched: finding out which ones takes time."""
@@ -238,34 +294,39 @@ class Shared:
             self._table = None
 
     def add(self, literals: Iterable[str], owner: Hashable = None) -> int:
-        """Add the literals of an owner; returns the number, which is the same for all ``owner`` that are equal."""
+        """Add the literals of an owner; returns the bit, which is the same for all ``owner`` that are equal."""
         with self._lock:
-            if owner in self._numbers:
-                return self._numbers[owner]
-            number = len(self._entered)
+            if owner in self._bits:
+                return self._bits[owner]
+            bit = 1 << len(self._entered)
             if owner is not None:
-                self._numbers[owner] = number
-            self._entered.append((number, frozenset(literals)))
+                self._bits[owner] = bit
+            self._entered.append(frozenset(literals))
             self._table = None
-            return number
+            return bit
 
-    def of(self, text: str) -> frozenset[int]:
-        """The owners that may have a literal in the text: if it is a part of the last one, those found in that."""
+    def of(self, text: str) -> tuple[int, str]:
+        """The owners that may have a literal in the text, and the text in the form of literals.
+
+        If it is a part of the last one, the same of that.
+        """
         table, last, found = self._last
         if table is self._table and (text == last or (len(last) <= _LONGEST and text in last)):
             return found
         table = self._made()
-        found = table.remembered(text) if len(text) <= _LONGEST else table.literals.owners(text)
+        found = table.of(text)
         self._last = table, text, found
         return found
 
-    def in_all(self, text: str) -> frozenset[int]:
-        """The owners that have a literal in the text."""
-        table = self._made()
-        return table.remembered(text) if len(text) <= _LONGEST else table.literals.owners(text)
+    def in_all(self, text: str) -> tuple[int, str]:
+        """The owners that have a literal in the text, and the text in the form of literals."""
+        return self._made().of(text)
 
     def _made(self) -> _Table:
         """A table with the literals of all who are known by now, as modules are imported late."""
+        table = self._table
+        if table is not None:
+            return table
         with self._lock:
             while self._waiting:
                 self._waiting.pop()()
@@ -277,11 +338,19 @@ class Shared:
 class _Table:
     """The literals of all owners that were known when it was made."""
 
-    def __init__(self, entered: Iterable[tuple[int, frozenset[str]]]) -> None:
+    def __init__(self, entered: Iterable[frozenset[str]]) -> None:
         self.literals = Literals[int]()
-        for number, literals in entered:
+        for number, literals in enumerate(entered):
             self.literals.add(number, literals)
-        self.remembered = functools.lru_cache(_LINES)(self.literals.owners)
+        self.remembered = functools.lru_cache(_LINES)(self._searched)
+
+    def of(self, text: str) -> tuple[int, str]:
+        """The bits of the owners of the literals in a text, and the text in their form."""
+        return self.remembered(text) if len(text) <= _LONGEST else self._searched(text)
+
+    def _searched(self, text: str) -> tuple[int, str]:
+        low = folded(text)
+        return self.literals.bits(low), low
 
 
 SHARED = Shared()

@@ -108,8 +108,8 @@ _GETS_BY = guarded_regex(
     r"""(?ix)
     \b(?:\w{0,40}warning|warn|deprecat\w*|fall(?:s|ing)?\s?back|defaults|defaulting|by\sdefault|instead|ignor(?:e|ed|ing)
       |skip(?:s|ped|ping)?|optional|disabl(?:e|ed|ing)|retrying|attempting|attempt\s\d|not\sinstalled
-      |continu(?:e|es|ing)|will\sbe\sused|(?:starting\s)?from\sscratch|works?\s(?:now|fine)
-      |(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)|0\s(?:errors?|fail\w*))\b
+      |continu(?:e|es|ing)|will\sbe\sused|(?:starting\s)?from\sscratch|works?\s(?:now|fine))\b
+  | \b(?:no|without(?:\sany)?)\s(?:\w+\s)?(?:errors?|failures?|faults?|problems?)\b | \b0\s(?:errors?|fail\w*)\b
   | [,;.]\s(?:re)?(?:using|building|creating)\b
   | [:=]\s{0,20}(?:0|no|none|false|n/a|off|ok)\s*$ | \blibnccl-(?:net|tuner|profiler|env)
     """

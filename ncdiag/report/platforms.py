@@ -33,8 +33,8 @@ _NAMES = lazy_regex(rf"\b(?:{'|'.join(_OF_WORD)})\b(?=:|\[)")
 
 def suited(commands: Sequence[str], view: View) -> list[str]:
     """The commands without those of other platforms than the input shows; all of them if none would be left."""
-    shown, launchers = platforms_shown(view), _launchers(view)
-    filters = {name for host in view.job.hosts for name in host.input_filters or ()}
+    shown = platforms_shown(view)
+    launchers, filters = view.remembered(("launchers", "filters"), lambda: (_launchers(view), _filters(view)))
     return [line for line in commands if _fits(line, shown, launchers, filters)] or list(commands)
 
 
@@ -55,6 +55,11 @@ def _launchers(view: View) -> set[str]:
     return {_SUBMITS.get(word, word) for word in words} & _LAUNCHERS
 
 
+def _filters(view: View) -> set[str]:
+    """The packet filters of the hosts."""
+    return {name for host in view.job.hosts for name in host.input_filters or ()}
+
+
 def _platform(command: str) -> str | None:
     """The platform on which a command runs; None if it runs everywhere."""
     return next((_OF_WORD[word] for word in command.split()[:4] if word in _OF_WORD), None)
@@ -62,6 +67,10 @@ def _platform(command: str) -> str | None:
 
 def platforms_shown(view: View) -> set[str]:
     """The platforms that launches, people or logged lines name."""
+    return view.remembered(("platforms shown",), lambda: _platforms(view))
+
+
+def _platforms(view: View) -> set[str]:
     programs = (launch.program.split(" ")[0] for launch in view.job.launches)
     words = [*programs, *told_context(view.job, view), *_loggers(view)]
     return {_OF_WORD.get(word, word) for word in words} & {POD, _DOCKER, _SLURM} | {*_in_text(view)}

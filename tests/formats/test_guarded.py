@@ -12,7 +12,7 @@ from linear import assert_linear_time
 from ncdiag.base import programs
 from ncdiag.formats import guarded
 from ncdiag.formats.guarded import guarded_regex, split
-from ncdiag.formats.literals import Literals
+from ncdiag.formats.literals import Literals, required
 from ncdiag.parsers import discover
 
 OWN = """our job hangs\nmy node\nany idea?\nit still fails
@@ -60,6 +60,44 @@ def test_few_alternatives_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not tried
     assert pattern.search("the connection was refused")
     assert tried == [0]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "near", "hit"),
+    [
+        (r"\b(?:we|our)\s\w+\s(?:failed|hangs)\b", "it failed", "our job failed"),  # a word of each group
+        (r"\b[A-Z]{2,9}_(?:ERR|FAIL)\b", "an error of DATA", "DATA_ERR"),  # the letters as they are
+        (r"(?i)\bin\sthe\send\b", "the job in the queue", "In the end"),  # a word that few lines have
+        (r"\bis it so[?\uff1f]", "is it so", "is it so?"),  # a mark
+        (r"\u6211(?!\u4eec)", "I", "\u6211"),  # one Chinese character
+    ],
+)
+def test_an_alternative_is_tried_where_all_that_it_requires_is(
+    monkeypatch: pytest.MonkeyPatch, pattern: str, near: str, hit: str
+) -> None:
+    tried = []
+    compiled = guarded._Guarded._compiled
+    monkeypatch.setattr(
+        guarded._Guarded, "_compiled", lambda self, at: tried.append(at) or compiled(self, at)  # type: ignore[func-returns-value]
+    )  # fmt: skip
+    guard = guarded_regex(pattern)
+    assert guard.search(near) is None
+    assert not tried
+    assert guard.search(hit)
+    assert tried == [0]
+
+
+def test_literals_of_any_case_are_not_required_in_one() -> None:
+    assert required(r"Port (?i:down)", in_case=True) == (frozenset({"Port "}),)
+    assert required(r"(?i)Port down", in_case=True) == ()
+
+
+def test_all_matches_are_those_of_the_whole_pattern() -> None:
+    pattern = r"\bfail(?:ed|s)?\b|\ba failed \w+|\b\d+ errors?\b"
+    text = "it fails, a failed link, 3 errors, failed"
+    whole, guard = re.compile(pattern), guarded_regex(pattern)
+    assert [each.span() for each in guard.finditer(text)] == [each.span() for each in whole.finditer(text)]
+    assert [bool(guard.match(each)) for each in (text, "failed", "no")] == [False, True, False]
 
 
 def test_the_first_of_several_matches_is_found() -> None:

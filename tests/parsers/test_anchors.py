@@ -32,7 +32,9 @@ def _is_in(sign: Sign, line: str) -> bool:
 
 
 def _finds(found: Found, line: str) -> bool:
-    return folded(line[:1]) in found.first or any(_is_in(sign, line) for sign in found.signs)
+    letter = folded(line[:1])
+    is_structured = any(letter in begins and re.match(pattern, line) for pattern, begins in found.structured)
+    return is_structured or any(_is_in(sign, line) for sign in found.signs)
 
 
 def _module(kind: str) -> ModuleType:
@@ -59,7 +61,7 @@ def test_literals_are_rare_in_ordinary_text() -> None:
     seen = {sign for _, sign in signs if sign.literal.lower() in text}
     often = {sign for sign in seen if sum(_is_in(sign, line) for line in lines) > FEW * len(lines)}
     frequent = {(kind, sign.literal) for kind, sign in signs if sign in often}
-    structures = [parser for parser in ANCHORED if parser.found_by.first]
+    structures = [parser for parser in ANCHORED if parser.found_by.structured]
     hits = Counter(parser.kind for parser in structures for line in lines if re.match(parser.anchor, line))
     frequent |= {(kind, _module(kind).STRUCTURE) for kind, count in hits.items() if count > FEW * len(lines)}
     reasons = {(parser.kind, text): reason for parser in ANCHORED for text, reason in _frequent(parser.kind)}
@@ -114,7 +116,7 @@ def test_what_lacks_both_is_known(anchor: str) -> None:
 
 
 def test_a_structure_is_known_by_its_first_characters() -> None:
-    assert found_by(r"abcd|\d+: \w", structure="0").first == {"0"}
+    assert found_by(r"abcd|\d+: \w", structure="0").structured == ((r"\d+: \w", frozenset("0")),)
     assert found_by(r"\d+:|x\d", structure="0").lacking == (r"x\d",)
     assert found_by(r"\W\d", structure="0").lacking == (r"\W\d",)
 
@@ -137,6 +139,14 @@ def test_few_anchors_are_tried_for_ordinary_text(monkeypatch: pytest.MonkeyPatch
     begun = [line for line in lines if kinds.of_line(line) is not None]
     assert len(tried) <= TRIED * len(lines)
     assert len(begun) < len(tried)
+
+
+def test_alternatives_with_a_sign_are_not_tried_by_structure() -> None:
+    kinds = Kinds(ANCHORED)
+    tried = {letter: kinds._beginning_as(letter).any_structured.pattern for letter in "d0|[ "}
+    assert "Driver Version" not in tried["|"]
+    assert all("SrcValid" not in pattern for pattern in tried.values())
+    assert sum(map(len, tried.values())) * 4 < sum(len(parser.anchor) for parser in ANCHORED)
 
 
 def test_a_number_that_decides_is_found_by_the_signs_beside_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from generate.kinds import KINDS, text
 from linear import calls
 
 from ncdiag.diagnose import diagnose
-from ncdiag.formats import line_kinds
+from ncdiag.formats import guarded, line_kinds
 from ncdiag.formats.blocks import kinds
 from ncdiag.formats.blocks.assorted import Failure
 from ncdiag.parsers.user_text import trials
@@ -115,6 +116,40 @@ def test_the_form_of_a_line_is_found_once_for_all_who_ask_what_a_text_mentions(k
     kinds.mentioned(lines, (), dict.fromkeys(range(0, len(lines), 7), Failure("network", True, False)))
     found = [fact.cache_info().misses for fact in facts]
     assert max(found) <= FORM * len(lines)
+
+
+TRIED = 6
+"""How many alternatives of guarded patterns are tried for a line with a failure, by all who read the text."""
+
+
+@pytest.mark.parametrize("kind", ["key=value", "Markdown table", "Spark log", "sentences", "diff", "sacct"])
+def test_few_alternatives_of_patterns_are_tried_for_a_line(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    compiled = guarded._Guarded._compiled
+
+    def count(guard: guarded._Guarded, at: int) -> re.Pattern[str]:
+        tried.append(at)
+        return compiled(guard, at)
+
+    monkeypatch.setattr(guarded._Guarded, "_compiled", count)
+    judged(text(kind, MANY, failing=True))
+    assert len(tried) <= TRIED * MANY
+
+
+def test_no_line_is_asked_for_a_trouble_where_the_whole_text_reports_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    is_trouble = kinds._is_trouble
+
+    def ask(line: str) -> bool:
+        asked.append(line)
+        return is_trouble(line)
+
+    monkeypatch.setattr(kinds, "_is_trouble", ask)
+    log = text("Spark log", MANY, failing=True)
+    judged(log)
+    assert not asked
+    judged(f"{log}\nOur job hangs since today. Any ideas?\n")
+    assert asked
 
 
 SILENT = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -31,8 +32,14 @@ _ANY = lazy_regex(r"(?m)^[ \t]*(?:```|~~~|\\begin\{|<|\{code|\{noformat|\[code|#
 _MARKS = ("```", "~~~", "\\begin{", "<", "{code", "{noformat", "[code", "#+", "----", "....")
 
 
-def fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
+def fenced(lines: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """The indexes of the lines that begin and end each block, in the order of the text."""
+    return _fenced(tuple(lines))
+
+
+@functools.lru_cache(maxsize=2)
+def _fenced(lines: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """The same; the answer is kept, as several kinds of blocks ask for it."""
     found: list[tuple[int, int]] = []
     index = 0 if _ANY.search("\n".join(lines)) else len(lines)
     while index < len(lines):
@@ -41,7 +48,7 @@ def fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
             found.append((index, last))
             index = last
         index += 1
-    return found
+    return tuple(found)
 
 
 def _end(lines: Sequence[str], index: int) -> int | None:

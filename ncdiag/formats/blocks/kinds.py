@@ -109,8 +109,10 @@ def mentioned(
     collected = list(assorted(lines, elsewhere, runs))
     if any(map(is_form, lines)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
-    collected += _far(bare or lines, elsewhere, runs, rest, outputs=content.outputs)
-    if (content.opening and starts_at_prompt(lines)) or is_reported(itertools.compress(lines, rest)):
+    reported = is_reported(itertools.compress(lines, rest))
+    is_own = rest if reported else [False] * len(lines)
+    collected += _far(bare or lines, elsewhere, runs, is_own, outputs=content.outputs)
+    if reported or (content.opening and starts_at_prompt(lines)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     quoted = list(quoting(lines, runs))
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
@@ -149,24 +151,25 @@ def _of_nobody(
 
 
 def _far(
-    lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], rest: Sequence[bool], *, outputs: bool
+    lines: Sequence[str], failures: Mapping[int, Failure], runs: Sequence[bool], own: Sequence[bool], *, outputs: bool
 ) -> Iterator[tuple[int, int]]:
     """The messages of a very long text that are outside its logs, and far from any problem that somebody reports.
 
+    Such a problem is in one of the lines that may be somebody's ``own``.
     A message next to the output of a program is kept (`ncdiag.formats.blocks.output`). If the text has outputs of tools
     and nobody reports a problem, one that is not between two sentences is kept too.
     """
     if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines, runs):
         return
     paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
-    own = {paragraphs[i] for i, line in enumerate(lines) if rest[i] and _is_trouble(line)}
-    near = _beside(paragraphs, own)
+    troubled = {paragraphs[i] for i, line in enumerate(lines) if own[i] and _is_trouble(line)}
+    near = _beside(paragraphs, troubled)
     title = next(index for index, line in enumerate(lines) if line.strip())
     printed = beside(lines, printed_runs(lines))
     for index in failures:
         if runs[index] or index == title or paragraphs[index] in near or index in printed:
             continue
-        is_alone = not own and (not outputs or _is_between_sentences(lines, index))
+        is_alone = not troubled and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
             yield index, index
 

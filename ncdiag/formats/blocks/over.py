@@ -31,7 +31,7 @@ _DONE = guarded_regex(
     re.IGNORECASE,
 )
 """Words about a trouble that is over, wherever they are."""
-_OUTCOME = lazy_regex(
+_OUTCOME = guarded_regex(
     r"\b(?:swapped|replaced|reseated|repaired|corrected|cleaned|raised|rolled\sback|confirmed|merged|installed|gone|quiet|clean|passed"
     r"|(?:back|is)\sin\s(?:\w+\s)?(?:service|production)|(?:has|have)\sbeen\s(?:lifted|requeued|restored)|closing|done"
     r"|(?:ran|runs|went)\sthrough|that\swas\sit|no\serrors|(?:is|are)\sback"
@@ -137,7 +137,7 @@ def ends_well(text: str) -> bool:
 def has_outcome(text: str) -> bool:
     """True if a text names something and ends with a clause that says how it ended."""
     _, *others = (each for each in _CLAUSE_ENDS.split(text.strip()) if each.strip())
-    return bool(others) and not is_open(text) and _is_outcome(others[-1]) and _AFTER.search(others[-1]) is None
+    return bool(others) and _is_outcome(others[-1]) and not is_open(text) and _AFTER.search(others[-1]) is None
 
 
 def is_over_now(text: str) -> bool:

@@ -115,8 +115,8 @@ _NOW = guarded_regex(
 )
 _ELSE = lazy_regex(r"\b(?:no|not|without|never|nothing|(?:other|some)?\s?people|others|forum)\b|n't\b", re.IGNORECASE)
 """Words by which it does not go wrong, or not here."""
-_REPORTS, _PRESENT = (_MY, _WE, _ELLIPTIC, _STILL), (_HELP, _NOW, _STILL)
-"""Patterns of reports, and of what goes wrong now (`is_present`)."""
+_REPORTS, _PRESENT = (_MY, _WE, _ELLIPTIC, _STILL), (_HELP, _NOW)
+"""Patterns of reports, and others of what goes wrong now (`is_present`)."""
 
 
 def is_mended(text: str) -> bool:
@@ -178,7 +178,12 @@ def _plain(text: str) -> str:
 
 def is_form(text: str) -> bool:
     """True for a heading of a form for bugs and questions, which no document has."""
-    return _FORM.match(text.strip()) is not None
+    return _is_form(text.strip())
+
+
+@functools.lru_cache(_REMEMBERED)
+def _is_form(text: str) -> bool:
+    return _FORM.match(text) is not None
 
 
 def is_reported(lines: Iterable[str]) -> bool:

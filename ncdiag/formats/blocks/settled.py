@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.examples import fenced
@@ -114,8 +114,9 @@ def over(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """What a field, a subject or a heading says is over: the first and last index of each such text."""
-    titles, examples = frozenset(_titles(lines)), dict(fenced(lines))
-    for index, end in _heads(lines, lambda at, line: at in titles or _is_head(line)):
+    named = frozenset(index for index, line in enumerate(lines) if _SAYS_SO.search(line))
+    titles, examples = frozenset(_titles(lines, sorted(named))), dict(fenced(lines))
+    for index, end in _heads(lines, lambda at, line: at in titles or _is_head(line, named=at in named)):
         if index in titles or _HEADING.match(lines[index]):
             if not (is_open(lines[index]) or _TROUBLE.search(lines[index])):
                 yield index, _last(lines, index, _end_of_section(lines, index, end), examples)
@@ -132,10 +133,12 @@ def settled(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield _above(lines, first), below
 
 
-def _is_head(line: str) -> bool:
-    """True for a field, a subject or a heading that says that something is over."""
-    if _SAYS_SO.search(line) is not None and any(form.match(line) for form in (_FIELD, _SUBJECT, _HEADING)):
+def _is_head(line: str, *, named: bool) -> bool:
+    """True for a field, a subject or a heading that says that something is over; ``named``: in English or German."""
+    if named and any(form.match(line) for form in (_FIELD, _SUBJECT, _HEADING)):
         return True
+    if not (_LABEL.match(line) or _STATE.search(line[:_WIDE])):
+        return False
     return is_in_another(line) and kind_of(line) != "log" and (_has_state(line) or _has_subject(line))
 
 
@@ -186,9 +189,12 @@ def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """A text about another time that says at its end that the trouble is over, and in which nobody has one now."""
     held = list(_paragraphs(lines, 0, len(lines), dict(fenced(lines))))
     texts = [" ".join(lines[first : last + 1])[:_LONGEST] for first, last in held]
-    told = [any(map(is_sentence, lines[first : last + 1])) for first, last in held]
-    begins = [at for at, text in enumerate(texts) if told[at] and is_of_another_time(text)]
-    ends = [at for at, text in enumerate(texts) if told[at] and is_over_now(text)]
+
+    def is_told(at: int) -> bool:
+        return any(map(is_sentence, lines[held[at][0] : held[at][1] + 1]))
+
+    begins = [at for at, text in enumerate(texts) if is_of_another_time(text) and is_told(at)]
+    ends = [at for at, text in enumerate(texts) if is_over_now(text) and is_told(at)] if begins else []
     if not begins or not ends or begins[0] > ends[-1]:
         return
     said = [lines[at] for first, last in held for at in range(first, last + 1) if not is_printed(lines[at])]
@@ -202,11 +208,13 @@ def past(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield _above(lines, held[begins[0]][0]), held[ends[-1]][1]
 
 
-def _titles(lines: Sequence[str]) -> Iterator[int]:
-    """The indexes of titles that say that something is over: alone in their paragraph, or above a list."""
-    for index, line in enumerate(lines):
-        if _SAYS_SO.search(line) is None:
-            continue
+def _titles(lines: Sequence[str], named: Iterable[int]) -> Iterator[int]:
+    """The indexes of titles that say that something is over: alone in their paragraph, or above a list.
+
+    ``named``: the indexes of lines with a word that says so.
+    """
+    for index in named:
+        line = lines[index]
         if _LIST.match(line) and any(map(is_item, lines[index + 1 : index + 3])):
             yield index
         elif len(line) < _WIDE and _TITLE.match(line) and line.rstrip()[-1:] not in _STOPS and not is_printed(line):

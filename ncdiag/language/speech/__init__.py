@@ -65,7 +65,9 @@ class Language(msgspec.Struct, frozen=True, array_like=True):
 
 def roles(text: str) -> frozenset[str]:
     """The roles of what a line says, in the language that it is in; none for English and Chinese."""
-    return _roles(text[:_LONGEST], _language_of(text[:_LONGEST]))
+    text = text[:_LONGEST]
+    code = _language_of(text)
+    return _roles(text, code) if code else frozenset()
 
 
 def roles_in(part: str, line: str) -> frozenset[str]:
@@ -78,6 +80,7 @@ def is_in_another(text: str) -> bool:
     return _language_of(text[:_LONGEST]) != ""
 
 
+@functools.lru_cache(_REMEMBERED)
 def roles_in_any(text: str) -> frozenset[str]:
     """The roles of a few words alone, such as the value of a field, in whatever language has them."""
     text = text[:_LONGEST]
@@ -119,15 +122,18 @@ def _weights(word: str) -> tuple[tuple[str, int], ...]:
 @functools.lru_cache(_REMEMBERED)
 def _language_of(text: str) -> str:
     """The code of the language of a line; empty for English, and for a line in none."""
-    script = next((code for code, letter in _OF_SCRIPT.items() if not text.isascii() and letter.search(text)), None)
-    if script:
-        return script
+    if not text.isascii():
+        script = next((code for code, letter in _OF_SCRIPT.items() if letter.search(text)), None)
+        if script:
+            return script
     weights: dict[str, int] = {}
     for word in frozenset(_words(text)):
         for code, weight in _weights(word):
             weights[code] = weights.get(code, 0) + weight
     english = weights.pop(_ENGLISH, 0)
-    most = max(weights.values(), default=0)
+    if not weights:
+        return ""
+    most = max(weights.values())
     if (most < _LEAST or most <= english) and most < _MIXED:
         return ""
     return min(code for code, weight in weights.items() if weight == most)

@@ -194,6 +194,7 @@ class _Passing:
     """Passes over lines of a long paste that carry no information, by their shape, as in a long source."""
 
     def __init__(self, scanner: Scanner) -> None:
+        import ncdiag.formats.blocks.kinds  # noqa: F401  (its literals are searched together with those of the parsers)
         from ncdiag.text.reading.sieve import Shapes  # its criteria are needed only for a long text
 
         self._scanner, self._shapes = scanner, Shapes()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.formats.literals import SHARED, folded
+from ncdiag.formats.literals import SHARED, folded, single
 from ncdiag.parsers import Parser
 from ncdiag.text.sections import prompt
 
@@ -32,15 +33,15 @@ _SIGN = 3
 class _Some(NamedTuple):
     """The parsers whose anchors may match lines with one first letter.
 
-    ``signed`` have signs: the numbers of these. ``structured`` are the indexes of those that are found by the letter;
-    ``any_structured`` matches the anchors of these. The same of anchors with any number in place of their numbers:
-    ``opened``, and ``any_opened`` for those without signs.
+    ``signed`` have signs: the bits of these. ``structured`` are the indexes of those with alternatives that are
+    found by the letter; ``any_structured`` matches these alternatives. The same of anchors with any number in place of
+    their numbers: ``opened``, and ``any_opened`` for those without signs.
     """
 
-    signed: frozenset[int]
+    signed: int
     structured: frozenset[int]
     any_structured: re.Pattern[str]
-    opened: frozenset[int]
+    opened: int
     any_opened: re.Pattern[str]
 
 
@@ -68,22 +69,23 @@ class Kinds:
         self._plain: set[str] = set()
 
     def _numbered(self, signs: Iterable[tuple[int, Iterable[str]]]) -> dict[int, int]:
-        """The parsers that have signs, by the numbers of these."""
+        """The parsers that have signs, by the bits of these."""
         held = ((place, frozenset(each)) for place, each in signs)
         return {SHARED.add(each, (self._anchored[place].kind, each)): place for place, each in held if each}
 
     def of_line(self, line: str) -> str | None:
         """The kind of section that begins with this line, or None."""
         some = self._beginning_as(line)
-        places = {self._places[number] for number in SHARED.of(line) & some.signed}
-        if some.any_structured.match(line):
-            places |= some.structured
+        signed, is_structured = SHARED.of(line)[0] & some.signed, some.any_structured.match(line) is not None
+        if not signed and not is_structured:
+            return None
+        places = {self._places[bit] for bit in single(signed)}.union(some.structured if is_structured else ())
         return next((self._anchored[place].kind for place in sorted(places) if self._patterns[place].match(line)), None)
 
     def may_depend_on_numbers(self, line: str) -> bool:
         """True if a section may begin with a line that differs from this one only in its numbers."""
         some = self._beginning_as(line)
-        places = [self._places[number] for number in SHARED.of(line) & some.opened]
+        places = [self._places[bit] for bit in single(SHARED.of(line)[0] & some.opened)]
         return some.any_opened.match(line) is not None or any(self._opened[place].match(line) for place in places)
 
     def _beginning_as(self, line: str) -> _Some:
@@ -101,13 +103,14 @@ class Kinds:
         if found is None:
             parsers = self._anchored
             places = {n for n, parser in enumerate(parsers) if letter in (parser.beginnings or {letter})}
-            structured = sorted(n for n in places if letter in parsers[n].found_by.first)
+            structured = {n: _beginning_with(letter, parsers[n].found_by.structured) for n in sorted(places)}
+            structured = {n: alternatives for n, alternatives in structured.items() if alternatives}
             unsigned = places.intersection(self._signs.values()).difference(self._opened_signs.values())
             found = self._by_letter[letter] = _Some(
-                frozenset(number for number, n in self._signs.items() if n in places),
+                sum(bit for bit, n in self._signs.items() if n in places),
                 frozenset(structured),
-                _any(parsers[n].anchor for n in structured),
-                frozenset(number for number, n in self._opened_signs.items() if n in places),
+                _any(itertools.chain.from_iterable(structured.values())),
+                sum(bit for bit, n in self._opened_signs.items() if n in places),
                 _any(self._opened[n].pattern for n in sorted(unsigned.union(structured))),
             )
         return found
@@ -177,6 +180,11 @@ _DIGITS = lazy_regex(
 
 _ESCAPED = lazy_regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
 """A character written as its code."""
+
+
+def _beginning_with(letter: str, alternatives: Iterable[tuple[str, frozenset[str]]]) -> list[str]:
+    """The alternatives of an anchor that may begin with a letter."""
+    return [pattern for pattern, begins in alternatives if letter in begins]
 
 
 def _any(anchors: Iterable[str]) -> re.Pattern[str]:
