@@ -37,11 +37,14 @@ _ONE: Mapping[str, _Words] = {
         "volumes: [{{name: dshm, emptyDir: {{medium: Memory, sizeLimit: {size}}}}}]   # of the pod\n"
         "volumeMounts: [{{name: dshm, mountPath: /dev/shm}}]   # of the container",
     ),
-    "--ipc": _Words("ipc: {value}", "hostIPC: true   # of the pod"),
+    "--ipc": _Words("ipc: {value}", ""),
     "--pid": _Words("pid: {value}", "hostPID: true   # of the pod"),
     "--network": _Words("network_mode: {value}", "hostNetwork: true   # of the pod"),
 }
-"""Options that are given once; those of a namespace have the value ``host``."""
+"""Options that are given once; those of a namespace have the value ``host``.
+
+A pod has a volume for /dev/shm: to share that of the host, and its processes, is more than it needs.
+"""
 _MANY: Mapping[str, _Words] = {
     "--device": _Words("devices: [{values}]", ""),
     "--cap-add": _Words(

@@ -38,6 +38,11 @@ def named(text: str, found: Finding, view: View) -> str:
     return _HOLE.sub(lambda hole: _value(hole[1], found, view) or hole[0], text) if "<" in text else text
 
 
+def has_hole(text: str) -> bool:
+    """True if a value is missing in the text, which a person has to choose."""
+    return _HOLE.search(text) is not None
+
+
 def _value(word: str, found: Finding, view: View) -> str:
     """The only value for the word; empty without one, or with several."""
     for search in _SEARCHES.get(word, ()):

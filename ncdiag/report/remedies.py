@@ -24,7 +24,7 @@ from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.container_options import in_their_words
 from ncdiag.report.digest import asked
-from ncdiag.report.named import named
+from ncdiag.report.named import has_hole, named
 from ncdiag.report.placeholders import EVERY, OPEN
 from ncdiag.report.platforms import suited
 from ncdiag.report.texts import spoken
@@ -38,6 +38,9 @@ _UNKNOWN, _CONCERNED = "host unknown", "the host concerned"
 _NCCLS, _GLOOS = "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"
 _WITH_GLOO = frozenset({"vllm", "sglang", "horovod"})
 """Frameworks that connect their processes by Gloo, too."""
+_SETTLED = frozenset({"certain", "likely"})
+_BY_OTHERS = frozenset({"ask_admin", "hardware"})
+"""Kinds of fixes that somebody else makes, later: until then a workaround helps."""
 _REFUTED = 3
 """Maximum number of hosts named in the reason of a refuted fix."""
 
@@ -48,12 +51,45 @@ def fixes_of(found: results.Finding, view: View, values: Values, faults: list[st
     A fix that cannot be computed because of a bug of ncdiag is left out and added to ``faults``.
     """
     fixes: list[model.Fix | str] = []
+    is_exact = False
     try:
         for rule_fix, admitted in applicable_fixes(found, view):
-            fixes.append(_fix(rule_fix, admitted, found, view, values))
+            fix = _fix(rule_fix, admitted, found, view, values)
+            fixes.append(fix)
+            is_exact |= isinstance(fix, model.Fix) and _is_exact(rule_fix, fix, found, view, values)
     except Exception as error:  # noqa: BLE001  (whatever a value or a proof raises)
         faults.append(contained(error, f"a fix of {found.rule.code} could not be computed"))
-    return sorted(fixes, key=lambda fix: not isinstance(fix, str) and None in fix.env.values())
+    if is_exact and found.role == "cause":
+        fixes = [fix for fix in fixes if isinstance(fix, str) or not fix.workaround]
+    return sorted(fixes, key=_rank)
+
+
+def is_settled(found: results.Finding | model.Finding) -> bool:
+    """True for a cause that needs no trial: its own lines show it."""
+    return found.role == "cause" and found.confidence in _SETTLED
+
+
+def _is_exact(rule_fix: RuleFix, fix: model.Fix, found: results.Finding, view: View, values: Values) -> bool:
+    """True if the fix repairs the cause, and all of one of its lines follows from the input."""
+    if fix.workaround or fix.kind in _BY_OTHERS:
+        return False
+    if any("{" in text and fix.env.get(name) is not None for name, text in rule_fix.env.items()):
+        return True
+    return any(
+        is_template(text) and not holes_unknown(found, text, view, values)
+        and not has_hole(named(render(found, text, view, values), found, view))
+        for text in rule_fix.commands
+    )  # fmt: skip
+
+
+def is_template(text: str) -> bool:
+    """True if a line of a rule takes values from the input."""
+    return "{" in text.replace("{{", "")
+
+
+def _rank(fix: model.Fix | str) -> tuple[bool, bool]:
+    """Values that are known come first, workarounds last."""
+    return not isinstance(fix, str) and None in fix.env.values(), not isinstance(fix, str) and fix.workaround
 
 
 def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | str:

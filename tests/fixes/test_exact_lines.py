@@ -195,3 +195,80 @@ def test_the_index_that_failed_is_not_offered_again() -> None:
     offered = {fix.env.get("NCCL_IB_GID_INDEX") for found in shown for fix in found.fixes}
     assert "7" in offered
     assert "3" not in offered
+
+
+FILE = (
+    "root@n2:~# systemctl cat {unit}\n# /usr/lib/systemd/system/{unit}.service\n[Unit]\nDescription=node daemon\n"
+    "[Service]\nExecStart=/usr/sbin/{program}\nLimitNOFILE=131072\n{limit}\n[Install]\nWantedBy=multi-user.target\n"
+)
+DROP_IN = "# /etc/systemd/system/slurmd.service.d/20-limits.conf\n[Service]\nLimitMEMLOCK={value}\n"
+SLURMD = FILE.format(unit="slurmd", program="slurmd -D", limit="KillMode=process")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        SLURMD,
+        SLURMD + DROP_IN.format(value="64M"),
+        FILE.format(unit="pbs", program="pbs_mom", limit="LimitMEMLOCK=64K:128K"),
+        FILE.format(unit="jobs-agent", program="ray start --block", limit="Restart=always"),
+        "root@n2:~# cat /proc/$(pidof -s slurmd)/limits\nMax locked memory         65536      65536      bytes\n",
+        "root@n2:~# prlimit -l -p $(pgrep kubelet)\nMEMLOCK max locked-in-memory address space 8388608 8388608 bytes\n",
+    ],
+    ids=["a file without it", "a drop-in", "a soft limit", "a file that starts ray", "of its process", "prlimit"],
+)
+def test_the_limit_of_a_unit_is_read_from_its_file_or_its_process(shown: str) -> None:
+    lines = shell(shown + LIMIT + MEMLOCK, "memlock-too-low")
+    assert "sudo systemctl restart" in lines
+    assert "LimitMEMLOCK=infinity\\n" in lines
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        SLURMD + DROP_IN.format(value="infinity"),
+        FILE.format(unit="opensm", program="opensm-launch", limit=""),
+        SLURMD + FILE.format(unit="kubelet", program="kubelet", limit=""),
+    ],
+    ids=["lifted by a drop-in", "a unit that starts no job", "two units"],
+)
+def test_a_unit_that_has_no_lower_limit_or_starts_no_job_is_left_alone(shown: str) -> None:
+    assert "systemctl restart" not in shell(shown + LIMIT + MEMLOCK, "memlock-too-low")
+
+
+def test_a_restart_that_ends_processes_says_so() -> None:
+    assert "what it runs ends" in shell(UNIT + LIMIT + MEMLOCK, "memlock-too-low")
+    assert "what it runs ends" not in shell(SLURMD + LIMIT + MEMLOCK, "memlock-too-low")
+
+
+def test_a_fix_that_follows_from_the_values_needs_no_trial() -> None:
+    assert not any(fix.workaround for fix in fixes(SHM, "shm-too-small"))
+    assert not any(fix.workaround for fix in fixes(SLURMD + LIMIT + MEMLOCK, "memlock-too-low"))
+
+
+def test_a_pod_does_not_share_the_memory_of_its_host() -> None:
+    assert "hostIPC" not in shell(POD + SHM, "shm-too-small")
+
+
+LINK_LOCAL = "".join(
+    f"{host}:40:4{n} [0] NCCL INFO Bootstrap : Using usb0:169.254.3.1<0>\n" for n, host in enumerate(("w1", "w2"))
+) + (
+    "w2:40:41 [0] NCCL INFO Call to connect returned Connection refused, retrying\n"
+    "w2:40:41 [0] misc/socket.cc:516 NCCL WARN socketPollConnect: exceeded retries (20000)\n"
+)
+LISTED = "$ ip -br -4 addr\nlo     UNKNOWN  127.0.0.1/8\nusb0   UP  169.254.3.1/16\n{rest}"
+
+
+@pytest.mark.parametrize(
+    ("rest", "value"),
+    [
+        ("ens9f0  UP  10.7.1.2/24\n", "=ens9f0"),
+        ("eno1  UP  10.0.0.12/24\nib0  UP  10.7.1.2/24\n$ getent hosts w1\n10.7.1.1  w1\n", "=ib0"),
+        ("eno1  UP  10.0.0.12/24\nib0  UP  10.7.1.2/24\n", None),
+        ("eno1  UP  10.0.0.12/24\nib0  UP  10.7.1.2/24\n$ getent hosts w1\n127.0.1.1  w1\n", None),
+    ],
+    ids=["the only one", "that of the name", "two", "a name of itself"],
+)
+def test_a_listing_below_no_prompt_names_the_interface(rest: str, value: str | None) -> None:
+    text = "NCCL version 2.21.5+cuda12.4\n" + LINK_LOCAL + LISTED.format(rest=rest)
+    assert [fix.env.get("NCCL_SOCKET_IFNAME") for fix in fixes(text, "socket-ipv4-link-local")] == [value]
