@@ -42,7 +42,7 @@ _CHANGES = frozenset({"config", "env", "unset"})
 """Kinds of fixes that change something; a command may only look."""
 _CHANGING = lazy_regex(
     r"(?:sudo )?(?:systemctl (?:enable|start|restart|edit)|modprobe|setpci|sysctl -w|docker run|pip install"
-    r"|mkdir -p /etc|apt-get install|apt-mark|ip link set|mlnx_qos -i \S+ -|scontrol (?:update|reboot)|kubectl (?:cordon|label)"
+    r"|mkdir -p /etc|apt-get install|apt-mark|ip link set|mlnx_qos -i \S+ -|scontrol (?:update|reboot)|kubectl cordon"
     r"|reboot|for \w+ in .*setpci|firewall-cmd|iptables -I|nft insert|ufw prepend|volumes: |volumeMounts: |resources: )"
 )
 """Beginnings of commands, and of lines of a manifest, that change something."""
