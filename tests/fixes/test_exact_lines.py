@@ -272,3 +272,118 @@ LISTED = "$ ip -br -4 addr\nlo     UNKNOWN  127.0.0.1/8\nusb0   UP  169.254.3.1/
 def test_a_listing_below_no_prompt_names_the_interface(rest: str, value: str | None) -> None:
     text = "NCCL version 2.21.5+cuda12.4\n" + LINK_LOCAL + LISTED.format(rest=rest)
     assert [fix.env.get("NCCL_SOCKET_IFNAME") for fix in fixes(text, "socket-ipv4-link-local")] == [value]
+
+
+LOST = "{head}[9421.10] pcieport 0000:5a:01.0: AER: Uncorrected (Fatal) error received: 0000:5a:01.0\n"
+SINFO = "$ sinfo -N -n w4\nw4 idle none\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"),
+    [
+        (LOST.format(head="w4 kernel:\n") + SINFO, "pcie-link-lost", "scontrol update NodeName=w4 State=DRAIN"),
+        (LOST.format(head="w4 dmesg:\n") + "it is a Slurm cluster\n", "pcie-link-lost", "scontrol update NodeName=w4"),
+        (LOST.format(head="w4 kernel:\n"), "pcie-link-lost", ""),
+        (LOST.format(head="") + SINFO, "pcie-link-lost", ""),
+        (
+            LOST.format(head="w4 kernel:\n")
+            + "$ scontrol show node w4\n   State=IDLE+DRAIN\n   Reason=bad link [root@2026-01-02T03:04:05]\n",
+            "pcie-link-lost", "scontrol update",
+        ),
+    ],
+    ids=["a typed command", "a sentence", "no scheduler", "no host", "another node's reason"],
+)  # fmt: skip
+def test_a_faulty_host_is_taken_out_of_service_by_the_scheduler_that_is_shown(text: str, name: str, line: str) -> None:
+    lines = shell(text, name)
+    assert line in lines
+    assert line or "scontrol" not in lines
+
+
+def test_a_host_that_is_out_of_service_is_not_taken_out_again() -> None:
+    text = LOST.format(head="w4 kernel:\n") + (
+        "$ sinfo -R\nREASON               USER      TIMESTAMP           NODELIST\n"
+        "pcie fatal error     root      2026-01-02T03:04:05 w4\n"
+    )
+    assert "scontrol update" not in shell(text, "pcie-link-lost")
+
+
+def test_a_node_of_slurm_is_restarted_after_its_jobs() -> None:
+    text = "k3:21:22 [0] misc/nvmlwrap.cc:104 NCCL WARN nvmlInit_v2() failed: Driver/library version mismatch\n"
+    name = "cuda-driver-lib-mismatch"
+    assert "scontrol reboot ASAP nextstate=RESUME" in shell("$ squeue -w k3\nJOBID USER\n" + text, name)
+    assert "sudo reboot" in shell(text, name)
+    assert "apt-mark hold $(dpkg -l | awk '/^ii +(lib)?nvidia-/ {print $2}')" in shell(text, name)
+
+
+TOPOLOGY = (
+    "v3:17:66 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /srv/hw/box8-topo.xml\n"
+    "v3:17:66 [0] graph/xml.cc:392 NCCL WARN Could not open XML topology file /srv/hw/box8-topo.xml : No such file or "
+    "directory\n"
+)
+XML = "-rw-r--r-- 1 root root 3117 Jan 22  2024 {path}\n"
+ON_HOST = "$ ls -l /srv/hw\ntotal 12\n" + XML.format(path="box8-topo.xml") + XML.format(path="box4-topo.xml")
+
+
+@pytest.mark.parametrize(
+    ("launch", "line"),
+    [
+        (
+            "srun --container-image=a.sqsh --container-mounts=/d:/d python t.py\n",
+            "srun --container-mounts=/d:/d,/srv/hw:/srv/hw:ro",
+        ),
+        ("srun --container-image=a.sqsh python t.py\n", "srun --container-mounts=/srv/hw:/srv/hw:ro"),
+        ("$ docker run --gpus all -v /d:/d train:1 torchrun t.py\n", "docker run -v /srv/hw:/srv/hw:ro"),
+        (POD, "volumeMounts: [{name: topology, mountPath: /srv/hw, readOnly: true}]"),
+    ],
+    ids=["pyxis", "pyxis without mounts", "docker", "a pod"],
+)
+def test_a_topology_file_of_the_host_is_mounted_by_what_starts_the_container(launch: str, line: str) -> None:
+    found = fixes(launch + TOPOLOGY + ON_HOST, "topo-file-not-loaded")
+    assert line in "\n".join(value for fix in found for value in fix.commands.values())
+    assert not any(fix.unset for fix in found)
+
+
+def test_a_mount_that_is_there_is_not_added() -> None:
+    launch = "srun --container-image=a.sqsh --container-mounts=/srv/hw:/srv/hw python t.py\n"
+    assert "--container-mounts" not in shell(launch + TOPOLOGY, "topo-file-not-loaded")
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        (
+            "$ ls -l /opt/vm\n" + XML.format(path="box8_topo.xml") + XML.format(path="box4_topo.xml"),
+            "/opt/vm/box8_topo.xml",
+        ),
+        ("$ find / -name '*topo*.xml'\n/usr/share/hw/topo-flat.xml\n", "/usr/share/hw/topo-flat.xml"),
+        ("/opt/vm:\n" + XML.format(path="box2-topo.xml") + XML.format(path="box4-topo.xml"), None),
+        ("$ docker exec c ls -l /opt/vm\n" + XML.format(path="box8-topo.xml"), None),
+    ],
+    ids=["another spelling", "the only one", "two others", "in a container"],
+)
+def test_a_topology_file_with_another_path_is_named(shown: str, value: str | None) -> None:
+    found = fixes(TOPOLOGY + shown, "topo-file-not-loaded")
+    assert {fix.env.get("NCCL_TOPO_FILE") for fix in found} - {None} == ({value} if value else set())
+
+
+PLUGIN = (
+    "n1:40:40 [0] NCCL INFO NCCL_NET_PLUGIN set by environment to ofi\n"
+    "n1:40:40 [0] NCCL INFO NET/Plugin : Plugin load (libnccl-net-ofi.so) returned 2 : libnccl-net-ofi.so: cannot open "
+    "shared object file: No such file or directory\nn1:40:51 [0] NCCL INFO Using network Socket\n"
+)
+FOUND = "$ find / -name 'libnccl-net*.so'\n/usr/local/ofi/lib/libnccl-net.so\n/usr/local/ofi/lib/libnccl-net-ofi.so\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("mpirun -np 32 -x LD_LIBRARY_PATH=/a:/b ./t\n" + PLUGIN + FOUND, "/usr/local/ofi/lib:/a:/b"),
+        ("srun ./t\n" + PLUGIN + FOUND, "/usr/local/ofi/lib:$LD_LIBRARY_PATH"),
+        ("srun ./t\n" + PLUGIN + FOUND + "/opt/old/lib/libnccl-net.so\n", None),
+        ("srun ./t\n" + PLUGIN, None),
+    ],
+    ids=["beside what is passed on", "beside the shell's", "two folders", "no listing"],
+)
+def test_the_folder_of_the_plugin_is_the_one_that_is_listed(text: str, value: str | None) -> None:
+    found = {fix.env.get("LD_LIBRARY_PATH") for fix in fixes(text, "plugin-not-loaded")}
+    assert value in found if value else not any(path and "/usr/local/ofi" in path for path in found)

@@ -24,6 +24,7 @@ from ncdiag.parsers.user_text import (
     in_use,
     labels,
     lengths,
+    listed,
     loads,
     measures,
     outages,
@@ -81,6 +82,9 @@ _OTHER_LIBRARY = lazy_regex(
     r"torch|tensorflow|vllm|sglang|jax|horovod|megatron|deepspeed|paddle|plugin|\bmpi|ofed|\bucx|rocm\s\d",
     re.IGNORECASE,
 )
+_TYPED = lazy_regex(
+    r"[^$#%>\n]{0,80}[$#%>]\s{1,4}(?:sudo\s)?(?:(?P<slurm>sinfo|squeue|scontrol|sacct|sacctmgr|sbatch|srun)|kubectl|oc)\s"
+)
 _RELEASES = frozenset({"nccl-version", "driver-branch", "framework-version"})
 
 
@@ -93,6 +97,13 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     others: list[Observation] = []
     written = [_written(section, index) for section, index in lines]
     others += _quoted(lines)
+    others += _schedulers(written, lines)
+    others += [
+        Observation(
+            entity="Host", host=lines[at][0].host, span=lines[at][0].span(lines[at][1]), fields={"files": (path,)}
+        )
+        for path, at in listed.read(written)
+    ]
     chosen = _chosen(written)
     if not chosen:
         return others
@@ -131,6 +142,18 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     others += _accesses(written, said, lines)
     others += [_of_host(lines[place], *told) for *told, place in releases.differing()]
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
+
+
+def _schedulers(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> list[Observation]:
+    """The scheduler whose commands somebody typed, once for each."""
+    first: dict[str, int] = {}
+    for place, line in enumerate(written):
+        if (typed := _TYPED.match(line)) is not None:
+            first.setdefault("slurm" if typed["slurm"] else "kubernetes", place)
+    return [
+        observe(*lines[place], "Context", kind="orchestrator", value=name, text=written[place][:_KEPT], told=False)
+        for name, place in first.items()
+    ]
 
 
 def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:
