@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ncdiag.base.errors import contained
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.schema import Fix as RuleFix
@@ -41,6 +42,7 @@ _WITH_GLOO = frozenset({"vllm", "sglang", "horovod"})
 _SETTLED = frozenset({"certain", "likely"})
 _BY_OTHERS = frozenset({"ask_admin", "hardware"})
 """Kinds of fixes that somebody else makes, later: until then a workaround helps."""
+_ENDPOINT = lazy_regex(r"--rdzv[-_]endpoint[=\s][^\s:]{1,255}(?::(?P<port>\d{1,5}))?")
 _REFUTED = 3
 """Maximum number of hosts named in the reason of a refuted fix."""
 
@@ -209,7 +211,9 @@ def launcher_lines(view: View, env: Mapping[str, str], unset: Collection[str]) -
     if not (env or unset):
         return {}
     wanted = preferred(_programs(view, {*env, *unset}), _tags(view.job))
-    change = Change(env=env, unset=tuple(unset), passed=_passed(view.job, unset))
+    change = Change(
+        env=env, unset=tuple(unset), passed=_passed(view.job, unset), endpoint_port=_endpoint_port(view.job)
+    )
     return render_launchers(change, wanted)
 
 
@@ -255,6 +259,12 @@ def _passed(job: Job, names: Collection[str]) -> dict[str, str]:
         return {}
     given = {name: text for launch in reversed(job.launches) for name, text in launch.env.items()}
     return {name: text for name in names if (text := given.get(name)) is not None}
+
+
+def _endpoint_port(job: Job) -> str:
+    """The port of ``--rdzv_endpoint``, 29400 where the line gives none (torch/distributed/elastic/rendezvous)."""
+    found = next((match for launch in job.launches if (match := _ENDPOINT.search(launch.text))), None)
+    return (found["port"] or "29400") if found else ""
 
 
 def _tags(job: Job) -> Iterable[str]:

@@ -387,3 +387,69 @@ FOUND = "$ find / -name 'libnccl-net*.so'\n/usr/local/ofi/lib/libnccl-net.so\n/u
 def test_the_folder_of_the_plugin_is_the_one_that_is_listed(text: str, value: str | None) -> None:
     found = {fix.env.get("LD_LIBRARY_PATH") for fix in fixes(text, "plugin-not-loaded")}
     assert value in found if value else not any(path and "/usr/local/ofi" in path for path in found)
+
+
+START = (
+    "export MASTER_ADDR=localhost MASTER_PORT=29611 NNODES=2 NCCL_SOCKET_IFNAME=eth2\n"
+    "torchrun --nnodes=$NNODES {how} t.py\n"
+)
+WAITS = "[W] [c10d] The client socket has failed to connect to [localhost]:29611 (errno: 111 - Connection refused).\n"
+REACHED = "root@b2:~# nc -vz {ip} 29611\nConnection to {ip} 29611 port [tcp/*] succeeded!\n"
+LISTENS = (
+    "root@b1:~# ss -ltn\nState  Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0      2048   *:29611 *:*\n"
+    "root@b1:~# ip -br -4 a\nlo  UNKNOWN  127.0.0.1/8\neth0  UP  192.0.2.7/26\neth2  UP  10.3.0.7/24\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        (REACHED.format(ip="10.3.0.7"), "10.3.0.7"),
+        (REACHED.format(ip="10.3.0.7") + REACHED.format(ip="10.3.0.9"), None),
+        (REACHED.format(ip="127.0.0.1"), None),
+        (LISTENS, "10.3.0.7"),
+        (LISTENS.replace("29611", "29612"), None),
+    ],
+    ids=["it answers", "two answer", "it answers itself", "it listens", "another port listens"],
+)
+def test_the_address_of_the_rendezvous_is_where_its_port_answers(shown: str, value: str | None) -> None:
+    found = fixes(START.format(how="--master_addr=$MASTER_ADDR") + WAITS + shown, "launcher-master-addr-localhost")
+    assert found[0].env == {"MASTER_ADDR": value}
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [
+        ("--master_addr=$MASTER_ADDR", "torchrun --master_addr=10.3.0.7 ..."),
+        ("--rdzv-backend c10d --rdzv-endpoint $MASTER_ADDR:29611", "torchrun --rdzv_endpoint=10.3.0.7:29611 ..."),
+    ],
+)
+def test_torchrun_takes_the_address_as_the_option_that_it_is_started_with(how: str, line: str) -> None:
+    """Its workers get MASTER_ADDR from it, whatever the shell exports."""
+    text = START.format(how=how) + WAITS + REACHED.format(ip="10.3.0.7")
+    assert fixes(text, "launcher-master-addr-localhost")[0].commands["torchrun"] == line
+
+
+NODES = (
+    "$ kubectl describe node w1\nName:               w1\nAllocatable:\n  cpu:                 64\n"
+    "  nvidia.com/gpu:      8\n{offered}\n"
+)
+NO_DEVICES = (
+    "p-0:71:96 [0] NCCL INFO NET/IB : No device found.\np-0:71:96 [0] NCCL INFO Using network Socket\n"
+    "$ kubectl exec p-0 -- ls /dev/infiniband\nls: cannot access '/dev/infiniband': No such file or directory\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("offered", "item"),
+    [
+        ("  rdma/hca_shared_devices: 63\n  rdma/old: 0", "rdma/hca_shared_devices: 1"),
+        ("  nvidia.com/mlnx_sriov_rdma: 8", "nvidia.com/mlnx_sriov_rdma: 8"),
+        ("  vpc.amazonaws.com/efa: 32", "vpc.amazonaws.com/efa: 32"),
+        ("  rdma/a: 4\n  rdma/b: 4", ""),
+        ("  example.com/fpga: 2", ""),
+    ],
+)
+def test_a_pod_asks_for_the_resource_that_its_nodes_offer(offered: str, item: str) -> None:
+    lines = shell(NO_DEVICES + NODES.format(offered=offered), "container-no-infiniband-devices")
+    assert (f"limits: {{{item}}}, requests: {{{item}}}" in lines) if item else ("resources:" not in lines)

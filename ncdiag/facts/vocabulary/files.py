@@ -1,4 +1,4 @@
-"""Files that listings of hosts show: where the network plugin is, and a topology file that has another path."""
+"""Files that listings of hosts show, and the folder in which the network plugin is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from ncdiag.facts.view import View
 
 _PLUGIN = lazy_regex(r"libnccl-net[\w-]*\.so(?:\.\d{1,6})*$")
 _LIBFABRIC = "libfabric.so.1"
-_TOPOLOGY = lazy_regex(r"topo[\w.-]*\.xml$|[\w-]*topo\.xml$")
-_NO_LETTER = lazy_regex(r"[^a-z0-9]+")
-_MISSING = "topology-file-missing"
-_PLAIN = "topoxml"
-"""A name that says nothing of the machine."""
 
 
 @derived
@@ -36,32 +31,3 @@ def plugin_folders(job: Job, view: View) -> str:
     if len(found) != 1:
         return ""
     return ":".join(dict.fromkeys([*found, *(fabric if len(fabric) == 1 else ())]))
-
-
-@derived
-def has_topology_file(job: Job, view: View) -> bool:
-    """Does a host have the topology file that NCCL could not open, so that only the container lacks it?"""
-    return not _missing(job).isdisjoint(listed_files(job, view))
-
-
-@derived
-def moved_topology_file(job: Job, view: View) -> str:
-    """The only listed file that has the name of the missing one, written in another way or in another folder."""
-    missing, files = _missing(job), listed_files(job, view)
-    if not missing or has_topology_file(job, view):
-        return ""
-    names = {name for path in missing for name in _names(path)}
-    near = [path for path in files if not names.isdisjoint(_names(path))]
-    if not near:
-        near = [path for path in files if _TOPOLOGY.search(posixpath.basename(path))]
-    return near[0] if len(near) == 1 else ""
-
-
-def _missing(job: Job) -> set[str]:
-    return {str(event.fields.get("file_path") or "") for event in job.events if event.event == _MISSING} - {""}
-
-
-def _names(path: str) -> set[str]:
-    """The file's name in letters and digits, alone and with its folder: ``ndv5topoxml``."""
-    parts = path.lower().split("/")
-    return {_NO_LETTER.sub("", "".join(parts[-length:])) for length in (1, 2)} - {_PLAIN}
