@@ -453,3 +453,34 @@ NO_DEVICES = (
 def test_a_pod_asks_for_the_resource_that_its_nodes_offer(offered: str, item: str) -> None:
     lines = shell(NO_DEVICES + NODES.format(offered=offered), "container-no-infiniband-devices")
     assert (f"limits: {{{item}}}, requests: {{{item}}}" in lines) if item else ("resources:" not in lines)
+
+
+COMPLETION = (
+    "{host}:12:13 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.3.0.1<0>\n"
+    "{host}:12:13 [0] transport/net_ib.cc:1909 NCCL WARN NET/IB : Got completion from peer 10.3.0.2<50122> with "
+    "status=12 opcode=0 len=0 vendor err 129 (Send)\n"
+)
+KEYS = "/sys/class/infiniband/mlx5_0/ports/1/pkeys/"
+LOOPS = {
+    "in a text": f'for i in 0 1 2 3; do echo "[$i] $(cat {KEYS}$i)"; done\n'
+    "[0] 0x7fff\n[1] 0x000a\n[2] 0x0000\n[3] 0x8021\n",
+    "behind a number": f'for i in {{0..3}}; do echo -n "$i: "; cat {KEYS}$i; done\n'
+    "0: 0x7fff\n1: 0x000a\n2: 0x0000\n3: 0x8021\n",
+    "on one line": f"for d in mlx5_0; do echo $d $(cat {KEYS.replace('mlx5_0', '$d')}{{0,1,2,3}}); done\n"
+    "mlx5_0 0x7fff 0x000a 0x0000 0x8021\n",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_values_that_a_loop_of_the_shell_prints_are_read(loop: str) -> None:
+    text = "".join(COMPLETION.format(host=host) + f"root@{host}:~# {loop}" for host in ("c1", "c2"))
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    offered = {fix.env.get("NCCL_IB_PKEY") for found in report.findings for fix in found.fixes}
+    assert "3" in offered
+
+
+def test_another_output_than_the_loop_prints_is_not_taken_for_it() -> None:
+    loop = next(iter(LOOPS.values())).replace("[1] ", "[7] ")
+    report = diagnose([TextSource.of_bytes("paste", f"{COMPLETION.format(host='c1')}root@c1:~# {loop}".encode())])
+    offered = {fix.env.get("NCCL_IB_PKEY") for found in report.findings for fix in found.fixes}
+    assert offered <= {None}
