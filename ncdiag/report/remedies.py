@@ -15,7 +15,8 @@ from ncdiag.engine.three_valued import Truth
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
+from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, POD, programs_by_variable
+from ncdiag.facts.vocabulary.platforms import SLURM, platforms
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, told_context
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
@@ -39,6 +40,8 @@ _UNKNOWN, _CONCERNED = "host unknown", "the host concerned"
 _NCCLS, _GLOOS = "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"
 _WITH_GLOO = frozenset({"vllm", "sglang", "horovod"})
 """Frameworks that connect their processes by Gloo, too."""
+_STARTS = {POD: POD, SLURM: "srun"}
+"""What starts the processes on a platform, where no launch line was seen."""
 _SETTLED = frozenset({"certain", "likely"})
 _BY_OTHERS = frozenset({"ask_admin", "hardware"})
 """Kinds of fixes that somebody else makes, later: until then a workaround helps."""
@@ -251,6 +254,8 @@ def _programs(view: View, names: Collection[str]) -> Iterable[str]:
     for found in (first, setters[ANY_OF_NCCL].items()):
         yield from (program for program, _ in sorted(found, key=lambda each: each[1]))
     yield from dict.fromkeys(launch.program for launch in view.job.launches)
+    shown = platforms(view.job, view)
+    yield from (program for platform, program in _STARTS.items() if platform in shown)
 
 
 def _passed(job: Job, names: Collection[str]) -> dict[str, str]:

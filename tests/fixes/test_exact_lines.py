@@ -484,3 +484,39 @@ def test_another_output_than_the_loop_prints_is_not_taken_for_it() -> None:
     report = diagnose([TextSource.of_bytes("paste", f"{COMPLETION.format(host='c1')}root@c1:~# {loop}".encode())])
     offered = {fix.env.get("NCCL_IB_PKEY") for found in report.findings for fix in found.fixes}
     assert offered <= {None}
+
+
+GDR = "n{n}:6:7 [0] NCCL INFO NET/IB : GPU Direct RDMA {state} for HCA 0 'mlx5_0'\n"
+
+
+@pytest.mark.parametrize(
+    ("grep", "is_named"),
+    [("'^nvidia|^ib_core'", True), ("'^nvidia_uvm|^gdrdrv'", False), ("-w '^nvidia'", False), ("-v '^nvidia'", False)],
+)
+def test_a_module_that_a_search_for_beginnings_would_show_is_known_not_to_be_loaded(
+    grep: str, *, is_named: bool
+) -> None:
+    text = (
+        GDR.format(n=1, state="Disabled")
+        + GDR.format(n=2, state="Enabled")
+        + (f"root@n1:~# lsmod | grep -E {grep}\nnvidia_uvm           6651904  16\nnvidia              54095872  460\n")
+    )
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    assert any(found.name == "gdr-peermem-not-loaded" for found in report.findings) == is_named
+
+
+def test_an_index_that_all_ports_have_is_named_beside_the_choice_of_nccl() -> None:
+    release = "NCCL version {}+cuda12.4\n"
+    text = f"$ show_gids mlx5_0\n{TABLE}" + GID.format(interface="ens1.20:10.20.0.7").replace("to 3", "to 2")
+    for version in ("2.20.5", "2.27.5"):
+        offered = {fix.env.get("NCCL_IB_GID_INDEX") for fix in fixes(release.format(version) + text, "roce-gid-wrong")}
+        assert "7" in offered
+    alone = text.replace("\tv2\t", "\tv1\t")
+    assert not any(fix.env for fix in fixes(release.format("2.27.5") + alone, "roce-gid-wrong"))
+
+
+def test_the_platform_decides_where_no_launch_line_is_seen() -> None:
+    text = f"$ show_gids mlx5_0\n{TABLE}" + GID.format(interface="ens1.20:10.20.0.7").replace("to 3", "to 2")
+    for said, first in (("$ kubectl get pods\n", "k8s"), ("$ squeue -u me\n", "srun"), ("", "export")):
+        fix = next(fix for fix in fixes(said + text, "roce-gid-wrong") if fix.env)
+        assert next(iter(fix.commands)) == first
