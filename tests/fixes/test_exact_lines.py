@@ -520,3 +520,43 @@ def test_the_platform_decides_where_no_launch_line_is_seen() -> None:
     for said, first in (("$ kubectl get pods\n", "k8s"), ("$ squeue -u me\n", "srun"), ("", "export")):
         fix = next(fix for fix in fixes(said + text, "roce-gid-wrong") if fix.env)
         assert next(iter(fix.commands)) == first
+
+
+CARD = (
+    "[root@{host} ~]# ip addr show dev eth4\n"
+    "5: eth4: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc mq state UP group default qlen 1000\n"
+    "    inet 10.9.0.{n}/24 scope global eth4\n"
+)
+ONE, TWO, LARGE = CARD.format(host="s1", mtu=4200, n=1), CARD.format(host="s2", mtu=1500, n=2), "mtu 4200   # on s2"
+OVERSIZE = "[root@s2 ~]# ethtool -S eth4\nNIC statistics:\n     rx_oversize_pkts_phy: {count}\n"
+PING = (
+    "[root@s1 ~]# ping -M do -s {size} -c 2 10.9.0.3\nPING 10.9.0.3 (10.9.0.3) {size}(4200) bytes of data.\n"
+    "--- 10.9.0.3 ping statistics ---\n2 packets transmitted, {received} received, 0% packet loss, time 1ms\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (ONE + TWO + CARD.format(host="s3", mtu=4200, n=3), LARGE),
+        (ONE + TWO + OVERSIZE.format(count=7), LARGE),
+        (ONE + TWO + PING.format(size=4172, received=2), LARGE),
+        (ONE + TWO, ""),
+        (ONE + TWO + OVERSIZE.format(count=0), ""),
+        (ONE + TWO + PING.format(size=4172, received=0), ""),
+        (ONE + TWO + CARD.format(host="s3", mtu=1500, n=3), ""),
+    ],
+    ids=[
+        "most hosts",
+        "a counter",
+        "a ping",
+        "nothing",
+        "a counter of 0",
+        "a lost ping",
+        "most hosts have the smaller one",
+    ],
+)
+def test_a_larger_mtu_is_written_where_the_network_is_shown_to_carry_it(text: str, line: str) -> None:
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    lines = "\n".join(fix.commands.get("shell", "") for found in report.findings for fix in found.fixes)
+    assert (f"sudo ip link set dev eth4 {line}" in lines) if line else ("ip link set dev" not in lines)
