@@ -560,3 +560,39 @@ def test_a_larger_mtu_is_written_where_the_network_is_shown_to_carry_it(text: st
     report = diagnose([TextSource.of_bytes("paste", text.encode())])
     lines = "\n".join(fix.commands.get("shell", "") for found in report.findings for fix in found.fixes)
     assert (f"sudo ip link set dev eth4 {line}" in lines) if line else ("ip link set dev" not in lines)
+
+
+FULL = "[rank2]: OSError: [Errno {errno}: '{path}'\n"
+QUOTA = FULL.format(errno="122] Disk quota exceeded", path="/work1/kim/run7/step10")
+ROOM = (
+    "$ df -h\nFilesystem      Size  Used Avail Use% Mounted on\n/dev/md0         95G   40G   55G  42% /\n"
+    "nfs1:/work1     220T  131T   90T  60% /work1\n/dev/md7         28T  3.1T  {room}  12% /fast\n"
+)
+OWN = "$ ls -ld /fast/{name}\ndrwxr-xr-x  3 {name} users  4096 Nov 27 17:41 /fast/{name}\n"
+COMMON = "drwxrwxrwt 14 root root 4096 Nov 27 17:40 /fast/all\n"
+SAVES = "srun python t.py --save-to=/work1/kim/run7 --steps 9\n"
+CACHE = FULL.format(errno="28] No space left on device", path="/tmp/torchinductor_kim/tmpk2")  # noqa: S108
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            SAVES + QUOTA + ROOM.format(room="25T") + OWN.format(name="kim"),
+            "--save-to /fast/kim   # in place of /work1/kim/run7",
+        ),
+        (SAVES + QUOTA + ROOM.format(room="25T") + COMMON, "--save-to /fast/all"),
+        (
+            CACHE + ROOM.format(room="25T") + OWN.format(name="kim") + COMMON,
+            "export TORCHINDUCTOR_CACHE_DIR=/fast/kim ",
+        ),
+        (SAVES + QUOTA + ROOM.format(room="1.0G") + OWN.format(name="kim"), ""),
+        (SAVES + QUOTA + ROOM.format(room="25T") + OWN.format(name="lee"), ""),
+        (SAVES + QUOTA + OWN.format(name="kim"), ""),
+    ],
+    ids=["an option", "a common folder", "a variable", "no room", "of somebody else", "no file systems"],
+)
+def test_files_go_to_a_folder_of_the_user_on_a_file_system_with_room(text: str, line: str) -> None:
+    lines = shell(text, "storage-full")
+    assert line in lines
+    assert line or "/fast" not in lines

@@ -98,12 +98,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     written = [_written(section, index) for section, index in lines]
     others += _quoted(lines)
     others += _schedulers(written, lines)
-    others += [
-        Observation(
-            entity="Host", host=lines[at][0].host, span=lines[at][0].span(lines[at][1]), fields={"files": (path,)}
-        )
-        for path, at in listed.read(written)
-    ]
+    others += _listings(written, lines)
     chosen = _chosen(written)
     if not chosen:
         return others
@@ -154,6 +149,14 @@ def _schedulers(written: Sequence[str], lines: Sequence[tuple[Section, int]]) ->
         observe(*lines[place], "Context", kind="orchestrator", value=name, text=written[place][:_KEPT], told=False)
         for name, place in first.items()
     ]
+
+
+def _listings(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> Iterator[Observation]:
+    """The files and folders of hosts that listings show."""
+    for path, place in listed.read(written):
+        yield _of_host(lines[place], lines[place][0].host, "files", (path,))
+    for path, owner, place in listed.folders(written):
+        yield _of_host(lines[place], lines[place][0].host, "folders", {path: owner})
 
 
 def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:
@@ -356,9 +359,9 @@ def _labels(line: str, section: Section, index: int) -> list[Observation]:
     return [observe(section, index, "RunLabel", conditions=label.conditions, well=label.well, text=text)]
 
 
-def _of_host(line: tuple[Section, int], host: str, field: str, release: str) -> Observation:
+def _of_host(line: tuple[Section, int], host: str | None, field: str, value: object) -> Observation:
     section, index = line
-    return Observation(entity="Host", host=host, span=section.span(index), fields={field: release})
+    return Observation(entity="Host", host=host, span=section.span(index), fields={field: value})
 
 
 def _observed(trial: Trial, section: Section, index: int) -> Observation:

@@ -1,4 +1,7 @@
-"""Libraries and XML files that a listing shows: rows of ``ls -l`` below their folder, paths that ``find`` prints."""
+"""What a listing shows: libraries and XML files, and folders in which others than root may write.
+
+Source of the format: rows of ``ls -l`` below their folder, of ``ls -ld``, and paths that ``find`` prints.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,10 @@ _INSIDE = lazy_regex(
 """Commands whose output is that of a container."""
 _ROW = lazy_regex(rf"\s*[-l][rwxsStT-]{{9}}[.+@]?\s.{{8,80}}\s(?P<file>(?:{_FOLDER}/)?{_FILE})(?:\s->\s\S+)?\s*$")
 _PATH = lazy_regex(rf"\s*(?:\S+ \([^()]{{1,60}}\) => )?(?P<path>{_FOLDER}/{_FILE})\s*$")
+_OF_FOLDER = lazy_regex(
+    rf"\s*d(?P<mode>[rwxsStT-]{{9}})[.+@]?\s+\d+\s+(?P<owner>[\w.-]{{1,40}})\s+\S{{1,40}}\s.{{4,60}}\s(?P<path>{_FOLDER})/?\s*$"
+)
+_ANYBODY = "anybody"
 _SIGNS = (".xml", ".so")
 _MOST = 64
 
@@ -40,3 +47,15 @@ def read(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
             if path.startswith("/"):
                 count += 1
                 yield path, place
+
+
+def folders(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Path, owner (``anybody`` where all may write) and place of each folder that is not only root's."""
+    is_inside = False
+    for place, line in enumerate(lines):
+        if _TYPED.match(line) is not None:
+            is_inside = _INSIDE.search(line) is not None
+        elif not is_inside and line.lstrip().startswith("d") and (row := _OF_FOLDER.match(line)) is not None:
+            owner = _ANYBODY if row["mode"][-2] == "w" else row["owner"]
+            if owner != "root" and row["mode"][1] == "w":
+                yield row["path"], owner, place
