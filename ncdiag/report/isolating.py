@@ -43,7 +43,8 @@ _CHANGES = frozenset({"config", "env", "unset"})
 _CHANGING = lazy_regex(
     r"(?:sudo )?(?:systemctl (?:enable|start|restart|edit)|modprobe|setpci|sysctl -w|docker run|pip install"
     r"|mkdir -p /etc|apt-get install|apt-mark|ip link set|mlnx_qos -i \S+ -|scontrol (?:update|reboot)|kubectl cordon"
-    r"|reboot|for \w+ in .*setpci|firewall-cmd|iptables -I|nft insert|ufw prepend|volumes: |volumeMounts: |resources: )"
+    r"|aws ec2 authorize|reboot|for \w+ in .*setpci|firewall-cmd|iptables -I|nft insert|ufw prepend|volumes: "
+    r"|volumeMounts: |resources: )"
 )
 """Beginnings of commands, and of lines of a manifest, that change something."""
 _RELEASE = "nccl-version"
@@ -109,7 +110,8 @@ def _repairs(fix: model.Fix) -> bool:
 
 
 def _takes_values(fix: RuleFix) -> bool:
-    return not fix.workaround and any(map(is_template, fix.commands))
+    """Does a line of the fix have places for values of the input?"""
+    return not fix.workaround and any(is_template(line) or has_hole(line) for line in fix.commands)
 
 
 def _does_not_help(name: str) -> bool:

@@ -596,3 +596,45 @@ def test_files_go_to_a_folder_of_the_user_on_a_file_system_with_room(text: str, 
     lines = shell(text, "storage-full")
     assert line in lines
     assert line or "/fast" not in lines
+
+
+FAR = "n1:6:7 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 6000 / HCA 0 (distance {distance} > {limit})\n"
+SET = "n1:6:7 [0] NCCL INFO NCCL_NET_GDR_LEVEL set by environment to {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (GDR.format(n=1, state="Enabled") + FAR.format(distance=6, limit=4), "PHB"),
+        (FAR.format(distance=8, limit=5), None),
+        ("NCCL version 2.27.7+cuda12.8\n" + FAR.format(distance=8, limit=5), "PHB"),
+        (SET.format("PXB") + FAR.format(distance=6, limit=4), None),
+    ],
+    ids=["the default shows the numbering", "two numberings", "the release", "another limit"],
+)
+def test_a_distance_has_the_name_of_the_numbering_whose_default_is_the_limit(text: str, value: str | None) -> None:
+    launch = "torchrun --nnodes 2 --nproc-per-node 4 --node-rank 0 --master-addr 10.1.0.5 t.py\n"
+    report = diagnose([TextSource.of_bytes("paste", (launch + text).encode())])
+    offered = {fix.env.get("NCCL_NET_GDR_LEVEL") for found in report.findings for fix in found.fixes}
+    assert (value in offered) if value else (offered <= {None})
+
+
+MISMATCH = (
+    "m1:7:7 [0] NCCL INFO NCCL version 2.26.2+cuda12.8\n"
+    "m1:7:8 [0] init.cc:729 NCCL WARN Mismatched NCCL version detected : rank 0 version {first} rank 4 "
+    "version {second}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "line"),
+    [
+        (22602, 22304, "pip install nvidia-nccl-cu12==2.26.2   # on m2"),
+        (22304, 22602, "pip install nvidia-nccl-cu12==2.26.2   # on the host with the older one"),
+        (2804, 2708, ""),
+    ],
+)
+def test_the_wheel_is_that_of_the_later_release_in_the_line_of_nccl(first: int, second: int, line: str) -> None:
+    text = MISMATCH.format(first=first, second=second) + "root@m2:~# nvidia-smi -L\nGPU 0: H100 (UUID: GPU-1)\n"
+    lines = shell(text, "version-nccl-mismatch")
+    assert (line in lines) if line else ("pip install" not in lines)
