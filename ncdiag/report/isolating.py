@@ -138,6 +138,8 @@ class _Tests:
     def __init__(self, report: model.Report, rules: Mapping[str, Rule], lit: Mapping[str, Lit], view: View) -> None:
         self._rules, self._lit, self._view = rules, lit, view
         self._first = next(iter(report.answers), "")
+        shown: tuple[model.Finding | model.Suspect, ...] = (*report.findings, *report.suspects)
+        self._repaired = {each.name for each in shown if _is_repaired(each, rules[each.code])}
         told = {complaint.what for complaint in report.complaints}
         self._is_slow = bool(told) and told <= _TOLERABLE
         self._is_of_collectives = bool(told & _COLLECTIVE)
@@ -147,7 +149,7 @@ class _Tests:
     def extended(self, answer: _Answer) -> _Answer:
         """The answer with the fixes that are added to its own."""
         rule = self._rules[answer.code]
-        if _is_repaired(answer, rule):
+        if answer.name in self._repaired:
             return answer
         is_partless = _is_partless(rule) and not (isinstance(answer, model.Finding) and is_settled(answer))
         added: list[model.Fix] = []
