@@ -136,6 +136,9 @@ def test_a_group_of_the_host_is_given_by_its_number() -> None:
     """Its name has another number in the image, or none."""
     text = "Unable to open /dev/kfd read-write: Permission denied\nRuntimeError: No HIP GPUs are available\n"
     assert '--group-add "$(stat -c %g /dev/kfd)"' in shell(text, "rccl-container-devices-missing")
+    row = "crw-rw---- 1 0 {} 511,   0 Apr  9 06:11 /dev/kfd\n"
+    assert "--group-add 993 " in shell(text + row.format(993), "rccl-container-devices-missing")
+    assert "--group-add render" not in shell(text + row.format("render"), "rccl-container-devices-missing")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from ncdiag.fixes.values import Bindings, Value, best, bound
 _LIBRARIES = "LD_LIBRARY_PATH"
 _MOUNTS = lazy_regex(r"--container-mounts[=\s](?P<mounts>[\w./:,+-]{1,800})")
 _VOLUME = lazy_regex(r"(?:-v|--volume)[=\s](?P<mount>[\w./:+-]{1,300})")
+_KFD = "/dev/kfd"
 _IMAGE = "--container-image"
 _SAFE = lazy_regex(r"(?:/[\w.+-]{1,80}){1,12}")
 _WIDE = frozenset({"/", "/etc", "/usr", "/lib", "/lib64", "/opt", "/tmp", "/home", "/root", "/var"})  # noqa: S108
@@ -61,6 +62,15 @@ def topology_mount(view: View, bindings: Bindings) -> Value:
     if any(_is_docker(one) for one in view.job.launches):
         return Value(text=f"docker run -v {what}:{what}:ro ...", reason="the folder of the file on the host")
     return Value(reason="no container was seen")
+
+
+@best
+def kfd_group(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The group of AMD's device file for ``--group-add``: its number, since its name has another one in the image."""
+    found = {group for host in view.job.hosts if (group := (host.device_groups or {}).get(_KFD))}
+    if len(found) == 1:
+        return Value(text=found.pop(), reason=f"the group of {_KFD}")
+    return Value(text=f'"$(stat -c %g {_KFD})"', reason=f"the number of the group of {_KFD} was not seen")
 
 
 def _is_docker(launch: Launch) -> bool:

@@ -157,6 +157,8 @@ def _listings(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> I
         yield _of_host(lines[place], lines[place][0].host, "files", (path,))
     for path, owner, place in listed.folders(written):
         yield _of_host(lines[place], lines[place][0].host, "folders", {path: owner})
+    for path, group, place in listed.devices(written):
+        yield _of_host(lines[place], lines[place][0].host, "device_groups", {path: group})
 
 
 def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:

@@ -24,6 +24,9 @@ _PATH = lazy_regex(rf"\s*(?:\S+ \([^()]{{1,60}}\) => )?(?P<path>{_FOLDER}/{_FILE
 _OF_FOLDER = lazy_regex(
     rf"\s*d(?P<mode>[rwxsStT-]{{9}})[.+@]?\s+\d+\s+(?P<owner>[\w.-]{{1,40}})\s+\S{{1,40}}\s.{{4,60}}\s(?P<path>{_FOLDER})/?\s*$"
 )
+_OF_DEVICE = lazy_regex(
+    r"\s*c[rwxsStT-]{9}[.+@]?\s+\d+\s+\S{1,40}\s+(?P<group>\d{1,7})\s+\d+,\s*\d+\s.{4,40}\s(?P<path>/dev/[\w./-]{1,60})\s*$"
+)
 _ANYBODY = "anybody"
 _SIGNS = (".xml", ".so")
 _MOST = 64
@@ -59,3 +62,10 @@ def folders(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
             owner = _ANYBODY if row["mode"][-2] == "w" else row["owner"]
             if owner != "root" and row["mode"][1] == "w":
                 yield row["path"], owner, place
+
+
+def devices(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Path, number of the group and place of each device file; the numbers are the same inside of a container."""
+    for place, line in enumerate(lines):
+        if line.lstrip().startswith("c") and (row := _OF_DEVICE.match(line)) is not None:
+            yield row["path"], row["group"], place
