@@ -443,6 +443,12 @@ NO_DEVICES = (
 )
 
 
+def test_a_pod_asks_for_a_resource_also_where_its_nodes_were_not_seen() -> None:
+    lines = shell(POD + NO_DEVICES, "container-no-infiniband-devices")
+    assert "resources: {limits: {<RDMA resource>: 1}}" in lines
+    assert "--device" not in lines
+
+
 @pytest.mark.parametrize(
     ("offered", "item"),
     [
