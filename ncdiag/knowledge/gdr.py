@@ -81,7 +81,7 @@ def peermem_loaded(host: Host, view: View) -> bool | None:
     view.note(host, "absent_modules" if absent else "complete:lsmod")
     if host.peermem_registered is False:
         absent.add(PEERMEM_MODULES[1])
-    if absent & set(PEERMEM_MODULES) and gdr_disabled_for_nics(host, view):
+    if PEERMEM_MODULES[0] in (host.absent_modules or ()) and gdr_disabled_for_nics(host, view):
         return False  # NCCL looked for both
     return False if is_closed(host, "modules") or absent.issuperset(PEERMEM_MODULES) else None
 

@@ -70,7 +70,8 @@ def kfd_group(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     found = {group for host in view.job.hosts if (group := (host.device_groups or {}).get(_KFD))}
     if len(found) == 1:
         return Value(text=found.pop(), reason=f"the group of {_KFD}")
-    return Value(text=f'"$(stat -c %g {_KFD})"', reason=f"the number of the group of {_KFD} was not seen")
+    reason = f"the number of the group of {_KFD} was not seen"
+    return Value(text=f'"$(stat -c %g {_KFD})"', reason=reason, ask_for=("the output of ls -ln /dev/kfd",))
 
 
 def _is_docker(launch: Launch) -> bool:

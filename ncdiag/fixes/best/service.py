@@ -44,7 +44,7 @@ def restart_when_free(view: View, bindings: Bindings) -> Value:
     if host and SLURM in platforms(view.job, view):
         text = f'sudo scontrol reboot ASAP nextstate=RESUME reason="{_what(bindings)}" {host}   # after its jobs'
         return Value(text=text, reason="Slurm starts no job there and restarts the host when it is free")
-    return Value(text="sudo reboot", reason="no scheduler was seen")
+    return Value(text="sudo reboot", reason="no scheduler was seen", ask_for=("the launch command",))
 
 
 def _host(bindings: Bindings) -> str:
