@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ncdiag.facts.derived import derived, derived_for, derived_of
@@ -81,6 +81,8 @@ def peermem_loaded(host: Host, view: View) -> bool | None:
     view.note(host, "absent_modules" if absent else "complete:lsmod")
     if host.peermem_registered is False:
         absent.add(PEERMEM_MODULES[1])
+    if PEERMEM_MODULES[0] in (host.absent_modules or ()) and gdr_disabled_for_nics(host, view):
+        return False  # NCCL looked for both
     return False if is_closed(host, "modules") or absent.issuperset(PEERMEM_MODULES) else None
 
 
@@ -286,7 +288,31 @@ def small_reads(host: Host, view: View) -> str | None:
 @derived
 def distance_name(verdict: GdrVerdict, view: View) -> str | None:
     """The printed distance as a path type of the version that printed it (``PHB``)."""
-    return paths.path_type(verdict.distance, view.version()) if verdict.distance is not None else None
+    if verdict.distance is None:
+        return None
+    return paths.path_type(verdict.distance, view.version()) or _by_default(verdict, verdict.distance, view)
+
+
+def _by_default(verdict: GdrVerdict, number: int, view: View) -> str | None:
+    """The path type in the numberings in which the printed limit is the default; None where these differ.
+
+    Only where the job sets no limit of its own.
+    """
+    possible = versions.as_range(view.version())
+    setting = view.setting(view.job, GDR_LEVEL)
+    if verdict.limit is None or (setting is not None and setting.is_set):
+        return None
+    rows = list(zip(paths.TABLES, [*paths.CHANGES[1:], possible.high], strict=True))
+    names = {
+        _type_at(types, number) for (since, types), until in rows
+        if since <= possible.high and (until > possible.low or until == possible.high)
+        and _type_at(types, verdict.limit) == paths.default_gdr_level(max(since, possible.low))
+    }  # fmt: skip
+    return names.pop() if len(names) == 1 else None
+
+
+def _type_at(types: Sequence[str], number: int) -> str | None:
+    return types[number] if number < len(types) else None
 
 
 @derived

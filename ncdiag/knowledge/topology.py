@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
@@ -11,12 +12,18 @@ from ncdiag.facts.stated import only
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import pcie_gbs
 from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
+from ncdiag.facts.vocabulary.files import listed_files
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 
 _CPUS = 1 << 13
 _SHOWN = 3
+_TOPOLOGY = lazy_regex(r"topo[\w.-]*\.xml$|[\w-]*topo\.xml$")
+_NO_LETTER = lazy_regex(r"[^a-z0-9]+")
+_MISSING = "topology-file-missing"
+_PLAIN = "topoxml"
+"""A name that says nothing of the machine."""
 Binding = tuple[str, str, str]
 """What is bound (``GPU 3``), the processors of its process, and those near it."""
 
@@ -257,3 +264,32 @@ def nodes_for_hosts(job: Job, view: View) -> str:
         return ""
     view.note(hosts)
     return f"{job.nhosts} nodes for {told} hosts"
+
+
+@derived
+def has_topology_file(job: Job, view: View) -> bool:
+    """Does a host have the topology file that NCCL could not open, so that only the container lacks it?"""
+    return not _missing(job).isdisjoint(listed_files(job, view))
+
+
+@derived
+def moved_topology_file(job: Job, view: View) -> str:
+    """The only listed file that has the name of the missing one, written in another way or in another folder."""
+    missing, files = _missing(job), listed_files(job, view)
+    if not missing or has_topology_file(job, view):
+        return ""
+    names = {name for path in missing for name in _names(path)}
+    near = [path for path in files if not names.isdisjoint(_names(path))]
+    if not near:
+        near = [path for path in files if _TOPOLOGY.search(posixpath.basename(path))]
+    return near[0] if len(near) == 1 else ""
+
+
+def _missing(job: Job) -> set[str]:
+    return {str(event.fields.get("file_path") or "") for event in job.events if event.event == _MISSING} - {""}
+
+
+def _names(path: str) -> set[str]:
+    """The file's name in letters and digits, alone and with its folder: ``ndv5topoxml``."""
+    parts = path.lower().split("/")
+    return {_NO_LETTER.sub("", "".join(parts[-length:])) for length in (1, 2)} - {_PLAIN}

@@ -106,8 +106,14 @@ def _would_show(stage: Sequence[str]) -> set[str] | None:
         return None
     patterns, flags = read
     literals = {part for pattern in patterns for part in pattern.replace("\\|", "|").split("|") if part}
-    if not literals or not all(_LITERAL.match(part) for part in literals):
+    if not literals or not all(_LITERAL.match(part.removeprefix("^")) for part in literals):
         return None
+    beginnings = {part.removeprefix("^") for part in literals if part.startswith("^")}
+    if beginnings:  # of names that are in a row, no module that nobody names is known to be meant
+        within = {part for part in literals if not part.startswith("^")}
+        if "w" in flags:
+            return set(WATCHED) & (beginnings | within)
+        return {name for name in WATCHED if name.startswith(tuple(beginnings)) or any(part in name for part in within)}
     known = {part for part in literals if "-" not in part and not any(part in name for name in WATCHED)}
     if "i" in flags:
         literals = {part.lower() for part in literals}

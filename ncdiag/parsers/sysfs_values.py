@@ -8,16 +8,16 @@ pattern such as ``gids/*`` names no file, so its values are not read.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.formats import basics, rdma
 from ncdiag.parsers._rows import Reading, Row, Rows
+from ncdiag.parsers._shell_loops import Line, expanded, items, printed
 
 KIND = "sysfs_values"
 COMMANDS: tuple[str, ...] = ()
@@ -25,11 +25,13 @@ EVENTS: dict[str, dict[str, str]] = {"roce-gid-empty": {"hca": "str", "port": "i
 """The event of an empty entry, and the types of its fields."""
 _FOLDER = r"/sys/class/(?:infiniband|net)/"
 _LOOP = r"for \w{1,20} in [\w .{}$()-]{1,120}; ?do "
+_ECHOES = rf"for \w{{1,20}} in [^;\n]{{1,300}}; ?do echo .{{0,400}}{_FOLDER}"
 ANCHOR = (
-    rf"(?:sudo )?cat {_FOLDER}\S|{_LOOP}(?:sudo )?cat {_FOLDER}\S{{1,200}} ?; ?done"
+    rf"(?:sudo )?cat {_FOLDER}\S|{_LOOP}(?:sudo )?cat {_FOLDER}\S{{1,200}} ?; ?done|{_ECHOES}"
     rf"|{_FOLDER}(?!\S{{1,80}}/pkeys/)[\w./@-]{{3,160}}:[ \t]{{0,4}}[\w.].{{0,80}}$"
 )
 
+_IS_ECHO = lazy_regex(_ECHOES)
 _COMMAND = r"(?:sudo )?cat (?P<paths>(?:/sys/class/|\.{3}/)\S.{0,2000})$"
 _IN_LOOP = (
     r"for (?P<name>\w{1,20}) in (?P<items>[\w .{}$()-]{1,120}?) ?; ?do (?:sudo )?cat (?P<paths>\S{1,200}?) ?; ?done"
@@ -37,8 +39,7 @@ _IN_LOOP = (
 _NAMED = rf"(?P<path>{_FOLDER}[\w./@-]{{3,160}}):\s{{0,4}}(?P<value>\S.{{0,80}}?)\s*$"
 _REFUSED = r"cat: \S{1,200}: [A-Z][\w ]{3,60}$"
 _VALUE = r"\s*(?P<value>[\w./:]{1,60}(?: [\w/]{1,20})?(?: \([\w ]{1,20}\))?)\s*$"
-_SEQUENCE = lazy_regex(r"\{(\d{1,3})\.\.(\d{1,3})\}|\$\(seq (\d{1,3}) (\d{1,3})\)")
-_CHOICE = lazy_regex(r"\{([\w,.-]{1,200})\}")
+_IS_NAMED, _IS_VALUE, _IS_REFUSED = lazy_regex(_NAMED), lazy_regex(_VALUE), lazy_regex(_REFUSED)
 _PORT = lazy_regex(r"/sys/class/infiniband/([\w.-]{1,64})/ports/(\d{1,3})/(\S{1,80})$")
 _DEVICE = lazy_regex(r"/sys/class/infiniband/([\w.-]{1,64})/device/numa_node$")
 _INTERFACE = lazy_regex(r"/sys/class/net/([\w.@-]{1,64})/(mtu|speed|operstate)$")
@@ -53,39 +54,15 @@ _TYPES = {"RoCE v2": "RoCE v2", "IB/RoCE v1": "RoCE v1"}
 _MOST_FILES = 256
 
 
-def _expanded(text: str) -> list[str]:
-    """The words of the shell with their braces and sequences written out, at most 256."""
-    words = text.split()
-    for _ in range(3):
-        pairs = ((word, _SEQUENCE.search(word) or _CHOICE.search(word)) for word in words)
-        nested = ([word] if found is None else _alternatives(word, found) for word, found in pairs)
-        words = list(itertools.islice(itertools.chain.from_iterable(nested), _MOST_FILES))
-    return words
-
-
-def _alternatives(word: str, found: re.Match[str]) -> Iterator[str]:
-    ends = [end for end in found.groups() if end is not None]
-    items = ends[0].split(",") if len(ends) == 1 else map(str, range(int(ends[0]), int(ends[1]) + 1))
-    return (word[: found.start()] + item + word[found.end() :] for item in items)
-
-
-def _items(text: str) -> list[str]:
-    """What a loop goes over."""
-    sequence = _SEQUENCE.fullmatch(text.strip())
-    return list(_alternatives("", sequence)) if sequence and not sequence.start() else _expanded(text)
-
-
 def _files(line: str, last: str) -> list[str] | None:
     """The files that a command of this line prints, a value each; None for another line. ``last``: the file before."""
     loop, command = re.match(_IN_LOOP, line), re.match(_COMMAND, line)
     if loop:
         name = re.compile(rf"\$(?:{loop['name']}\b|\{{{loop['name']}\}})")
-        return [file for item in _items(loop["items"]) for file in _expanded(name.sub(item, loop["paths"]))][
-            :_MOST_FILES
-        ]
+        return [file for item in items(loop["items"]) for file in expanded(name.sub(item, loop["paths"]))][:_MOST_FILES]
     if command is None:
         return None
-    files = _expanded(command["paths"].partition("|")[0].partition(";")[0])
+    files = expanded(command["paths"].partition("|")[0].partition(";")[0])
     return [_whole(file, last) for file in files]
 
 
@@ -102,6 +79,7 @@ class _Values(Reading):
         super().__init__(section)
         self.waiting: list[str] = []
         self.last, self.alone = "", False
+        self.lines: list[Line] = []
         self.fields: dict[tuple[str, tuple[str | int, ...]], dict[str, Any]] = defaultdict(dict)
         self.first: dict[tuple[str, tuple[str | int, ...]], int] = {}
 
@@ -110,6 +88,20 @@ class _Values(Reading):
         files = _files(self.line.strip(), self.last) or []
         self.waiting = [] if any(set(file) & set("*?$") for file in files) else files
         self.last, self.alone = files[-1] if files else self.last, len(files) == 1
+
+    def loop(self, _: re.Match[str]) -> None:
+        """Lines with values of files follow."""
+        self.waiting, self.lines = [], printed(self.line)
+
+    def shown(self, _: re.Match[str]) -> bool:
+        """The next line of a loop: the values in it."""
+        line = next(iter(self.lines), None)
+        read = line.read(self.line) if line is not None else None
+        if line is None or read is None:
+            return False
+        self.lines = self.lines if line.is_open else self.lines[1:]
+        kept = [self._keep(file, value) for file, value in read]
+        return all(kept)
 
     def refused(self, _: re.Match[str]) -> bool:
         """A file has no value."""
@@ -192,13 +184,32 @@ def _left(lines: Sequence[str], _line: str) -> bool:
     return since < len(files)
 
 
+def _of_loop(lines: Sequence[str], line: str) -> bool:
+    """Does the line have the form that the loop above prints?"""
+    heads = [at for at, text in enumerate(lines) if _IS_ECHO.match(text.strip())]
+    made = printed(lines[heads[-1]]) if heads else []
+    done = len(lines) - heads[-1] - 1 if heads else 0
+    if made and made[0].is_open:
+        return made[0].read(line) is not None
+    return done < len(made) and made[done].read(line) is not None
+
+
+def _goes_on(lines: Sequence[str], line: str) -> bool:
+    """Is it a line of the loop above, a path with its value, or the value of a file that is left?"""
+    if _of_loop(lines, line) or _IS_NAMED.match(line):
+        return True
+    return any(pattern.match(line) for pattern in (_IS_VALUE, _IS_REFUSED)) and _left(lines, line)
+
+
 ROWS = Rows(
     _Values,
     Row(_IN_LOOP, _Values.command),
+    Row(_ECHOES, _Values.loop),
     Row(_COMMAND, _Values.command),
+    Row(r"\s*\S.{0,400}$", _Values.shown, belongs=_goes_on),
     Row(_NAMED, _Values.named),
-    Row(_REFUSED, _Values.refused, belongs=_left),
-    Row(_VALUE, _Values.value, belongs=_left),
+    Row(_REFUSED, _Values.refused),
+    Row(_VALUE, _Values.value),
     most=_MOST_FILES,
     longest=4096,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
@@ -19,7 +19,15 @@ from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats.basics import is_elision
 
 KIND = "ulimit"
-COMMANDS: tuple[str, ...] = ("ulimit", "limit", "prlimit", "cat /proc/self/limits", "limits")
+COMMANDS: tuple[str, ...] = (
+    "ulimit",
+    "limit",
+    "prlimit",
+    "cat /proc/self/limits",
+    "limits",
+    "cat /proc/$(pidof",
+    "cat /proc/$(pgrep",
+)
 ANCHOR = (
     r"[ \t]*(?:core file size|real-time non-blocking time|max locked memory|open files|data seg size|stack size"
     r"|max user processes)[ \t]+\((?:[a-z0-9 -]+, )?-[a-zA-Z]\)"
@@ -102,6 +110,12 @@ _FACTORS = {
     "512-byte blocks": 512,
 }
 _IN_KIB = frozenset({"l", "d", "s", "m", "v"})
+_OF_SERVICE = lazy_regex(
+    r"(?:/proc/|^prlimit\s(?:.{0,40}\s)?(?:-p|--pid)[\s=])\"?\$\((?:pidof|pgrep)(?:\s+-\w{1,3})*\s+"
+    r"(?P<unit>[a-z][\w-]{1,30})\)"
+)
+"""``/proc/$(pidof slurmd)/limits``, ``prlimit -p $(pgrep -o slurmd)``."""
+_UNIT_LIMITS = {"memlock": "LimitMEMLOCK", "nofile": "LimitNOFILE", "nproc": "LimitNPROC", "stack": "LimitSTACK"}
 _BLOCKS = {"bash": 1024, "dash": 512, "zsh": 512}
 
 
@@ -133,6 +147,7 @@ def parse(section: Section) -> Parsed:
             alone = _ALONE.match(line)
             host = alone["host"] if alone and alone["host"] and not alone["host"].isdigit() else None
             found.append(observe(section, index, "Limit", (name,), host=host, **fields))
+            found += _of_service(section, index, line)
         elif line.strip() and not _HEADER.match(line) and not is_elision(line):
             unread.append(index)
     found = [o for o in found if o.fields]
@@ -156,6 +171,18 @@ def _answers(lines: Sequence[str], asked: Sequence[re.Match[str]]) -> dict[int, 
         return {index: question for at in whole for question, index in zip(asked, at, strict=True)}
     first = {who: lines[at[0]] for who, at in of_whom.items()}
     return {i: asked[0] for who, at in of_whom.items() for i in at if asked and (who or lines[i] == first[who])}
+
+
+def _of_service(section: Section, index: int, line: str) -> Iterator[Observation]:
+    """A limit of the service whose process the command looks up: what it starts inherits it."""
+    asked, row = _OF_SERVICE.search(section.command or ""), _PROC.match(line)
+    row = row or _PRLIMIT.match(line)
+    known = _PROC_NAMES.get(row["label"], row["label"].lower()) if row else ""
+    name = _UNIT_LIMITS.get(known)
+    if asked and row and name:
+        unit = "docker" if asked["unit"] == "dockerd" else asked["unit"]
+        value = "infinity" if row["value"] == "unlimited" else row["value"]
+        yield observe(section, index, "Service", (unit,), limits={name: value})
 
 
 def _read(line: str, asked: re.Match[str] | None) -> tuple[str, Mapping[str, Any]] | None:

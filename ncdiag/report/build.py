@@ -143,7 +143,7 @@ def _told(job: Job, view: View) -> tuple[model.Told, ...]:
     """Other statements of people: the first line for each."""
     said: list[tuple[str, str, Trial | Context | Want]] = [
         *((trial.outcome, label, trial) for label, trial in told_trials(job, view)),
-        *((context.kind, context.value, context) for context in job.contexts),
+        *((context.kind, context.value, context) for context in job.contexts if context.told),
         *(("wants", want.what, want) for want in job.wishes),
     ]
     first = {(kind, label): fact for kind, label, fact in reversed(said)}

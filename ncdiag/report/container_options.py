@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import POD
-from ncdiag.report.platforms import platforms_shown
+from ncdiag.facts.vocabulary.platforms import platforms
 
 _RUN = ("docker run ", "podman run ")
 _COMPOSE = "compose"
@@ -37,11 +37,14 @@ _ONE: Mapping[str, _Words] = {
         "volumes: [{{name: dshm, emptyDir: {{medium: Memory, sizeLimit: {size}}}}}]   # of the pod\n"
         "volumeMounts: [{{name: dshm, mountPath: /dev/shm}}]   # of the container",
     ),
-    "--ipc": _Words("ipc: {value}", "hostIPC: true   # of the pod"),
+    "--ipc": _Words("ipc: {value}", ""),
     "--pid": _Words("pid: {value}", "hostPID: true   # of the pod"),
     "--network": _Words("network_mode: {value}", "hostNetwork: true   # of the pod"),
 }
-"""Options that are given once; those of a namespace have the value ``host``."""
+"""Options that are given once; those of a namespace have the value ``host``.
+
+A pod has a volume for /dev/shm: to share that of the host, and its processes, is more than it needs.
+"""
 _MANY: Mapping[str, _Words] = {
     "--device": _Words("devices: [{values}]", ""),
     "--cap-add": _Words(
@@ -64,7 +67,7 @@ def in_their_words(commands: tuple[str, ...], view: View) -> tuple[str, ...]:
     if not any(line.startswith(_RUN) for line in commands):
         return commands
     is_compose = any(_COMPOSE in launch.program for launch in view.job.launches)
-    is_pod = POD in platforms_shown(view)
+    is_pod = POD in platforms(view.job, view)
     if not (is_compose or is_pod):
         return commands
     return tuple(_translated(line, is_pod=is_pod and not is_compose) or line for line in commands)

@@ -13,6 +13,7 @@ import msgspec
 
 from ncdiag.base.errors import contained
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.engine.schema import Fix as RuleFix
 from ncdiag.engine.schema import Rule
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by
@@ -23,7 +24,8 @@ from ncdiag.language import phrase, say
 from ncdiag.nccl import environment
 from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
-from ncdiag.report.remedies import is_in_force, launcher_lines
+from ncdiag.report.named import has_hole
+from ncdiag.report.remedies import is_in_force, is_settled, is_template, launcher_lines
 from ncdiag.suspects.cells import Lit
 from ncdiag.suspects.trials import is_only_output
 
@@ -36,7 +38,15 @@ _PARTLESS = frozenset({"crash", "collective", "communicator", "cuda-kernel", "cu
 """Objects of a failure that do not say in which part of NCCL the fault is."""
 _NOT_IN_USE = frozenset({"not-found", "unsupported", "denied", "mismatch", "stale", "slow"})
 """Reasons with which a part is not in use, or fails nothing: to switch it off would show nothing."""
-_SETTLED = frozenset({"certain", "likely"})
+_CHANGES = frozenset({"config", "env", "unset"})
+"""Kinds of fixes that change something; a command may only look."""
+_CHANGING = lazy_regex(
+    r"(?:sudo )?(?:systemctl (?:enable|start|restart|edit)|modprobe|setpci|sysctl -w|docker run|pip install"
+    r"|mkdir -p /etc|apt-get install|apt-mark|ip link set|mlnx_qos -i \S+ -|scontrol (?:update|reboot)|kubectl cordon"
+    r"|aws ec2 authorize|reboot|for \w+ in .*setpci|firewall-cmd|iptables -I|nft insert|ufw prepend|volumes: "
+    r"|volumeMounts: |resources: )"
+)
+"""Beginnings of commands, and of lines of a manifest, that change something."""
 _RELEASE = "nccl-version"
 _COLLECTIVE = frozenset({"hangs", "wrong-results", "crashes"})
 """Complaints about collectives that run, in users' words."""
@@ -83,6 +93,27 @@ def _sets(fix: model.Fix) -> bool:
     return any(not is_only_output(name) for name in changed)
 
 
+def _is_repaired(answer: model.Finding | model.Suspect, rule: Rule) -> bool:
+    """True if lines of a fix repair the cause, which is proved, or follow from values of the input.
+
+    Beside them, a trial costs a run and shows nothing that the repair does not show.
+    """
+    is_proved = isinstance(answer, model.Finding) and is_settled(answer)
+    return (is_proved or any(map(_takes_values, rule.fixes))) and any(map(_repairs, answer.fixes))
+
+
+def _repairs(fix: model.Fix) -> bool:
+    lines = fix.commands.get("shell", "").splitlines()
+    if fix.workaround or not fix.commands or any(map(has_hole, lines)):
+        return False
+    return fix.kind in _CHANGES or any(map(_CHANGING.match, lines))
+
+
+def _takes_values(fix: RuleFix) -> bool:
+    """Does a line of the fix have places for values of the input?"""
+    return not fix.workaround and any(is_template(line) or has_hole(line) for line in fix.commands)
+
+
 def _does_not_help(name: str) -> bool:
     """True for a variable that only prints more, or only makes the job smaller."""
     return is_only_output(name) or name.endswith("_VISIBLE_DEVICES")
@@ -107,6 +138,8 @@ class _Tests:
     def __init__(self, report: model.Report, rules: Mapping[str, Rule], lit: Mapping[str, Lit], view: View) -> None:
         self._rules, self._lit, self._view = rules, lit, view
         self._first = next(iter(report.answers), "")
+        shown: tuple[model.Finding | model.Suspect, ...] = (*report.findings, *report.suspects)
+        self._repaired = {each.name for each in shown if _is_repaired(each, rules[each.code])}
         told = {complaint.what for complaint in report.complaints}
         self._is_slow = bool(told) and told <= _TOLERABLE
         self._is_of_collectives = bool(told & _COLLECTIVE)
@@ -116,9 +149,9 @@ class _Tests:
     def extended(self, answer: _Answer) -> _Answer:
         """The answer with the fixes that are added to its own."""
         rule = self._rules[answer.code]
-        is_partless = _is_partless(rule) and not (
-            isinstance(answer, model.Finding) and answer.role == "cause" and answer.confidence in _SETTLED
-        )
+        if answer.name in self._repaired:
+            return answer
+        is_partless = _is_partless(rule) and not (isinstance(answer, model.Finding) and is_settled(answer))
         added: list[model.Fix] = []
         if answer.name == self._first or (is_partless and not rule.floor):
             added += self._worked(answer.fixes)

@@ -20,7 +20,7 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
 from ncdiag.facts.vocabulary.launches import POD
-from ncdiag.report.platforms import platforms_shown
+from ncdiag.facts.vocabulary.platforms import platforms
 
 _HOLE = lazy_regex(r"<([a-zA-Z][a-zA-Z' ]{0,40})>")
 _SAFE = lazy_regex(r"/?[A-Za-z0-9][\w.:%@/+-]{0,199}")
@@ -36,6 +36,11 @@ Named = Callable[[Finding, View], Iterator[str]]
 def named(text: str, found: Finding, view: View) -> str:
     """The text with the values that the finding, or the input, shows."""
     return _HOLE.sub(lambda hole: _value(hole[1], found, view) or hole[0], text) if "<" in text else text
+
+
+def has_hole(text: str) -> bool:
+    """True if a value is missing in the text, which a person has to choose."""
+    return _HOLE.search(text) is not None
 
 
 def _value(word: str, found: Finding, view: View) -> str:
@@ -81,7 +86,7 @@ def _hosts(found: Finding, view: View) -> Iterator[str]:
 def _pods(found: Finding, view: View) -> Iterator[str]:
     """The pod that the line of an event names, else the host of the finding: NCCL in a pod calls the pod a host."""
     pods = [name[1] for event in _bound(found, Event) for name in _POD.finditer(event.text)]
-    yield from pods or (_hosts(found, view) if POD in platforms_shown(view) else ())
+    yield from pods or (_hosts(found, view) if POD in platforms(view.job, view) else ())
 
 
 def _devices(found: Finding, _: View) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ncdiag.base.errors import contained
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.schema import Fix as RuleFix
@@ -14,7 +15,8 @@ from ncdiag.engine.three_valued import Truth
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, programs_by_variable
+from ncdiag.facts.vocabulary.launches import ANY_OF_NCCL, POD, programs_by_variable
+from ncdiag.facts.vocabulary.platforms import SLURM, platforms
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, told_context
 from ncdiag.fixes.render import Change, preferred
 from ncdiag.fixes.render import render as render_launchers
@@ -24,7 +26,7 @@ from ncdiag.nccl.vocabulary.launches import values_told
 from ncdiag.report import model
 from ncdiag.report.container_options import in_their_words
 from ncdiag.report.digest import asked
-from ncdiag.report.named import named
+from ncdiag.report.named import has_hole, named
 from ncdiag.report.placeholders import EVERY, OPEN
 from ncdiag.report.platforms import suited
 from ncdiag.report.texts import spoken
@@ -38,6 +40,12 @@ _UNKNOWN, _CONCERNED = "host unknown", "the host concerned"
 _NCCLS, _GLOOS = "NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"
 _WITH_GLOO = frozenset({"vllm", "sglang", "horovod"})
 """Frameworks that connect their processes by Gloo, too."""
+_STARTS = {POD: POD, SLURM: "srun"}
+"""What starts the processes on a platform, where no launch line was seen."""
+_SETTLED = frozenset({"certain", "likely"})
+_BY_OTHERS = frozenset({"ask_admin", "hardware"})
+"""Kinds of fixes that somebody else makes, later: until then a workaround helps."""
+_ENDPOINT = lazy_regex(r"--rdzv[-_]endpoint[=\s][^\s:]{1,255}(?::(?P<port>\d{1,5}))?")
 _REFUTED = 3
 """Maximum number of hosts named in the reason of a refuted fix."""
 
@@ -48,12 +56,45 @@ def fixes_of(found: results.Finding, view: View, values: Values, faults: list[st
     A fix that cannot be computed because of a bug of ncdiag is left out and added to ``faults``.
     """
     fixes: list[model.Fix | str] = []
+    is_exact = False
     try:
         for rule_fix, admitted in applicable_fixes(found, view):
-            fixes.append(_fix(rule_fix, admitted, found, view, values))
+            fix = _fix(rule_fix, admitted, found, view, values)
+            fixes.append(fix)
+            is_exact |= isinstance(fix, model.Fix) and _is_exact(rule_fix, fix, found, view, values)
     except Exception as error:  # noqa: BLE001  (whatever a value or a proof raises)
         faults.append(contained(error, f"a fix of {found.rule.code} could not be computed"))
-    return sorted(fixes, key=lambda fix: not isinstance(fix, str) and None in fix.env.values())
+    if is_exact and found.role == "cause":
+        fixes = [fix for fix in fixes if isinstance(fix, str) or not fix.workaround]
+    return sorted(fixes, key=_rank)
+
+
+def is_settled(found: results.Finding | model.Finding) -> bool:
+    """True for a cause that needs no trial: its own lines show it."""
+    return found.role == "cause" and found.confidence in _SETTLED
+
+
+def _is_exact(rule_fix: RuleFix, fix: model.Fix, found: results.Finding, view: View, values: Values) -> bool:
+    """True if the fix repairs the cause, and all of one of its lines follows from the input."""
+    if fix.workaround or fix.kind in _BY_OTHERS:
+        return False
+    if any("{" in text and fix.env.get(name) is not None for name, text in rule_fix.env.items()):
+        return True
+    return any(
+        is_template(text) and not holes_unknown(found, text, view, values)
+        and not has_hole(named(render(found, text, view, values), found, view))
+        for text in rule_fix.commands
+    )  # fmt: skip
+
+
+def is_template(text: str) -> bool:
+    """True if a line of a rule takes values from the input."""
+    return "{" in text.replace("{{", "")
+
+
+def _rank(fix: model.Fix | str) -> tuple[bool, bool]:
+    """Values that are known come first, workarounds last."""
+    return not isinstance(fix, str) and None in fix.env.values(), not isinstance(fix, str) and fix.workaround
 
 
 def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View, values: Values) -> model.Fix | str:
@@ -173,7 +214,9 @@ def launcher_lines(view: View, env: Mapping[str, str], unset: Collection[str]) -
     if not (env or unset):
         return {}
     wanted = preferred(_programs(view, {*env, *unset}), _tags(view.job))
-    change = Change(env=env, unset=tuple(unset), passed=_passed(view.job, unset))
+    change = Change(
+        env=env, unset=tuple(unset), passed=_passed(view.job, unset), endpoint_port=_endpoint_port(view.job)
+    )
     return render_launchers(change, wanted)
 
 
@@ -211,6 +254,8 @@ def _programs(view: View, names: Collection[str]) -> Iterable[str]:
     for found in (first, setters[ANY_OF_NCCL].items()):
         yield from (program for program, _ in sorted(found, key=lambda each: each[1]))
     yield from dict.fromkeys(launch.program for launch in view.job.launches)
+    shown = platforms(view.job, view)
+    yield from (program for platform, program in _STARTS.items() if platform in shown)
 
 
 def _passed(job: Job, names: Collection[str]) -> dict[str, str]:
@@ -219,6 +264,12 @@ def _passed(job: Job, names: Collection[str]) -> dict[str, str]:
         return {}
     given = {name: text for launch in reversed(job.launches) for name, text in launch.env.items()}
     return {name: text for name in names if (text := given.get(name)) is not None}
+
+
+def _endpoint_port(job: Job) -> str:
+    """The port of ``--rdzv_endpoint``, 29400 where the line gives none (torch/distributed/elastic/rendezvous)."""
+    found = next((match for launch in job.launches if (match := _ENDPOINT.search(launch.text))), None)
+    return (found["port"] or "29400") if found else ""
 
 
 def _tags(job: Job) -> Iterable[str]:

@@ -136,6 +136,9 @@ def test_a_group_of_the_host_is_given_by_its_number() -> None:
     """Its name has another number in the image, or none."""
     text = "Unable to open /dev/kfd read-write: Permission denied\nRuntimeError: No HIP GPUs are available\n"
     assert '--group-add "$(stat -c %g /dev/kfd)"' in shell(text, "rccl-container-devices-missing")
+    row = "crw-rw---- 1 0 {} 511,   0 Apr  9 06:11 /dev/kfd\n"
+    assert "--group-add 993 " in shell(text + row.format(993), "rccl-container-devices-missing")
+    assert "--group-add render" not in shell(text + row.format("render"), "rccl-container-devices-missing")
 
 
 @pytest.mark.parametrize(
@@ -195,3 +198,452 @@ def test_the_index_that_failed_is_not_offered_again() -> None:
     offered = {fix.env.get("NCCL_IB_GID_INDEX") for found in shown for fix in found.fixes}
     assert "7" in offered
     assert "3" not in offered
+
+
+FILE = (
+    "root@n2:~# systemctl cat {unit}\n# /usr/lib/systemd/system/{unit}.service\n[Unit]\nDescription=node daemon\n"
+    "[Service]\nExecStart=/usr/sbin/{program}\nLimitNOFILE=131072\n{limit}\n[Install]\nWantedBy=multi-user.target\n"
+)
+DROP_IN = "# /etc/systemd/system/slurmd.service.d/20-limits.conf\n[Service]\nLimitMEMLOCK={value}\n"
+SLURMD = FILE.format(unit="slurmd", program="slurmd -D", limit="KillMode=process")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        SLURMD,
+        SLURMD + DROP_IN.format(value="64M"),
+        FILE.format(unit="pbs", program="pbs_mom", limit="LimitMEMLOCK=64K:128K"),
+        FILE.format(unit="jobs-agent", program="ray start --block", limit="Restart=always"),
+        "root@n2:~# cat /proc/$(pidof -s slurmd)/limits\nMax locked memory         65536      65536      bytes\n",
+        "root@n2:~# prlimit -l -p $(pgrep kubelet)\nMEMLOCK max locked-in-memory address space 8388608 8388608 bytes\n",
+    ],
+    ids=["a file without it", "a drop-in", "a soft limit", "a file that starts ray", "of its process", "prlimit"],
+)
+def test_the_limit_of_a_unit_is_read_from_its_file_or_its_process(shown: str) -> None:
+    lines = shell(shown + LIMIT + MEMLOCK, "memlock-too-low")
+    assert "sudo systemctl restart" in lines
+    assert "LimitMEMLOCK=infinity\\n" in lines
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        SLURMD + DROP_IN.format(value="infinity"),
+        FILE.format(unit="opensm", program="opensm-launch", limit=""),
+        SLURMD + FILE.format(unit="kubelet", program="kubelet", limit=""),
+    ],
+    ids=["lifted by a drop-in", "a unit that starts no job", "two units"],
+)
+def test_a_unit_that_has_no_lower_limit_or_starts_no_job_is_left_alone(shown: str) -> None:
+    assert "systemctl restart" not in shell(shown + LIMIT + MEMLOCK, "memlock-too-low")
+
+
+def test_a_restart_that_ends_processes_says_so() -> None:
+    assert "what it runs ends" in shell(UNIT + LIMIT + MEMLOCK, "memlock-too-low")
+    assert "what it runs ends" not in shell(SLURMD + LIMIT + MEMLOCK, "memlock-too-low")
+
+
+def test_a_fix_that_follows_from_the_values_needs_no_trial() -> None:
+    assert not any(fix.workaround for fix in fixes(SHM, "shm-too-small"))
+    assert not any(fix.workaround for fix in fixes(SLURMD + LIMIT + MEMLOCK, "memlock-too-low"))
+
+
+def test_a_pod_does_not_share_the_memory_of_its_host() -> None:
+    assert "hostIPC" not in shell(POD + SHM, "shm-too-small")
+
+
+LINK_LOCAL = "".join(
+    f"{host}:40:4{n} [0] NCCL INFO Bootstrap : Using usb0:169.254.3.1<0>\n" for n, host in enumerate(("w1", "w2"))
+) + (
+    "w2:40:41 [0] NCCL INFO Call to connect returned Connection refused, retrying\n"
+    "w2:40:41 [0] misc/socket.cc:516 NCCL WARN socketPollConnect: exceeded retries (20000)\n"
+)
+LISTED = "$ ip -br -4 addr\nlo     UNKNOWN  127.0.0.1/8\nusb0   UP  169.254.3.1/16\n{rest}"
+
+
+@pytest.mark.parametrize(
+    ("rest", "value"),
+    [
+        ("ens9f0  UP  10.7.1.2/24\n", "=ens9f0"),
+        ("eno1  UP  10.0.0.12/24\nib0  UP  10.7.1.2/24\n$ getent hosts w1\n10.7.1.1  w1\n", "=ib0"),
+        ("eno1  UP  10.0.0.12/24\nib0  UP  10.7.1.2/24\n", None),
+        ("eno1  UP  10.0.0.12/24\nib0  UP  10.7.1.2/24\n$ getent hosts w1\n127.0.1.1  w1\n", None),
+    ],
+    ids=["the only one", "that of the name", "two", "a name of itself"],
+)
+def test_a_listing_below_no_prompt_names_the_interface(rest: str, value: str | None) -> None:
+    text = "NCCL version 2.21.5+cuda12.4\n" + LINK_LOCAL + LISTED.format(rest=rest)
+    assert [fix.env.get("NCCL_SOCKET_IFNAME") for fix in fixes(text, "socket-ipv4-link-local")] == [value]
+
+
+LOST = "{head}[9421.10] pcieport 0000:5a:01.0: AER: Uncorrected (Fatal) error received: 0000:5a:01.0\n"
+SINFO = "$ sinfo -N -n w4\nw4 idle none\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line"),
+    [
+        (LOST.format(head="w4 kernel:\n") + SINFO, "pcie-link-lost", "scontrol update NodeName=w4 State=DRAIN"),
+        (LOST.format(head="w4 dmesg:\n") + "it is a Slurm cluster\n", "pcie-link-lost", "scontrol update NodeName=w4"),
+        (LOST.format(head="w4 kernel:\n"), "pcie-link-lost", ""),
+        (LOST.format(head="") + SINFO, "pcie-link-lost", ""),
+        (
+            LOST.format(head="w4 kernel:\n")
+            + "$ scontrol show node w4\n   State=IDLE+DRAIN\n   Reason=bad link [root@2026-01-02T03:04:05]\n",
+            "pcie-link-lost", "scontrol update",
+        ),
+    ],
+    ids=["a typed command", "a sentence", "no scheduler", "no host", "another node's reason"],
+)  # fmt: skip
+def test_a_faulty_host_is_taken_out_of_service_by_the_scheduler_that_is_shown(text: str, name: str, line: str) -> None:
+    lines = shell(text, name)
+    assert line in lines
+    assert line or "scontrol" not in lines
+
+
+def test_a_host_that_is_out_of_service_is_not_taken_out_again() -> None:
+    text = LOST.format(head="w4 kernel:\n") + (
+        "$ sinfo -R\nREASON               USER      TIMESTAMP           NODELIST\n"
+        "pcie fatal error     root      2026-01-02T03:04:05 w4\n"
+    )
+    assert "scontrol update" not in shell(text, "pcie-link-lost")
+
+
+def test_a_node_of_slurm_is_restarted_after_its_jobs() -> None:
+    text = "k3:21:22 [0] misc/nvmlwrap.cc:104 NCCL WARN nvmlInit_v2() failed: Driver/library version mismatch\n"
+    name = "cuda-driver-lib-mismatch"
+    assert "scontrol reboot ASAP nextstate=RESUME" in shell("$ squeue -w k3\nJOBID USER\n" + text, name)
+    assert "sudo reboot" in shell(text, name)
+    assert "apt-mark hold $(dpkg -l | awk '/^ii +(lib)?nvidia-/ {print $2}')" in shell(text, name)
+
+
+TOPOLOGY = (
+    "v3:17:66 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /srv/hw/box8-topo.xml\n"
+    "v3:17:66 [0] graph/xml.cc:392 NCCL WARN Could not open XML topology file /srv/hw/box8-topo.xml : No such file or "
+    "directory\n"
+)
+XML = "-rw-r--r-- 1 root root 3117 Jan 22  2024 {path}\n"
+ON_HOST = "$ ls -l /srv/hw\ntotal 12\n" + XML.format(path="box8-topo.xml") + XML.format(path="box4-topo.xml")
+
+
+@pytest.mark.parametrize(
+    ("launch", "line"),
+    [
+        (
+            "srun --container-image=a.sqsh --container-mounts=/d:/d python t.py\n",
+            "srun --container-mounts=/d:/d,/srv/hw:/srv/hw:ro",
+        ),
+        ("srun --container-image=a.sqsh python t.py\n", "srun --container-mounts=/srv/hw:/srv/hw:ro"),
+        ("$ docker run --gpus all -v /d:/d train:1 torchrun t.py\n", "docker run -v /srv/hw:/srv/hw:ro"),
+        (POD, "volumeMounts: [{name: topology, mountPath: /srv/hw, readOnly: true}]"),
+    ],
+    ids=["pyxis", "pyxis without mounts", "docker", "a pod"],
+)
+def test_a_topology_file_of_the_host_is_mounted_by_what_starts_the_container(launch: str, line: str) -> None:
+    found = fixes(launch + TOPOLOGY + ON_HOST, "topo-file-not-loaded")
+    assert line in "\n".join(value for fix in found for value in fix.commands.values())
+    assert not any(fix.unset for fix in found)
+
+
+def test_a_mount_that_is_there_is_not_added() -> None:
+    launch = "srun --container-image=a.sqsh --container-mounts=/srv/hw:/srv/hw python t.py\n"
+    assert "--container-mounts" not in shell(launch + TOPOLOGY, "topo-file-not-loaded")
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        (
+            "$ ls -l /opt/vm\n" + XML.format(path="box8_topo.xml") + XML.format(path="box4_topo.xml"),
+            "/opt/vm/box8_topo.xml",
+        ),
+        ("$ find / -name '*topo*.xml'\n/usr/share/hw/topo-flat.xml\n", "/usr/share/hw/topo-flat.xml"),
+        ("/opt/vm:\n" + XML.format(path="box2-topo.xml") + XML.format(path="box4-topo.xml"), None),
+        ("$ docker exec c ls -l /opt/vm\n" + XML.format(path="box8-topo.xml"), None),
+    ],
+    ids=["another spelling", "the only one", "two others", "in a container"],
+)
+def test_a_topology_file_with_another_path_is_named(shown: str, value: str | None) -> None:
+    found = fixes(TOPOLOGY + shown, "topo-file-not-loaded")
+    assert {fix.env.get("NCCL_TOPO_FILE") for fix in found} - {None} == ({value} if value else set())
+
+
+PLUGIN = (
+    "n1:40:40 [0] NCCL INFO NCCL_NET_PLUGIN set by environment to ofi\n"
+    "n1:40:40 [0] NCCL INFO NET/Plugin : Plugin load (libnccl-net-ofi.so) returned 2 : libnccl-net-ofi.so: cannot open "
+    "shared object file: No such file or directory\nn1:40:51 [0] NCCL INFO Using network Socket\n"
+)
+FOUND = "$ find / -name 'libnccl-net*.so'\n/usr/local/ofi/lib/libnccl-net.so\n/usr/local/ofi/lib/libnccl-net-ofi.so\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("mpirun -np 32 -x LD_LIBRARY_PATH=/a:/b ./t\n" + PLUGIN + FOUND, "/usr/local/ofi/lib:/a:/b"),
+        ("srun ./t\n" + PLUGIN + FOUND, "/usr/local/ofi/lib:$LD_LIBRARY_PATH"),
+        ("srun ./t\n" + PLUGIN + FOUND + "/opt/old/lib/libnccl-net.so\n", None),
+        ("srun ./t\n" + PLUGIN, None),
+    ],
+    ids=["beside what is passed on", "beside the shell's", "two folders", "no listing"],
+)
+def test_the_folder_of_the_plugin_is_the_one_that_is_listed(text: str, value: str | None) -> None:
+    found = {fix.env.get("LD_LIBRARY_PATH") for fix in fixes(text, "plugin-not-loaded")}
+    assert value in found if value else not any(path and "/usr/local/ofi" in path for path in found)
+
+
+START = (
+    "export MASTER_ADDR=localhost MASTER_PORT=29611 NNODES=2 NCCL_SOCKET_IFNAME=eth2\n"
+    "torchrun --nnodes=$NNODES {how} t.py\n"
+)
+WAITS = "[W] [c10d] The client socket has failed to connect to [localhost]:29611 (errno: 111 - Connection refused).\n"
+REACHED = "root@b2:~# nc -vz {ip} 29611\nConnection to {ip} 29611 port [tcp/*] succeeded!\n"
+LISTENS = (
+    "root@b1:~# ss -ltn\nState  Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0      2048   *:29611 *:*\n"
+    "root@b1:~# ip -br -4 a\nlo  UNKNOWN  127.0.0.1/8\neth0  UP  192.0.2.7/26\neth2  UP  10.3.0.7/24\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [
+        (REACHED.format(ip="10.3.0.7"), "10.3.0.7"),
+        (REACHED.format(ip="10.3.0.7") + REACHED.format(ip="10.3.0.9"), None),
+        (REACHED.format(ip="127.0.0.1"), None),
+        (LISTENS, "10.3.0.7"),
+        (LISTENS.replace("29611", "29612"), None),
+    ],
+    ids=["it answers", "two answer", "it answers itself", "it listens", "another port listens"],
+)
+def test_the_address_of_the_rendezvous_is_where_its_port_answers(shown: str, value: str | None) -> None:
+    found = fixes(START.format(how="--master_addr=$MASTER_ADDR") + WAITS + shown, "launcher-master-addr-localhost")
+    assert found[0].env == {"MASTER_ADDR": value}
+
+
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [
+        ("--master_addr=$MASTER_ADDR", "torchrun --master_addr=10.3.0.7 ..."),
+        ("--rdzv-backend c10d --rdzv-endpoint $MASTER_ADDR:29611", "torchrun --rdzv_endpoint=10.3.0.7:29611 ..."),
+    ],
+)
+def test_torchrun_takes_the_address_as_the_option_that_it_is_started_with(how: str, line: str) -> None:
+    """Its workers get MASTER_ADDR from it, whatever the shell exports."""
+    text = START.format(how=how) + WAITS + REACHED.format(ip="10.3.0.7")
+    assert fixes(text, "launcher-master-addr-localhost")[0].commands["torchrun"] == line
+
+
+NODES = (
+    "$ kubectl describe node w1\nName:               w1\nAllocatable:\n  cpu:                 64\n"
+    "  nvidia.com/gpu:      8\n{offered}\n"
+)
+NO_DEVICES = (
+    "p-0:71:96 [0] NCCL INFO NET/IB : No device found.\np-0:71:96 [0] NCCL INFO Using network Socket\n"
+    "$ kubectl exec p-0 -- ls /dev/infiniband\nls: cannot access '/dev/infiniband': No such file or directory\n"
+)
+
+
+def test_a_pod_asks_for_a_resource_also_where_its_nodes_were_not_seen() -> None:
+    lines = shell(POD + NO_DEVICES, "container-no-infiniband-devices")
+    assert "resources: {limits: {<RDMA resource>: 1}}" in lines
+    assert "--device" not in lines
+
+
+@pytest.mark.parametrize(
+    ("offered", "item"),
+    [
+        ("  rdma/hca_shared_devices: 63\n  rdma/old: 0", "rdma/hca_shared_devices: 1"),
+        ("  nvidia.com/mlnx_sriov_rdma: 8", "nvidia.com/mlnx_sriov_rdma: 8"),
+        ("  vpc.amazonaws.com/efa: 32", "vpc.amazonaws.com/efa: 32"),
+        ("  rdma/a: 4\n  rdma/b: 4", ""),
+        ("  example.com/fpga: 2", ""),
+    ],
+)
+def test_a_pod_asks_for_the_resource_that_its_nodes_offer(offered: str, item: str) -> None:
+    lines = shell(NO_DEVICES + NODES.format(offered=offered), "container-no-infiniband-devices")
+    assert (f"limits: {{{item}}}, requests: {{{item}}}" in lines) if item else ("resources:" not in lines)
+
+
+COMPLETION = (
+    "{host}:12:13 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.3.0.1<0>\n"
+    "{host}:12:13 [0] transport/net_ib.cc:1909 NCCL WARN NET/IB : Got completion from peer 10.3.0.2<50122> with "
+    "status=12 opcode=0 len=0 vendor err 129 (Send)\n"
+)
+KEYS = "/sys/class/infiniband/mlx5_0/ports/1/pkeys/"
+LOOPS = {
+    "in a text": f'for i in 0 1 2 3; do echo "[$i] $(cat {KEYS}$i)"; done\n'
+    "[0] 0x7fff\n[1] 0x000a\n[2] 0x0000\n[3] 0x8021\n",
+    "behind a number": f'for i in {{0..3}}; do echo -n "$i: "; cat {KEYS}$i; done\n'
+    "0: 0x7fff\n1: 0x000a\n2: 0x0000\n3: 0x8021\n",
+    "on one line": f"for d in mlx5_0; do echo $d $(cat {KEYS.replace('mlx5_0', '$d')}{{0,1,2,3}}); done\n"
+    "mlx5_0 0x7fff 0x000a 0x0000 0x8021\n",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_values_that_a_loop_of_the_shell_prints_are_read(loop: str) -> None:
+    text = "".join(COMPLETION.format(host=host) + f"root@{host}:~# {loop}" for host in ("c1", "c2"))
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    offered = {fix.env.get("NCCL_IB_PKEY") for found in report.findings for fix in found.fixes}
+    assert "3" in offered
+
+
+def test_another_output_than_the_loop_prints_is_not_taken_for_it() -> None:
+    loop = next(iter(LOOPS.values())).replace("[1] ", "[7] ")
+    report = diagnose([TextSource.of_bytes("paste", f"{COMPLETION.format(host='c1')}root@c1:~# {loop}".encode())])
+    offered = {fix.env.get("NCCL_IB_PKEY") for found in report.findings for fix in found.fixes}
+    assert offered <= {None}
+
+
+GDR = "n{n}:6:7 [0] NCCL INFO NET/IB : GPU Direct RDMA {state} for HCA 0 'mlx5_0'\n"
+
+
+@pytest.mark.parametrize(
+    ("grep", "is_named"),
+    [("'^nvidia|^ib_core'", True), ("'^nvidia_uvm|^gdrdrv'", False), ("-w '^nvidia'", False), ("-v '^nvidia'", False)],
+)
+def test_a_module_that_a_search_for_beginnings_would_show_is_known_not_to_be_loaded(
+    grep: str, *, is_named: bool
+) -> None:
+    text = (
+        GDR.format(n=1, state="Disabled")
+        + GDR.format(n=2, state="Enabled")
+        + (f"root@n1:~# lsmod | grep -E {grep}\nnvidia_uvm           6651904  16\nnvidia              54095872  460\n")
+    )
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    assert any(found.name == "gdr-peermem-not-loaded" for found in report.findings) == is_named
+
+
+def test_an_index_that_all_ports_have_is_named_beside_the_choice_of_nccl() -> None:
+    release = "NCCL version {}+cuda12.4\n"
+    text = f"$ show_gids mlx5_0\n{TABLE}" + GID.format(interface="ens1.20:10.20.0.7").replace("to 3", "to 2")
+    for version in ("2.20.5", "2.27.5"):
+        offered = {fix.env.get("NCCL_IB_GID_INDEX") for fix in fixes(release.format(version) + text, "roce-gid-wrong")}
+        assert "7" in offered
+    alone = text.replace("\tv2\t", "\tv1\t")
+    assert not any(fix.env for fix in fixes(release.format("2.27.5") + alone, "roce-gid-wrong"))
+
+
+def test_the_platform_decides_where_no_launch_line_is_seen() -> None:
+    text = f"$ show_gids mlx5_0\n{TABLE}" + GID.format(interface="ens1.20:10.20.0.7").replace("to 3", "to 2")
+    for said, first in (("$ kubectl get pods\n", "k8s"), ("$ squeue -u me\n", "srun"), ("", "export")):
+        fix = next(fix for fix in fixes(said + text, "roce-gid-wrong") if fix.env)
+        assert next(iter(fix.commands)) == first
+
+
+CARD = (
+    "[root@{host} ~]# ip addr show dev eth4\n"
+    "5: eth4: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc mq state UP group default qlen 1000\n"
+    "    inet 10.9.0.{n}/24 scope global eth4\n"
+)
+ONE, TWO, LARGE = CARD.format(host="s1", mtu=4200, n=1), CARD.format(host="s2", mtu=1500, n=2), "mtu 4200   # on s2"
+OVERSIZE = "[root@s2 ~]# ethtool -S eth4\nNIC statistics:\n     rx_oversize_pkts_phy: {count}\n"
+PING = (
+    "[root@s1 ~]# ping -M do -s {size} -c 2 10.9.0.3\nPING 10.9.0.3 (10.9.0.3) {size}(4200) bytes of data.\n"
+    "--- 10.9.0.3 ping statistics ---\n2 packets transmitted, {received} received, 0% packet loss, time 1ms\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (ONE + TWO + CARD.format(host="s3", mtu=4200, n=3), LARGE),
+        (ONE + TWO + OVERSIZE.format(count=7), LARGE),
+        (ONE + TWO + PING.format(size=4172, received=2), LARGE),
+        (ONE + TWO, ""),
+        (ONE + TWO + OVERSIZE.format(count=0), ""),
+        (ONE + TWO + PING.format(size=4172, received=0), ""),
+        (ONE + TWO + CARD.format(host="s3", mtu=1500, n=3), ""),
+    ],
+    ids=[
+        "most hosts",
+        "a counter",
+        "a ping",
+        "nothing",
+        "a counter of 0",
+        "a lost ping",
+        "most hosts have the smaller one",
+    ],
+)
+def test_a_larger_mtu_is_written_where_the_network_is_shown_to_carry_it(text: str, line: str) -> None:
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    lines = "\n".join(fix.commands.get("shell", "") for found in report.findings for fix in found.fixes)
+    assert (f"sudo ip link set dev eth4 {line}" in lines) if line else ("ip link set dev" not in lines)
+
+
+FULL = "[rank2]: OSError: [Errno {errno}: '{path}'\n"
+QUOTA = FULL.format(errno="122] Disk quota exceeded", path="/work1/kim/run7/step10")
+ROOM = (
+    "$ df -h\nFilesystem      Size  Used Avail Use% Mounted on\n/dev/md0         95G   40G   55G  42% /\n"
+    "nfs1:/work1     220T  131T   90T  60% /work1\n/dev/md7         28T  3.1T  {room}  12% /fast\n"
+)
+OWN = "$ ls -ld /fast/{name}\ndrwxr-xr-x  3 {name} users  4096 Nov 27 17:41 /fast/{name}\n"
+COMMON = "drwxrwxrwt 14 root root 4096 Nov 27 17:40 /fast/all\n"
+SAVES = "srun python t.py --save-to=/work1/kim/run7 --steps 9\n"
+CACHE = FULL.format(errno="28] No space left on device", path="/tmp/torchinductor_kim/tmpk2")  # noqa: S108
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            SAVES + QUOTA + ROOM.format(room="25T") + OWN.format(name="kim"),
+            "--save-to /fast/kim   # in place of /work1/kim/run7",
+        ),
+        (SAVES + QUOTA + ROOM.format(room="25T") + COMMON, "--save-to /fast/all"),
+        (
+            CACHE + ROOM.format(room="25T") + OWN.format(name="kim") + COMMON,
+            "export TORCHINDUCTOR_CACHE_DIR=/fast/kim ",
+        ),
+        (SAVES + QUOTA + ROOM.format(room="1.0G") + OWN.format(name="kim"), ""),
+        (SAVES + QUOTA + ROOM.format(room="25T") + OWN.format(name="lee"), ""),
+        (SAVES + QUOTA + OWN.format(name="kim"), ""),
+    ],
+    ids=["an option", "a common folder", "a variable", "no room", "of somebody else", "no file systems"],
+)
+def test_files_go_to_a_folder_of_the_user_on_a_file_system_with_room(text: str, line: str) -> None:
+    lines = shell(text, "storage-full")
+    assert line in lines
+    assert line or "/fast" not in lines
+
+
+FAR = "n1:6:7 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 6000 / HCA 0 (distance {distance} > {limit})\n"
+SET = "n1:6:7 [0] NCCL INFO NCCL_NET_GDR_LEVEL set by environment to {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (GDR.format(n=1, state="Enabled") + FAR.format(distance=6, limit=4), "PHB"),
+        (FAR.format(distance=8, limit=5), None),
+        ("NCCL version 2.27.7+cuda12.8\n" + FAR.format(distance=8, limit=5), "PHB"),
+        (SET.format("PXB") + FAR.format(distance=6, limit=4), None),
+    ],
+    ids=["the default shows the numbering", "two numberings", "the release", "another limit"],
+)
+def test_a_distance_has_the_name_of_the_numbering_whose_default_is_the_limit(text: str, value: str | None) -> None:
+    launch = "torchrun --nnodes 2 --nproc-per-node 4 --node-rank 0 --master-addr 10.1.0.5 t.py\n"
+    report = diagnose([TextSource.of_bytes("paste", (launch + text).encode())])
+    offered = {fix.env.get("NCCL_NET_GDR_LEVEL") for found in report.findings for fix in found.fixes}
+    assert (value in offered) if value else (offered <= {None})
+
+
+MISMATCH = (
+    "m1:7:7 [0] NCCL INFO NCCL version 2.26.2+cuda12.8\n"
+    "m1:7:8 [0] init.cc:729 NCCL WARN Mismatched NCCL version detected : rank 0 version {first} rank 4 "
+    "version {second}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "line"),
+    [
+        (22602, 22304, "pip install nvidia-nccl-cu12==2.26.2   # on m2"),
+        (22304, 22602, "pip install nvidia-nccl-cu12==2.26.2   # on the host with the older one"),
+        (2804, 2708, ""),
+    ],
+)
+def test_the_wheel_is_that_of_the_later_release_in_the_line_of_nccl(first: int, second: int, line: str) -> None:
+    text = MISMATCH.format(first=first, second=second) + "root@m2:~# nvidia-smi -L\nGPU 0: H100 (UUID: GPU-1)\n"
+    lines = shell(text, "version-nccl-mismatch")
+    assert (line in lines) if line else ("pip install" not in lines)

@@ -115,8 +115,8 @@ PIECES = (
     "10:00 <a> b\n", "<dl>\n<dt>a b c\n", ".TH a\n", "A(8)  b  A(8)\n", ";a b c\n:d\n", "a.c:1\nLGTM\n",
     "Status: closed\n\na b\n\n", "Status: closed\n", "# Resolved\n\nDone.\n", "Present: A, B\n\n- c\n",
     "=head1 A\n", "<details><summary>a b c</summary>\n", "a.b: {c}\n", 'msgid "a"\n', "It is resolved\n\n",
-    "- a b c :: d\n", "- a: done\n", "Done\n\n- a b\n", "a b\n0  c  d\n1  c  d\n2  c  d\n", "# n1:1:2 [0] NCCL INFO a\n",
-    "n1:   File \"a\", line 1\n", r"\n\n\n", "Traceback (most recent call last)\n",
+    "- a b c :: d\n", "- a: done\n", "Done\n\n- a b\n", "a b\n0  c  d\n1  c  d\n2  c  d\n",
+    "# n1:1:2 [0] NCCL INFO a\n", 'n1:   File "a", line 1\n', r"\n\n\n", "Traceback (most recent call last)\n",
 )  # fmt: skip
 
 

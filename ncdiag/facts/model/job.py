@@ -91,7 +91,9 @@ class Host(Fact, frozen=True, kw_only=True):
 
     Clock and software: ``clock_synchronized``: does a daemon synchronize the clock? ``clock_offset_seconds`` is how far
     the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.
-    ``frameworks`` are releases of PyTorch and other frameworks by name (``pytorch``).
+    ``frameworks`` are releases of PyTorch and other frameworks by name (``pytorch``). ``files`` are paths of libraries
+    and XML files that listings show outside of containers, ``folders`` those that not only root may write in, with
+    their owner (``anybody``), ``device_groups`` the numbers of the groups of device files.
     """
 
     KEY = ()
@@ -181,6 +183,9 @@ class Host(Fact, frozen=True, kw_only=True):
     checks: tuple[HealthCheck, ...] = ()
     nvml_error: str | None = None
     frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
+    files: Annotated[tuple[str, ...] | None, UNION] = None
+    folders: Annotated[dict[str, str] | None, BY_NAME] = None
+    device_groups: Annotated[dict[str, str] | None, BY_NAME] = None
     looked_at: bool | None = None
     called: Annotated[str | None, FACE] = None
 

@@ -58,6 +58,7 @@ class Service(Fact, frozen=True, kw_only=True):
     """A systemd unit; ``active`` is the state that systemctl reports, ``version`` the release where known.
 
     ``limits`` are its resource limits, as ``systemctl show`` prints them (``LimitMEMLOCK``: ``8388608``).
+    ``unit_file``: was its file shown, where a missing limit is the default? ``runs`` is the command that it starts.
     """
 
     KEY = ("name",)
@@ -67,6 +68,8 @@ class Service(Fact, frozen=True, kw_only=True):
     active: bool | None = None
     version: str | None = None
     limits: Annotated[dict[str, str] | None, BY_NAME] = None
+    unit_file: bool | None = None
+    runs: str | None = None
 
 
 class ProcessCpus(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -194,7 +194,8 @@ def _gid_kind(gid: str) -> str:
 def _interface_mtus(job: Job, view: View) -> Iterator[Difference]:
     """Different MTUs in one IP network, which is one link layer segment; only networks that ranks use, where known.
 
-    Where no network is known (``ip link``), interfaces of the same name are assumed to be in the same network.
+    Where no network is known (``ip link``), interfaces of the same name are assumed to be in the same network, that of
+    the host of which it is known.
     """
     networks: dict[str, list[Interface]] = defaultdict(list)
     for host in job.hosts:
@@ -202,6 +203,9 @@ def _interface_mtus(job: Job, view: View) -> Iterator[Difference]:
             if interface.mtu is not None and interface.up is not False and leads_out(interface, view):
                 for network in _networks(interface) or _named(interface):
                     networks[network].append(interface)
+    for network in [name for name in networks if "/" in name]:
+        for name in {each.name for each in networks[network]} & networks.keys():
+            networks[network] += networks.pop(name)
     used = {i.name for r in job.ranks for i in _announced(r)}  # people call a host by two names
     for network, members in sorted(networks.items()):
         if used and not any(i.name in used for i in members):

@@ -44,6 +44,10 @@ def programs_by_variable(job: Job, view: View) -> Mapping[str, Mapping[str, int]
     return found
 
 
+_NNODES = lazy_regex(r"--nnodes[=\s]\$\{?(\w{1,60})\}?")
+_DIGITS = 6
+
+
 @derived
 def is_multi_host(launch: Launch, view: View) -> bool | None:
     """Does the line start processes on several hosts? None when it does not say."""
@@ -53,7 +57,16 @@ def is_multi_host(launch: Launch, view: View) -> bool | None:
         return len({host.name for host in launch.hosts}) > 1
     if launch.program.endswith("_perf") and launch.nnodes is None:
         return False  # nccl-tests without a launcher: one process
-    return launch.nnodes > 1 if launch.nnodes is not None else None
+    count = launch.nnodes if launch.nnodes is not None else _nnodes_of_variable(launch, view)
+    return count > 1 if count is not None else None
+
+
+def _nnodes_of_variable(launch: Launch, view: View) -> int | None:
+    """The number of hosts of ``--nnodes=$NNODES``, where the input assigns the variable."""
+    found = _NNODES.search(launch.text)
+    setting = view.setting(view.job, found[1]) if found else None
+    text = (setting.text or "") if setting is not None else ""
+    return int(text) if text.isdecimal() and len(text) < _DIGITS else None
 
 
 @derived

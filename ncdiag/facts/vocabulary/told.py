@@ -176,7 +176,7 @@ def told_context(job: Job, view: View) -> tuple[str, ...]:
     Statements that the output of tools contradicts are left out.
     """
     wrong = {context.value for context, _ in contradicted(job, view)}  # which may be told in another sense as well
-    held = [context for context in job.contexts if context.value not in wrong]
+    held = [context for context in job.contexts if context.told and context.value not in wrong]
     for context in held:
         view.note(context)
     return tuple(dict.fromkeys(context.value for context in held))

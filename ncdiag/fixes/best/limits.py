@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.model import Service
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.told import told_context
 from ncdiag.fixes.values import Bindings, Value, best
 
 _UNIT = lazy_regex(r"(?!user@|user-|session|ssh)[A-Za-z][\w.-]{0,63}(?<!\.slice)(?<!\.scope)(?<!\.socket)")
 """A service whose restart ends no login."""
+_STARTS_JOBS = lazy_regex(
+    r"(?:^|[/\s])(?:slurmd|dockerd?|containerd|kubelet|crio|podman|pbs_mom|condor_(?:startd|master)|sge_execd|nomad|k3s"
+    r"|rke2|ray|torchrun|mpirun|python[\d.]*)\b"
+)
+"""Services, and programs of ``ExecStart``, that start the processes of jobs."""
+_SURVIVED = frozenset({"slurmd", "kubelet", "containerd", "crio"})
+"""Services whose restart ends none of the processes that they started."""
+_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _TIMES, _HOUR = 4, 3600
 _OF_TRAINER = lazy_regex(r"--(?:ddp_timeout|do_train)\b")
 """Options of transformers' TrainingArguments that scripts with a loop of their own do not take."""
@@ -39,20 +48,41 @@ def lift_nofile(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 def _lifted(limit: str, view: View) -> Value:
     name, _, wanted = limit.partition("=")
-    shown = ((each.name, each.limits or {}) for host in view.job.hosts for each in host.services)
-    units = {unit: limits[name] for unit, limits in shown if name in limits and _is_lower(limits, name, wanted)}
+    units = {
+        each.name: _shown(each, name) for host in view.job.hosts for each in host.services if _holds(each, name, wanted)
+    }
     unit, held = units.popitem() if len(units) == 1 else ("", "")
     if not _UNIT.fullmatch(unit):
         reason = "no unit was shown whose limit is lower"
         return Value(reason=reason, ask_for=(f"systemctl show <unit> -p {name}",))
     text = _DROP_IN.format(unit=unit, limit=limit, name=f"50-{name.removeprefix('Limit').lower()}")
-    return Value(text=text, reason=f"{unit} has {name}={held}")
+    return Value(text=text + ("" if unit in _SURVIVED else "   # what it runs ends"), reason=f"{unit} has {held}")
+
+
+def _shown(service: Service, name: str) -> str:
+    value = (service.limits or {}).get(name)
+    return f"{name}={value}" if value is not None else f"no {name}"
+
+
+def _holds(service: Service, name: str, wanted: str) -> bool:
+    """Has the unit a lower limit, or, if it starts jobs and its file is shown, the low one that is the default?"""
+    limits = service.limits or {}
+    if name in limits:
+        return _is_lower(limits, name, wanted)
+    return service.unit_file is True and any(map(_STARTS_JOBS.search, (service.name, service.runs or "")))
 
 
 def _is_lower(limits: Mapping[str, str], name: str, wanted: str) -> bool:
     """Is the limit, or its soft part, a number below the wanted one?"""
     values = [limits[name], limits.get(f"{name}Soft", limits[name])]
-    return any(value.isdecimal() and (not wanted.isdecimal() or int(value) < int(wanted)) for value in values)
+    numbers = [number for value in values if (number := _number(value)) is not None]
+    return any(not wanted.isdecimal() or number < int(wanted) for number in numbers)
+
+
+def _number(value: str) -> int | None:
+    """``8388608`` and ``8M`` of a unit file; None for ``infinity``."""
+    digits = value.rstrip("KMGT")
+    return int(digits) * _FACTORS[value[len(digits) :]] if digits.isdecimal() else None
 
 
 @best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Gpu, Host
 from ncdiag.facts.scalars import Version
@@ -22,6 +23,8 @@ _FOUND = lazy_regex(r"found version (\d{1,2})0\d0\b")
 _CUDA = lazy_regex(r"\+cuda(\d{2})\.")
 _RELEASE = lazy_regex(r"\d{3}(?:\.\d{1,3}){1,2}")
 _BY_DNF = lazy_regex(r"(?i)red hat|rhel|rocky|alma|centos|fedora|suse|amazon")
+_LONG_CODES = 20900
+"""From this release on a code has two digits for the minor release (ncclGetVersion, nccl.h)."""
 _RENAMED = 580
 """The branch from which on NVIDIA's packages have no branch in their names."""
 
@@ -63,10 +66,27 @@ def nccl_wheel(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     latest = max((v.low for v in known.values()), default=None)
     older = [name for name, v in known.items() if v.low != latest]
     cuda = {found[1] for v in known.values() if (found := _CUDA.search(v.text))}
-    if not older or len(cuda) != 1:
+    if not older and (printed := _mismatched(view)) is not None:
+        latest, older = printed
+    if latest is None or not (older or _mismatched(view)) or len(cuda) != 1:
         return Value(reason="two releases, and the CUDA that they are for, were not seen")
-    line = f"pip install nvidia-nccl-cu{cuda.pop()}=={latest}   # on {fold_hosts(older)}"
+    line = (
+        f"pip install nvidia-nccl-cu{cuda.pop()}=={latest}   # on {fold_hosts(older) or 'the host with the older one'}"
+    )
     return Value(text=line, reason=f"{latest} is the latest release in the job")
+
+
+def _mismatched(view: View) -> tuple[Version, list[str]] | None:
+    """The later release of the two in NCCL's own line, and the host of the other, if two hosts are in the input."""
+    for event in view.job.events:
+        codes = [event.fields.get(name) for name in ("first_version", "second_version")]
+        numbers = [code for code in codes if isinstance(code, int) and code >= _LONG_CODES]
+        if event.event == "version-mismatch" and len(numbers) == len(codes):
+            latest = max(numbers)
+            version = Version(latest // 10000, latest // 100 % 100, latest % 100)
+            others = [host.name for host in view.job.hosts if host.name not in {UNNAMED, event.host}]
+            return version, others if len(others) == 1 and numbers[0] == latest else []
+    return None
 
 
 def _is_blackwell(gpu: Gpu) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.model import Event, Launch
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.platforms import SLURM, platforms
 from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
@@ -15,9 +16,12 @@ _STEP = 17
 _HIGHEST = 32_000
 """Below the ports that the kernel assigns automatically (net.ipv4.ip_local_port_range begins at 32768)."""
 
+_WAITS = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
 _SLURM = frozenset({"sbatch", "srun", "salloc"})
-_FIRST_OF_SLURM = 'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1) in the batch script'
+_FIRST = 'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
+_FIRST_OF_SLURM = f"{_FIRST} in the batch script"
 """Task 0 runs on the first host of the list unless the distribution is arbitrary (Slurm, srun --distribution)."""
+_LINE_OF_SLURM = f"{_FIRST}   # in the batch script, before srun: not in what each task runs"
 
 
 @best
@@ -34,20 +38,64 @@ def other_port(view: View, bindings: Bindings) -> Value:
 @best
 def master_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The address of rank 0's host that other hosts can reach, for MASTER_ADDR (PyTorch, torchrun)."""
-    first = next((rank for rank in view.job.ranks if rank.rank == 0), None)
+    if (met := _answering(view)) is not None:
+        return met
+    first = next((rank.host for rank in view.job.ranks if rank.rank == 0), None) or _listening(view)
     if first is None:
         if any(launch.program in _SLURM for launch in view.job.launches) or "slurm" in platform(view.job, view):
             return Value(reason=f"under Slurm it is the first host of the job: {_FIRST_OF_SLURM}")
         return Value(reason="the host of rank 0 was not seen", ask_for=("NCCL_DEBUG=INFO output of rank 0",))
-    held = seen.interfaces(first.host, view)
-    for interface in held.interfaces:
+    held = seen.interfaces(first, view)
+    wanted = _named_interfaces(view)
+    for interface in sorted(held.interfaces, key=lambda each: each.name not in wanted):
         address = seen.address(interface, view)
         if address is not None and seen.suits(interface, view, held.interfaces):
             found = interface.provenance.get("addresses") or interface.provenance.get("")
-            reason = f"the address of {interface.name} on {first.host}, the host of rank 0"
+            reason = f"the address of {interface.name} on {first}, the host of rank 0"
             return Value(text=address.ip, reason=reason, spans=(found,) if found else ())
-    reason = f"no address of {first.host}, the host of rank 0, was seen that other hosts can reach"
-    return Value(reason=reason, ask_for=(f"ip addr (on {first.host})",))
+    reason = f"no address of {first}, the host of rank 0, was seen that other hosts can reach"
+    return Value(reason=reason, ask_for=(f"ip addr (on {first})",))
+
+
+def _ports(view: View) -> set[int]:
+    """The ports of the rendezvous: those that are set, and those at which a process waited for it."""
+    setting = view.setting(view.job, "MASTER_PORT")
+    texts = [setting.text if setting is not None else None, *(launch.master_port for launch in view.job.launches)]
+    tried = (each.fields.get("port") for each in view.job.events if each.event in _WAITS)
+    return {int(text) for each in (*texts, *tried) if (text := str(each)).isdecimal()}
+
+
+def _answering(view: View) -> Value | None:
+    """The only address at which the port of the rendezvous answered another host."""
+    ports = _ports(view)
+    tries = [each for each in view.job.events if each.event == "port-tried" and each.fields.get("port") in ports]
+    answers = [each for each in tries if each.fields.get("answer") == "answers"]
+    found = {str(ip) for each in answers if (ip := ip_address(str(each.fields.get("address")))) and not ip.is_loopback}
+    if len(found) != 1:
+        return None
+    span = answers[0].provenance.get("")
+    return Value(text=found.pop(), reason="the port of the rendezvous answers there", spans=(span,) if span else ())
+
+
+def _listening(view: View) -> str | None:
+    """The only host on which a process listens on the port of the rendezvous, which others cannot reach."""
+    ports = _ports(view)
+    names = [host.name for host in view.job.hosts if not ports.isdisjoint(host.listening_ports or ())]
+    return names[0] if len(names) == 1 and any(each.event in _WAITS for each in view.job.events) else None
+
+
+def _named_interfaces(view: View) -> set[str]:
+    """The interfaces that the job names for its own connections."""
+    settings = (view.setting(view.job, name) for name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"))
+    return {name.lstrip("=") for setting in settings if setting and setting.text for name in setting.text.split(",")}
+
+
+@best
+def master_of_slurm(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The line of a batch script that names the first host of a job of Slurm to all of its tasks."""
+    if SLURM not in platforms(view.job, view):
+        return Value(reason="no Slurm was seen")
+    return Value(text=_LINE_OF_SLURM, reason="task 0 runs on the first host of the job's list")
 
 
 @best

@@ -47,6 +47,8 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         blind += ("ip addr (on the other hosts of the job)",)
     with_some = {name: some for name, some in found.items() if some}
     if not with_some:
+        if (listed := _below_no_prompt(view, blind)) is not None:
+            return listed
         reason = "no interface with an address that other hosts can reach was seen"
         return Value(reason=reason, ask_for=blind or ("ip addr (on every host)",))
     chosen, reason = _choose(with_some, view)
@@ -71,6 +73,18 @@ def _found(view: View) -> dict[str, tuple[_Candidate, ...]]:
     if any(one.physical for some in found.values() for one in some):
         found = {name: tuple(one for one in some if one.physical) for name, some in found.items()}
     return _connecting(found, view)
+
+
+def _below_no_prompt(view: View, blind: tuple[str, ...]) -> Value | None:
+    """From a listing that names no host, beside a log that does: its only interface, or the only one near a peer."""
+    some = [one for one in _candidates(seen.interfaces(UNNAMED, view), view) if one.physical]
+    near = [one for one in some if not one.order[0]]
+    one = next(iter(near or some), None)
+    if one is None or len(near or some) > 1 or UNNAMED in seen.hosts(view):
+        return None
+    text, reason = _render({UNNAMED: one.interface.name}, view)
+    told = f"the network of another host: {_told({'a host': one})}" if near else "the only one that others can reach"
+    return Value(text=text, reason=reason or told, spans=_spans(one.interface), ask_for=blind) if text else None
 
 
 def chosen_interfaces(view: View) -> dict[str, tuple[str, str]]:
@@ -159,7 +173,12 @@ def _peers(view: View, host: str) -> list[Address]:
     """Addresses of other hosts that the job tries to reach."""
     found = {item.ip for item in aimed_at(view.job, view) if item.ip and item.host != host}
     found |= {launch.master_addr for launch in view.job.launches if launch.master_addr}
-    return [Address(ip) for ip in found]
+    names = set(seen.hosts(view)) - {host}
+    found |= {
+        str(event.fields["address"]) for event in view.job.events
+        if event.event == "name-resolved" and event.fields.get("host_name") in names
+    }  # fmt: skip
+    return [Address(ip) for ip in found if not ip.startswith("127.")]
 
 
 def _has_default_route(interface: Interface, view: View) -> bool:

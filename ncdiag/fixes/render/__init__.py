@@ -34,6 +34,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The change of a fix for a process: variables set and removed, and options of a container.
 
     ``passed`` are variables to unset that the command line of the input sets itself, with their values.
+    ``endpoint_port``: the port, where the processes meet at an endpoint of torchrun's.
     ``shm_size`` is docker's size text (``8g``); ``memlock_unlimited`` lifts the limit on locked memory.
     """
 
@@ -42,6 +43,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     passed: Mapping[str, str] = {}
     shm_size: str | None = None
     memlock_unlimited: bool = False
+    endpoint_port: str = ""
 
 
 @functools.lru_cache(maxsize=1)

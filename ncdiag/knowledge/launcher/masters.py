@@ -30,6 +30,8 @@ _YEAR = 1972
 _SEVERAL = 2
 _WINDOW = 600.0
 """Seconds between lines that may be of one start: ranks wait for minutes before they give up."""
+_MOMENT = 30.0
+"""Seconds between lines of one start: the next one begins when the waiting ranks of the first have given up."""
 _BLOCK = 20
 """Lines between two lines without a time that may be of one start."""
 
@@ -69,9 +71,20 @@ def masters_of_two_tries(job: Job, view: View) -> bool | None:
     """Are the masters that ranks tried to reach those of two tries or of two jobs? None where no line shows it."""
     held = list(sought(job).values())
     seekers = [{_seeker(event) for event in events} for events in held]
+    if _are_together(held):
+        return False
     if any(one & other - {None} for one, other in combinations(seekers, 2)) or _are_apart(held):
         return True
     return None if any(None in found for found in seekers) else False
+
+
+def _are_together(held: Sequence[Sequence[Event]]) -> bool:
+    """Are all masters looked for within seconds, while one process waits for its master for minutes?"""
+    times = [[time for event in events if (time := _time(event)) is not None] for events in held]
+    near = [
+        [abs(a - b) for a, of in one for b, by in other if of == by] for one, other in combinations(times, 2)
+    ]  # fmt: skip
+    return all(found and min(found) < _MOMENT for found in near)
 
 
 def _seeker(event: Event) -> tuple[str | None, str] | None:

@@ -37,6 +37,7 @@ def is_port_taken(event: Event, view: View) -> bool:
     return event.event == "bind-failed" and reason(event, view) == "address-in-use" and bool(before)
 
 
+_WAITS = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
 _HOSTFILE = "hostfile"
 """The ``program`` of a launch of which only the host file was shown."""
 _TEST = lazy_regex(r"\b[a-z_]{4,40}_perf\b")
@@ -184,7 +185,8 @@ def port_tried(event: Event, view: View) -> str:
 def taken_port(host: Host, view: View) -> int | None:
     """The MASTER_PORT, if a program on this host, which MASTER_ADDR names, already listens on it.
 
-    0 when it is free. None when that is not known, and where a process of the job may be the one that listens.
+    0 when it is free. None when that is not known, and where a process of the job may be the one that listens: one
+    that others of the job look for.
     """
     port, address = view.setting(host, "MASTER_PORT"), view.setting(host, "MASTER_ADDR")
     text = (port.text if port is not None and port.is_set else None) or ""
@@ -192,6 +194,8 @@ def taken_port(host: Host, view: View) -> int | None:
         return None
     if int(text) not in host.listening_ports:
         return 0
+    if any(event.event in _WAITS and event.fields.get("port") == int(text) for event in view.job.events):
+        return None
     named = (address.text if address is not None and address.is_set else None) or ""
     own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}
     if named not in own | {host.name, "localhost"} and named.split(".", 1)[0] != host.name:

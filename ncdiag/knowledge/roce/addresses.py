@@ -226,6 +226,15 @@ def has_routable_gid(port: Port, view: View) -> bool | None:
 
 
 @derived
+def shares_gid_index(job: Job, view: View) -> bool:
+    """Has an index a RoCE v2 entry with an IPv4 address on every RoCE port of which a table was seen?"""
+    ports = [port for host in job.hosts for hca in host.hcas for port in hca.ports if port.gids]
+    ports = [port for port in ports if is_roce(port, view) is not False]
+    good = [{gid.index for gid in port.gids if gid.type == "RoCE v2" and gid.ip is not None} for port in ports]
+    return bool(good) and bool(set.intersection(*good))
+
+
+@derived
 def misses_ipv6_gid(port: Port, view: View) -> bool | None:
     """Does NCCL by default use a bad entry although the table has good ones, all of them IPv6?
 

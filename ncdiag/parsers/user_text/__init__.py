@@ -24,6 +24,7 @@ from ncdiag.parsers.user_text import (
     in_use,
     labels,
     lengths,
+    listed,
     loads,
     measures,
     outages,
@@ -81,6 +82,9 @@ _OTHER_LIBRARY = lazy_regex(
     r"torch|tensorflow|vllm|sglang|jax|horovod|megatron|deepspeed|paddle|plugin|\bmpi|ofed|\bucx|rocm\s\d",
     re.IGNORECASE,
 )
+_TYPED = lazy_regex(
+    r"[^$#%>\n]{0,80}[$#%>]\s{1,4}(?:sudo\s)?(?:(?P<slurm>sinfo|squeue|scontrol|sacct|sacctmgr|sbatch|srun)|kubectl|oc)\s"
+)
 _RELEASES = frozenset({"nccl-version", "driver-branch", "framework-version"})
 
 
@@ -93,6 +97,8 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     others: list[Observation] = []
     written = [_written(section, index) for section, index in lines]
     others += _quoted(lines)
+    others += _schedulers(written, lines)
+    others += _listings(written, lines)
     chosen = _chosen(written)
     if not chosen:
         return others
@@ -131,6 +137,28 @@ def read(sections: Iterable[Section]) -> list[Observation]:
     others += _accesses(written, said, lines)
     others += [_of_host(lines[place], *told) for *told, place in releases.differing()]
     return [*(_observed(trial, *lines[trial.index]) for trial in settled(found)), *others]
+
+
+def _schedulers(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> list[Observation]:
+    """The scheduler whose commands somebody typed, once for each."""
+    first: dict[str, int] = {}
+    for place, line in enumerate(written):
+        if (typed := _TYPED.match(line)) is not None:
+            first.setdefault("slurm" if typed["slurm"] else "kubernetes", place)
+    return [
+        observe(*lines[place], "Context", kind="orchestrator", value=name, text=written[place][:_KEPT], told=False)
+        for name, place in first.items()
+    ]
+
+
+def _listings(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> Iterator[Observation]:
+    """The files and folders of hosts that listings show."""
+    for path, place in listed.read(written):
+        yield _of_host(lines[place], lines[place][0].host, "files", (path,))
+    for path, owner, place in listed.folders(written):
+        yield _of_host(lines[place], lines[place][0].host, "folders", {path: owner})
+    for path, group, place in listed.devices(written):
+        yield _of_host(lines[place], lines[place][0].host, "device_groups", {path: group})
 
 
 def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:
@@ -333,9 +361,9 @@ def _labels(line: str, section: Section, index: int) -> list[Observation]:
     return [observe(section, index, "RunLabel", conditions=label.conditions, well=label.well, text=text)]
 
 
-def _of_host(line: tuple[Section, int], host: str, field: str, release: str) -> Observation:
+def _of_host(line: tuple[Section, int], host: str | None, field: str, value: object) -> Observation:
     section, index = line
-    return Observation(entity="Host", host=host, span=section.span(index), fields={field: release})
+    return Observation(entity="Host", host=host, span=section.span(index), fields={field: value})
 
 
 def _observed(trial: Trial, section: Section, index: int) -> Observation:

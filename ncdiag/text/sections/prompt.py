@@ -56,10 +56,15 @@ _NAMED_HOST = r"(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{1,62}"
 _ON_HOST = lazy_regex(
     r"[\s#*_>`(-]{0,8}(?P<words>(?:(?:and|but|now|then|here(?:'s)?|this|that|is|the|same|outputs?|on|from|for|of|node|host"
     r"|machine|server|pod|worker|second|first|other|one)\s){0,6})"
-    rf"[`*(\"']{{0,3}}(?P<host>{_NAMED_HOST})[`*)\"']{{0,3}}\s?:[*_`\s]{{0,4}}$",
+    rf"[`*(\"']{{0,3}}(?P<host>{_NAMED_HOST})[`*)\"']{{0,3}}"
+    r"(?P<what>(?:\s(?:kernel|dmesg|syslog|journal|console|logs?|messages|outputs?|stderr|stdout|good|bad|ok|healthy)){1,3}"
+    r"|\s\((?:good|bad|ok|healthy|broken|slow|fine|fast|working|failing|same|master|head|worker|rank \d{1,4})\))?"
+    r"\s?:[*_`\s]{0,4}$",
     re.IGNORECASE,
 )
-"""``and gpu-n2:``, ``the same on n3:``: a hand-written phrase that names the machine whose outputs follow."""
+"""``and gpu-n2:``, ``the same on n3:``, ``n4 kernel:``, ``n5 (good):``: a hand-written phrase with the machine whose
+outputs follow.
+"""
 _RUN_ON = lazy_regex(
     r"[\s#*_>`(-]{0,8}(?=.{0,80}(?:command|script|launch|start|run\b|ran\b|execut))(?:[a-z]{1,12}\s){0,8}?(?:on|at)\s(?:[a-z]{1,8}\s){0,2}"
     rf"`?(?P<host>(?:\d{{1,3}}\.){{3}}\d{{1,3}}|{_NAMED_HOST})`?(?:\s[a-z]{{1,12}}){{0,4}}\s?:[*_`\s]{{0,4}}$"
@@ -274,7 +279,11 @@ def _said_host(line: str) -> str | None:
     if ran := _RUN_ON.match(line):
         return ran["host"] or ran["there"]
     found = _ON_HOST.match(line)
-    if found is None or NO_HOST.fullmatch(found["host"]) or not (found["words"] or "-" in found["host"]):
+    if (
+        found is None
+        or NO_HOST.fullmatch(found["host"])
+        or not (found["words"] or found["what"] or "-" in found["host"])
+    ):
         return None
     return found["host"]
 

@@ -1,0 +1,59 @@
+"""The MTU that all hosts should have, where the input shows that the network carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.assemble_hosts import UNNAMED
+from ncdiag.facts.model import Difference, Interface
+from ncdiag.facts.scalars import in_network
+from ncdiag.facts.view import View
+from ncdiag.fixes.values import Bindings, Value, best, bound
+
+_SAFE = lazy_regex(r"[A-Za-z0-9][\w.@-]{0,60}")
+_OVERSIZE = lazy_regex(r"rx_(?:oversize|jabber|over_?size|long)")
+"""Counters of packets that the network delivered and the card dropped because of their size."""
+_HEADERS = 28
+_ASK = ("ping -M do -s <mtu - 28> <peer>",)
+
+
+@best
+def one_mtu(view: View, bindings: Bindings) -> Value:
+    """A line for each host with a smaller MTU, if most hosts have the larger one or the network shows to carry it."""
+    found = bound(bindings, Difference)
+    members = list(_members(found, view)) if found is not None else []
+    sizes = sorted({each.mtu for each in members if each.mtu})
+    if len(sizes) < len("ab"):
+        return Value(reason="the MTU of the hosts was not seen")
+    large = [each for each in members if each.mtu == sizes[-1]]
+    small = [each for each in members if each.mtu != sizes[-1]]
+    if len(large) <= len(small) and not _is_carried(sizes[-1], small, view):
+        return Value(reason="whether the network carries the larger MTU was not seen", ask_for=_ASK)
+    if any(each.host == UNNAMED or not _SAFE.fullmatch(each.name) for each in small):
+        return Value(reason="the interfaces with the smaller MTU have no host")
+    lines = [
+        f"sudo ip link set dev {each.name} mtu {sizes[-1]}   # on {each.host}; and in its configuration"
+        for each in small
+    ]
+    return Value(text="\n".join(lines), reason=f"{', '.join(sorted({each.host for each in large}))} have {sizes[-1]}")
+
+
+def _members(difference: Difference, view: View) -> Iterator[Interface]:
+    """The interfaces of the network, or those of the name, that the difference is about."""
+    inside = {
+        each.name for host in view.job.hosts for each in host.interfaces
+        if any(in_network(address.ip, difference.name) for address in each.addresses or ())
+    } | {difference.name}  # fmt: skip
+    for host in view.job.hosts:
+        held = [each for each in host.interfaces if each.name in inside and each.mtu is not None]
+        yield from held[:1]
+
+
+def _is_carried(size: int, small: list[Interface], view: View) -> bool:
+    """Did a packet of that size arrive, or did a card with the smaller MTU drop packets that the network delivered?"""
+    counters = (each.counters or {} for each in small)
+    if any(count and _OVERSIZE.match(name) for held in counters for name, count in held.items()):
+        return True
+    tries = (each.fields for each in view.job.events if each.event == "ping-tried")
+    return any(each.get("received") and int(each.get("size") or 0) + _HEADERS == size for each in tries)

@@ -1,0 +1,76 @@
+"""``systemctl cat UNIT`` and unit files of systemd: the limits that a unit sets for what it starts, drop-ins included.
+
+Source of the format: systemd.syntax(7), systemctl(1) (``cat`` writes the path of each file above it as a comment),
+systemd.exec(5) (``LimitMEMLOCK=``; ``soft:hard``). The last assignment counts, so a drop-in overrides the unit.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
+from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
+
+KIND = "unit_file"
+_FOLDERS = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", "/run/systemd/system")
+COMMANDS: tuple[str, ...] = ("systemctl cat", *(f"cat {folder}" for folder in _FOLDERS))
+_PATH = r"/(?:etc|usr/lib|lib|run)/systemd/system/"
+ANCHOR = rf"#[ \t]{_PATH}[\w@.-]{{1,80}}\.service(?:\.d/[\w.-]{{1,80}}\.conf)?[ \t]*$"
+
+_NAMED = lazy_regex(r"(?P<unit>[\w@.-]{1,80}?)\.service(?:\.d/[\w.-]{1,80}\.conf)?\b")
+_ASKED = lazy_regex(r"systemctl (?:-\S+ )*cat (?:-\S+ )*(?P<unit>[\w@-][\w@.-]{0,79}?)(?:\.service)?[\"']?\s*$")
+_KEPT = 300
+
+
+class _Unit(Reading):
+    """The service with its limits and its command."""
+
+    def __init__(self, section: Section) -> None:
+        """The unit is that of the command until a comment names one."""
+        super().__init__(section)
+        command = section.command or ""
+        asked = _ASKED.search(command) or (_NAMED.search(command.rpartition("/system/")[2]) if "/" in command else None)
+        self.unit = asked["unit"] if asked else None
+
+    def path(self, found: re.Match[str]) -> None:
+        """A file of the unit follows."""
+        named = _NAMED.search(found["path"])
+        self.unit = named["unit"] if named else self.unit
+
+    def service(self, _: re.Match[str]) -> bool:
+        """The part that has limits begins: one that it does not set has the default of the manager."""
+        return self._observe(unit_file=True)
+
+    def limit(self, found: re.Match[str]) -> bool:
+        """A limit; of two values the first is the soft one, which counts."""
+        soft, _, hard = found["value"].partition(":")
+        return self._observe(limits={found["name"]: hard or soft, f"{found['name']}Soft": soft})
+
+    def runs(self, found: re.Match[str]) -> bool:
+        """The command that the unit starts."""
+        return self._observe(runs=found["runs"][:_KEPT].strip())
+
+    def _observe(self, **fields: Any) -> bool:  # noqa: ANN401
+        if self.unit is not None:
+            self.observe("Service", (self.unit,), **fields)
+        return self.unit is not None
+
+
+ROWS = Rows(
+    _Unit,
+    Row(rf"#\s(?P<path>{_PATH}\S{{1,160}})\s*$", _Unit.path),
+    Row(r"\[Service\]\s*$", _Unit.service),
+    Row(r"\[[A-Z]\w{2,20}\]\s*$"),
+    Row(
+        r"(?P<name>Limit[A-Z]{2,12})=(?P<value>(?:\d{1,12}[KMGT]?|infinity)(?::(?:\d{1,12}[KMGT]?|infinity))?)\s*$",
+        _Unit.limit,
+    ),
+    Row(r"ExecStart=(?P<runs>\S.{0,400})$", _Unit.runs),
+    Row(r"[A-Z]\w{2,40}=.{0,800}$"),
+    Row(r"[#;].{0,400}$"),
+    Row(r"\s+\S.{0,400}$", belongs=lambda lines, _: bool(lines) and lines[-1].rstrip().endswith("\\")),
+    BLANK,
+    ELISION,
+)

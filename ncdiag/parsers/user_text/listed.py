@@ -1,0 +1,71 @@
+"""What a listing shows: libraries and XML files, and folders in which others than root may write.
+
+Source of the format: rows of ``ls -l`` below their folder, of ``ls -ld``, and paths that ``find`` prints.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from ncdiag.base.patterns import lazy_regex
+
+_FILE = r"[\w.+-]{1,80}\.(?:xml|so(?:\.\d{1,6}){0,4})"
+_FOLDER = r"(?:/[\w.+-]{1,80}){1,12}"
+_HEADING = lazy_regex(rf"(?P<folder>{_FOLDER})/?:\s*$")
+_TYPED = lazy_regex(r"[^$#%>\n]{0,80}[$#%>]\s{0,4}(?P<command>[a-z(].{0,400})$")
+_LISTS = lazy_regex(rf"(?:sudo\s)?(?:ls|ll)(?:\s-\w+)*(?P<folders>(?:\s{_FOLDER}/?){{1,8}})\s*(?:\||$)")
+_INSIDE = lazy_regex(
+    r"--container-image|docker exec|podman exec|singularity exec|apptainer exec|enroot start|docker run"
+)
+"""Commands whose output is that of a container."""
+_ROW = lazy_regex(rf"\s*[-l][rwxsStT-]{{9}}[.+@]?\s.{{8,80}}\s(?P<file>(?:{_FOLDER}/)?{_FILE})(?:\s->\s\S+)?\s*$")
+_PATH = lazy_regex(rf"\s*(?:\S+ \([^()]{{1,60}}\) => )?(?P<path>{_FOLDER}/{_FILE})\s*$")
+_OF_FOLDER = lazy_regex(
+    rf"\s*d(?P<mode>[rwxsStT-]{{9}})[.+@]?\s+\d+\s+(?P<owner>[\w.-]{{1,40}})\s+\S{{1,40}}\s.{{4,60}}\s(?P<path>{_FOLDER})/?\s*$"
+)
+_OF_DEVICE = lazy_regex(
+    r"\s*c[rwxsStT-]{9}[.+@]?\s+\d+\s+\S{1,40}\s+(?P<group>\d{1,7})\s+\d+,\s*\d+\s.{4,40}\s(?P<path>/dev/[\w./-]{1,60})\s*$"
+)
+_ANYBODY = "anybody"
+_SIGNS = (".xml", ".so")
+_MOST = 64
+
+
+def read(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Path and place of each file, outside of containers."""
+    if not any(sign in line for line in lines for sign in _SIGNS):
+        return
+    folder, is_inside, count = "", False, 0
+    for place, line in enumerate(lines):
+        if (typed := _TYPED.match(line)) is not None:
+            listed = _LISTS.match(typed["command"])
+            folders = listed["folders"].split() if listed else []
+            folder, is_inside = folders[0] if len(folders) == 1 else "", _INSIDE.search(line) is not None
+        elif heading := _HEADING.match(line):
+            folder = heading["folder"]
+        elif any(sign in line for sign in _SIGNS) and not is_inside and count < _MOST:
+            row, alone = _ROW.match(line), _PATH.match(line)
+            path = alone["path"] if alone else posixpath.join(folder, row["file"]) if row else ""
+            if path.startswith("/"):
+                count += 1
+                yield path, place
+
+
+def folders(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Path, owner (``anybody`` where all may write) and place of each folder that is not only root's."""
+    is_inside = False
+    for place, line in enumerate(lines):
+        if _TYPED.match(line) is not None:
+            is_inside = _INSIDE.search(line) is not None
+        elif not is_inside and line.lstrip().startswith("d") and (row := _OF_FOLDER.match(line)) is not None:
+            owner = _ANYBODY if row["mode"][-2] == "w" else row["owner"]
+            if owner != "root" and row["mode"][1] == "w":
+                yield row["path"], owner, place
+
+
+def devices(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Path, number of the group and place of each device file; the numbers are the same inside of a container."""
+    for place, line in enumerate(lines):
+        if line.lstrip().startswith("c") and (row := _OF_DEVICE.match(line)) is not None:
+            yield row["path"], row["group"], place
