@@ -7,6 +7,7 @@ well a text reads; the numbers of lines stay.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,7 +58,7 @@ differ only in words; and the number of characters of a line that are compared."
 _SAMPLED, _FOLLOWING = 5, 3
 """Minimum ratio of the lines of a long block to those of its sample, and number of lines after each typical one."""
 _ZEROS = str.maketrans("123456789", "0" * 9)
-_NUMBERED, _WORD = lazy_regex(r"\w*\d\w*"), lazy_regex(r"\w+")
+_NUMBERED, _WORD = lazy_regex(r"\b[^\W\d]*\d\w*"), lazy_regex(r"\w+")
 GENERAL = frozenset({
     "python-exception", "torch-last-error", "progress-step", "process-exit", "slurm-job-completed", "slurm-job-runs",
 })  # fmt: skip
@@ -103,23 +104,23 @@ def joined(buffers: Iterable[bytes]) -> Iterator[bytes]:
 def undressed(text: str, measure: Measure) -> list[Line]:
     """The lines of a paste without what was put around them."""
     lines = set_apart(lines_of(tidied(text)))
-    return _Undresser(measure, typical(lines)).best_of_lists(lines)
+    return _Undresser(measure, lines).best_of_lists(lines)
 
 
 def typical(lines: Sequence[Line]) -> frozenset[int]:
     """The numbers of lines that represent all: the first few of those that are alike."""
+    texts = "\n".join(line.text[:_SHAPE] for line in lines).translate(_ZEROS).split("\n")
+    unlike = dict.fromkeys(texts)
+    shapes = _NUMBERED.sub("0", "\n".join(unlike))
+    forms = _WORD.sub("a", shapes)
+    of_text = dict(zip(unlike, zip(shapes.split("\n"), forms.split("\n"), strict=True), strict=True))
     seen: Counter[str] = Counter()
-    shapes: dict[str, str] = {}
     numbers = []
-    for line in lines:
-        text = line.text[:_SHAPE].translate(_ZEROS)
-        shape = shapes.get(text)
-        if shape is None:
-            shape = shapes[text] = _NUMBERED.sub("0", text)
+    for line, text in zip(lines, texts, strict=True):
+        shape, form = of_text[text]
         seen[shape] += 1
         if seen[shape] > _ALIKE:
             continue
-        form = _WORD.sub("a", shape)
         seen[form] += 1
         if seen[form] <= _OF_FORM:
             numbers.append(line.number)
@@ -129,10 +130,14 @@ def typical(lines: Sequence[Line]) -> frozenset[int]:
 class _Undresser:
     """Tries layer after layer, and remembers what each text says."""
 
-    def __init__(self, measure: Measure, typical: frozenset[int]) -> None:
-        self._measure, self._typical = measure, typical
+    def __init__(self, measure: Measure, lines: Sequence[Line]) -> None:
+        self._measure, self._lines = measure, lines
         self._known: dict[tuple[bool, str], frozenset[Said]] = {}
         self._room = ROOM
+
+    @functools.cached_property
+    def _typical(self) -> frozenset[int]:
+        return typical(self._lines)
 
     def _read(self, lines: Sequence[Line], *, doubtful: bool) -> frozenset[Said]:
         return self._read_all(self._few(lines), doubtful=doubtful)
