@@ -41,7 +41,7 @@ def set_apart(lines: list[Line]) -> list[Line]:
 
 def _reminder(lines: Sequence[Line], written: int) -> str | None:
     """The shape of a sentence that is every other line, never twice in a row."""
-    shapes = [_shape(line.text) for line in lines]
+    shapes = _NUMBER.sub("0", "\n".join(line.text.strip() for line in lines)).split("\n")
     shape, number = Counter(filter(None, shapes)).most_common(1)[0] if any(shapes) else ("", 0)
     if number < _FEWEST or 5 * number < 2 * written or len(_WORD.findall(shape)) < _WORDS or "NCCL" in shape:
         return None
