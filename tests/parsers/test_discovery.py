@@ -55,7 +55,7 @@ def test_a_command_announces_one_kind() -> None:
 
 def test_what_an_anchor_lacks_may_be_a_structure(described: Describe) -> None:
     parser = described(ANCHOR=r"Gadget \d|\d+: [a-z]", STRUCTURE="0", SIGNS=("Gadg",))
-    assert parser.found_by == Found((Sign("Gadg", at_start=True),), frozenset("0"))
+    assert parser.found_by == Found((Sign("Gadg", at_start=True),), ((r"\d+: [a-z]", frozenset("0")),))
 
 
 def test_a_parser_does_what_its_module_does() -> None:

@@ -32,9 +32,9 @@ _ANY = lazy_regex(r"(?m)^[ \t]*(?:```|~~~|\\begin\{|<|\{code|\{noformat|\[code|#
 _MARKS = ("```", "~~~", "\\begin{", "<", "{code", "{noformat", "[code", "#+", "----", "....")
 
 
-def fenced(lines: Sequence[str]) -> tuple[tuple[int, int], ...]:
+def fenced(lines: Sequence[str]) -> list[tuple[int, int]]:
     """The indexes of the lines that begin and end each block, in the order of the text."""
-    return _fenced(tuple(lines))
+    return list(_fenced(tuple(lines)))
 
 
 @functools.lru_cache(maxsize=2)
