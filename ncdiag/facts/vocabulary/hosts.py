@@ -55,3 +55,13 @@ RDMA_CARDS = ("ConnectX", "BlueField", "Infiniband controller")
 def unanswered(job: Job) -> set[str]:
     """The names of the hosts that a sweep asked and that did not answer."""
     return {event.host for event in job.events if event.event == "host-unanswered" and event.host}
+
+
+@derived
+def stack_unlimited(host: Host, view: View) -> bool | None:
+    """Is the stack unlimited?"""
+    limit = next((limit for limit in host.limits if limit.name == "stack"), None)
+    if limit is None:
+        return None
+    view.note(limit)
+    return limit.unlimited

@@ -30,33 +30,12 @@ def from_host_memory(test: LinkTest, view: View) -> float | None:
     """
     best = None
     for other in view.job.link_tests if test.memory == "gpu" else ():
-        for row in other.rows if _is_alike(test, other) else ():
+        for row in other.rows if is_alike(test, other) else ():
             rate = row.average_gbps
             if rate is not None and row.size >= _SMALLEST and _at(test, row.size) and (best is None or rate > best):
                 best = rate
                 view.note(other, "rows")
     return best
-
-
-@derived
-def of_one_queue_pair(test: LinkTest, view: View) -> float | None:
-    """The result over one queue pair divided by the best over several of the same device; None without both.
-
-    1 for a test over several itself.
-    """
-    mine = measured_bandwidth(test)
-    if test.qps is None or mine is None:
-        return None
-    if test.qps > 1:
-        return 1.0
-    others = [other for other in view.job.link_tests if (other.qps or 0) > 1 and _is_alike(test, other)]
-    several = [(found[0] / _ways(other), other) for other in others if (found := measured_bandwidth(other))]
-    if not several:
-        return None
-    best, other = max(several, key=lambda item: item[0])
-    view.note(test, "rows")
-    view.note(other, "rows")
-    return mine[0] / _ways(test) / best
 
 
 @derived
@@ -95,7 +74,7 @@ def tested_gbs(benchmark: Benchmark, view: View) -> float | None:
     tests = [(measured_bandwidth(test), test) for test in view.job.link_tests]
     ports = min((count for host in view.job.hosts if (count := len(list(fastest_ports(host))))), default=1)
     used = max(1, min(ports, (benchmark.nranks or hosts) // hosts))
-    rates = [(found[0] / _ways(test) * used, test) for found, test in tests if found is not None]
+    rates = [(found[0] / ways(test) * used, test) for found, test in tests if found is not None]
     rates += [(test.gbps, test) for test in view.job.link_tests if test.gbps is not None]
     if not rates:
         return None
@@ -131,7 +110,8 @@ def measured_bandwidth(test: LinkTest) -> tuple[float, float] | None:
     return None
 
 
-def _ways(test: LinkTest) -> int:
+def ways(test: LinkTest) -> int:
+    """The number of ways, ports and directions, whose rates the results of a test add up."""
     return (2 if test.bidirectional else 1) * (2 if test.dual_port else 1)
 
 
@@ -142,7 +122,7 @@ def hosts_of_test(test: LinkTest, view: View) -> Iterator[Host]:
     return (host for host in hosts if any(hca.name == test.hca for hca in host.hcas))
 
 
-def _is_alike(test: LinkTest, other: LinkTest) -> bool:
+def is_alike(test: LinkTest, other: LinkTest) -> bool:
     """Do the two tests differ in their memory only?"""
     same = (test.program, test.hca, bool(test.bidirectional), bool(test.dual_port))
     here = test.host is None or other.host is None or test.host == other.host

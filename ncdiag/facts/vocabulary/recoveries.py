@@ -54,7 +54,7 @@ _RECOVERIES = {
     "container-gave-up": _Recovery((FETCHED,)),
     # a bond that chose a member without a partner has a carrier at once; one that waited has it because of an answer
     "bond-no-lacp": _Recovery(("bond-up",), _BOND, after=0.5),
-    "storage-server-lost": _Recovery(("storage-server-back",), "server", but="evicted"),
+    "storage-server-lost": _Recovery(("storage-server-back",), "file_service", but="evicted"),
     "slurm-script-failed": _Recovery((LAUNCHED,)),
     _PROBE: _POD_RUNS, "pod-unschedulable": _POD_RUNS, "pod-rejected": _POD_RUNS, "pod-device-unavailable": _POD_RUNS,
     "k8s-image-not-pulled": _POD_RUNS, "k8s-volume-not-mounted": _POD_RUNS, "k8s-network-not-attached": _POD_RUNS,

@@ -65,19 +65,28 @@ def gpus_computing(host: Host, view: View) -> str | None:
     Empty also where the text says nothing of a job that is slow or hangs: in a job that is well, somebody is always the
     last to enter a collective. None where nothing shows whether busy GPUs wait or compute.
     """
-    every = _gpus(view.job)
-    busy = [gpu for gpu in every if not rests(gpu, view)]
-    if not is_said_to_hang(view.job) and not any(told.what == "slow" for told in view.job.complaints):
-        return ""
-    if any(spins(gpu, view) is None for gpu in busy):
+    late = late_gpus(view.job, view)
+    if late is None:
         return None
-    late = [gpu for gpu in busy if not spins(gpu, view)]
-    if not late or len(late) * _LATE_SHARE > gpus_spinning(view.job, view) or len(busy) < len(every):
-        return ""
-    own = [gpu for gpu in late if gpu in host.gpus and gpu.index is not None]
+    own = [gpu for gpu in host.gpus if gpu in late and gpu.index is not None]
     for gpu in own:
         view.note(gpu, "memory_activity_percent" if gpu.memory_activity_percent is not None else "power_watts")
     return fold_ranks(gpu.index for gpu in own if gpu.index is not None)
+
+
+@derived
+def late_gpus(job: Job, view: View) -> tuple[Gpu, ...] | None:
+    """The few GPUs that compute while all others of a job that is slow or hangs wait; None where that is unknown."""
+    every = _gpus(job)
+    busy = [gpu for gpu in every if not rests(gpu, view)]
+    if not is_said_to_hang(job) and not any(told.what == "slow" for told in job.complaints):
+        return ()
+    if any(spins(gpu, view) is None for gpu in busy):
+        return None
+    late = [gpu for gpu in busy if not spins(gpu, view)]
+    if not late or len(late) * _LATE_SHARE > gpus_spinning(job, view) or len(busy) < len(every):
+        return ()
+    return tuple(late)
 
 
 @derived

@@ -18,7 +18,7 @@ from ncdiag.facts.fold import unfold_hosts
 from ncdiag.parsers import Parser
 from ncdiag.text.sections import bare_names, prompt
 from ncdiag.text.sections.kinds import SHORT, kinds_of
-from ncdiag.text.sections.opened import Open
+from ncdiag.text.sections.opened import Open, near
 
 TEXT_LIMIT = 64 << 20
 """Maximum number of characters outside NCCL lines that are cut line by line; lines beyond it are only counted."""
@@ -27,8 +27,6 @@ SHORTEST = 128
 TEXT_SECTION_LINES = 5000
 _SOON = 5
 """Maximum distance in lines between a heading and the output it announces, unless the heading is a sentence."""
-_BELOW = 3
-"""Maximum distance in lines between the bare name of a host and the output: an empty line and a fence are between."""
 _ALIKE = 64
 """Maximum number of hosts of a folded set to each of which its output is attributed."""
 _NO_PREFIX = prompt.Prefix("")
@@ -337,13 +335,8 @@ class Cutter:
 
     def _below_label(self, kind: str, number: int) -> None:
         """Set the host if the last line of text is its bare name, and the output of a command follows it at once."""
-        if (line := self._near(number)) and bare_names.may_be_above(self.parsers[kind]):
+        if (line := near(self._above, number)) and bare_names.may_be_above(self.parsers[kind]):
             self._at_host(bare_names.host_of(line) or self._host)
-
-    def _near(self, number: int) -> str:
-        """The last line of text, if it is just above; else empty."""
-        above, line = self._above
-        return line if 0 < number - above <= _BELOW else ""
 
     def _at_host(self, host: str | None) -> None:
         """Set the host of the lines that follow."""
@@ -355,7 +348,7 @@ class Cutter:
         self, kind: str, number: int, line: str, host: str | None, command: str | None, prefix: prompt.Prefix
     ) -> None:
         self._open = Open(kind, host or self._host, command, prefix)
-        self._open.above = self._near(number)
+        self._open.above = near(self._above, number)
         self._open.add(number, line)
 
     def _close(self) -> None:

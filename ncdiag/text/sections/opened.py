@@ -5,6 +5,14 @@ from __future__ import annotations
 from ncdiag.base.spans import Section
 from ncdiag.text.sections import prompt
 
+_BELOW = 3
+"""Maximum distance in lines between a label and the output below it: an empty line and a fence are between."""
+
+
+def near(above: tuple[int, str], number: int) -> str:
+    """The last line of text, given with its number, if it is just above a section that begins here; else empty."""
+    return above[1] if 0 < number - above[0] <= _BELOW else ""
+
 
 class Open:
     """The open section. ``title``: a heading that is a command; ``heading``: the number of its line, or 0."""

@@ -269,16 +269,6 @@ def port_range(host: Host, view: View) -> str:
 
 
 @derived
-def stack_unlimited(host: Host, view: View) -> bool | None:
-    """Is the stack unlimited?"""
-    limit = next((limit for limit in host.limits if limit.name == "stack"), None)
-    if limit is None:
-        return None
-    view.note(limit)
-    return limit.unlimited
-
-
-@derived
 def multiplies_sockets(job: Job, view: View) -> bool:
     """Is NCCL configured to use more than one socket to each peer?"""
     found = (view.setting(job, name) for name in ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD"))

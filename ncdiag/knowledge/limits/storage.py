@@ -100,7 +100,7 @@ def is_storage_loss(event: Event, view: View) -> bool:
 def storage_loss(event: Event, view: View) -> str:
     """What happened to the file system, with its path or server."""
     if event.event == _SERVER_LOST:
-        server = event.fields.get("server") or event.fields.get("target")
+        server = event.fields.get("target") or event.fields.get("file_service")
         return f"The file server {server} does not answer" if server else "A file server does not answer"
     if event.event == _LOST:
         path = _path_of_tool(event)
