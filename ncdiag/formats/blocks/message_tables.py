@@ -48,13 +48,14 @@ def catalogues(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 _NAMES = lazy_regex(r"\s*(?:[A-Za-z_][\w.%-]{0,40}\s{1,200}){1,20}[A-Za-z_][\w.%-]{0,40}\s*$")
 """The names of columns."""
 _NUMBERED = lazy_regex(r"\s{0,12}(\d{1,7})\s{1,40}\S.*\s{2,}\S")
-_ROWS = 3
+_TIMED = lazy_regex(r"\d\d:\d\d:\d\d")
+_ROWS, _COLUMN = 3, 2
 
 
 def data_frames(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """The tables that R and pandas print: rows with numbers that rise by one, below the names of the columns.
+    """The tables that R and pandas print: rows with numbers that rise by one, below the names of their columns.
 
-    Each row is about another thing, and a message in it is one of several.
+    Each row is about another thing, and a message in it is one of several. Rows with a time of day are a log.
     """
     begin, before = 0, -1
     for index, line in enumerate([*lines, ""]):
@@ -63,10 +64,24 @@ def data_frames(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         if found and before >= 0 and number == before + 1:
             before = number
             continue
-        if before >= 0 and index - begin >= _ROWS:
+        if before >= 0 and _is_table(lines[begin - 1 : index]):
             yield begin, index - 1
-        is_first = found is not None and number < 2 and index > 0 and _NAMES.match(lines[index - 1][:_LONGEST])  # noqa: PLR2004
+        is_first = found is not None and number < _COLUMN and index > 0 and _NAMES.match(lines[index - 1][:_LONGEST])
         begin, before = index, number if is_first else -1
+
+
+def _is_table(lines: Sequence[str]) -> bool:
+    """True if the cells of some rows end where the names in the heading do, at least those of the first columns."""
+    heading, *rows = (line[:_LONGEST] for line in lines)
+    ends = [name.end() for name in _WORD.finditer(heading)][:-1]
+    return (
+        len(rows) >= _ROWS and len(ends) > 0
+        and all(row[end - 1 : end].strip() and not row[end : end + 1].strip() for row in rows for end in ends)
+        and not any(map(_TIMED.search, rows))
+    )  # fmt: skip
+
+
+_WORD = lazy_regex(r"\S+")
 
 
 def message_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

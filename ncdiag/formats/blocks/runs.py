@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -34,6 +35,9 @@ _SHOWS = lazy_regex(
 _RULED = "rule", ""
 _BREAK, _QUOTE = "\\n", '\\"'
 """The end of a line and a quotation mark in a string of JSON."""
+_FIELD = lazy_regex(r"[\s{\[]{0,40}\"[\w .-]{1,60}\":\s{0,4}[\[{]?\s{0,4}\"")
+_OPENS, _CLOSES = ("/*", "(*", "{-"), ("*/", "*)", "-}")
+"""Marks around a comment of several lines, in C and its kin, Prolog, ML and Haskell."""
 _PARTS = lazy_regex(
     r"Traceback \(most recent call last\)|(?P<frame>File \".{1,300}\", line \d)"
     r"|(?:^|\s)[\w.]{1,80}(?:Error|Exception|Warning)\b"
@@ -45,7 +49,7 @@ _INNER = lazy_regex(r"(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60
 _HEAD = 240
 """Maximum number of characters in front of such a line that are compared."""
 _COMMENT = lazy_regex(r"(\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|\"(?= )))(?:\s|$)")
-_LABEL = lazy_regex(r"(\s{0,8}\[?[\w.-]{1,40}\]?: ) {0,60}(?=\S)")
+_LABEL = lazy_regex(r"(\[?[\w.-]{1,40}\]?: ) {0,60}(?=\S)")
 _DIGITS = lazy_regex(r"\d+")
 _ABOVE = 5
 """Number of lines, the title among them, below which no output is the first thing that is shown."""
@@ -60,12 +64,16 @@ def of_run(lines: Sequence[str]) -> list[bool]:
     """For each line: does it belong to the log of a run, or to a fenced block with one?
 
     Lines of a diff are read without their first sign, those of a comment without its mark, and those of several hosts
-    or tasks without the names of these. The lines of a string of JSON are one line here.
+    or tasks without the names of these, and those between the marks of a comment without their indentation. The lines
+    of a string of JSON are one line here.
     """
     found = _of_run(lines)
     for index, line in enumerate(lines):
-        if not found[index] and line.count(_BREAK) >= _NEEDED:
+        if not found[index] and line.count(_BREAK) >= _NEEDED and _FIELD.match(line):
             found[index] = any(_of_run(line.replace(_QUOTE, '"').split(_BREAK)))
+    for first, last in _block_comments(lines):
+        inside = textwrap.dedent("\n".join(lines[first : last + 1])).split("\n")
+        found[first : last + 1] = map(operator.or_, found[first : last + 1], of_run(inside))
     for pattern in (_COMMENT, _LABEL):
         for first, last in _beginning_alike(lines, pattern):
             inside = [
@@ -74,6 +82,19 @@ def of_run(lines: Sequence[str]) -> list[bool]:
             runs = _of_run(inside, is_example=pattern is _COMMENT)
             found[first : last + 1] = map(operator.or_, found[first : last + 1], runs)
     return found
+
+
+def _block_comments(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and last index of the lines between the marks of each comment of several lines."""
+    begin, closes = -1, ""
+    for index, line in enumerate(lines):
+        mark = next((at for at, opens in enumerate(_OPENS) if line.startswith(opens)), -1) if begin < 0 else -1
+        if mark >= 0 and _CLOSES[mark] not in line:
+            begin, closes = index, _CLOSES[mark]
+        elif begin >= 0 and closes in line:
+            if index - begin > _NEEDED:
+                yield begin + 1, index - 1
+            begin = -1
 
 
 def _beginning_alike(lines: Sequence[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
