@@ -29,7 +29,7 @@ MANY = 2000
 """Lines of a text so long that what is read of each block, to find what surrounds it, matters little."""
 SLACK = 1.25
 """Work may grow by this much more than the text: tables of names that fill up."""
-READ = 1.6
+READ = 4
 """How often each line may be read on average, of which once for the answer, the rest to find what surrounds it."""
 
 
@@ -58,7 +58,7 @@ def test_a_line_costs_a_few_calls(kind: str) -> None:
     assert made <= MORE.get(kind, CALLS), f"{made:.0f} calls a line"
 
 
-READINGS, OFTENER, SEARCHES = 12, {"progress": 150, "diff": 65, "attributes": 22}, 2.1
+READINGS, OFTENER, SEARCHES = 50, {"progress": 190, "diff": 90}, 2.5
 """How often a part of a long text may be read, and how often each line may be searched for one that was broken."""
 
 

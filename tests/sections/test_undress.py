@@ -15,8 +15,6 @@ from ncdiag.text.sections.line import Line
 from ncdiag.text.sections.undress import DEPTH, LIMIT, Said, gain, joined, undressed
 from ncdiag.text.sources.files import TextSource
 
-SAMPLE, WHOLES = 160, 40
-"""Lines of a sample, and lines after them that are empty."""
 Dress = Callable[[str], str]
 
 AT = "gpu-a01:2201:2301 [0]"
@@ -253,33 +251,6 @@ def test_a_long_block_of_lines_that_occurred_before_is_read() -> None:
     assert [line.number for line in lines] == list(range(1, 306))
     assert max(numbers) > len((head + damaged).splitlines())
     assert read_source(TextSource.of_bytes("paste.txt", (head + damaged + block).encode())).lines == len(lines)
-
-
-def test_what_lines_say_in_one_is_not_owed_to_what_surrounds_others() -> None:
-    messages = [f"the {name} of the train took {size} seconds of the whole hour and nobody knows why it is {size}"
-                for name, size in zip("abcdefgh", range(11, 19), strict=True)]  # fmt: skip
-    log = [f"Mar {n % 28 + 1:2} 10:{n % 60:02}:00 box app(x)[{n}]: {'word ' * (n % 2)}end" for n in range(320)]
-    text = "\n".join([*log[:160], *(broken(80)(message).removesuffix("\n") for message in messages), *log[160:]])
-
-    def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: ARG001  (a callback)
-        return frozenset(("x", "", "", "", line.text) for line in lines if line.text in messages)
-
-    texts = [line.text for line in undressed(text, measure)]
-    assert [line for line in texts if line in messages] == messages
-    assert [line for line in texts if line in log] == log
-
-
-def test_a_guess_is_read_in_a_sample_of_lines() -> None:
-    rows = [f"{'abcdefghij'[n % 10]}{n:05} {'x' * 40} {n % 7}" for n in range(2000)]
-    sizes: list[int] = []
-
-    def measure(lines: Sequence[Line], doubtful: bool) -> frozenset[Said]:  # noqa: ARG001  (a callback)
-        sizes.append(len(lines))
-        return frozenset({("x", "", "", "", "always")})
-
-    assert len(undressed("\n".join(rows), measure)) == len(rows)
-    assert sizes
-    assert max(sizes) <= SAMPLE + WHOLES
 
 
 def test_what_is_gained_and_lost() -> None:

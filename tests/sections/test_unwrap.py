@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 import textwrap
 from collections.abc import Callable
 
@@ -11,8 +9,8 @@ import pytest
 from linear import assert_linear_time
 
 from ncdiag.text.reading.one import read_source
-from ncdiag.text.sections.line import Line, lines_of
-from ncdiag.text.sections.unwrap import ENOUGH, Reach, guesses, joined
+from ncdiag.text.sections.line import lines_of
+from ncdiag.text.sections.unwrap import Reach, guesses, joined
 from ncdiag.text.sources.files import TextSource
 
 AT = "gpu-a01:2201:2201 [0]"
@@ -118,36 +116,6 @@ def test_a_width_is_looked_at_where_nearly_all_lines_of_it_go_on() -> None:
     assert [line.text for line in joined(broken, wholes)] == LINKS
     started = lines_of("".join(f"{AT} NCCL INFO Using network IB{n:50}\n" for n in range(9)))
     assert all(not wholes for wholes, _ in guesses(started))
-
-
-ROW = '{}.{}.{} - - [01/May/2030:04:{:02}:{:02} +0000] "GET /v1/{} HTTP/1.1" 200 {} "-" "probe/2"'
-
-
-def test_rows_that_differ_in_their_numbers_are_not_one() -> None:
-    def rows(*networks: str) -> list[Line]:
-        names = itertools.islice(itertools.cycle(networks), 300)
-        return [Line(n, ROW.format(name, n // 60, n % 60, n // 60, n % 60, n, n)) for n, name in enumerate(names)]
-
-    assert all(not wholes for wholes, _ in guesses(rows("10.4")))
-    assert any(wholes for wholes, _ in guesses(rows("alpha", "gamma", "delta")))
-
-
-def test_a_width_of_a_long_text_stands_out_where_lines_were_broken_at_it() -> None:
-    of = random.Random(7)
-    words = ("cable", "of", "and", "shelves", "the", "switches", "was", "counted", "on")
-    prose = [" ".join(of.choices(words, k=of.randint(7, 15))) for _ in range(1500)]
-
-    def hard_widths(texts: list[str]) -> list[set[str]]:
-        found = [
-            {line.text for _, _, line in wholes}
-            for wholes, reach in guesses(lines_of("\n".join(texts)))
-            if reach >= Reach.EXACT
-        ]
-        return [whole for whole in found if len(whole) >= ENOUGH]
-
-    assert not hard_widths(prose)
-    long = {line for line in LOG if len(line) > 80}
-    assert any(long <= found for found in hard_widths([*prose, *hard(LOG * 12, 80).splitlines()]))
 
 
 def test_places_that_overlap_are_joined_once() -> None:

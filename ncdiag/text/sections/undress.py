@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
@@ -51,8 +50,8 @@ _TOGETHER = 4
 _PLAINLY = 3
 """Lines of one width in a row that show a break at that width, so that a line in one may also say less of something."""
 _EVENT, _LAUNCH = "Event", "Launch"
-_SAMPLE = 160
-"""Maximum number of lines that are read to find out whether lines were broken at a width."""
+_MANY = 200
+"""Lines of which all are read to find out what they say."""
 _ALIKE, _OF_FORM, _SHAPE = 4, 24, 240
 """Maximum number of lines read in a longer block: of lines that differ only in words with digits, and of lines that
 differ only in words; and the number of characters of a line that are compared."""
@@ -152,7 +151,7 @@ class _Undresser:
 
     def _few(self, lines: Sequence[Line]) -> Sequence[Line]:
         """Of many lines, those that represent all: the typical ones of the text, or else those of the block."""
-        if len(lines) <= unwrap.MANY:
+        if len(lines) <= _MANY:
             return lines
         few = [line for line in lines if line.number in self._typical]
         own = () if few else typical(lines)
@@ -178,11 +177,7 @@ class _Undresser:
         if depth >= DEPTH or self._room < 0:
             return lines
         found = self._bare(lines, doubtful=doubtful, depth=depth, broken=broken)
-        return self._in_one(lines, found, doubtful=doubtful, depth=depth) if broken else found
-
-    def _in_one(self, lines: list[Line], found: list[Line], *, doubtful: bool, depth: int) -> list[Line]:
-        """The lines with those in one that may have been broken, if they say more than those found."""
-        for guess, sure in self._guesses(lines, doubtful=doubtful):
+        for guess, sure in self._guesses(lines, doubtful=doubtful) if broken else ():
             other = self.best(guess, doubtful=doubtful, depth=depth + 1, broken=False)
             if self._is_better(other, found, doubtful=doubtful, sure=sure):
                 found = other
@@ -190,8 +185,7 @@ class _Undresser:
 
     def _is_better(self, lines: Sequence[Line], before: Sequence[Line], *, doubtful: bool, sure: bool) -> bool:
         """True if the lines say more than before, or not less where nothing else can be meant."""
-        said = self._read(lines, doubtful=doubtful)
-        return bool(said or sure) and gain(said, self._read(before, doubtful=doubtful)) + sure > 0
+        return gain(self._read(lines, doubtful=doubtful), self._read(before, doubtful=doubtful)) + sure > 0
 
     def _bare(self, lines: list[Line], *, doubtful: bool, depth: int, broken: bool) -> list[Line]:
         """Without layers: block after block, from the last, so that the places of the others stay."""
@@ -220,7 +214,7 @@ class _Undresser:
         self, layer: Layer, block: Sequence[Line], *, doubtful: bool, depth: int, broken: bool
     ) -> bool:
         """False if the sample of a long block says no more without the layer, whatever else comes off with it."""
-        if len(block) <= unwrap.MANY:
+        if len(block) <= _MANY:
             return True
         sample = self._sample(block)
         if len(sample) * _SAMPLED > len(block) or not any(line.text.strip() for line in sample):
@@ -228,13 +222,8 @@ class _Undresser:
         bare = layer.removed(sample)
         if bare == sample or self._room < 0:
             return True
-        broken = broken and unwrap.is_broken(block)
         bare = self.best(bare, doubtful=doubtful, depth=depth + 1, broken=broken)
-        worth = self._is_better(bare, sample, doubtful=doubtful, sure=layer.sure)
-        if worth and broken and len(bare) < len(sample):  # lines in one may say as much with the layer
-            sample = self._in_one(sample, sample, doubtful=doubtful, depth=depth)
-            return self._is_better(bare, sample, doubtful=doubtful, sure=layer.sure)
-        return worth
+        return self._is_better(bare, sample, doubtful=doubtful, sure=layer.sure)
 
     def _sample(self, block: Sequence[Line]) -> list[Line]:
         """The typical lines of a block, each with those after it in which it may go on."""
@@ -261,34 +250,12 @@ class _Undresser:
             )
             breaks = sum(end - start - 1 for start, end, _ in sound) if gained or goes_on else len(sound)
             enough = unwrap.FEW if gained and len(sound) == len(looked_at) else unwrap.ENOUGH
-            if (
-                reach
-                and breaks >= enough
-                and len(sound) * _SOUND >= len(looked_at) * (_SOUND - 1)
-                and (gained or goes_on or self._say_more_together(lines, sound, doubtful=doubtful))
-            ):
+            if reach and breaks >= enough and len(sound) * _SOUND >= len(looked_at) * (_SOUND - 1):
                 yield unwrap.joined(lines, sound), goes_on
                 if reach >= Reach.EXACT:
                     gaining.clear()
         if gaining:
             yield unwrap.joined(lines, [whole for _, (_, whole) in sorted(gaining.items())]), False
-
-    def _say_more_together(self, lines: list[Line], wholes: Sequence[unwrap.Whole], *, doubtful: bool) -> bool:
-        """False if the first of these lines in a long text say no more in one, whatever comes off, with those after."""
-        if len(lines) <= unwrap.MANY:
-            return True
-        places: list[int] = []
-        inside: list[unwrap.Whole] = []
-        for start, end, whole in wholes:
-            first = max(start, places[-1] + 1 if places else 0)
-            if len(places) + end + _FOLLOWING - first > _SAMPLE:
-                break
-            at = len(places) + start - first
-            inside.append((at, at + end - start, whole))
-            places += range(first, min(end + _FOLLOWING, len(lines)))
-        sample = [lines[place] for place in places]
-        bare = self.best(unwrap.joined(sample, inside), doubtful=doubtful, depth=1, broken=False)
-        return self._is_better(bare, sample, doubtful=doubtful, sure=False)
 
     def _looked_at(
         self, lines: list[Line], wholes: Sequence[unwrap.Whole], *, reach: Reach, doubtful: bool
@@ -300,15 +267,14 @@ class _Undresser:
         result: list[tuple[int, unwrap.Whole]] = []
         may_go_on = reach >= Reach.EXACT
         if len(wholes) >= _TOGETHER:
-            first = wholes[:_TRIED] if len(lines) <= unwrap.MANY else _sampled(wholes[:_TRIED])
-            many = len(first) < len(wholes) or len(first) == _TRIED
+            first = wholes[:_TRIED]
             after = self._read_all([each for _, _, line in first for each in (line, _gap(line))], doubtful=doubtful)
-            if many and not _without_counters(after):
+            if len(first) == _TRIED and not _without_counters(after):
                 return [], False  # whatever their parts say
             parts = [each for start, end, line in first for each in (*lines[start:end], _gap(line))]
             before = self._read_all(parts, doubtful=doubtful)
             if not _without_counters(after - before):
-                if many:
+                if len(first) == _TRIED:
                     return [], False
                 if not before - after:
                     values = _values(after)
@@ -354,13 +320,6 @@ class _Undresser:
         if lost and not plainly:
             return -1
         return max(more, 0)
-
-
-def _sampled(wholes: Sequence[unwrap.Whole]) -> list[unwrap.Whole]:
-    """Lines that have no more parts in all than a sample, those with the fewest: many are mostly rows of a table."""
-    few = sorted(wholes, key=lambda whole: whole[1] - whole[0])
-    parts = itertools.accumulate(end - start for start, end, _ in few)
-    return sorted(itertools.compress(few, (count <= _SAMPLE for count in parts)), key=operator.itemgetter(0))
 
 
 def _without_counters(said: frozenset[Said]) -> frozenset[Said]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import itertools
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,8 +17,6 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.text.sections.line import Line
 
-MANY = 200
-"""Lines from which on a text is long: some of them are read to find out what it says, and widths show more."""
 NARROWEST, WIDEST = 40, 250
 """Widths of terminals, mails and tickets."""
 ENOUGH = 3
@@ -28,15 +25,10 @@ FEW = 2
 """The smaller minimum, used where there is further evidence and none against it."""
 _WIDTHS, _OFTEN = 3, 5
 """Number of widths that are tried, and minimum number of lines for a width other than that of the longest line."""
-_BY_CHANCE = 3
-"""How many roots of the number of lines of the next width may come on top by chance."""
-_ROOM, _LONG_WORDS = 8, 40
-"""Characters of a word that did not fit on a line; one line in this number has a word that fits on none."""
 _SOUND = 3
 """Required ratio of lines of a width that continue on the next line to those that do not."""
-_ALIKE, _BEGIN, _IN_SHAPE = 10, 32, 16
-"""Characters at the start of lines of one program that are the same; and of the second number of characters, how many
-are the same if each number and each blank is one character."""
+_ALIKE = 10
+"""Characters at the start that lines of one program have in common."""
 _LONGEST = 24
 """Maximum number of pieces of one line."""
 _PLACES, _FOLLOWING = 120, 6
@@ -58,8 +50,6 @@ _OWN_NCCL = lazy_regex(
 )
 """The same for NCCL's lines."""
 
-_ZEROS = str.maketrans("123456789", "0" * 9)
-_AGAIN, _LETTER = lazy_regex(r"(?<=0)0+|(?<= ) +"), lazy_regex(r"[^\W\d_]")
 _WITHIN = lazy_regex(r" ?[A-Za-z0-9:]")
 """How a line continues after a break at an arbitrary position."""
 
@@ -88,17 +78,15 @@ def guesses(lines: Sequence[Line]) -> Iterator[tuple[list[Whole], Reach]]:
     """
     hard: set[tuple[int, int]] = set()
     widest = max((len(line.text) for line in lines), default=0)
-    own, begins = [_is_own(line.text) for line in lines], _Begins(lines)
+    own = [_is_own(line.text) for line in lines]
     for width in _widths(lines, own):
-        chains = list(_chains(begins, _at_width(lines, own, width)))
+        chains = list(_chains(lines, _at_width(lines, own, width)))
         hard.update(chains)
         yield _whole(lines, chains, ""), Reach.EXACT if width == widest else Reach.WITHIN
     hard = hard if len(hard) >= FEW else set()
-    of_nccl = {index for index, line in enumerate(lines) if _is_nccl(line)}
-    edge, piled = _edge(lines)
-    full = _at_words(lines, own, edge) if NARROWEST <= edge <= WIDEST and (piled or of_nccl) else {}
-    for starts in (full if piled else (), [index for index in full if index in of_nccl]):
-        chains = list(_chains(begins, full, starts))
+    full = _at_words(lines, own, widest) if NARROWEST <= widest <= WIDEST else {}
+    for starts in (full, dict.fromkeys(index for index in full if _is_nccl(lines[index]))):
+        chains = list(_chains(lines, full, starts))
         if not hard.issuperset(chains):
             yield _whole(lines, chains, " "), Reach.FULL
     begun = {start for start, _ in hard}
@@ -111,46 +99,20 @@ def _whole(lines: Sequence[Line], places: Iterable[tuple[int, int]], glue: str) 
 
 
 def _widths(lines: Sequence[Line], own: Sequence[bool]) -> list[int]:
-    """At most three line lengths at which nearly all lines continue on the next one, if they were wrapped there.
-
-    In a long text, those that more lines have than by chance.
-    """
-    wide, going_on = Counter[int](), Counter[int]()
+    """At most three line lengths at which nearly all lines continue on the next one, if they were wrapped there."""
+    wide: Counter[int] = Counter()
+    going_on: Counter[int] = Counter()
     for line, begins in zip(lines, own[1:], strict=False):
         width = len(line.text)
-        wide[width] += 1
-        going_on[width] += not begins
+        if NARROWEST <= width <= WIDEST:
+            wide[width] += 1
+            going_on[width] += not begins
     widest = max((len(line.text) for line in lines), default=0)
-    found = (
-        (width, count)
-        for width, count in going_on.most_common()
-        if NARROWEST <= width <= WIDEST and (len(lines) <= MANY or _stands_out(wide, width))
-    )
     return [
         width
-        for width, count in itertools.islice(found, _WIDTHS)
+        for width, count in going_on.most_common(_WIDTHS)
         if count and count * (_SOUND + 1) >= wide[width] * _SOUND and (width == widest or count >= _OFTEN)
     ]
-
-
-def _stands_out(wide: Counter[int], width: int) -> bool:
-    """True if more lines have this width than the widths beside it, and than chance explains."""
-    beside = max(wide[width - 1], wide[width + 1])
-    by_chance = 0.0 if width == max(wide) else _BY_CHANCE * math.sqrt(beside)  # nothing is wider: they were cut there
-    return wide[width] > beside + by_chance
-
-
-def _edge(lines: Sequence[Line]) -> tuple[int, bool]:
-    """The width before which words went to the next line, if they did, and whether they may have.
-
-    In a long text, some words are wider, and not fewer lines end a word before it than end before that.
-    """
-    widths = sorted(len(line.text) for line in lines)
-    if len(lines) <= MANY:
-        return widths[-1] if widths else 0, True
-    edge = widths[-1 - len(widths) // _LONG_WORDS]
-    steps = Counter((edge - width) // _ROOM for width in widths)
-    return edge, steps[0] >= steps[1]
 
 
 def _windows(lines: Sequence[Line]) -> list[tuple[int, int]]:
@@ -189,14 +151,6 @@ def breaks_a_phrase(lines: Sequence[Line]) -> bool:
     )
 
 
-def is_broken(lines: Sequence[Line]) -> bool:
-    """True if more lines of a long text have one width than by chance."""
-    wide = Counter(len(line.text) for line in lines)
-    return any(
-        count >= _OFTEN and NARROWEST <= width <= WIDEST and _stands_out(wide, width) for width, count in wide.items()
-    )
-
-
 def is_log(lines: Sequence[Line]) -> bool:
     """True if most lines are NCCL's."""
     return 2 * sum(map(_is_nccl, lines)) > sum(bool(line.text.strip()) for line in lines)
@@ -216,25 +170,9 @@ def _begins(line: Line) -> bool:
     return line.is_fence or _is_nccl(line) or _is_own(line.text)
 
 
-class _Begins:
-    """How lines begin: those of one program begin with the same words, and then neither continues the other.
-
-    In a long text, rows that differ only in numbers, such as times and addresses, have one width by themselves.
-    """
-
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self._texts = [line.text[:_ALIKE] for line in lines]
-        begins = "\n".join(line.text[:_BEGIN] for line in lines).translate(_ZEROS) if len(lines) > MANY else ""
-        self._shapes = _AGAIN.sub("", begins).split("\n") if begins else []
-
-    def are_alike(self, one: int, other: int) -> bool:
-        """True if the lines with these indexes begin with the same words, or with the same ones between numbers."""
-        if self._texts[one] == self._texts[other]:
-            return True
-        if not self._shapes:
-            return False
-        shape = self._shapes[one][:_IN_SHAPE]
-        return self._shapes[other].startswith(shape) and _LETTER.search(shape) is not None
+def _is_alike(line: Line, other: Line) -> bool:
+    """True if both begin with the same words, as lines of one program do: then neither continues the other."""
+    return line.text[:_ALIKE] == other.text[:_ALIKE]
 
 
 def _is_full(line: Line, following: Line, width: int) -> bool:
@@ -270,7 +208,9 @@ def _at_words(lines: Sequence[Line], own: Sequence[bool], width: int) -> dict[in
     return dict.fromkeys(index for index, line in after if not line.is_fence and not _is_nccl(line))
 
 
-def _chains(begins: _Begins, breaks: Collection[int], starts: Iterable[int] | None = None) -> Iterator[tuple[int, int]]:
+def _chains(
+    lines: Sequence[Line], breaks: Collection[int], starts: Iterable[int] | None = None
+) -> Iterator[tuple[int, int]]:
     """(start, end) of the runs of lines that may be one: the lines at ``breaks`` may go on in the next.
 
     ``starts``: the first lines of runs, in order; None for any.
@@ -280,7 +220,7 @@ def _chains(begins: _Begins, breaks: Collection[int], starts: Iterable[int] | No
         if index < end:
             continue
         end = index + 1
-        while end - 1 in breaks and end < index + _LONGEST and not begins.are_alike(index, end):
+        while end - 1 in breaks and end < index + _LONGEST and not _is_alike(lines[index], lines[end]):
             end += 1
         if end > index + 1:
             yield index, end
