@@ -51,6 +51,7 @@ _RECOVERIES = {
     "nic-firmware-fault": _Recovery(("nic-reset-done",), _DEVICE),
     # a discovery that finds a node twice is repeated, one that finds a port twice (ERR 0D15) goes on
     "ib-guid-duplicate": _Recovery(("ib-subnet-up",), but="0D15"),
+    "fabric-manager-config-invalid": _Recovery(("fabric-manager-ready",)),
     "google-receiver-unreached": _Recovery(("google-receiver-ready",)),
     "container-image-not-fetched": _Recovery((FETCHED, LOGGED_IN)),
     "container-gave-up": _Recovery((FETCHED,)),
