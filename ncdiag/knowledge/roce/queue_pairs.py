@@ -38,7 +38,7 @@ def carries_nccl(test: LinkTest, view: View) -> bool | None:
     if test.hca is None:
         return None
     ranks = [rank for rank in view.job.ranks if rank.net == "IB" and test.host in {None, rank.host}]
-    used = [rank for rank in ranks if any(_names(device.name, test.hca) for device in rank.net_devices)]
+    used = [rank for rank in ranks if any(_names(device.name, test.hca) for device in rank.net_devices or ())]
     return any(all(gdr.enabled is not False for gdr in rank.gdr if _names(gdr.hca, test.hca)) for rank in used)
 
 
