@@ -19,16 +19,21 @@ _HEAD = r"#[ \t]{0,4}(?:(?:Date|YYYYMMDD)[ \t]{1,12})?(?:(?:Time|HH:MM:SS)[ \t]{
 ANCHOR = _HEAD + r"gpu[ \t,]{1,8}(?:pwr|gtemp|temp|sm|mclk|pviol|fb|sbecc|rxpci)\b"
 _FIELDS = {"pwr": "power_watts", "sm": "load_percent", "mem": "memory_activity_percent", "fb": "memory_used_mib"}
 """Field of a Gpu by the column that holds it."""
+_MOVING = {"power_watts": 0.3, "memory_activity_percent": 0.3}
+"""Fields whose last value tells nothing where samples differ by more than this share of the largest."""
+_SMALL = 10
+"""A difference, in percent or watts, that means nothing."""
 
 
 class _Samples(Reading):
-    """The last sample of each GPU."""
+    """The last sample of each GPU, without the values that change from sample to sample."""
 
     def __init__(self, section: Section) -> None:
         """No column is known before the heading."""
         super().__init__(section)
         self.names: list[str] = []
         self.last: dict[int, tuple[int, dict[str, Any]]] = {}
+        self.ranges: dict[tuple[int, str], tuple[int, int]] = {}
 
     def head(self, found: re.Match[str]) -> None:
         """The names of the columns, which are repeated after some samples."""
@@ -42,13 +47,22 @@ class _Samples(Reading):
             return False
         values = {field: told.get(name, "-") for name, field in _FIELDS.items()}
         read = {field: int(value) for field, value in values.items() if value.isdecimal()}
-        self.last[int(told["gpu"])] = (self.index, read)
+        number = int(told["gpu"])
+        for field in _MOVING.keys() & read.keys():
+            low, high = self.ranges.get((number, field), (read[field], read[field]))
+            self.ranges[number, field] = min(low, read[field]), max(high, read[field])
+        self.last[number] = (self.index, read)
         return True
 
     def end(self) -> None:
-        """What each GPU did last."""
+        """What each GPU did last, as far as it did so all the time."""
         for number, (index, values) in self.last.items():
-            self.observe("Gpu", (number,), at=index, **values)
+            kept = {field: value for field, value in values.items() if not self._moves(number, field)}
+            self.observe("Gpu", (number,), at=index, **kept)
+
+    def _moves(self, number: int, field: str) -> bool:
+        low, high = self.ranges.get((number, field), (0, 0))
+        return high - low > max(_SMALL, high * _MOVING.get(field, 1))
 
 
 ROWS = Rows(

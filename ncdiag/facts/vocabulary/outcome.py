@@ -21,6 +21,7 @@ from ncdiag.facts.vocabulary.clocks import shared_time
 from ncdiag.facts.vocabulary.failures import CRASHES
 from ncdiag.facts.vocabulary.granted import REFUSED, is_granted_after_all
 from ncdiag.facts.vocabulary.recoveries import has_recovered, is_of_start_up
+from ncdiag.facts.vocabulary.singletons import was_a_tool
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
 """Levels of progress messages; a failure printed at such a level is one after which the program continues."""
@@ -102,7 +103,7 @@ def went_on(event: Event, view: View) -> bool:
     if at is None:
         return False
     seen = marks(view.job, view)
-    if _came_up(event, at, view) or has_recovered(event, view) or _was_handled(event, view):
+    if _came_up(event, at, view) or has_recovered(event, view) or _was_handled(event, view) or was_a_tool(event, view):
         return True
     if event.event in _EXITS and _is_before_the_job(at, seen, view):
         return True

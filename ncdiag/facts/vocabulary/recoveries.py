@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import FAILURES, Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary import pod_rows
 from ncdiag.facts.vocabulary.failures import at_device
@@ -28,13 +28,15 @@ class _Recovery(NamedTuple):
     """The messages that show it, and what has to be the same in both lines: a field, the device, or nothing.
 
     ``after``: seconds by the kernel's clock before which the later line proves nothing. ``but``: words of lines of the
-    fault that it proves nothing about.
+    fault that it proves nothing about. ``unharmed``: words of those that it proves something about only if the job is
+    not known to have failed or to hang.
     """
 
     by: tuple[str, ...]
     same: str = ""
     after: float = 0.0
     but: str = ""
+    unharmed: str = ""
 
 
 _POD_RUNS = _Recovery(("k8s-container-started",), _POD)
@@ -49,17 +51,20 @@ _RECOVERIES = {
     "nic-firmware-fault": _Recovery(("nic-reset-done",), _DEVICE),
     # a discovery that finds a node twice is repeated, one that finds a port twice (ERR 0D15) goes on
     "ib-guid-duplicate": _Recovery(("ib-subnet-up",), but="0D15"),
+    "fabric-manager-config-invalid": _Recovery(("fabric-manager-ready",)),
     "google-receiver-unreached": _Recovery(("google-receiver-ready",)),
     "container-image-not-fetched": _Recovery((FETCHED, LOGGED_IN)),
     "container-gave-up": _Recovery((FETCHED,)),
     # a bond that chose a member without a partner has a carrier at once; one that waited has it because of an answer
     "bond-no-lacp": _Recovery(("bond-up",), _BOND, after=0.5),
-    "storage-server-lost": _Recovery(("storage-server-back",), "file_service", but="evicted"),
+    "storage-server-lost": _Recovery(("storage-server-back",), "file_service", unharmed="evicted"),
     "slurm-script-failed": _Recovery((LAUNCHED,)),
     _PROBE: _POD_RUNS, "pod-unschedulable": _POD_RUNS, "pod-rejected": _POD_RUNS, "pod-device-unavailable": _POD_RUNS,
     "k8s-image-not-pulled": _POD_RUNS, "k8s-volume-not-mounted": _POD_RUNS, "k8s-network-not-attached": _POD_RUNS,
     "k8s-container-not-created": _POD_RUNS, "k8s-devices-not-prepared": _POD_RUNS,
 }  # fmt: skip
+_LIVES_ON = frozenset({"slow", "wrong-results"})
+"""Complaints about a job that runs."""
 _HOUR = 3600
 _UPTIME = lazy_regex(r"\[ {0,12}(\d{1,10}\.\d{1,9})\]")
 _START_UP = 120
@@ -93,13 +98,25 @@ def _ends(event: Event, later: Event, recovery: _Recovery, view: View) -> bool:
         return pod_rows.are_of_one_pod(event, later) and pod_rows.is_after(later, event)
     if later.order <= event.order or _is_at_once(event, later, recovery):
         return False
-    if recovery.but and recovery.but in event.text:
-        return False
-    if not proves(later, event, view):
+    if _is_exempt(event, recovery, view) or not proves(later, event, view):
         return False
     if recovery.same == _DEVICE:
         return at_device(event, view) == at_device(later, view)
     return event.fields.get(recovery.same) == later.fields.get(recovery.same)
+
+
+def _is_exempt(event: Event, recovery: _Recovery, view: View) -> bool:
+    """Is it a line of the fault about which the later one proves nothing?"""
+    if recovery.but and recovery.but in event.text:
+        return True
+    return bool(recovery.unharmed) and recovery.unharmed in event.text and _is_harmed(event, view)
+
+
+def _is_harmed(event: Event, view: View) -> bool:
+    """Does somebody say that the job failed or stands still, or does another line report a failure?"""
+    if any(complaint.what not in _LIVES_ON for complaint in view.job.complaints):
+        return True
+    return any(other.kind in FAILURES and other.event != event.event for other in view.job.events)
 
 
 def _is_at_once(event: Event, later: Event, recovery: _Recovery) -> bool:

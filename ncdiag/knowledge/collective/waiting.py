@@ -9,6 +9,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 from ncdiag.facts.vocabulary.gpus import spins
 from ncdiag.facts.vocabulary.outcome import outcome
+from ncdiag.knowledge.collective.taken_turns import has_other_cause, may_be_anothers, may_take_turns
 
 _HELD_MIB = 300
 """MiB that a GPU has in use at least where a process of a job is on it: a context of CUDA alone takes as much."""
@@ -81,12 +82,14 @@ def late_gpus(job: Job, view: View) -> tuple[Gpu, ...] | None:
     busy = [gpu for gpu in every if not rests(gpu, view)]
     if not is_said_to_hang(job) and not any(told.what == "slow" for told in job.complaints):
         return ()
+    if may_take_turns(job, view) or has_other_cause(job, view):
+        return ()
     if any(spins(gpu, view) is None for gpu in busy):
         return None
     late = [gpu for gpu in busy if not spins(gpu, view)]
     if not late or len(late) * _LATE_SHARE > gpus_spinning(job, view) or len(busy) < len(every):
         return ()
-    return tuple(late)
+    return () if may_be_anothers(late, busy, job) else tuple(late)
 
 
 @derived

@@ -129,11 +129,12 @@ def rank_of(event: Event, view: View) -> Rank | None:
 
 def moment(event: Event, view: View) -> str:
     """How far the process, else the job, had come; empty if unknown."""
-    reached = _reached(event, view)
+    reached = phase_at(event, view)
     return _MOMENTS[reached] if reached is not None else ""
 
 
-def _reached(event: Event, view: View) -> Phase | None:
+def phase_at(event: Event, view: View) -> Phase | None:
+    """How far the process, else the job, had come; None where that is not known."""
     rank = rank_of(event, view)
     reached: Phase | None = came_to(rank, view) if rank is not None else None
     of_job: Phase | None = phase(view.job, view)
@@ -142,15 +143,9 @@ def _reached(event: Event, view: View) -> Phase | None:
     return reached
 
 
-_OVERRUN = frozenset({"SIGSEGV", "SIGBUS"})
-_SET_UP: frozenset[Phase] = frozenset({"bootstrap", "init", "connect"})
-
-
-@derived
-def crashed_in_set_up(event: Event, view: View) -> bool:
-    """Did the process end with a wrong access to memory while NCCL set up its communicators?"""
-    name, _ = _way(event, view)
-    return name in _OVERRUN and _reached(event, view) in _SET_UP
+def signal_of(event: Event, view: View) -> str:
+    """The name of the signal that ended the process; empty where no line shows one."""
+    return _way(event, view)[0]
 
 
 @derived_of(RUN_ENDED, RUN_STOPPED)

@@ -7,6 +7,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.knowledge.limits.lost_storage import LOST, SERVER_LOST, has_evicted, is_no_storage, is_past_loss
 
 _FULL, _READ_ONLY, _EXCEPTION = "storage-full", "storage-read-only", "python-exception"
 _MPI_FILE, _SHM = "mpi-shm-full", "/dev/shm"  # noqa: S108  (a path that lines name)
@@ -68,7 +69,6 @@ def storage_path(event: Event, view: View) -> str:
     return _full_mount(event, view) or "<path>"
 
 
-_LOST, _SERVER_LOST = "storage-lost", "storage-server-lost"
 _LOSSES = {
     5: "cannot be read or written (Input/output error)",
     107: "is not connected: the program or server that provides it is gone",
@@ -89,20 +89,25 @@ _WORDS = (
 )  # fmt: skip
 
 
-@derived_of(_LOST, _SERVER_LOST, _EXCEPTION)
+@derived_of(LOST, SERVER_LOST, _EXCEPTION)
 def is_storage_loss(event: Event, view: View) -> bool:
     """Did a file system fail that a server provides, or did the server not answer and has not since?"""
-    said = event.event != _EXCEPTION or _ERRNO.search(str(event.fields.get("error", ""))) is not None
-    return said and is_open_failure(event, view)
+    found = _ERRNO.search(str(event.fields.get("error", "")))
+    if event.event == _EXCEPTION and found is None:
+        return False
+    path = _path_of_tool(event) or str((found and found["path"]) or "")
+    return not is_no_storage(path) and is_open_failure(event, view) and not is_past_loss(event, view)
 
 
 @derived
 def storage_loss(event: Event, view: View) -> str:
     """What happened to the file system, with its path or server."""
-    if event.event == _SERVER_LOST:
+    if has_evicted(event, view):
+        return f"{event.fields.get('target')} has evicted the Lustre client"
+    if event.event == SERVER_LOST:
         server = event.fields.get("target") or event.fields.get("file_service")
         return f"The file server {server} does not answer" if server else "A file server does not answer"
-    if event.event == _LOST:
+    if event.event == LOST:
         path = _path_of_tool(event)
         number = next((number for words, number in _WORDS if words in event.text), 5)
     else:

@@ -27,3 +27,21 @@ def of_one_queue_pair(test: LinkTest, view: View) -> float | None:
     view.note(test, "rows")
     view.note(other, "rows")
     return mine[0] / ways(test) / best
+
+
+@derived
+def carries_nccl(test: LinkTest, view: View) -> bool | None:
+    """Do ranks use the tested device over RDMA, with GPUDirect RDMA as far as is shown? None without its name.
+
+    Without GPUDirect RDMA data passes through the host's memory, which may be slower than one queue pair.
+    """
+    if test.hca is None:
+        return None
+    ranks = [rank for rank in view.job.ranks if rank.net == "IB" and test.host in {None, rank.host}]
+    used = [rank for rank in ranks if any(_names(device.name, test.hca) for device in rank.net_devices or ())]
+    return any(all(gdr.enabled is not False for gdr in rank.gdr if _names(gdr.hca, test.hca)) for rank in used)
+
+
+def _names(device: str | None, hca: str) -> bool:
+    """Is it the device, or one that NCCL made of it and others (``mlx5_0+mlx5_1``)?"""
+    return hca in (device or "").split("+")

@@ -1,0 +1,35 @@
+"""A program that cannot listen at its address: one of the job, or a service beside it."""
+
+from __future__ import annotations
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.clocks import is_before
+from ncdiag.facts.vocabulary.failures import CRASHES
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+
+_ADDRESSES = ("ray-node-address-shared", "own-address-not-listed", "listen-address-not-own")
+_SERVICE = lazy_regex(r"listen (?:tcp|udp) |bind\(\) to ")
+"""The words of Go and nginx, in which exporters, profilers and proxies are written; hardly a program of ranks is."""
+_OF_GPUS = ("cuda-", "gpu-", "xid-")
+"""Events of these names are failures that no address explains, as is the end of a process."""
+
+
+@derived
+def lacks_address_for_job(event: Event, view: View) -> bool:
+    """Is it the job that lacks the address: does no other failure come first, or explain the end by itself?
+
+    A service that cannot listen ends nothing of the job: if something else failed, that is what the job died of.
+    """
+    if event.event != "listen-address-not-own":
+        return True
+    others = [each for each in view.job.events if each.event not in _ADDRESSES and is_open_failure(each, view)]
+    if _SERVICE.search(event.text):
+        return not others
+    return not any(_is_own_failure(each) or is_before(each, event, view) for each in others)
+
+
+def _is_own_failure(event: Event) -> bool:
+    return event.event.startswith(_OF_GPUS) or (event.kind == "cause" and event.event in CRASHES)
