@@ -638,8 +638,8 @@ MISMATCH = (
 @pytest.mark.parametrize(
     ("first", "second", "line"),
     [
-        (22602, 22304, "pip install nvidia-nccl-cu12==2.26.2   # on m2"),
-        (22304, 22602, "pip install nvidia-nccl-cu12==2.26.2   # on the host with the older one"),
+        (22602, 22304, "pip install nvidia-nccl-cu12==2.26.2   # on the host of rank 4"),
+        (22304, 22602, "pip install nvidia-nccl-cu12==2.26.2   # on the host of rank 0"),
         (2804, 2708, ""),
     ],
 )
