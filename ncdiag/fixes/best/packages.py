@@ -87,9 +87,20 @@ def _mismatched(view: View, known: Mapping[str, VersionRange]) -> tuple[Version,
             version = Version(latest // 10000, latest // 100 % 100, latest % 100)
             older = event.fields.get("second_rank" if numbers[0] == latest else "first_rank")
             hosts = {rank.host for rank in view.job.ranks if rank.rank == older} - {UNNAMED}
-            own = [name for name in hosts if name not in known or known[name].low != version]
+            own = [
+                name
+                for name in hosts
+                if name not in known or known[name].low != version or not _shows_version(name, view)
+            ]
             return version, own[0] if len(own) == len(hosts) == 1 else f"the host of rank {older}"
     return None
+
+
+def _shows_version(host: str, view: View) -> bool:
+    """Is the release of the host in a line of its own? Of many ranks one prints it, and it holds for all."""
+    spans = [(rank.host, span) for rank in view.job.ranks if (span := rank.provenance.get("nccl_version")) is not None]
+    others = {span for name, span in spans if name != host}
+    return any(name == host and (host in span.text or span not in others) for name, span in spans)
 
 
 def _is_blackwell(gpu: Gpu) -> bool:
