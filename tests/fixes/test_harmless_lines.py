@@ -15,8 +15,9 @@ from ncdiag.text import TextSource
 def shell(text: str, name: str) -> str:
     report = diagnose([TextSource.of_bytes("paste", text.encode())])
     shown: tuple[model.Finding | model.Suspect, ...] = (*report.findings, *report.suspects)
-    [found] = [each for each in shown if each.name == name]
-    return "\n".join(line for fix in found.fixes for line in fix.commands.values())
+    found = [each for each in shown if each.name == name]
+    assert found
+    return "\n".join(line for each in found for fix in each.fixes for line in fix.commands.values())
 
 
 STALE = "OSError: [Errno 116] Stale file handle: '{path}'\n"
@@ -175,3 +176,73 @@ def test_show_prints_what_ends_with_a_unit(value: str) -> None:
 )
 def test_a_unit_beside_the_job_is_left_alone(unit: str, runs: str, more: str) -> None:
     assert "systemctl restart" not in shell(UNIT.format(unit=unit, runs=runs, more=more) + LIMIT, "memlock-too-low")
+
+
+LINKS = (
+    "root@{host}:~# ip addr\n2: {below}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {under} qdisc mq state UP group 0\n"
+    "3: {name}@{below}: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc noqueue state UP group default qlen 9\n"
+    "    inet 10.8.0.{n}/24 scope global {name}\n"
+)
+
+
+def _links(under: int, name: str = "bond1.30") -> str:
+    sizes = [(9000, 9000), (9000, 9000), (under, 1500)]
+    return "".join(
+        LINKS.format(host=f"k{n}", below="bond1", under=below, name=name, mtu=mtu, n=n)
+        for n, (below, mtu) in enumerate(sizes, 1)
+    )
+
+
+def test_the_interface_below_a_vlan_gets_the_larger_mtu_first() -> None:
+    line = "sudo ip link set dev {} mtu 9000   # on k3; and in its configuration"
+    above, below = line.format("bond1.30"), line.format("bond1")
+    assert f"{below}\n{above}" in shell(_links(1500), "socket-mtu-mismatch")
+    lines = shell(_links(9000), "socket-mtu-mismatch")
+    assert above in lines
+    assert below not in lines
+
+
+def test_the_mtu_of_ip_over_infiniband_is_not_set() -> None:
+    text = "".join(
+        f"root@k{n}:~# ip addr\n4: ib0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {mtu} qdisc mq state UP qlen 256\n"
+        f"    inet 10.8.0.{n}/24 scope global ib0\n"
+        for n, mtu in ((1, 65520), (2, 65520), (3, 2044))
+    )
+    assert "ip link set" not in shell(text, "socket-mtu-mismatch")
+
+
+MEETS = (
+    "$ torchrun --nnodes 2 --nproc_per_node 8 --node_rank 1 --master_addr localhost --master_port 29544 t.py\n"
+    "k2: torch.distributed.DistNetworkError: The client socket has timed out after 60s while trying to connect to "
+    "(localhost, 29544).\nk1:~$ ss -ltnp\nState  Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
+    'LISTEN 0      4096         0.0.0.0:29544      0.0.0.0:*  users:(("{program}",pid=81,fd=7))\n'
+    "k1:~$ ip -br addr\nlo UNKNOWN 127.0.0.1/8\neno1  UP  10.8.0.1/24\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "is_met"), [("jupyter-lab", False), ("nginx", False), ("python3", True), ("pt_main_thread", True)]
+)
+def test_the_port_of_another_program_is_no_rendezvous(program: str, *, is_met: bool) -> None:
+    lines = shell(MEETS.format(program=program), "launcher-master-addr-localhost")
+    assert ("10.8.0.1" in lines) == is_met
+
+
+OLDER = (
+    "m1:7:7 [0] NCCL INFO NCCL version 2.26.2+cuda12.8\n"
+    "m1:7:8 [0] init.cc:729 NCCL WARN Mismatched NCCL version detected : rank 0 version 22602 rank 4 version 22304\n"
+    "m2:7:7 [0] NCCL INFO comm 0x5 rank {rank} nranks 8 cudaDev 0 busId 1b000 commId 0x9 - Init START\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rank", "more", "where"),
+    [
+        (4, "", "m2"),
+        (1, "", "the host of rank 4"),
+        (4, "m2:7:7 [0] NCCL INFO NCCL version 2.26.2+cuda12.8\n", "the host of rank 4"),
+    ],
+    ids=["it holds the rank", "it holds another", "it has the newer one"],
+)
+def test_the_older_wheel_is_replaced_where_its_rank_is(rank: int, more: str, where: str) -> None:
+    assert f"   # on {where}\n" in shell(OLDER.format(rank=rank) + more, "version-nccl-mismatch")
