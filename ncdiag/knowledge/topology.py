@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
 from ncdiag.facts.vocabulary.files import listed_files
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
+from ncdiag.facts.vocabulary.mounts import is_in_container, is_mounted
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 
 _CPUS = 1 << 13
@@ -274,7 +275,10 @@ def has_topology_file(job: Job, view: View) -> bool:
 
 @derived
 def moved_topology_file(job: Job, view: View) -> str:
-    """The only listed file that has the name of the missing one, written in another way or in another folder."""
+    """The only listed file that has the name of the missing one, written in another way or in another folder.
+
+    Empty where the job runs in a container that is not given that file.
+    """
     missing, files = _missing(job), listed_files(job, view)
     if not missing or has_topology_file(job, view):
         return ""
@@ -282,7 +286,9 @@ def moved_topology_file(job: Job, view: View) -> str:
     near = [path for path in files if not names.isdisjoint(_names(path))]
     if not near:
         near = [path for path in files if _TOPOLOGY.search(posixpath.basename(path))]
-    return near[0] if len(near) == 1 else ""
+    if len(near) != 1 or (is_in_container(job, view) and not is_mounted(near[0], job)):
+        return ""
+    return near[0]
 
 
 def _missing(job: Job) -> set[str]:

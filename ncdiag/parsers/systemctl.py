@@ -90,6 +90,12 @@ class _Services(Reading):
             self._service(self.units[0], limits={found["name"]: found["value"]})
         return len(self.units) == 1
 
+    def kill_mode(self, found: re.Match[str]) -> bool:
+        """What ends with the unit in the command; False where no unit is named."""
+        if len(self.units) == 1:
+            self._service(self.units[0], kill_mode=found["kill_mode"])
+        return len(self.units) == 1
+
     def begins(self, found: re.Match[str]) -> None:
         """The details of a unit follow."""
         self.unit = found["unit"]
@@ -125,6 +131,7 @@ ROWS = Rows(
     Row(r"\s*Active: (?P<state>active|inactive|failed|activating|deactivating|reloading)\b", _Services.state),
     Row(_WORD, _Services.word, belongs=_are_words),
     Row(_UNIT, _Services.begins, belongs=_is_only_unit),
+    Row(r"KillMode=(?P<kill_mode>[a-z-]{3,20})\s*$", _Services.kill_mode),
     Row(r"(?P<name>Limit[A-Z]\w{1,30})=(?P<value>\S{1,40})\s*$", _Services.limit),
     Row(r"[A-Z]\w{2,40}=.{0,400}$", belongs=_are_properties),
     Row(_DETAIL),

@@ -52,6 +52,10 @@ class _Unit(Reading):
         """The command that the unit starts."""
         return self._observe(runs=found["runs"][:_KEPT].strip())
 
+    def kill_mode(self, found: re.Match[str]) -> bool:
+        """What ends with the unit."""
+        return self._observe(kill_mode=found["kill_mode"])
+
     def _observe(self, **fields: Any) -> bool:  # noqa: ANN401
         if self.unit is not None:
             self.observe("Service", (self.unit,), **fields)
@@ -68,6 +72,7 @@ ROWS = Rows(
         _Unit.limit,
     ),
     Row(r"ExecStart=(?P<runs>\S.{0,400})$", _Unit.runs),
+    Row(r"KillMode=(?P<kill_mode>[a-z-]{3,20})\s*$", _Unit.kill_mode),
     Row(r"[A-Z]\w{2,40}=.{0,800}$"),
     Row(r"[#;].{0,400}$"),
     Row(r"\s+\S.{0,400}$", belongs=lambda lines, _: bool(lines) and lines[-1].rstrip().endswith("\\")),

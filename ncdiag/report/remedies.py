@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ncdiag.base.errors import contained
@@ -11,6 +11,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine import results
 from ncdiag.engine.evaluate import applicable_fixes, holes_unknown, render
 from ncdiag.engine.schema import Fix as RuleFix
+from ncdiag.engine.templates import pieces
 from ncdiag.engine.three_valued import Truth
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Job
@@ -46,6 +47,7 @@ _SETTLED = frozenset({"certain", "likely"})
 _BY_OTHERS = frozenset({"ask_admin", "hardware"})
 """Kinds of fixes that somebody else makes, later: until then a workaround helps."""
 _ENDPOINT = lazy_regex(r"--rdzv[-_]endpoint[=\s][^\s:]{1,255}(?::(?P<port>\d{1,5}))?")
+_STARTS_COMMAND = lazy_regex(r"[;&|`\n\r]|\$\(|(?<!\w)>|>\s*[/~&]")
 _REFUTED = 3
 """Maximum number of hosts named in the reason of a refuted fix."""
 
@@ -132,7 +134,7 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
     env |= beside
     settled |= {name: value for name, value in beside.items() if value is not None}
     commands = launcher_lines(view, settled, unset)
-    filled_in = tuple(fill(command) for command in rule_fix.commands if known(command))
+    filled_in = tuple(fill(line) for line in rule_fix.commands if known(line) and not _acts(line, fill))
     shell = [named(command, found, view) for command in suited(in_their_words(filled_in, view), view)]
     if shell:
         commands["shell"] = "\n".join(shell)
@@ -151,6 +153,12 @@ def _fix(rule_fix: RuleFix, admitted: Truth, found: results.Finding, view: View,
         else model.Proof("not-simulated", _not_simulated(rule_fix)),
         applies_to=None if admitted else rule_fix.applies.nccl or None,
     )
+
+
+def _acts(command: str, fill: Callable[[str], str]) -> bool:
+    """Has a value of the input, which is untrusted, a character that would start another command?"""
+    holes = (hole for hole, _ in pieces(command) if hole and not hole.startswith("best."))
+    return is_template(command) and any(_STARTS_COMMAND.search(fill(f"{{{hole}}}")) for hole in holes)
 
 
 def _objection(

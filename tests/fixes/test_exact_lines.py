@@ -240,8 +240,8 @@ def test_a_unit_that_has_no_lower_limit_or_starts_no_job_is_left_alone(shown: st
 
 
 def test_a_restart_that_ends_processes_says_so() -> None:
-    assert "what it runs ends" in shell(UNIT + LIMIT + MEMLOCK, "memlock-too-low")
-    assert "what it runs ends" not in shell(SLURMD + LIMIT + MEMLOCK, "memlock-too-low")
+    assert "this stops everything that it runs" in shell(UNIT + LIMIT + MEMLOCK, "memlock-too-low")
+    assert "this stops everything that it runs" not in shell(SLURMD + LIMIT + MEMLOCK, "memlock-too-low")
 
 
 def test_a_fix_that_follows_from_the_values_needs_no_trial() -> None:
@@ -638,8 +638,8 @@ MISMATCH = (
 @pytest.mark.parametrize(
     ("first", "second", "line"),
     [
-        (22602, 22304, "pip install nvidia-nccl-cu12==2.26.2   # on m2"),
-        (22304, 22602, "pip install nvidia-nccl-cu12==2.26.2   # on the host with the older one"),
+        (22602, 22304, "pip install nvidia-nccl-cu12==2.26.2   # on the host of rank 4"),
+        (22304, 22602, "pip install nvidia-nccl-cu12==2.26.2   # on the host of rank 0"),
         (2804, 2708, ""),
     ],
 )

@@ -148,6 +148,7 @@ class Host(Fact, frozen=True, kw_only=True):
     memory_limit_bytes: int | None = None
     oom_kills: int | None = None
     listening_ports: tuple[int, ...] | None = None
+    port_programs: Annotated[dict[str, str] | None, BY_NAME] = None
     packet_filters: tuple[str, ...] | None = None
     kernel_release: str | None = None
     os_release: str | None = None

@@ -14,11 +14,17 @@ _UNIT = lazy_regex(r"(?!user@|user-|session|ssh)[A-Za-z][\w.-]{0,63}(?<!\.slice)
 """A service whose restart ends no login."""
 _STARTS_JOBS = lazy_regex(
     r"(?:^|[/\s])(?:slurmd|dockerd?|containerd|kubelet|crio|podman|pbs_mom|condor_(?:startd|master)|sge_execd|nomad|k3s"
-    r"|rke2|ray|torchrun|mpirun|python[\d.]*)\b"
+    r"|rke2|ray|torchrun|mpirun)\b|\s-m\s+torch\.distributed"
 )
-"""Services, and programs of ``ExecStart``, that start the processes of jobs."""
-_SURVIVED = frozenset({"slurmd", "kubelet", "containerd", "crio"})
-"""Services whose restart ends none of the processes that they started."""
+"""Services, and programs of ``ExecStart``, that start the processes of jobs. A unit of Python can be anything."""
+_WATCHES = lazy_regex(
+    r"(?i)export(?:er)?\b|monitor|metric|prometheus|telegraf|collectd|fluent|vector\b|dcgm|opensm|nginx|jupyter|sshd|grafana"
+)
+"""Services, and programs, that are beside jobs: a limit of theirs holds for no job."""
+_APART = frozenset({"kubelet", "crio"})
+"""Services that start their processes in control groups of other units, so that a restart ends none of them."""
+_MAIN_ALONE = frozenset({"process", "none"})
+_STOPS = "   # this stops everything that it runs"
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _TIMES, _HOUR = 4, 3600
 _OF_TRAINER = lazy_regex(r"--(?:ddp_timeout|do_train)\b")
@@ -48,15 +54,14 @@ def lift_nofile(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 def _lifted(limit: str, view: View) -> Value:
     name, _, wanted = limit.partition("=")
-    units = {
-        each.name: _shown(each, name) for host in view.job.hosts for each in host.services if _holds(each, name, wanted)
-    }
-    unit, held = units.popitem() if len(units) == 1 else ("", "")
+    found = [each for host in view.job.hosts for each in host.services if _holds(each, name, wanted)]
+    unit = found[0].name if len({each.name for each in found}) == 1 else ""
     if not _UNIT.fullmatch(unit):
         reason = "no unit was shown whose limit is lower"
         return Value(reason=reason, ask_for=(f"systemctl show <unit> -p {name}",))
     text = _DROP_IN.format(unit=unit, limit=limit, name=f"50-{name.removeprefix('Limit').lower()}")
-    return Value(text=text + ("" if unit in _SURVIVED else "   # what it runs ends"), reason=f"{unit} has {held}")
+    is_survived = unit in _APART or all(each.kill_mode in _MAIN_ALONE for each in found)
+    return Value(text=text + ("" if is_survived else _STOPS), reason=f"{unit} has {_shown(found[-1], name)}")
 
 
 def _shown(service: Service, name: str) -> str:
@@ -67,6 +72,8 @@ def _shown(service: Service, name: str) -> str:
 def _holds(service: Service, name: str, wanted: str) -> bool:
     """Has the unit a lower limit, or, if it starts jobs and its file is shown, the low one that is the default?"""
     limits = service.limits or {}
+    if any(map(_WATCHES.search, (service.name, service.runs or ""))):
+        return False
     if name in limits:
         return _is_lower(limits, name, wanted)
     return service.unit_file is True and any(map(_STARTS_JOBS.search, (service.name, service.runs or "")))

@@ -9,12 +9,15 @@ from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Difference, Interface
 from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.interfaces import likely_kind
 from ncdiag.fixes.values import Bindings, Value, best, bound
 
 _SAFE = lazy_regex(r"[A-Za-z0-9][\w.@-]{0,60}")
 _OVERSIZE = lazy_regex(r"rx_(?:oversize|jabber|over_?size|long)")
 """Counters of packets that the network delivered and the card dropped because of their size."""
 _HEADERS = 28
+_DEPTH = 4
+_MODE = "cat /sys/class/net/<interface>/mode"
 _ASK = ("ping -M do -s <mtu - 28> <peer>",)
 
 
@@ -32,11 +35,34 @@ def one_mtu(view: View, bindings: Bindings) -> Value:
         return Value(reason="whether the network carries the larger MTU was not seen", ask_for=_ASK)
     if any(each.host == UNNAMED or not _SAFE.fullmatch(each.name) for each in small):
         return Value(reason="the interfaces with the smaller MTU have no host")
+    if any(likely_kind(each, view) == "ipoib" for each in members):
+        return Value(reason="the largest MTU of IP over InfiniBand depends on its mode", ask_for=(_MODE,))
+    raised = [each for one in small for each in _raised(one, sizes[-1], view)]
+    if any(each.mtu is None or not _SAFE.fullmatch(each.name) for each in raised):
+        return Value(reason="the MTU of the interface below was not seen", ask_for=("ip link show",))
     lines = [
         f"sudo ip link set dev {each.name} mtu {sizes[-1]}   # on {each.host}; and in its configuration"
-        for each in small
+        for each in raised
     ]
-    return Value(text="\n".join(lines), reason=f"{', '.join(sorted({each.host for each in large}))} have {sizes[-1]}")
+    return Value(
+        text="\n".join(dict.fromkeys(lines)),
+        reason=f"{', '.join(sorted({each.host for each in large}))} have {sizes[-1]}",
+    )
+
+
+def _raised(interface: Interface, size: int, view: View) -> list[Interface]:
+    """The interface after those below it that have less: the kernel refuses a VLAN a larger MTU than its parent has.
+
+    One below that was not seen has no MTU.
+    """
+    below = [interface]
+    while likely_kind(below[0], view) == "vlan" and len(below) < _DEPTH:
+        name = below[0].parent or below[0].name.rpartition(".")[0]
+        host = view.host(interface.host)
+        unseen = Interface(host=interface.host, name=name or "?")
+        parent = next((each for each in (host.interfaces if host is not None else ()) if each.name == name), unseen)
+        below.insert(0, parent)
+    return [each for each in below if each is interface or each.mtu is None or each.mtu < size]
 
 
 def _members(difference: Difference, view: View) -> Iterator[Interface]:

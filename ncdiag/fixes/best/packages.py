@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Gpu, Host
-from ncdiag.facts.scalars import Version
+from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import driver_of
 from ncdiag.fixes.values import Bindings, Value, best, bound
@@ -66,27 +68,39 @@ def nccl_wheel(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     latest = max((v.low for v in known.values()), default=None)
     older = [name for name, v in known.items() if v.low != latest]
     cuda = {found[1] for v in known.values() if (found := _CUDA.search(v.text))}
-    if not older and (printed := _mismatched(view)) is not None:
-        latest, older = printed
-    if latest is None or not (older or _mismatched(view)) or len(cuda) != 1:
+    where = fold_hosts(older)
+    if not older and (printed := _mismatched(view, known)) is not None:
+        latest, where = printed
+    if latest is None or not where or len(cuda) != 1:
         return Value(reason="two releases, and the CUDA that they are for, were not seen")
-    line = (
-        f"pip install nvidia-nccl-cu{cuda.pop()}=={latest}   # on {fold_hosts(older) or 'the host with the older one'}"
-    )
+    line = f"pip install nvidia-nccl-cu{cuda.pop()}=={latest}   # on {where}"
     return Value(text=line, reason=f"{latest} is the latest release in the job")
 
 
-def _mismatched(view: View) -> tuple[Version, list[str]] | None:
-    """The later release of the two in NCCL's own line, and the host of the other, if two hosts are in the input."""
+def _mismatched(view: View, known: Mapping[str, VersionRange]) -> tuple[Version, str] | None:
+    """The later release of the two in NCCL's own line, and the host of the rank with the other, or a word for it."""
     for event in view.job.events:
         codes = [event.fields.get(name) for name in ("first_version", "second_version")]
         numbers = [code for code in codes if isinstance(code, int) and code >= _LONG_CODES]
         if event.event == "version-mismatch" and len(numbers) == len(codes):
             latest = max(numbers)
             version = Version(latest // 10000, latest // 100 % 100, latest % 100)
-            others = [host.name for host in view.job.hosts if host.name not in {UNNAMED, event.host}]
-            return version, others if len(others) == 1 and numbers[0] == latest else []
+            older = event.fields.get("second_rank" if numbers[0] == latest else "first_rank")
+            hosts = {rank.host for rank in view.job.ranks if rank.rank == older} - {UNNAMED}
+            own = [
+                name
+                for name in hosts
+                if name not in known or known[name].low != version or not _shows_version(name, view)
+            ]
+            return version, own[0] if len(own) == len(hosts) == 1 else f"the host of rank {older}"
     return None
+
+
+def _shows_version(host: str, view: View) -> bool:
+    """Is the release of the host in a line of its own? Of many ranks one prints it, and it holds for all."""
+    spans = [(rank.host, span) for rank in view.job.ranks if (span := rank.provenance.get("nccl_version")) is not None]
+    others = {span for name, span in spans if name != host}
+    return any(name == host and (host in span.text or span not in others) for name, span in spans)
 
 
 def _is_blackwell(gpu: Gpu) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.model import Event, Launch
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.platforms import SLURM, platforms
 from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.fixes.values import Bindings, Value, best, bound
@@ -78,9 +79,15 @@ def _answering(view: View) -> Value | None:
 
 
 def _listening(view: View) -> str | None:
-    """The only host on which a process listens on the port of the rendezvous, which others cannot reach."""
+    """The only host on which a process listens on the port of the rendezvous, which others cannot reach.
+
+    A program that no job is made of does not count: it has taken the port.
+    """
     ports = _ports(view)
-    names = [host.name for host in view.job.hosts if not ports.isdisjoint(host.listening_ports or ())]
+    names = [
+        host.name for host in view.job.hosts
+        if any(port in ports and not is_foreign(port, host) for port in host.listening_ports or ())
+    ]  # fmt: skip
     return names[0] if len(names) == 1 and any(each.event in _WAITS for each in view.job.events) else None
 
 

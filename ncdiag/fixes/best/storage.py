@@ -19,6 +19,9 @@ _VARIABLES = (
 )  # fmt: skip
 _WORDS = lazy_regex(r"[/_.-]+")
 _ANYBODY = "anybody"
+_OF_KERNEL = ("/dev", "/proc", "/run", "/sys")
+_IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs", "shm", "none", "overlay"})
+"""File systems whose files use the memory that the job needs, or that a container loses."""
 _ROOM = 8 << 30
 """Bytes that have to be free: less is soon used up as well."""
 _ASK = ("df -h",)
@@ -67,10 +70,12 @@ def _folder(path: str, view: View) -> str | None:
 
 
 def _has_room(host: Host, folder: str, path: str) -> bool:
-    """Is the folder on another file system than the path, and is there room?"""
+    """Is the folder on another file system than the path, on a disk or a server, and is there room?"""
     mounts = {mount.path: mount.available_bytes or 0 for mount in host.mounts or ()}
     here, there = _mount(folder, mounts), _mount(path, mounts)
-    return here is not None and here != there and mounts[here] >= _ROOM
+    if here is None or here == there or mounts[here] < _ROOM or any(_is_inside(folder, each) for each in _OF_KERNEL):
+        return False
+    return not any({mount.filesystem, mount.fstype} & _IN_MEMORY for mount in host.mounts or () if mount.path == here)
 
 
 def _mount(path: str, mounts: dict[str, int]) -> str | None:

@@ -22,7 +22,10 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.nccl import environment
 
-_PATH_LIST = lazy_regex(r"[\w/.:+-]*\$LD_LIBRARY_PATH[\w/.:+-]*")
+_PATH_LIST = lazy_regex(
+    r"(?=[^:]{0,2000}:)[\w/.:+-]{0,2000}(?:\$(?:[A-Za-z_]\w{0,80}|\{[A-Za-z_]\w{0,80}\})[\w/.:+-]{0,2000}){1,20}"
+)
+"""Paths with variables that the shell has to expand."""
 USUAL = ("export", "mpirun", "docker")
 """The launchers that come first if the input shows none."""
 _TAGS = 64
@@ -103,12 +106,28 @@ def emptied(names: Iterable[str]) -> tuple[list[str], list[str]]:
 def quote(value: str) -> str:
     """The value as one shell word.
 
-    A leading ``=`` or ``~`` is quoted too, because zsh and bash expand it in an assignment. A path list that appends
-    the present value (``...:$LD_LIBRARY_PATH``) must be expanded by the shell.
+    A leading ``=`` or ``~`` is quoted too, because zsh and bash expand it in an assignment. A path list with variables
+    (``...:$LD_LIBRARY_PATH``, ``$HOME/lib``) must be expanded by the shell.
     """
-    if _PATH_LIST.fullmatch(value):
+    if is_expanded(value):
         return f'"{value}"'
     return f"'{value}'" if value[:1] in {"=", "~"} and "'" not in value else shlex.quote(value)
+
+
+def is_expanded(value: str) -> bool:
+    """Has a shell to expand the value where the program runs?"""
+    return _PATH_LIST.fullmatch(value) is not None
+
+
+def started_by(change: Change, removed: Iterable[str]) -> list[str]:
+    """What comes before a program in a container: removes variables, and sets those that contain the container's own.
+
+    ``env -u C sh -c 'A="/x:$A" exec "$0" "$@"'``: outside the container, another ``$A`` would be expanded, or none.
+    """
+    words = [word for name in removed for word in ("-u", name)]
+    own = [assignment(*item) for item in change.env.items() if is_expanded(item[1])]
+    shell = ["sh", "-c", " ".join([*own, 'exec "$0" "$@"'])] if own else []
+    return [*(["env", *words] if words else []), *shell]
 
 
 def assignment(name: str, value: str) -> str:

@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.fixes.render import Change, emptied
+from ncdiag.fixes.render import Change, emptied, is_expanded, started_by
 
 LAUNCHER = "k8s"
 PROGRAMS = ("kubernetes",)
@@ -22,13 +22,14 @@ def line(change: Change) -> str | None:
     A variable of the image is set to nothing if NCCL treats that as unset; else the program is started with ``env -u``.
     """
     empty, removed = emptied(change.unset)
-    pairs = [*change.env.items(), *((name, "") for name in empty)]
+    pairs = [*(item for item in change.env.items() if not is_expanded(item[1])), *((name, "") for name in empty)]
     lines = ["env:"] if pairs else []
     for name, value in pairs:
         lines += [f"- name: {name}", f"  value: {_scalar(value)}"]
-    if removed:
-        lines += ["# remove them from env; where the image sets them, begin the command with:"]
-        lines += [f"command: {_list(['env', *(word for name in removed for word in ('-u', name))])}"]
+    first = started_by(change, removed)
+    if first:
+        lines += ["# remove them from env; where the image sets them, begin the command with:"] if removed else []
+        lines += [f"command: {_list(first)}" + ("" if removed else "   # before the words of the command")]
     if change.memlock_unlimited:
         lines += ["securityContext:", "  capabilities:", '    add: ["IPC_LOCK"]']
     size = _DOCKER_SIZE.fullmatch(change.shm_size) if change.shm_size else None

@@ -13,6 +13,7 @@ from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
+from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.knowledge.launcher.announced import ANNOUNCED, misnumbered
 from ncdiag.messages.vocabulary.connections import leads_nowhere
@@ -186,7 +187,7 @@ def taken_port(host: Host, view: View) -> int | None:
     """The MASTER_PORT, if a program on this host, which MASTER_ADDR names, already listens on it.
 
     0 when it is free. None when that is not known, and where a process of the job may be the one that listens: one
-    that others of the job look for.
+    that others of the job look for, and whose program is not known to be another.
     """
     port, address = view.setting(host, "MASTER_PORT"), view.setting(host, "MASTER_ADDR")
     text = (port.text if port is not None and port.is_set else None) or ""
@@ -194,7 +195,8 @@ def taken_port(host: Host, view: View) -> int | None:
         return None
     if int(text) not in host.listening_ports:
         return 0
-    if any(event.event in _WAITS and event.fields.get("port") == int(text) for event in view.job.events):
+    is_awaited = any(event.event in _WAITS and event.fields.get("port") == int(text) for event in view.job.events)
+    if is_awaited and not is_foreign(int(text), host):
         return None
     named = (address.text if address is not None and address.is_set else None) or ""
     own = {a.ip for interface in host.interfaces for a in interface.addresses or ()}

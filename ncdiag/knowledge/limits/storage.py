@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
@@ -66,7 +68,16 @@ def _full_mount(event: Event, view: View) -> str:
 @derived
 def storage_path(event: Event, view: View) -> str:
     """The full file system for a command, or a word for it."""
-    return _full_mount(event, view) or "<path>"
+    return _for_shell(_full_mount(event, view))
+
+
+_PLAIN = lazy_regex(r"(?:/[\w.+@=:,%~ -]{1,200}){1,30}/?|/")
+"""A path that is one shell word within quotation marks, and harmless if somebody leaves them out."""
+
+
+def _for_shell(path: str) -> str:
+    """The path as a shell word; a word for it where it has characters that a shell acts on: the input is untrusted."""
+    return shlex.quote(path) if _PLAIN.fullmatch(path) else "<path>"
 
 
 _LOSSES = {
@@ -121,7 +132,7 @@ def storage_loss(event: Event, view: View) -> str:
 def lost_path(event: Event, view: View) -> str:
     """The path for a command, or a word for it."""
     found = _ERRNO.search(str(event.fields.get("error", "")))
-    return _path_of_tool(event) or (found and found["path"]) or "<path>"
+    return _for_shell(_path_of_tool(event) or (found["path"] if found else None) or "")
 
 
 def _path_of_tool(event: Event) -> str:

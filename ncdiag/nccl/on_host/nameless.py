@@ -21,8 +21,8 @@ _BY_ADDRESS = frozenset({"NCCL_COMM_ID", "NCCL_IB_ADDR_RANGE"})
 """Variables with which a choice depends on the addresses themselves, not only on their kind."""
 _NOT_READ = {name: getattr(Host(name=""), name) for name in (
     "called", "kernel_command_line", "memory_bytes", "memory_available_bytes", "routes", "mounts", "limits", "services",
-    "sysctls", "clock_offset_seconds", "listening_ports", "lid_counters", "unnamed_nic_counters", "process_cpus",
-    "checks", "route_answers",
+    "sysctls", "clock_offset_seconds", "listening_ports", "port_programs", "lid_counters", "unnamed_nic_counters",
+    "process_cpus", "checks", "route_answers",
 )}  # fmt: skip
 """Fields of a host that do not affect which network, ports and paths NCCL uses."""
 _NOT_READ_OF = {
