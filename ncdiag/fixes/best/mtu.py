@@ -17,7 +17,7 @@ _OVERSIZE = lazy_regex(r"rx_(?:oversize|jabber|over_?size|long)")
 """Counters of packets that the network delivered and the card dropped because of their size."""
 _HEADERS = 28
 _DEPTH = 4
-_MODE = "cat /sys/class/net/<interface>/mode"
+_MODE = "ip -d link"
 _ASK = ("ping -M do -s <mtu - 28> <peer>",)
 
 
