@@ -28,7 +28,7 @@ _INNER = lazy_regex(
 _VALUE = r"(\S{1,60})"
 _MOST_FILES = 256
 _WORD = "\0"
-"""Stands for a word of which only the output shows what it is."""
+"""Placeholder for a word that only the output shows."""
 
 
 class Line(NamedTuple):
@@ -62,7 +62,7 @@ def expanded(text: str) -> list[str]:
 
 
 def alternatives(word: str, found: re.Match[str]) -> Iterator[str]:
-    """The words for which one in braces stands."""
+    """The words that one word with braces expands to."""
     ends = [end for end in found.groups() if end is not None]
     items = ends[0].split(",") if len(ends) == 1 else map(str, range(int(ends[0]), int(ends[1]) + 1))
     return (word[: found.start()] + item + word[found.end() :] for item in items)

@@ -20,9 +20,9 @@ ANCHOR = _HEAD + r"gpu[ \t,]{1,8}(?:pwr|gtemp|temp|sm|mclk|pviol|fb|sbecc|rxpci)
 _FIELDS = {"pwr": "power_watts", "sm": "load_percent", "mem": "memory_activity_percent", "fb": "memory_used_mib"}
 """Field of a Gpu by the column that holds it."""
 _MOVING = {"power_watts": 0.3, "memory_activity_percent": 0.3}
-"""Fields whose last value tells nothing where samples differ by more than this share of the largest."""
+"""Fields that are left out if the samples differ by more than this share of the largest."""
 _SMALL = 10
-"""A difference, in percent or watts, that means nothing."""
+"""A difference, in percent or watts, that is ignored."""
 
 
 class _Samples(Reading):

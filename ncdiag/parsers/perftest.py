@@ -236,7 +236,7 @@ def _of_header(line: str) -> dict[str, Any]:
 
 
 def _of_command(command: str | None) -> Iterator[tuple[str, Any]]:
-    """What the echoed command tells: program, ``-d``, ``-i``, ``-q``, the server's address and whose memory it uses."""
+    """What the echoed command shows: program, ``-d``, ``-i``, ``-q``, the server's address and whose memory it uses."""
     words = (command or "")[:4096].split()
     program = next((word.rsplit("/", 1)[-1] for word in words if word.rsplit("/", 1)[-1] in COMMANDS), None)
     if program is None:

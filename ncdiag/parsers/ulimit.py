@@ -157,7 +157,7 @@ def parse(section: Section) -> Parsed:
 
 
 def _answers(lines: Sequence[str], asked: Sequence[re.Match[str]]) -> dict[int, re.Match[str]]:
-    """By the index of a line with a value alone: the question that it answers; none where that cannot be told.
+    """The question that each line with only a value answers, by the index of the line; left out where it is ambiguous.
 
     Several questions are answered in their order, by each host or task that the lines name. Another number below the
     answer of one question may be the output of anything; the same one again is that of another task.

@@ -98,11 +98,11 @@ def test_an_unlikely_suspect_is_seldom_right(
     assert interval(right, said)[1] <= 0.25
 
 
-def test_of_causes_called_certain_few_are_wrong(rows: list[dict[str, str]]) -> None:
-    """Two are on rounds 9 to 11, where one was the aim: a master address, and a symptom in the third place."""
+@pytest.mark.xfail(reason="two are wrong on rounds 9 to 11: a master address, and a symptom in the third place")
+def test_of_causes_called_certain_at_most_one_is_wrong(rows: list[dict[str, str]]) -> None:
     right, said = counts(rows, "certain cause")
     assert said
-    assert said - right <= 2
+    assert said - right <= 1
 
 
 def test_the_interval_is_that_of_wilson(interval: Callable[[int, int], tuple[float, float]]) -> None:

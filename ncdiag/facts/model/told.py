@@ -108,7 +108,7 @@ class ToldRate(Fact, frozen=True, kw_only=True):
 
 
 class Duration(Fact, frozen=True, kw_only=True):
-    """A lower bound of how long something took, in ``seconds``. ``told``: a person wrote it, else it is from a log.
+    """The shortest time that something took, in ``seconds``. ``told``: a person wrote it; else a log shows it.
 
     ``of``: work of one process while others may wait (``preparing`` of data), a ``pause`` without traffic, the
     ``limit`` after which a collective was given up, or the ``idle-limit`` of a firewall, a NAT or a load balancer

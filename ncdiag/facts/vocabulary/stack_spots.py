@@ -33,12 +33,12 @@ class Spot(msgspec.Struct, frozen=True):
             here = f"in {self.function} ({_at(self.file, self.line)})"
             by = self.caller
             return f"{here}, called by {by.function} ({_at(by.file, by.line)})" if by else here
-        told = self.function
+        where = self.function
         if self.caller:
-            told += f", from {_at(self.caller.file, self.caller.line)}"
+            where += f", from {_at(self.caller.file, self.caller.line)}"
         if self.inside:
-            told += f"; in {self.inside.function}, {_at(self.inside.file, self.inside.line)}"
-        return f"{place_words(self.kind)} ({told})"
+            where += f"; in {self.inside.function}, {_at(self.inside.file, self.inside.line)}"
+        return f"{place_words(self.kind)} ({where})"
 
 
 def _at(file: str | None, line: int | None) -> str:

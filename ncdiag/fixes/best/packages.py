@@ -97,7 +97,7 @@ def _mismatched(view: View, known: Mapping[str, VersionRange]) -> tuple[Version,
 
 
 def _shows_version(host: str, view: View) -> bool:
-    """Is the release of the host in a line of its own? Of many ranks one prints it, and it holds for all."""
+    """Does a line printed on this host show its release? NCCL prints it on one rank, for all hosts of the job."""
     spans = [(rank.host, span) for rank in view.job.ranks if (span := rank.provenance.get("nccl_version")) is not None]
     others = {span for name, span in spans if name != host}
     return any(name == host and (host in span.text or span not in others) for name, span in spans)

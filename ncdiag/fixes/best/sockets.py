@@ -83,8 +83,8 @@ def _below_no_prompt(view: View, blind: tuple[str, ...]) -> Value | None:
     if one is None or len(near or some) > 1 or UNNAMED in seen.hosts(view):
         return None
     text, reason = _render({UNNAMED: one.interface.name}, view)
-    told = f"the network of another host: {_told({'a host': one})}" if near else "the only one that others can reach"
-    return Value(text=text, reason=reason or told, spans=_spans(one.interface), ask_for=blind) if text else None
+    why = f"the network of another host: {_told({'a host': one})}" if near else "the only one that others can reach"
+    return Value(text=text, reason=reason or why, spans=_spans(one.interface), ask_for=blind) if text else None
 
 
 def chosen_interfaces(view: View) -> dict[str, tuple[str, str]]:

@@ -48,8 +48,9 @@ def catalogues(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 _NAMES = lazy_regex(r"\s*(?:[A-Za-z_][\w.%-]{0,40}\s{1,200}){1,20}[A-Za-z_][\w.%-]{0,40}\s*$")
 """The names of columns."""
 _NUMBERED = lazy_regex(r"\s{0,12}(\d{1,7})\s{1,40}\S.*\s{2,}\S")
-_TIMED = lazy_regex(r"\d\d:\d\d:\d\d")
-_ROWS, _COLUMN = 3, 2
+_TIMED, _WORD = lazy_regex(r"\d\d:\d\d:\d\d"), lazy_regex(r"\S+")
+_ROWS, _BEGINS = 3, frozenset({0, 1})
+"""The fewest rows, and the numbers with which pandas and R begin."""
 
 
 def data_frames(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -66,7 +67,7 @@ def data_frames(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             continue
         if before >= 0 and _is_table(lines[begin - 1 : index]):
             yield begin, index - 1
-        is_first = found is not None and number < _COLUMN and index > 0 and _NAMES.match(lines[index - 1][:_LONGEST])
+        is_first = found is not None and number in _BEGINS and index > 0 and _NAMES.match(lines[index - 1][:_LONGEST])
         begin, before = index, number if is_first else -1
 
 
@@ -79,9 +80,6 @@ def _is_table(lines: Sequence[str]) -> bool:
         and all(row[end - 1 : end].strip() and not row[end : end + 1].strip() for row in rows for end in ends)
         and not any(map(_TIMED.search, rows))
     )  # fmt: skip
-
-
-_WORD = lazy_regex(r"\S+")
 
 
 def message_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

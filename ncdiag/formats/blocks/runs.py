@@ -63,9 +63,8 @@ Sign = tuple[str, str]
 def of_run(lines: Sequence[str]) -> list[bool]:
     """For each line: does it belong to the log of a run, or to a fenced block with one?
 
-    Lines of a diff are read without their first sign, those of a comment without its mark, and those of several hosts
-    or tasks without the names of these, and those between the marks of a comment without their indentation. The lines
-    of a string of JSON are one line here.
+    Lines are read without what is around them: the first sign in a diff, the mark or the indentation of a comment, the
+    name of a host or task. A field of JSON that contains several lines is one line here.
     """
     found = _of_run(lines)
     for index, line in enumerate(lines):

@@ -33,7 +33,7 @@ _LIKE = 0.1
 
 @derived
 def may_take_turns(job: Job, view: View) -> bool:
-    """Does the text tell of a pipeline, whose stages compute one after another while the others wait?"""
+    """Does the text mention pipeline parallelism, in which one stage computes while the others wait for it?"""
     if _TURNS in {context.value for context in job.contexts}:
         return True
     said = [complaint.text for complaint in job.complaints] + [launch.text or "" for launch in job.launches]

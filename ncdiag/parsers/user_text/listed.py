@@ -54,6 +54,8 @@ def read(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 def folders(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     """Path, owner (``anybody`` where all may write) and place of each folder that is not only root's."""
+    if not any(line.lstrip().startswith("d") and _OF_FOLDER.match(line) for line in lines):
+        return  # few texts have such a row, and only beside one the commands matter
     is_inside = False
     for place, line in enumerate(lines):
         if _TYPED.match(line) is not None:
