@@ -15,7 +15,8 @@ Kind = Literal["log", "command", "prose", "table", "code", "quoted"]
 _LONGEST, _REMEMBERED = 2000, 1 << 15
 """Characters of a line that are looked at; lines whose form is remembered: as many as a paste has."""
 _LOG = lazy_regex(
-    r"\s*(?:\S{1,80}:\d+:\d+ \[\d+\] |\[ {0,8}[^\]\s]{0,40}\d[^\]]{0,60}\]|\(\w+ pid=|[EWIF]\d{4} |\d{4}-\d\d-\d\dT?"
+    r"\s*(?:\S{1,80}:\d+:\d+ \[\d+\] |\[ {0,8}[^\]\s]{0,40}\d[^\]]{0,60}\]|\(\w+ pid=|[EWIF]\d{4} "
+    r"|\[[EWIF] \w+\.(?:cpp|cc|h|hpp|cu):\d+\]|\d{4}-\d\d-\d\dT?"
     r"|(?:\S{1,80} ){3}\[\d\d/[A-Z][a-z]{2}/\d{4}:"  # a web server's requests
     r"|\d\d:\d\d:\d\d|\d{1,5}: |(?:[A-Z][a-z]{2} ){1,2}\s?\d{1,2} \d\d:\d\d|(?:NCCL|RCCL) (?:INFO|WARN)\b"
     r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|TRACE)\b[ :\[]|libfabric:\d|\S+:\d+ NCCL |kernel: |NVRM: "
@@ -47,11 +48,15 @@ _TITLE = lazy_regex(
     r"|[A-Z\u00c0-\u00de\u0400-\u042f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3][^.?!;={}<>|]{2,70}:?$"
 )
 _PROCESS = lazy_regex(
-    r"(?:\[[^\]\s]{1,40}\]:?\s?(?:<std(?:out|err)>:)?)?(?P<host>[\w.-]{1,80}):(?P<pid>\d+):\d+ \[\S{1,4}\] "
+    r"(?:\d\d:\d\d:\d\d(?:[.,]\d{1,9})? )?"
+    r"(?:(?:\[[^\]\s]{1,40}\]:?\s?(?:<std(?:out|err)>:)?)?(?P<host>[\w.-]{1,80}):(?P<pid>\d+):\d+ \[\S{1,4}\] "
     r"|(?:\[[EWIF]\d{0,4} [^\]\s]{1,60}\] |\S*)\[(?P<rank>[Rr]ank ?\d+)\]"
     r"|(?P<time>(?:\S+ )?\[?(?:\d{4}[-/.]\d\d[-/.]\d\d|[A-Z][a-z]{2} [ \d]\d)[T ,]"
-    r"\d\d:\d\d:\d\d)|(?P<kernel>\[ {0,8}\d+\.\d{6}\])|(?P<glog>[EWIF]\d{4} )|\((?P<actor>\w+ pid=\d+)"
+    r"\d\d:\d\d:\d\d)|(?P<kernel>\[ {0,8}\d+\.\d{6}\])|(?P<actor>\(\w+ pid=\d+)"
+    r"|(?P<glog>[EWIF]\d{4} |\[[EWIF](?:\d{4} [\d:.]{8,20})? \w{1,60}\.(?:cpp|cc|h|hpp|cu):\d+\]))"
 )
+LABEL = lazy_regex(r"(\s{0,8}\[?[\w.-]{1,40}\]?: ) {0,60}(?=\S)")
+"""The name of a host or the number of a task in front of a line."""
 _QUOTATION = lazy_regex(r"\"[^\"]{0,400}\"|`[^`]{0,400}`|\u201c[^\u201d]{0,400}\u201d|\u300c[^\u300d]{0,400}\u300d")
 _CELLS = lazy_regex(r"\"[;,\t|]\"(?:[^\"]{0,400}\"[;,\t|]\"){2}")
 """Cells of a table that are in quotation marks, four at least."""
@@ -132,3 +137,9 @@ def printed_by(line: str) -> tuple[str, str] | None:
     if found["pid"]:
         return "process", f"{found['host']}:{found['pid']}"
     return found.lastgroup or "process", ""
+
+
+def printed_behind_label(line: str) -> tuple[str, str] | None:
+    """The same behind the name of a host or the number of a task, which srun -l, pdsh and others put in front."""
+    label = LABEL.match(line)
+    return printed_by(line[label.end() :]) if label else None

@@ -15,7 +15,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.examples import fenced
-from ncdiag.formats.line_kinds import kind_of, printed_by
+from ncdiag.formats.line_kinds import (
+    LABEL,
+    is_item,
+    is_sentence,
+    is_title,
+    kind_of,
+    printed_behind_label,
+    printed_by,
+)  # fmt: skip
 
 _NEEDED, _ALONE = 3, 2
 """Minimum number of log lines of a run: in an example (indented or in a code block), and in a separate paragraph."""
@@ -48,8 +56,8 @@ _INNER = lazy_regex(r"(?<![\w.:/-])([\w.-]{1,80}:\d+):\d+ \[\S{1,4}\] (?=\S{1,60
 """The process that printed a line of NCCL, wherever the line begins."""
 _HEAD = 240
 """Maximum number of characters in front of such a line that are compared."""
-_COMMENT = lazy_regex(r"(\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|\"(?= )))(?:\s|$)")
-_LABEL = lazy_regex(r"(\[?[\w.-]{1,40}\]?: ) {0,60}(?=\S)")
+_COMMENT = lazy_regex(r"(\s{0,8}(?:#|//|--|;|%|\*|!|REM\b|\||>{1,3}|\.\\\"|[\"'](?= )))(?:\s|$)")
+_MARKED = lazy_regex(r"\s*(?:[<{}`~#/|*;]|--|\]\]|\\)")
 _DIGITS = lazy_regex(r"\d+")
 _ABOVE = 5
 """Number of lines, the title among them, below which no output is the first thing that is shown."""
@@ -66,21 +74,38 @@ def of_run(lines: Sequence[str]) -> list[bool]:
     Lines are read without what is around them: the first sign in a diff, the mark or the indentation of a comment, the
     name of a host or task. A field of JSON that contains several lines is one line here.
     """
-    found = _of_run(lines)
+    found = _labelled_or_bare(lines)
     for index, line in enumerate(lines):
         if not found[index] and line.count(_BREAK) >= _NEEDED and _FIELD.match(line):
             found[index] = any(_of_run(line.replace(_QUOTE, '"').split(_BREAK)))
     for first, last in _block_comments(lines):
         inside = textwrap.dedent("\n".join(lines[first : last + 1])).split("\n")
         found[first : last + 1] = map(operator.or_, found[first : last + 1], of_run(inside))
-    for pattern in (_COMMENT, _LABEL):
-        for first, last in _beginning_alike(lines, pattern):
-            inside = [
-                line[head.end(1) :] if (head := pattern.match(line)) else line for line in lines[first : last + 1]
-            ]
-            runs = _of_run(inside, is_example=pattern is _COMMENT)
-            found[first : last + 1] = map(operator.or_, found[first : last + 1], runs)
+    for first, last in _beginning_alike(lines, _COMMENT):
+        inside = _without(_COMMENT, lines[first : last + 1])
+        runs = _to_paragraphs(inside, _labelled_or_bare([line.removeprefix(" ") for line in inside], is_example=True))
+        found[first : last + 1] = map(operator.or_, found[first : last + 1], runs)
     return found
+
+
+def _labelled_or_bare(lines: Sequence[str], *, is_example: bool = False) -> list[bool]:
+    """The same for lines that may have the name of a host or task in front of them."""
+    found = _of_run(lines, is_example=is_example)
+    for first, last in _beginning_alike(lines, LABEL):
+        runs = _of_run(_without(LABEL, lines[first : last + 1]))
+        found[first : last + 1] = map(operator.or_, found[first : last + 1], runs)
+    return found
+
+
+def _without(head: re.Pattern[str], lines: Iterable[str]) -> list[str]:
+    return [line[found.end(1) :] if (found := head.match(line)) else line for line in lines]
+
+
+def _to_paragraphs(lines: Sequence[str], runs: Sequence[bool]) -> list[bool]:
+    """Runs with the rest of their paragraphs: who quotes a log in a comment leaves a line empty around it."""
+    paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
+    held = {paragraph for paragraph, run in zip(paragraphs, runs, strict=True) if run}
+    return [paragraph in held and bool(line.strip()) for paragraph, line in zip(paragraphs, lines, strict=True)]
 
 
 def _block_comments(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -114,6 +139,7 @@ def _of_run(lines: Sequence[str], *, is_example: bool = False) -> list[bool]:
     for group in _groups(lines, signs, fences):
         if _is_run(group, lines, signs, fences, is_example=is_example):
             found[group[0] : group[-1] + 1] = [True] * (group[-1] + 1 - group[0])
+    _add_adjacent(found, lines)
     for first, last in _sessions(lines):
         found[first : last + 1] = [True] * (last + 1 - first)
     for first, last in _dressed(lines, signs):
@@ -128,16 +154,29 @@ def _of_run(lines: Sequence[str], *, is_example: bool = False) -> list[bool]:
     return found
 
 
+def _add_adjacent(found: list[bool], lines: Sequence[str]) -> None:
+    """Add to each run the lines right above and below it that nobody wrote: its output has lines without a prefix."""
+    for indexes in (range(len(lines)), range(len(lines) - 1, -1, -1)):
+        left = 0
+        for index in indexes:
+            if found[index]:
+                left = _APART
+            elif left and lines[index].strip() and not _is_written(lines[index]):
+                found[index], left = True, left - 1
+            else:
+                left = 0
+
+
+def _is_written(line: str) -> bool:
+    """True for a sentence, an item, a title, a comment and markup."""
+    forms = (is_sentence, is_item, is_title, _MARKED.match)
+    return any(form(line) for form in forms)
+
+
 def _sign(line: str) -> Sign | None:
     if _RULE.match(line):
         return _RULED
-    return printed_by(line) or _behind_label(line) or (_TRACED if line.lstrip().startswith(_TRACEBACK) else None)
-
-
-def _behind_label(line: str) -> Sign | None:
-    """The sign behind the name of a host or the number of a task, which srun -l, pdsh and others put in front."""
-    label = _LABEL.match(line)
-    return printed_by(line[label.end() :]) if label else None
+    return printed_by(line) or printed_behind_label(line) or (_TRACED if line.lstrip().startswith(_TRACEBACK) else None)
 
 
 def _groups(lines: Sequence[str], signs: Sequence[Sign | None], fences: frozenset[int]) -> Iterator[list[int]]:

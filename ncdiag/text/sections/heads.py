@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.line_kinds import printed_behind_label, printed_by
 from ncdiag.text.sections.line import Line, block_ends
 from ncdiag.text.sections.prompt import short_host
 
@@ -50,6 +51,8 @@ _OF_PROCESS = lazy_regex(r":\d{1,10}:\d{1,10} ")
 """The text that NCCL prints after the host name."""
 _NEARLY_ALL, _MOST = 9, 1
 """Lines with a head required per line without it in a block: for a doubtful head, and for any other."""
+_LOGGED = 2
+"""Minimum number of lines of a log behind the heads of a block."""
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -59,7 +62,8 @@ class Head(msgspec.Struct, frozen=True):
     ``clock`` and ``zone``, or ``epoch``; ``level``; ``fact``, kept unchanged because it names a rank or a process.
 
     ``doubtful``: comments, lists and sentences begin the same way, so nearly all lines of a block must have it, and
-    settings and commands after it are ignored. ``alone``: in addition, the text must consist of little else.
+    settings and commands after it are ignored. ``alone``: in addition, the text must consist of little else, or the
+    block have lines behind the head that begin as those of a log.
     ``again``: a label must occur more than once, because words and numbers often precede colons. ``proven``: NCCL must
     print the same host name in the line. ``sure``: nothing else has this form.
     """
@@ -85,8 +89,15 @@ class Head(msgspec.Struct, frozen=True):
             for start, end in blocks
             if (not self.again or _come_again([each["label"] for each in found[start:end] if each]))
             and (not self.proven or any(each and _is_proven(each) for each in found[start:end]))
-            and (around is None or around.is_alone(start, end))
+            and (around is None or around.is_alone(start, end) or self._is_on_log(lines[start:end]))
         ]
+
+    def _is_on_log(self, lines: Iterable[Line]) -> bool:
+        """True if two lines or more begin behind the head as those of a log do."""
+        heads = ((line.text, self.pattern.match(line.text)) for line in lines)
+        bare = (text[head.end() :] for text, head in heads if head)
+        logged = (text for text in bare if printed_by(text) or printed_behind_label(text))
+        return len(list(itertools.islice(logged, _LOGGED))) == _LOGGED
 
     def is_on_any(self, lines: Iterable[Line]) -> bool:
         """True if one of these lines begins with the head."""
@@ -231,7 +242,7 @@ HEADS = (
     _head("name", rf"(?P<label>[A-Za-z][\w.-]{{0,60}}):{_END}", again=True, doubtful=True),
     _head("stream", rf"\[?std(?:out|err)\]?(?: [|>])?:?{_END}"),
     _head("bullet", r"[ ]{0,4}(?:[-*+\u2022\u2023\u25aa\u25e6\u00b7]|\(?\d{1,3}[.)])(?: {1,3}|\t|$)", doubtful=True),
-    _head("comment", r"[ ]{0,4}(?:#{1,3}|/{2,3}|\*|--|;{1,2}|%|!|@?REM|\+)(?: |\t|$)", doubtful=True, alone=True),
+    _head("comment", r"[ ]{0,8}(?:#{1,3}|/{2,3}|\*|--|;{1,2}|%|!|@?REM|\+|\"|')(?: |\t|$)", doubtful=True, alone=True),
     _head("added", r"\+(?![+ ])", doubtful=True, alone=True),
 )  # fmt: skip
 """All kinds of heads, most certain first."""
