@@ -37,6 +37,7 @@ RUNS = {
     "below": "{text}\n\n{log}",
     "above": "{log}\n\n{text}",
     "in a code block below": "{text}\n\n```\n{log}\n```\n",
+    "below what its owner writes": "{text}\n\n\nSince yesterday my own job stops, and I do not know why:\n\n{log}",
 }
 
 
@@ -71,6 +72,15 @@ def test_a_run_beside_such_a_text_is_judged_as_if_alone(path: pathlib.Path, log:
     run = log.read_text().rstrip("\n")
     together = judged(RUNS[form].format(text=path.read_text(), log=run))
     assert together.answers[:1] == first_answer_alone(run) != ()
+
+
+@pytest.mark.parametrize("mark", ["#", "//", "--", ";", "'", "  //"])
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.parent.name)
+def test_a_run_in_a_comment_is_judged_as_if_alone(log: pathlib.Path, mark: str) -> None:
+    run = log.read_text().rstrip("\n")
+    comment = "\n".join(f"{mark} {line}".rstrip() for line in run.split("\n"))
+    text = (FIXTURES / "mentioned" / "source" / "watch.py").read_text()
+    assert judged(f"{text}\n\n{comment}\n\nlimit = 3\n").answers[:1] == first_answer_alone(run) != ()
 
 
 @functools.cache

@@ -23,7 +23,7 @@ from ncdiag.formats.blocks.literals import Quoting, explained, items, labels, li
 from ncdiag.formats.blocks.message_tables import catalogues, data_frames, message_tables
 from ncdiag.formats.blocks.output import beside, printed_runs
 from ncdiag.formats.blocks.over import says_failure
-from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_present, is_reported
+from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_of_somebody, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
@@ -54,6 +54,9 @@ _LONG = 12
 """Minimum number of lines of a long text: in one, a person with a problem describes it, or shows a log."""
 PROGRAMS = frozenset({"source code"})
 """Kinds whose settings and faults are those of a program, whether or not it runs."""
+_FOREIGN = "the log of another system"
+_PRINTED = PROGRAMS | {_FOREIGN, "the log of tests that passed"}
+"""Kinds of blocks with lines that look like those of a log, and are none of the job."""
 _CAPTURED = frozenset({"the log of tests that passed", "messages of commits"})
 """Kinds whose logs of runs are mentioned, too: the tests made these runs, and a commit mends what its run shows."""
 
@@ -100,19 +103,23 @@ def mentioned(
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
     lines report, by their index. ``bare``: the lines as they were read, without what surrounds them.
     """
+    named = list(named)
     runs = of_run(lines)
     if bare and list(bare) != list(lines):
         runs = list(map(operator.or_, runs, of_run(bare)))
     kinds = _by_form(lines, runs)
     rest = [not (kind or run) for kind, run in zip(kinds, runs, strict=True)]
-    elsewhere = {index: failure for index, failure in failures.items() if index not in content.printed}
+    # below a title that complains is no collection of examples
+    elsewhere = {} if content.opening else {at: each for at, each in failures.items() if at not in content.printed}
     collected = list(assorted(lines, elsewhere, runs))
     if any(map(is_form, lines)):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     reported = is_reported(itertools.compress(lines, rest))
     is_own = rest if reported else [False] * len(lines)
     collected += _far(bare or lines, elsewhere, runs, is_own, outputs=content.outputs)
-    if reported or (content.opening and starts_at_prompt(lines)):
+    is_asked = reported or (content.opening and starts_at_prompt(lines))
+    shows = content.outputs or any(runs[index] and each.is_specific for index, each in failures.items())
+    if is_asked and not shows:
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     quoted = list(quoting(lines, runs))
     printed = [run or is_printed(line) for run, line in zip(runs, lines, strict=True)]
@@ -128,8 +135,33 @@ def mentioned(
         for first, last in places:
             _mark(kinds, first, last, kind, kept)
     for first, last in other_systems(lines):
-        kinds[first : last + 1] = ["the log of another system"] * (last + 1 - first)
+        kinds[first : last + 1] = [_FOREIGN] * (last + 1 - first)
+    if is_asked:
+        kinds = _beside_a_report(kinds, lines, {*failures, *named}, is_own, collected)
     return list(_stretches(kinds))
+
+
+def _beside_a_report(
+    kinds: Sequence[str],
+    lines: Sequence[str],
+    failures: Iterable[int],
+    own: Sequence[bool],
+    collected: Iterable[tuple[int, int]],
+) -> list[str]:
+    """What is mentioned where somebody reports a trouble of their own, and shows the log of the run that failed.
+
+    Such a log says by itself what failed. A message elsewhere counts if it is next to what the person says, or looks
+    printed; what they write of settings, commands and experiments counts everywhere.
+    """
+    near = _near(lines, (index for index, line in enumerate(lines) if own[index] and is_of_somebody(line)))
+    found = [""] * len(lines)
+    for index in failures:
+        kind = kinds[index]
+        if kind in _PRINTED or not (index in near or (kind not in _BLOCKS and is_printed(lines[index]))):
+            found[index] = kind
+    for first, last in collected:
+        found[first : last + 1] = [_COLLECTION] * (last + 1 - first)
+    return found
 
 
 def _quoted(
@@ -161,17 +193,22 @@ def _far(
     """
     if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines, runs):
         return
-    paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
-    troubled = {paragraphs[i] for i, line in enumerate(lines) if own[i] and _is_trouble(line)}
-    near = _beside(paragraphs, troubled)
+    near = _near(lines, (index for index, line in enumerate(lines) if own[index] and _is_trouble(line)))
     title = next(index for index, line in enumerate(lines) if line.strip())
     printed = beside(lines, printed_runs(lines))
     for index in failures:
-        if runs[index] or index == title or paragraphs[index] in near or index in printed:
+        if runs[index] or index == title or index in near or index in printed:
             continue
-        is_alone = not troubled and (not outputs or _is_between_sentences(lines, index))
+        is_alone = not near and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):
             yield index, index
+
+
+def _near(lines: Sequence[str], places: Iterable[int]) -> set[int]:
+    """The indexes of the lines in the paragraphs of these places, and in those next to them."""
+    paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
+    near = _beside(paragraphs, {paragraphs[index] for index in places})
+    return {index for index, each in enumerate(paragraphs) if each in near}
 
 
 def _is_trouble(line: str) -> bool:

@@ -167,6 +167,11 @@ def is_reported_by_several(text: str) -> bool:
     return _WE.search(bare) is not None and not is_over(bare)
 
 
+def is_of_somebody(text: str) -> bool:
+    """True if the line says something of its writer: what one person or several have, see or ask."""
+    return is_sentence(text) and (is_of_one_person(text) or is_reported_by_several(text) or "own" in roles(text))
+
+
 def ends_with_question(lines: Sequence[str]) -> bool:
     """True if the last line of a text asks something."""
     return _asks(_plain(next((line for line in reversed(lines) if line.strip()), "")))

@@ -65,15 +65,10 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
 
 
 def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict[int, Failure]:
-    """What lines report, by their index: of several events on one line that which is closest to the cause.
-
-    Nothing where the title or the first sentence complains: what follows is no collection of examples.
-    """
+    """What lines report, by their index: of several events on one line that which is closest to the cause."""
     from ncdiag.formats.blocks.assorted import Failure
     from ncdiag.messages import about
 
-    if any(each.entity == "Complaint" and each.span.line in _opening(lines) for each in observations):
-        return {}
     found: dict[int, tuple[int, Failure]] = {}
     for each in observations:
         event, index = str(each.fields.get("event")), each.span.line - 1
