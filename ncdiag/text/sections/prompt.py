@@ -256,8 +256,8 @@ def header(line: str) -> tuple[str | None, str | None] | None:
             return None, f"cat {found['path']}"
         return (short_host(parts[-2]) if len(parts) > 1 else None), parts[-1].rsplit(".", 1)[0]
     name = found["name"] or found["said"]
-    if found["said"] is None and name.strip("-_").isupper() and name.strip("-_").isalpha():
-        return None, found["what"] or name  # a heading such as ---TOPO---: a word, not a machine
+    if found["said"] is None and re.fullmatch("[-_]*(?:[A-Z]+|[A-Z][a-z]+)[-_]*", name):
+        return None, found["what"] or name  # a heading such as ---TOPO--- or == References ==
     return short_host(name.rstrip("-_")), found["what"]
 
 
