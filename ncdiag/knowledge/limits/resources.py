@@ -105,6 +105,8 @@ def is_out_of_memory(event: Event, view: View) -> bool | None:
 MEMLOCK_ENOUGH = 64 << 20
 """The limit of locked memory in bytes below which even a small RDMA job fails."""
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
+_LOCKED = ("mpi-memlock", "verbs-memlock")
+"""Events by which a library says in the job itself that its limit of locked memory is too low."""
 _MANY_QUEUES = 100_000
 """A number of queue pairs near a device's limit; ConnectX cards have 131,072 or 262,144 (driver, log_max_qp)."""
 
@@ -136,12 +138,12 @@ def queues_held(event: Event, view: View) -> str:
 @derived
 def memlock_too_low(host: Host, view: View) -> bool | None:
     """Is the limit on locked memory below ``MEMLOCK_ENOUGH``?"""
-    if memlock_unlimited(host, view):
+    size = memlock_bytes(host, view)
+    if size is None and memlock_unlimited(host, view):
         return False
     for limit in host.limits:
         if limit.name == "memlock":
             view.note(limit)
-    size = memlock_bytes(host, view)
     return None if size is None else bool(size < MEMLOCK_ENOUGH)
 
 
@@ -153,7 +155,7 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
     A failure without a reason beside one with a reason is its echo in a wrapper.
     """
     low = memlock_too_low(host, view)
-    failed = list(view.events_on(host.name, _LOCKING))
+    failed = list(view.events_on(host.name, (*_LOCKING, *_LOCKED)))
     if low is not None:
         return low and (bool(failed) or not _did_without(host, view))
     explained = any(event.fields.get("error") is not None for event in failed)
@@ -210,7 +212,15 @@ def uses_rdma(host: Host, view: View) -> bool | None:
 
 @derived
 def memlock_bytes(host: Host, view: View) -> int | None:
-    """The limit of locked memory in bytes; None when it is unlimited or unknown."""
+    """The limit of locked memory in bytes, as the job printed it, else as a shell shows it.
+
+    None when it is unlimited or unknown.
+    """
+    for event in view.events_on(host.name, _LOCKED):
+        size = event.fields.get("limit_bytes")
+        if isinstance(size, int):
+            view.note(event)
+            return size
     limit = _memlock(host)
     return limit.soft if limit else None
 
