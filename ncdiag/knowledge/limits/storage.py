@@ -21,8 +21,12 @@ _STORAGE = {
 _SAID = lazy_regex(
     r"\[Errno (?:28|122)\][^:]{0,40}(?:: ?['\"](?!/dev/shm)(?P<path>[^'\"]{1,400}))|\[Errno 122\]|\bStorageFull\b"
     r"|\[Errno (?P<read_only>30)\][^:]{0,40}(?:: ?['\"](?P<other>[^'\"]{1,400}))?"
+    r"|(?:^|\s)(?P<written>/(?!dev/shm)[^\s:;]{1,400})[:;] (?:No space left on device|Disk quota exceeded)"
 )
-"""The words of Python and Rust for ENOSPC with a file, EDQUOT and EROFS; without a file it may be shared memory."""
+"""The words of Python and Rust for ENOSPC with a file, EDQUOT and EROFS; without a file it may be shared memory.
+
+TensorFlow writes the file in front (tsl/platform/errors.cc, IOError), as many programs in C do.
+"""
 
 
 @derived_of(_FULL, _READ_ONLY, _EXCEPTION, _MPI_FILE)
@@ -41,7 +45,7 @@ def storage_trouble(event: Event, view: View) -> str:
     kind = _FULL if kind == _MPI_FILE else kind
     said = _SAID.search(str(event.fields.get("error", ""))) if kind == _EXCEPTION else None
     if said is not None:
-        path, kind = said["path"] or said["other"] or "", _READ_ONLY if said["read_only"] else _FULL
+        path, kind = said["path"] or said["other"] or said["written"] or "", _READ_ONLY if said["read_only"] else _FULL
     text = _STORAGE.get(kind, "A file cannot be written")
     if kind == _FULL and (full := _full_mount(event, view)):
         return f"{full} is full (df: nothing available)"
