@@ -36,6 +36,12 @@ _STEP, _EXIT, _ENDED = "progress-step", "process-exit", "comm-ended"
 _EXCEPTION, _RUN_ENDED = "python-exception", "run-ended"
 _STEPS_NEEDED = 3
 """The number of steps after a failure that show that the job continued; other ranks may still print one or two."""
+_PORT_EVENT = "ib-async-event"
+_NOTICES = frozenset({
+    "port active", "client reregistration", "SM change", "communication established", "send queue drained",
+    "last WQE reached",
+})  # fmt: skip
+"""Asynchronous events of verbs by which nothing is lost (names: rdma-core libibverbs/enum_strs.c)."""
 _BEFORE, _AFTER = 3600.0, 600.0
 """Seconds before the first and after the last line of a job in which lines of the kernel may belong to it."""
 _CRASHED = frozenset({"segfault", "segfault-in-nccl"})
@@ -75,6 +81,8 @@ def is_failure(event: Event, view: View) -> bool:
         return event.fields.get("code") not in {0, _IN_PROGRESS}
     if event.level in {"WARN", "ERROR"} and event.kind is None:
         return True
+    if event.event == _PORT_EVENT and event.fields.get("what") in _NOTICES:
+        return False
     if _MILD.match(str(event.fields.get("severity") or event.fields.get("detail") or "")):
         return False
     if event.kind in FAILURES:

@@ -13,6 +13,7 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, exception_text
 from ncdiag.messages.vocabulary.first_ends import (
     earliest,
@@ -64,10 +65,10 @@ class First(NamedTuple):
 
 @derived
 def first_failures(job: Job, view: View) -> Mapping[str, First]:
-    """The first failure of each source."""
+    """The first failure of each source, other than those after which the job went on."""
     failures: dict[str, list[Event]] = defaultdict(list)
     for event in job.events:
-        if event.kind in _FAILURES:
+        if event.kind in _FAILURES and is_open_failure(event, view):
             failures[source(event)].append(event)
     found = {}
     for place, events in failures.items():
