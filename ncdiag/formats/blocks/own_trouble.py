@@ -71,8 +71,8 @@ _QUESTION = lazy_regex(
 _SIGNED = lazy_regex(r"(?<=[?\uff1f])\s+(?:--?|\u2013|\u2014)\s?[^\W\d][\w .]{0,40}$")
 """The name below a question, in the same line."""
 _ASKING_TITLE = lazy_regex(r"#{1,6} .*[?\uff1f]\s*$")
-_NUMBERED = lazy_regex(r"#|\d{1,2}[.)\u3001]\s*[^\d\s]")
-"""The begin of a heading, or of an item with a number."""
+_NUMBERED = lazy_regex(r"#|\d{1,2}(?:[.)\u3001]\s*|(?:\.\d{1,2}){1,3}[.)]?\s+)[^\d\s]")
+"""The begin of a heading, or of an item with a number, such as ``2.`` or ``2.1``."""
 _FORM = lazy_regex(
     r"\W*(?:\d+[.)]\s*)?(?:describe the (?:bug|issue|problem)|bug(?: description| report)?"
     r"|(?:quick )?(?:issue or feature|issue|bug) description|quick debug information|information to attach.{0,30}"

@@ -19,7 +19,8 @@ _DEFINES = lazy_regex(
 )
 _STATEMENT = lazy_regex(
     r"\s*(?:#!|(?:if|while|until|for|elif)\b.*;\s?(?:then|do)$|(?:fi|done|esac|else|then|do)$|case .* in$"
-    r"|echo\s|printf\s|exit \d|set -|local |shift$"
+    r"|echo\s|printf\s|exit \d|set -|(?:local|readonly|declare|export|unset|trap|source) |shift$"
+    r"|\[\[? .* \]\]?(?: (?:&&|\|\|) .*)?$|\(\( .* \)\)(?: (?:&&|\|\|) .*)?$|[\w-]+\(\) ?\{"
     r"|[\w\"*|-]+\)\s.*;;$|def |class |import |from \S+ import |return\b|(?:if|for|while|with|elif|else|try"
     r"|except|finally|switch|case)\b.*[:{]$"
     r"|raise |assert |@\w+|#include|[\w.>-]+(?:\[[^\]]*\])?(?:: \w+)? ?[+*/-]?= ?\S|[\w.>:-]+\(.*\)?[;,]?$"
