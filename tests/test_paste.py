@@ -25,3 +25,19 @@ def test_a_paste_is_read_whole_and_its_fault_named(lines: int) -> None:
 def test_a_length_that_no_paste_has_is_refused() -> None:
     with pytest.raises(ValueError, match="a paste has"):
         paste(100)
+
+
+PODS = """\
+[me@login ~]$ kubectl logs w-0
+w-0:66:231 [0] NCCL INFO ncclCommInitRank comm 0x55d0 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 53000 commId 0x5b1d - Init START
+torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:317, internal error, NCCL version 2.21.5
+[me@login ~]$ kubectl logs w-1
+w-1:61:228 [0] NCCL INFO ncclCommInitRank comm 0x55f7 rank 1 nranks 2 cudaDev 0 nvmlDev 0 busId 53000 commId 0x5b1d - Init START
+torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:328, remote process exited, NCCL version {release}
+"""  # noqa: E501  (as the programs print them)
+
+
+@pytest.mark.parametrize(("release", "differs"), [("2.26.2", True), ("2.21.5", False)])
+def test_the_releases_that_pytorch_names_on_two_pods_are_compared(release: str, differs: bool) -> None:
+    report = diagnose([TextSource.of_bytes("paste.txt", PODS.format(release=release).encode())])
+    assert (report.summary.root_cause == "version-nccl-mismatch") is differs

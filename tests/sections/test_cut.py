@@ -180,6 +180,24 @@ def test_a_host_between_rules_ends_the_one_before() -> None:
     assert kinds(text) == [("lsmod", "n1"), ("lsmod", "n2"), ("lsmod", "n3")]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kubectl logs w-1",
+        "kubectl -n team logs pod/w-1 -c main --tail=40",
+        "oc logs --since 1h -f w-1 | grep -v INFO",
+    ],
+)
+def test_a_log_that_kubectl_shows_is_that_of_its_pod(command: str) -> None:
+    text = f"[me@login ~]$ {command}\n{LSMOD}\n[me@login ~]$ lsmod\n{LSMOD}"
+    assert kinds(text) == [("lsmod", "w-1"), ("lsmod", "login")]
+
+
+@pytest.mark.parametrize("command", ["kubectl logs -l app=w", "kubectl logs job/w", "kubectl get pods", "logs w-1"])
+def test_other_commands_name_no_pod(command: str) -> None:
+    assert kinds(f"[me@login ~]$ {command}\n{LSMOD}") == [("lsmod", "login")]
+
+
 def test_hosts_that_share_an_output_each_printed_it() -> None:
     rule = "----------------"
     text = f"{rule}\nn[08-09,11],login\n{rule}\n{LSMOD}\nNVRM: a line of the kernel\n{rule}\nn10\n{rule}\n{LSMOD}"

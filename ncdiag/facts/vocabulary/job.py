@@ -98,7 +98,7 @@ def _address(peer: str) -> str | None:
 def differences(job: Job, view: View) -> tuple[Difference, ...]:
     """What differs between ranks or hosts, where known: versions, network, settings, drivers, NICs, MTUs."""
     found: list[Difference] = []
-    for what, read in _COMPARED.items():
+    for what, read in (("nccl_version", _version_reader(view)), *_COMPARED.items()):
         found += _difference(job, what, "", read)
     names = {name for rank in job.ranks for name in rank.settings}
     for name in sorted(names):
@@ -109,11 +109,27 @@ def differences(job: Job, view: View) -> tuple[Difference, ...]:
     return tuple(found)
 
 
+_TORCH_ERROR = "torch-nccl-error"
 _COMPARED: dict[str, Callable[[Rank], Any]] = {
-    "nccl_version": lambda rank: str(rank.nccl_version) if rank.nccl_version and rank.nccl_version.known else None,
     "net": lambda rank: rank.net,
     "library": lambda rank: rank.library,
 }
+
+
+def _version_reader(view: View) -> Callable[[Rank], Any]:
+    """The release that a rank prints, else the only one that PyTorch names in errors on its host."""
+    told: dict[str, set[str]] = defaultdict(set)
+    for event in view.job.events:
+        if event.event == _TORCH_ERROR and event.host and (version := event.fields.get("nccl_version")):
+            told[event.host].add(str(version))
+
+    def read(rank: Rank) -> Any:  # noqa: ANN401
+        if rank.nccl_version is not None and rank.nccl_version.known:
+            return str(rank.nccl_version)
+        named = told.get(rank.host, set())
+        return next(iter(named)) if len(named) == 1 else None
+
+    return read
 
 
 def _setting_reader(name: str) -> Callable[[Rank], Any]:

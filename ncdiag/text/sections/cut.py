@@ -16,7 +16,7 @@ import msgspec
 from ncdiag.base.spans import Section
 from ncdiag.facts.fold import unfold_hosts
 from ncdiag.parsers import Parser
-from ncdiag.text.sections import bare_names, prompt
+from ncdiag.text.sections import bare_names, kubectl, prompt
 from ncdiag.text.sections.kinds import SHORT, kinds_of
 from ncdiag.text.sections.opened import Open, near
 
@@ -145,7 +145,7 @@ class Cutter:
             return
         if prompt.is_empty_prompt(bare):
             return
-        above, pod = prompt.prompt_above(bare), None if self._is_other else prompt.described(line)
+        above, pod = prompt.prompt_above(bare), None if self._is_other else kubectl.described(line)
         if above:
             self._at_host(above)
         elif pod:
@@ -268,11 +268,14 @@ class Cutter:
             self.announcing[number] = ""
             return True
         around, self._around = self._around, None
-        self._is_other = prompt.describes_other(echo.command)
+        self._is_other = kubectl.describes_other(echo.command)
         if echo.certain and echo.host:
             self._at_host(echo.host)
         elif around:
             self._at_host(around[0])
+        if pod := kubectl.logged(echo.command):
+            self._around = (self._host,)
+            self._at_host(pod)
         is_line_of = self._kinds.of_line(echo.command)
         there, command = prompt.remote(echo.command)
         kind = self._kinds.of_command(command)
@@ -375,17 +378,9 @@ class Cutter:
 
     def _flush_text(self) -> None:
         text, self._text = self._text, None
-        if text and self._keeps:
-            self.sections.append(
-                Section(
-                    kind="text",
-                    source=self.source,
-                    first_line=text.numbers[0],
-                    lines=tuple(text.lines),
-                    host=text.host,
-                    numbers=tuple(text.numbers),
-                )
-            )
+        ended = text.section(self.source) if text and self._keeps else None
+        if ended is not None:
+            self.sections.append(ended)
 
 
 def _of_each_host(section: Section) -> list[Section]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.literals import SHARED, folded, single
 from ncdiag.parsers import Parser
-from ncdiag.text.sections import prompt
+from ncdiag.text.sections import kubectl, prompt
 
 _COMMAND_LENGTH, _COMMAND_WORDS = 4096, 4
 _PLAIN_LIMIT, SHORT = 1 << 12, 200
@@ -142,7 +142,7 @@ class Kinds:
         if not words or words[0].rsplit("/", 1)[-1] not in self._programs:
             return None
         words[0] = words[0].rsplit("/", 1)[-1]
-        words = prompt.without_globals(words)
+        words = kubectl.without_globals(words)
         for length in range(min(len(words), _COMMAND_WORDS), 0, -1):
             start = " ".join(words[:length])
             folder, _, file = words[length - 1].rpartition("/")

@@ -80,13 +80,6 @@ NO_HOST = lazy_regex(
     re.IGNORECASE,
 )
 """Words that end in a number and do not name a machine."""
-_DESCRIBED = lazy_regex(r"Name:\s{3,40}(?P<name>[a-z0-9][a-z0-9.-]{0,252})\s*$")
-"""The first line of ``kubectl describe``."""
-_KUBECTL = frozenset({"kubectl", "oc"})
-_BARE_GLOBALS = frozenset({"-A", "--all-namespaces", "--insecure-skip-tls-verify", "--match-server-version"})
-"""Options of kubectl without a value; the others before the verb have one (``kubectl options``)."""
-_GLOBALS_LENGTH = 16
-_MACHINE = lazy_regex(r"-|(?:po|pods?|no|nodes?)(?:/|$)")
 _SYSTEM = [["", name] for name in ("dev", "etc", "proc", "run", "sys", "usr")]
 """First parts of the usual paths of a machine's files: they name no host."""
 _DECORATED = lazy_regex(
@@ -286,31 +279,6 @@ def _said_host(line: str) -> str | None:
     ):
         return None
     return found["host"]
-
-
-def without_globals(words: list[str]) -> list[str]:
-    """The words of a command without the options of kubectl that stand before its verb: ``kubectl -n ml get pods``."""
-    if words[0] not in _KUBECTL:
-        return words
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        at += 1 if "=" in words[at] or words[at] in _BARE_GLOBALS else 2
-    return [words[0], *words[at:]]
-
-
-def describes_other(command: str) -> bool:
-    """Is it ``kubectl describe`` of something that is no machine of the job, such as a service or a policy?"""
-    words = without_globals(command.split()[:_GLOBALS_LENGTH] or [""])
-    return words[1:2] == ["describe"] and len(words) > 2 and not _MACHINE.match(words[2])  # noqa: PLR2004
-
-
-def described(line: str) -> str | None:
-    """The pod or node whose ``kubectl describe`` output begins with this line, also in a log with heads, or None."""
-    if "Name:" not in line or len(line) >= 300:  # noqa: PLR2004
-        return None
-    texts = (line, *(prefix.removed(line) or "" for prefix in prefixes(line)))
-    found = next(filter(None, map(_DESCRIBED.match, texts)), None)
-    return short_host(found["name"]) if found else None
 
 
 def title(line: str) -> str | None:
