@@ -137,7 +137,8 @@ def mentioned(
     for first, last in other_systems(lines):
         kinds[first : last + 1] = [_FOREIGN] * (last + 1 - first)
     if is_asked:
-        kinds = _beside_a_report(kinds, lines, {*failures, *named}, is_own, collected)
+        kept = _near(lines, (at for at, line in enumerate(lines) if is_own[at] and is_of_somebody(line)))
+        kinds = _beside_a_report(kinds, lines, {*failures, *named}, kept | content.printed, collected)
     return list(_stretches(kinds))
 
 
@@ -145,19 +146,19 @@ def _beside_a_report(
     kinds: Sequence[str],
     lines: Sequence[str],
     failures: Iterable[int],
-    own: Sequence[bool],
+    kept: AbstractSet[int],
     collected: Iterable[tuple[int, int]],
 ) -> list[str]:
     """What is mentioned where somebody reports a trouble of their own, and shows the log of the run that failed.
 
-    Such a log says by itself what failed. A message elsewhere counts if it is next to what the person says, or looks
-    printed; what they write of settings, commands and experiments counts everywhere.
+    Such a log says by itself what failed. A message elsewhere counts if it is among the lines that are ``kept`` (next
+    to what the person says, and outputs of tools), or looks printed; what they write of settings, commands and
+    experiments counts everywhere.
     """
-    near = _near(lines, (index for index, line in enumerate(lines) if own[index] and is_of_somebody(line)))
     found = [""] * len(lines)
     for index in failures:
         kind = kinds[index]
-        if kind in _PRINTED or not (index in near or (kind not in _BLOCKS and is_printed(lines[index]))):
+        if kind in _PRINTED or not (index in kept or (kind not in _BLOCKS and is_printed(lines[index]))):
             found[index] = kind
     for first, last in collected:
         found[first : last + 1] = [_COLLECTION] * (last + 1 - first)

@@ -108,10 +108,13 @@ def _without(head: re.Pattern[str], lines: Iterable[str]) -> list[str]:
 
 
 def _to_paragraphs(lines: Sequence[str], runs: Sequence[bool]) -> list[bool]:
-    """Runs with the rest of their paragraphs: who quotes a log in a comment leaves a line empty around it."""
+    """Runs with the rest of their paragraphs, but for sentences: who quotes a log in a comment leaves a line empty."""
     paragraphs = list(itertools.accumulate(not line.strip() for line in lines))
     held = {paragraph for paragraph, run in zip(paragraphs, runs, strict=True) if run}
-    return [paragraph in held and bool(line.strip()) for paragraph, line in zip(paragraphs, lines, strict=True)]
+    return [
+        run or (paragraph in held and bool(line.strip()) and not is_sentence(line))
+        for paragraph, line, run in zip(paragraphs, lines, runs, strict=True)
+    ]
 
 
 def _block_comments(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
