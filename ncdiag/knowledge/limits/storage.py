@@ -6,7 +6,7 @@ import shlex
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.knowledge.limits.lost_storage import LOST, SERVER_LOST, has_evicted, is_no_storage, is_past_loss
@@ -29,13 +29,24 @@ TensorFlow writes the file in front (tsl/platform/errors.cc, IOError), as many p
 """
 
 
+_NO_SPACE = "[Errno 28]"
+_WRITER = lazy_regex(r"inline_container\.cc|PytorchStreamWriter failed writing")
+
+
 @derived_of(_FULL, _READ_ONLY, _EXCEPTION, _MPI_FILE)
 def is_storage_failure(event: Event, view: View) -> bool:
     """Could a program not write a file because its file system is full, over its quota, or read-only?"""
     if event.event == _MPI_FILE and str(event.fields.get("shm_file", "")).startswith(_SHM):
         return False
-    said = event.event != _EXCEPTION or _SAID.search(str(event.fields.get("error", ""))) is not None
+    text = str(event.fields.get("error", ""))
+    said = event.event != _EXCEPTION or _SAID.search(text) is not None or (_NO_SPACE in text and _saves(view.job, view))
     return said and is_open_failure(event, view)
+
+
+@derived
+def _saves(job: Job, view: View) -> bool:
+    """Did PyTorch fail to write a file of tensors, which is no shared memory (caffe2/serialize/inline_container.cc)?"""
+    return any(_WRITER.search(str(e.fields.get("error", ""))) for e in job.events if e.event == _EXCEPTION)
 
 
 @derived
