@@ -16,13 +16,16 @@ from ncdiag.base.severity import Severity
 from ncdiag.base.spans import Span
 from ncdiag.engine import exclusion
 from ncdiag.engine.results import Finding
-from ncdiag.facts.model import FAILURES, Event, Host
+from ncdiag.facts.model import FAILURES, Event, Host, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_failure, is_in_job, is_open_failure, open_failures, outcome
+from ncdiag.messages.about import category, events_of
 from ncdiag.messages.vocabulary.first_ends import mistakes
+from ncdiag.messages.vocabulary.phases import phase_shown
 
 _AROUND = frozenset({"cloud", "container", "ib", "kernel", "net", "roce", "socket"})
 """Areas of rules about what is around a program: none of it makes its code raise a KeyError."""
+_OF_NCCL = ("NCCL_", "RCCL_")
 _WELL = frozenset({"finished", "running"})
 _KERNEL = "kernel"
 _LONG = 86400.0
@@ -56,6 +59,7 @@ class Standing:
         self._scene = exclusion.Scene(view)
         self._mistakes = {span for event in mistakes(view.job, view) if (span := event.provenance.get("")) is not None}
         self._after_mistake: set[str] = set()
+        self._ended_before_nccl = self._ends_before_nccl()
 
     def first(self, found: Finding) -> Finding:
         """The finding, as a note if it rests only on lines from which the job recovered, or on a host outside of it."""
@@ -95,10 +99,28 @@ class Standing:
             return msgspec.structs.replace(found, role="risk")
         if found.role != "cause" or found.severity == "info":
             return found
+        if self._is_never_read(found):
+            return msgspec.structs.replace(found, severity=_milder(found.severity), role="risk")
         if self._has_done_harm(found, explained) and not self._is_beside_a_mistake(found, explained):
             return found
-        severity: Severity = "warning" if found.severity == "error" else found.severity
-        return msgspec.structs.replace(found, severity=severity, role="risk")
+        return msgspec.structs.replace(found, severity=_milder(found.severity), role="risk")
+
+    def _is_never_read(self, found: Finding) -> bool:
+        """Is it about variables of NCCL alone, and did the job end while its processes were started, or met?"""
+        if not self._ended_before_nccl or _spans(found) & self._open:
+            return False
+        held = [entity for names in found.instances for entity in names.values()]
+        return bool(held) and all(isinstance(each, Setting) and each.name.startswith(_OF_NCCL) for each in held)
+
+    def _ends_before_nccl(self) -> bool:
+        """Are all failures that say more than that something failed of the launcher or the rendezvous?
+
+        NCCL is loaded after both: its own bootstrap is later, and so is a failure that it reports.
+        """
+        failures = open_failures(self._view.job, self._view)
+        if self._view.job.ranks or any(event.event in events_of("result-code") for event in failures):
+            return False
+        return {phase_shown(event, self._view) for event in failures if not _is_vague(event)} == {"rendezvous"}
 
     def _has_done_harm(self, found: Finding, explained: Sequence[Finding]) -> bool:
         """Did something fail that the cause can have caused, or does its own line report a failure?"""
@@ -138,6 +160,15 @@ class Standing:
         """
         makes = set(found.rule.suspect.complaints) if found.rule.suspect else set()
         return bool(self._told) and (not makes or not self._told <= _RUNNING or bool(makes & self._told))
+
+
+def _milder(severity: Severity) -> Severity:
+    return "warning" if severity == "error" else severity
+
+
+def _is_vague(event: Event) -> bool:
+    known = category(event.event)
+    return known is None or known.vague
 
 
 def _only_worded(found: Finding) -> bool:

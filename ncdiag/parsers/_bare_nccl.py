@@ -1,7 +1,7 @@
 """Lines of an NCCL log that were pasted without what NCCL prints before them, read by the log scanner all the same.
 
 Only lines whose beginning no person writes, such as ``NET/Socket : Using [0]eth0:10.0.0.1<0>`` or
-``0[1b] -> 8[3e] [send]``.
+``0[1b] -> 8[3e] [send]``. Before 2.3 NCCL printed no ``NCCL`` itself, and ``0 -> 1 via P2P/IPC``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ _BARE = lazy_regex(
     r"|NET/OFI (?:Using|Selected|No eligible|Initializing)|Using (?:internal )?[Nn]etwork \S"
     r"|GPU Direct RDMA (?:En|Dis)abled for |NCCL_[A-Z0-9_]+ set (?:by environment )?to \S"
     r"|(?:Channel|Ring) \d[\d/]* : \d+(?:\[\w+\])? -> \d|\d+\[\w+\] -> \d+\[\w+\] "
+    r"|\d{1,5} -> \d{1,5} (?:\[(?:send|receive)\] )?via (?:P2P/|NET/|direct shared memory)"
     r"|Initialized NET plugin |comm 0x[0-9a-f]+ rank \d)"
 )
-_PAIR = lazy_regex(r"\d+\[\w+\] -> ")
+_PAIR = lazy_regex(r"\d+(?P<device>\[\w+\])? -> ")
 _LINK = lazy_regex(r"(?:(?:Channel|Ring) \d[\d/]* : )?(\d.*)")
 
 
@@ -75,5 +76,6 @@ def _with_mark(line: str) -> str:
         return line
     start = found.start("level") if found["level"] else found.start("text")
     rest = line[found.start("text") :]
-    pair = "Channel 00/0 : " if _PAIR.match(rest) else ""
+    ends = _PAIR.match(rest)
+    pair = "" if ends is None else "Channel 00/0 : " if ends["device"] else "Ring 00 : "
     return f"{line[:start]}NCCL {found['level'] or 'INFO'} {pair}{rest}"

@@ -74,7 +74,8 @@ _STATES = frozenset({"wrong-results", "slow", "memory-grows"})
 _IS_NOT = guarded_regex(
     r"\b(?:loss|gradients?|results?|weights|values|outputs?|bandwidth|throughput|performance|speed|memory)\s(?:\w+\s)?"
     r"(?:(?:is|are|was|were|does|do)(?:n't|\snot)|never)\b"
-    r"(?!\s(?:\w+\s){0,2}(?:freed|free|released?|returned|reclaimed|given\sback)\b)",
+    r"(?!\s(?:\w+\s){0,2}(?:freed|free|released?|returned|reclaimed|given\sback)\b)"
+    r"(?!\s(?:(?:as|what|like)\s(?:\w+\s){0,2}expect|(?:\w+\s)?meet\s))",
     re.IGNORECASE,
 )
 """A thing that is denied to be as troubles have it: ``the loss is not nan``, but not ``memory is not freed``."""

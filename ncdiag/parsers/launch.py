@@ -139,16 +139,55 @@ _ASKED = lazy_regex(r"(?i)\?|\b(?:should|could|would|instead of|such as|e\.g\.)\
 """A sentence that asks about a command or proposes one."""
 
 
+_RAN = lazy_regex(
+    r"(?i)\b(?:run(?:s|ning)?|ran|launch(?:es|ed|ing)?|start(?:s|ed|ing)?|execut(?:es?|ed|ing)|us(?:es?|ed|ing)|command|with)"
+    r"(?:\s(?:it|this|the|my|our|following|same|nccl|test|job|command|script|line|by|as|with|using|via|is|was)){0,6}:?\s+(?=\S)"
+)
+"""The words before a command that a person says was run."""
+_UNSAID = lazy_regex(
+    r"(?i)\b(?:you|please|should|could|would|can|may|might|try\s|let'?s|never|without|not|no|instead|e\.g|such\sas|if|docs?"
+    r"|says?)\b|n['\u2019]t\b"
+)
+"""Words of advice, of a question, a plan or a denial before a command."""
+_WORKS = lazy_regex(r"(?i)\b(?:works?|worked|runs?\sfine|ran\sfine|succe\w{1,10}|no\s(?:problem|error)\w?)\b")
+"""Words of a run that ended well: what it sets is no fault."""
+_TRIES = 4
+"""Places of a sentence at which a command may begin."""
+
+
 def quoted(section: Section, index: int) -> list[Observation]:
-    """The launches of the commands that a person quotes in backticks; none of a line that asks or proposes."""
+    """The launches of the commands that a person quotes in backticks, or says without them after a verb: ``I run ...``.
+
+    None of a line that asks or proposes.
+    """
     line = section.lines[index]
-    if "`" not in line or _ASKED.search(_SPAN.sub("", line)):
+    if "`" not in line:
+        text = _said_to_run(line)
+        return [] if text is None else _launches(section, index, text)
+    if _ASKED.search(_SPAN.sub("", line)):
         return []
-    found: list[Observation] = []
-    for text in _SPAN.findall(line):
-        if _BEGIN.match(text):
-            found += [o for c in _commands(text) for o in _observations(section, section.span(index), c, text)]
-    return found
+    return [o for text in _SPAN.findall(line) if _BEGIN.match(text) for o in _launches(section, index, text)]
+
+
+def _launches(section: Section, index: int, text: str) -> list[Observation]:
+    return [o for c in _commands(text) for o in _observations(section, section.span(index), c, text)]
+
+
+def may_quote(line: str) -> bool:
+    """True if the line may quote a command: a fast test."""
+    return "`" in line or ((" -" in line or "=" in line) and any(map(line.__contains__, _LAUNCHERS)))
+
+
+def _said_to_run(line: str) -> str | None:
+    """The rest of a sentence from the command on that it says was run; None without one."""
+    if len(line) > _TEXT or line.rstrip().endswith(("?", "\uff1f")) or _BEGIN.match(line) or _WORKS.search(line):
+        return None
+    for verb in list(_RAN.finditer(line))[:_TRIES]:
+        if _UNSAID.search(line[: verb.end()]):
+            return None
+        if _BEGIN.match(text := line[verb.end() :]) and not text[0].isspace():
+            return text
+    return None
 
 
 def cut_after(lines: Sequence[str]) -> str:

@@ -100,3 +100,22 @@ def test_an_exception_that_did_not_end_the_program_is_no_mistake(slip: str) -> N
 )
 def test_an_exception_that_ended_the_program_is_a_mistake(slip: str) -> None:
     assert "kernel-mlx5-firmware" not in causes(_HARD + slip)
+
+
+_MISSPELT = (
+    "It fails on two nodes.\n\nexport NCCL_SHM_DISABLED=1\n$ mpirun -np 16 -H n1:8,n2:8 ./all_reduce_perf -g 1\n"
+)
+_NO_SSH = "ssh: connect to host n2 port 22: Connection refused\n"
+_NO_STORE = (
+    "[W socket.cpp:601] [c10d] The client socket has failed to connect to [n1]:29500 "
+    "(errno: 110 - Connection timed out).\n"
+)
+_IN_NCCL = "RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1275, unhandled system error, NCCL version 2.14.3\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "role"),
+    [(_NO_SSH, "risk"), (_NO_STORE, "risk"), ("", "cause"), (_IN_NCCL, "cause"), (_NO_STORE + _IN_NCCL, "cause")],
+)
+def test_a_variable_of_nccl_is_no_cause_of_an_end_before_nccl(output: str, role: str) -> None:
+    assert {found.role for found in findings(_MISSPELT + output) if found.rule.name == "env-unknown-variable"} == {role}

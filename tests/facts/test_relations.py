@@ -45,6 +45,8 @@ SERVED = "$ CUDA_VISIBLE_DEVICES=0,1 vllm serve m --tensor-parallel-size 2\n"
 LISTED = "n1 $ nvidia-smi -L\nGPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n"
 NODES = "We have 2 nodes with 8 GPUs each.\n\n"
 CHANNEL = "n1:40:51 [6] NCCL INFO Channel 00 : {0} via {1}\n"
+ONE_EACH = "$ mpirun -np 2 -H 10.6.0.7:1,10.6.0.8:1 python t.py\n"
+OLD_CHANNEL = "n1:40:51 [0] INFO 0 -> 1 via P2P/IPC\n"
 SHARED = "n1:40:40 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM\n"
 OLD = "NCCL version 2.4.8+cuda10.2\nn1:4:5 [0] NCCL INFO nranks 2\n"
 CAPABILITY = "n1:4:5 [0] NCCL INFO Using 256 threads, Min Comp Cap 8, Trees disabled\n"
@@ -139,6 +141,10 @@ def found(text: str) -> set[str]:
         (init(0) + init(1), "bus-id-twice"),
         (NODES + CHANNEL.format("6[6] -> 10[2]", "P2P/IPC"), "ipc-across-hosts"),
         (init(0) + init(1, host="n2", bus="2b000") + SHARED, "ipc-across-hosts"),
+        # by the slots of the line, of NCCL 2.1 and later
+        (ONE_EACH + OLD_CHANNEL, "ipc-across-hosts"),
+        (f"$ mpirun -np 1 -H 10.6.0.7:1 python t.py\n{ONE_EACH}{OLD_CHANNEL}", "ipc-across-hosts"),
+        ("$ horovodrun -np 2 -H n1:1,n2:1 t.py\n" + CHANNEL.format("0[0] -> 1[0]", "P2P/CUMEM"), "ipc-across-hosts"),
         (f"The pods hang.\n\n{GIDS}{GID.format(6)}{GID.format(7)}", "gids-start-late"),
         (f"{GIDS}{LOCAL}{GID.format(1)}$ ./bench\n{BROKEN}", "first-gid-link-local"),
         # LIDs of one port, of one port and its subnet manager, and of two hosts; subnet prefixes of two hosts
@@ -215,6 +221,12 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         init(0) + init(1, bus="2b000"),
         init(0, state="COMPLETE") + init(1, state="COMPLETE"),
         NODES + CHANNEL.format("6[6] -> 5[5]", "P2P/IPC"),
+        # two ranks on each host, by the slots or by an order that the line asks for; another line with both on one
+        "$ mpirun -np 4 -H n1:2,n2:2 python t.py\n" + OLD_CHANNEL,
+        "$ mpirun -np 4 -H n1:2,n2:2 --map-by node python t.py\n" + CHANNEL.format("1[1] -> 2[0]", "P2P/IPC"),
+        f"$ mpirun -np 2 -H 10.6.0.7:2 python t.py\n{OLD_CHANNEL}{ONE_EACH}",
+        ONE_EACH + OLD_CHANNEL.replace("P2P/IPC", "NET/Socket/0"),
+        "$ mpirun -np 4 -H n1:1,n2:3 python t.py\n" + CHANNEL.format("2[1] -> 3[2]", "P2P/IPC"),
         f"{GIDS}{GID.format(6)}{GID.format(7)}",
         f"{GIDS}{LOCAL}{GID.format(1)}",
         # ports of Ethernet, of no link, of a healthy host; two pods of one machine; rails of one host; one subnet

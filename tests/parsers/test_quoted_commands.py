@@ -18,6 +18,10 @@ def launches(text: str) -> tuple[Launch, ...]:
         "`torchrun --nproc_per_node=4 train.py`",
         "I start it with `torchrun --nproc_per_node=4 train.py` on each of them.",
         "1. run `torchrun --nproc_per_node=4 train.py`",
+        "I run torchrun --nproc_per_node=4 train.py on each of them.",
+        "When I run the command NCCL_DEBUG=INFO torchrun --nproc_per_node=4 train.py",
+        "The job is started by torchrun --nproc_per_node=4 train.py",
+        "We are using torchrun --nproc_per_node=4 train.py",
     ],
 )
 def test_a_quoted_command_is_a_launch(line: str) -> None:
@@ -31,6 +35,12 @@ def test_a_quoted_command_is_a_launch(line: str) -> None:
         "I could start `torchrun --nproc_per_node=4 train.py` there.",
         "The option is `nproc_per_node=4`.",
         "`torchrun` is not in the path.",
+        "Should I run torchrun --nproc_per_node=4 train.py?",
+        "You can run torchrun --nproc_per_node=4 train.py there.",
+        "I did not run torchrun --nproc_per_node=4 train.py yet.",
+        "The docs say to run torchrun --nproc_per_node=4 train.py",
+        "I run torchrun --nproc_per_node=4 train.py on one of them and it works.",
+        "I run torchrun there.",
     ],
 )
 def test_a_question_or_a_word_is_no_launch(line: str) -> None:

@@ -189,8 +189,8 @@ def _far(
     """The messages of a very long text that are outside its logs, and far from any problem that somebody reports.
 
     Such a problem is in one of the lines that may be somebody's ``own``.
-    A message next to the output of a program is kept (`ncdiag.formats.blocks.output`). If the text has outputs of tools
-    and nobody reports a problem, one that is not between two sentences is kept too.
+    A message next to the log of a run or the output of a program is kept (`ncdiag.formats.blocks.output`). If the text
+    has outputs of tools and nobody reports a problem, one that is not between two sentences is kept too.
     """
     if not failures or sum(bool(line.strip()) for line in lines) < _VERY_LONG or is_mostly_log(lines, runs):
         return
@@ -198,7 +198,7 @@ def _far(
     title = next(index for index, line in enumerate(lines) if line.strip())
     printed = beside(lines, printed_runs(lines))
     for index in failures:
-        if runs[index] or index == title or index in near or index in printed:
+        if any(runs[max(0, index - 1) : index + 2]) or index == title or index in near or index in printed:
             continue
         is_alone = not near and (not outputs or _is_between_sentences(lines, index))
         if is_alone or not is_printed(lines[index]):

@@ -88,19 +88,33 @@ _LISTS = ("NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_OOB_NET_IFNAME")
 
 
 @derived_for(*_LISTS)
-def has_stray_caret(setting: Setting, view: View) -> bool:
-    """Does a list contain a ``^`` after its beginning, where it is part of a name (parseStringList, utils.cc)?"""
-    return "^" in (setting.text or "")[1:]
+def has_stray_mark(setting: Setting, view: View) -> bool:
+    """Does a list contain a ``^`` or ``=`` after its beginning, where it is part of a name?
+
+    The marks are read once, before the list is split at its commas (ncclFindInterfaces and ncclIbInitDevices).
+    """
+    return bool(stray_mark(setting, view))
+
+
+@derived
+def stray_mark(setting: Setting, view: View) -> str:
+    """The mark after the beginning of a list, ``^`` or ``=``; empty without one."""
+    text = setting.text or ""
+    if "^" in text[1:]:
+        return "^"
+    return "=" if any(name.lstrip().startswith("=") for name in text.split(",")[1:]) else ""
 
 
 @derived
 def as_one_list(setting: Setting, view: View) -> str | None:
-    """The list that was probably intended: one ``^`` for all when it begins with one, else the names without ``^``."""
+    """The list that was probably intended: the marks of its beginning for all, else the names that are not excluded."""
     text = setting.text or ""
-    names = [name for name in text.split(",") if name]
-    if text.startswith("^"):
-        return "^" + ",".join(name.lstrip("^") for name in names)
-    return ",".join(name for name in names if not name.startswith("^")) or None
+    first = text[: len(text) - len(text.lstrip("^="))]
+    marks = ("^" if "^" in first else "") + ("=" if "=" in first else "")
+    names = [name.strip() for name in text.split(",")]
+    kept = names if "^" in first else [name for name in names if "^" not in name]
+    bare = ",".join(filter(None, (name.lstrip("^=") for name in kept)))
+    return marks + bare if bare else None
 
 
 @derived

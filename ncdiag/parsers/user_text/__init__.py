@@ -162,12 +162,10 @@ def _listings(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> I
 
 
 def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:
-    """The launch lines that people quote in backticks."""
-    spans = [(s, index) for s, index in lines[:NOTES] if s.kind == "text" and "`" in s.lines[index]]
-    if not spans:
-        return []
-    from ncdiag.parsers.launch import quoted
+    """The launch lines that people quote in a sentence."""
+    from ncdiag.parsers.launch import may_quote, quoted
 
+    spans = [(s, index) for s, index in lines[:NOTES] if s.kind == "text" and may_quote(s.lines[index])]
     return [observation for section, index in spans for observation in quoted(section, index)]
 
 

@@ -205,6 +205,8 @@ _SLOW = rf"""
   | expect\w*\s(?:\w+\s){{0,3}}\d[\d.]*\s?[GMT]i?(?:B/s|bps|b/s|Bps)
   | {_RATE}{_gap(5)}(?:{_BAD}|far\sbelow|way\sbelow|well\sbelow|halved|tanks?|collaps\w*|n't\swhat)
   | {_RATE}{_gap(5)}{_SHARE}\sof
+  | (?:{_RATE}|latenc(?:y|ies)|(?:step|iteration|epoch|batch|training)(?:'s)?\stimes?|time\scosts?){_gap(3)}{_NEVER}\s
+    (?:(?:as|what|like)\s(?:\w+\s){{0,2}}expect\w*|(?:\w+\s)?meet\s(?:\w+\s){{0,2}}expect\w*)
   | latenc(?:y|ies){_gap(5)}(?!low\b){_BAD} | (?!low\b){_BAD}\slatenc(?:y|ies)
   | (?:{_BAD}|slow|reduced|half\sthe)\s(?:{_WORD}\s){{0,2}}?{_RATE}
   | (?:drag(?:s|ging|ged)|crawl(?:s|ing|ed)?|limp(?:s|ing|ed)?|creep(?:s|ing)?)\salong | sluggish(?:ly)? | snail\w*

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ncdiag.facts.model import FAILURES, Job, Port, Rank, Relation
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.model import FAILURES, Job, Launch, Port, Rank, Relation
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _INSIDE = ("P2P", "SHM")
 """Beginnings of the names of transports that connect GPUs of one host."""
+_BY_NODE = lazy_regex(r"\b(?:bynode|by-node|map-by[ =]\S*node|rankfile|rank-by[ =]\S*node)\b")
+"""Options that put neighbours on different hosts."""
 _LINK_LOCAL = "fe80"
 _FOREIGN, _FOREIGN_OF_MANY = 2.0, 1.25
 """The least ratio of the memory of a process on its own GPU to that on GPU 0, of two processes and of more.
@@ -68,7 +72,7 @@ def ipc_across_hosts(job: Job, _view: View) -> Iterator[Relation]:
                 continue
             hosts = {homes.get((rank.communicator, end)) for end in ends} - {None}
             apart = len(hosts) > 1 or (each is not None and one.source // each != one.target // each)
-            if apart:
+            if apart or _are_started_apart(job, max(ends), min(ends)):
                 text = f"ranks {one.source} and {one.target}, which are on different hosts, use {one.transport}"
                 yield Relation(what="ipc-across-hosts", text=text, provenance=lines_of([rank]))
                 return
@@ -80,6 +84,25 @@ def _gpus_each(job: Job) -> int | None:
     gpus, hosts = (told.get(kind, "").split(" ")[0] for kind in ("gpu-count", "host-count"))
     lined = next((la.nproc_per_node for la in job.launches if (la.nnodes or 0) > 1 and la.nproc_per_node), None)
     return lined or (int(gpus) if gpus.isdecimal() and hosts.isdecimal() and int(hosts) > 1 and int(gpus) > 1 else None)
+
+
+def _are_started_apart(job: Job, one: int, other: int) -> bool:
+    """Do the lines of mpirun put these ranks on different hosts, those that start so many ranks at all?
+
+    Ranks fill the slots of a host before those of the next one (``--map-by slot`` of Open MPI and Horovod).
+    """
+    lines = [la for la in job.launches if la.program.endswith((*MPI_PROGRAMS, "horovodrun"))]
+    able = [launch for launch in lines if launch.np is None or launch.np > max(one, other)]
+    return bool(able) and all(_are_apart(launch, one, other) for launch in able)
+
+
+def _are_apart(launch: Launch, one: int, other: int) -> bool:
+    slots = [host.slots for host in launch.hosts]
+    each = slots[0] if slots else None
+    if not each or len(slots) == 1 or set(slots) != {each} or launch.np != each * len(slots):
+        return False
+    is_in_order = each == 1 or _BY_NODE.search(launch.text) is None
+    return is_in_order and len({host.name for host in launch.hosts}) == len(slots) and one // each != other // each
 
 
 def gids_start_late(job: Job, _view: View) -> Iterator[Relation]:

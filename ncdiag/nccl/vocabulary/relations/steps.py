@@ -13,6 +13,8 @@ from ncdiag.facts.vocabulary.probes import lines_of
 
 _WAITED = frozenset({"torch-store-timeout", "coordination-start-timeout"})
 _STARTS_SEVERAL = (*MPI_PROGRAMS, "srun")
+_ONCE_FOR_ALL = (*MPI_PROGRAMS, "horovodrun")
+"""Launchers that start the processes of all hosts from one of them."""
 _OTHERS = ("horovodrun", "deepspeed", "ray")
 """Launchers that reach the other nodes by themselves."""
 _SEVERAL = 2
@@ -56,10 +58,11 @@ def _is_alone(event: Event) -> bool:
 
 
 def in_each_task(job: Job, _view: View) -> Iterator[Relation]:
-    """A launcher that starts all processes of a host is itself started several times on each host."""
+    """A launcher that starts all processes of a host, or of the job, is itself started several times on each host."""
     batch = _batch(job)
     for launch in job.launches:
-        if launch.program not in EACH_ON_ITS_HOST or (launch.nproc_per_node or 1) < _SEVERAL:
+        started = _starts_by_itself(launch)
+        if started < _SEVERAL:
             continue
         outer = next((each for each in job.launches if _starts(each, launch)), None)
         tasks = None if outer is None else _tasks(outer, batch)
@@ -68,12 +71,21 @@ def in_each_task(job: Job, _view: View) -> Iterator[Relation]:
         if launch.nnodes is not None and launch.nnodes == (outer.np or tasks * ((batch and batch.nnodes) or 1)):
             continue
         text = f"{outer.program} starts {tasks} copies of {launch.program} on each host, and each starts"
-        text += f" {launch.nproc_per_node} processes"
+        text += f" {started} processes"
         yield Relation(what="in-each-task", text=text, provenance=lines_of([launch, *([batch] if batch else [])]))
+
+
+def _starts_by_itself(launch: Launch) -> int:
+    """The processes that a launcher starts, which is itself to be started once on a host, or once for the job."""
+    if launch.program in EACH_ON_ITS_HOST:
+        return launch.nproc_per_node or 1
+    return launch.np or 1 if launch.program.endswith(_ONCE_FOR_ALL) else 1
 
 
 def _starts(outer: Launch, launch: Launch) -> bool:
     """Is the second command on the line of the first, which starts it in its tasks?"""
+    if launch.program.endswith(_ONCE_FOR_ALL) and outer.program != "srun":
+        return False
     return outer.program.endswith(_STARTS_SEVERAL) and outer.text == launch.text and outer.host == launch.host
 
 
@@ -85,6 +97,7 @@ def _tasks(outer: Launch, batch: Launch | None) -> int | None:
     asked = batch if outer.program == "srun" else None
     named = len({host.name for host in outer.hosts})
     hosts = outer.nnodes or named or (asked.nnodes if asked is not None else None)
-    if each is None and outer.np is None and asked is not None:
-        each = asked.nproc_per_node
-    return tasks_on_each(each, outer.np, hosts)
+    total = outer.np
+    if each is None and total is None and asked is not None:  # a step has the tasks of its job
+        each, total = asked.nproc_per_node, asked.np
+    return tasks_on_each(each, total, hosts)

@@ -196,9 +196,9 @@ FORMS = (
         (
             Way("",
                 rf"(?:cannot|can't|can not|won't|will not|unable to|impossible to|fails? to) (?:\w+ )?(?:scale"
-                rf"|go|get|run|start|train|launch|work) (?:past|beyond|above|over|with more than"
+                rf"|go|get|run|start|train|launch|work) (?:past|pass|beyond|above|over|with more than"
                 rf"|on more than) (?!1\b){_N} (?:\w+ )?(?:gpus?|cards?|nodes?|hosts?|machines?|servers?|ranks?"
-                rf"|process(?:es)?|workers?)", r"slow|bandwidth"),
+                rf"|process(?:es)?|workers?|cores|tasks)", r"slow|bandwidth"),
             Way(
                 r"(?:any (?:two|2|three|pair)|<several>) (?:\w+ ){0,3}?(?:gpus?(?:'s)?|cards?"
                 r"|of them) (?:\w+ ){0,4}?(?:works?|working|fine|runs?|trains?|ok)|up to \d+",
@@ -217,7 +217,7 @@ FORMS = (
                 rf"(?:anything|everything|as soon as|whenever|once|with|on|for|from|always|starting|it is"
                 rf"|beyond|only)? ?(?:beyond|above|more than|over(?= \d\d)|exceed\w*|larger than|greater than"
                 rf"|>=?|from) (?:\w+ )?(?!1\b){_N} (?:\w+ )?(?:gpus?|cards?|nodes?|hosts?|machines?|servers?"
-                rf"|instances?|ranks?|process(?:es)?|workers?)\b",
+                rf"|instances?|ranks?|process(?:es)?|workers?|cores|tasks)\b",
                 r"slow|bandwidth|more than one|timeout of|(?:mb|gb|kb|minutes?|hours?|epochs?|steps?)\b"
                 r"|different|between|<several> (?:gpus|nodes) (?:is|are) (?:used|available)"),
             Way(r"<fine>",
