@@ -166,7 +166,7 @@ _OF_ITS_OWN = re.compile(
     r"(?:\w+\.)*(?:Import|ModuleNotFound|Syntax|Indentation|OS|FileNotFound|Permission|BrokenPipe)Error"
     r"|KeyboardInterrupt|SystemExit"
 )
-"""What an import may raise in a worker alone, although the program starts nothing there: its paths differ, or it ends."""
+"""What an import may raise in a worker alone, though the program is right: its paths differ, or it ends."""
 
 
 @derived
