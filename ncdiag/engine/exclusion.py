@@ -34,7 +34,9 @@ _STARTING: frozenset[What] = frozenset({"cannot-start", "fails-at-init"})
 _NO_START: frozenset[What] = frozenset({"cannot-start"})
 _WHILE_RUNNING: frozenset[What] = frozenset({"crashes", "slow", "not-used", "wrong-results", "memory-grows"})
 """Complaints about a job that runs: a rule that causes one of them may act later."""
-_HAD_RUN = "had-run"
+_SEEN_AT_THE_END = NO_FAILURE | {"wrong-results"}
+"""Complaints about jobs that end."""
+_HAD_RUN, _UNHARMED = "had-run", "unharmed"
 _INSIDE = frozenset({"p2p", "shm", "nvlink"})
 """Areas of rules about the paths between the GPUs of a host."""
 _BETWEEN = frozenset({"p2p", "nvlink"})
@@ -281,6 +283,17 @@ def past_setup(rule: Rule, scene: Scene) -> Reason | None:
     return Reason("the job completed steps before it failed, and this cause prevents a start", _lines(steps))
 
 
+def unharmed(rule: Rule, scene: Scene) -> Reason | None:
+    """Somebody says that the job ends well in spite of the message, and complains of nothing else: it would not."""
+    makes, job = causes(rule), scene.view.job
+    if not makes or makes & _SEEN_AT_THE_END:
+        return None
+    said = _lines(one for one in job.contexts if one.kind == "state" and one.value == _UNHARMED)
+    if not said or any(not {*each.provenance.values()} <= {*said} for each in job.complaints):
+        return None
+    return Reason("the job is said to end well in spite of the message", said)
+
+
 def incapable(rule: Rule, scene: Scene) -> Reason | None:
     """All GPUs of the job lack what the fault is about: NVLink, NVLink SHARP, MIG, GPUDirect RDMA."""
     view = scene.view
@@ -295,7 +308,7 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
 OF_SUSPECTS: tuple[Mechanism, ...] = (
     other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, past_setup,
-    absent, incapable,
+    unharmed, absent, incapable,
 )  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 

@@ -35,6 +35,7 @@ from ncdiag.parsers.user_text import (
     tables,
     titles,
     trials,
+    unharmed,
     wants,
 )
 from ncdiag.parsers.user_text.contrast import Trial, settled
@@ -305,7 +306,10 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for s in states.read(sentence)
             if not trials
         ),
-        *(observe(section, index, "Context", kind="state", value=s, text=text) for s in loads.read(sentence)),
+        *(
+            observe(section, index, "Context", kind="state", value=s, text=text)
+            for s in (*loads.read(sentence), *unharmed.read(sentence))
+        ),
         *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
         *(
             observe(section, index, "Context", kind=k, value=v, text=text)
