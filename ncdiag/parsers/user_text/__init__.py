@@ -19,6 +19,7 @@ from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
 from ncdiag.parsers.user_text import (
     access,
+    apart,
     context,
     hosts,
     in_use,
@@ -116,7 +117,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         others += _rates(rates.read(line, first), section, index)
         others += _complaints(titles.behind(line), section, index) if section.kind == "launch" else []
         for at, sentence in sentences(line):
-            trials = reader.read(sentence, is_item=is_item)
+            trials = [*reader.read(sentence, is_item=is_item), *apart.read(sentence)]
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
             measured += [(each, first + bisect.bisect(offsets, at + each.at) - 1) for each in reader.measures]
             others += _others(sentence, section, index, trials) if spoken else []
