@@ -68,7 +68,7 @@ _COMMENTED = lazy_regex(
     r"|\s{0,8}--?[A-Za-z][\w-]{1,60}[= ]\S+\s?\\?\s*$"
     r"|(?:export|mpirun|mpiexec|srun|torchrun|deepspeed|accelerate|horovodrun|python3?)\s\S)"
 )
-"""A setting, an option or a command of a script after a comment sign, without a blank: headings and prompts have one."""
+"""A setting, an option or a command of a script after a comment sign, without a blank: titles and prompts have one."""
 _OF_NAMES = ("://", " [", "@")
 """One of these is in each of them."""
 
