@@ -37,6 +37,8 @@ _WHILE_RUNNING: frozenset[What] = frozenset({"crashes", "slow", "not-used", "wro
 """Complaints about a job that runs: a rule that causes one of them may act later."""
 _SEEN_AT_THE_END = NO_FAILURE | {"wrong-results"}
 """Complaints about jobs that end."""
+_NAMED: What = "fails"
+"""The complaint that a sentence seems to make that only names an error."""
 _HAD_RUN, _UNHARMED = "had-run", "unharmed"
 _INSIDE = frozenset({"p2p", "shm", "nvlink"})
 """Areas of rules about the paths between the GPUs of a host."""
@@ -310,7 +312,8 @@ def unharmed(rule: Rule, scene: Scene) -> Reason | None:
     if not makes or makes & _SEEN_AT_THE_END:
         return None
     said = _lines(one for one in job.contexts if one.kind == "state" and one.value == _UNHARMED)
-    if not said or any(not {*each.provenance.values()} <= {*said} for each in job.complaints):
+    others = (each for each in job.complaints if each.what != _NAMED or not {*each.provenance.values()} <= {*said})
+    if not said or any(others):
         return None
     return Reason("the job is said to end well in spite of the message", said)
 

@@ -46,6 +46,7 @@ def test_nothing_that_makes_a_job_fail_is_suspected(text: str) -> None:
         "This does not prevent the job from starting up. Then our job hangs.",
         "It does not prevent the job from finishing any more.",
         "Our job fails despite these messages.",
+        "This does not prevent our job from running, but it crashes after an hour.",
     ],
 )
 def test_nothing_is_said_of_an_end(text: str) -> None:
