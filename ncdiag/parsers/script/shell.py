@@ -31,8 +31,11 @@ _NUMBERED_LATER = lazy_regex(r"rdzv[-_]backend[=\s]+[\"']?(?:c10d|etcd)", re.IGN
 """A rendezvous that numbers the hosts itself, so that the number on the line has no effect."""
 _ONE_HOST = lazy_regex(r"--(?:nnodes|num[-_]machines|nodes)[=\s]+1\b|\s-N\s?1\b")
 _OTHER_FILE = lazy_regex(r"#!")
-_MOST, _LONGEST, _TEXT = 60, 4000, 400
-"""Lines of a command, characters of a line, and characters that are kept."""
+_QUOTED = lazy_regex(r"^(?:\s{0,8}>\s?){0,3}\s*")
+"""What is before a line that is quoted or indented."""
+_LEFT_OUT = lazy_regex(r"[\[<(]?\s?(?:\.\.\.|snip\b|cut\b|omitted\b|truncated\b).{0,60}$", re.IGNORECASE)
+_MOST, _LONGEST, _TEXT, _FEW = 60, 4000, 400, 20
+"""Lines of a command, characters of a line, characters that are kept, and variables of a command."""
 
 
 class _Command(NamedTuple):
@@ -50,7 +53,8 @@ def may_hold(text: str) -> bool:
 
 def read(source: str, lines: Sequence[tuple[int, str]]) -> list[Observation]:
     """The first line that hands all tasks one number, where each is to have its own."""
-    found = next(_faults(lines), None)
+    bare = [(number, _QUOTED.sub("", line[:_LONGEST]).rstrip()) for number, line in lines]
+    found = next(_faults(bare), None)
     if found is None:
         return []
     number, name, text = found
@@ -64,7 +68,6 @@ def _faults(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
     place = 0
     while place < len(lines):
         number, line = lines[place]
-        line = line[:_LONGEST]
         if _OTHER_FILE.match(line):
             exported = None
         if (given := _EXPORTED.match(line)) is not None and (variable := _VARIABLE.match(given["value"])) is not None:
@@ -99,11 +102,11 @@ def _command(lines: Sequence[tuple[int, str]], place: int) -> _Command:
     early: list[int] = []
     quote, length = "", 0
     for index in range(place, min(place + _MOST, len(lines))):
-        line = lines[index][1][:_LONGEST]
+        line = lines[index][1]
         quote = _scanned(line, quote, early, length)
         pieces.append(line)
         length += len(line) + 1
-        if not quote and not line.rstrip().endswith("\\"):
+        if not (quote or line.endswith("\\") or (index > place and _LEFT_OUT.match(line))):
             break
     return _Command(index, "\n".join(pieces), tuple(early))
 
@@ -118,7 +121,7 @@ def _scanned(line: str, quote: str, early: list[int], begin: int) -> str:
             continue
         if char in "\"'" and quote in {"", char}:
             quote = "" if quote else char
-        elif char == "$" and quote != "'" and _VARIABLE.match(line, at):
+        elif char == "$" and quote != "'" and len(early) < _FEW and _VARIABLE.match(line, at):
             early.append(begin + at)
         at += 1
     return quote
