@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
@@ -162,7 +163,7 @@ def _home(name: str, default: str) -> str:
 
 
 _IMPORTED_AGAIN = "main-imported-again"
-_OF_ITS_OWN = re.compile(
+_OF_ITS_OWN = lazy_regex(
     r"(?:\w+\.)*(?:Import|ModuleNotFound|Syntax|Indentation|OS|FileNotFound|Permission|BrokenPipe)Error"
     r"|KeyboardInterrupt|SystemExit"
 )

@@ -24,6 +24,7 @@ _STARTS = lazy_regex(r"\s*(?:\w+=\S*\s|time\s|exec\s){0,4}(?:srun|mpirun|mpiexec
 _STORED = lazy_regex(r"\s*(?:export\s)?[A-Za-z_]\w*=(?=[\"'])")
 _LAUNCHER = lazy_regex(r"\b(?:torchrun|accelerate\slaunch|torch\.distributed\.(?:run|launch)|deepspeed)\b")
 _NUMBER = lazy_regex(r"--(?:node|machine)[-_]rank[=\s]+[\"']?$")
+_RANK, _NEAR = lazy_regex(r"(?:rank|RANK)[=\s]+[\"']?$"), 40
 _EXPORTED = lazy_regex(
     r"\s*export\s(?:RANK|LOCAL_RANK|NODE_RANK|MACHINE_RANK|GROUP_RANK)=[\"']?(?P<value>\$\{?[A-Z_]+\}?)[\"']?\s*;?\s*(?:#.*)?$"
 )
@@ -93,7 +94,7 @@ def _faults(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
 
 def _is_number(text: str, at: int) -> bool:
     """True for the value of an option or a variable with the number of a rank or host."""
-    return re.search(r"(?:rank|RANK)[=\s]+[\"']?$", text[max(0, at - 40) : at]) is not None
+    return _RANK.search(text[max(0, at - _NEAR) : at]) is not None
 
 
 def _command(lines: Sequence[tuple[int, str]], place: int) -> _Command:
