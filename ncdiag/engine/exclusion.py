@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ncdiag.base.errors import contained
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
+from ncdiag.engine.in_use import first, lines_of_connecting, lines_of_gdr, lines_of_rdma
 from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
 from ncdiag.engine.traces import CAPABILITIES, PLATFORMS, capabilities_needed, needed
@@ -24,7 +25,7 @@ from ncdiag.facts.vocabulary.capabilities import capabilities, named_gpus
 from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by
 from ncdiag.messages.about import events_of
-from ncdiag.messages.vocabulary.phases import phase_shown
+from ncdiag.messages.vocabulary.phases import MEETING, phase_shown
 from ncdiag.messages.vocabulary.reasons import error_name
 from ncdiag.messages.vocabulary.seen import seen_complaints
 
@@ -34,7 +35,11 @@ _STARTING: frozenset[What] = frozenset({"cannot-start", "fails-at-init"})
 _NO_START: frozenset[What] = frozenset({"cannot-start"})
 _WHILE_RUNNING: frozenset[What] = frozenset({"crashes", "slow", "not-used", "wrong-results", "memory-grows"})
 """Complaints about a job that runs: a rule that causes one of them may act later."""
-_HAD_RUN = "had-run"
+_SEEN_AT_THE_END = NO_FAILURE | {"wrong-results"}
+"""Complaints about jobs that end."""
+_NAMED: What = "fails"
+"""The complaint that a sentence seems to make that only names an error."""
+_HAD_RUN, _UNHARMED = "had-run", "unharmed"
 _INSIDE = frozenset({"p2p", "shm", "nvlink"})
 """Areas of rules about the paths between the GPUs of a host."""
 _BETWEEN = frozenset({"p2p", "nvlink"})
@@ -48,8 +53,10 @@ _SWITCHES = {
     "_ASYNC_ERROR_HANDLING": ("0",), "_BLOCKING_WAIT": ("1",),
 }  # fmt: skip
 """The values that switch something off, by the ends of the names of variables."""
-_RENDEZVOUS, _STRONG = frozenset({"rendezvous", "tcp-store"}), 2
+_RENDEZVOUS, _STRONG = frozenset({"rendezvous", "tcp-store", "master-address"}), 2
 """Objects of the cells of rules about the rendezvous, and the weight from which a cell says what a rule is about."""
+_TCP = "socket"
+"""The area of rules about the connections over TCP."""
 _OF_RDMA = frozenset({
     "network-choice", "rdma-device", "rdma-device-file", "rdma-driver", "verbs-library", "verbs-provider", "efa",
 })  # fmt: skip
@@ -59,18 +66,22 @@ _LINES = 3
 
 
 class Part(NamedTuple):
-    """A part of NCCL that a trial excludes: its name, and the areas of its rules."""
+    """A part of NCCL that a trial excludes: its name, and the areas of its rules.
+
+    ``shown``: further areas whose rules a success speaks for, and a failure does not exclude.
+    """
 
     name: str
     areas: frozenset[str]
     for_it: bool = True
+    shown: frozenset[str] = frozenset()
 
 
 _RDMA = Part("RDMA", frozenset({"ib", "roce"}))
 PARTS = {
     "NCCL_IB_DISABLE=1": _RDMA,
     "NCCL_NET=Socket": _RDMA,
-    _ONE_HOST: Part("the network between hosts", _RDMA.areas | {"socket", "cloud"}),
+    _ONE_HOST: Part("the network between hosts", _RDMA.areas | {"socket", "cloud"}, shown=frozenset({"gdr"})),
     "one-gpu": Part("everything between GPUs", _RDMA.areas | {"p2p", "shm", "nvlink"}, for_it=False),
     "no-container": Part("the container", frozenset({"container"})),
     "gloo": Part("NCCL", _RDMA.areas | {"gdr", "nvlink", "p2p", "plugin", "shm"}, for_it=False),
@@ -171,12 +182,12 @@ def works(rule: Rule, scene: Scene) -> Reason | None:
     if "not-used" not in makes:
         return None
     if rule.area == "gdr" and makes <= NO_FAILURE | {"fails"}:
-        spans = _gdr_is_on(scene.view)
+        spans = lines_of_gdr(scene.view)
         return Reason("GPUDirect RDMA is in use", spans) if spans else None
     most = max((weight for _, _, weight in rule.cells), default=0)
     about = {what for what, _, weight in rule.cells if weight == most}
     if about and about <= _OF_RDMA and scene.troubles <= NO_FAILURE:
-        spans = scene.view.remembered(("RDMA is on",), lambda: _lines_of_rdma(scene.view))
+        spans = scene.view.remembered(("RDMA is on",), lambda: lines_of_rdma(scene.view))
         return Reason("RDMA is in use", spans) if spans else None
     return None
 
@@ -263,7 +274,21 @@ def past_rendezvous(rule: Rule, scene: Scene) -> Reason | None:
     if any(phase_shown(event, view) == "rendezvous" for event in failures):
         return None
     found = [event for event in failures if event.event in events_of("result-code")]
-    return Reason("NCCL reports a failure, which comes after the rendezvous", _lines(found)) if found else None
+    if found:
+        return Reason("NCCL reports a failure, which comes after the rendezvous", _lines(found))
+    lines = lines_of_connecting(view, "NET/")
+    return Reason("NCCL connects ranks of several hosts, which comes after the rendezvous", lines) if lines else None
+
+
+def past_bootstrap(rule: Rule, scene: Scene) -> Reason | None:
+    """It keeps ranks from meeting over TCP, and they connect over RDMA: they have met, each at a port of its own."""
+    view = scene.view
+    if rule.area != _TCP or not scene.troubles.isdisjoint(NO_FAILURE):
+        return None
+    lines = lines_of_connecting(view, "NET/IB")
+    if not lines or any(phase_shown(event, view) in MEETING for event in open_failures(view.job, view)):
+        return None
+    return Reason("the ranks met over TCP, and NCCL connects them over RDMA", lines)
 
 
 def past_setup(rule: Rule, scene: Scene) -> Reason | None:
@@ -281,6 +306,18 @@ def past_setup(rule: Rule, scene: Scene) -> Reason | None:
     return Reason("the job completed steps before it failed, and this cause prevents a start", _lines(steps))
 
 
+def unharmed(rule: Rule, scene: Scene) -> Reason | None:
+    """Somebody says that the job ends well in spite of the message, and complains of nothing else: it would not."""
+    makes, job = causes(rule), scene.view.job
+    if not makes or makes & _SEEN_AT_THE_END:
+        return None
+    said = _lines(one for one in job.contexts if one.kind == "state" and one.value == _UNHARMED)
+    others = (each for each in job.complaints if each.what != _NAMED or not {*each.provenance.values()} <= {*said})
+    if not said or any(others):
+        return None
+    return Reason("the job is said to end well in spite of the message", said)
+
+
 def incapable(rule: Rule, scene: Scene) -> Reason | None:
     """All GPUs of the job lack what the fault is about: NVLink, NVLink SHARP, MIG, GPUDirect RDMA."""
     view = scene.view
@@ -294,8 +331,8 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
 
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
 OF_SUSPECTS: tuple[Mechanism, ...] = (
-    other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, past_setup,
-    absent, incapable,
+    other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, past_bootstrap,
+    past_setup, unharmed, absent, incapable,
 )  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 
@@ -332,32 +369,6 @@ def in_words(label: str) -> str:
     return label if "_" in label else label.replace("-", " ")
 
 
-def _gdr_is_on(view: View) -> tuple[Span, ...]:
-    """The lines that show GPUDirect RDMA in use; empty if any shows a card, a connection or a buffer without it."""
-    return view.remembered(("gdr is on",), lambda: _lines_of_gdr(view))
-
-
-def _lines_of_gdr(view: View) -> tuple[Span, ...]:
-    ranks = view.job.ranks
-    ways = {name for rank in ranks for name in rank.transports or () if name.startswith("NET/")}
-    if not all(verdict.enabled for rank in ranks for verdict in rank.gdr) or not all("GDRDMA" in way for way in ways):
-        return ()
-    if any(event.event == "ib-reg-mr-failed" for event in view.job.events):
-        return ()  # chosen, and the card did not get the memory
-    fields = [(rank, "gdr") for rank in ranks if rank.gdr] + [(rank, "transports") for rank in ranks if ways]
-    return _first(rank.provenance.get(field) for rank, field in fields)
-
-
-def _lines_of_rdma(view: View) -> tuple[Span, ...]:
-    """The lines that show another network than sockets in use; empty if any shows sockets."""
-    ranks = [rank for rank in view.job.ranks if rank.net is not None]
-    providers = [event for event in view.job.events if event.event == "ofi-provider"]
-    sockets = any(rank.net == "Socket" for rank in ranks)
-    if sockets or any(event.fields.get("provider") != "efa" for event in providers):
-        return ()
-    return _first([rank.provenance.get("net") for rank in ranks] + [event.provenance.get("") for event in providers])
-
-
 def _of_trial(label: str, view: View) -> Iterator[Span]:
     name = label.partition("=")[0]
     for trial in view.job.trials:
@@ -366,8 +377,4 @@ def _of_trial(label: str, view: View) -> Iterator[Span]:
 
 
 def _lines(facts: Iterable[Fact]) -> tuple[Span, ...]:
-    return _first(span for fact in facts for span in tuple(fact.provenance.values())[:1])
-
-
-def _first(spans: Iterable[Span | None]) -> tuple[Span, ...]:
-    return tuple(dict.fromkeys(span for span in spans if span is not None))[:_LINES]
+    return first(span for fact in facts for span in tuple(fact.provenance.values())[:1])

@@ -12,8 +12,8 @@ from typing import Literal
 from ncdiag.base.patterns import lazy_regex
 
 Kind = Literal["log", "command", "prose", "table", "code", "quoted"]
-_LONGEST, _REMEMBERED = 2000, 1 << 15
-"""Characters of a line that are looked at; lines whose form is remembered: as many as a paste has."""
+_LONGEST, _SHORT, _REMEMBERED = 2000, 40, 1 << 15
+"""Characters of a line that are looked at, or of its indentation; lines whose form is remembered: as in a paste."""
 _LOG = lazy_regex(
     r"\s*(?:\S{1,80}:\d+:\d+ \[\d+\] |\[ {0,8}[^\]\s]{0,40}\d[^\]]{0,60}\]|\(\w+ pid=|[EWIF]\d{4} "
     r"|\[[EWIF] \w+\.(?:cpp|cc|h|hpp|cu):\d+\]|\d{4}-\d\d-\d\dT?"
@@ -68,6 +68,12 @@ _NAMES = lazy_regex(
 _SETTING = lazy_regex(
     r"\s*(?:export |declare -x |-x |-e )?\s*[A-Z][A-Z0-9_]{2,60}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*)(?:\s*\\|;)?\s*"
 )
+_COMMENTED = lazy_regex(
+    r"\s*#(?:(?:export\s)?[A-Za-z_][A-Za-z0-9_]{2,60}=(?:\"[^\"]*\"|'[^']*'|[^\s\"']+)\s*;?\s*\\?\s*$"
+    r"|\s{0,8}--?[A-Za-z][\w-]{1,60}[= ]\S+\s?\\?\s*$"
+    r"|(?:export|mpirun|mpiexec|srun|torchrun|deepspeed|accelerate|horovodrun|python3?)\s\S)"
+)
+"""A setting, an option or a command of a script after a comment sign, without a blank: titles and prompts have one."""
 _OF_NAMES = ("://", " [", "@")
 """One of these is in each of them."""
 
@@ -90,6 +96,11 @@ def kind_of(line: str) -> Kind:
 def is_setting(line: str) -> bool:
     """True if the line gives a variable a value, and says nothing else: what it says is a fact, and not an opinion."""
     return _SETTING.fullmatch(line[:_LONGEST]) is not None
+
+
+def is_commented_out(line: str) -> bool:
+    """True for a line of a script that was commented out: what it sets or starts is just not so."""
+    return "#" in line[:_SHORT] and _COMMENTED.match(line[:_LONGEST]) is not None
 
 
 def without_names(line: str) -> str:

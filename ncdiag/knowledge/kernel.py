@@ -211,3 +211,23 @@ def is_of_another_device(event: Event, view: View) -> bool | None:
                     return not (is_nvidia_gpu(device) or _AMD.search(device.description or ""))
     lines = (other.text for other in view.job.events if address is not None and address in other.text.lower())
     return False if any(map(_GPU_DRIVERS.search, lines)) else None
+
+
+_SMALLER = 2
+"""The ratio of two windows of GPUs of one model from which the smaller one was not enlarged."""
+
+
+@derived
+def small_windows(host: Host, view: View) -> str:
+    """The GPUs whose BAR1 is smaller than that of others of their model, ``GPU 5 (8192 MiB of 32768)``; empty for none.
+
+    A driver with resizable BAR enlarges the windows as far as the bridge above each GPU has address space.
+    """
+    known = [gpu for gpu in host.gpus if gpu.bar1_mib]
+    if len({gpu.model for gpu in known}) != 1:
+        return ""
+    most = max(gpu.bar1_mib or 0 for gpu in known)
+    small = [gpu for gpu in known if (gpu.bar1_mib or 0) * _SMALLER <= most]
+    for gpu in small:
+        view.note(gpu, "bar1_mib")
+    return ", ".join(f"GPU {gpu.index} ({gpu.bar1_mib} MiB of {most})" for gpu in small)

@@ -147,7 +147,7 @@ def _speeds(device: PciDevice) -> str:
 _RDMA_NAME = lazy_regex(r"mlx\d|ib|irdma|bnxt_re|efa|rdmap|roce")
 _TOPOLOGY_GAPS = frozenset({
     "topology-node-not-found", "topology-link-orphan", "topology-host-unknown", "topology-link-one-way",
-    "topology-no-path",
+    "topology-no-path", "topology-first-card-missing",
 })  # fmt: skip
 """Messages of NCCL about a device or link missing in its topology; in one read from the system nothing is missing."""
 

@@ -2,7 +2,8 @@
 
 Source of the format: NVIDIA Fabric Manager user guide (LOG_FILE_NAME, LOG_LEVEL); lines as in the test data of
 leptonai/gpud components/accelerator/nvidia/fabric-manager. The file outlives restarts: errors above the line that all
-switches were configured belong to an earlier start.
+switches were configured belong to an earlier start. ``/var/log/nvidia-imex.log`` has lines of the same form, which are
+those of the IMEX service.
 """
 
 from __future__ import annotations
@@ -16,15 +17,20 @@ from ncdiag.parsers import _context, _events
 from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
 
 KIND = "fabric_manager"
-COMMANDS: tuple[str, ...] = ("cat /var/log/fabricmanager.log", "tail /var/log/fabricmanager.log")
+COMMANDS: tuple[str, ...] = (
+    "cat /var/log/fabricmanager.log", "tail /var/log/fabricmanager.log", "cat /var/log/nvidia-imex.log",
+    "tail /var/log/nvidia-imex.log",
+)  # fmt: skip
 ANCHOR = r"\[[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d\] \[[A-Z]{4,8}\s{0,4}\] \[tid \d{1,9}\] "
-EVENTS = {"fabric-manager-error": {"error": "str"}}
+EVENTS = {"fabric-manager-error": {"error": "str"}, "imex-error": {"error": "str"}}
 
 _LINE = (
     r"\[(?P<time>[A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d)\] \[(?P<level>[A-Z]{4,8})\s{0,4}\] \[tid \d{1,9}\]"
     r" (?P<text>.*)$"
 )
 _READY = "Successfully configured all the available"
+_IMEX = lazy_regex(r"\bIMEX\b|nvidia-imex")
+"""What a line of the IMEX service's log names, such as the first ones: its version and its options."""
 _BAD = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _SXID = lazy_regex(
     r"detected NVSwitch (?P<kind>fatal|non-fatal) error (?P<sxid>\d{1,6}) on .{0,40}pci bus id"
@@ -40,6 +46,7 @@ class _Log(Reading):
         """No error was read yet."""
         super().__init__(section)
         self.errors = _events.Collector(section)
+        self.service = "imex" if any(map(_IMEX.search, (section.command or "", *section.lines))) else "fabric-manager"
 
     def entry(self, found: re.Match[str]) -> None:
         """A line with the log's head."""
@@ -48,7 +55,7 @@ class _Log(Reading):
             self.errors = _events.Collector(self.section)
         elif found["level"] in _BAD:
             context = _context.Context(time=_seconds(found["time"]))
-            for event in _event(text):
+            for event in _event(text, self.service):
                 self.errors.add(self.index, event, context, text)
 
     def end(self) -> None:
@@ -59,13 +66,13 @@ class _Log(Reading):
 ROWS = Rows(_Log, Row(_LINE, _Log.entry), BLANK)
 
 
-def _event(text: str) -> list[_events.Found]:
-    """What an error says; a switch's error has the words of the kernel's own line about it."""
+def _event(text: str, service: str) -> list[_events.Found]:
+    """What an error of this service says; a switch's error has the words of the kernel's own line about it."""
     if found := _SXID.match(text):
         detail = f"{found['kind'].capitalize()},{found['where']}"
         fields = {"sxid": int(found["sxid"]), "pci": found["pci"], "detail": detail}
         return [_events.Found("nvswitch-sxid", "kernel", "symptom", fields)]
-    return _events.find(text) or [_events.Found("fabric-manager-error", "cuda", "cause", {"error": text[:400]})]
+    return _events.find(text) or [_events.Found(f"{service}-error", "cuda", "cause", {"error": text[:400]})]
 
 
 def _seconds(text: str) -> float | None:

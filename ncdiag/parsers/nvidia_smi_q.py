@@ -203,6 +203,7 @@ _READ: tuple[tuple[str, _Path, Callable[[str], Any]], ...] = (
     ("model", ("Product Name",), _text), ("uuid", ("GPU UUID",), _text),
     ("persistence_mode", ("Persistence Mode",), _enabled), ("compute_mode", ("Compute Mode",), _text),
     ("mig", ("MIG Mode", "Current"), _enabled), ("memory_mib", ("FB Memory Usage", "Total"), _count),
+    ("bar1_mib", ("BAR1 Memory Usage", "Total"), _count),
     ("pcie_gen", ("PCI", "GPU Link Info", "PCIe Generation", "Current"), _count),
     ("pcie_gen_max", ("PCI", "GPU Link Info", "PCIe Generation", "Max"), _count),
     ("pcie_width", ("PCI", "GPU Link Info", "Link Width", "Current"), _count),

@@ -79,6 +79,6 @@ def signs(
                 yield msgspec.structs.replace(sign, strength="decisive") if fix.workaround else sign, label
     if rule.suspect and set(rule.suspect.complaints) - NO_FAILURE:
         for label, part in PARTS.items():
-            if rule.area in part.areas and label in helped and part.for_it:
+            if rule.area in part.areas | part.shown and label in helped and part.for_it:
                 text = f"it works with {in_words(label)}, which excludes {part.name}"
                 yield Sign(text=text, strength="moderate", group=GROUP), label

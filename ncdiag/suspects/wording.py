@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.engine.phrases import CLASS, FAR, GAP, TOKEN, Atom, Heads, Phrase, Run, Shared
-from ncdiag.formats.line_kinds import is_sentence, kind_of, without_names
+from ncdiag.formats.line_kinds import is_commented_out, is_sentence, kind_of, without_names
 from ncdiag.suspects import attempts
 
 _LONGEST = 4000
@@ -50,13 +50,13 @@ class Wording:
     """Lines and an index of their words. Lines with the same words count once, with the first span."""
 
     def __init__(self, spans: Iterable[Span], shared: Shared) -> None:
-        """Split the lines into words, without those that contain a benign phrase."""
+        """Split the lines into words, without those that contain a benign phrase or are commented out."""
         self._classes = shared.classes
         lines: dict[tuple[str, ...], Span] = {}
         spans = list(spans)
         for span in spans:
             words = tuple(TOKEN.findall(without_names(span.text[:_LONGEST]).lower()))
-            if words:
+            if words and not is_commented_out(span.text):
                 lines.setdefault(words, span)
         self._words, self._spans = list(lines), list(lines.values())
         self._index: dict[str, list[int]] = defaultdict(list)

@@ -56,6 +56,7 @@ EVENTS = {
     "request (id=17).",
     "ipc-socket-failed": "n1:40:50 [0] misc/ipcsocket.cc:57 NCCL WARN UDS: Binding to socket "
     "/tmp/nccl-socket-0-6ba1fce3 failed : Address already in use (98)",
+    "topology-first-card-missing": "n1:40:50 [0] graph/topo.h:9 NCCL WARN Could not find NET with id 0",
     "xml-limit-exceeded": "n1:40:50 [0] graph/xml.h:9 NCCL WARN Error : too many XML nodes (max 256)",
     "nvls-refuses-shared-gpu": "n1:40:50 [0] init.cc:9 NCCL WARN Multiple ranks detected using the same GPU on this "
     'node and NCCL_NVLS_ENABLE has been set to "1". At this time multiple ranks per gpu is incompatible with NVLS.',

@@ -7,7 +7,7 @@ from linear import assert_linear_time
 
 from ncdiag.diagnose import look
 from ncdiag.engine.phrases import phrase
-from ncdiag.formats.line_kinds import kind_of, without_names
+from ncdiag.formats.line_kinds import is_commented_out, kind_of, without_names
 
 LINES = {
     "log": [
@@ -77,4 +77,36 @@ def test_only_a_person_asks(line: str, asks: bool) -> None:
 @pytest.mark.parametrize("piece", ["a.", "a-b@c:", "[1] ", "https://", "| ", "x = "])
 def test_hostile_lines_take_no_longer(piece: str) -> None:
     assert_linear_time(without_names, lambda size: piece * size, 1000)
+    assert_linear_time(lambda text: is_commented_out(f"#{text}"), lambda size: piece * size, 100)
     assert_linear_time(kind_of.__wrapped__, lambda size: piece * size, 100)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#MASTER_ADDR=localhost",
+        "  #export NCCL_IB_DISABLE=1",
+        '#MODEL="a b"',
+        "#  --master_addr 127.0.0.1 \\",
+        "#srun ./a",
+    ],
+)
+def test_a_line_of_a_script_is_commented_out(line: str) -> None:
+    assert is_commented_out(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# MASTER_ADDR=localhost", "#SBATCH --nodes=2", "#!/bin/bash", "#PBS -l select=2", "MASTER_ADDR=localhost #x=1",
+        "#NCCL_IB_DISABLE=1 hangs as well", "#1 the job hangs", "# srun ./a", "## --ipc=host", "#define N 4",
+    ],
+)  # fmt: skip
+def test_a_heading_a_prompt_and_a_directive_are_not(line: str) -> None:
+    assert not is_commented_out(line)
+
+
+@pytest.mark.parametrize(("mark", "is_found"), [("", True), ("#", False)])
+def test_signs_do_not_find_what_is_commented_out(mark: str, is_found: bool) -> None:
+    text = f"My job hangs.\n{mark}MASTER_ADDR=localhost\n"
+    assert bool(look(text)[1].find([phrase("master_addr localhost", ())])) is is_found

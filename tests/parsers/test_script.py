@@ -136,3 +136,16 @@ def test_hostile_programs_are_read_or_left(name: str) -> None:
 def test_reading_is_linear() -> None:
     part = "def f(rank):\n    if rank == 0:\n        dist.barrier()\n    x = = 1\n"
     assert_linear_time(lambda lines: script.read("paste", lines), lambda count: numbered(part * count), 60)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        'srun a "$SLURM_PROCID ',
+        "srun --node_rank=$SLURM_PROCID x\n",
+        "export RANK=$SLURM_PROCID\n",
+        "L='$SLURM_PROCID \n",
+    ],
+)
+def test_reading_shell_scripts_is_linear(part: str) -> None:
+    assert_linear_time(lambda lines: script.read("paste", lines), lambda count: numbered(part * count), 200)

@@ -32,6 +32,8 @@ def complained(text: str) -> list[str]:
         ("NCCL ignores the specified interface on workers", "not-used"),
         ("**Cannot run the tests inside a container**", "fails"),
         ("The connection seems to be abnormal", "fails"),
+        ("when preparing data on two nodes, raises filenotfound error", "fails"),
+        ("GPUDirect only works for 3 out of 4 cards", "not-used"),
     ],
 )
 def test_a_title_is_a_complaint_in_any_clothes(title: str, what: str) -> None:

@@ -12,7 +12,8 @@ class Gpu(Fact, frozen=True, kw_only=True):
     """A GPU, as nvidia-smi and similar tools report it; ``index`` is nvidia-smi's number.
 
     ``pcie_gen`` and ``pcie_width`` are the current values, ``*_max`` the highest possible ones. ``memory_mib`` is in
-    MiB. ``nvlinks`` and ``nvlinks_inactive`` count links, ``nvlink_rates`` are their distinct rates in GB/s.
+    MiB, as is ``bar1_mib``, the window through which others access it. ``nvlinks`` and ``nvlinks_inactive`` count
+    links, ``nvlink_rates`` are their distinct rates in GB/s.
     ``cpu_affinity`` and ``numa_affinity`` are as printed, empty where the system hides them.
 
     ``ecc_uncorrected`` counts memory errors that ECC could not correct since the driver was loaded,
@@ -53,6 +54,7 @@ class Gpu(Fact, frozen=True, kw_only=True):
     nvlink_rates: tuple[float, ...] | None = None
     mig: bool | None = None
     memory_mib: int | None = None
+    bar1_mib: int | None = None
     process_mib: dict[str, int] | None = None
     compute_capability: str | None = None
     fabric_state: str | None = None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure, place
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
@@ -159,3 +160,22 @@ def _missing(module: str) -> _Fault:
 def _home(name: str, default: str) -> str:
     name = name.rpartition("/")[2]
     return next((remedy for pattern, remedy in _HOME if re.match(pattern, name)), default)
+
+
+_IMPORTED_AGAIN = "main-imported-again"
+_OF_ITS_OWN = lazy_regex(
+    r"(?:\w+\.)*(?:Import|ModuleNotFound|Syntax|Indentation|OS|FileNotFound|Permission|BrokenPipe)Error"
+    r"|KeyboardInterrupt|SystemExit"
+)
+"""What an import may raise in a worker alone, though the program is right: its paths differ, or it ends."""
+
+
+@derived
+def fails_as_main_again(job: Job, view: View) -> bool:
+    """Does a spawned worker fail while it imports the main program, which had come further: to the start of workers?"""
+    again = [event for event in job.events if event.event == _IMPORTED_AGAIN]
+    raised = [event for event in job.events if event.event == EXCEPTION]
+    if not again or any(_OF_ITS_OWN.fullmatch(str(event.fields.get("exception", ""))) for event in raised):
+        return False
+    view.note(again[0])
+    return True

@@ -1,4 +1,4 @@
-"""Python programs that people paste because their job hangs: what is plainly wrong with them for several ranks.
+"""Python programs, and shell scripts, that people paste because a job hangs: what is plainly wrong for several ranks.
 
 Nothing is run: the text is parsed (`ast`). What a program computes is not known, so that whatever may be right is
 taken for right; names of modules stand for themselves.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
+from ncdiag.parsers.script import shell
 
 _MODULES = (
     "torch", "horovod", "deepspeed", "accelerate", "paddle", "jax", "mpi4py", "lightning", "vllm", "sglang",
@@ -31,11 +32,13 @@ _CALLS = lazy_regex(
 
 def read(source: str, lines: Sequence[tuple[int, str]]) -> list[Observation]:
     """What is wrong with the programs in a paste, by its numbered lines; nothing where it has none."""
-    if not _may_hold_program("\n".join(line for _, line in lines)):
-        return []
+    text = "\n".join(line for _, line in lines)
+    early = shell.read(source, lines) if shell.may_hold(text) else []
+    if not _may_hold_program(text):
+        return early
     from ncdiag.parsers.script import faults  # with its patterns, which a paste without a program does not need
 
-    return faults.read(source, lines)
+    return [*early, *faults.read(source, lines)]
 
 
 def _may_hold_program(text: str) -> bool:

@@ -19,6 +19,7 @@ from ncdiag.facts.observe import Observation, observe
 from ncdiag.parsers._prose import is_prose
 from ncdiag.parsers.user_text import (
     access,
+    apart,
     context,
     hosts,
     in_use,
@@ -35,6 +36,7 @@ from ncdiag.parsers.user_text import (
     tables,
     titles,
     trials,
+    unharmed,
     wants,
 )
 from ncdiag.parsers.user_text.contrast import Trial, settled
@@ -115,7 +117,7 @@ def read(sections: Iterable[Section]) -> list[Observation]:
         others += _rates(rates.read(line, first), section, index)
         others += _complaints(titles.behind(line), section, index) if section.kind == "launch" else []
         for at, sentence in sentences(line):
-            trials = reader.read(sentence, is_item=is_item)
+            trials = [*reader.read(sentence, is_item=is_item), *apart.read(sentence)]
             found += [(trial, first + bisect.bisect(offsets, at + trial.at) - 1) for trial in trials]
             measured += [(each, first + bisect.bisect(offsets, at + each.at) - 1) for each in reader.measures]
             others += _others(sentence, section, index, trials) if spoken else []
@@ -303,7 +305,10 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for s in states.read(sentence)
             if not trials
         ),
-        *(observe(section, index, "Context", kind="state", value=s, text=text) for s in loads.read(sentence)),
+        *(
+            observe(section, index, "Context", kind="state", value=s, text=text)
+            for s in (*loads.read(sentence), *unharmed.read(sentence))
+        ),
         *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
         *(
             observe(section, index, "Context", kind=k, value=v, text=text)

@@ -222,6 +222,9 @@ _UNUSED = rf"""
     (?:looks?|seems?|appears?)\s(?:to\s(?:be|use|go\sover|run\sover)\s|like\s)(?:\w+\s){{0,2}}
     (?:tcp|sockets?|ethernet)\b |
     only\s(?:one|1)\sof\s(?:\w+\s){{0,4}}(?:nics?|hcas?|ports?|interfaces?|rails?|adapters?|cards?)
+  | only\s(?:works?|working|(?:gets?\s)?(?:activated|active|enabled|applied|effective|detected|supported|granted))\s
+    (?:for|on|in|with)\s(?:the\s)?(?:first\s|last\s)?\w+\s(?:out\s)?of\s(?:the\s|my\s|our\s|all\s)?(?:\w+\s){{1,2}}?
+    (?:gpus?|nics?|hcas?|ports?|rails?|adapters?|cards?|devices?)
   | (?:infiniband|ib|rdma|roce|nics?|hcas?|nvlink)\s(?:is\s|being\s)?ignored | not\sbeing\sused | ignor(?:es|ed
   |ing)\s(?:\w+\s){{0,3}}(?:hcas?|nics?|ports?|interfaces?|ib|infiniband|nvlinks?
   |rails?|gpus?|adapters?)

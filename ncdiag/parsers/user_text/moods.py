@@ -21,9 +21,10 @@ SEGMENTS = lazy_regex(
 )
 _ASIDE = lazy_regex(r"\W*(?:please|sorry|btw|ps)\b[^,]{0,80},\s", re.IGNORECASE)
 _OWN = guarded_regex(
-    r"\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose"
+    r"\baccording\sto\s(?:your|their|his|her)\s(?:suggestion|advice|comment|instruction|recommendation|hint|reply)s?\b"
+    r"|\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose"
     r"|say|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?|\b(?:the|your"
-    r"|their|this)\s(?:suggested|recommended|proposed)\b|\bcould\s(?:work|run|train)\s(?:well|fine|normally"
+    r"|their|this)\s(?:suggested|recommended|proposed)\b|\bcould\s(?:work|run|train)\s(?:well|fine|normal(?:ly)?"
     r"|successfully|properly)\b|\b(?:does\snot|doesn'?t|did\snot|didn'?t|no)\s(?:matter|difference)\s(?:if"
     r"|whether)\b|\bregardless\sof\swhether\b|\b(?:i|we)\scould\s(?:find|get|see|think|reach|do|lay)\b"
     r"|\bwhether\s[^,.;]{1,60}\sor\snot\b|\bbisect\s(?:says|points\sto|claims)\b|\b(?:we|i)\s(?:must\s|would\s"

@@ -26,7 +26,9 @@ _PRINTED = lazy_regex(
 )
 """Signs of a program's line or a command."""
 _CLAIMS = lazy_regex(
-    r"\b(?:cannot|can't|unable|fails?\s(?:to|on|with|when|in)|failing|not|n't|abnormal|issues?)\b", re.IGNORECASE
+    r"\b(?:cannot|can't|unable|fails?\s(?:to|on|with|when|in)|failing|not|n't|abnormal|issues?"
+    r"|(?:raises?|throws?|gets?|got|gives?)\s(?:\w+\s){0,3}(?:error|exception)s?)\b",
+    re.IGNORECASE,
 )
 _BEHIND = lazy_regex(
     r"\s(?P<text>(?:(?:it|this|which|is|are|gets?|always|just|still|does|do|did|will)\s){0,3}"

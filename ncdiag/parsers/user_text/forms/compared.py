@@ -163,8 +163,9 @@ FORMS = (
                 r"|ranks?\b)|(?:local )?(?:gpu|rank|card|device|cuda:)\s?#?\d+\b|(?:the |that )?(?:gpu"
                 r"|card) (?:in|at|on) (?:slot|socket|port|bus|position) \w+|(?:the )?(?:same|first|second"
                 r"|third|fourth|last) (?:gpu|card|rank)",
-                r"(?:is |are |always |consistently |the ){1,3}(?:last|late|latest|slowest|straggler|laggard"
-                r"|bottleneck)\b|slower by|(?:runs?|clocks?|sits|stays"
+                r"(?:is |are |always |consistently |the ){1,3}(?:slowest|straggler|laggard|bottleneck)\b"
+                r"|(?:is |are |always |consistently )(?:always |consistently |the ){0,2}(?:last|late|latest)\b"
+                r"|slower by|(?:runs?|clocks?|sits|stays"
                 r"|is) (?:\w+ ){0,2}?(?:at )?(?:only )?(?:at )?\d[\d.]* ?(?:mhz|ghz) ... <others>"
                 r"|\d[\d.]*\s?(?:x|times) (?:that |the time |as much |longer |as long "
                 r"|slower )(?:\w+ ){0,3}?<others>|(?:takes?|needs?|took) (?:\w+ ){0,4}?(?:longer|more time)",
