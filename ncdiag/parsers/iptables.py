@@ -1,4 +1,4 @@
-"""``iptables -S``, ``iptables-save`` and ``iptables -L``: what the packet filter does with what comes in, and who takes what goes out.
+"""``iptables -S``, ``-L``, ``iptables-save``: what the filter does with what comes in, and who takes what goes out.
 
 Source of the format: iptables iptables/iptables.c (print_rule4, list_rules), iptables-save.c (``:INPUT DROP [0:0]``
 below ``*filter``); the chains of a service mesh: Istio tools/istio-iptables, Linkerd proxy-init/iptables/iptables.go.
@@ -99,7 +99,7 @@ def parse(section: Section) -> Parsed:
 
 
 def _filters(section: Section, chains: Sequence[str]) -> list[str] | None:
-    """The tool that writes the rules, by the chains to which INPUT leads; None for those of IPv6, which are another set."""
+    """The tool that writes the rules, by the chains after INPUT; None for those of IPv6, which are another set."""
     if "ip6tables" in (section.command or ""):
         return None
     return [next((tool for begin, tool in _MANAGERS.items() if any(c.startswith(begin) for c in chains)), "iptables")]

@@ -68,7 +68,7 @@ def interfaces(name: str, view: View) -> Seen:
 
 
 def with_listed(name: str, view: View) -> Seen:
-    """The same, and beside the interfaces in a log those with addresses in a listing of some, such as ``ip -4 addr``."""
+    """The same, with the interfaces of an incomplete listing (``ip -4 addr``) beside those in a log."""
     found, host = interfaces(name, view), view.host(name)
     if found.origin != "log" or host is None:
         return found
