@@ -43,7 +43,7 @@ _CHANGES = frozenset({"config", "env", "unset"})
 _CHANGING = lazy_regex(
     r"(?:sudo )?(?:systemctl (?:enable|start|restart|edit)|modprobe|setpci|sysctl -w|docker run|pip install"
     r"|mkdir -p /etc|apt-get install|apt-mark|ip link set|mlnx_qos -i \S+ -|scontrol (?:update|reboot)|kubectl cordon"
-    r"|aws ec2 authorize|reboot|grubby --update|sed -i |for \w+ in .*setpci|firewall-cmd|iptables -I|nft insert|ufw prepend|volumes: "
+    r"|aws ec2 authorize|reboot|grubby --update|sed -i |ibportstate \d+ \d+ enable|mlxlink -d \S+ -a UP|for \w+ in .*setpci|firewall-cmd|iptables -I|nft insert|ufw prepend|volumes: "
     r"|volumeMounts: |resources: )"
 )
 """Beginnings of commands, and of lines of a manifest, that change something."""

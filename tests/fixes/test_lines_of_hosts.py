@@ -53,3 +53,70 @@ def test_a_word_of_the_kernel_is_written_by_the_tool_of_the_host(release: str, l
 def test_a_word_is_not_written_where_the_tool_is_unknown_or_another_is_set(release: str) -> None:
     text = RCCL + LACKS.format(release=release)
     assert "# on g4" not in lines_of(text, "rccl-iommu-pt-missing")
+
+
+DARK = (
+    "{host} # ibstat mlx5_2\nCA 'mlx5_2'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Down\n"
+    "\t\tPhysical state: {physical}\n\t\tRate: 10\n\t\tBase lid: 65535\n\t\tSM lid: 0\n\t\tLink layer: InfiniBand\n"
+    "(mlx5_0, mlx5_1, mlx5_3: State Active, Rate 400)\n"
+)
+LEAF = "Switch: 0xfc6a1c0300a81040 MF0;leaf9{evil}:MQM9700/U1:\n" + "".join(
+    f'          88   {n}[  ] ==( 4X      106.25 Gbps Active/  LinkUp)==>     {n}    1[  ] "s{n} mlx5_2" ( )\n'
+    for n in (3, 4)
+)
+OFF = '          88   {port}[  ] ==(                Down/Disabled)==>             [  ] "" ( )\n'
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        (LEAF.format(evil="") + OFF.format(port=14), "sudo ibportstate 88 14 enable   # MF0;leaf9:MQM9700/U1 port 14"),
+        ("# smpquery portinfo 31 7\nLinkState:....Down\nPhysLinkState:....Disabled\n", "sudo ibportstate 31 7 enable"),
+        (LEAF.format(evil="") + OFF.format(port=14) + OFF.format(port=15), ""),
+        (LEAF.format(evil=""), ""),
+        (LEAF.format(evil="$(reboot)`x`") + OFF.format(port=14), "sudo ibportstate 88 14 enable"),
+    ],
+    ids=["iblinkinfo", "smpquery", "two", "none", "a hostile name"],
+)
+def test_the_disabled_port_of_a_switch_is_enabled(shown: str, line: str) -> None:
+    lines = lines_of(DARK.format(host="s9", physical="Polling") + shown, "ib-port-not-active")
+    assert line in lines
+    assert line or "ibportstate" not in lines
+    assert "$(" not in lines
+
+
+def test_the_disabled_port_of_a_host_is_enabled_there() -> None:
+    lines = lines_of(DARK.format(host="s9", physical="Disabled"), "ib-port-not-active")
+    assert "sudo mlxlink -d mlx5_2 -a UP   # on s9" in lines
+
+
+DOMAIN = (
+    "root@t1:~# nvidia-imex-ctl -N\nNodes:\nNode #0   - 10.60.1.11   - READY                - Version: 570.86.15\n"
+    "Node #1   - 10.60.1.12   - READY                - Version: 570.86.15\n"
+    "Node #2   - 10.60.1.13   - {state:<20} - Version: ??????????\n\nDomain State: DEGRADED\n"
+)
+NODE = "root@t3:~# ip -br -4 a\nlo   UNKNOWN   127.0.0.1/8\nenP5p9s0   UP   {ip}/23\n"
+STOPPED = "root@t3:~# systemctl is-active nvidia-imex\nfailed\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        (
+            NODE.format(ip="10.60.1.99"),
+            "sudo sed -i 's/^10\\.60\\.1\\.13$/10.60.1.99/' /etc/nvidia-imex/nodes_config.cfg && "
+            "sudo systemctl restart nvidia-imex   # on every node",
+        ),
+        (NODE.format(ip="10.60.1.13") + STOPPED, "sudo systemctl restart nvidia-imex   # on t3"),
+        (NODE.format(ip="10.60.1.13"), ""),
+        (NODE.format(ip="10.60.1.12"), ""),
+        (NODE.format(ip="10.99.1.13"), ""),
+        (NODE.format(ip="10.60.1.99") + NODE.format(ip="10.60.1.98").replace("t3", "t4"), ""),
+    ],
+    ids=["a new address", "a service that is down", "nothing known", "a listed one", "another network", "two"],
+)
+def test_the_node_of_the_rack_that_is_not_ready_is_put_right(shown: str, line: str) -> None:
+    text = DOMAIN.format(state="UNAVAILABLE") + shown
+    lines = lines_of(text, "nvlink-imex-domain-degraded")
+    assert line in lines
+    assert line or "systemctl restart" not in lines

@@ -63,7 +63,7 @@ class Host(Fact, frozen=True, kw_only=True):
     ``gpus_queried`` the time of its output, as printed. ``nvml_error`` is the error with which nvidia-smi could not
     start. ``imex_channels`` are the channels of NVIDIA's IMEX that programs may open, ``imex_nodes`` the nodes of its
     domain, ``imex_domain`` the state of the domain (``UP``), ``imex_lost`` those nodes that are not ready or not
-    connected.
+    connected, ``imex_addresses`` the addresses in the list of its nodes.
 
     Network: ``nic_labels`` maps the NIC labels of ``topo -m`` to RDMA devices where the legend names them.
     ``acs_redirects`` summarizes ACS lines that name no device, ``unnamed_nic_counters`` the counters of ``ethtool -S``
@@ -168,6 +168,7 @@ class Host(Fact, frozen=True, kw_only=True):
     imex_nodes: int | None = None
     imex_domain: str | None = None
     imex_lost: tuple[str, ...] | None = None
+    imex_addresses: Annotated[tuple[str, ...] | None, UNION] = None
     input_policy: Annotated[Literal["accept", "drop"] | None, GREATEST] = None
     input_drops: Annotated[int | None, GREATEST] = None
     input_allows: Annotated[tuple[str, ...] | None, UNION] = None
