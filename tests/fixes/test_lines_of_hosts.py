@@ -104,8 +104,7 @@ STOPPED = "root@t3:~# systemctl is-active nvidia-imex\nfailed\n"
     [
         (
             NODE.format(ip="10.60.1.99"),
-            "sudo sed -i 's/^10\\.60\\.1\\.13$/10.60.1.99/' /etc/nvidia-imex/nodes_config.cfg && "
-            "sudo systemctl restart nvidia-imex   # on every node",
+            "sed -i 's/^10\\.60\\.1\\.13$/10.60.1.99/' /etc/nvidia-imex/nodes_config.cfg && sudo systemctl restart",
         ),
         (NODE.format(ip="10.60.1.13") + STOPPED, "sudo systemctl restart nvidia-imex   # on t3"),
         (NODE.format(ip="10.60.1.13"), ""),
@@ -120,3 +119,29 @@ def test_the_node_of_the_rack_that_is_not_ready_is_put_right(shown: str, line: s
     lines = lines_of(text, "nvlink-imex-domain-degraded")
     assert line in lines
     assert line or "systemctl restart" not in lines
+
+
+CARDS = "root@h6:~# ibv_devinfo\n" + "".join(
+    f"hca_id:\t{name}\n\t\tport:\t1\n\t\t\tstate:\t\t\tPORT_{state}\n\t\t\tlink_layer:\t\t{layer}\n"
+    for name, state, layer in (
+        ("ibp1", "ACTIVE (4)", "{up}"), ("ibp2", "ACTIVE (4)", "{up}"), ("ibp3", "DOWN (1)", "{down}"),
+    )
+)  # fmt: skip
+ALL_MST = (
+    "root@h6:~# mst status -v\nConnectX7(rev:0)        /dev/mst/mt4129_pciconf1   9a:00.0   ibp3    net-eth3    0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "asked", "line"),
+    [
+        ("InfiniBand", "Ethernet", "ibp3", "sudo mlxconfig -y -d ibp3 set LINK_TYPE_P1=1   # on h6; then restart it"),
+        ("Ethernet", "InfiniBand", "9a:00.0", "sudo mlxconfig -y -d 9a:00.0 set LINK_TYPE_P1=2   # on h6"),
+        ("InfiniBand", "Ethernet", "/dev/mst/mt4129_pciconf1", "-d /dev/mst/mt4129_pciconf1 set LINK_TYPE_P1=1"),
+    ],
+)
+def test_a_port_gets_the_link_type_of_its_siblings(up: str, down: str, asked: str, line: str) -> None:
+    kind = "ETH(2)" if down == "Ethernet" else "IB(1)"
+    text = ALL_MST + f"root@h6:~# mlxconfig -d {asked} q\n        LINK_TYPE_P1      {kind}\n"
+    text += CARDS.format(up=up, down=down) + "The job is slow, a card has no link.\n"
+    assert line in first_line(text)

@@ -68,6 +68,8 @@ class Host(Fact, frozen=True, kw_only=True):
     Network: ``nic_labels`` maps the NIC labels of ``topo -m`` to RDMA devices where the legend names them.
     ``acs_redirects`` summarizes ACS lines that name no device, ``unnamed_nic_counters`` the counters of ``ethtool -S``
     output that names no interface, ``lid_counters`` those of ports that are known by LID and number alone (``17/1``).
+    ``port_types`` are the link types in the firmware of cards (``/dev/mst/mt4129_pciconf0 1``: ``ETH``),
+    ``mst_devices`` the RDMA devices of MFT's device files and of PCI addresses.
     ``infiniband_closed`` are the device files of RDMA cards that only their owner and its group may open.
     ``verbs_providers`` are the adapters that rdma-core has drivers for. ``libfabric_providers`` says, by provider name,
     whether libfabric offers it. ``ucx_transports`` are all transports of UCX, ``ucx_configured`` its build options.
@@ -181,6 +183,8 @@ class Host(Fact, frozen=True, kw_only=True):
     memory_available_bytes: int | None = None
     lid_counters: Annotated[dict[str, dict[str, int]] | None, BY_NAME] = None
     mesh_chain: str | None = None
+    port_types: Annotated[dict[str, str] | None, BY_NAME] = None
+    mst_devices: Annotated[dict[str, str] | None, BY_NAME] = None
     nccl_parameters: tuple[Parameter, ...] | None = None
     checks: tuple[HealthCheck, ...] = ()
     nvml_error: str | None = None

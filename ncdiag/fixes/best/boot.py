@@ -26,7 +26,7 @@ _ASK = ("cat /proc/cmdline", "cat /etc/os-release")
 
 @best
 def pass_iommu_through(view: View, bindings: Bindings) -> Value:
-    """The line that lets the IOMMU pass transfers through from the next start on, on the hosts whose kernel lacks it."""
+    """The line that lets the IOMMU pass transfers through, for the hosts whose kernel lacks it."""
     hosts = [host for host in view.job.hosts if _lacks(host, bindings, view)]
     if not hosts:
         return Value(reason="no host was shown whose command line lacks it", ask_for=_ASK)
