@@ -145,3 +145,29 @@ def test_a_port_gets_the_link_type_of_its_siblings(up: str, down: str, asked: st
     text = ALL_MST + f"root@h6:~# mlxconfig -d {asked} q\n        LINK_TYPE_P1      {kind}\n"
     text += CARDS.format(up=up, down=down) + "The job is slow, a card has no link.\n"
     assert line in first_line(text)
+
+
+PINNED = "c7:10:12 [0] misc/ibvwrap.cc:190 NCCL WARN Call to ibv_create_cq failed with error Cannot allocate memory\n"
+TASK = "me@submit$ srun -w c7 bash -c 'ulimit -l'\n65536\n"
+DAEMON = "root@c7# systemctl show slurmd -p LimitMEMLOCK\nLimitMEMLOCK={limit}\n"
+CONFIG = (
+    "$ scontrol show config | grep Propagate\nPropagateResourceLimits = {on}\nPropagateResourceLimitsExcept = {off}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "limit", "line"),
+    [
+        ("ALL", "(null)", "infinity", "PropagateResourceLimitsExcept=MEMLOCK   # in slurm.conf"),
+        ("CORE,MEMLOCK", "NOFILE", "infinity", "PropagateResourceLimitsExcept=NOFILE,MEMLOCK   # in slurm.conf"),
+        ("ALL", "MEMLOCK", "infinity", ""),
+        ("CORE", "(null)", "infinity", ""),
+        ("ALL", "(null)", "131072", "LimitMEMLOCK=infinity\\n"),
+    ],
+    ids=["all limits", "some limits", "kept back", "not passed on", "the daemon has it"],
+)
+def test_slurm_does_not_pass_on_the_limit_of_a_login(on: str, off: str, limit: str, line: str) -> None:
+    text = PINNED + TASK + DAEMON.format(limit=limit) + CONFIG.format(on=on, off=off)
+    lines = lines_of(text, "memlock-too-low")
+    assert line in lines
+    assert ("Propagate" in line) == ("PropagateResourceLimits" in lines)

@@ -73,6 +73,7 @@ class Host(Fact, frozen=True, kw_only=True):
     ``infiniband_closed`` are the device files of RDMA cards that only their owner and its group may open.
     ``verbs_providers`` are the adapters that rdma-core has drivers for. ``libfabric_providers`` says, by provider name,
     whether libfabric offers it. ``ucx_transports`` are all transports of UCX, ``ucx_configured`` its build options.
+    ``slurm_config`` is the configuration of Slurm, as ``scontrol show config`` prints it.
 
     Firewall: ``packet_filters`` are the tables of iptables that exist. ``input_policy`` is the default policy for
     incoming packets, ``input_drops`` the number of rules that drop or reject incoming packets, ``input_allows`` the
@@ -183,6 +184,7 @@ class Host(Fact, frozen=True, kw_only=True):
     memory_available_bytes: int | None = None
     lid_counters: Annotated[dict[str, dict[str, int]] | None, BY_NAME] = None
     mesh_chain: str | None = None
+    slurm_config: Annotated[dict[str, str] | None, BY_NAME] = None
     port_types: Annotated[dict[str, str] | None, BY_NAME] = None
     mst_devices: Annotated[dict[str, str] | None, BY_NAME] = None
     nccl_parameters: tuple[Parameter, ...] | None = None
