@@ -171,3 +171,36 @@ def test_slurm_does_not_pass_on_the_limit_of_a_login(on: str, off: str, limit: s
     lines = lines_of(text, "memlock-too-low")
     assert line in lines
     assert ("Propagate" in line) == ("PropagateResourceLimits" in lines)
+
+
+UNIT = "s2# systemctl cat fit\n# /etc/systemd/system/fit.service\n[Service]\nExecStart=/opt/fit/bin/python fit.py\n{line}\n"
+NO_INTERFACE = "s2:40:51 [0] bootstrap.cc:112 NCCL WARN Bootstrap : no socket interface found\n"
+NO_CARD = "RuntimeError: CUDA error: no CUDA-capable device is detected\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "log", "change"),
+    [
+        ("RestrictAddressFamilies=AF_INET AF_UNIX", NO_INTERFACE, "AF_INET6 AF_NETLINK\\n"),
+        ("RestrictAddressFamilies=~AF_PACKET AF_NETLINK", NO_INTERFACE, "AF_INET6 AF_NETLINK\\n"),
+        ("PrivateNetwork=true", NO_INTERFACE, "PrivateNetwork=no\\n"),
+        ("PrivateDevices=yes", "s2 log:\n" + NO_CARD, "PrivateDevices=no\\n"),
+    ],
+)
+def test_a_unit_is_opened_by_a_drop_in_of_its_own(line: str, log: str, change: str) -> None:
+    lines = first_line(UNIT.format(line=line) + log)
+    assert change in lines
+    assert "/etc/systemd/system/fit.service.d/zz-nccl.conf" in lines
+
+
+@pytest.mark.parametrize(
+    ("line", "log"),
+    [
+        ("RestrictAddressFamilies=AF_INET AF_NETLINK", NO_INTERFACE),
+        ("RestrictAddressFamilies=~AF_PACKET", NO_INTERFACE),
+        ("RestrictAddressFamilies=AF_INET\nRestrictAddressFamilies=\nPrivateNetwork=no", NO_INTERFACE),
+        ("PrivateDevices=yes", NO_INTERFACE),
+    ],
+)
+def test_a_unit_that_hides_nothing_of_it_is_left_alone(line: str, log: str) -> None:
+    assert "unit-hides-devices" not in answers(UNIT.format(line=line) + log)
