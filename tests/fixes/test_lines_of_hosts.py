@@ -204,3 +204,24 @@ def test_a_unit_is_opened_by_a_drop_in_of_its_own(line: str, log: str, change: s
 )
 def test_a_unit_that_hides_nothing_of_it_is_left_alone(line: str, log: str) -> None:
     assert "unit-hides-devices" not in answers(UNIT.format(line=line) + log)
+
+
+ALLOCATION = (
+    "x1:7:8 [1] include/alloc.h:118 NCCL WARN Cuda failure 2 'out of memory'\n"
+    "x1:7:8 [1] include/alloc.h:186 NCCL WARN Failed to CUDA calloc {size} bytes\n"
+)
+SET = "x1:7:7 [1] NCCL INFO {name} set by environment to {value}.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_removed"),
+    [
+        ("NCCL_BUFFSIZE", 268435456, True),
+        ("NCCL_MIN_NCHANNELS", 64, True),
+        ("NCCL_BUFFSIZE", 8388608, False),
+        ("NCCL_MIN_NCHANNELS", 16, False),
+    ],
+)
+def test_a_setting_that_uses_up_the_memory_of_the_gpu_is_removed(name: str, value: int, *, is_removed: bool) -> None:
+    text = SET.format(name=name, value=value) + ALLOCATION.format(size=value)
+    assert any(fix.unset == (name,) for fix in answers(text)["cuda-out-of-memory"].fixes) == is_removed
