@@ -225,3 +225,46 @@ SET = "x1:7:7 [1] NCCL INFO {name} set by environment to {value}.\n"
 def test_a_setting_that_uses_up_the_memory_of_the_gpu_is_removed(name: str, value: int, *, is_removed: bool) -> None:
     text = SET.format(name=name, value=value) + ALLOCATION.format(size=value)
     assert any(fix.unset == (name,) for fix in answers(text)["cuda-out-of-memory"].fixes) == is_removed
+
+
+ORDINAL = "RuntimeError: CUDA error: invalid device ordinal\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ("--ntasks-per-node=4 --gpus-per-task=a100:1", "#SBATCH --gpus-per-node=a100:4   # in place of"),
+        ("--ntasks-per-node=2 --gpus-per-task=2", "#SBATCH --gpus-per-node=4   # in place of"),
+        ("--ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=single:1", "srun --gpu-bind=none ..."),
+        ("--ntasks=8 --ntasks-per-gpu=1", "srun --gpu-bind=none ..."),
+        ("--ntasks-per-node=4 --gpus-per-node=4", ""),
+        ("--ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=none", ""),
+    ],
+)
+def test_tasks_that_slurm_binds_to_one_gpu_are_given_all(options: str, line: str) -> None:
+    text = f"#!/bin/bash\n#SBATCH {options}\nsrun python t.py\n" + ORDINAL
+    lines = lines_of(text, "launcher-rank-mapping-wrong")
+    assert line in lines
+    assert line or ("gpu-bind" not in lines and "#SBATCH" not in lines)
+
+
+LISTS = "".join(
+    f"#  Rank  0 Group  0 Pid   {pid} on       u1 device  0 [0x18] NVIDIA H100 80GB HBM3\n#\n" for pid in (91, 94)
+)
+TYPES = "$ srun --mpi=list\nMPI plugin types are...\n\tnone\n\t{kind}\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "line"),
+    [
+        ("pmix", "", "srun --mpi=pmix ..."),
+        ("pmi2", "export I_MPI_DEBUG=5\n", "srun --mpi=pmi2 ..."),
+        ("cray_shasta", "", ""),
+    ],
+)
+def test_tasks_that_are_each_alone_are_given_the_pmi_that_slurm_has(kind: str, more: str, line: str) -> None:
+    run = "$ srun -N 1 --ntasks-per-node=2 --mpi=none ./all_reduce_perf -b 1M -e 1G -f 2 -g 1\n"
+    found = answers(TYPES.format(kind=kind) + more + run + LISTS)["launcher-nccl-tests-without-mpi"]
+    lines = "\n".join(line for fix in found.fixes for line in fix.commands.values())
+    assert line in lines
+    assert line or "--mpi=" not in lines

@@ -73,7 +73,8 @@ class Host(Fact, frozen=True, kw_only=True):
     ``infiniband_closed`` are the device files of RDMA cards that only their owner and its group may open.
     ``verbs_providers`` are the adapters that rdma-core has drivers for. ``libfabric_providers`` says, by provider name,
     whether libfabric offers it. ``ucx_transports`` are all transports of UCX, ``ucx_configured`` its build options.
-    ``slurm_config`` is the configuration of Slurm, as ``scontrol show config`` prints it.
+    ``slurm_config`` is the configuration of Slurm, as ``scontrol show config`` prints it, ``slurm_mpi_types`` the
+    kinds of PMI that it has plugins for.
 
     Firewall: ``packet_filters`` are the tables of iptables that exist. ``input_policy`` is the default policy for
     incoming packets, ``input_drops`` the number of rules that drop or reject incoming packets, ``input_allows`` the
@@ -184,6 +185,7 @@ class Host(Fact, frozen=True, kw_only=True):
     memory_available_bytes: int | None = None
     lid_counters: Annotated[dict[str, dict[str, int]] | None, BY_NAME] = None
     mesh_chain: str | None = None
+    slurm_mpi_types: Annotated[tuple[str, ...] | None, UNION] = None
     slurm_config: Annotated[dict[str, str] | None, BY_NAME] = None
     port_types: Annotated[dict[str, str] | None, BY_NAME] = None
     mst_devices: Annotated[dict[str, str] | None, BY_NAME] = None

@@ -49,7 +49,7 @@ _DROP_IN = (
 
 @best
 def lift_memlock(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """The lines that lift the limit on locked memory: of the unit that was shown, or that Slurm takes from the login."""
+    """The lines that lift the limit on locked memory: of a unit that was shown, or what Slurm passes on."""
     if (passed_on := _passed_on("MEMLOCK", view)) is not None:
         return passed_on
     found = _lifted("LimitMEMLOCK=infinity", view)
