@@ -159,7 +159,7 @@ CONFIG = (
     ("on", "off", "limit", "line"),
     [
         ("ALL", "(null)", "infinity", "PropagateResourceLimitsExcept=MEMLOCK   # in slurm.conf"),
-        ("CORE,MEMLOCK", "NOFILE", "infinity", "PropagateResourceLimitsExcept=NOFILE,MEMLOCK   # in slurm.conf"),
+        ("CORE,MEMLOCK", "NOFILE", "infinity", "ResourceLimitsExcept=NOFILE,MEMLOCK   # in slurm.conf"),
         ("ALL", "MEMLOCK", "infinity", ""),
         ("CORE", "(null)", "infinity", ""),
         ("ALL", "(null)", "131072", "LimitMEMLOCK=infinity\\n"),
@@ -170,7 +170,7 @@ def test_slurm_does_not_pass_on_the_limit_of_a_login(on: str, off: str, limit: s
     text = PINNED + TASK + DAEMON.format(limit=limit) + CONFIG.format(on=on, off=off)
     lines = lines_of(text, "memlock-too-low")
     assert line in lines
-    assert ("Propagate" in line) == ("PropagateResourceLimits" in lines)
+    assert ("LimitsExcept" in line) == ("PropagateResourceLimits" in lines)
 
 
 UNIT = "s2# systemctl cat fit\n# /etc/systemd/system/fit.service\n[Service]\nExecStart=/opt/fit/bin/python fit.py\n{line}\n"
@@ -268,3 +268,19 @@ def test_tasks_that_are_each_alone_are_given_the_pmi_that_slurm_has(kind: str, m
     lines = "\n".join(line for fix in found.fixes for line in fix.commands.values())
     assert line in lines
     assert line or "--mpi=" not in lines
+
+
+WAITED = (
+    "  min_nodes        : 2\ntorch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n"
+    '  Normal  Pulled  1m  kubelet  Successfully pulled image "reg.example.org/fit:3" in {time}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("time", "seconds"),
+    [("1h2m3.5s (1h3m0s including waiting)", "7800"), ("6m0.1s", "1200"), ("41.2s", None), ("9999999h", None)],
+)
+def test_hosts_wait_for_one_whose_image_is_pulled_for_long(time: str, seconds: str | None) -> None:
+    lines = lines_of(WAITED.format(time=time), "launcher-rendezvous-incomplete")
+    assert (f"--rdzv_conf=join_timeout={seconds}" if seconds else "nc -zv") in lines
+    assert ("join_timeout" in lines) == (seconds is not None)
