@@ -173,7 +173,7 @@ def test_slurm_does_not_pass_on_the_limit_of_a_login(on: str, off: str, limit: s
     assert ("LimitsExcept" in line) == ("PropagateResourceLimits" in lines)
 
 
-UNIT = "s2# systemctl cat fit\n# /etc/systemd/system/fit.service\n[Service]\nExecStart=/opt/fit/bin/python fit.py\n{line}\n"
+UNIT = "s2# systemctl cat fit\n# /etc/systemd/system/fit.service\n[Service]\nExecStart=/opt/fit.py\n{line}\n"
 NO_INTERFACE = "s2:40:51 [0] bootstrap.cc:112 NCCL WARN Bootstrap : no socket interface found\n"
 NO_CARD = "RuntimeError: CUDA error: no CUDA-capable device is detected\n"
 
@@ -284,3 +284,31 @@ def test_hosts_wait_for_one_whose_image_is_pulled_for_long(time: str, seconds: s
     lines = lines_of(WAITED.format(time=time), "launcher-rendezvous-incomplete")
     assert (f"--rdzv_conf=join_timeout={seconds}" if seconds else "nc -zv") in lines
     assert ("join_timeout" in lines) == (seconds is not None)
+
+
+GIVEN = (
+    "q2:5:6 [0] NCCL INFO NCCL_TOPO_FILE set by environment to {path}\n"
+    "q2:5:6 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 200000 / HCA 1 (distance 8 > 4)\n"
+    "q2$ nvidia-smi -L\nGPU 0: NVIDIA {model} (UUID: GPU-6f2b9f0e-2a51-11ef-9d3a-0242ac120002)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "value"),
+    [
+        ("/opt/microsoft/ndv4-topo.xml", "H100 80GB HBM3", "/opt/microsoft/ndv5-topo.xml"),
+        ("/shared/azure/ndv5-topo.xml", "A100-SXM4-40GB", "/shared/azure/ndv4-topo.xml"),
+        ("/opt/topology/p4d-24xl-topo.xml", "H100 80GB HBM3", None),
+        ("/opt/microsoft/ndv5-topo.xml", "A100 80GB PCIe", None),
+    ],
+)
+def test_the_topology_file_is_that_of_the_machine(path: str, model: str, value: str | None) -> None:
+    found = answers(GIVEN.format(path=path, model=model))["topo-file-wrong-machine"]
+    assert {fix.env.get("NCCL_TOPO_FILE") for fix in found.fixes} - {None} == ({value} if value else set())
+    assert any("NCCL_TOPO_FILE" in fix.unset for fix in found.fixes)
+
+
+def test_the_file_of_the_own_type_is_kept() -> None:
+    text = GIVEN.format(path="/opt/microsoft/ndv5-topo.xml", model="H200")
+    found = answers(text).get("topo-file-wrong-machine")
+    assert found is None or isinstance(found, model.Suspect)
