@@ -40,14 +40,13 @@ def given_foreign_file(host: Host, view: View) -> bool:
 
 
 def file_of_machine(host: Host, view: View) -> str:
-    """The path with the series of Azure that has the host's GPUs; empty for other clouds, and for cards without NVLink."""
+    """The path with the series of Azure that has the host's GPUs; empty for other clouds and cards without NVLink."""
     setting = view.setting(host, _VARIABLE)
     folder, _, name = ((setting.text if setting is not None else None) or "").rpartition("/")
     found = _SERIES.search(name)
     models = {gpu.model for gpu in host.gpus if gpu.model}
-    series = {
-        new for model in models for gpu, new in _AZURE.items() if gpu in model and not any(p in model for p in _PLAIN)
-    }
+    held = [model for model in models if not any(word in model for word in _PLAIN)]
+    series = {new for model in held for gpu, new in _AZURE.items() if gpu in model}
     if found is None or not found["series"].lower().startswith("nd") or len(series) != 1:
         return ""
     return f"{folder}/{name[: found.start()]}{series.pop()}{name[found.end() :]}"
