@@ -312,3 +312,20 @@ def test_the_file_of_the_own_type_is_kept() -> None:
     text = GIVEN.format(path="/opt/microsoft/ndv5-topo.xml", model="H200")
     found = answers(text).get("topo-file-wrong-machine")
     assert found is None or isinstance(found, model.Suspect)
+
+
+ACROSS = (
+    "b1:40:51 [0] NCCL INFO NET/IB : Using [0]rdma0:1/RoCE [1]rdma1:1/RoCE [RO]; OOB eth0:10.9.0.5<0>\n"
+    "b1:40:51 [0] NCCL INFO NCCL_PXN_DISABLE set by environment to {pxn}.\n"
+    "b1:40:51 [0] misc/ibvwrap.cc:265 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
+    "rdma0:1, curr state INIT, next state RTR, local GID index 3, local GID ::ffff:10.1.0.5, remote GID ::ffff:{ip}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("pxn", "ip", "is_removed"), [("1", "10.1.7.6", True), ("0", "10.1.7.6", False), ("1", "10.1.0.6", False)]
+)
+def test_pxn_is_allowed_again_where_connections_leave_their_rail(pxn: str, ip: str, *, is_removed: bool) -> None:
+    report = diagnose([TextSource.of_bytes("paste", ACROSS.format(pxn=pxn, ip=ip).encode())])
+    fixes = [fix for found in report.findings for fix in found.fixes]
+    assert any(fix.unset == ("NCCL_PXN_DISABLE",) for fix in fixes) == is_removed

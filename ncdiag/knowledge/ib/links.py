@@ -38,6 +38,9 @@ def _counters_of(port: Port, view: View) -> dict[str, int]:
     return {**by_lid, **(port.counters or {})}
 
 
+_NO_PXN = "NCCL_PXN_DISABLE"
+
+
 @derived
 def loss_counters(port: Port, view: View) -> str | None:
     """Counters of lost or late packets that are not 0: ``local_ack_timeout_err 9``."""
@@ -195,7 +198,21 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
                     view.note(interface)
                     network = ipaddress.ip_network(f"{address.ip}/{address.prefix_len}", strict=False)
                     return remote not in network
-    return None
+    return True if _is_sent_across(event, local, remote, view) else None
+
+
+def _is_sent_across(event: Event, local: ipaddress.IPv4Address, remote: ipaddress.IPv4Address, view: View) -> bool:
+    """Without the prefix: does NCCL, without PXN, connect cards of a host with several whose addresses differ early?
+
+    A rail has a network of 256 addresses or fewer; PXN is what keeps connections on their rails.
+    """
+    setting = view.setting(view.host(event.host) or view.job, _NO_PXN) or view.setting(view.job, _NO_PXN)
+    cards = max((len(rank.net_devices or ()) for rank in view.job.ranks), default=0)
+    if setting is None or setting.number != 1 or cards <= 1 or int(local) >> 8 == int(remote) >> 8:
+        return False
+    view.note(event)
+    view.note(setting)
+    return True
 
 
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
