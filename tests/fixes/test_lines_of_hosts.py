@@ -329,3 +329,28 @@ def test_pxn_is_allowed_again_where_connections_leave_their_rail(pxn: str, ip: s
     report = diagnose([TextSource.of_bytes("paste", ACROSS.format(pxn=pxn, ip=ip).encode())])
     fixes = [fix for found in report.findings for fix in found.fixes]
     assert any(fix.unset == ("NCCL_PXN_DISABLE",) for fix in fixes) == is_removed
+
+
+MIXED = (
+    "b1:40:51 [0] NCCL INFO NET/IB : Using {cards} [RO]; OOB eth0:10.9.0.5<0>\n"
+    "b1:40:51 [0] NCCL INFO comm 0x7f rank 0 nranks 16 cudaDev 0 busId 1000 - Init START\n"
+    "b1:40:51 [0] misc/ibvwrap.cc:265 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
+    "{failed}:1, curr state INIT, next state RTR, local GID index 3, local GID ::ffff:10.1.0.5, remote GID "
+    "::ffff:10.1.0.6\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("layers", "failed", "value"),
+    [
+        ("roce0:RoCE roce1:RoCE roce2:RoCE roce3:RoCE mlx5_0:RoCE", "mlx5_0", "=roce0,roce1,roce2,roce3"),
+        ("mlx5_0:IB mlx5_1:IB mlx5_2:RoCE mlx5_3:IB mlx5_4:IB", "mlx5_2", "=mlx5_0,mlx5_1,mlx5_3,mlx5_4"),
+        ("roce0:RoCE roce1:RoCE roce2:RoCE roce3:RoCE mlx5_0:RoCE", "roce2", None),
+        ("roce0:RoCE roce1:RoCE mlx5_0:RoCE", "mlx5_0", None),
+    ],
+)
+def test_cards_of_another_kind_are_left_out_if_one_of_them_failed(layers: str, failed: str, value: str | None) -> None:
+    cards = " ".join(f"[{n}]{card.replace(':', ':1/')}" for n, card in enumerate(layers.split()))
+    report = diagnose([TextSource.of_bytes("paste", MIXED.format(cards=cards, failed=failed).encode())])
+    offered = {fix.env.get("NCCL_IB_HCA") for found in report.findings for fix in found.fixes}
+    assert offered - {None} == ({value} if value else set())
