@@ -354,3 +354,25 @@ def test_cards_of_another_kind_are_left_out_if_one_of_them_failed(layers: str, f
     report = diagnose([TextSource.of_bytes("paste", MIXED.format(cards=cards, failed=failed).encode())])
     offered = {fix.env.get("NCCL_IB_HCA") for found in report.findings for fix in found.fixes}
     assert offered - {None} == ({value} if value else set())
+
+
+NO_NVML = "trainer-1  | m4:18:19 [0] misc/nvmlwrap.cc:66 NCCL WARN Failed to open libnvidia-ml.so.1\n"
+NO_CUDA = "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory\n"
+SERVICE = "services:\n  trainer:\n    image: train:1\n    environment:\n      NVIDIA_DRIVER_CAPABILITIES: {parts}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "log", "value"),
+    [
+        ("compute", NO_NVML, "compute,utility"),
+        ("compute,video", NO_NVML, "compute,video,utility"),
+        ("utility", NO_CUDA, "utility,compute"),
+        ("all", NO_NVML, None),
+        ("compute,utility", NO_NVML, None),
+        ("compute;reboot", NO_NVML, None),
+    ],
+)
+def test_a_container_asks_for_the_part_of_the_driver_that_it_lacks(parts: str, log: str, value: str | None) -> None:
+    found = answers(SERVICE.format(parts=parts) + log).get("cuda-not-initialized")
+    fixes = found.fixes if found is not None else ()
+    assert {fix.env.get("NVIDIA_DRIVER_CAPABILITIES") for fix in fixes} - {None} == ({value} if value else set())
