@@ -376,3 +376,27 @@ def test_a_container_asks_for_the_part_of_the_driver_that_it_lacks(parts: str, l
     found = answers(SERVICE.format(parts=parts) + log).get("cuda-not-initialized")
     fixes = found.fixes if found is not None else ()
     assert {fix.env.get("NVIDIA_DRIVER_CAPABILITIES") for fix in fixes} - {None} == ({value} if value else set())
+
+
+TWICE = "p-2:10:11 [0] init.cc:722 NCCL WARN Duplicate GPU detected : rank 8 and rank 0 both on CUDA device 1b000\n"
+IDS = "p-{n}:10:11 [0] NCCL INFO NCCL_HOSTID set by environment to {value}\n"
+PODS = (
+    "It runs in Kubernetes.\n        env:\n        - name: NCCL_HOSTID   # for NVLink\n          {value}\n"
+    "        - name: NCCL_DEBUG\n          value: INFO\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"),
+    [
+        (PODS.format(value="value: shared"), "fieldPath: spec.nodeName"),
+        (IDS.format(n=1, value="a") + IDS.format(n=2, value="a"), "export NCCL_HOSTID=$(hostname)"),
+        (PODS.format(value="valueFrom: {fieldRef: {fieldPath: spec.nodeName}}"), ""),
+        (IDS.format(n=1, value="a") + IDS.format(n=2, value="b"), ""),
+        (IDS.format(n=1, value="a"), ""),
+    ],
+)
+def test_each_machine_gets_a_host_id_of_its_own(shown: str, line: str) -> None:
+    lines = lines_of(shown + TWICE, "launcher-duplicate-gpu")
+    assert line in lines
+    assert line or "NCCL_HOSTID" not in lines
