@@ -400,3 +400,36 @@ def test_each_machine_gets_a_host_id_of_its_own(shown: str, line: str) -> None:
     lines = lines_of(shown + TWICE, "launcher-duplicate-gpu")
     assert line in lines
     assert line or "NCCL_HOSTID" not in lines
+
+
+FULL = (
+    "k1:50:547 [5] misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-X to 33030532 bytes, error: No "
+    "space left on device (28)\nroot@k1:~# df -h /dev/shm\nFilesystem      Size  Used Avail Use% Mounted on\n"
+    "tmpfs           {size}  {size}     0 100% /dev/shm\n"
+)
+HELD = "root@k1:~# ls -l /dev/shm | head -3\n-rw------- 1 {owner} ml   12582912 Nov 28 22:58 {name}\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "which"),
+    [
+        (HELD.format(owner="user7", name="torch_401_1_0"), "-type f -user user7 -name 'torch_*' -mmin +60"),
+        (
+            HELD.format(owner="user7", name="psm_aa") + "-rw------- 1 user7 ml 1 Nov 28 22:58 nccl-b\n",
+            "-user user7 -mmin",
+        ),
+        (HELD.format(owner="root", name="sem.a"), "-type f -name 'sem.*' -mmin"),
+        ("", "-type f -mmin +60 ! -exec fuser -s {} ';' -ls"),
+    ],
+)
+def test_what_ended_programs_left_in_memory_is_removed(shown: str, which: str) -> None:
+    lines = lines_of(FULL.format(size="252G") + shown, "shm-too-small")
+    assert which in lines
+    assert "command -v fuser && find /dev/shm" in lines
+    assert "docker" not in lines
+
+
+def test_a_small_memory_is_made_larger_and_nothing_is_removed() -> None:
+    lines = lines_of(FULL.format(size="64M") + HELD.format(owner="user7", name="torch_401_1_0"), "shm-too-small")
+    assert "--shm-size" in lines
+    assert "-delete" not in lines

@@ -97,7 +97,8 @@ class Host(Fact, frozen=True, kw_only=True):
     the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.
     ``frameworks`` are releases of PyTorch and other frameworks by name (``pytorch``). ``files`` are paths of libraries
     and XML files that listings show outside of containers, ``folders`` those that not only root may write in, with
-    their owner (``anybody``), ``device_groups`` the numbers of the groups of device files.
+    their owner (``anybody``), ``device_groups`` the numbers of the groups of device files. ``shm_files`` are the owners
+    of files in /dev/shm with the beginning of the names (``user7 torch_``).
     """
 
     KEY = ()
@@ -195,6 +196,7 @@ class Host(Fact, frozen=True, kw_only=True):
     frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
     files: Annotated[tuple[str, ...] | None, UNION] = None
     folders: Annotated[dict[str, str] | None, BY_NAME] = None
+    shm_files: Annotated[tuple[str, ...] | None, UNION] = None
     device_groups: Annotated[dict[str, str] | None, BY_NAME] = None
     looked_at: bool | None = None
     called: Annotated[str | None, FACE] = None
