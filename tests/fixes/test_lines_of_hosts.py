@@ -433,3 +433,24 @@ def test_a_small_memory_is_made_larger_and_nothing_is_removed() -> None:
     lines = lines_of(FULL.format(size="64M") + HELD.format(owner="user7", name="torch_401_1_0"), "shm-too-small")
     assert "--shm-size" in lines
     assert "-delete" not in lines
+
+
+TAKEN = "python3: can't open file '/work/{name}': [Errno 2] No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("launch", "name", "line"),
+    [
+        ("srun torchrun --nnodes 2 --rdzv_endpoint $first:29500 t.py\n", "192.168.7.2:29500", "first=${first%% *}"),
+        ("torchrun --nnodes 2 --master_addr=${MAIN} t.py\n", "192.168.7.2", "MAIN=${MAIN%% *}"),
+        ('torchrun --nnodes 2 --master_addr="$MAIN" t.py\n', "192.168.7.2", ""),
+        ("torchrun --nnodes 2 --master_addr=$MAIN t.py\n", "t.py", ""),
+    ],
+)
+def test_the_first_of_two_addresses_is_kept(launch: str, name: str, line: str) -> None:
+    lines = "\n".join(
+        each for found in answers(launch + TAKEN.format(name=name)).values()
+        for fix in found.fixes for each in fix.commands.values()
+    )  # fmt: skip
+    assert line in lines
+    assert line or "%% *" not in lines

@@ -8,6 +8,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.late_hosts import late_seconds
 from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.platforms import SLURM, platforms
+from ncdiag.facts.vocabulary.split_places import split_variable
 from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
@@ -106,6 +107,16 @@ def master_of_slurm(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     if SLURM not in platforms(view.job, view):
         return Value(reason="no Slurm was seen")
     return Value(text=_LINE_OF_SLURM, reason="task 0 runs on the first host of the job's list")
+
+
+@best
+def first_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The line of the shell that keeps the first of the addresses in the variable that the launch uses."""
+    name = split_variable(view)
+    if not name:
+        return Value(reason="the variable that holds the address was not seen")
+    text = f"{name}=${{{name}%% *}}   # before the launch line: the first of its addresses alone"
+    return Value(text=text, reason="the shell splits its value at the blank")
 
 
 @best
