@@ -454,3 +454,36 @@ def test_the_first_of_two_addresses_is_kept(launch: str, name: str, line: str) -
     )  # fmt: skip
     assert line in lines
     assert line or "%% *" not in lines
+
+
+TUNNEL = (
+    "v1$ ip -br a\nlo    UNKNOWN 127.0.0.1/8\neth0  UP      {below}\n{name}   UNKNOWN 10.9.0.1/24\n"
+    "v1$ ip link show eth0; ip link show {name}\n"
+    "2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {outer} qdisc fq_codel state UP mode DEFAULT group default\n"
+    "5: {name}: <POINTOPOINT,NOARP,UP,LOWER_UP> mtu {inner} qdisc noqueue state UNKNOWN mode DEFAULT group default\n"
+    "v1$ ping -c2 -M do -s 1400 10.9.0.2 | tail -2\n2 packets transmitted, 0 received, 100% packet loss, time 1013ms\n"
+    "v1$ ping -c2 -M do -s 1200 10.9.0.2 | tail -2\n2 packets transmitted, 2 received, 0% packet loss, time 1001ms\n"
+    "v1:3320:3511 [0] NCCL INFO NET/Socket : Using [0]{name}:10.9.0.1<0>\nThe first all-reduce hangs on two hosts.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "below", "outer", "inner", "line"),
+    [
+        (
+            "wg1",
+            "192.168.4.2/24",
+            1400,
+            1420,
+            "sudo ip link set dev wg1 mtu 1340   # on v1; and MTU = 1340 in /etc/wire",
+        ),
+        ("wg1", "2001:db8::2/64", 1500, 1480, "sudo ip link set dev wg1 mtu 1420   # on v1"),
+        ("vxlan7", "192.168.4.2/24", 1450, 1450, "sudo ip link set dev vxlan7 mtu 1400   # on v1"),
+        ("wg1", "192.168.4.2/24", 1500, 1420, ""),
+    ],
+    ids=["over IPv4", "over IPv6", "VXLAN", "it fits"],
+)
+def test_a_tunnel_fits_into_the_packets_below(name: str, below: str, outer: int, inner: int, line: str) -> None:
+    lines = lines_of(TUNNEL.format(name=name, below=below, outer=outer, inner=inner), "path-mtu-too-small")
+    assert line in lines
+    assert line or "ip link set dev" not in lines

@@ -29,7 +29,7 @@ def address_as_program(event: Event, view: View) -> str:
 
 
 def split_variable(view: View) -> str:
-    """The variable that holds the place where ranks meet, as the launch uses it without quotes; empty if none is seen."""
+    """The variable that holds the place where ranks meet, as the launch uses it without quotes; empty: none."""
     used = {
         found["name"] for each in view.job.launches if (found := _USES.search(each.text or "")) and not found["mark"]
     }
