@@ -435,7 +435,7 @@ def test_a_small_memory_is_made_larger_and_nothing_is_removed() -> None:
     assert "-delete" not in lines
 
 
-TAKEN = "python3: can't open file '/work/{name}': [Errno 2] No such file or directory\n"
+TAKEN = "python3: can't open file '/srv/{name}': [Errno 2] No such file or directory\n"
 
 
 @pytest.mark.parametrize(

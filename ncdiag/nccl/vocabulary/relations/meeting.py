@@ -21,8 +21,8 @@ _LOCAL = lazy_regex(
 )
 """A local address as the place where the ranks meet, in the code of a program."""
 _SEVERAL = 2
-_BETWEEN = 2
-"""Lines that grep leaves between two lists: an empty comment, and ``--`` where it left lines out."""
+_BETWEEN = 1
+"""Lines that may be between two lists: an empty comment."""
 _FINISHED, _DIED = "program-finished", frozenset({"oom-kill", "torch-ranks-missing", "python-exception"})
 _FEW = 8
 """The largest number of elements of a barrier, a flag or a count."""
