@@ -487,3 +487,48 @@ def test_a_tunnel_fits_into_the_packets_below(name: str, below: str, outer: int,
     lines = lines_of(TUNNEL.format(name=name, below=below, outer=outer, inner=inner), "path-mtu-too-small")
     assert line in lines
     assert line or "ip link set dev" not in lines
+
+
+PORTS = "root@r1:~# ip -br -4 a\nlo UNKNOWN 127.0.0.1/8\neth1  UP  10.7.0.4/16\neth2  UP  10.7.0.5/16\n"
+NO_PATH = (
+    "r1:40:51 [0] misc/ibvwrap.cc:265 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
+    "mlx5_1:1, curr state INIT, next state RTR, local GID index 3, local GID ::ffff:10.7.0.5, remote GID "
+    "::ffff:10.7.0.9\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_set"),
+    [
+        ("root@r1:~# sysctl net.ipv4.conf.all.arp_ignore\nnet.ipv4.conf.all.arp_ignore = 0\n", True),
+        ("adm$ clush -w r1,r2 sysctl net.ipv4.conf.all.arp_ignore\nr1: net.ipv4.conf.all.arp_ignore = 0\n", True),
+        ("root@r1:~# sysctl net.ipv4.conf.all.arp_ignore\nnet.ipv4.conf.all.arp_ignore = 1\n", False),
+    ],
+)
+def test_each_card_answers_for_its_own_addresses(shown: str, *, is_set: bool) -> None:
+    found = answers(PORTS + shown + NO_PATH).get("socket-multi-nic-same-subnet")
+    lines = "\n".join(line for fix in (found.fixes if found else ()) for line in fix.commands.values())
+    assert ("arp_ignore=1\\nnet.ipv4.conf.all.arp_announce=2\\n" in lines and "# on r1" in lines) == is_set
+
+
+PART = (
+    "      Worker:\n        replicas: 2\n        template:\n          spec:\n            nodeSelector:\n"
+    "              node.kubernetes.io/instance-type: {machine}\n            containers:\n            - name: fit\n"
+    "              resources:\n                limits:\n                  nvidia.com/gpu: 8\n"
+    "                  vpc.amazonaws.com/efa: {asked}\n\nall_reduce is slow between the nodes\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("machine", "asked", "line"),
+    [
+        ("p5.48xlarge", 4, "limits: {vpc.amazonaws.com/efa: 32}, requests: {vpc.amazonaws.com/efa: 32}"),
+        ("p4d.24xlarge", 1, "limits: {vpc.amazonaws.com/efa: 4}, requests: {vpc.amazonaws.com/efa: 4}"),
+        ("p4d.24xlarge", 4, ""),
+    ],
+)
+def test_a_part_of_a_manifest_asks_for_all_cards_of_the_machine(machine: str, asked: int, line: str) -> None:
+    found = answers(PART.format(machine=machine, asked=asked)).get("k8s-efa-count")
+    lines = "\n".join(line for fix in (found.fixes if found else ()) for line in fix.commands.values())
+    assert line in lines
+    assert line or "efa: 4}" not in lines
