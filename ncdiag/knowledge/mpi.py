@@ -169,7 +169,6 @@ def ucx_built_without(host: Host, view: View) -> str | None:
 _PMI, _PMIX_LIBRARY = "mpi-pmix-missing", "mpi-pmix-not-loaded"
 _ALONE = frozenset({"mpi-pmi-alone", "mpi-abort-alone"})
 """Events of a process that MPICH takes for the only one, since no process manager gave it a connection."""
-_MPI_OPTION = lazy_regex(r"\s--mpi[=\s](?!list)(\w{1,20})")
 _OF_A_JOB = lazy_regex(r"\b(?:srun|slurmstepd)\b")
 
 
@@ -185,19 +184,6 @@ def is_pmi_missing(event: Event, view: View) -> bool:
             view.note(several)
         return several is not None
     return event.event == _PMI or _OF_A_JOB.search(event.text) is not None
-
-
-@derived
-def tasks_lack_pmi(job: Job, view: View) -> bool:
-    """Does srun start several tasks with the kind ``none``: by its option, or by the default of Slurm?"""
-    lines = [launch for launch in job.launches if launch.program == "srun"]
-    options = [option[1] for launch in lines if (option := _MPI_OPTION.search(launch.text or ""))]
-    defaults = [host for host in job.hosts if (host.slurm_config or {}).get("MpiDefault") == "none"]
-    for launch in lines[:1]:
-        view.note(launch)
-    for host in defaults:
-        view.note(host, "slurm_config")
-    return bool(lines) and ("none" in options if options else bool(defaults))
 
 
 @derived

@@ -15,7 +15,7 @@ from ncdiag.parsers._rows import Reading, Row, Rows
 KIND = "imex_config"
 _FILE = "/etc/nvidia-imex/nodes_config.cfg"
 _READERS = ("cat", "more", "head", "grep -v '^#'", 'grep -v "^#"', "grep -v ^#", "grep .", "grep -v '#'")
-COMMANDS: tuple[str, ...] = (_FILE, *(f"{reader} {_FILE}" for reader in _READERS))
+COMMANDS: tuple[str, ...] = tuple(f"{reader} {_FILE}" for reader in _READERS)
 ANCHOR = r"(?:#[ \t]*)?/etc/nvidia-imex/nodes_config\.cfg:?[ \t]*$"
 _MOST = 2000
 

@@ -12,7 +12,7 @@ from ncdiag.base.spans import Section
 from ncdiag.parsers._rows import Reading, Row, Rows
 
 KIND = "slurm_mpi"
-COMMANDS: tuple[str, ...] = ("srun --mpi=list", "srun --mpi list")
+COMMANDS: tuple[str, ...] = ()
 _HEAD = r"(?:srun: )?MPI (?:plugin )?types are\.\.\.\s*$"
 ANCHOR = r"(?:srun: )?MPI (?:plugin )?types are\.\.\.[ \t]*$"
 _TYPE = r"(?:srun: |\s{1,8})(?P<type>none|openmpi|cray_shasta|pmi2|pmix(?:_v\d)?)\s*$"

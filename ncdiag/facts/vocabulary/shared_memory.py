@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event, Host
+from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
 
 _SHM = "/dev/shm"  # noqa: S108  (it is the subject, no temporary file)
 _ENOUGH = 16 << 30
 """Bytes that the ranks of one host do not use up with NCCL's buffers alone."""
 _FREE = 1 << 20
-
-
-@derived
-def is_large_and_full(event: Event, view: View) -> bool:
-    """Does the host of the event have a large /dev/shm without free space?"""
-    host = view.host(event.host)
-    return host is not None and is_filled(host, view)
 
 
 def is_filled(host: Host, view: View) -> bool:

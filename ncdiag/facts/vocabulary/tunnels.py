@@ -1,4 +1,4 @@
-"""Tunnels between hosts: whether one carries packets, and the MTU that the interface below leaves to it.
+"""Tunnels between hosts, and the MTU that the interface below leaves to one.
 
 Sources: WireGuard (20 or 40 bytes of IP, 8 of UDP, 32 of its own), RFC 7348 (VXLAN: 50 over IPv4), RFC 2784 (GRE).
 """
@@ -6,8 +6,7 @@ Sources: WireGuard (20 or 40 bytes of IP, 8 of UDP, 32 of its own), RFC 7348 (VX
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Advertised, Host, Interface
+from ncdiag.facts.model import Host, Interface
 from ncdiag.facts.scalars import in_network, ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_loopback, is_virtual
@@ -21,27 +20,8 @@ _OVER_IPV6 = 20
 _IPV4 = 4
 
 
-@derived
-def joins_hosts(address: Advertised, view: View) -> bool:
-    """Was a packet answered that went to another host in the network of this interface? Then it is no host's own.
-
-    An address of a bridge of containers may be a container's, so it counts only where another host is known to have it.
-    """
-    host = view.host(address.host)
-    interface = next((each for each in host.interfaces if each.name == address.interface), None) if host else None
-    if host is None or interface is None:
-        return False
-    others = {a.ip for each in view.job.hosts if each is not host for i in each.interfaces for a in i.addresses or ()}
-    for event in view.job.events:
-        target = str(event.fields.get("address") or "")
-        is_answered = event.event == "ping-tried" and event.fields.get("received") and target != address.ip
-        if is_answered and (target in others or _overhead(interface) is not None) and _is_inside(target, interface):
-            view.note(event)
-            return True
-    return False
-
-
-def _is_inside(ip: str, interface: Interface) -> bool:
+def is_inside(ip: str, interface: Interface) -> bool:
+    """Is the address in a network of the interface?"""
     return any(in_network(ip, network) for network in _networks(interface))
 
 
@@ -51,26 +31,26 @@ def _networks(interface: Interface) -> list[str]:
 
 def tunnel_to(ip: str, host: Host) -> Interface | None:
     """The interface of the host in whose network the address is, if its name is that of a tunnel."""
-    return next((each for each in host.interfaces if _overhead(each) is not None and _is_inside(ip, each)), None)
+    return next((each for each in host.interfaces if overhead(each) is not None and is_inside(ip, each)), None)
 
 
 def room_below(tunnel: Interface, host: Host, view: View) -> int | None:
     """The MTU that is left to the tunnel by the interface below: the only one that leads out, or that of the route."""
-    overhead = _overhead(tunnel)
+    headers = overhead(tunnel)
     out = [each for each in host.interfaces if _leads_out(each, view)]
     routed = [each for each in out if any(r.destination == "default" and r.interface == each.name for r in host.routes)]
     below = out if len(out) == 1 else routed
-    if overhead is None or len(below) != 1 or below[0].mtu is None:
+    if headers is None or len(below) != 1 or below[0].mtu is None:
         return None
     held = [ip for each in below[0].addresses or () if (ip := ip_address(each.ip)) is not None and not ip.is_link_local]
     is_ipv6 = bool(held) and all(ip.version != _IPV4 for ip in held)
-    return below[0].mtu - overhead - (_OVER_IPV6 if is_ipv6 else 0)
+    return below[0].mtu - headers - (_OVER_IPV6 if is_ipv6 else 0)
 
 
 def _leads_out(interface: Interface, view: View) -> bool:
     return not is_loopback(interface, view) and is_virtual(interface, view) is False and interface.up is not False
 
 
-def _overhead(interface: Interface) -> int | None:
+def overhead(interface: Interface) -> int | None:
     """Bytes of the headers that a tunnel of this name adds; None for other interfaces."""
     return next((size for pattern, size in _OVERHEADS if pattern.match(interface.name)), None)

@@ -21,7 +21,7 @@ _LINES = (
     (_BY_GRUB, "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{word} /' /etc/default/grub && sudo update-grub"),
 )
 _MISSING = "rccl-kernel-setting-missing"
-_ASK = ("cat /proc/cmdline", "cat /etc/os-release")
+_ASK = ("cat /proc/cmdline", "uname -r")
 
 
 @best

@@ -85,7 +85,7 @@ def topology_of_machine(view: View, bindings: Bindings) -> Value:
     listed = listed_files(view.job, view)
     beside = [each for each in listed if posixpath.dirname(each) == posixpath.dirname(path)]
     if not _SAFE.fullmatch(path) or (beside and path not in beside):
-        return Value(reason="the file of the machine's type was not seen", ask_for=("ls /opt/microsoft",))
+        return Value(reason="the file of the machine's type was not seen", ask_for=("nvidia-smi -L",))
     return Value(text=path, reason="the name of the file for machines with these GPUs")
 
 

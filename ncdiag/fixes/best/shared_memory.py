@@ -32,7 +32,9 @@ def shm_leftovers(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     which = f" -user {owner}" if _USER.fullmatch(owner) and owner != "root" else ""
     which += f" -name '{kind}*'" if _KIND.fullmatch(kind) else ""
     where = "" if hosts[0].name == UNNAMED else f"on {hosts[0].name}; "
-    text = (
+    line = (
         f"{_LINE.format(which=which, act='-delete' if which else '-ls')}   # {where}only files that no process has open"
     )
-    return Value(text=text, reason="what was shown there", ask_for=() if which else _ASK)
+    if not which:
+        return Value(text=line, reason="whose files they are was not seen", ask_for=_ASK)
+    return Value(text=line, reason="what was shown there")

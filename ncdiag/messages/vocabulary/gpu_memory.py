@@ -25,24 +25,6 @@ _CONTEXT = 3 * _GIB // 2
 _PART = 20
 """A rank holds at least this fraction (one in ``_PART``) of the bytes of its GPU."""
 
-_ENLARGING = {
-    "NCCL_BUFFSIZE": 32 << 20, "NCCL_LL128_BUFFSIZE": 32 << 20, "NCCL_LL_BUFFSIZE": 8 << 20, "NCCL_MIN_NCHANNELS": 33,
-    "NCCL_MIN_CTAS": 33,
-}  # fmt: skip
-"""Values from which NCCL's buffers, one for each channel and peer, use gigabytes (src/init.cc, computeBuffSizes)."""
-
-
-@derived
-def memory_setting(event: Event, view: View) -> str:
-    """The variable of the job that makes NCCL's own buffers many times as large as by default; empty for none."""
-    place = view.host(event.host) or view.job
-    for name, least in _ENLARGING.items():
-        setting = view.setting(place, name) or view.setting(view.job, name)
-        if setting is not None and setting.is_set is not False and (setting.number or 0) >= least:
-            view.note(setting)
-            return name
-    return ""
-
 
 @derived_of(_REPORTED)
 def is_held_by_ranks(event: Event, view: View) -> bool:
