@@ -30,6 +30,11 @@ from ncdiag.messages.vocabulary.xids import (
 )
 from ncdiag.nccl.xids import Remedy
 
+_ENLARGING = {
+    "NCCL_BUFFSIZE": 32 << 20, "NCCL_LL128_BUFFSIZE": 32 << 20, "NCCL_LL_BUFFSIZE": 8 << 20, "NCCL_MIN_NCHANNELS": 33,
+    "NCCL_MIN_CTAS": 33,
+}  # fmt: skip
+"""Values from which NCCL's buffers, one for each channel and peer, use gigabytes (src/init.cc, computeBuffSizes)."""
 _FULL = 0.9
 """The part of its memory above which a GPU counts as full."""
 _GSP_XIDS = frozenset({119, 120})
@@ -261,3 +266,15 @@ def is_on_gpu0(event: Event, view: View) -> bool | None:
     shown = [gpu for host in view.job.hosts for gpu in host.gpus if gpu.index == 0 and gpu.memory_mib]
     used = [(gpu.memory_used_mib or 0) / gpu.memory_mib for gpu in shown if gpu.memory_mib]
     return max(used) > _FULL if used else None
+
+
+@derived
+def memory_setting(event: Event, view: View) -> str:
+    """The variable of the job that makes NCCL's own buffers many times as large as by default; empty for none."""
+    place = view.host(event.host) or view.job
+    for name, least in _ENLARGING.items():
+        setting = view.setting(place, name) or view.setting(view.job, name)
+        if setting is not None and setting.is_set is not False and (setting.number or 0) >= least:
+            view.note(setting)
+            return name
+    return ""

@@ -7,6 +7,7 @@ from ncdiag.facts.model import Event, Host
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
+from ncdiag.facts.vocabulary.shared_memory import is_filled
 from ncdiag.messages.vocabulary.reasons import reason
 
 _SHM_CALLS = frozenset({"shm-open-failed", "shm-extend-failed", "shm-map-failed"})
@@ -75,3 +76,10 @@ def scarce_shm(host: Host, view: View) -> str | None:
     free = mount.available_bytes
     size = f"{mount.size_bytes / (1 << 20):.3g} MiB"
     return size if free is None else f"{size}, {free / (1 << 20):.3g} MiB free"
+
+
+@derived
+def is_large_and_full(event: Event, view: View) -> bool:
+    """Does the host of the event have a large /dev/shm without free space?"""
+    host = view.host(event.host)
+    return host is not None and is_filled(host, view)

@@ -1,25 +1,28 @@
 """``aws ec2 describe-security-groups`` and ``describe-instances``: what the cloud lets through between its machines.
 
 Source of the formats: Amazon EC2 API reference (SecurityGroup, IpPermission, Instance) as JSON; AWS CLI awscli/text.py
-(``--output text``: tables as lines that begin with their name in capitals). EFA passes where a rule for all traffic
+(``--output text``: tables as lines that begin with their name in capitals; ``--output yaml``). A query may leave two
+lists of rules, whose group is that of the command. EFA passes where a rule for all traffic
 names the group itself, in both directions: a network such as 0.0.0.0/0 does not do (EC2 user guide, EFA set-up).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.formats import decoded
+from ncdiag.formats.yaml import Node, load
 
 KIND = "aws_ec2"
 COMMANDS: tuple[str, ...] = ("aws ec2 describe-security-groups", "aws ec2 describe-instances")
 ANCHOR = (
     r' {4}"(?:SecurityGroups|Reservations)": \[[ \t]*$|SECURITYGROUPS\t.{0,600}\bsg-[0-9a-f]{8,17}\t'
-    r"|INSTANCES\t.{0,600}\bi-[0-9a-f]{8,17}\t"
+    r"|INSTANCES\t.{0,600}\bi-[0-9a-f]{8,17}\t|SecurityGroups:[ \t]*$"
 )
 
 _GROUP = lazy_regex(r"\bsg-[0-9a-f]{8,17}\b")
@@ -27,6 +30,9 @@ _INSTANCE = lazy_regex(r"\bi-[0-9a-f]{8,17}\b")
 _NETWORK = lazy_regex(r"\bvpc-[0-9a-f]{8,17}\b")
 _ZONE = lazy_regex(r"\b[a-z]{2}(?:-[a-z]{2,9}){1,3}-\d[a-z]\b")
 _TEXT = lazy_regex(r"[A-Z]{4,40}(?:\t|\s*$)")
+_ASKED = lazy_regex(r"--group-ids?[=\s](?P<group>sg-[0-9a-f]{8,17})(?!\s*sg-)")
+_BOTH = lazy_regex(r"\[\s*(?:\w+:\s*)?IpPermissions\s*,\s*(?:\w+:\s*)?IpPermissionsEgress\s*\]")
+_YAML = lazy_regex(r"SecurityGroups:\s*$|\s*(?:- ){1,4}\w|\s+\w[\w/]{0,40}:|\s*-\s*$|\[\]\s*$")
 _ALL = "-1"
 _LIMIT = 50_000
 
@@ -38,14 +44,25 @@ def continues(lines: Sequence[str], line: str) -> bool:
     first = next((text for text in lines if text.strip()), line)
     if first.lstrip()[:1] in {"{", "[", '"'}:
         return decoded.is_line(line) and not (len(lines) > 1 and lines[-1].rstrip() in {"}", "]"})
+    if _YAML.match(first):
+        return _YAML.match(line) is not None
+    if "aws ec2 " in line:
+        return False  # the next command, with an id among its options
     return _TEXT.match(line) is not None or any(p.search(line) for p in (_GROUP, _INSTANCE))
 
 
 def parse(section: Section) -> Parsed:
     """Security groups with what they let pass among their own members, and machines with their places."""
     first = next((text for text in section.lines if text.strip()), "")
-    if first.lstrip()[:1] in {"{", "[", '"'}:
-        found = list(_of_json(section))
+    asked = _ASKED.search(section.command or "")
+    if asked and _BOTH.search(section.command or ""):
+        found = list(_of_rules(section, asked["group"]))
+    elif first.lstrip()[:1] in {"{", "[", '"'}:
+        text = section.text if section.text.lstrip().startswith("{") else "{" + section.text
+        found = list(_of_document(section, next(iter(decoded.listed(text)), {})))
+    elif first.startswith("SecurityGroups:"):
+        document = _value(load(section.lines)[0])
+        found = list(_of_document(section, document if isinstance(document, dict) else {}))
     elif any(line.startswith(("SECURITYGROUPS\t", "IPPERMISSIONS")) for line in section.lines):
         found = list(_of_text(section))
     else:
@@ -55,9 +72,27 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=tuple(found))
 
 
-def _of_json(section: Section) -> Iterator[Observation]:
-    text = section.text if section.text.lstrip().startswith("{") else "{" + section.text
-    document, places = next(iter(decoded.listed(text)), {}), _places(section)
+def _of_rules(section: Section, group: str) -> Iterator[Observation]:
+    """The group of the command, from its two lists of rules as YAML or JSON."""
+    text = section.text.strip()
+    try:
+        both = json.loads(text) if text.startswith("[") else _value(load(section.lines)[0])
+    except ValueError:
+        return
+    if isinstance(both, list) and len(both) == len(("in", "out")):
+        takes, sends = (_names_itself(rules, group) for rules in both)
+        yield observe(section, 0, "SecurityGroup", (group,), takes_own=takes, sends_own=sends)
+
+
+def _value(node: Node) -> Any:  # noqa: ANN401
+    """A node of YAML as plain lists, tables and texts."""
+    if isinstance(node.value, dict):
+        return {name: _value(child) for name, child in node.value.items()}
+    return [_value(child) for child in node.value] if isinstance(node.value, list) else node.value
+
+
+def _of_document(section: Section, document: Mapping[str, Any]) -> Iterator[Observation]:
+    places = _places(section)
     for group in decoded.tables(document.get("SecurityGroups")):
         name = decoded.text(group.get("GroupId"))
         if name:

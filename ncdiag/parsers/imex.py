@@ -43,6 +43,7 @@ class _Domain(Reading):
         """No node was read yet."""
         super().__init__(section)
         self.nodes: dict[int, tuple[str, str]] = {}
+        self.addresses: list[str] = []
         self.rows: dict[int, list[str]] = {}
         self.state: str | None = None
         self.last = 0
@@ -51,6 +52,7 @@ class _Domain(Reading):
         """A node with its state."""
         name = _NAME.search(self.line)
         self.nodes[int(found["number"])] = (name["name"] if name else found["address"]), found["state"]
+        self.addresses.append(found["address"])
 
     def domain(self, found: re.Match[str]) -> None:
         """The state of the whole, which is the last line."""
@@ -69,7 +71,8 @@ class _Domain(Reading):
         lost += _unconnected(self.nodes, self.rows)
         count = len(self.nodes) or None
         self.observe(
-            "Host", at=self.last, imex_domain=self.state, imex_nodes=count, imex_lost=lost if count else None
+            "Host", at=self.last, imex_domain=self.state, imex_nodes=count, imex_lost=lost if count else None,
+            imex_addresses=self.addresses or None,
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -32,9 +32,18 @@ KIND = "k8s_manifest"
 COMMANDS: tuple[str, ...] = ()
 EVENTS = {"network-policy": {"policy": "str", "pods": "str"}}
 """As `kubectl_networkpolicies` has them."""
-ANCHOR = r"(?:- )?apiVersion:[ \t]+\S"
+ANCHOR = (
+    r"(?:- )?apiVersion:[ \t]+\S|[ \t]{2,40}(?:(?:initC|c)ontainers|template|spec|Worker|Master|Launcher):[ \t]*$"
+    r"|[ \t]{2,40}command:[ \t]+\["
+)
 
 _TOP = lazy_regex(r"(?:apiVersion|kind|metadata|spec|status|data|items|type):(?:\s|$)|-\s")
+_OF_CONTROLLER: Mapping[str, Any] = {"shm_mounted": False}
+"""What the controller of an object may change: it may mount memory at /dev/shm."""
+_OF_PART: Mapping[str, Any] = {**_OF_CONTROLLER, "network": "pod", "runtime_class": "", "privileged": False}
+"""What the rest of a manifest may say."""
+_PART = lazy_regex(r"(?P<indent>[ \t]{2,40})\S")
+"""The first line of a part of a manifest, which lacks what is above it."""
 _LIMIT = 20_000
 _NETWORKS = ("k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network")
 _GPU = lazy_regex(r"(?:nvidia|amd)\.com/(?:gpu|mig-[\w.]+)$|huawei\.com/Ascend\w*$")
@@ -67,6 +76,9 @@ class _Pod(msgspec.Struct):
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Indented lines, items, comments and the keys of an object, to the next object."""
+    part = _PART.match(lines[0]) if lines else None
+    if part is not None:
+        return len(lines) < _LIMIT and line.startswith(part["indent"]) and line.strip() != ""
     if not line.strip():
         return True
     if len(lines) >= _LIMIT or line.startswith(("---", "apiVersion:")):
@@ -77,8 +89,12 @@ def continues(lines: Sequence[str], line: str) -> bool:
 def parse(section: Section) -> Parsed:
     """Launches of the containers with GPUs, settings of their variables, and what their commands start."""
     section = without_secrets(section)
-    root, unread = load([line.expandtabs(4) for line in section.lines])
+    part = _PART.match(section.lines[0]) if section.lines else None
+    width = len(part["indent"].expandtabs(4)) if part else 0
+    root, unread = load([line.expandtabs(4)[width:] for line in section.lines])
     found: list[Observation] = []
+    if part and (root.get("command") or root.get("args")):
+        found += _started(section, root)
     for each in root.value if isinstance(root.value, list) else root.items("items") or [root]:
         found += _object(section, each)
     return Parsed(observations=tuple(found), unread=tuple(unread))
@@ -89,7 +105,8 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
     pods = list(_pods(root, (None, None), 1, 0))
     counts = [pod.count for pod in pods if any(map(_gpus, _containers(pod)))]
     version = root.text("apiVersion")
-    as_written = version is None or _AS_WRITTEN.match(version) is not None
+    is_part = bool(section.lines) and section.lines[0][:1].isspace()
+    as_written = not is_part and (version is None or _AS_WRITTEN.match(version) is not None)
     total = None if kind in _INDEPENDENT else sum(counts)
     name = root.text("metadata", "name") or root.text("metadata", "generateName") or ""
     restricted = _k8s_policy.restricted(root)
@@ -105,15 +122,13 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
             if _gpus(container):
                 title = f"{kind} {name}, container {container.text('name') or ''}".replace(" ,", ",").strip()
                 for seen in _container(section, pod, container, {"text": title, "nnodes": total}):
-                    yield seen if as_written else _without_absence(seen)
+                    yield seen if as_written else _without_absence(seen, _OF_PART if is_part else _OF_CONTROLLER)
 
 
-def _without_absence(seen: Observation) -> Observation:
-    """An observation without the claim that nothing is mounted at /dev/shm: the object's controller may do that."""
-    if seen.fields.get("shm_mounted") is not False:
-        return seen
-    fields = {name: value for name, value in seen.fields.items() if name != "shm_mounted"}
-    return msgspec.structs.replace(seen, fields=fields)
+def _without_absence(seen: Observation, claims: Mapping[str, Any]) -> Observation:
+    """An observation without these claims, which what is not shown may contradict."""
+    kept = {name: value for name, value in seen.fields.items() if name not in claims or claims[name] != value}
+    return msgspec.structs.replace(seen, fields=kept)
 
 
 def _pods(node: Node, notes: _Notes, count: int, depth: int) -> Iterator[_Pod]:

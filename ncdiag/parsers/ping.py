@@ -74,6 +74,7 @@ def parse(section: Section) -> Parsed:
 
 def _asked(command: str) -> dict[str, Any]:
     """Address and size from the command, for an output whose head was left out; empty without an address."""
+    command = command.partition("|")[0].partition("2>")[0]
     target, size = _TARGET.search(command), _OPTION.search(command)
     if target is None:
         return {}

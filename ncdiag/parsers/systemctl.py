@@ -12,6 +12,7 @@ from typing import Any
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.parsers._rows import ONE_BLANK, Reading, Row, Rows, not_understood
+from ncdiag.parsers.unit_file import SANDBOX
 
 KIND = "systemctl"
 COMMANDS: tuple[str, ...] = ("systemctl", "service", "nv-fabricmanager")
@@ -96,6 +97,12 @@ class _Services(Reading):
             self._service(self.units[0], kill_mode=found["kill_mode"])
         return len(self.units) == 1
 
+    def sandbox(self, found: re.Match[str]) -> bool:
+        """What is hidden from the unit in the command; False where no unit is named."""
+        if len(self.units) == 1:
+            self._service(self.units[0], sandbox={found["name"]: found["value"].strip()})
+        return len(self.units) == 1
+
     def begins(self, found: re.Match[str]) -> None:
         """The details of a unit follow."""
         self.unit = found["unit"]
@@ -133,6 +140,7 @@ ROWS = Rows(
     Row(_UNIT, _Services.begins, belongs=_is_only_unit),
     Row(r"KillMode=(?P<kill_mode>[a-z-]{3,20})\s*$", _Services.kill_mode),
     Row(r"(?P<name>Limit[A-Z]\w{1,30})=(?P<value>\S{1,40})\s*$", _Services.limit),
+    Row(rf"(?P<name>{SANDBOX})=(?P<value>.{{0,300}})$", _Services.sandbox, belongs=_are_properties),
     Row(r"[A-Z]\w{2,40}=.{0,400}$", belongs=_are_properties),
     Row(_DETAIL),
     Row(_JOURNAL, not_understood),

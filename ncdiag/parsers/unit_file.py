@@ -22,6 +22,9 @@ ANCHOR = rf"#[ \t]{_PATH}[\w@.-]{{1,80}}\.service(?:\.d/[\w.-]{{1,80}}\.conf)?[ 
 _NAMED = lazy_regex(r"(?P<unit>[\w@.-]{1,80}?)\.service(?:\.d/[\w.-]{1,80}\.conf)?\b")
 _ASKED = lazy_regex(r"systemctl (?:-\S+ )*cat (?:-\S+ )*(?P<unit>[\w@-][\w@.-]{0,79}?)(?:\.service)?[\"']?\s*$")
 _KEPT = 300
+SANDBOX = r"(?:RestrictAddressFamilies|PrivateNetwork|PrivateDevices|DevicePolicy|DeviceAllow)"
+"""What may hide interfaces and devices from a unit (systemd.exec(5), systemd.resource-control(5))."""
+_LISTS = frozenset({"RestrictAddressFamilies", "DeviceAllow"})
 
 
 class _Unit(Reading):
@@ -33,6 +36,7 @@ class _Unit(Reading):
         command = section.command or ""
         asked = _ASKED.search(command) or (_NAMED.search(command.rpartition("/system/")[2]) if "/" in command else None)
         self.unit = asked["unit"] if asked else None
+        self.closed: dict[tuple[str | None, str], str] = {}
 
     def path(self, found: re.Match[str]) -> None:
         """A file of the unit follows."""
@@ -56,6 +60,13 @@ class _Unit(Reading):
         """What ends with the unit."""
         return self._observe(kill_mode=found["kill_mode"])
 
+    def sandbox(self, found: re.Match[str]) -> bool:
+        """What is hidden from the unit; lists of several assignments add up, and an empty one begins anew."""
+        name, value = found["name"], found["value"].strip()
+        before = self.closed.get((self.unit, name), "") if value else ""
+        self.closed[self.unit, name] = f"{before} {value}".strip() if name in _LISTS else value
+        return self._observe(sandbox={name: self.closed[self.unit, name]})
+
     def _observe(self, **fields: Any) -> bool:  # noqa: ANN401
         if self.unit is not None:
             self.observe("Service", (self.unit,), **fields)
@@ -73,6 +84,7 @@ ROWS = Rows(
     ),
     Row(r"ExecStart=(?P<runs>\S.{0,400})$", _Unit.runs),
     Row(r"KillMode=(?P<kill_mode>[a-z-]{3,20})\s*$", _Unit.kill_mode),
+    Row(rf"(?P<name>{SANDBOX})=(?P<value>.{{0,300}})$", _Unit.sandbox),
     Row(r"[A-Z]\w{2,40}=.{0,800}$"),
     Row(r"[#;].{0,400}$"),
     Row(r"\s+\S.{0,400}$", belongs=lambda lines, _: bool(lines) and lines[-1].rstrip().endswith("\\")),

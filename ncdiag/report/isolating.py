@@ -44,7 +44,8 @@ _CHANGING = lazy_regex(
     r"(?:sudo )?(?:systemctl (?:enable|start|restart|edit)|modprobe|setpci|sysctl -w|docker run|pip install"
     r"|mkdir -p /etc|apt-get install|apt-mark|ip link set|mlnx_qos -i \S+ -|scontrol (?:update|reboot)|kubectl cordon"
     r"|aws ec2 authorize|reboot|for \w+ in .*setpci|firewall-cmd|iptables -I|nft insert|ufw prepend|volumes: "
-    r"|volumeMounts: |resources: )"
+    r"|volumeMounts: |resources: |grubby --update|sed -i |ibportstate \d+ \d+ enable|mlxlink -d \S+ -a UP"
+    r"|mlxconfig -y |sh -c \"command -v fuser)"
 )
 """Beginnings of commands, and of lines of a manifest, that change something."""
 _RELEASE = "nccl-version"

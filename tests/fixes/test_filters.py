@@ -29,6 +29,11 @@ FILTERS = {
         '\trule family="ipv4" source address="{net}" service name="ssh" accept\n'
     ),
 }
+ROWS = (
+    "Chain INPUT (policy ACCEPT)\ntarget     prot opt source               destination\n"
+    "ACCEPT     tcp  --  {net}  anywhere             tcp dpt:ssh\n"
+    "{last}     all  --  anywhere             anywhere             reject-with icmp-host-prohibited\n\n"
+)
 FILTERS["nft"] = (
     "root@n2:~# nft list ruleset\ntable inet hostguard {\n\tchain incoming {\n"
     '\t\ttype filter hook input priority filter; policy drop;\n\t\tiif "lo" accept\n'
@@ -89,3 +94,19 @@ def test_a_hostile_name_or_another_family_gives_no_line(table: str, chain: str) 
 def test_rules_that_another_tool_writes_are_left_to_it() -> None:
     text = FILTERS["nft"].replace("{net}", "10.8.0.0/16").replace("inet hostguard", "inet firewalld")
     assert LINES["firewalld"] in shell(text + FAILED)
+
+
+@pytest.mark.parametrize(
+    ("last", "tool"), [("REJECT", "iptables"), ("ufw-before-input", "ufw"), ("INPUT_ZONES", "firewalld")]
+)
+def test_a_filter_shown_as_a_table_is_opened_for_the_tool_that_writes_it(last: str, tool: str) -> None:
+    chain = f"Chain {last} (1 references)\ntarget prot opt source destination\nDROP       all  --  anywhere  anywhere\n"
+    rest = "" if tool == "iptables" else chain
+    lines = shell("root@n2:~# iptables -L\n" + ROWS.format(net="10.8.0.0/16", last=last) + rest + FAILED)
+    assert LINES[tool] in lines
+
+
+def test_a_table_that_rejects_nothing_is_no_cause() -> None:
+    text = "root@n2:~# iptables -L\n" + ROWS.format(net="10.8.0.0/16", last="LOG") + FAILED
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    assert not any(each.name == "socket-firewall-ephemeral-ports" for each in report.findings)

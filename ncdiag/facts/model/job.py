@@ -63,14 +63,18 @@ class Host(Fact, frozen=True, kw_only=True):
     ``gpus_queried`` the time of its output, as printed. ``nvml_error`` is the error with which nvidia-smi could not
     start. ``imex_channels`` are the channels of NVIDIA's IMEX that programs may open, ``imex_nodes`` the nodes of its
     domain, ``imex_domain`` the state of the domain (``UP``), ``imex_lost`` those nodes that are not ready or not
-    connected.
+    connected, ``imex_addresses`` the addresses in the list of its nodes.
 
     Network: ``nic_labels`` maps the NIC labels of ``topo -m`` to RDMA devices where the legend names them.
     ``acs_redirects`` summarizes ACS lines that name no device, ``unnamed_nic_counters`` the counters of ``ethtool -S``
     output that names no interface, ``lid_counters`` those of ports that are known by LID and number alone (``17/1``).
+    ``port_types`` are the link types in the firmware of cards (``/dev/mst/mt4129_pciconf0 1``: ``ETH``),
+    ``mst_devices`` the RDMA devices of MFT's device files and of PCI addresses.
     ``infiniband_closed`` are the device files of RDMA cards that only their owner and its group may open.
     ``verbs_providers`` are the adapters that rdma-core has drivers for. ``libfabric_providers`` says, by provider name,
     whether libfabric offers it. ``ucx_transports`` are all transports of UCX, ``ucx_configured`` its build options.
+    ``slurm_config`` is the configuration of Slurm, as ``scontrol show config`` prints it, ``slurm_mpi_types`` the
+    kinds of PMI that it has plugins for.
 
     Firewall: ``packet_filters`` are the tables of iptables that exist. ``input_policy`` is the default policy for
     incoming packets, ``input_drops`` the number of rules that drop or reject incoming packets, ``input_allows`` the
@@ -93,7 +97,8 @@ class Host(Fact, frozen=True, kw_only=True):
     the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.
     ``frameworks`` are releases of PyTorch and other frameworks by name (``pytorch``). ``files`` are paths of libraries
     and XML files that listings show outside of containers, ``folders`` those that not only root may write in, with
-    their owner (``anybody``), ``device_groups`` the numbers of the groups of device files.
+    their owner (``anybody``), ``device_groups`` the numbers of the groups of device files. ``shm_files`` are the owners
+    of files in /dev/shm with the beginning of the names (``user7 torch_``).
     """
 
     KEY = ()
@@ -168,6 +173,7 @@ class Host(Fact, frozen=True, kw_only=True):
     imex_nodes: int | None = None
     imex_domain: str | None = None
     imex_lost: tuple[str, ...] | None = None
+    imex_addresses: Annotated[tuple[str, ...] | None, UNION] = None
     input_policy: Annotated[Literal["accept", "drop"] | None, GREATEST] = None
     input_drops: Annotated[int | None, GREATEST] = None
     input_allows: Annotated[tuple[str, ...] | None, UNION] = None
@@ -180,12 +186,17 @@ class Host(Fact, frozen=True, kw_only=True):
     memory_available_bytes: int | None = None
     lid_counters: Annotated[dict[str, dict[str, int]] | None, BY_NAME] = None
     mesh_chain: str | None = None
+    slurm_mpi_types: Annotated[tuple[str, ...] | None, UNION] = None
+    slurm_config: Annotated[dict[str, str] | None, BY_NAME] = None
+    port_types: Annotated[dict[str, str] | None, BY_NAME] = None
+    mst_devices: Annotated[dict[str, str] | None, BY_NAME] = None
     nccl_parameters: tuple[Parameter, ...] | None = None
     checks: tuple[HealthCheck, ...] = ()
     nvml_error: str | None = None
     frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
     files: Annotated[tuple[str, ...] | None, UNION] = None
     folders: Annotated[dict[str, str] | None, BY_NAME] = None
+    shm_files: Annotated[tuple[str, ...] | None, UNION] = None
     device_groups: Annotated[dict[str, str] | None, BY_NAME] = None
     looked_at: bool | None = None
     called: Annotated[str | None, FACE] = None

@@ -9,10 +9,11 @@ import posixpath
 from collections.abc import Sequence
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.model import Event, Job
+from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.files import listed_files, plugin_folders
 from ncdiag.facts.vocabulary.launches import POD
+from ncdiag.facts.vocabulary.machine_files import file_of_machine, given_foreign_file
 from ncdiag.facts.vocabulary.mounts import PYXIS, PYXIS_MOUNTS, is_docker, is_in_container, is_mounted
 from ncdiag.facts.vocabulary.platforms import platforms
 from ncdiag.fixes.values import Bindings, Value, best, bound
@@ -74,6 +75,18 @@ def topology_mount(view: View, bindings: Bindings) -> Value:
     if any(is_docker(one) for one in view.job.launches):
         return Value(text=f"docker run -v {mount} ...{unseen}", reason="the path on the host")
     return Value(reason="no container was seen")
+
+
+@best
+def topology_of_machine(view: View, bindings: Bindings) -> Value:
+    """The file for the machine's type, beside the one of another type that is set."""
+    host = bound(bindings, Host)
+    path = file_of_machine(host, view) if host is not None and given_foreign_file(host, view) else ""
+    listed = listed_files(view.job, view)
+    beside = [each for each in listed if posixpath.dirname(each) == posixpath.dirname(path)]
+    if not _SAFE.fullmatch(path) or (beside and path not in beside):
+        return Value(reason="the file of the machine's type was not seen", ask_for=("nvidia-smi -L",))
+    return Value(text=path, reason="the name of the file for machines with these GPUs")
 
 
 def _source(path: str, files: Sequence[str]) -> str:

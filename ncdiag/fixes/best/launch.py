@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Host, Launch, Setting
 from ncdiag.facts.view import View
 from ncdiag.fixes.values import Bindings, Value, best, bound
@@ -93,3 +94,29 @@ def default_for(view: View, bindings: Bindings) -> Value:
         reason = "the default differs between the possible releases"
         return Value(reason=reason, ask_for=("NCCL_DEBUG=VERSION output",))
     return Value(reason=f"{variable.name} is unset by default")
+
+
+_PER_TASK = lazy_regex(r"--gpus-per-task[=\s](?P<kind>[a-z][\w.-]{0,30}:)?(?P<count>\d{1,2})\b")
+_BINDS = lazy_regex(r"--gpu-bind[=\s](?!none\b)\S{1,60}|--ntasks-per-gpu[=\s]\d")
+_OF_SLURM = frozenset({"sbatch", "srun", "salloc"})
+
+
+@best
+def visible_gpus(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The options of Slurm with which each task sees all GPUs of its node, in place of those that leave it one.
+
+    --gpus-per-task implies --gpu-bind=per_task, --ntasks-per-gpu --gpu-bind=single (Slurm sbatch(1), srun(1)).
+    """
+    lines = [launch for launch in view.job.launches if launch.program in _OF_SLURM]
+    tasks = next((launch.nproc_per_node for launch in lines if launch.nproc_per_node), None)
+    for launch in lines:
+        found = _PER_TASK.search(launch.text or "")
+        if found is not None and tasks is not None:
+            option = f"--gpus-per-node={found['kind'] or ''}{tasks * int(found['count'])}"
+            head = "#SBATCH" if launch.program == "sbatch" else launch.program
+            why = f"   # in place of --gpus-per-task={found['count']}: each task then sees all of them"
+            return Value(text=f"{head} {option}{why}", reason=f"{tasks} tasks on a node")
+        if found is not None or _BINDS.search(launch.text or ""):
+            text = "srun --gpu-bind=none ...   # each task then sees all GPUs of its node"
+            return Value(text=text, reason="Slurm was asked to give each task its own GPUs")
+    return Value(reason="no option of Slurm was seen that binds tasks to GPUs")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Service
 from ncdiag.facts.view import View
@@ -26,6 +28,11 @@ _APART = frozenset({"kubelet", "crio"})
 _MAIN_ALONE = frozenset({"process", "none"})
 _STOPS = "   # this stops everything that it runs"
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_PASSED_ON, _KEPT_BACK = "PropagateResourceLimits", "PropagateResourceLimitsExcept"
+_ENDLESS = frozenset({"infinity", "unlimited"})
+_MANY_FILES = 65_536
+_OF_SLURMD = "sudo systemctl edit slurmd   # LimitMEMLOCK=infinity"
+"""For nodes whose units were not shown."""
 _TIMES, _HOUR = 4, 3600
 _OF_TRAINER = lazy_regex(r"--(?:ddp_timeout|do_train)\b")
 """Options of transformers' TrainingArguments that scripts with a loop of their own do not take."""
@@ -42,14 +49,44 @@ _DROP_IN = (
 
 @best
 def lift_memlock(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """The lines that lift the limit on locked memory of the unit whose limits were shown."""
-    return _lifted("LimitMEMLOCK=infinity", view)
+    """The lines that lift the limit on locked memory: of a unit that was shown, or what Slurm passes on."""
+    if (passed_on := _passed_on("MEMLOCK", view)) is not None:
+        return passed_on
+    found = _lifted("LimitMEMLOCK=infinity", view)
+    return found if found.text is not None else msgspec.structs.replace(found, text=_OF_SLURMD)
 
 
 @best
 def lift_nofile(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The same for open files: the largest number that the kernel allows by default (fs.nr_open)."""
-    return _lifted("LimitNOFILE=1048576", view)
+    return _passed_on("NOFILE", view) or _lifted("LimitNOFILE=1048576", view)
+
+
+def _passed_on(name: str, view: View) -> Value | None:
+    """What keeps Slurm from giving its tasks the limit of the host of submission, where slurmd's own is higher.
+
+    PropagateResourceLimitsExcept counts before PropagateResourceLimits (Slurm src/common/read_config.c).
+    """
+    configs = [host.slurm_config for host in view.job.hosts if host.slurm_config and _PASSED_ON in host.slurm_config]
+    passed = {word for each in configs for word in each[_PASSED_ON].upper().split(",")}
+    kept = {word for each in configs for word in each.get(_KEPT_BACK, "").upper().split(",")}
+    if passed.isdisjoint({"ALL", name}) or not kept.isdisjoint({"ALL", name}):
+        return None
+    daemons = [each for host in view.job.hosts for each in host.services if each.name == "slurmd"]
+    limits = [(each.limits or {}).get(f"Limit{name}", "") for each in daemons]
+    if not limits or not all(limit in _ENDLESS or (name == "NOFILE" and _is_many(limit)) for limit in limits):
+        return None
+    names = ",".join([*sorted(kept - {"", "NONE"}), name])
+    text = f"{_KEPT_BACK}={names}   # in slurm.conf of all nodes; then: sudo scontrol reconfigure"
+    return Value(
+        text=f"{text}\nsbatch --propagate=NONE ...   # until then",
+        reason="Slurm gives tasks the limits of the host of submission, and those of slurmd are higher",
+    )
+
+
+def _is_many(limit: str) -> bool:
+    """Is a limit of slurmd's open files one that no job reaches?"""
+    return limit.isdecimal() and int(limit) >= _MANY_FILES
 
 
 def _lifted(limit: str, view: View) -> Value:

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.assemble_hosts import UNNAMED
-from ncdiag.facts.model import Difference, Interface
+from ncdiag.facts.model import Difference, Event, Interface
 from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import likely_kind
+from ncdiag.facts.vocabulary.tunnels import room_below, tunnel_to
 from ncdiag.fixes.values import Bindings, Value, best, bound
 
 _SAFE = lazy_regex(r"[A-Za-z0-9][\w.@-]{0,60}")
 _OVERSIZE = lazy_regex(r"rx_(?:oversize|jabber|over_?size|long)")
 """Counters of packets that the network delivered and the card dropped because of their size."""
-_HEADERS = 28
+_HEADERS, _SMALLEST = 28, 576
 _DEPTH = 4
 _MODE = "ip -d link"
 _ASK = ("ping -M do -s <mtu - 28> <peer>",)
@@ -83,3 +84,25 @@ def _is_carried(size: int, small: list[Interface], view: View) -> bool:
         return True
     tries = (each.fields for each in view.job.events if each.event == "ping-tried")
     return any(each.get("received") and int(each.get("size") or 0) + _HEADERS == size for each in tries)
+
+
+@best
+def tunnel_mtu(view: View, bindings: Bindings) -> Value:
+    """The MTU of a tunnel that fits into packets of the interface below, for each host that has the tunnel."""
+    event = bound(bindings, Event)
+    address = str(event.fields.get("address") or "") if event is not None else ""
+    host = view.host(event.host) if event is not None else None
+    tunnel = tunnel_to(address, host) if host is not None else None
+    size = room_below(tunnel, host, view) if host is not None and tunnel is not None else None
+    if tunnel is None or size is None or size < _SMALLEST or not _SAFE.fullmatch(tunnel.name):
+        return Value(reason="no tunnel with the MTU of the interface below it was seen", ask_for=("ip -d link",))
+    if tunnel.mtu is not None and tunnel.mtu <= size:
+        return Value(reason=f"{tunnel.name} fits into the interface below")
+    places = sorted(
+        each.name for each in view.job.hosts
+        if each.name != UNNAMED and any(other.name == tunnel.name for other in each.interfaces)
+    )  # fmt: skip
+    where = f"on {', '.join(places)}; " if places else ""
+    file = f"MTU = {size} in /etc/wireguard/{tunnel.name}.conf" if tunnel.name.startswith("wg") else "its configuration"
+    text = f"sudo ip link set dev {tunnel.name} mtu {size}   # {where}and {file}"
+    return Value(text=text, reason="the MTU of the interface below, less the headers of the tunnel")

@@ -12,6 +12,7 @@ from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import driver_of
 from ncdiag.facts.vocabulary.rdma import active_ports, is_active, is_roce, is_soft_rdma
+from ncdiag.facts.vocabulary.stray_devices import main_devices, stray_devices
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
 
@@ -218,3 +219,17 @@ def _spans(gids: list[Gid]) -> tuple[Span, ...]:
 def _port_spans(port: Port) -> tuple[Span, ...]:
     found = port.provenance.get("rate_gbps") or port.provenance.get("state") or port.provenance.get("")
     return (found,) if found else ()
+
+
+@best
+def main_device_list(view: View, bindings: Bindings) -> Value:
+    """A value for NCCL_IB_HCA: the devices of the rank that are of the data network, by exact name."""
+    rank = bound(bindings, Rank)
+    strays = stray_devices(rank, view) if rank is not None else ()
+    if rank is None or not strays:
+        return Value(reason="no device of another kind was seen to fail")
+    lists = {main_devices(each, view) for each in view.job.ranks if each.net_devices and stray_devices(each, view)}
+    names = lists.pop() if len(lists) == 1 else ()
+    if not names or any("+" in name for name in names):
+        return Value(reason="the devices have different names on other hosts", ask_for=("ibv_devices (on every host)",))
+    return Value(text="=" + ",".join(names), reason=f"{', '.join(strays)} left out, over which a connection failed")

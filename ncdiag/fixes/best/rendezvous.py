@@ -5,14 +5,18 @@ from __future__ import annotations
 from ncdiag.facts.model import Event, Launch
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.late_hosts import late_seconds
 from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.platforms import SLURM, platforms
+from ncdiag.facts.vocabulary.split_places import split_variable
 from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl.on_host import seen
 
 _PORT = 29500
 """PyTorch's default port (torch/distributed/run.py)."""
+_JOIN = 600
+"""Seconds for which hosts wait for others to join by default (torch dynamic_rendezvous.py, RendezvousTimeout)."""
 _STEP = 17
 _HIGHEST = 32_000
 """Below the ports that the kernel assigns automatically (net.ipv4.ip_local_port_range begins at 32768)."""
@@ -103,6 +107,30 @@ def master_of_slurm(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     if SLURM not in platforms(view.job, view):
         return Value(reason="no Slurm was seen")
     return Value(text=_LINE_OF_SLURM, reason="task 0 runs on the first host of the job's list")
+
+
+@best
+def first_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The line of the shell that keeps the first of the addresses in the variable that the launch uses."""
+    name = split_variable(view)
+    if not name:
+        return Value(reason="the variable that holds the address was not seen")
+    text = f"{name}=${{{name}%% *}}   # before the launch line: the first of its addresses alone"
+    return Value(text=text, reason="the shell splits its value at the blank")
+
+
+@best
+def join_timeout(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The option of torchrun with which hosts wait at the rendezvous for twice the time that the late one took.
+
+    The key of c10d is join_timeout; ``timeout`` is one of other back ends (torch dynamic_rendezvous.py, _get_timeout).
+    """
+    late = late_seconds(view.job, view)
+    if not late:
+        return Value(reason="no host was seen to come late")
+    seconds = max(_JOIN * 2, -(-late * 2 // _JOIN) * _JOIN)
+    text = f"--rdzv_conf=join_timeout={seconds}   # option of torchrun on every host; its other keys stay"
+    return Value(text=text, reason=f"twice the {late} s for which an image was pulled, in steps of the default")
 
 
 @best

@@ -69,7 +69,7 @@ def shared_interface(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
 def _found(view: View) -> dict[str, tuple[_Candidate, ...]]:
     """The candidates of each host: virtual ones only if no host has another, and those that connected, if tried."""
-    found = {name: _candidates(seen.interfaces(name, view), view) for name in seen.hosts(view)}
+    found = {name: _candidates(seen.with_listed(name, view), view) for name in seen.hosts(view)}
     if any(one.physical for some in found.values() for one in some):
         found = {name: tuple(one for one in some if one.physical) for name, some in found.items()}
     return _connecting(found, view)
@@ -231,7 +231,7 @@ def _told(chosen: dict[str, _Candidate]) -> str:
 def _render(names: dict[str, str], view: View) -> tuple[str | None, str]:
     """The value for all hosts, or None and the reason why there is none."""
     wanted = list(dict.fromkeys(names.values()))
-    listing = {host: [i.name for i in seen.interfaces(host, view).interfaces] for host in names}
+    listing = {host: [i.name for i in seen.with_listed(host, view).interfaces] for host in names}
     exact = versions.agreed(view.version(), (versions.EXACT_NAMES,), lambda version: version >= versions.EXACT_NAMES)
     if exact is None:  # without the exact form, a plain name works if no other name begins with it
         exact = not all(_picks(listing[host], wanted, names[host], exact=False) for host in names)

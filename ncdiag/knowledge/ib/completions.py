@@ -23,15 +23,6 @@ def is_fatal_async(event: Event, view: View) -> bool:
     return _FATAL[1] in event.text and event.fields.get("what") not in _RECOVERS
 
 
-_RETRIES_EXCEEDED = 12
-
-
-@derived_of("ib-completion-error", "ucx-endpoint-timeout")
-def is_never_acknowledged(event: Event, view: View) -> bool:
-    """Did a transfer fail without any acknowledgement: did the card, or UCX with its own retries, time out?"""
-    return event.event != "ib-completion-error" or event.fields.get("status") == _RETRIES_EXCEEDED
-
-
 _REFUSALS = frozenset({9, 10, 11})
 """Completion statuses of verbs (enum ibv_wc_status): retries exceeded, and refused by the peer."""
 _VIOLATIONS = frozenset({"local access violation work queue error", "invalid request local work queue error"})

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Difference, Event, Host, Job, LinkTest, Port, Setting
-from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import carried_gbs
 from ncdiag.facts.vocabulary.comparisons import subject
@@ -17,8 +15,8 @@ from ncdiag.facts.vocabulary.gpus import SIBLINGS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import active_ports, failed_over_verbs, is_active, raised_counters
-from ncdiag.knowledge.ib.completions import is_never_acknowledged
 from ncdiag.knowledge.ib.probe_rails import rates_of_both
+from ncdiag.messages.vocabulary.rails import is_never_acknowledged
 from ncdiag.messages.vocabulary.reasons import reason
 
 _LOSS = (
@@ -176,29 +174,6 @@ def refuses_settings(event: Event, view: View) -> bool:
 
 
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
-def crosses_subnets(event: Event, view: View) -> bool | None:
-    """Did a queue pair fail to reach a GID outside the IP network of its own card?
-
-    None when the prefix length of that network was not shown.
-    """
-    refused = event.event == "ib-modify-qp-failed" and reason(event, view) in {"unreachable", "timed-out"}
-    if not (refused or is_never_acknowledged(event, view)):
-        return False
-    local, remote = (_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
-    if local is None or remote is None:
-        return None
-    for host in view.job.hosts:
-        for interface in host.interfaces:
-            for address in interface.addresses or ():
-                if address.ip == str(local) and address.prefix_len is not None:
-                    view.note(event)
-                    view.note(interface)
-                    network = ipaddress.ip_network(f"{address.ip}/{address.prefix_len}", strict=False)
-                    return remote not in network
-    return None
-
-
-@derived_of("ib-modify-qp-failed", "ib-completion-error")
 def is_lost_across_rails(event: Event, view: View) -> bool:
     """Does a host with several cards lose its peer, with NCCL_CROSS_NIC=1, which connects cards of different rails?"""
     setting = view.setting(view.host(event.host) or view.job, "NCCL_CROSS_NIC")
@@ -208,14 +183,6 @@ def is_lost_across_rails(event: Event, view: View) -> bool:
     if cards > 1:
         view.note(setting)
     return cards > 1
-
-
-def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
-    """The IPv4 address in a GID; None without one."""
-    address = ip_address(str(gid)) if gid else None
-    if isinstance(address, ipaddress.IPv6Address):
-        return address.ipv4_mapped
-    return address if isinstance(address, ipaddress.IPv4Address) else None
 
 
 @derived

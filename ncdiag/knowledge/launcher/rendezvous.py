@@ -7,12 +7,15 @@ import re
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job, Launch
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.late_hosts import late_seconds
 
 _C10D = r"--rdzv[-_]backend[= ]['\"]?c10d\b"
 _TOLD_HOST = r"--rdzv[-_]conf[= ]['\"]?[\w=,]{0,200}\bis_host="
 _ANY = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104  (read, not bound)
 _SERVICE = r"(?i)(?![a-z0-9-]+-\d+\.)[a-z0-9.-]+\.svc(?:\..*)?"
 """The name of a Kubernetes service; that of a pod of a headless service comes before it and ends in a number."""
+_SOON = 300
+"""Seconds after which the others, which wait for 600 by default, may have ceased to wait."""
 _UNMET = frozenset({"torch-rdzv-store-lost", "c10d-connect-timeout", "c10d-connect-failed"})
 
 
@@ -54,9 +57,25 @@ def store_overcounted(job: Job, view: View) -> bool:
 
 @derived
 def awaited_hosts(event: Event, view: View) -> int | None:
-    """The number of hosts that the launch command waits for; None where no command with a number was shown."""
+    """The number of hosts that torchrun waits for, by its command or its own log; None where neither shows one."""
     launch = _awaiting(view)
-    return launch.nnodes if launch is not None else None
+    if launch is not None:
+        return launch.nnodes
+    counts = {each.fields.get("min_hosts") for each in view.job.events if each.event == "elastic-hosts-awaited"}
+    count = counts.pop() if len(counts) == 1 else None
+    return count if isinstance(count, int) else None
+
+
+@derived
+def is_late(event: Event, view: View) -> bool:
+    """Did the image of a pod take so long that its host came after the others had ceased to wait?"""
+    return late_seconds(view.job, view) >= _SOON
+
+
+@derived
+def late_by(event: Event, view: View) -> int:
+    """The seconds for which an image was pulled (`late_seconds`)."""
+    return late_seconds(view.job, view)
 
 
 @derived

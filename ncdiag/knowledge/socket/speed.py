@@ -8,6 +8,7 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
+from ncdiag.facts.vocabulary.rdma import failed_over_verbs
 from ncdiag.facts.vocabulary.told_rates import ratio, told
 
 FAST_GBPS = 25.0
@@ -137,6 +138,20 @@ def filters_reverse_path(host: Host, view: View) -> bool | None:
     if values.get("net.ipv4.conf.all.rp_filter") == "2":
         return False
     return "1" in values.values()
+
+
+@derived
+def answers_for_other_cards(host: Host, view: View) -> bool:
+    """Does the kernel answer ARP for an address on a card that does not have it (arp_ignore 0), and RDMA fails?
+
+    The peer then sends to the other card, whose RDMA device has no such GID and drops it (kernel ip-sysctl).
+    """
+    told = host.sysctls or {}
+    values = [v for n, v in told.items() if n.startswith("net.ipv4.conf.") and n.endswith(".arp_ignore")]
+    if not values or any(value != "0" for value in values) or not failed_over_verbs(view.job, view):
+        return False
+    view.note(host, "sysctls")
+    return True
 
 
 @derived

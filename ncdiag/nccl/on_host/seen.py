@@ -67,6 +67,16 @@ def interfaces(name: str, view: View) -> Seen:
     return Seen(name, (), "none")
 
 
+def with_listed(name: str, view: View) -> Seen:
+    """The same, with the interfaces of an incomplete listing (``ip -4 addr``) beside those in a log."""
+    found, host = interfaces(name, view), view.host(name)
+    if found.origin != "log" or host is None:
+        return found
+    listed = {each.name: each for each in kernel_order(host) if each.addresses}
+    own = [listed.pop(each.name, each) for each in found.interfaces]
+    return Seen(name, (*map(_announced, own), *listed.values()), "log")
+
+
 def kernel_order(host: Host) -> tuple[Interface, ...]:
     """Return interfaces by index where every index is known: a log read before `ip addr` may have another order."""
     if all(interface.ifindex is not None for interface in host.interfaces):

@@ -21,6 +21,8 @@ _LOCAL = lazy_regex(
 )
 """A local address as the place where the ranks meet, in the code of a program."""
 _SEVERAL = 2
+_BETWEEN = 1
+"""Lines that may be between two lists: an empty comment."""
 _FINISHED, _DIED = "program-finished", frozenset({"oom-kill", "torch-ranks-missing", "python-exception"})
 _FEW = 8
 """The largest number of elements of a barrier, a flag or a count."""
@@ -37,11 +39,14 @@ def alone_by_rank(job: Job, view: View) -> Iterator[Relation]:
 def _listed_apart(job: Job) -> tuple[list[Fact], str] | None:
     """Lists of devices of nccl-tests, line after line, of different processes, each of which begins at rank 0."""
     group: list[Benchmark] = []
+    longest = group
     for before, run in pairwise(job.benchmarks):
         if not (_is_list(before) and _is_list(run) and run.nthreads is None and _are_next(before, run)):
             group = []
             continue
         group = [*(group or [before]), run]
+        longest = max(longest, group, key=len)
+    group = longest
     if len(group) < _SEVERAL:
         return None
     first: list[Rank] = [rank for rank in job.ranks if rank.rank == 0]
@@ -60,7 +65,7 @@ def _are_next(before: Benchmark, run: Benchmark) -> bool:
     one, other = place(before), place(run)
     if one is None or other is None or one[0] != other[0]:
         return False
-    return other[1] - one[1] <= (before.nranks or 0)
+    return other[1] - one[1] <= (before.nranks or 0) + _BETWEEN
 
 
 def _announced_apart(job: Job) -> tuple[list[Fact], str] | None:
