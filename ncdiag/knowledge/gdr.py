@@ -104,13 +104,21 @@ _ALLOCATOR_SETTINGS = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"
 _EXPANDABLE = r"\bexpandable_segments:\s*(?i:true)\b"
 
 
-@derived_of("ib-reg-mr-failed")
+_CUDA_FAILURE = "program-cuda-failure"
+_EXPORT = r"(?i)custom_?all_?reduce\w*\.(?:cuh?|hip)\b.{0,80}invalid argument"
+"""The export of buffers in csrc of vLLM, sgl-kernel and aiter; ranks in different containers fail to open them."""
+
+
+@derived_of("ib-reg-mr-failed", _CUDA_FAILURE)
 def is_expandable_segment(event: Event, view: View) -> bool | None:
-    """Did the card reject memory of PyTorch's expandable segments (EFAULT, EINVAL)? None if not known.
+    """Did the card, or CUDA's IPC, reject memory of PyTorch's expandable segments? None if not known.
 
     They are mapped by CUDA's virtual memory management, not allocated by cudaMalloc.
     """
-    if error_name(event, view) not in {"EFAULT", "EINVAL", "EIO", "EOPNOTSUPP", None}:
+    if event.event == _CUDA_FAILURE:
+        if re.search(_EXPORT, event.text) is None:
+            return False
+    elif error_name(event, view) not in {"EFAULT", "EINVAL", "EIO", "EOPNOTSUPP", None}:
         return False
     allocator = [s for s in view.job.settings if s.name in _ALLOCATOR_SETTINGS and s.text is not None]
     for setting in allocator:
@@ -118,6 +126,12 @@ def is_expandable_segment(event: Event, view: View) -> bool | None:
         if re.search(_EXPANDABLE, setting.text or ""):
             return True
     return False if allocator else None
+
+
+@derived
+def exports_memory(event: Event, view: View) -> bool:
+    """Was memory to be exported to other processes of the host, not registered with a card?"""
+    return event.event == _CUDA_FAILURE
 
 
 @derived
