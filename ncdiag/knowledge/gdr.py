@@ -104,17 +104,19 @@ _ALLOCATOR_SETTINGS = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"
 _EXPANDABLE = r"\bexpandable_segments:\s*(?i:true)\b"
 
 
-_CUDA_FAILURE = "program-cuda-failure"
+_CUDA_FAILURE, _NO_CALL = "program-cuda-failure", "expandable-ipc-unsupported"
 _EXPORT = r"(?i)custom_?all_?reduce\w*\.(?:cuh?|hip)\b.{0,80}invalid argument"
 """The export of buffers in csrc of vLLM, sgl-kernel and aiter; ranks in different containers fail to open them."""
 
 
-@derived_of("ib-reg-mr-failed", _CUDA_FAILURE)
+@derived_of("ib-reg-mr-failed", _CUDA_FAILURE, _NO_CALL)
 def is_expandable_segment(event: Event, view: View) -> bool | None:
     """Did the card, or CUDA's IPC, reject memory of PyTorch's expandable segments? None if not known.
 
     They are mapped by CUDA's virtual memory management, not allocated by cudaMalloc.
     """
+    if event.event == _NO_CALL:
+        return True
     if event.event == _CUDA_FAILURE:
         if re.search(_EXPORT, event.text) is None:
             return False
@@ -131,7 +133,7 @@ def is_expandable_segment(event: Event, view: View) -> bool | None:
 @derived
 def exports_memory(event: Event, view: View) -> bool:
     """Was memory to be exported to other processes of the host, not registered with a card?"""
-    return event.event == _CUDA_FAILURE
+    return event.event in {_CUDA_FAILURE, _NO_CALL}
 
 
 @derived
