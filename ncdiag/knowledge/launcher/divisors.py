@@ -42,8 +42,8 @@ _PIPELINED = "--tensor-parallel-size"
 
 
 _NOUNS = {
-    r"(?i)kv[-_ ]?head|key_value_heads": "KV heads", r"(?i)heads?\b": "heads", r"(?i)experts": "experts",
-    r"(?i)layers": "layers", r"(?i)world[-_ ]size\W{0,3}\d": "ranks",
+    r"(?i)kv[-_ ]?head|key_value_heads": "KV heads", r"(?i)heads?\b": "attention heads", r"(?i)experts": "MoE experts",
+    r"(?i)layers": "model layers", r"(?i)world[-_ ]size\W{0,3}\d": "ranks",
 }  # fmt: skip
 _DEGREES = {
     r"(?i)infer_tp|tensor[-_ ](?:model[-_ ])?parallel|tp[-_]size": "tensor parallel size",
@@ -75,17 +75,26 @@ def is_indivisible(event: Event, view: View) -> bool:
 
 @derived
 def indivisible_text(event: Event, view: View) -> str:
-    """What does not divide what: ``28 heads are not divisible by the tensor parallel size 8; 4 divides both``."""
+    """What does not divide what: ``28 KV heads cannot be divided by 8, the tensor parallel size; 4 divides both``."""
     ratio = _ratio(event)
     if ratio is None:
         return exception_text(event) if event.event == EXCEPTION else event.text
     if "shard_size" in event.fields:
         return f"a shard of {ratio.whole} is not a whole number of blocks of {ratio.part}"
     common = gcd(*ratio)
-    best = f"{common} divides both" if common > 1 else f"up to {ratio.part}, {_fitting(ratio)} is the largest that does"
+    fits = f"{common} divides both" if common > 1 else f"the largest number below it that does is {_fitting(ratio)}"
+    return f"{_divided(event, ratio)}; {fits}"
+
+
+def _divided(event: Event, ratio: _Ratio) -> str:
     noun, degree = _named(_NOUNS, event.text), _named(_DEGREES, event.text)
-    divided = f"{ratio.whole} {noun} are" if noun else f"{ratio.whole} is"
-    return f"{divided} not divisible by {f'the {degree} ' if degree else ''}{ratio.part}; {best}"
+    if noun and degree:
+        return f"{ratio.whole} {noun} cannot be divided by {ratio.part}, the {degree}"
+    if noun:
+        return f"{ratio.whole} {noun} cannot be divided by {ratio.part}"
+    if degree:
+        return f"{ratio.whole} cannot be divided by {ratio.part}, the {degree}"
+    return f"{ratio.whole} cannot be divided by {ratio.part}"
 
 
 def _named(words: dict[str, str], text: str) -> str:
@@ -167,7 +176,8 @@ def batch_text(event: Event, view: View) -> str:
     if "accumulation" not in event.fields:
         return f"{whole} is not a multiple of {said}"
     ranks = _ranks_of(event)
-    return f"{whole} is not {said}" + (f"; it would fit {ranks} ranks" if ranks else "")
+    unequal = f"{whole} is not {said}"
+    return f"{unequal}; it would fit {ranks} ranks" if ranks else unequal
 
 
 @derived
