@@ -25,6 +25,12 @@ _DEGREE = lazy_regex(
 """Words for a degree of parallelism."""
 _OTHER = lazy_regex(r"(?i)batch|vocab|image|resolution|pixel|patch|seq(?:uence)?[-_ ]?len|bucket|checkpoint")
 """What programs require to be divisible as well, which no other degree cures."""
+_BATCH = lazy_regex(r"(?i)\bbatch")
+_RANKS = lazy_regex(
+    r"(?i)world[-_ ]?size|\b(?:gpus?|ranks|processes|devices|workers)\b|num_processes|n_gpus|data[-_ ]parallel"
+    r"|\bdp[-_ ]size"
+)
+"""Words for the number of ranks."""
 _BARE = lazy_regex(r"(\d{1,9}) is not divisible by (\d{1,9})\.?")
 """The whole text of ``ensure_divisibility`` in Megatron-LM, vLLM, SGLang and TensorRT-LLM."""
 _NUMBER = lazy_regex(r"(?<![\w.-])\d{1,9}(?![\w.])")
@@ -157,9 +163,13 @@ def _fitting(ratio: _Ratio) -> int:
     return next(number for number in range(min(ratio.part, 1 << 16), 0, -1) if ratio.whole % number == 0)
 
 
-@derived_of(_BATCHES)
+@derived_of(_BATCHES, EXCEPTION)
 def is_batch_unequal(event: Event, view: View) -> bool:
     """Did a program end because its batch sizes do not fit the number of ranks?"""
+    if event.event == EXCEPTION:
+        error = str(event.fields.get("error", ""))
+        if not (_DIVIDES.search(error) and _BATCH.search(error) and _RANKS.search(error)):
+            return False
     return is_open_failure(event, view)
 
 
@@ -168,7 +178,7 @@ def batch_text(event: Event, view: View) -> str:
     """The arithmetic: ``256 is not 4 * 8 * 1 = 32; it would fit 8 ranks``; the line where it has no numbers."""
     numbers = _batch(event)
     if numbers is None:
-        return event.text
+        return exception_text(event) if event.event == EXCEPTION else event.text
     whole, product, factors = numbers
     said = " * ".join(map(str, factors))
     if len(factors) > 1:
@@ -206,6 +216,9 @@ def _batch(event: Event) -> tuple[int, int, list[int]] | None:
     whole = fields.get("global_batch")
     names = ("micro_batch", "accumulation", "parallel_ranks", "smallest_batch")
     factors = [value for name in names if isinstance(value := fields.get(name), int)]
+    if event.event == EXCEPTION:
+        found = [int(number) for number in _NUMBER.findall(str(fields.get("error", "")))]
+        whole, factors = (found[0], found[1:]) if len(found) == 2 and found[0] % (found[1] or 1) else (None, [])  # noqa: PLR2004
     if not isinstance(whole, int) or not factors or min(factors) < 1:
         return None
     product = 1

@@ -4,13 +4,45 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION
 
-_FAILED, _AGAIN = "hub-unreachable", "hub-asked-again"
+_FAILED, _AGAIN, _NAME = "hub-unreachable", "hub-asked-again", "name-unresolved"
 _MODEL = r"\.(?:co|com|cn)/(?:(?:datasets|spaces)/)?([\w.-]{1,96}/[\w.-]{1,96})/resolve/"
 _LOOKS_LIKE = r"it looks like ([\w.-]{1,96}/[\w.-]{1,96}) is not the path"
+
+
+_HUGGING_FACE = r"huggingface\.co|\bhf\.co|hf-mirror\.com"
+_HUBS = lazy_regex(
+    rf"{_HUGGING_FACE}|modelscope\.cn|download\.pytorch\.org|openaipublic\.blob\.core\.windows\.net"
+    r"|dl\.fbaipublicfiles\.com|raw\.githubusercontent\.com|storage\.googleapis\.com|(?<![\w.-])pypi\.org"
+    r"|files\.pythonhosted\.org|ngc\.nvidia\.com"
+)
+"""Public hosts from which programs fetch models, vocabularies and data."""
+_NO_WAY = lazy_regex(
+    r"(?i)max retries exceeded|network is unreachable|timed? ?out|name or service|name resolution|connection refused"
+    r"|no route to host|unable to connect to proxy|tunnel connection failed|failed to establish"
+)
+"""Why a request got no answer; a status of HTTP is one."""
+
+
+@derived_of(_FAILED, EXCEPTION, _NAME)
+def is_hub_unreachable(event: Event, view: View) -> bool:
+    """Did a program end because it did not reach a public host from which it wanted a file?"""
+    asked = _HUBS.search(event.text) is not None and _NO_WAY.search(event.text) is not None
+    if event.event != _FAILED and not (asked and "ConnectionPool(host=" in event.text):
+        return False
+    return is_open_failure(event, view)
+
+
+@derived
+def is_of_other_hub(event: Event, view: View) -> bool:
+    """Is the host another one than Hugging Face's, whose variables do not apply?"""
+    return _HUBS.search(event.text) is not None and re.search(_HUGGING_FACE, event.text) is None
 
 
 @derived_of(_FAILED)
@@ -27,9 +59,10 @@ def hub_model(event: Event, view: View) -> str:
 
 @derived
 def of_hub_file(event: Event, view: View) -> str:
-    """The model of the file as the end of a sentence, ``: org/model``; empty where no line names it."""
-    model = _model(event, view)
-    return f": {model}" if model else ""
+    """The model of the file, or else the host, as the end of a sentence, ``: org/model``; empty where none is named."""
+    host = _HUBS.search(event.text)
+    named = _model(event, view) or (host[0] if host is not None else "")
+    return f": {named}" if named else ""
 
 
 def _model(event: Event, view: View) -> str:
