@@ -102,15 +102,17 @@ def is_gpu_registration(event: Event, view: View) -> bool:
 
 _ALLOCATOR_SETTINGS = frozenset({"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"})
 _EXPANDABLE = r"\bexpandable_segments:\s*(?i:true)\b"
+_EXPORT = r"(?i)custom_?all_?reduce\w*\.(?:cuh?|hip)\b.{0,80}invalid argument"
+"""The export of buffers in csrc of vLLM, sgl-kernel and aiter; ranks in different containers fail to open them."""
 
 
-@derived_of("ib-reg-mr-failed")
+@derived_of("ib-reg-mr-failed", "program-cuda-failure", "expandable-ipc-unsupported")
 def is_expandable_segment(event: Event, view: View) -> bool | None:
-    """Did the card reject memory of PyTorch's expandable segments (EFAULT, EINVAL)? None if not known.
-
-    They are mapped by CUDA's virtual memory management, not allocated by cudaMalloc.
-    """
-    if error_name(event, view) not in {"EFAULT", "EINVAL", "EIO", "EOPNOTSUPP", None}:
+    """Did the card, or CUDA's IPC, reject memory of PyTorch's expandable segments? None if not known."""
+    if event.event != "ib-reg-mr-failed":
+        if event.event == "expandable-ipc-unsupported" or re.search(_EXPORT, event.text) is None:
+            return event.event == "expandable-ipc-unsupported"
+    elif error_name(event, view) not in {"EFAULT", "EINVAL", "EIO", "EOPNOTSUPP", None}:
         return False
     allocator = [s for s in view.job.settings if s.name in _ALLOCATOR_SETTINGS and s.text is not None]
     for setting in allocator:

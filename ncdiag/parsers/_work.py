@@ -42,6 +42,11 @@ _BAR = lazy_regex(
     r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d\d):(?P<seconds>\d\d)<"
 )
 """tqdm: ``Map (num_proc=16): 100%|##########| 1200000/1200000 [34:12<00:00, 584.80 examples/s]``."""
+_ENDLESS = lazy_regex(
+    r"(?P<name>[A-Za-z][^|\[]{2,80}?): \d{1,12} ?[a-z]{1,20} \["
+    r"(?:(?P<hours>\d{1,3}):)?(?P<minutes>\d\d):(?P<seconds>\d\d), "
+)
+"""tqdm without a total: ``Generating train split: 1200000 examples [34:12, 584.80 examples/s]``."""
 _TOOK = lazy_regex(
     r"(?:\b(?:in|took|takes|taken|time|elapsed|after|duration|for|cost)\b[^.,;\d]{0,20}|[:=(]\s?)(?P<number>\d{1,6}(?:\.\d{1,9})?)\s?"
     r"(?P<unit>ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b",
@@ -110,7 +115,7 @@ class Works:
     def see(self, index: int, context: Context, text: str) -> bool:
         """Take a line without its prefixes; tell whether it is about work."""
         text = text[:_LOOKED_AT]
-        bar = _BAR.match(text) if "%|" in text else None
+        bar = _BAR.match(text) if "%|" in text else _ENDLESS.match(text)
         if bar is not None:
             of = work_of(bar["name"])
             if of is not None:

@@ -1,0 +1,48 @@
+"""Models whose tensors do not suit the parallel job: of several types, or on the GPUs of other ranks."""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+
+_MIXED, _SPREAD = "sharding-mixed-tensors", "model-spread-over-gpus"
+_TYPE = r"torch\.(\w{3,20})"
+_SMALL = ("bfloat16", "float16")
+
+
+@derived
+def mixed_text(event: Event, view: View) -> str:
+    """What is mixed: ``bfloat16 and float32``, or the line itself."""
+    types = _types(event)
+    return " and ".join(types) if types else event.text
+
+
+@derived
+def cast_line(event: Event, view: View) -> str:
+    """The statement that brings all parameters to one type; empty where the line names no two types that a cast joins.
+
+    Weights in 4 bits are stored as bytes: they are told to be stored in the type of the others.
+    """
+    types = _types(event)
+    if "uint8" in types:
+        others = next((name for name in types if name in {*_SMALL, "float32"}), "bfloat16")
+        return f"BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_storage=torch.{others})"
+    small = next((name for name in _SMALL if name in types), None)
+    return f"model = model.to(torch.{small})" if small and len(types) > 1 else ""
+
+
+def _types(event: Event) -> list[str]:
+    """The types that the line names, in its order."""
+    return list(dict.fromkeys(re.findall(_TYPE, event.text)))
+
+
+@derived
+def is_under_launcher(event: Event, view: View) -> bool:
+    """Was the process started as one of several, by the line itself or by the launch?"""
+    if event.rank is not None or "distributed mode" in event.text:
+        return True
+    job = view.job
+    return (job.nranks or 0) > 1 or any((launch.nproc_per_node or launch.np or 0) > 1 for launch in job.launches)

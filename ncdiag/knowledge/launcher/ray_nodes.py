@@ -1,0 +1,41 @@
+"""Nodes of Ray that its head declared dead, and the addresses that they had announced."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+
+_LOST = "ray-node-lost"
+_BRIDGES = ipaddress.ip_network("172.17.0.0/16")
+"""Docker's default bridge."""
+_SHARED = ipaddress.ip_network("100.64.0.0/10")
+"""Addresses behind a provider's NAT, which Tailscale uses as well."""
+
+
+@derived
+def at_ray_node(event: Event, view: View) -> str:
+    """Where the node is, `` (10.0.0.4)``; empty where the line does not say."""
+    address = event.fields.get("node_address")
+    return f" ({address})" if address else ""
+
+
+@derived
+def ray_address_unfit(event: Event, view: View) -> str:
+    """Why other hosts can hardly reach the announced address; empty where nothing is against it."""
+    try:
+        address = ipaddress.ip_address(str(event.fields.get("node_address", "")))
+    except ValueError:
+        return ""
+    if address.is_loopback:
+        return "which is the loopback"
+    if address.is_link_local:
+        return "which is a link-local address"
+    if address.version == 4:  # noqa: PLR2004
+        if address in _BRIDGES:
+            return "which is in Docker's default bridge"
+        if address in _SHARED:
+            return "which is behind a NAT or a VPN"
+    return ""
