@@ -297,7 +297,7 @@ def build(folder: Path) -> None:
     from ncdiag.language import speech
     from ncdiag.language import table as phrases
     from ncdiag.machine import command
-    from ncdiag.messages import about, match
+    from ncdiag.messages import about, explained, match
     from ncdiag.nccl import codes, environment, reasons, xids
     from ncdiag.parsers.nccl_log import lines
     from ncdiag.parsers.user_text import context, trials
@@ -311,7 +311,7 @@ def build(folder: Path) -> None:
         "wording": _shared(),
         "texts": _texts(),
         "messages": match.build(),
-        "explained": match.build_explained(),
+        "explained": explained.build(),
         "events": about.build(),
         "reasons": reasons.build(),
         "codes": codes.build(),

@@ -28,7 +28,7 @@ from ncdiag.engine.causes import conclude
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.schema import Rule, Strength
 from ncdiag.machine.inputs import inputs
-from ncdiag.messages.match import full_matcher
+from ncdiag.messages.explained import full_matcher
 from ncdiag.suspects.cells import lit_in
 from ncdiag.suspects.weigh import Judged
 

@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator
 
 import msgspec
 
@@ -32,8 +32,6 @@ from ncdiag.messages.template import (
 )  # fmt: skip
 
 _NUMBER = lazy_regex(r"\d+")
-Notes = tuple[str, str, str]
-"""Meaning, next step and sample of a message."""
 _WORDS = 1 << 14
 """Words that are remembered with their first letter in lower case."""
 
@@ -41,9 +39,9 @@ _WORDS = 1 << 14
 class Match(msgspec.Struct, frozen=True):
     """A recognised text: the name of the event, the message that matched, and the converted values of its holes.
 
-    The message has its meaning, next step and sample only if `full_matcher` found it. ``whole``: the message matches
-    the text to its end, without a cut. ``loose``: only its words are there in order (`ncdiag.messages.loose`); holes
-    that did not fit are missing.
+    The message has its meaning, next step and sample only if `ncdiag.messages.explained` found it. ``whole``: the
+    message matches the text to its end, without a cut. ``loose``: only its words are there in order
+    (`ncdiag.messages.loose`); holes that did not fit are missing.
     """
 
     event: str
@@ -129,10 +127,9 @@ class _Entry:
 class Matcher:
     """Finds messages in texts; a message is decoded only when a text contains its rarest word."""
 
-    def __init__(self, messages: Iterable[Message] | Index, notes: Sequence[Notes] = ()) -> None:
-        """Create a matcher for messages, or for an index of them; ``notes``: what people read of each, if known."""
+    def __init__(self, messages: Iterable[Message] | Index) -> None:
+        """Create a matcher for messages, or for an index of them."""
         self._index = messages if isinstance(messages, Index) else Index.of(messages)
-        self._notes = notes
         self._entries: dict[int, _Entry] = {}
         self._needed: dict[str, frozenset[frozenset[str]]] = {}
 
@@ -141,11 +138,7 @@ class Matcher:
         return entry
 
     def _message(self, number: int) -> Message:
-        message = msgspec.msgpack.decode(self._index.messages[number], type=Message)
-        if not self._notes:
-            return message
-        meaning, step, sample = self._notes[number]
-        return msgspec.structs.replace(message, meaning=meaning, next=step, sample=sample)
+        return msgspec.msgpack.decode(self._index.messages[number], type=Message)
 
     def can_match(self, text: str) -> bool:
         """False if no message can match ``text``, not even loosely, since no message has all its words in it.
@@ -327,41 +320,13 @@ _KINDS = {name: "str" if hole.convert is str else "float" if name == "float" els
 """The type of the converted value; the hole types ``word`` and ``text`` are the same type for rules."""
 
 
-class Explained(msgspec.Struct, frozen=True, array_like=True):
-    """What `full_matcher` has beyond the messages that are events of a job, so that each message is stored once.
-
-    ``said``: each meaning with its next step, once. ``notes``: of each message its number in ``said``, and its sample.
-    ``quiet``: the encoded messages that are no events of a job, by number. ``words`` and ``numbered`` are those of the
-    `Index` of all messages.
-    """
-
-    said: tuple[tuple[str, str], ...]
-    notes: tuple[tuple[int, str], ...]
-    quiet: dict[int, msgspec.Raw]
-    words: dict[str, tuple[int, ...]]
-    numbered: msgspec.Raw
-
-
 def build() -> Index:
     """Compile ncdiag's own messages that are events of a job, without the fields that only people read."""
-    return Index.of(_recognised(message) for message in own_messages() if not message.quiet)
+    return Index.of(recognised(message) for message in own_messages() if not message.quiet)
 
 
-def build_explained() -> Explained:
-    """Compile what `full_matcher` needs beside the result of `build`.
-
-    The meaning and next step of an event are in `ncdiag.messages.about`; only `explain` shows those of one wording.
-    """
-    found = tuple(own_messages())
-    index = Index.of(map(_recognised, found))
-    quiet = {number: index.messages[number] for number, message in enumerate(found) if message.quiet}
-    said: dict[tuple[str, str], int] = {}
-    notes = tuple((said.setdefault((each.meaning, each.next), len(said)), each.sample) for each in found)
-    return Explained(tuple(said), notes, quiet, index.words, index.numbered)
-
-
-def _recognised(message: Message) -> Message:
-    """The message without the fields that only people read."""
+def recognised(message: Message) -> Message:
+    """Return the message without the fields that only people read."""
     return msgspec.structs.replace(message, meaning="", next="", sample="")
 
 
@@ -370,21 +335,12 @@ def sources() -> Iterator[str]:
     return itertools.chain(compiled.files(FOLDER, ".toml"), compiled.files(FOLDER, ".py"))
 
 
-def _events() -> Index:
+def events() -> Index:
+    """Return the index of ncdiag's own messages that are events of a job."""
     return compiled.load("messages", sources(), build, Index)
 
 
 @functools.cache
 def default_matcher() -> Matcher:
     """Return the matcher for ncdiag's own messages that are events of a job, without their meanings; built once."""
-    return Matcher(_events())
-
-
-@functools.cache
-def full_matcher() -> Matcher:
-    """Return the matcher for all messages, including normal ones, with their meanings; `explain` uses it."""
-    kept = compiled.load("explained", sources(), build_explained, Explained)
-    events = iter(_events().messages)
-    messages = tuple(kept.quiet[n] if n in kept.quiet else next(events) for n in range(len(kept.notes)))
-    notes = [(*kept.said[number], sample) for number, sample in kept.notes]
-    return Matcher(Index(messages, kept.words, kept.numbered), notes)
+    return Matcher(events())

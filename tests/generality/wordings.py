@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ncdiag.messages.match import full_matcher
+from ncdiag.messages.explained import full_matcher
 from ncdiag.messages.message import Message
 from ncdiag.messages.template import Hole, compile_parts, parse, words
 

@@ -11,9 +11,10 @@ import pytest
 from linear import again, assert_linear_time, cpu_seconds
 
 from ncdiag.base.errors import DefinitionError
+from ncdiag.messages.explained import full_matcher
 from ncdiag.messages.form import read
 from ncdiag.messages.load import load_messages
-from ncdiag.messages.match import Matcher, default_matcher, full_matcher
+from ncdiag.messages.match import Matcher, default_matcher
 from ncdiag.messages.message import Message
 from ncdiag.messages.template import example, parse
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from format_strings import CONVERSION, instances
 
-from ncdiag.messages.match import full_matcher
+from ncdiag.messages.explained import full_matcher
 from ncdiag.messages.message import Message
 from ncdiag.messages.template import compile_parts, literal_length, parse, words
 

@@ -13,7 +13,7 @@ from ncdiag.apps.explaining import lines, logs, releases
 from ncdiag.apps.explaining.nearby import message_near
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import OLDEST, Version, VersionRange
-from ncdiag.messages.match import full_matcher
+from ncdiag.messages.explained import full_matcher
 from ncdiag.nccl import codes, environment, paths, terms
 from ncdiag.nccl.environment import Variable
 from ncdiag.nccl.judgement import words

@@ -7,7 +7,8 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.messages.match import Match, full_matcher
+from ncdiag.messages.explained import full_matcher
+from ncdiag.messages.match import Match
 from ncdiag.messages.template import Value
 from ncdiag.nccl import codes
 from ncdiag.parsers.nccl_log.prefix import Prefix, parse_prefix

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.schema import Rule
-from ncdiag.messages.match import full_matcher
+from ncdiag.messages.explained import full_matcher
 from ncdiag.messages.message import Message
 
 _HOLE = lazy_regex(r"\{\w+:\w+\}")
