@@ -41,7 +41,7 @@ def only(contexts: Iterable[Context], kind: str) -> Context | None:
 
 def describes(contexts: Sequence[Context]) -> bool:
     """True if people say enough of their machines for a host of which nothing else is known."""
-    if _nccl_in_use(contexts) is not None or in_use(contexts, "pytorch") is not None:
+    if _nccl_in_use(contexts) is not None or any(in_use(contexts, name) for name in ("pytorch", "rocm")):
         return True
     return any(only(contexts, kind) for kind in ("nccl-version", "state"))
 

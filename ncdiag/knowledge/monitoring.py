@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Gpu, Job, RasProblem, RasReport
+from ncdiag.facts.model import Gpu, Job, RasProblem, RasRank, RasReport, RasShare
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import is_timeout
+from ncdiag.facts.vocabulary.outcome import outcome
 
 _FIELDS = {
     "remapping_pending": "bad memory rows wait for a reset to be replaced",
@@ -96,6 +97,66 @@ def misses_timeout(report: RasReport, view: View) -> bool:
     view.note(report)
     view.note(late)
     return True
+
+
+_LEFT = {
+    "NOCOMM": ("holds communicator {name} no more", "hold communicator {name} no more"),
+    "FINALIZE": ("destroys communicator {name}", "destroy communicator {name}"),
+    "ABORT": ("has aborted communicator {name}", "have aborted communicator {name}"),
+}
+"""What a rank does that RAS gives this status, and several ranks."""
+
+
+def _left(report: RasReport) -> list[tuple[RasProblem, RasShare]]:
+    """The groups of ranks that left a communicator of which more ranks still run."""
+    return [
+        (problem, share)
+        for problem in report.problems if problem.what == "status"
+        for share in problem.shares
+        if share.value in _LEFT and share.count < _running(problem)
+    ]  # fmt: skip
+
+
+def _running(problem: RasProblem) -> int:
+    return sum(share.count for share in problem.shares if share.value == "RUNNING")
+
+
+@derived
+def has_left_ranks(report: RasReport, view: View) -> bool:
+    """Did few ranks leave a communicator in which most still run, in a job that is not known to be at its end?"""
+    return bool(_left(report)) and outcome(view.job, view) != "finished"
+
+
+@derived
+def left_text(report: RasReport, view: View) -> str:
+    """The ranks that left: ``rank 3 (GPU 3, process 64 on n1) holds communicator 5a5a no more, 31 ranks are in it``."""
+    parts = []
+    for problem, share in _left(report):
+        words = _LEFT[share.value][share.count > 1].format(name=problem.hash or problem.label)
+        one = share.ranks[0] if len(share.ranks) == 1 else None
+        place = f" (GPU {one.gpu}, process {one.pid} on {one.node})" if one is not None and one.pid is not None else ""
+        who = _holders([rank.rank for rank in share.ranks], share.count)
+        running = _running(problem)
+        parts.append(f"{who}{place} {words}, and {running} {'rank' if running == 1 else 'ranks'} wait in it")
+    return _listed(parts)
+
+
+def _first_left(report: RasReport) -> RasRank | None:
+    return next((rank for _, share in _left(report) for rank in share.ranks if rank.pid is not None), None)
+
+
+@derived
+def left_pid(report: RasReport, view: View) -> str:
+    """The process of the first rank that left, or a word for it in a command."""
+    first = _first_left(report)
+    return "<pid>" if first is None else str(first.pid)
+
+
+@derived
+def left_host(report: RasReport, view: View) -> str:
+    """The address of the host of the first rank that left, or words for it."""
+    first = _first_left(report)
+    return "of that rank" if first is None or first.node is None else first.node
 
 
 def _silent(report: RasReport) -> list[RasProblem]:

@@ -57,7 +57,7 @@ _REST = r"\s*(?:(?:-?[\d.]{1,20}(?:e[+-]\d{1,3})?|-?inf|-?nan|N/A)(?:\s+|$)){1,2
 """What may be the rest of a row of which the beginning is in another line: NCCL broke it apart."""
 _CHATTER = (
     r"#?\s*(?:$|Using devices|out-of-place|\(B\)|Collective test (?:starting|concluded)|Reporting "
-    r"|rccl-tests: Version\b)"
+    r"|rccl-tests: Version\b|Errors with asterisks indicate errors)"
 )
 _IS_ROW, _IS_REST = lazy_regex(_ROW), lazy_regex(_REST)
 _KNOWN_HEAD = ("size", "count", "type")

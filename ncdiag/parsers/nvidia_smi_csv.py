@@ -1,7 +1,8 @@
 """``nvidia-smi --query-gpu=...`` and ``--query-remapped-rows=... --format=csv``: a heading, then a line for each GPU.
 
 Source of the format: ``nvidia-smi --help-query-gpu`` (CUDA driver package): names joined by dots, units in brackets
-behind them. Without a heading (``noheader``) the names are those of the echoed command.
+behind them. Without a heading (``noheader``) the names are those of the echoed command. Without either, a row whose
+first shares are two, as those of GPU and memory are, says by its units what the values are.
 """
 
 from __future__ import annotations
@@ -24,14 +25,21 @@ _OWN = (
     r"|clocks_(?:throttle|event)_reasons\.\w|remapped_rows\.\w|retired_pages\.\w|fabric\.\w|gpu_recovery_action"
     r"|memory\.(?:total|used|free)|utilization\.\w|power\.(?:draw|limit)|clocks\.\w|ecc\.\w|temperature\.gpu|gpu_uuid)"
 )
-ANCHOR = rf"[ \t]*(?=(?:[^,\s][^,\n]{{0,69}},[ ]?){{0,40}}{_OWN}){_NAME}(?:,[ ]?{_NAME}){{1,40}}[ \t]*$"
+_STAMP = r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}"
+_BARE = (
+    rf"[ \t]{{0,8}}(?=\d)(?:{_STAMP}, )?(?:\d{{1,2}}, )?(?:(?:NVIDIA|Tesla) [\w -]{{1,60}}, )?\d{{1,3}} %, \d{{1,3}} %"
+    r"(?:, \d{1,7}(?:\.\d{1,2})? (?:W|MHz|MiB|%)|, (?:P|0x)?[0-9a-f]{1,16}|, \[?N/A\]?){1,20}[ \t]*$"
+)
+STRUCTURE = " \t0123456789"
+ANCHOR = rf"{_BARE}|[ \t]*(?=(?:[^,\s][^,\n]{{0,69}},[ ]?){{0,40}}{_OWN}){_NAME}(?:,[ ]?{_NAME}){{1,40}}[ \t]*$"
 SIGNS = ("memory.total", "memory.used", "memory.free")
-_HEAD = lazy_regex(ANCHOR)
+_HEAD = lazy_regex(ANCHOR.removeprefix(f"{_BARE}|"))
 _LONGEST, _ECHOED = 2000, "nvidia-smi --query-"
 _ASKED = lazy_regex(r"--query-(?:gpu|remapped-rows)[= ](?P<names>[a-z][\w.,]{1,1000})")
 _VALUE = (
     r"(?:\d{3}\.\d{2,3}(?:\.\d{2})?|\d{1,9}(?:\.\d{1,4})?(?: (?:MiB|W|%|MHz))?|(?:NVIDIA|Tesla|GRID) [\w -]{1,60}"
-    r"|GPU-[0-9a-f-]{36}|[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d|Enabled|Disabled|\[?N/A\]?|Yes|No)"
+    r"|GPU-[0-9a-f-]{36}|[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d|Enabled|Disabled|\[?N/A\]?|Yes|No"
+    rf"|{_STAMP}|0x[0-9A-Fa-f]{4,16}|(?:Not )?Active|P\d{1,2}|\[Not Supported\])"
 )
 _VALUES = lazy_regex(rf"\s{{0,8}}{_VALUE}(?:, {_VALUE}){{0,40}}\s*$")
 """A row below an echoed command with ``noheader``."""
@@ -132,7 +140,24 @@ def _names(section: Section) -> tuple[list[str], int]:
     asked = _ASKED.search(section.command or "")
     if asked is not None and _HEAD.match(section.lines[0]) is None:
         return asked["names"].split(","), 0
+    if _HEAD.match(section.lines[0]) is None:
+        return _by_units(section.lines[0]), 0
     return [re.sub(r" \[.*", "", name.strip()) for name in section.lines[0].split(",")], 1
+
+
+def _by_units(row: str) -> list[str]:
+    """The names of the values of a row without a heading, as far as their order and units show them."""
+    named: list[str] = []
+    left = {" %": ["utilization.gpu", "utilization.memory"], " W": ["power.draw", "power.limit"], " MHz": ["clocks.sm"]}
+    for value in (value.strip() for value in row.split(",")):
+        unit = next((unit for unit in left if value.endswith(unit) and left[unit]), None)
+        if unit is not None:
+            named.append(left[unit].pop(0))
+        elif value.isdecimal() and not any("." in name for name in named):
+            named.append("index")
+        else:
+            named.append("name" if value.startswith(("NVIDIA", "Tesla")) else "")
+    return named
 
 
 def _slowdowns(told: Mapping[str, str]) -> list[str] | None:

@@ -62,6 +62,8 @@ EVENTS = {
     'node and NCCL_NVLS_ENABLE has been set to "1". At this time multiple ranks per gpu is incompatible with NVLS.',
     "ofi-topology-failed": "n1:40:50 [0] nccl_ofi_topo.cpp:9 NCCL WARN NET/OFI Failed to group NICs",
     "deepep-timeout": "[rank12]: RuntimeError: DeepEP error: timeout (dispatch CPU)",
+    "ofi-tuner-refused": "n1:40:50 [0] nccl_ofi_tuner_init_v1:9 NCCL WARN NET/OFI The tuner plugin can not be loaded "
+    "when explicitly choosing an algorithm or protocol with NCCL_ALGO/NCCL_PROTO",
     "ofi-init-failed": "n1:40:50 [0] NCCL INFO NET/OFI aws-ofi-nccl initialization failed",
 }
 """A line of each message that is the first of a signature."""
@@ -153,6 +155,8 @@ def _release(defect: Defect, release: str, *, meets: bool) -> Iterator[str]:
         yield f"n1:40:40 [0] NCCL INFO NET/OFI Using Libfabric version {release.rpartition('.')[0]}"
     elif defect.product == "nvshmem":
         yield f"nvidia-nvshmem-cu12=={release}"
+    elif defect.product == "rocm":
+        yield f"ROCm version : {release}.0-20-9428210"
     elif defect.product == "rccl":
         yield f"n1:40:40 [0] NCCL INFO RCCL version {release}+hip6.4 HEAD:0d2c4fd"
         yield f"RCCL version : {release}-HEAD:0d2c4fd"

@@ -301,6 +301,8 @@ class Communicator(Fact, frozen=True, kw_only=True):
     of the communicator that it was split from; where its lines show no id, its ``id`` is the parent's with the number
     and the color of the split (``0x5ae7/1.0``). ``open_on``: the hosts of the ranks that are not ready, by rank.
     ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready, in seconds since the epoch.
+    ``sizes``: the ranks by the number of ranks that they gave, where these differ; of one that was shrunk, the ranks in
+    the parent.
     """
 
     KEY = ("id",)
@@ -312,5 +314,6 @@ class Communicator(Fact, frozen=True, kw_only=True):
     ranks_started: Annotated[tuple[int, ...], UNION] = ()
     ranks_ready: Annotated[tuple[int, ...], UNION] = ()
     open_on: Annotated[dict[str, str], BY_NAME] = {}
+    sizes: Annotated[dict[str, str], BY_NAME] = {}
     begun_at: Annotated[float | None, LEAST] = None
     ready_at: Annotated[float | None, GREATEST] = None

@@ -21,7 +21,8 @@ from ncdiag.facts.model import StackDump, StackFrame, StackThread
 from ncdiag.facts.view import View
 
 Place = Literal[
-    "rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock", "import", "thread", "operation",
+    "rendezvous", "set-up", "collective", "gpu", "data", "checkpoint", "lock", "import", "compile", "thread",
+    "operation",
 ]  # fmt: skip
 WAITS: frozenset[Place] = frozenset({"rendezvous", "set-up", "collective", "gpu"})
 """Places in which a process waits for the other processes of its job, or for a GPU that does."""
@@ -42,17 +43,32 @@ _NATIVE_CALL = lazy_regex(
 _OPERATION = lazy_regex(r"ncclLocalOpAppend\b")
 """Waits for a free entry of the pool in which operations go to the network thread (src/proxy.cc, since 2.12)."""
 _THREAD = lazy_regex(r"(?:_+GI_+|_+)?(?:pthread_mutex_lock|lll_lock_wait)\w*(?:@.*)?|PyThread_acquire_lock\w*")
+_COMPILER = lazy_regex(
+    r"(?:nvrtc|hiprtc)CompileProgram|(?:cu|hip|nvJit)LinkComplete|nvPTXCompilerCompile"
+    r"|(?:\w+::)*xla::(?:\w+::)*\w*Compile\w*"
+)
+_COMPILES = lazy_regex(
+    r"torch/_dynamo/(?:convert_frame|symbolic_convert|output_graph|bytecode_transformation)\.py"
+    r"|torch/_inductor/(?:compile_fx|async_compile|graph|lowering|scheduler)\.py|torch/_inductor/codegen/"
+    r"|torch/utils/cpp_extension\.py|(?:^|/)triton/compiler/|jax/_src/compiler\.py"
+)
+"""Files whose functions run only while a program is compiled (PyTorch 2.0 to 2.9, Triton 2.1 to 3.5, JAX 0.4).
+
+Compiled code itself runs below ``torch/_dynamo/eval_frame.py`` and ``torch/_inductor/output_code.py``.
+"""
+_RUNS = frozenset({"run", "runner"})
+"""Functions of those files that call what was compiled."""
 _LOCK_FILE = lazy_regex(r"(?:^|/)(?:_?filelock(?:\.py$|/)|file_baton\.py$|portalocker/|fasteners/process_lock\.py$)")
 _LOCK = lazy_regex(r"(?:_+GI_+|_+)?(?:flock|lockf)(?:64)?(?:@.*)?$")
 _NATIVE: tuple[tuple[Place, re.Pattern[str]], ...] = (
     ("set-up", _SET_UP), ("collective", _NATIVE_CALL), ("gpu", _GPU), ("lock", _LOCK), ("operation", _OPERATION),
-    ("thread", _THREAD),
+    ("compile", _COMPILER), ("thread", _THREAD),
 )  # fmt: skip
 _FILES: tuple[tuple[Place, re.Pattern[str]], ...] = (
     ("lock", _LOCK_FILE), ("rendezvous", lazy_regex(r"torch/distributed/(?:rendezvous\.py|elastic/rendezvous/)")),
     ("data", lazy_regex(r"torch/utils/data/")),
     ("checkpoint", lazy_regex(r"torch/(?:serialization\.py|distributed/checkpoint/)")),
-    ("import", lazy_regex(r"<frozen importlib\.")),
+    ("compile", _COMPILES), ("import", lazy_regex(r"<frozen importlib\.")),
 )  # fmt: skip
 _C10D = "torch/distributed/distributed_c10d.py"
 _HELPERS = lazy_regex(
@@ -64,7 +80,7 @@ _HELPERS = lazy_regex(
 _BEGINS = frozenset({"<module>", "main", "_start", "__libc_start_main", "_run_module_as_main"})
 """The outermost function of the main thread."""
 _LIBRARIES = lazy_regex(
-    r"(?:^|/)(?:torch|site-packages|dist-packages)/|(?:^|/)lib/python3|^<|\.so(?:\.|$)|\.cc?$|\.cpp$|\.h$"
+    r"(?:^|/)(?:torch|torchinductor_\w+|triton|jax|jaxlib|site-packages|dist-packages)/|(?:^|/)lib/python3|^<|\.so(?:\.|$)|\.cc?$|\.cpp$|\.h$"
 )
 _STORE = frozenset({"_store_based_barrier", "init_process_group"})
 _THREAD_FILES = lazy_regex(r"(?:^|/)(?:threading|queue)\.py$")
@@ -72,7 +88,8 @@ _THREAD_WAITS = frozenset({"wait", "acquire", "join", "get", "put", "_wait_for_t
 _WORDS: dict[Place, str] = {
     "rendezvous": "at the rendezvous", "set-up": "during communicator setup", "collective": "in a collective",
     "gpu": "waiting for its GPU", "data": "loading data", "checkpoint": "in a checkpoint",
-    "lock": "at the lock of a file", "import": "importing a module", "thread": "waiting for another thread",
+    "lock": "at the lock of a file", "import": "importing a module", "compile": "compiling",
+    "thread": "waiting for another thread",
     "operation": "waiting for NCCL's network thread to take operations",
 }  # fmt: skip
 
@@ -84,6 +101,8 @@ def _place(frame: StackFrame) -> Place | None:
         return native or ("rendezvous" if function in _STORE else "collective" if _CALLED.fullmatch(function) else None)
     if function == "synchronize" and file.endswith("torch/cuda/__init__.py"):
         return "gpu"
+    if function in _RUNS and _COMPILES.search(file) and not file.endswith("graph.py"):
+        return None
     if function in _THREAD_WAITS and _THREAD_FILES.search(file):
         return "thread"
     return next((place for place, part in _FILES if part.search(file)), None)

@@ -6,21 +6,31 @@ The one that does something else is the one that they wait for. If all wait at o
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Difference, Job, StackDump
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.communicators import is_said_to_hang
+from ncdiag.facts.vocabulary.job import is_timeout
 from ncdiag.facts.vocabulary.stack_spots import Spot, spot_of
-from ncdiag.facts.vocabulary.stacks import WAITS, Place, is_helper, process_name
+from ncdiag.facts.vocabulary.stacks import WAITS, Place, is_helper, is_own, main_threads, process_name
 
 _SILENT = "run-silent"
 _BEGINNING: frozenset[Place] = frozenset({"rendezvous", "set-up"})
 """Places before the first collective: a process there is late if others are in one."""
+_WORK: frozenset[str] = frozenset({"compile", "checkpoint", "data", "import"})
+"""What one process may do alone while others, at one line of the program, wait for it."""
+_WORKS = lazy_regex(
+    r"_{0,2}(?:\w{1,30}_)?(?:eval(?:uate|uation)?|validat(?:e|ion)|valid_step|sav(?:e|ing)|checkpoint|tokeni[sz]e|preprocess"
+    r"|download|upload|generate|plot|log_samples)(?:_\w{1,40})?$", re.IGNORECASE,
+)  # fmt: skip
 _PID = "pid"
 """The group that holds the process id of the only late process."""
 _SHOWN = 3
@@ -60,18 +70,21 @@ def stack_places(job: Job, view: View) -> tuple[Difference, ...]:
     ``odd``: a few are elsewhere (``late``) while the others wait (``waiting``). ``together``: all wait in the same kind
     of place. ``phase``: all are in the same part of the program, and none waits for another.
     """
-    hangs = any(event.event == _SILENT for event in job.events)
-    return tuple(_compared(_ranks(job, view), hangs=hangs))
+    silent = any(event.event == _SILENT for event in job.events)
+    told = is_said_to_hang(job) or any(is_timeout(timeout, view) for timeout in job.timeouts)
+    return tuple(_compared(_ranks(job, view), silent=silent, told=told))
 
 
-def _compared(ranks: Sequence[tuple[StackDump, Spot]], *, hangs: bool) -> Iterator[Difference]:
+def _compared(ranks: Sequence[tuple[StackDump, Spot]], *, silent: bool, told: bool) -> Iterator[Difference]:
     if len(ranks) < 2:  # noqa: PLR2004  (one process shows nothing of the others)
         return
     kinds = {spot.kind for _, spot in ranks}
     waits = WAITS - _BEGINNING if kinds & (WAITS - _BEGINNING) else WAITS
     waiting = [dump for dump, spot in ranks if spot.kind in waits]
-    if not waiting and hangs:  # they do nothing, wherever they are: most of them are where the others are waited for
+    if not waiting and silent:  # they do nothing, wherever they are: most of them are where the others are waited for
         waiting = _crowd(ranks)
+    elif not waiting and told:  # a stack of Python does not show the native call that waits
+        waiting = _crowd_beside_work(ranks)
     late = [dump for dump, _ in ranks if dump not in waiting]
     if late and len(late) <= len(waiting):
         yield _difference("odd", {"late": late, "waiting": waiting}, ranks)
@@ -85,6 +98,20 @@ def _crowd(ranks: Sequence[tuple[StackDump, Spot]]) -> list[StackDump]:
     """More than half of the processes, if so many are at the same line and others are not; else none."""
     (spot, count), *others = Counter(spot for _, spot in ranks).most_common()
     return [dump for dump, at in ranks if at == spot] if others and 2 * count > len(ranks) else []
+
+
+def _crowd_beside_work(ranks: Sequence[tuple[StackDump, Spot]]) -> list[StackDump]:
+    """The crowd at a line of the program, if all others do work that each rank does for itself; else none."""
+    crowd = _crowd(ranks)
+    at_line = all(not spot.kind for dump, spot in ranks if dump in crowd)
+    others = [(dump, spot) for dump, spot in ranks if dump not in crowd]
+    return crowd if at_line and all(spot.kind in _WORK or _works(dump) for dump, spot in others) else []
+
+
+def _works(dump: StackDump) -> bool:
+    """Is a function of the program on the stack whose name says that it evaluates, saves or prepares data?"""
+    own = (frame.function for thread in main_threads(dump) for frame in thread.frames if is_own(frame))
+    return any(_WORKS.match(function.rpartition(".")[2]) for function in own)
 
 
 def _difference(what: str, groups: dict[str, list[StackDump]], ranks: Sequence[tuple[StackDump, Spot]]) -> Difference:

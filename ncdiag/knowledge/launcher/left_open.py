@@ -49,3 +49,20 @@ def _ranks(ranks: Iterable[int], communicator: Communicator) -> str:
     folded = fold_ranks(ranks)
     word = "rank" if folded.isdecimal() else "ranks"
     return f"{word} {folded}" + (f" of {communicator.nranks}" if communicator.nranks is not None else "")
+
+
+@derived
+def sizes_text(communicator: Communicator, view: View) -> str:
+    """The sizes that ranks of an open communicator gave: ``ranks 0-3,6 began it with nranks 7, ...``; empty for one."""
+    if len(communicator.sizes) < 2 or set(communicator.ranks_started) <= set(communicator.ranks_ready):  # noqa: PLR2004
+        return ""
+    view.note(communicator, "sizes")
+    by_size = sorted(communicator.sizes.items(), key=lambda one: -int(one[0]))
+    who = [f"{'rank' if ranks.isdecimal() else 'ranks'} {ranks}" for _, ranks in by_size]
+    return ", ".join(f"{name} began it with nranks {size}" for name, (size, _) in zip(who, by_size, strict=True))
+
+
+@derived
+def is_child(communicator: Communicator, view: View) -> bool:
+    """Was the communicator made from another one?"""
+    return communicator.parent is not None or "/" in communicator.id

@@ -138,6 +138,8 @@ def _hosts(condition: Condition, _host: Host, view: View) -> bool | None:
     if count is not None:
         return compared(count, condition.hosts)
     several = is_multi_host(job, view)
+    if several is None and {told.scope for told in job.complaints} - {None} == {"one-host"}:
+        several = False
     return compared({True: 2, False: 1}[several], condition.hosts) if several is not None else None
 
 

@@ -25,12 +25,12 @@ from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
 from ncdiag.nccl.defects.table import leading
 
-LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "pytorch")
+LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "rocm", "pytorch")
 PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric", "nvshmem")
 ALL: tuple[Product, ...] = (*LIBRARIES, *PLUGINS, "driver")
 _PRINTED: dict[str, tuple[str, str]] = {
     "aws-ofi-nccl": ("ofi-version", "ofi_version"), "libfabric": ("ofi-libfabric-version", "libfabric"),
-    "nvshmem": ("nvshmem-version", "nvshmem"),
+    "nvshmem": ("nvshmem-version", "nvshmem"), "rocm": ("rocm-version", "rocm"),
 }  # fmt: skip
 """The message that says the release of a product, and its field."""
 _SHOWN = 3
@@ -332,7 +332,8 @@ def _printed(product: str, host: Host, view: View) -> str:
     event, field = _PRINTED[product]
     shown = next((str(e.fields.get(field, "")) for e in view.events_on(host.name, [event])), "")
     told = None if shown else in_use(view.job.contexts, product)
-    return shown if told is None else told.value.split()[-1]
+    text = shown if told is None else told.value.split()[-1]
+    return ".".join(text.split(".")[:3]) if product == "rocm" else text  # 7.1.0 of 7.1.0.0-20-4179531dcd
 
 
 def _shows(signature: Signature, host: Host, view: View) -> bool | None:

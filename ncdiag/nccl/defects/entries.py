@@ -11,10 +11,10 @@ import msgspec
 from ncdiag.facts.model import Phase, What
 from ncdiag.facts.scalars import Version, VersionRange
 
-Product = Literal["nccl", "rccl", "aws-ofi-nccl", "libfabric", "nvshmem", "pytorch", "driver"]
+Product = Literal["nccl", "rccl", "rocm", "aws-ofi-nccl", "libfabric", "nvshmem", "pytorch", "driver"]
 LABELS: dict[str, str] = {
-    "nccl": "NCCL", "rccl": "RCCL", "aws-ofi-nccl": "aws-ofi-nccl", "libfabric": "libfabric", "nvshmem": "NVSHMEM",
-    "pytorch": "PyTorch", "driver": "driver",
+    "nccl": "NCCL", "rccl": "RCCL", "rocm": "RCCL of ROCm", "aws-ofi-nccl": "aws-ofi-nccl", "libfabric": "libfabric",
+    "nvshmem": "NVSHMEM", "pytorch": "PyTorch", "driver": "driver",
 }  # fmt: skip
 """The names of the products for people."""
 OPEN, UNKNOWN = "open", "unknown"

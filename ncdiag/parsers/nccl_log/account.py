@@ -73,10 +73,11 @@ class Ranks:
 class Row:
     """A communicator: its first line, and which of its ranks were seen. ``hosts`` are those of ranks not yet ready.
 
-    ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready.
+    ``begun_at`` and ``ready_at`` are when the first rank began and the last one was ready. ``sizes`` are the ranks by
+    the size that they gave; of a communicator that was shrunk, by their ranks in the parent.
     """
 
-    __slots__ = ("begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "started")
+    __slots__ = ("begun_at", "first", "hosts", "nhosts", "nranks", "parent", "ready", "ready_at", "sizes", "started")
 
     def __init__(self, first: Span) -> None:
         """Nobody has begun."""
@@ -85,6 +86,7 @@ class Row:
         self.nhosts: int | None = None
         self.parent: str | None = None
         self.started, self.ready = Ranks(), Ranks()
+        self.sizes: dict[int, Ranks] = {}
         self.hosts: dict[int, str] = {}
         self.begun_at: float | None = None
         self.ready_at: float | None = None
@@ -98,6 +100,7 @@ class Row:
         self._time(life.begun_at, life.ready_at)
         if life.started or life.ready:
             self.started.add(init.rank)
+            self.sizes.setdefault(init.nranks, Ranks()).add(init.rank if init.of_parent is None else init.of_parent)
         if life.ready:
             self.ready.add(init.rank)
             self.hosts.pop(init.rank, None)
@@ -112,6 +115,8 @@ class Row:
         self._time(later.begun_at, later.ready_at)
         self.started.update(later.started)
         self.ready.update(later.ready)
+        for size, ranks in later.sizes.items():
+            self.sizes.setdefault(size, Ranks()).update(ranks)
         self.hosts = {rank: host for rank, host in (later.hosts | self.hosts).items() if rank not in self.ready}
 
     def _describe(self, nranks: int | None, nhosts: int | None, parent: str | None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ncdiag.base.spans import Span, span
+from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.observe import Observation
 from ncdiag.parsers.nccl_log.account import Account, Process
 from ncdiag.parsers.nccl_log.calls import Calls, Last, Place, Sum
@@ -29,6 +30,8 @@ def communicators(account: Account) -> Iterator[Observation]:
         fields |= {"ranks_started": started, "ranks_ready": ready}
         if row.hosts:
             fields["open_on"] = {str(rank): host for rank, host in sorted(row.hosts.items())}
+        if len(row.sizes) > 1:
+            fields["sizes"] = {str(size): fold_ranks(ranks.numbers()) for size, ranks in sorted(row.sizes.items())}
         yield Observation(entity="Communicator", key=(name,), span=row.first, fields=fields, standing="process")
     if account.left_out:
         first = min((row.first for row in account.rows.values()), key=lambda span: span.line)

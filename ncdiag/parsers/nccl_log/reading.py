@@ -44,6 +44,7 @@ class Init(msgspec.Struct, frozen=True):
     nhosts: int | None = None
     state: str | None = None
     branch: str | None = None  # the number and the color of the split of ``parent``, a pointer
+    of_parent: int | None = None  # the rank in the parent that was shrunk
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -178,6 +179,7 @@ def _comm(found: re.Match[str]) -> Reading:
         _int(named.get("cudaDev")), nccl_bus_id(int(named["busId"], 16)) if "busId" in named else None,
         named.get("parent"), _int(named.get("nNodes")), state,
         f"{named['Count']}.{named['color']}" if {"Count", "color"} <= named.keys() else None,
+        int(key[1]) if "Shrink" in text and (key := _KEY.search(text)) is not None else None,
     )  # fmt: skip
     told = _told(text, "INFO")[0] if not text.endswith(("Init START", "Init COMPLETE")) else None
     return Reading(init=init, told=told, versions=_init_versions(found["api"], text))
@@ -313,6 +315,8 @@ _OF_COMM = lazy_regex(
     r"(?: |split|child)(commId|parent|cudaDev|busId|nNodes|Count|color) (?=((?:(?<= commId )|(?<= parent ))0x[\w.]+"
     r"|(?<= cudaDev )\d{1,4}|(?<= busId )[0-9a-f]{1,12}\b|(?<= nNodes )\d{1,6}|(?:(?<=Count )|(?<=color ))\d{1,10}))"
 )
+_KEY = lazy_regex(r" key (\d{1,7})\b")
+"""The key of a child; ncclCommShrink gives the rank in the parent (src/init.cc)."""
 _SETTING = lazy_regex(r"(?P<name>[NR]CCL_\w{1,64}) set (?:(?:by|from) environment )?to (?P<value>.*)")
 _NEXT_LINE = lazy_regex(r"\s*[;,|]?\s+(?:\S{1,200}\s)?[NR]CCL INFO\s")
 """What follows a value where somebody wrote several lines of a log into one."""

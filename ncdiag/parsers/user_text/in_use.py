@@ -16,6 +16,7 @@ from ncdiag.parsers.user_text.moods import holds, split_question, without_quotes
 _PRODUCTS = {
     "nccl": r"nccl",
     "rccl": r"rccl",
+    "rocm": r"rocm",
     "pytorch": r"(?:py)?torch",
     "aws-ofi-nccl": r"aws-ofi-nccl",
     "libfabric": r"libfabric",

@@ -38,7 +38,7 @@ _HEARD = r"""
       |i(?:\shave|'ve)?\s(?:also\s|once\s)?(?:read|heard)\b(?!\s(?:the\slog|no)) | read\ssomewhere
       |supposed(?:ly)?|allegedly|reportedly|people\s(?:who|say|report|online)|(?:someone|somebody|others
       |they)\s(?:say|report|wrote|had)
-      |(?:i|we)\s(?:was|were|am|got|have\sbeen)\s(?:told|assured)
+      |(?:i|we)\s(?:was|were|am|got|have\sbeen)\s(?:told|assured)|(?:(?<=^)|(?<=[,.?!]\s))(?:was|were|got|been)\stold
       |promises|documented|advice|(?:isn't|not)\strue|for\s(?:him|her|them)|(?:other|another)\s(?:person|user|people)
       |the\sforum|(?:colleagues?|friends?|boss|admins?|they|he|she|others|people|vendor|support)\s(?:\w+\s)?
       (?:thinks?|thought|believes?|suspects?|guess(?:es)?|blames?|assumes?))\b

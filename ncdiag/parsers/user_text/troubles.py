@@ -145,6 +145,8 @@ _HYPOTHETICAL = guarded_regex(
         |\w+n't)\S+\s){0,6}?(?:works?|worked|runs?|ran|trains?|passe[sd]|finish\w*|succeed\w*|complete[sd]?)\b
       | ^\W*as\sexpected,[^.;]*\b(?:when|after|once|as)\s(?:i|we)\s(?:\w+ly\s)?(?:pulled|unplugged|killed|cut
         |disconnected|removed|disabled|stopped|took|blocked|dropped|shut|rebooted|injected|broke)\b
+      | \b(?:told|heard|read|says?|said|claims?)\s(?:(?:me|us|that|once)\s){0,2}(?:nccl|rccl|the\sdriver|pytorch)
+        \s(?:is|was)\s(?:\w+\s){0,2}(?:broken|buggy|slow|unstable|faulty)\s(?:on|with|for)\b
       | (?:准备|打算|计划|如果|要是|假如|倘若)
       | (?<![^\W\d_])若(?!干) | (?:某些|少数|个别)(?:情况|场景)
       | \b(?:was|were|is|are|got|been)\s(?:since\s|then\s|later\s)?(?:mended|solved|resolved|cured)\b
