@@ -139,7 +139,7 @@ ROWS = Rows(
     Row(_WORD, _Services.word, belongs=_are_words),
     Row(_UNIT, _Services.begins, belongs=_is_only_unit),
     Row(r"KillMode=(?P<kill_mode>[a-z-]{3,20})\s*$", _Services.kill_mode),
-    Row(r"(?P<name>Limit[A-Z]\w{1,30})=(?P<value>\S{1,40})\s*$", _Services.limit),
+    Row(r"(?P<name>Limit[A-Z]\w{1,30}|TasksMax)=(?P<value>\S{1,40})\s*$", _Services.limit),
     Row(rf"(?P<name>{SANDBOX})=(?P<value>.{{0,300}})$", _Services.sandbox, belongs=_are_properties),
     Row(r"[A-Z]\w{2,40}=.{0,400}$", belongs=_are_properties),
     Row(_DETAIL),

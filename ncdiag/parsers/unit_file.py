@@ -79,7 +79,7 @@ ROWS = Rows(
     Row(r"\[Service\]\s*$", _Unit.service),
     Row(r"\[[A-Z]\w{2,20}\]\s*$"),
     Row(
-        r"(?P<name>Limit[A-Z]{2,12})=(?P<value>(?:\d{1,12}[KMGT]?|infinity)(?::(?:\d{1,12}[KMGT]?|infinity))?)\s*$",
+        r"(?P<name>Limit[A-Z]{2,12}|TasksMax)=(?P<value>(?:\d{1,12}[KMGT]?|infinity)(?::(?:\d{1,12}[KMGT]?|infinity))?)\s*$",
         _Unit.limit,
     ),
     Row(r"ExecStart=(?P<runs>\S.{0,400})$", _Unit.runs),

@@ -43,6 +43,16 @@ def has_hole(text: str) -> bool:
     return _HOLE.search(text) is not None
 
 
+def _even_shares(_: Finding, view: View) -> Iterator[str]:
+    """The ranks that each listed host gets if they are spread evenly, where the first host was given all of them."""
+    listed = {host.name for launch in view.job.launches for host in launch.hosts}
+    ran = {rank.host for rank in view.job.ranks}
+    for launch in view.job.launches:
+        if launch.np and len(listed) > 1 and len(ran) == 1 and ran <= listed and launch.np % len(listed) == 0:
+            yield str(launch.np // len(listed))
+
+
+
 def _value(word: str, found: Finding, view: View) -> str:
     """The only value for the word; empty without one, or with several."""
     for search in _SEARCHES.get(word, ()):
@@ -208,7 +218,7 @@ _SEARCHES: Mapping[str, tuple[Named, ...]] = {
     "gpu": (_gpus,),
     "pid": (_pids,),
     "pid of that rank": (_pids,),
-    "GPUs of the host": (_gpu_counts,),
+    "GPUs of the host": (_gpu_counts, _even_shares),
     "GPUs": (_gpu_counts,),
     "the address in the message": (_peer_addresses,),
     "address of the peer": (_peer_addresses,),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.platforms import OF_WORD, platforms
+from ncdiag.facts.vocabulary.platforms import OF_WORD, SLURM, platforms
 from ncdiag.facts.vocabulary.told import told_context
 
 _FILTERS = {"firewall-cmd": "firewalld", "ufw": "ufw", "iptables": "iptables", "nft": "nft"}
 """The packet filter that a program manages: on a host with one, a line for another one would be undone, or fail."""
 _LAUNCHERS = frozenset({"torchrun", "srun", "mpirun", "mpiexec", "horovodrun", "deepspeed", "accelerate"})
 """Programs that start the processes of a job: a line for another one than the job's would have to be translated."""
+_OF_LOGINS = "/etc/security/limits.conf"
 _SUBMITS = {"sbatch": "srun", "salloc": "srun"}
 """Programs of Slurm in whose jobs srun starts the processes."""
 
@@ -46,5 +47,10 @@ def _filters(view: View) -> set[str]:
 
 
 def _platform(command: str) -> str | None:
-    """The platform on which a command runs; None if it runs everywhere."""
+    """The platform on which a command runs; None if it runs everywhere.
+
+    limits.conf holds for logins, and what Slurm starts may get the limits of the login: no container gets them.
+    """
+    if _OF_LOGINS in command:
+        return SLURM
     return next((OF_WORD[word] for word in command.split()[:4] if word in OF_WORD), None)

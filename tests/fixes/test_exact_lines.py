@@ -647,3 +647,45 @@ def test_the_wheel_is_that_of_the_later_release_in_the_line_of_nccl(first: int, 
     text = MISMATCH.format(first=first, second=second) + "root@m2:~# nvidia-smi -L\nGPU 0: H100 (UUID: GPU-1)\n"
     lines = shell(text, "version-nccl-mismatch")
     assert (line in lines) if line else ("pip install" not in lines)
+
+
+FILES = "n2:10:12 [0] misc/socket.cc:726 NCCL WARN ncclSocketInit: Socket creation failed : Too many open files\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "is_login"),
+    [
+        ("$ docker run --gpus all --network host train:7 torchrun train.py\n", False),
+        ("$ srun -N2 python train.py\n", True),
+        ("$ mpirun -np 16 ./train\n", True),
+    ],
+)
+def test_the_limits_of_a_login_are_offered_where_a_login_may_start_the_job(start: str, is_login: bool) -> None:
+    assert ("limits.conf" in shell(start + FILES, "nofile-too-low")) is is_login
+
+
+THREADS = "n2: OpenBLAS blas_thread_init: pthread_create failed for thread 9 of 64: Resource temporarily unavailable\n"
+TASKS = (
+    "root@n2:~# systemctl cat tune.service\n# /etc/systemd/system/tune.service\n[Service]\n{}"
+    "ExecStart=/opt/bin/torchrun t.py\n"
+)
+
+
+@pytest.mark.parametrize(("limit", "is_lifted"), [("TasksMax=2048\n", True), ("TasksMax=infinity\n", False)])
+def test_a_limit_of_tasks_is_lifted_in_its_unit(limit: str, is_lifted: bool) -> None:
+    assert ("TasksMax=infinity" in shell(TASKS.format(limit) + THREADS, "threads-exhausted")) is is_lifted
+
+
+TWICE = "n{0}:7:9 [0] init.cc:943 NCCL WARN Duplicate GPU detected : rank 0 and rank 8 both on CUDA device 1a000\n"
+HOSTS = "$ cat hosts.txt\nn1 slots=64\nn2 slots=64\n$ mpirun -np {} --hostfile hosts.txt python train.py\n"
+
+
+@pytest.mark.parametrize(
+    ("processes", "hosts", "line"),
+    [(16, (1,), "ppr:8:node"), (15, (1,), "ppr:<GPUs of the host>:node"), (16, (1, 2), "ppr:<GPUs of the host>:node")],
+)
+def test_ranks_that_the_first_host_got_alone_are_spread_evenly(
+    processes: int, hosts: tuple[int, ...], line: str
+) -> None:
+    seen = "".join(map(TWICE.format, hosts))
+    assert line in shell(HOSTS.format(processes) + seen, "launcher-duplicate-gpu")

@@ -62,6 +62,13 @@ def lift_nofile(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     return _passed_on("NOFILE", view) or _lifted("LimitNOFILE=1048576", view)
 
 
+@best
+def lift_tasks(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
+    """The lines that lift a limit on processes and threads that a unit was shown to have."""
+    known = any("TasksMax" in (each.limits or {}) for host in view.job.hosts for each in host.services)
+    return _lifted("TasksMax=infinity", view) if known else Value(reason="no limit of a unit was shown")
+
+
 def _passed_on(name: str, view: View) -> Value | None:
     """What keeps Slurm from giving its tasks the limit of the host of submission, where slurmd's own is higher.
 
