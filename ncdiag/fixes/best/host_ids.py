@@ -19,6 +19,8 @@ _OF_HOST = "export NCCL_HOSTID=$(hostname)   # in the script that each host runs
 @best
 def own_host_id(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The line that gives each machine an id of its own."""
+    if not view.job.hosts:
+        return Value(reason="no host was seen")
     if POD in platforms(view.job, view):
         return Value(text=_OF_POD, reason="pods of one node get its name")
     return Value(text=_OF_HOST, reason="ranks of one machine get its name")
