@@ -10,7 +10,8 @@ from ncdiag.facts.model import Event, Fact, Gpu, Host, Job, Setting
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
-from ncdiag.facts.vocabulary.launches import is_container
+from ncdiag.facts.vocabulary.launches import POD, is_container
+from ncdiag.facts.vocabulary.platforms import platforms
 from ncdiag.messages.vocabulary.cuda_errors import (
     PRINTED,
     UNAVAILABLE,
@@ -146,10 +147,30 @@ def xid_meaning(event: Event, view: View) -> str:
     return known.meaning if known is not None else ""
 
 
+_ITS_NODE = "<node of this GPU>"
+_MACHINE = re.compile(r"(?<![\w.])(?=[\w.-]*\d)[A-Za-z][\w.-]{0,62}(?![\w.])")
+"""A word with letters and digits, as names of machines are."""
+
+
 @derived
 def node(event: Event, view: View) -> str:
-    """The host of the event for a command, ``<host>`` where no line names it."""
-    return event.host if event.host and event.host != UNNAMED else "<host>"
+    """The host of the event for a command; a gap for it where no line names it, or the line names another machine.
+
+    What a pod's log calls a host may be the pod, which is no node that can be drained.
+    """
+    name = event.host
+    if not name or name == UNNAMED or _names_another(event, name):
+        return _ITS_NODE
+    is_pod = POD in platforms(view.job, view) and name not in {each.name for each in view.job.cluster_nodes}
+    return _ITS_NODE if is_pod else name
+
+
+def _names_another(event: Event, name: str) -> bool:
+    """Does something in front of the driver's message look like the name of another machine?"""
+    span = event.provenance.get("")
+    front = span.text.partition("NVRM")[0] if span is not None and "NVRM" in span.text else ""
+    words = _MACHINE.findall(front)
+    return bool(words) and name not in {word.partition(".")[0] for word in words}
 
 
 @derived

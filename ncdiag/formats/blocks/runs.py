@@ -34,12 +34,10 @@ _EXPLAINS = lazy_regex(r".*\b(?:ORTE|PRTE|MPI\w*|mpirun|mpiexec|prterun|orted)\b
 _ADDED = lazy_regex(r"[+-](?![+-]{2} )")
 _TYPED = lazy_regex(
     r"\s{0,8}(?:\(\w[\w.-]{0,30}\) )?\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,60}[$#] \S"
-    r"|\+{1,3} (?=[\w./-]{2,60} (?:\S{1,200} ){0,12}-{1,2}[A-Za-z])\S"
 )
-"""A command behind a prompt that names a user and a host, or with options in the trace of a script (``set -x``).
-
-A document shows commands behind a bare ``$``.
-"""
+"""A command behind a prompt that names a user and a host; a document shows commands behind a bare ``$``."""
+_TRACED_COMMAND = lazy_regex(r"\+{1,3} (?=[\w./-]{2,60} (?:\S{1,200} ){0,12}-{1,2}[A-Za-z])\S")
+"""A command with options in the trace of a script (``set -x``); a list has such a line, too, but hardly two."""
 _SHOWS = lazy_regex(
     r"(?:sudo )?(?:git (?:-\S+ )*(?:log|show|diff|blame)\b|man \w|info \w|apropos |strings |pydoc "
     r"|(?:cat|less|more|head|tail|sed|bat|[ez]?grep)\s.*\w\.(?:md|rst|adoc|tex|html?|py|sh|c|cc|cpp|cu"
@@ -278,8 +276,9 @@ def _is_shown(line: str) -> bool:
 def _typed(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Each typed command with the lines up to the next one or to an empty line."""
     begin = -1
+    traced = {index for index, line in enumerate(lines) if _TRACED_COMMAND.match(line)}
     for index, line in enumerate(lines):
-        is_typed = _TYPED.match(line) is not None
+        is_typed = _TYPED.match(line) is not None or (index in traced and len(traced) > 1)
         if begin >= 0 and (is_typed or not line.strip()):
             yield begin, index - 1
             begin = -1
