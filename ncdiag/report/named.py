@@ -52,7 +52,6 @@ def _even_shares(_: Finding, view: View) -> Iterator[str]:
             yield str(launch.np // len(listed))
 
 
-
 def _value(word: str, found: Finding, view: View) -> str:
     """The only value for the word; empty without one, or with several."""
     for search in _SEARCHES.get(word, ()):

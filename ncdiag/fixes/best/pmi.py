@@ -23,4 +23,6 @@ def pmi_kind(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     if kind is None:
         return Value(reason="Slurm was not seen to have a plugin for the program's MPI", ask_for=("srun --mpi=list",))
     text = f"srun --mpi={kind} ...   # for all jobs: MpiDefault={kind} in slurm.conf"
-    return Value(text=text, reason="Slurm lists it" if shown else "the kind that most builds of MPI use")
+    if shown:
+        return Value(text=text, reason="Slurm lists it")
+    return Value(text=text, reason="the kind that most builds of MPI use", ask_for=("srun --mpi=list",))

@@ -32,9 +32,7 @@ _APART, _HELP = 2, 40
 _RULE = lazy_regex(r"\s*(?:\S{1,40}: )?-{60,}\s*$")
 _EXPLAINS = lazy_regex(r".*\b(?:ORTE|PRTE|MPI\w*|mpirun|mpiexec|prterun|orted)\b")
 _ADDED = lazy_regex(r"[+-](?![+-]{2} )")
-_TYPED = lazy_regex(
-    r"\s{0,8}(?:\(\w[\w.-]{0,30}\) )?\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,60}[$#] \S"
-)
+_TYPED = lazy_regex(r"\s{0,8}(?:\(\w[\w.-]{0,30}\) )?\[?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$#\n]{0,60}[$#] \S")
 """A command behind a prompt that names a user and a host; a document shows commands behind a bare ``$``."""
 _TRACED_COMMAND = lazy_regex(r"\+{1,3} (?=[\w./-]{2,60} (?:\S{1,200} ){0,12}-{1,2}[A-Za-z])\S")
 """A command with options in the trace of a script (``set -x``); a list has such a line, too, but hardly two."""

@@ -165,10 +165,17 @@ def _listings(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> I
 
 def _quoted(lines: Sequence[tuple[Section, int]]) -> list[Observation]:
     """The launch lines that people quote in a sentence."""
+    told = [(s, index) for s, index in lines[:NOTES] if s.kind == "text"]
+    if not any(map(" ".join(s.lines[index] for s, index in told).__contains__, _QUOTES)):
+        return []
     from ncdiag.parsers.launch import may_quote, quoted
 
-    spans = [(s, index) for s, index in lines[:NOTES] if s.kind == "text" and may_quote(s.lines[index])]
+    spans = [(section, index) for section, index in told if may_quote(section.lines[index])]
     return [observation for section, index in spans for observation in quoted(section, index)]
+
+
+_QUOTES = ("`", " -", "=")
+"""What a line has that quotes a command."""
 
 
 def _of_tables(
