@@ -23,7 +23,9 @@ MOST = 3
 """Maximum number of suspects in a report."""
 VERY_LIKELY, LIKELY, POSSIBLE = (2.6, 1.4), (1.8, 0.8), 0.5
 """Minimum firm part of the score, and lead over the next answer, for the words; only the first answer has a lead."""
-UNLIKELY = 2.0
+SURE = 4.75
+"""A score below which no suspect is very likely, however firm its signs (tests/suspects/rounds.csv)."""
+UNLIKELY = 2.2
 """A score below which a suspect that is not the first answer is unlikely."""
 EQUAL = 0.5
 """A lead below which two answers are shown as equally likely."""
@@ -223,6 +225,6 @@ def likelihood(weighed: Weighed, lead: float, *, first: bool) -> Likelihood | No
     """
     words: tuple[tuple[Likelihood, tuple[float, float]], ...] = (("very likely", VERY_LIKELY), ("likely", LIKELY))
     for word, (least, distance) in words:
-        if first and weighed.firm >= least and lead >= distance:
+        if first and weighed.firm >= least and lead >= distance and (word != "very likely" or weighed.score >= SURE):
             return word
     return "possible" if weighed.score >= CALM_POSSIBLE else None

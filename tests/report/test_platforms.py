@@ -29,7 +29,7 @@ def screen(text: str) -> tuple[str, model.Report]:
     [
         ("", ("docker run --ulimit", "slurmd", "limits.conf"), ()),
         ("We submit it with sbatch.\n", ("slurmd", "limits.conf"), ("docker run",)),
-        ("The job runs in docker.\n", ("docker run --ulimit", "limits.conf"), ("systemctl edit slurmd",)),
+        ("The job runs in docker.\n", ("docker run --ulimit",), ("systemctl edit slurmd", "limits.conf")),
         ("Slurm starts it in docker.\n", ("docker run --ulimit", "slurmd", "limits.conf"), ()),
         ("slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.\n", ("slurmd",), ("docker run",)),
     ],

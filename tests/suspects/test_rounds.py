@@ -15,7 +15,7 @@ from types import ModuleType
 
 import pytest
 
-from ncdiag.suspects.choose import UNLIKELY
+from ncdiag.suspects.choose import SURE, UNLIKELY
 
 TABLE = Path(__file__).with_name("rounds.csv")
 TOOL = Path(__file__).parents[2] / "tools" / "cases.py"
@@ -62,6 +62,8 @@ def words(rows: list[dict[str, str]]) -> list[tuple[str, bool]]:
         is_settled = False
         for row in sorted(answers, key=lambda row: int(row["place"])):
             word = row["word"]
+            if word == "very likely" and float(row["score"]) < SURE:
+                word = "likely"
             if word in {"possible", "unlikely"}:
                 is_unlikely = row["place"] != "1" and (is_settled or float(row["score"]) < UNLIKELY)
                 word = "unlikely" if is_unlikely else "possible"
@@ -98,7 +100,9 @@ def test_an_unlikely_suspect_is_seldom_right(
     assert interval(right, said)[1] <= 0.25
 
 
-@pytest.mark.xfail(reason="two are wrong on rounds 9 to 11: a master address, and a symptom in the third place")
+@pytest.mark.xfail(
+    reason="two wrong on rounds 11 to 13: a symptom in third place, a variable beside a failed login"
+)
 def test_of_causes_called_certain_at_most_one_is_wrong(rows: list[dict[str, str]]) -> None:
     right, said = counts(rows, "certain cause")
     assert said
