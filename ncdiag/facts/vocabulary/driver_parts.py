@@ -16,12 +16,17 @@ _ALL = "all"
 
 
 @derived
-def lacks_capability(event: Event, view: View) -> str:
-    """The part of the driver of which a library is missing, where the variable does not name it; empty: none."""
+def lacks_capability(event: Event, view: View) -> str | None:
+    """The part of the driver of which a library is missing, where the variable does not name it; empty: none.
+
+    None if a library is missing and the variable was not seen.
+    """
     part = _EVENTS.get(event.event, "")
     library = str(event.fields.get("library") or "")
     part = part or next((part for begin, part in _LIBRARIES.items() if library.startswith(begin)), "")
     setting = asked_parts(view) if part else None
+    if part and setting is None:
+        return None
     if setting is None or {part, _ALL} & set((setting.text or "").replace(" ", "").split(",")):
         return ""
     view.note(setting)

@@ -24,13 +24,15 @@ _PLAIN = ("PCI", "NVL")
 
 
 @derived
-def given_foreign_file(host: Host, view: View) -> bool:
-    """Is NCCL given the file of a type of machine that has other GPUs than the host?"""
+def given_foreign_file(host: Host, view: View) -> bool | None:
+    """Is NCCL given the file of a type of machine that has other GPUs than the host? None if these are not known."""
     setting = view.setting(host, _VARIABLE)
     found = _SERIES.search(posixpath.basename(setting.text or "")) if setting is not None and setting.is_set else None
     models = {gpu.model for gpu in host.gpus if gpu.model}
-    if setting is None or found is None or not models:
+    if setting is None or found is None:
         return False
+    if not models:
+        return None
     wanted = _GPUS[found["series"].lower()]
     if any(name in model for model in models for name in wanted):
         return False

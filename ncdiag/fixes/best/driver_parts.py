@@ -15,7 +15,7 @@ _NAMES = lazy_regex(r"[a-z0-9]{2,12}(?:,[a-z0-9]{2,12}){0,8}")
 def driver_parts(view: View, bindings: Bindings) -> Value:
     """The parts that are asked for, and the one that is missing: ``compute,utility``."""
     event, setting = bound(bindings, Event), asked_parts(view)
-    part = lacks_capability(event, view) if event is not None else ""
+    part = lacks_capability(event, view) if event is not None else None
     held = (setting.text or "").replace(" ", "") if setting is not None else ""
     if not part or not _NAMES.fullmatch(held):
         return Value(reason="the parts that the container asks for were not seen")
