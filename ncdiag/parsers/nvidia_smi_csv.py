@@ -39,7 +39,8 @@ _ASKED = lazy_regex(r"--query-(?:gpu|remapped-rows)[= ](?P<names>[a-z][\w.,]{1,1
 _VALUE = (
     r"(?:\d{3}\.\d{2,3}(?:\.\d{2})?|\d{1,9}(?:\.\d{1,4})?(?: (?:MiB|W|%|MHz))?|(?:NVIDIA|Tesla|GRID) [\w -]{1,60}"
     r"|GPU-[0-9a-f-]{36}|[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d|Enabled|Disabled|\[?N/A\]?|Yes|No"
-    rf"|{_STAMP}|0x[0-9A-Fa-f]{4, 16}|(?:Not )?Active|P\d{1, 2}|\[Not Supported\])"
+    rf"|{_STAMP}"
+    r"|0x[0-9A-Fa-f]{4,16}|(?:Not )?Active|P\d{1,2}|\[Not Supported\])"
 )
 _VALUES = lazy_regex(rf"\s{{0,8}}{_VALUE}(?:, {_VALUE}){{0,40}}\s*$")
 """A row below an echoed command with ``noheader``."""
