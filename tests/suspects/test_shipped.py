@@ -120,3 +120,26 @@ def test_what_fixes_say_was_tried_is_what_people_are_read_to_have_tried() -> Non
     tried = {label for rule in catalogue.rules() for fix in rule.fixes for label in fix.tried}
     assert tried
     assert tried <= known
+
+
+def test_a_suspect_ends_no_process_that_nothing_names() -> None:
+    report = reported(
+        "XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.00GiB on device ordinal 0\n"
+    )
+    suspect = report.suspects[0]
+    assert suspect.name == "cuda-out-of-memory"
+    assert "kill" not in "\n".join(line for fix in suspect.fixes for line in fix.commands.values())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "JaxRuntimeError: RESOURCE_EXHAUSTED: grpc: received message larger than max (5242880 vs. 4194304)",
+        "XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.00GiB (2147483648B) on host",
+    ],
+)
+def test_another_resource_than_the_gpus_memory_is_exhausted(line: str) -> None:
+    assert all(
+        suspect.name != "cuda-out-of-memory" or suspect.likelihood == "possible"
+        for suspect in reported(f"{line}\n").suspects
+    )
