@@ -31,8 +31,6 @@ _RANKS = lazy_regex(
     r"|\bdp[-_ ]size"
 )
 """Words for the number of ranks."""
-_BARE = lazy_regex(r"(\d{1,9}) is not divisible by (\d{1,9})\.?")
-"""The whole text of ``ensure_divisibility`` in Megatron-LM, vLLM, SGLang and TensorRT-LLM."""
 _NUMBER = lazy_regex(r"(?<![\w.-])\d{1,9}(?![\w.])")
 _FLAGS = (
     (r"num_shards", "--num-shard {0}"),
@@ -73,8 +71,7 @@ def is_indivisible(event: Event, view: View) -> bool:
     """Did a program end because a degree of parallelism does not divide a number of its model or its job?"""
     if event.event == EXCEPTION:
         error = str(event.fields.get("error", ""))
-        named = _DIVIDES.search(error) and _DEGREE.search(error) and not _OTHER.search(error)
-        if not named and (_BARE.fullmatch(error.strip()) is None or event.rank is None):
+        if not (_DIVIDES.search(error) and _DEGREE.search(error)) or _OTHER.search(error):
             return False
     return is_open_failure(event, view)
 
