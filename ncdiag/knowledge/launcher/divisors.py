@@ -27,10 +27,15 @@ _OTHER = lazy_regex(r"(?i)batch|vocab|image|resolution|pixel|patch|seq(?:uence)?
 """What programs require to be divisible as well, which no other degree cures."""
 _BATCH = lazy_regex(r"(?i)\bbatch")
 _RANKS = lazy_regex(
-    r"(?i)world[-_ ]?size|\b(?:gpus?|ranks|processes|devices|workers)\b|num_processes|n_gpus|data[-_ ]parallel"
-    r"|\bdp[-_ ]size"
+    r"(?i)world[-_ ]?size|\b(?:gpus?|ranks|processes|devices)\b|num_processes|n_gpus|data[-_ ]parallel|\bdp[-_ ]size"
 )
 """Words for the number of ranks."""
+_DIVISOR = lazy_regex(r"(?i)\b(?:divisible by|multiple of)\b(.*)", re.DOTALL)
+_OF_EACH = lazy_regex(
+    r"(?i)(?:per|each|every)[-_ ](?:of[- ]the[- ])?(?:gpus?|ranks?|devices?|process(?:es)?)\b"
+    r"|\b(?:data[-_ ]?)?load(?:er|ing)[-_ ]processes\b"
+)
+"""What counts on each rank, and processes that are no ranks."""
 _NUMBER = lazy_regex(r"(?<![\w.-])\d{1,9}(?![\w.])")
 _FLAGS = (
     (r"num_shards", "--num-shard {0}"),
@@ -165,7 +170,8 @@ def is_batch_unequal(event: Event, view: View) -> bool:
     """Did a program end because its batch sizes do not fit the number of ranks?"""
     if event.event == EXCEPTION:
         error = str(event.fields.get("error", ""))
-        if not (_DIVIDES.search(error) and _BATCH.search(error) and _RANKS.search(error)):
+        divisor = _DIVISOR.search(error)
+        if divisor is None or _BATCH.search(error) is None or not _RANKS.search(_OF_EACH.sub("", divisor[1])):
             return False
     return is_open_failure(event, view)
 
