@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
-from ncdiag.messages.vocabulary.exceptions import EXCEPTION
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 
 _FAILED, _AGAIN, _NAME = "hub-unreachable", "hub-asked-again", "name-unresolved"
 _MODEL = r"\.(?:co|com|cn)/(?:(?:datasets|spaces)/)?([\w.-]{1,96}/[\w.-]{1,96})/resolve/"
@@ -28,6 +28,17 @@ _NO_WAY = lazy_regex(
     r"|no route to host|unable to connect to proxy|tunnel connection failed|failed to establish"
 )
 """Why a request got no answer; a status of HTTP is one."""
+_ANSWERED = lazy_regex(
+    r"\b(?:401|403|404|410|429|50[0234]) (?:Client|Server) Error\b|RepositoryNotFoundError|RevisionNotFoundError"
+    r"|EntryNotFoundError: 404|GatedRepo|gated repo|BadRequestError|Too Many Requests"
+)
+"""The hub was reached, and refused."""
+_SENDS = lazy_regex(r"/upload/|\bPUT\b|uploadType=")
+"""A request that brings something to the host."""
+_OF_FILES = lazy_regex(
+    r"(?i)load|fetch|token|offline|cache|vocab|connect|model|weights|resolve|hub\b|network|url|http|retries|\bfiles?\b"
+)
+"""Words of an exception that passes on that a file could not be fetched."""
 
 
 @derived_of(_FAILED, EXCEPTION, _NAME)
@@ -36,7 +47,19 @@ def is_hub_unreachable(event: Event, view: View) -> bool:
     asked = _HUBS.search(event.text) is not None and _NO_WAY.search(event.text) is not None
     if event.event != _FAILED and not (asked and "ConnectionPool(host=" in event.text):
         return False
-    return is_open_failure(event, view)
+    if not is_open_failure(event, view) or _SENDS.search(event.text) is not None:
+        return False
+    exceptions = [other for other in view.job.events if other.event == EXCEPTION and other is not event]
+    if any(_ANSWERED.search(other.text) and (_HUBS.search(other.text) or "Repo" in other.text) for other in exceptions):
+        return False
+    return event.event == _FAILED or not any(_ended_by(other, event, view) for other in exceptions)
+
+
+def _ended_by(other: Event, event: Event, view: View) -> bool:
+    """Did the same process go on after the failed request, and end by an exception about something else?"""
+    if other.rank != event.rank or other.order <= event.order or _OF_FILES.search(other.text) is not None:
+        return False
+    return bool(is_own_exception(other, view))
 
 
 @derived
