@@ -12,8 +12,8 @@ from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 
 _FAILED, _AGAIN, _NAME = "hub-unreachable", "hub-asked-again", "name-unresolved"
-_MODEL = r"\.(?:co|com|cn)/(?:(?:datasets|spaces)/)?([\w.-]{1,96}/[\w.-]{1,96})/resolve/"
-_LOOKS_LIKE = r"it looks like ([\w.-]{1,96}/[\w.-]{1,96}) is not the path"
+_MODEL = r"\.(?:co|com|cn)/(?:(?P<kind>dataset|space)s/)?(?P<name>\w[\w.-]{0,95}/\w[\w.-]{0,95})/resolve/"
+_LOOKS_LIKE = r"it looks like (?P<name>\w[\w.-]{0,95}/\w[\w.-]{0,95}) is not the path"
 
 
 _HUGGING_FACE = r"huggingface\.co|\bhf\.co|hf-mirror\.com"
@@ -76,25 +76,33 @@ def is_offline_on_purpose(event: Event, view: View) -> bool:
 
 @derived
 def hub_model(event: Event, view: View) -> str:
-    """The model of the file, ``org/model``; a placeholder where no line names it."""
-    return _model(event, view) or "<model>"
+    """The model of the file for huggingface-cli, ``org/model``; a placeholder where no line names it.
+
+    The tool takes a name for that of a model, unless it is told the type: ``org/corpus --repo-type dataset``.
+    """
+    found = _model(event, view)
+    if found is None:
+        return "<model>"
+    kind = found.groupdict().get("kind")
+    return f"{found['name']} --repo-type {kind}" if kind else found["name"]
 
 
 @derived
 def of_hub_file(event: Event, view: View) -> str:
     """The model of the file, or else the host, as the end of a sentence, ``: org/model``; empty where none is named."""
     host = _HUBS.search(event.text)
-    named = _model(event, view) or (host[0] if host is not None else "")
+    found = _model(event, view)
+    named = found["name"] if found is not None else host[0] if host is not None else ""
     return f": {named}" if named else ""
 
 
-def _model(event: Event, view: View) -> str:
+def _model(event: Event, view: View) -> re.Match[str] | None:
     named = re.search(_LOOKS_LIKE, event.text) or re.search(_MODEL, event.text)
     if named is not None:
-        return named[1]
+        return named
     for asked in view.job.events:
         found = re.search(_MODEL, asked.text) if asked.event == _AGAIN else None
         if found is not None:
             view.note(asked)
-            return found[1]
-    return ""
+            return found
+    return None
