@@ -143,3 +143,18 @@ def test_another_resource_than_the_gpus_memory_is_exhausted(line: str) -> None:
         suspect.name != "cuda-out-of-memory" or suspect.likelihood == "possible"
         for suspect in reported(f"{line}\n").suspects
     )
+
+
+def test_windows_of_gpus_of_unknown_models_are_not_compared() -> None:
+    gpu = (
+        "GPU 00000000:{bus}:00.0\n{name}    BAR1 Memory Usage\n        Total                             : {size} MiB\n"
+    )
+    name = "    Product Name                          : NVIDIA A100-PCIE-40GB\n"
+
+    def likelihood(named: str) -> str:
+        gpus = gpu.format(bus="01", name=named, size=65536) + gpu.format(bus="21", name=named, size=256)
+        suspects = reported(f"Training is slow.\n\n$ nvidia-smi -q\n{gpus}").suspects
+        return next((each.likelihood for each in suspects if each.name == "pci-window-missing"), "")
+
+    assert likelihood(name) in {"likely", "very likely"}
+    assert likelihood("") not in {"likely", "very likely"}
