@@ -224,7 +224,7 @@ def small_windows(host: Host, view: View) -> str:
     A driver with resizable BAR enlarges the windows as far as the bridge above each GPU has address space.
     """
     known = [gpu for gpu in host.gpus if gpu.bar1_mib]
-    if len({gpu.model for gpu in known}) != 1:
+    if len({gpu.model for gpu in known}) != 1 or any(gpu.model is None for gpu in known):
         return ""
     most = max(gpu.bar1_mib or 0 for gpu in known)
     small = [gpu for gpu in known if (gpu.bar1_mib or 0) * _SMALLER <= most]

@@ -15,7 +15,7 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
-from ncdiag.parsers import _context, _events, _model_files, _program, coordination
+from ncdiag.parsers import _context, _engine_files, _events, _model_files, _program, coordination
 
 KIND = "traceback"
 COMMANDS: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def parse(section: Section) -> Parsed:
     def is_known(line: str) -> bool:
         return _body(line)[0] or _program.known(line) or _HEADER.match(line) is not None
 
-    read = _model_files.judged(section, _program.read(section, is_known))
+    read = _model_files.judged(section, _engine_files.judged(section, _program.read(section, is_known)))
     asides = {section.number(index) for index in _asides(section)}
     if asides:
         read = msgspec.structs.replace(read, observations=tuple(_marked(seen, asides) for seen in read.observations))

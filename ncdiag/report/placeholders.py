@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.engine.compiling import program_of
 from ncdiag.engine.program import Program
 from ncdiag.engine.schema import Fix, Rule
@@ -14,6 +15,8 @@ from ncdiag.language import say
 
 _KEYS = frozenset({"name", "index", "number", "id"})
 """Fields that only number or name a thing: the kind of the thing is the better word."""
+_NEEDED = lazy_regex(r"""([\w.]+) != (?:""|'')""")
+"""A condition of a fix: the value is known."""
 _CONCERNED = "what is affected"
 OPEN = "\0"
 """The value of a variable that only a finding could compute."""
@@ -25,12 +28,14 @@ def unbound(rule: Rule) -> Rule:
     """The rule with fixes that depend only on the job: ``mlxlink -d <hca> -p <port>``.
 
     A variable whose name depends on a finding is left out, and one whose value does has the value `OPEN`; the sentence
-    stays. Conditions on names bound by a finding are unknown and exclude no fix; fixes that need no finding come first,
-    workarounds last.
+    stays. Conditions on names bound by a finding are unknown and exclude no fix, except one whose line is nothing
+    without the value; fixes that need no finding come first, workarounds last.
     """
     program = program_of(rule)
+    numbers = range(len(rule.fixes))
     order = sorted(
-        range(len(rule.fixes)), key=lambda number: (rule.fixes[number].workaround, not _is_general(rule, number))
+        [number for number in numbers if not _hangs_on_a_value(rule.fixes[number])] or numbers,
+        key=lambda number: (rule.fixes[number].workaround, not _is_general(rule, number)),
     )
     texts = {text: tuple(_parts(program, template)) for text, template in program.templates.items()}
     conditions = [tuple(filter(_is_of_job, program.fix_when[number])) for number in order]
@@ -39,6 +44,12 @@ def unbound(rule: Rule) -> Rule:
         fix_nccl=tuple(program.fix_nccl[number] for number in order),
     )  # fmt: skip
     return msgspec.structs.replace(rule, program=program, fixes=tuple(_fix(rule, rule.fixes[n]) for n in order))
+
+
+def _hangs_on_a_value(fix: Fix) -> bool:
+    """True if a line has a value and the fix is only for findings with that value: ``kill {e.holder}``."""
+    needed = [found[1] for condition in fix.when if (found := _NEEDED.fullmatch(condition)) is not None]
+    return any(f"{{{name}}}" in line for name in needed if not name.startswith("job.") for line in fix.commands)
 
 
 def _is_general(rule: Rule, number: int) -> bool:

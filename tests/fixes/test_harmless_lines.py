@@ -246,3 +246,27 @@ OLDER = (
 )
 def test_the_older_wheel_is_replaced_where_its_rank_is(rank: int, more: str, where: str) -> None:
     assert f"   # on {where}\n" in shell(OLDER.format(rank=rank) + more, "version-nccl-mismatch")
+
+
+OF_A_HUB = (
+    "OSError: We couldn't connect to 'https://huggingface.co' to load this file, couldn't find it in the cached files "
+    "and it looks like {name} is not the path to a directory containing a file named config.json.\n"
+)
+OF_A_SET = (
+    "' thrown while requesting HEAD https://huggingface.co/datasets/org/corpus/resolve/main/part-0.parquet\n"
+    "[rank1]: huggingface_hub.errors.LocalEntryNotFoundError: An error happened while trying to locate the file on the "
+    "Hub and we cannot find the requested files in the local cache.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (OF_A_HUB.format(name="org/small-model"), "org/small-model"),
+        (OF_A_HUB.format(name="--local-dir/home"), "<model>"),
+        (OF_A_HUB.format(name="../home"), "<model>"),
+        (OF_A_SET, "org/corpus --repo-type dataset"),
+    ],
+)
+def test_a_name_of_a_hub_is_no_option_and_has_its_type(text: str, words: str) -> None:
+    assert f"huggingface-cli download {words}   #" in shell(text, "model-hub-unreachable")

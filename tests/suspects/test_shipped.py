@@ -120,3 +120,41 @@ def test_what_fixes_say_was_tried_is_what_people_are_read_to_have_tried() -> Non
     tried = {label for rule in catalogue.rules() for fix in rule.fixes for label in fix.tried}
     assert tried
     assert tried <= known
+
+
+def test_a_suspect_ends_no_process_that_nothing_names() -> None:
+    report = reported(
+        "XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.00GiB on device ordinal 0\n"
+    )
+    suspect = report.suspects[0]
+    assert suspect.name == "cuda-out-of-memory"
+    assert "kill" not in "\n".join(line for fix in suspect.fixes for line in fix.commands.values())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "JaxRuntimeError: RESOURCE_EXHAUSTED: grpc: received message larger than max (5242880 vs. 4194304)",
+        "XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.00GiB (2147483648B) on host",
+    ],
+)
+def test_another_resource_than_the_gpus_memory_is_exhausted(line: str) -> None:
+    assert all(
+        suspect.name != "cuda-out-of-memory" or suspect.likelihood == "possible"
+        for suspect in reported(f"{line}\n").suspects
+    )
+
+
+def test_windows_of_gpus_of_unknown_models_are_not_compared() -> None:
+    gpu = (
+        "GPU 00000000:{bus}:00.0\n{name}    BAR1 Memory Usage\n        Total                             : {size} MiB\n"
+    )
+    name = "    Product Name                          : NVIDIA A100-PCIE-40GB\n"
+
+    def likelihood(named: str) -> str:
+        gpus = gpu.format(bus="01", name=named, size=65536) + gpu.format(bus="21", name=named, size=256)
+        suspects = reported(f"Training is slow.\n\n$ nvidia-smi -q\n{gpus}").suspects
+        return next((each.likelihood for each in suspects if each.name == "pci-window-missing"), "")
+
+    assert likelihood(name) in {"likely", "very likely"}
+    assert likelihood("") not in {"likely", "very likely"}

@@ -27,12 +27,15 @@ _OTHER = lazy_regex(r"(?i)batch|vocab|image|resolution|pixel|patch|seq(?:uence)?
 """What programs require to be divisible as well, which no other degree cures."""
 _BATCH = lazy_regex(r"(?i)\bbatch")
 _RANKS = lazy_regex(
-    r"(?i)world[-_ ]?size|\b(?:gpus?|ranks|processes|devices|workers)\b|num_processes|n_gpus|data[-_ ]parallel"
-    r"|\bdp[-_ ]size"
+    r"(?i)world[-_ ]?size|\b(?:gpus?|ranks|processes|devices)\b|num_processes|n_gpus|data[-_ ]parallel|\bdp[-_ ]size"
 )
 """Words for the number of ranks."""
-_BARE = lazy_regex(r"(\d{1,9}) is not divisible by (\d{1,9})\.?")
-"""The whole text of ``ensure_divisibility`` in Megatron-LM, vLLM, SGLang and TensorRT-LLM."""
+_DIVISOR = lazy_regex(r"(?i)\b(?:divisible by|multiple of)\b(.*)", re.DOTALL)
+_OF_EACH = lazy_regex(
+    r"(?i)(?:per|each|every)[-_ ](?:of[- ]the[- ])?(?:gpus?|ranks?|devices?|process(?:es)?)\b"
+    r"|\b(?:data[-_ ]?)?load(?:er|ing)[-_ ]processes\b"
+)
+"""What counts on each rank, and processes that are no ranks."""
 _NUMBER = lazy_regex(r"(?<![\w.-])\d{1,9}(?![\w.])")
 _FLAGS = (
     (r"num_shards", "--num-shard {0}"),
@@ -73,8 +76,7 @@ def is_indivisible(event: Event, view: View) -> bool:
     """Did a program end because a degree of parallelism does not divide a number of its model or its job?"""
     if event.event == EXCEPTION:
         error = str(event.fields.get("error", ""))
-        named = _DIVIDES.search(error) and _DEGREE.search(error) and not _OTHER.search(error)
-        if not named and (_BARE.fullmatch(error.strip()) is None or event.rank is None):
+        if not (_DIVIDES.search(error) and _DEGREE.search(error)) or _OTHER.search(error):
             return False
     return is_open_failure(event, view)
 
@@ -168,7 +170,8 @@ def is_batch_unequal(event: Event, view: View) -> bool:
     """Did a program end because its batch sizes do not fit the number of ranks?"""
     if event.event == EXCEPTION:
         error = str(event.fields.get("error", ""))
-        if not (_DIVIDES.search(error) and _BATCH.search(error) and _RANKS.search(error)):
+        divisor = _DIVISOR.search(error)
+        if divisor is None or _BATCH.search(error) is None or not _RANKS.search(_OF_EACH.sub("", divisor[1])):
             return False
     return is_open_failure(event, view)
 

@@ -9,11 +9,11 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
-from ncdiag.messages.vocabulary.exceptions import EXCEPTION
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
 
 _FAILED, _AGAIN, _NAME = "hub-unreachable", "hub-asked-again", "name-unresolved"
-_MODEL = r"\.(?:co|com|cn)/(?:(?:datasets|spaces)/)?([\w.-]{1,96}/[\w.-]{1,96})/resolve/"
-_LOOKS_LIKE = r"it looks like ([\w.-]{1,96}/[\w.-]{1,96}) is not the path"
+_MODEL = r"\.(?:co|com|cn)/(?:(?P<kind>dataset|space)s/)?(?P<name>\w[\w.-]{0,95}/\w[\w.-]{0,95})/resolve/"
+_LOOKS_LIKE = r"it looks like (?P<name>\w[\w.-]{0,95}/\w[\w.-]{0,95}) is not the path"
 
 
 _HUGGING_FACE = r"huggingface\.co|\bhf\.co|hf-mirror\.com"
@@ -28,6 +28,17 @@ _NO_WAY = lazy_regex(
     r"|no route to host|unable to connect to proxy|tunnel connection failed|failed to establish"
 )
 """Why a request got no answer; a status of HTTP is one."""
+_ANSWERED = lazy_regex(
+    r"\b(?:401|403|404|410|429|50[0234]) (?:Client|Server) Error\b|RepositoryNotFoundError|RevisionNotFoundError"
+    r"|EntryNotFoundError: 404|GatedRepo|gated repo|BadRequestError|Too Many Requests"
+)
+"""The hub was reached, and refused."""
+_SENDS = lazy_regex(r"/upload/|\bPUT\b|uploadType=")
+"""A request that brings something to the host."""
+_OF_FILES = lazy_regex(
+    r"(?i)load|fetch|token|offline|cache|vocab|connect|model|weights|resolve|hub\b|network|url|http|retries|\bfiles?\b"
+)
+"""Words of an exception that passes on that a file could not be fetched."""
 
 
 @derived_of(_FAILED, EXCEPTION, _NAME)
@@ -36,7 +47,19 @@ def is_hub_unreachable(event: Event, view: View) -> bool:
     asked = _HUBS.search(event.text) is not None and _NO_WAY.search(event.text) is not None
     if event.event != _FAILED and not (asked and "ConnectionPool(host=" in event.text):
         return False
-    return is_open_failure(event, view)
+    if not is_open_failure(event, view) or _SENDS.search(event.text) is not None:
+        return False
+    exceptions = [other for other in view.job.events if other.event == EXCEPTION and other is not event]
+    if any(_ANSWERED.search(other.text) and (_HUBS.search(other.text) or "Repo" in other.text) for other in exceptions):
+        return False
+    return event.event == _FAILED or not any(_ended_by(other, event, view) for other in exceptions)
+
+
+def _ended_by(other: Event, event: Event, view: View) -> bool:
+    """Did the same process go on after the failed request, and end by an exception about something else?"""
+    if other.rank != event.rank or other.order <= event.order or _OF_FILES.search(other.text) is not None:
+        return False
+    return bool(is_own_exception(other, view))
 
 
 @derived
@@ -53,25 +76,33 @@ def is_offline_on_purpose(event: Event, view: View) -> bool:
 
 @derived
 def hub_model(event: Event, view: View) -> str:
-    """The model of the file, ``org/model``; a placeholder where no line names it."""
-    return _model(event, view) or "<model>"
+    """The model of the file for huggingface-cli, ``org/model``; a placeholder where no line names it.
+
+    The tool takes a name for that of a model, unless it is told the type: ``org/corpus --repo-type dataset``.
+    """
+    found = _model(event, view)
+    if found is None:
+        return "<model>"
+    kind = found.groupdict().get("kind")
+    return f"{found['name']} --repo-type {kind}" if kind else found["name"]
 
 
 @derived
 def of_hub_file(event: Event, view: View) -> str:
     """The model of the file, or else the host, as the end of a sentence, ``: org/model``; empty where none is named."""
     host = _HUBS.search(event.text)
-    named = _model(event, view) or (host[0] if host is not None else "")
+    found = _model(event, view)
+    named = found["name"] if found is not None else host[0] if host is not None else ""
     return f": {named}" if named else ""
 
 
-def _model(event: Event, view: View) -> str:
+def _model(event: Event, view: View) -> re.Match[str] | None:
     named = re.search(_LOOKS_LIKE, event.text) or re.search(_MODEL, event.text)
     if named is not None:
-        return named[1]
+        return named
     for asked in view.job.events:
         found = re.search(_MODEL, asked.text) if asked.event == _AGAIN else None
         if found is not None:
             view.note(asked)
-            return found[1]
-    return ""
+            return found
+    return None

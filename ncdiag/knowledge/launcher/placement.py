@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 
-_MIXED, _SPREAD = "sharding-mixed-tensors", "model-spread-over-gpus"
+_SPREAD, _BY_LOADER = "model-spread-over-gpus", "model-spread-by-loader"
+_ANY_TENSORS = "Expected all tensors"
 _TYPE = r"torch\.(\w{3,20})"
 _SMALL = ("bfloat16", "float16")
 
@@ -37,6 +39,21 @@ def cast_line(event: Event, view: View) -> str:
 def _types(event: Event) -> list[str]:
     """The types that the line names, in its order."""
     return list(dict.fromkeys(re.findall(_TYPE, event.text)))
+
+
+@derived_of(_SPREAD)
+def is_model_spread(event: Event, view: View) -> bool:
+    """Did a process end because its model is on several GPUs, though it is one of several processes?
+
+    Tensors of one operation are on two GPUs for many reasons: a checkpoint that torch.load put on GPU 0, a program
+    that uses two GPUs on purpose. That counts only beside a line that lets the loader spread the model.
+    """
+    if _ANY_TENSORS in event.text:
+        spread = next((other for other in view.job.events if other.event == _BY_LOADER), None)
+        if spread is None or not is_under_launcher(event, view):
+            return False
+        view.note(spread)
+    return is_open_failure(event, view)
 
 
 @derived

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import ipaddress
 
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 
 _LOST = "ray-node-lost"
+_GONE = frozenset({"host-withdrawn", "node-failed", "job-cancelled"})
+"""Lines about a machine that went down, or was taken away with its processes."""
 _BRIDGES = ipaddress.ip_network("172.17.0.0/16")
 """Docker's default bridge."""
 _SHARED = ipaddress.ip_network("100.64.0.0/10")
 """Addresses behind a provider's NAT, which Tailscale uses as well."""
+
+
+@derived_of(_LOST)
+def is_ray_node_unreached(event: Event, view: View) -> bool:
+    """Did the head lose a node for good, and nothing else say that the machine went down or was taken away?"""
+    return is_open_failure(event, view) and not any(other.event in _GONE for other in view.job.events)
 
 
 @derived
