@@ -96,6 +96,10 @@ DOMAIN = (
     "Node #2   - 10.60.1.13   - {state:<20} - Version: ??????????\n\nDomain State: DEGRADED\n"
 )
 NODE = "root@t3:~# ip -br -4 a\nlo   UNKNOWN   127.0.0.1/8\nenP5p9s0   UP   {ip}/23\n"
+ANSWERS = (
+    "root@t1:~# ping -c 2 10.60.1.13\nPING 10.60.1.13 (10.60.1.13) 56(84) bytes of data.\n\n"
+    "--- 10.60.1.13 ping statistics ---\n2 packets transmitted, 2 received, 0% packet loss, time 1001ms\n"
+)
 STOPPED = "root@t3:~# systemctl is-active nvidia-imex\nfailed\n"
 
 
@@ -103,16 +107,27 @@ STOPPED = "root@t3:~# systemctl is-active nvidia-imex\nfailed\n"
     ("shown", "line"),
     [
         (
-            NODE.format(ip="10.60.1.99"),
+            NODE.format(ip="10.60.1.99") + STOPPED,
             "sed -i 's/^10\\.60\\.1\\.13$/10.60.1.99/' /etc/nvidia-imex/nodes_config.cfg && sudo systemctl restart",
         ),
         (NODE.format(ip="10.60.1.13") + STOPPED, "sudo systemctl restart nvidia-imex   # on t3"),
         (NODE.format(ip="10.60.1.13"), ""),
+        (NODE.format(ip="10.60.1.99"), ""),
+        (NODE.format(ip="10.60.1.99") + STOPPED + ANSWERS, ""),
         (NODE.format(ip="10.60.1.12"), ""),
         (NODE.format(ip="10.99.1.13"), ""),
-        (NODE.format(ip="10.60.1.99") + NODE.format(ip="10.60.1.98").replace("t3", "t4"), ""),
+        (NODE.format(ip="10.60.1.99") + STOPPED + NODE.format(ip="10.60.1.98").replace("t3", "t4"), ""),
     ],
-    ids=["a new address", "a service that is down", "nothing known", "a listed one", "another network", "two"],
+    ids=[
+        "a new address",
+        "a service that is down",
+        "nothing known",
+        "a bystander",
+        "the old one answers",
+        "a listed one",
+        "another network",
+        "two",
+    ],
 )
 def test_the_node_of_the_rack_that_is_not_ready_is_put_right(shown: str, line: str) -> None:
     text = DOMAIN.format(state="UNAVAILABLE") + shown
