@@ -422,24 +422,37 @@ FULL = (
     "space left on device (28)\nroot@k1:~# df -h /dev/shm\nFilesystem      Size  Used Avail Use% Mounted on\n"
     "tmpfs           {size}  {size}     0 100% /dev/shm\n"
 )
+LISTED = "-mmin +60 ! -exec fuser -s {} ';' -ls"
 HELD = "root@k1:~# ls -l /dev/shm | head -3\n-rw------- 1 {owner} ml   12582912 Nov 28 22:58 {name}\n"
 
 
 @pytest.mark.parametrize(
     ("shown", "which"),
     [
-        (HELD.format(owner="user7", name="torch_401_1_0"), "-type f -user user7 -name 'torch_*' -mmin +60"),
+        (
+            HELD.format(owner="user7", name="torch_401_1_0"),
+            "-type f -name 'torch_*' -mmin +60 ! -exec fuser -s {} ';' -delete",
+        ),
         (
             HELD.format(owner="user7", name="psm_aa") + "-rw------- 1 user7 ml 1 Nov 28 22:58 nccl-b\n",
-            "-user user7 -mmin",
+            "-type f \\( -name 'nccl-*' -o -name 'psm_*' \\) -mmin +60",
         ),
-        (HELD.format(owner="root", name="sem.a"), "-type f -name 'sem.*' -mmin"),
-        ("", "-type f -mmin +60 ! -exec fuser -s {} ';' -ls"),
+        (HELD.format(owner="user7", name="tokens_0.bin"), f"-type f {LISTED}"),
+        (
+            HELD.format(owner="user7", name="nccl-b") + "-rw------- 1 user7 ml 1 Nov 28 22:58 words.npy\n",
+            f"-type f {LISTED}",
+        ),
+        (
+            "We docker run four containers.\n\n" + HELD.format(owner="user7", name="plasma_a"),
+            f'-type f {LISTED}"   # on the host',
+        ),
+        ("", f"-type f {LISTED}"),
     ],
 )
 def test_what_ended_programs_left_in_memory_is_removed(shown: str, which: str) -> None:
     lines = lines_of(FULL.format(size="252G") + shown, "shm-too-small")
     assert which in lines
+    assert ("-delete" in lines) == (LISTED not in lines)
     assert "command -v fuser && find /dev/shm" in lines
     assert "docker" not in lines
 
