@@ -200,12 +200,21 @@ NO_CARD = "RuntimeError: CUDA error: no CUDA-capable device is detected\n"
         ("RestrictAddressFamilies=~AF_PACKET AF_NETLINK", NO_INTERFACE, "AF_INET6 AF_NETLINK\\n"),
         ("PrivateNetwork=true", NO_INTERFACE, "PrivateNetwork=no\\n"),
         ("PrivateDevices=yes", "s2 log:\n" + NO_CARD, "PrivateDevices=no\\n"),
+        ("DevicePolicy=closed\nDeviceAllow=/dev/null rw", "s2 log:\n" + NO_CARD, "DeviceAllow=char-nvidia* rw\\n"),
     ],
 )
 def test_a_unit_is_opened_by_a_drop_in_of_its_own(line: str, log: str, change: str) -> None:
     lines = first_line(UNIT.format(line=line) + log)
     assert change in lines
     assert "/etc/systemd/system/fit.service.d/zz-nccl.conf" in lines
+    assert "this stops everything that it runs" in lines
+    assert "DevicePolicy" not in lines
+
+
+@pytest.mark.parametrize("runs", ["/usr/sbin/chronyd $OPTIONS", "/usr/bin/python3 /opt/stats/main.py --port 9400"])
+def test_a_unit_that_runs_no_job_is_left_alone(runs: str) -> None:
+    text = UNIT.format(line="PrivateDevices=yes").replace("fit", "keeper").replace("/opt/keeper.py", runs)
+    assert "unit-hides-devices" not in answers(text + "s2 log:\n" + NO_CARD)
 
 
 @pytest.mark.parametrize(
