@@ -70,7 +70,10 @@ OFF = '          88   {port}[  ] ==(                Down/Disabled)==>           
 @pytest.mark.parametrize(
     ("shown", "line"),
     [
-        (LEAF.format(evil="") + OFF.format(port=14), "sudo ibportstate 88 14 enable   # MF0;leaf9:MQM9700/U1 port 14"),
+        (
+            LEAF.format(evil="") + OFF.format(port=14),
+            "sudo ibportstate 88 14 enable   # MF0;leaf9:MQM9700/U1 port 14; only if",
+        ),
         ("# smpquery portinfo 31 7\nLinkState:....Down\nPhysLinkState:....Disabled\n", "sudo ibportstate 31 7 enable"),
         (LEAF.format(evil="") + OFF.format(port=14) + OFF.format(port=15), ""),
         (LEAF.format(evil=""), ""),
@@ -150,8 +153,8 @@ ALL_MST = (
 @pytest.mark.parametrize(
     ("up", "down", "asked", "line"),
     [
-        ("InfiniBand", "Ethernet", "ibp3", "sudo mlxconfig -y -d ibp3 set LINK_TYPE_P1=1   # on h6; then restart it"),
-        ("Ethernet", "InfiniBand", "9a:00.0", "sudo mlxconfig -y -d 9a:00.0 set LINK_TYPE_P1=2   # on h6"),
+        ("InfiniBand", "Ethernet", "ibp3", "sudo mlxconfig -d ibp3 set LINK_TYPE_P1=1   # on h6; then restart it"),
+        ("Ethernet", "InfiniBand", "9a:00.0", "sudo mlxconfig -d 9a:00.0 set LINK_TYPE_P1=2   # on h6"),
         ("InfiniBand", "Ethernet", "/dev/mst/mt4129_pciconf1", "-d /dev/mst/mt4129_pciconf1 set LINK_TYPE_P1=1"),
     ],
 )
@@ -160,6 +163,25 @@ def test_a_port_gets_the_link_type_of_its_siblings(up: str, down: str, asked: st
     text = ALL_MST + f"root@h6:~# mlxconfig -d {asked} q\n        LINK_TYPE_P1      {kind}\n"
     text += CARDS.format(up=up, down=down) + "The job is slow, a card has no link.\n"
     assert line in first_line(text)
+
+
+@pytest.mark.parametrize(
+    ("function", "number"),
+    [("", None), ("9a:00.0", 1), ("9a:00.1", 2), ("9a:00.2", None)],
+)
+def test_the_number_of_a_port_in_the_firmware_is_that_of_its_function(function: str, number: int | None) -> None:
+    path = f"/dev/mst/mt4123_pciconf0{function.removeprefix('9a:00').replace('.0', '')}"
+    text = (
+        f"root@h6:~# mst status -v\nConnectX6(rev:0)   {path}   {function}   ibp3    net-eth3    0\n"
+        if function
+        else ""
+    )
+    text += "root@h6:~# mlxconfig -d ibp3 q\n" + "".join(f"        LINK_TYPE_P{n}      ETH(2)\n" for n in (1, 2))
+    text += CARDS.format(up="InfiniBand", down="Ethernet") + "The job is slow, a card has no link.\n"
+    lines = lines_of(text, "rdma-port-type-wrong")
+    assert ("-d ibp3 set" in lines) == (number is not None)
+    assert number is None or f"-d ibp3 set LINK_TYPE_P{number}=1" in lines
+    assert "-y" not in lines
 
 
 PINNED = "c7:10:12 [0] misc/ibvwrap.cc:190 NCCL WARN Call to ibv_create_cq failed with error Cannot allocate memory\n"

@@ -12,7 +12,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.model import Host, Port
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.port_types import port_of_wrong_type
+from ncdiag.facts.vocabulary.port_types import names_of, number_in_firmware, wrong_port
 from ncdiag.fixes.values import Bindings, Value, best, bound
 
 _DISABLED = "Disabled"
@@ -50,23 +50,20 @@ def _disabled(view: View) -> Iterator[tuple[tuple[int, int], str]]:
 
 
 @best
-def link_type(view: View, bindings: Bindings) -> Value:
+def link_type(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The command that gives the port of the wrong type that of the active ports of its host."""
     host = bound(bindings, Host)
-    hca, _, number = (port_of_wrong_type(host, view) if host is not None else "").partition(" ")
-    if host is None or not hca:
+    wrong = wrong_port(host) if host is not None else None
+    if host is None or wrong is None:
         return Value(reason="no port was seen whose type is not that of the others")
-    named = [name for name in host.port_types or () if _is_of(name, hca, number, host)]
-    device = named[0].rpartition(" ")[0] if named else hca
+    number, names = number_in_firmware(host, wrong), names_of(host, wrong)
+    if not number:
+        return Value(reason=f"which port of its card {wrong.hca} is was not seen", ask_for=("mst status -v",))
+    device = next((each.rpartition(" ")[0] for each in host.port_types or () if each.rpartition(" ")[0] in names), "")
     active = {port.link_layer for each in host.hcas for port in each.ports if port.state == "active"}
     wanted = _TYPES.get(active.pop() or "") if len(active) == 1 else None
     if wanted is None or not _DEVICE.fullmatch(device):
         return Value(reason="the link type of the other ports was not seen", ask_for=("ibv_devinfo",))
     where = "then restart the host" if host.name == UNNAMED else f"on {host.name}; then restart it"
-    text = f"sudo mlxconfig -y -d {device} set LINK_TYPE_P{number}={wanted}   # {where}"
+    text = f"sudo mlxconfig -d {device} set LINK_TYPE_P{number}={wanted}   # {where}"
     return Value(text=text, reason="the type of the active ports of the host")
-
-
-def _is_of(name: str, hca: str, number: str, host: Host) -> bool:
-    device, _, port = name.rpartition(" ")
-    return port == number and hca in {device, (host.mst_devices or {}).get(device)}
