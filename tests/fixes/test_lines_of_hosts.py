@@ -76,10 +76,11 @@ OFF = '          88   {port}[  ] ==(                Down/Disabled)==>           
         ),
         ("# smpquery portinfo 31 7\nLinkState:....Down\nPhysLinkState:....Disabled\n", "sudo ibportstate 31 7 enable"),
         (LEAF.format(evil="") + OFF.format(port=14) + OFF.format(port=15), ""),
+        (LEAF.format(evil="").replace("mlx5_2", "mlx5_0", 1) + OFF.format(port=14), ""),
         (LEAF.format(evil=""), ""),
         (LEAF.format(evil="$(reboot)`x`") + OFF.format(port=14), "sudo ibportstate 88 14 enable"),
     ],
-    ids=["iblinkinfo", "smpquery", "two", "none", "a hostile name"],
+    ids=["iblinkinfo", "smpquery", "two", "cables of all cards", "none", "a hostile name"],
 )
 def test_the_disabled_port_of_a_switch_is_enabled(shown: str, line: str) -> None:
     lines = lines_of(DARK.format(host="s9", physical="Polling") + shown, "ib-port-not-active")
@@ -90,7 +91,7 @@ def test_the_disabled_port_of_a_switch_is_enabled(shown: str, line: str) -> None
 
 def test_the_disabled_port_of_a_host_is_enabled_there() -> None:
     lines = lines_of(DARK.format(host="s9", physical="Disabled"), "ib-port-not-active")
-    assert "sudo mlxlink -d mlx5_2 -a UP   # on s9" in lines
+    assert "sudo mlxlink -d mlx5_2 -p 1 -a UP   # on s9; only if it was not disabled on purpose" in lines
 
 
 DOMAIN = (
