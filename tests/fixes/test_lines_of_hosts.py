@@ -333,6 +333,40 @@ def test_hosts_wait_for_one_whose_image_is_pulled_for_long(time: str, seconds: s
     assert ("join_timeout" in lines) == (seconds is not None)
 
 
+DESCRIBED = (
+    "$ kubectl describe pod {pod}\nEvents:\n"
+    '  Normal  Pulled  1m  kubelet  Successfully pulled image "reg.example.org/fit:3" in 11m20.5s\n\n'
+    "$ kubectl logs fit-0\ntorchrun --nnodes 2 --rdzv_endpoint b:2379 --rdzv_backend {options} t.py\n"
+    "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("pod", "options", "line"),
+    [
+        ("fit-1", "c10d", "--rdzv_conf=join_timeout=1800   # option"),
+        (
+            "fit-1",
+            "etcd-v2 --rdzv_conf=read_timeout=9,join_timeout=5",
+            "--rdzv_conf=read_timeout=9,join_timeout=1800   #",
+        ),
+        (
+            "fit-1",
+            "etcd-v2 --rdzv-conf is_host=1",
+            "--rdzv_conf=is_host=1,join_timeout=1800   # option of torchrun on every host; is",
+        ),
+        ("fit-1", "etcd", "--rdzv_conf=timeout=1800   # option"),
+        ("fit-1", "c10d --rdzv_conf=$KEYS", ""),
+        ("fit-1", "own", ""),
+        ("eval-3", "c10d", ""),
+    ],
+)
+def test_hosts_wait_for_a_pod_of_the_job_in_the_words_of_the_back_end(pod: str, options: str, line: str) -> None:
+    lines = lines_of(DESCRIBED.format(pod=pod, options=options), "launcher-rendezvous-incomplete")
+    assert line in lines
+    assert line or "timeout" not in lines
+
+
 GIVEN = (
     "q2:5:6 [0] NCCL INFO NCCL_TOPO_FILE set by environment to {path}\n"
     "q2:5:6 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 200000 / HCA 1 (distance 8 > 4)\n"
