@@ -49,7 +49,11 @@ def test_a_word_of_the_kernel_is_written_by_the_tool_of_the_host(release: str, l
     assert not any(fix.workaround for fix in found.fixes)
 
 
-@pytest.mark.parametrize("release", ["6.6.1", "6.8.0-45-generic iommu=soft"], ids=["no distribution", "another word"])
+@pytest.mark.parametrize(
+    "release",
+    ["6.6.1", "6.8.0-45-generic iommu=soft", "5.14.0-503.el9.x86_64 ostree=/ostree/boot.1/os/1a/0"],
+    ids=["no distribution", "another word", "a system of images"],
+)
 def test_a_word_is_not_written_where_the_tool_is_unknown_or_another_is_set(release: str) -> None:
     text = RCCL + LACKS.format(release=release)
     assert "# on g4" not in lines_of(text, "rccl-iommu-pt-missing")
@@ -307,6 +311,8 @@ TYPES = "$ srun --mpi=list\nMPI plugin types are...\n\tnone\n\t{kind}\n"
         ("pmix", "", "srun --mpi=pmix ..."),
         ("pmi2", "export I_MPI_DEBUG=5\n", "srun --mpi=pmi2 ..."),
         ("cray_shasta", "", ""),
+        ("cray_shasta\n\tpmi2", "", ""),
+        ("cray_shasta\n\tpmi2", "export MPICH_GPU_SUPPORT_ENABLED=1\n", "srun --mpi=cray_shasta ..."),
     ],
 )
 def test_tasks_that_are_each_alone_are_given_the_pmi_that_slurm_has(kind: str, more: str, line: str) -> None:
@@ -473,6 +479,10 @@ PODS = (
         (PODS.format(value="value: shared"), "fieldPath: spec.nodeName"),
         (IDS.format(n=1, value="a") + IDS.format(n=2, value="a"), "export NCCL_HOSTID=$(hostname)"),
         (PODS.format(value="valueFrom: {fieldRef: {fieldPath: spec.nodeName}}"), ""),
+        (
+            "We docker run one container for each GPU.\n\n" + IDS.format(n=1, value="a") + IDS.format(n=2, value="a"),
+            "unset NCCL_HOSTID",
+        ),
         (IDS.format(n=1, value="a") + IDS.format(n=2, value="b"), ""),
         (IDS.format(n=1, value="a"), ""),
     ],
@@ -574,8 +584,9 @@ TUNNEL = (
         ("wg1", "2001:db8::2/64", 1500, 1480, "sudo ip link set dev wg1 mtu 1420   # on v1"),
         ("vxlan7", "192.168.4.2/24", 1450, 1450, "sudo ip link set dev vxlan7 mtu 1400   # on v1"),
         ("wg1", "192.168.4.2/24", 1500, 1420, ""),
+        ("wg1", "192.168.4.2/24", 9001, 8980, "sudo ip link set dev wg1 mtu 1228   # on v1"),
     ],
-    ids=["over IPv4", "over IPv6", "VXLAN", "it fits"],
+    ids=["over IPv4", "over IPv6", "VXLAN", "it fits", "much less passed"],
 )
 def test_a_tunnel_fits_into_the_packets_below(name: str, below: str, outer: int, inner: int, line: str) -> None:
     lines = lines_of(TUNNEL.format(name=name, below=below, outer=outer, inner=inner), "path-mtu-too-small")
@@ -626,3 +637,32 @@ def test_a_part_of_a_manifest_asks_for_all_cards_of_the_machine(machine: str, as
     texts = "\n".join(fix.text for fix in (found.fixes if found else ()))
     assert line in texts
     assert line or "efa: 4." not in texts
+
+
+ALL_REDUCE = (
+    "(VllmWorker rank=1 pid=40) ERROR RuntimeError: CUDA error: invalid argument\n"
+    '(VllmWorker rank=1 pid=40) ERROR   File "/v/custom_all_reduce.py", line 200, in register_graph_buffers\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ("expandable_segments:True", "=expandable_segments:False"),
+        (
+            "max_split_size_mb:64,expandable_segments:True,garbage_collection_threshold:0.8",
+            "=max_split_size_mb:64,garbage_collection_threshold:0.8,expandable_segments:False",
+        ),
+    ],
+)
+def test_the_other_options_of_the_allocator_stay(options: str, kept: str) -> None:
+    assert kept in lines_of(f"export PYTORCH_CUDA_ALLOC_CONF={options}\n" + ALL_REDUCE, "gdr-expandable-segments")
+
+
+@pytest.mark.parametrize(("name", "word"), [("PyTorch", "PYTORCH"), ("TensorFlow", "TENSORFLOW"), ("", "")])
+def test_horovod_is_built_for_the_framework_that_is_shown(name: str, word: str) -> None:
+    text = f"{name} training with Horovod on 4 V100 GPUs is slow.\n\n$ horovodrun --check-build\nHorovod v0.28.1:\n\n"
+    text += "Available Tensor Operations:\n    [ ] NCCL\n    [X] MPI\n    [X] Gloo\n"
+    lines = lines_of(text, "horovod-built-without-nccl")
+    assert (f"HOROVOD_WITH_{word}=1 pip" in lines) == bool(word)
+    assert lines.count("HOROVOD_WITH_") == (2 if word else 0)
