@@ -595,6 +595,10 @@ def test_a_tunnel_fits_into_the_packets_below(name: str, below: str, outer: int,
 
 
 PORTS = "root@r1:~# ip -br -4 a\nlo UNKNOWN 127.0.0.1/8\neth1  UP  10.7.0.4/16\neth2  UP  10.7.0.5/16\n"
+LOST = (
+    "r1:10:20 [0] transport/net_ib.cc:1400 NCCL WARN NET/IB : Got completion from peer 10.7.1.21<3233> with status=12 "
+    "opcode=0 len=0 vendor err 129 (Recv) localGid ::ffff:10.7.0.4 remoteGids ::ffff:10.7.1.21 hca mlx5_0\n"
+)
 NO_PATH = (
     "r1:40:51 [0] misc/ibvwrap.cc:265 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
     "mlx5_1:1, curr state INIT, next state RTR, local GID index 3, local GID ::ffff:10.7.0.5, remote GID "
@@ -613,7 +617,20 @@ NO_PATH = (
 def test_each_card_answers_for_its_own_addresses(shown: str, *, is_set: bool) -> None:
     found = answers(PORTS + shown + NO_PATH).get("socket-multi-nic-same-subnet")
     lines = "\n".join(line for fix in (found.fixes if found else ()) for line in fix.commands.values())
-    assert ("arp_ignore=1\\nnet.ipv4.conf.all.arp_announce=2\\n" in lines and "# on r1" in lines) == is_set
+    assert ("eth1.arp_ignore=1\\nnet.ipv4.conf.eth1.arp_announce=2\\n" in lines and "# on r1" in lines) == is_set
+    assert (
+        "sudo ip neigh flush to 10.7.0.4; sudo ip neigh flush to 10.7.0.5   # then, on its peers" in lines
+    ) == is_set
+    assert "conf.all.arp" not in lines
+    assert "flush all" not in lines
+
+
+def test_a_program_that_ended_by_itself_was_not_lost_to_the_default_of_arp() -> None:
+    shown = "root@r1:~# sysctl net.ipv4.conf.all.arp_ignore\nnet.ipv4.conf.all.arp_ignore = 0\n"
+    text = PORTS + shown + LOST + "[rank9]: KeyError: 'words'\n"
+    assert "socket-multi-nic-same-subnet" in answers(PORTS + shown + LOST)
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    assert report.answers[0] == "rank-crashed-first"
 
 
 PART = (
