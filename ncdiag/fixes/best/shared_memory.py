@@ -34,9 +34,8 @@ def shm_leftovers(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     is_theirs = bool(kinds) and _MADE.issuperset(kinds)
     names = " -o ".join(f"-name '{kind}*'" for kind in kinds) if is_theirs else ""
     which = f" \\( {names} \\)" if len(kinds) > 1 and names else f" {names}".rstrip()
-    line = (
-        f"{_LINE.format(which=which, act='-delete' if which else '-ls')}   # {where}only files that no process has open"
-    )
+    what = "only files that no process has open" if which else "what no process has open may still be someone's data"
+    line = f"{_LINE.format(which=which, act='-delete' if which else '-ls')}   # {where}{what}"
     if not which:
         return Value(text=line, reason="files of people may be among them", ask_for=_ASK)
     return Value(text=line, reason="programs made what was shown there")
