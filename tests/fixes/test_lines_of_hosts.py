@@ -49,7 +49,11 @@ def test_a_word_of_the_kernel_is_written_by_the_tool_of_the_host(release: str, l
     assert not any(fix.workaround for fix in found.fixes)
 
 
-@pytest.mark.parametrize("release", ["6.6.1", "6.8.0-45-generic iommu=soft"], ids=["no distribution", "another word"])
+@pytest.mark.parametrize(
+    "release",
+    ["6.6.1", "6.8.0-45-generic iommu=soft", "5.14.0-503.el9.x86_64 ostree=/ostree/boot.1/os/1a/0"],
+    ids=["no distribution", "another word", "a system of images"],
+)
 def test_a_word_is_not_written_where_the_tool_is_unknown_or_another_is_set(release: str) -> None:
     text = RCCL + LACKS.format(release=release)
     assert "# on g4" not in lines_of(text, "rccl-iommu-pt-missing")
@@ -70,13 +74,17 @@ OFF = '          88   {port}[  ] ==(                Down/Disabled)==>           
 @pytest.mark.parametrize(
     ("shown", "line"),
     [
-        (LEAF.format(evil="") + OFF.format(port=14), "sudo ibportstate 88 14 enable   # MF0;leaf9:MQM9700/U1 port 14"),
+        (
+            LEAF.format(evil="") + OFF.format(port=14),
+            "sudo ibportstate 88 14 enable   # MF0;leaf9:MQM9700/U1 port 14; only if",
+        ),
         ("# smpquery portinfo 31 7\nLinkState:....Down\nPhysLinkState:....Disabled\n", "sudo ibportstate 31 7 enable"),
         (LEAF.format(evil="") + OFF.format(port=14) + OFF.format(port=15), ""),
+        (LEAF.format(evil="").replace("mlx5_2", "mlx5_0", 1) + OFF.format(port=14), ""),
         (LEAF.format(evil=""), ""),
         (LEAF.format(evil="$(reboot)`x`") + OFF.format(port=14), "sudo ibportstate 88 14 enable"),
     ],
-    ids=["iblinkinfo", "smpquery", "two", "none", "a hostile name"],
+    ids=["iblinkinfo", "smpquery", "two", "cables of all cards", "none", "a hostile name"],
 )
 def test_the_disabled_port_of_a_switch_is_enabled(shown: str, line: str) -> None:
     lines = lines_of(DARK.format(host="s9", physical="Polling") + shown, "ib-port-not-active")
@@ -87,7 +95,7 @@ def test_the_disabled_port_of_a_switch_is_enabled(shown: str, line: str) -> None
 
 def test_the_disabled_port_of_a_host_is_enabled_there() -> None:
     lines = lines_of(DARK.format(host="s9", physical="Disabled"), "ib-port-not-active")
-    assert "sudo mlxlink -d mlx5_2 -a UP   # on s9" in lines
+    assert "sudo mlxlink -d mlx5_2 -p 1 -a UP   # on s9; only if it was not disabled on purpose" in lines
 
 
 DOMAIN = (
@@ -96,6 +104,10 @@ DOMAIN = (
     "Node #2   - 10.60.1.13   - {state:<20} - Version: ??????????\n\nDomain State: DEGRADED\n"
 )
 NODE = "root@t3:~# ip -br -4 a\nlo   UNKNOWN   127.0.0.1/8\nenP5p9s0   UP   {ip}/23\n"
+ANSWERS = (
+    "root@t1:~# ping -c 2 10.60.1.13\nPING 10.60.1.13 (10.60.1.13) 56(84) bytes of data.\n\n"
+    "--- 10.60.1.13 ping statistics ---\n2 packets transmitted, 2 received, 0% packet loss, time 1001ms\n"
+)
 STOPPED = "root@t3:~# systemctl is-active nvidia-imex\nfailed\n"
 
 
@@ -103,16 +115,27 @@ STOPPED = "root@t3:~# systemctl is-active nvidia-imex\nfailed\n"
     ("shown", "line"),
     [
         (
-            NODE.format(ip="10.60.1.99"),
+            NODE.format(ip="10.60.1.99") + STOPPED,
             "sed -i 's/^10\\.60\\.1\\.13$/10.60.1.99/' /etc/nvidia-imex/nodes_config.cfg && sudo systemctl restart",
         ),
         (NODE.format(ip="10.60.1.13") + STOPPED, "sudo systemctl restart nvidia-imex   # on t3"),
         (NODE.format(ip="10.60.1.13"), ""),
+        (NODE.format(ip="10.60.1.99"), ""),
+        (NODE.format(ip="10.60.1.99") + STOPPED + ANSWERS, ""),
         (NODE.format(ip="10.60.1.12"), ""),
         (NODE.format(ip="10.99.1.13"), ""),
-        (NODE.format(ip="10.60.1.99") + NODE.format(ip="10.60.1.98").replace("t3", "t4"), ""),
+        (NODE.format(ip="10.60.1.99") + STOPPED + NODE.format(ip="10.60.1.98").replace("t3", "t4"), ""),
     ],
-    ids=["a new address", "a service that is down", "nothing known", "a listed one", "another network", "two"],
+    ids=[
+        "a new address",
+        "a service that is down",
+        "nothing known",
+        "a bystander",
+        "the old one answers",
+        "a listed one",
+        "another network",
+        "two",
+    ],
 )
 def test_the_node_of_the_rack_that_is_not_ready_is_put_right(shown: str, line: str) -> None:
     text = DOMAIN.format(state="UNAVAILABLE") + shown
@@ -135,8 +158,8 @@ ALL_MST = (
 @pytest.mark.parametrize(
     ("up", "down", "asked", "line"),
     [
-        ("InfiniBand", "Ethernet", "ibp3", "sudo mlxconfig -y -d ibp3 set LINK_TYPE_P1=1   # on h6; then restart it"),
-        ("Ethernet", "InfiniBand", "9a:00.0", "sudo mlxconfig -y -d 9a:00.0 set LINK_TYPE_P1=2   # on h6"),
+        ("InfiniBand", "Ethernet", "ibp3", "sudo mlxconfig -d ibp3 set LINK_TYPE_P1=1   # on h6; then restart it"),
+        ("Ethernet", "InfiniBand", "9a:00.0", "sudo mlxconfig -d 9a:00.0 set LINK_TYPE_P1=2   # on h6"),
         ("InfiniBand", "Ethernet", "/dev/mst/mt4129_pciconf1", "-d /dev/mst/mt4129_pciconf1 set LINK_TYPE_P1=1"),
     ],
 )
@@ -145,6 +168,25 @@ def test_a_port_gets_the_link_type_of_its_siblings(up: str, down: str, asked: st
     text = ALL_MST + f"root@h6:~# mlxconfig -d {asked} q\n        LINK_TYPE_P1      {kind}\n"
     text += CARDS.format(up=up, down=down) + "The job is slow, a card has no link.\n"
     assert line in first_line(text)
+
+
+@pytest.mark.parametrize(
+    ("function", "number"),
+    [("", None), ("9a:00.0", 1), ("9a:00.1", 2), ("9a:00.2", None)],
+)
+def test_the_number_of_a_port_in_the_firmware_is_that_of_its_function(function: str, number: int | None) -> None:
+    path = f"/dev/mst/mt4123_pciconf0{function.removeprefix('9a:00').replace('.0', '')}"
+    text = (
+        f"root@h6:~# mst status -v\nConnectX6(rev:0)   {path}   {function}   ibp3    net-eth3    0\n"
+        if function
+        else ""
+    )
+    text += "root@h6:~# mlxconfig -d ibp3 q\n" + "".join(f"        LINK_TYPE_P{n}      ETH(2)\n" for n in (1, 2))
+    text += CARDS.format(up="InfiniBand", down="Ethernet") + "The job is slow, a card has no link.\n"
+    lines = lines_of(text, "rdma-port-type-wrong")
+    assert ("-d ibp3 set" in lines) == (number is not None)
+    assert number is None or f"-d ibp3 set LINK_TYPE_P{number}=1" in lines
+    assert "-y" not in lines
 
 
 PINNED = "c7:10:12 [0] misc/ibvwrap.cc:190 NCCL WARN Call to ibv_create_cq failed with error Cannot allocate memory\n"
@@ -185,12 +227,21 @@ NO_CARD = "RuntimeError: CUDA error: no CUDA-capable device is detected\n"
         ("RestrictAddressFamilies=~AF_PACKET AF_NETLINK", NO_INTERFACE, "AF_INET6 AF_NETLINK\\n"),
         ("PrivateNetwork=true", NO_INTERFACE, "PrivateNetwork=no\\n"),
         ("PrivateDevices=yes", "s2 log:\n" + NO_CARD, "PrivateDevices=no\\n"),
+        ("DevicePolicy=closed\nDeviceAllow=/dev/null rw", "s2 log:\n" + NO_CARD, "DeviceAllow=char-nvidia* rw\\n"),
     ],
 )
 def test_a_unit_is_opened_by_a_drop_in_of_its_own(line: str, log: str, change: str) -> None:
     lines = first_line(UNIT.format(line=line) + log)
     assert change in lines
     assert "/etc/systemd/system/fit.service.d/zz-nccl.conf" in lines
+    assert "this stops everything that it runs" in lines
+    assert "DevicePolicy" not in lines
+
+
+@pytest.mark.parametrize("runs", ["/usr/sbin/chronyd $OPTIONS", "/usr/bin/python3 /opt/stats/main.py --port 9400"])
+def test_a_unit_that_runs_no_job_is_left_alone(runs: str) -> None:
+    text = UNIT.format(line="PrivateDevices=yes").replace("fit", "keeper").replace("/opt/keeper.py", runs)
+    assert "unit-hides-devices" not in answers(text + "s2 log:\n" + NO_CARD)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +311,8 @@ TYPES = "$ srun --mpi=list\nMPI plugin types are...\n\tnone\n\t{kind}\n"
         ("pmix", "", "srun --mpi=pmix ..."),
         ("pmi2", "export I_MPI_DEBUG=5\n", "srun --mpi=pmi2 ..."),
         ("cray_shasta", "", ""),
+        ("cray_shasta\n\tpmi2", "", ""),
+        ("cray_shasta\n\tpmi2", "export MPICH_GPU_SUPPORT_ENABLED=1\n", "srun --mpi=cray_shasta ..."),
     ],
 )
 def test_tasks_that_are_each_alone_are_given_the_pmi_that_slurm_has(kind: str, more: str, line: str) -> None:
@@ -284,6 +337,40 @@ def test_hosts_wait_for_one_whose_image_is_pulled_for_long(time: str, seconds: s
     lines = lines_of(WAITED.format(time=time), "launcher-rendezvous-incomplete")
     assert (f"--rdzv_conf=join_timeout={seconds}" if seconds else "nc -zv") in lines
     assert ("join_timeout" in lines) == (seconds is not None)
+
+
+DESCRIBED = (
+    "$ kubectl describe pod {pod}\nEvents:\n"
+    '  Normal  Pulled  1m  kubelet  Successfully pulled image "reg.example.org/fit:3" in 11m20.5s\n\n'
+    "$ kubectl logs fit-0\ntorchrun --nnodes 2 --rdzv_endpoint b:2379 --rdzv_backend {options} t.py\n"
+    "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("pod", "options", "line"),
+    [
+        ("fit-1", "c10d", "--rdzv_conf=join_timeout=1800   # option"),
+        (
+            "fit-1",
+            "etcd-v2 --rdzv_conf=read_timeout=9,join_timeout=5",
+            "--rdzv_conf=read_timeout=9,join_timeout=1800   #",
+        ),
+        (
+            "fit-1",
+            "etcd-v2 --rdzv-conf is_host=1",
+            "--rdzv_conf=is_host=1,join_timeout=1800   # option of torchrun on every host; is",
+        ),
+        ("fit-1", "etcd", "--rdzv_conf=timeout=1800   # option"),
+        ("fit-1", "c10d --rdzv_conf=$KEYS", ""),
+        ("fit-1", "own", ""),
+        ("eval-3", "c10d", ""),
+    ],
+)
+def test_hosts_wait_for_a_pod_of_the_job_in_the_words_of_the_back_end(pod: str, options: str, line: str) -> None:
+    lines = lines_of(DESCRIBED.format(pod=pod, options=options), "launcher-rendezvous-incomplete")
+    assert line in lines
+    assert line or "timeout" not in lines
 
 
 GIVEN = (
@@ -392,6 +479,10 @@ PODS = (
         (PODS.format(value="value: shared"), "fieldPath: spec.nodeName"),
         (IDS.format(n=1, value="a") + IDS.format(n=2, value="a"), "export NCCL_HOSTID=$(hostname)"),
         (PODS.format(value="valueFrom: {fieldRef: {fieldPath: spec.nodeName}}"), ""),
+        (
+            "We docker run one container for each GPU.\n\n" + IDS.format(n=1, value="a") + IDS.format(n=2, value="a"),
+            "unset NCCL_HOSTID",
+        ),
         (IDS.format(n=1, value="a") + IDS.format(n=2, value="b"), ""),
         (IDS.format(n=1, value="a"), ""),
     ],
@@ -407,24 +498,37 @@ FULL = (
     "space left on device (28)\nroot@k1:~# df -h /dev/shm\nFilesystem      Size  Used Avail Use% Mounted on\n"
     "tmpfs           {size}  {size}     0 100% /dev/shm\n"
 )
+LISTED = "-mmin +60 ! -exec fuser -s {} ';' -ls"
 HELD = "root@k1:~# ls -l /dev/shm | head -3\n-rw------- 1 {owner} ml   12582912 Nov 28 22:58 {name}\n"
 
 
 @pytest.mark.parametrize(
     ("shown", "which"),
     [
-        (HELD.format(owner="user7", name="torch_401_1_0"), "-type f -user user7 -name 'torch_*' -mmin +60"),
+        (
+            HELD.format(owner="user7", name="torch_401_1_0"),
+            "-type f -name 'torch_*' -mmin +60 ! -exec fuser -s {} ';' -delete",
+        ),
         (
             HELD.format(owner="user7", name="psm_aa") + "-rw------- 1 user7 ml 1 Nov 28 22:58 nccl-b\n",
-            "-user user7 -mmin",
+            "-type f \\( -name 'nccl-*' -o -name 'psm_*' \\) -mmin +60",
         ),
-        (HELD.format(owner="root", name="sem.a"), "-type f -name 'sem.*' -mmin"),
-        ("", "-type f -mmin +60 ! -exec fuser -s {} ';' -ls"),
+        (HELD.format(owner="user7", name="tokens_0.bin"), f"-type f {LISTED}"),
+        (
+            HELD.format(owner="user7", name="nccl-b") + "-rw------- 1 user7 ml 1 Nov 28 22:58 words.npy\n",
+            f"-type f {LISTED}",
+        ),
+        (
+            "We docker run four containers.\n\n" + HELD.format(owner="user7", name="plasma_a"),
+            f'-type f {LISTED}"   # on the host',
+        ),
+        ("", f"-type f {LISTED}"),
     ],
 )
 def test_what_ended_programs_left_in_memory_is_removed(shown: str, which: str) -> None:
     lines = lines_of(FULL.format(size="252G") + shown, "shm-too-small")
     assert which in lines
+    assert ("-delete" in lines) == (LISTED not in lines)
     assert "command -v fuser && find /dev/shm" in lines
     assert "docker" not in lines
 
@@ -480,8 +584,9 @@ TUNNEL = (
         ("wg1", "2001:db8::2/64", 1500, 1480, "sudo ip link set dev wg1 mtu 1420   # on v1"),
         ("vxlan7", "192.168.4.2/24", 1450, 1450, "sudo ip link set dev vxlan7 mtu 1400   # on v1"),
         ("wg1", "192.168.4.2/24", 1500, 1420, ""),
+        ("wg1", "192.168.4.2/24", 9001, 8980, "sudo ip link set dev wg1 mtu 1228   # on v1"),
     ],
-    ids=["over IPv4", "over IPv6", "VXLAN", "it fits"],
+    ids=["over IPv4", "over IPv6", "VXLAN", "it fits", "much less passed"],
 )
 def test_a_tunnel_fits_into_the_packets_below(name: str, below: str, outer: int, inner: int, line: str) -> None:
     lines = lines_of(TUNNEL.format(name=name, below=below, outer=outer, inner=inner), "path-mtu-too-small")
@@ -490,6 +595,10 @@ def test_a_tunnel_fits_into_the_packets_below(name: str, below: str, outer: int,
 
 
 PORTS = "root@r1:~# ip -br -4 a\nlo UNKNOWN 127.0.0.1/8\neth1  UP  10.7.0.4/16\neth2  UP  10.7.0.5/16\n"
+LOST = (
+    "r1:10:20 [0] transport/net_ib.cc:1400 NCCL WARN NET/IB : Got completion from peer 10.7.1.21<3233> with status=12 "
+    "opcode=0 len=0 vendor err 129 (Recv) localGid ::ffff:10.7.0.4 remoteGids ::ffff:10.7.1.21 hca mlx5_0\n"
+)
 NO_PATH = (
     "r1:40:51 [0] misc/ibvwrap.cc:265 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev "
     "mlx5_1:1, curr state INIT, next state RTR, local GID index 3, local GID ::ffff:10.7.0.5, remote GID "
@@ -508,7 +617,20 @@ NO_PATH = (
 def test_each_card_answers_for_its_own_addresses(shown: str, *, is_set: bool) -> None:
     found = answers(PORTS + shown + NO_PATH).get("socket-multi-nic-same-subnet")
     lines = "\n".join(line for fix in (found.fixes if found else ()) for line in fix.commands.values())
-    assert ("arp_ignore=1\\nnet.ipv4.conf.all.arp_announce=2\\n" in lines and "# on r1" in lines) == is_set
+    assert ("eth1.arp_ignore=1\\nnet.ipv4.conf.eth1.arp_announce=2\\n" in lines and "# on r1" in lines) == is_set
+    assert (
+        "sudo ip neigh flush to 10.7.0.4; sudo ip neigh flush to 10.7.0.5   # then, on its peers" in lines
+    ) == is_set
+    assert "conf.all.arp" not in lines
+    assert "flush all" not in lines
+
+
+def test_a_program_that_ended_by_itself_was_not_lost_to_the_default_of_arp() -> None:
+    shown = "root@r1:~# sysctl net.ipv4.conf.all.arp_ignore\nnet.ipv4.conf.all.arp_ignore = 0\n"
+    text = PORTS + shown + LOST + "[rank9]: KeyError: 'words'\n"
+    assert "socket-multi-nic-same-subnet" in answers(PORTS + shown + LOST)
+    report = diagnose([TextSource.of_bytes("paste", text.encode())])
+    assert report.answers[0] == "rank-crashed-first"
 
 
 PART = (
@@ -532,3 +654,32 @@ def test_a_part_of_a_manifest_asks_for_all_cards_of_the_machine(machine: str, as
     texts = "\n".join(fix.text for fix in (found.fixes if found else ()))
     assert line in texts
     assert line or "efa: 4." not in texts
+
+
+ALL_REDUCE = (
+    "(VllmWorker rank=1 pid=40) ERROR RuntimeError: CUDA error: invalid argument\n"
+    '(VllmWorker rank=1 pid=40) ERROR   File "/v/custom_all_reduce.py", line 200, in register_graph_buffers\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ("expandable_segments:True", "=expandable_segments:False"),
+        (
+            "max_split_size_mb:64,expandable_segments:True,garbage_collection_threshold:0.8",
+            "=max_split_size_mb:64,garbage_collection_threshold:0.8,expandable_segments:False",
+        ),
+    ],
+)
+def test_the_other_options_of_the_allocator_stay(options: str, kept: str) -> None:
+    assert kept in lines_of(f"export PYTORCH_CUDA_ALLOC_CONF={options}\n" + ALL_REDUCE, "gdr-expandable-segments")
+
+
+@pytest.mark.parametrize(("name", "word"), [("PyTorch", "PYTORCH"), ("TensorFlow", "TENSORFLOW"), ("", "")])
+def test_horovod_is_built_for_the_framework_that_is_shown(name: str, word: str) -> None:
+    text = f"{name} training with Horovod on 4 V100 GPUs is slow.\n\n$ horovodrun --check-build\nHorovod v0.28.1:\n\n"
+    text += "Available Tensor Operations:\n    [ ] NCCL\n    [X] MPI\n    [X] Gloo\n"
+    lines = lines_of(text, "horovod-built-without-nccl")
+    assert (f"HOROVOD_WITH_{word}=1 pip" in lines) == bool(word)
+    assert lines.count("HOROVOD_WITH_") == (2 if word else 0)

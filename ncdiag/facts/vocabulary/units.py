@@ -5,6 +5,7 @@ Sources: systemd.exec(5), systemd.resource-control(5); getifaddrs(3), with which
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Service
 from ncdiag.facts.view import View
@@ -12,6 +13,12 @@ from ncdiag.facts.view import View
 _NO_INTERFACE = ("no-socket-interface",)
 _NO_DEVICE = ("cuda-no-device", "ib-no-device", "verbs-no-device", "rdma-no-device")
 _TRUE = frozenset({"yes", "true", "on", "1"})
+_RUNS_JOBS = lazy_regex(
+    r"(?:^|[/\s])(?:slurmd|slurmstepd|dockerd?|containerd|crio|podman|pbs_mom|condor_(?:startd|master)|sge_execd|nomad|k3s"
+    r"|rke2|ray|torchrun|mpirun|mpiexec|accelerate|deepspeed|horovodrun|vllm)\b|\s-m\s+torch\.distributed"
+    r"|(?i:(?<!s)train|\bfit|(?<!r)tune|\bsft|ddp|fsdp|nccl)[\w.-]{0,60}\.(?:py|sh)\b|_perf\b"
+)
+"""Names, and programs of ``ExecStart``, of units that start jobs: others are closed by their distribution, for good."""
 _NETLINK = "AF_NETLINK"
 
 
@@ -19,7 +26,7 @@ _NETLINK = "AF_NETLINK"
 def closed_by(service: Service, view: View) -> str:
     """The setting of the unit that hides what NCCL did not find on the host; empty: none, or nothing is missing."""
     held = service.sandbox or {}
-    if not held or service.active is False:
+    if not held or service.active is False or not any(map(_RUNS_JOBS.search, (service.name, service.runs or ""))):
         return ""
     found = ""
     if view.events_on(service.host, _NO_INTERFACE):

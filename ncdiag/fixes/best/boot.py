@@ -16,6 +16,8 @@ from ncdiag.fixes.values import Bindings, Value, best
 
 _BY_GRUBBY = lazy_regex(r"(?i)red hat|rhel|rocky|alma|centos|fedora|oracle linux|amazon|\.(?:el|fc)\d|\.amzn\d")
 _BY_GRUB = lazy_regex(r"(?i)ubuntu|debian|-generic\b|\+deb\d|-amd64\b")
+_BY_IMAGE = lazy_regex(r"(?i)\bostree\b|core ?os|silverblue|bottlerocket|flatcar|talos|atomic host")
+"""Systems whose words are part of their image, or of what their cluster says: what a tool adds is lost, or refused."""
 _LINES = (
     (_BY_GRUBBY, "sudo grubby --update-kernel=ALL --args={word}"),
     (_BY_GRUB, "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&{word} /' /etc/default/grub && sudo update-grub"),
@@ -56,6 +58,8 @@ def _line(host: Host, view: View) -> str:
     """The line for the distribution; empty if it was not seen."""
     word = "iommu.passthrough=1" if host.cpu_arch == "aarch64" else "iommu=pt"
     texts = " ".join(_signs(host, view))
+    if _BY_IMAGE.search(texts):
+        return ""
     return next((line.format(word=word) for pattern, line in _LINES if pattern.search(texts)), "")
 
 

@@ -37,13 +37,28 @@ def imex_node(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
             return Value(reason=f"the service of {owner.name} was not shown to be down", ask_for=_ASK)
         return Value(text=f"{_RESTART}   # on {owner.name}", reason="its service does not run")
     listed = {address for host in view.job.hosts for address in host.imex_addresses or ()}
-    moved = {(host.name, address.ip) for host in view.job.hosts for address in _new(host, node, listed)}
-    if ip_address(node) is None or len(moved) != 1:
+    moved = [(host, address.ip) for host in view.job.hosts for address in _new(host, node, listed)]
+    if _answers(node, view):
+        return Value(
+            reason=f"{node} answers, so the node has that address", ask_for=(f"systemctl status {_UNIT} (on {node})",)
+        )
+    if ip_address(node) is None or len(moved) != 1 or not _is_node(moved[0][0]):
         return Value(reason=f"the node whose address was {node} was not seen", ask_for=_ASK)
-    name, new = moved.pop()
+    host, new = moved.pop()
     pattern = node.replace(".", "\\.")
     text = f"sudo sed -i 's/^{pattern}$/{new}/' {_FILE} && {_RESTART}   # on every node of the domain; {_ENDS}"
-    return Value(text=text, reason=f"{name} has {new}, which the list lacks, and no host seen has {node}")
+    return Value(text=text, reason=f"{host.name} has {new}, which the list lacks, and no host seen has {node}")
+
+
+def _is_node(host: Host) -> bool:
+    """Does the host have a GPU or the service? Others have addresses in the network of the nodes as well."""
+    return bool(host.gpus or host.imex_domain or any(each.name == _UNIT for each in host.services))
+
+
+def _answers(node: str, view: View) -> bool:
+    """Did a ping of the address arrive?"""
+    tried = (each.fields for each in view.job.events if each.event == "ping-tried")
+    return any(str(each.get("address")) == node and each.get("received") for each in tried)
 
 
 def _addresses(host: Host) -> Iterator[tuple[str, Address]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -104,8 +104,13 @@ def _lifted(limit: str, view: View) -> Value:
         reason = "no unit was shown whose limit is lower"
         return Value(reason=reason, ask_for=(f"systemctl show <unit> -p {name}",))
     text = _DROP_IN.format(unit=unit, limit=limit, name=f"50-{name.removeprefix('Limit').lower()}")
-    is_survived = unit in _APART or all(each.kill_mode in _MAIN_ALONE for each in found)
-    return Value(text=text + ("" if is_survived else _STOPS), reason=f"{unit} has {_shown(found[-1], name)}")
+    return Value(text=text + what_ends(found), reason=f"{unit} has {_shown(found[-1], name)}")
+
+
+def what_ends(units: Sequence[Service]) -> str:
+    """What a restart of the unit, on each of its hosts, stops: a comment behind the command, or nothing."""
+    is_survived = all(each.name in _APART or each.kill_mode in _MAIN_ALONE for each in units)
+    return "" if is_survived else _STOPS
 
 
 def _shown(service: Service, name: str) -> str:

@@ -10,13 +10,15 @@ from ncdiag.facts.model import Difference, Event, Interface
 from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import likely_kind
-from ncdiag.facts.vocabulary.tunnels import room_below, tunnel_to
+from ncdiag.facts.vocabulary.tunnels import is_inside, room_below, tunnel_to
 from ncdiag.fixes.values import Bindings, Value, best, bound
 
 _SAFE = lazy_regex(r"[A-Za-z0-9][\w.@-]{0,60}")
 _OVERSIZE = lazy_regex(r"rx_(?:oversize|jabber|over_?size|long)")
 """Counters of packets that the network delivered and the card dropped because of their size."""
 _HEADERS, _SMALLEST = 28, 576
+_NEAR = 256
+"""Bytes between a packet that passes and one that does not, within which the computed size is believed."""
 _DEPTH = 4
 _MODE = "ip -d link"
 _ASK = ("ping -M do -s <mtu - 28> <peer>",)
@@ -86,6 +88,16 @@ def _is_carried(size: int, small: list[Interface], view: View) -> bool:
     return any(each.get("received") and int(each.get("size") or 0) + _HEADERS == size for each in tries)
 
 
+def _at_most(size: int, tunnel: Interface, view: View) -> int:
+    """The size, or the largest that passed the tunnel if one passed that is much smaller than one that did not."""
+    tries = [each.fields for each in view.job.events if each.event == "ping-tried"]
+    inside = [each for each in tries if is_inside(str(each.get("address") or ""), tunnel)]
+    passed = [int(each.get("size") or 0) + _HEADERS for each in inside if each.get("received")]
+    lost = [int(each.get("size") or 0) + _HEADERS for each in inside if each.get("received") == 0]
+    largest, smallest = max(passed, default=0), min(lost, default=size)
+    return size if largest < _SMALLEST or (size < smallest and smallest - largest <= _NEAR) else min(size, largest)
+
+
 @best
 def tunnel_mtu(view: View, bindings: Bindings) -> Value:
     """The MTU of a tunnel that fits into packets of the interface below, for each host that has the tunnel."""
@@ -98,6 +110,7 @@ def tunnel_mtu(view: View, bindings: Bindings) -> Value:
         return Value(reason="no tunnel with the MTU of the interface below it was seen", ask_for=("ip -d link",))
     if tunnel.mtu is not None and tunnel.mtu <= size:
         return Value(reason=f"{tunnel.name} fits into the interface below")
+    size = _at_most(size, tunnel, view)
     places = sorted(
         each.name for each in view.job.hosts
         if each.name != UNNAMED and any(other.name == tunnel.name for other in each.interfaces)

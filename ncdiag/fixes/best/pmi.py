@@ -10,6 +10,8 @@ from ncdiag.fixes.values import Bindings, Value, best
 
 _OF_MPICH = ("I_MPI_", "MPICH_", "MV2_", "MVP_")
 """Beginnings of variables of MPICH and its descendants."""
+_OF_CRAY = "cray_shasta"
+"""A system of HPE Cray, whose default is for its own MPI: no other kind is good for all jobs there."""
 
 
 @best
@@ -19,6 +21,10 @@ def pmi_kind(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     failed = {str(event.fields["mpi_type"]) for event in view.job.events if event.fields.get("mpi_type")}
     names = {*(setting.name for setting in view.job.settings), *(n for h in view.job.hosts for n in h.settings)}
     wanted = ("pmi2", "pmix") if any(name.startswith(_OF_MPICH) for name in names) else ("pmix", "pmi2")
+    if _OF_CRAY in shown:
+        if _OF_CRAY in failed or not any(name.startswith("MPICH_") for name in names):
+            return Value(reason="which MPI the program uses was not seen", ask_for=("ldd <program> | grep -i mpi",))
+        return Value(text=f"srun --mpi={_OF_CRAY} ...", reason="Slurm lists it, and variables of Cray MPICH are set")
     kind = next((name for name in wanted if name in (shown or wanted[:1]) and name not in failed), None)
     if kind is None:
         return Value(reason="Slurm was not seen to have a plugin for the program's MPI", ask_for=("srun --mpi=list",))

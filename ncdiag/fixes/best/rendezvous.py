@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Event, Launch
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
@@ -17,6 +18,11 @@ _PORT = 29500
 """PyTorch's default port (torch/distributed/run.py)."""
 _JOIN = 600
 """Seconds for which hosts wait for others to join by default (torch dynamic_rendezvous.py, RendezvousTimeout)."""
+_BACKEND = lazy_regex(r"--rdzv[-_]backend[=\s]+['\"]?(?P<kind>[\w-]{1,20})")
+_KEYS = {"c10d": "join_timeout", "etcd-v2": "join_timeout", "etcd": "timeout"}
+_CONF = lazy_regex(
+    r"--rdzv[-_]conf[=\s]+['\"]?(?P<keys>[A-Za-z_]\w*=[\w.-]+(?:,[A-Za-z_]\w*=[\w.-]+)*)(?=['\"]?(?:\s|$))"
+)
 _STEP = 17
 _HIGHEST = 32_000
 """Below the ports that the kernel assigns automatically (net.ipv4.ip_local_port_range begins at 32768)."""
@@ -123,13 +129,28 @@ def first_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 def join_timeout(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The option of torchrun with which hosts wait at the rendezvous for twice the time that the late one took.
 
-    The key of c10d is join_timeout; ``timeout`` is one of other back ends (torch dynamic_rendezvous.py, _get_timeout).
+    The key of c10d and etcd-v2 is join_timeout (torch dynamic_rendezvous.py, _get_timeout), that of etcd is timeout
+    (etcd_rendezvous.py, create_rdzv_handler).
     """
     late = late_seconds(view.job, view)
     if not late:
         return Value(reason="no host was seen to come late")
+    texts = [launch.text for launch in view.job.launches]
+    kinds = {found["kind"] for text in texts for found in _BACKEND.finditer(text)} or {"c10d"}
+    keys = {_KEYS.get(kind) for kind in kinds}
+    key = keys.pop() if len(keys) == 1 else None
+    if key is None:
+        return Value(reason="the back end of the rendezvous is another")
     seconds = max(_JOIN * 2, -(-late * 2 // _JOIN) * _JOIN)
-    text = f"--rdzv_conf=join_timeout={seconds}   # option of torchrun on every host; its other keys stay"
+    held = {found["keys"] for text in texts for found in _CONF.finditer(text)}
+    if len(held) > 1 or any(
+        text.count("rdzv_conf") + text.count("rdzv-conf") and not _CONF.search(text) for text in texts
+    ):
+        return Value(reason=f"the keys of --rdzv_conf differ: add {key}={seconds} to those of each host")
+    others = [each for each in (held.pop() if held else "").split(",") if each and not each.startswith(f"{key}=")]
+    is_own = any(each.startswith("is_host=") for each in others)
+    where = "on every host" + ("; is_host stays as it is on each" if is_own else "")
+    text = f"--rdzv_conf={','.join([*others, f'{key}={seconds}'])}   # option of torchrun {where}"
     return Value(text=text, reason=f"twice the {late} s for which an image was pulled, in steps of the default")
 
 

@@ -5,14 +5,14 @@ Source: find(1), fuser(1) of psmisc (``-s``: silent; open and mapped files count
 
 from __future__ import annotations
 
-from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.mounts import is_in_container
 from ncdiag.facts.vocabulary.shared_memory import is_filled
 from ncdiag.fixes.values import Bindings, Value, best
 
-_USER = lazy_regex(r"[a-z_][a-z0-9_-]{0,31}")
-_KIND = lazy_regex(r"[A-Za-z]{2,20}[_.-]")
+_MADE = frozenset({"nccl-", "torch_", "psm_", "plasma_", "vader_"})
+"""What programs make anew at each start. All other files may be data that a person has put there to keep."""
 _LINE = (
     'sudo sh -c "command -v fuser && find /dev/shm -maxdepth 1 -type f{which} -mmin +60 '
     "! -exec fuser -s {{}} ';' {act}\""
@@ -22,19 +22,27 @@ _ASK = ("ls -l /dev/shm",)
 
 @best
 def shm_leftovers(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
-    """The command for the host whose /dev/shm is full: it deletes where the owner or the kind of files was shown."""
+    """The command for the host whose /dev/shm is full: it deletes only kinds that programs make."""
     hosts = [host for host in view.job.hosts if is_filled(host, view)]
     if len(hosts) != 1:
         return Value(reason="no large /dev/shm was seen that is full", ask_for=("df -h /dev/shm",))
-    shown = [text.partition(" ") for text in hosts[0].shm_files or ()]
-    owners, kinds = {owner for owner, _, _ in shown}, {kind for _, _, kind in shown}
-    owner, kind = (names.pop() if len(names) == 1 else "" for names in (owners, kinds))
-    which = f" -user {owner}" if _USER.fullmatch(owner) and owner != "root" else ""
-    which += f" -name '{kind}*'" if _KIND.fullmatch(kind) else ""
+    kinds = sorted({text.partition(" ")[2] for text in hosts[0].shm_files or ()})
     where = "" if hosts[0].name == UNNAMED else f"on {hosts[0].name}; "
-    line = (
-        f"{_LINE.format(which=which, act='-delete' if which else '-ls')}   # {where}only files that no process has open"
-    )
+    if hosts[0].in_container or is_in_container(view.job, view) or _is_told_of(view):
+        line = f"{_LINE.format(which='', act='-ls')}   # on the host, where the programs of all containers are seen"
+        return Value(text=line, reason="a container does not see what programs of others have open", ask_for=_ASK)
+    is_theirs = bool(kinds) and _MADE.issuperset(kinds)
+    names = " -o ".join(f"-name '{kind}*'" for kind in kinds) if is_theirs else ""
+    which = f" \\( {names} \\)" if len(kinds) > 1 and names else f" {names}".rstrip()
+    what = "only files that no process has open" if which else "what no process has open may still be someone's data"
+    line = f"{_LINE.format(which=which, act='-delete' if which else '-ls')}   # {where}{what}"
     if not which:
-        return Value(text=line, reason="whose files they are was not seen", ask_for=_ASK)
-    return Value(text=line, reason="what was shown there")
+        return Value(text=line, reason="files of people may be among them", ask_for=_ASK)
+    return Value(text=line, reason="programs made what was shown there")
+
+
+def _is_told_of(view: View) -> bool:
+    """Did the person say that the job runs in containers?"""
+    return any(
+        context.kind in {"container", "orchestrator"} and context.value != "slurm" for context in view.job.contexts
+    )

@@ -10,6 +10,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
 from ncdiag.facts.vocabulary.rdma import failed_over_verbs
 from ncdiag.facts.vocabulary.told_rates import ratio, told
+from ncdiag.messages.vocabulary.first_ends import mistakes
 
 FAST_GBPS = 25.0
 """Slower RDMA ports are on-board Ethernet with RDMA support, not a fabric for training."""
@@ -144,11 +145,14 @@ def filters_reverse_path(host: Host, view: View) -> bool | None:
 def answers_for_other_cards(host: Host, view: View) -> bool:
     """Does the kernel answer ARP for an address on a card that does not have it (arp_ignore 0), and RDMA fails?
 
-    The peer then sends to the other card, whose RDMA device has no such GID and drops it (kernel ip-sysctl).
+    The peer then sends to the other card, whose RDMA device has no such GID and drops it (kernel ip-sysctl). As 0 is
+    the default of the kernel, it explains no loss of a program that ended by a mistake of its own.
     """
     told = host.sysctls or {}
     values = [v for n, v in told.items() if n.startswith("net.ipv4.conf.") and n.endswith(".arp_ignore")]
     if not values or any(value != "0" for value in values) or not failed_over_verbs(view.job, view):
+        return False
+    if mistakes(view.job, view):
         return False
     view.note(host, "sysctls")
     return True

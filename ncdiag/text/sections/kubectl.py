@@ -18,6 +18,7 @@ _OF_LOGS = frozenset({
     "--namespace", "--pod-running-timeout", "--context", "--cluster", "--kubeconfig",
 })  # fmt: skip
 """Options of ``kubectl logs`` that take the next word as their value."""
+_PODS = frozenset({"po", "pod", "pods"})
 _SELECTS = ("-l", "--selector", "--all-pods")
 
 
@@ -47,8 +48,10 @@ def described(line: str) -> str | None:
 
 
 def logged(command: str) -> str | None:
-    """The pod whose log ``kubectl logs`` prints; None for another command, and for a selection of pods."""
+    """The pod that ``kubectl logs`` or ``kubectl describe pod`` prints; None for another command, and for several."""
     words = without_globals(command.split("|", maxsplit=1)[0].split()[:_GLOBALS_LENGTH] or [""])
+    if words[1:2] == ["describe"] and words[2:3] and (words[2] in _PODS or words[2].partition("/")[0] in _PODS):
+        words[1:3] = ["logs", *words[2:3]] if "/" in words[2] else ["logs"]
     if words[0] not in _KUBECTL or words[1:2] != ["logs"] or any(word.startswith(_SELECTS) for word in words):
         return None
     skip = False
