@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.assemble_hosts import UNNAMED
 from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Event, Fact, Gpu, Host, Job, Setting
@@ -148,7 +149,7 @@ def xid_meaning(event: Event, view: View) -> str:
 
 
 _ITS_NODE = "<node of this GPU>"
-_MACHINE = re.compile(r"(?<![\w.])(?=[\w.-]*\d)[A-Za-z][\w.-]{0,62}(?![\w.])")
+_MACHINE = lazy_regex(r"(?<![\w.])(?=[\w.-]*\d)[A-Za-z][\w.-]{0,62}(?![\w.])")
 """A word with letters and digits, as names of machines are."""
 
 
