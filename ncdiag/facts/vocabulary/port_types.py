@@ -7,9 +7,7 @@ its functions: LINK_TYPE_P2 is that of function 1 (MFT mlxconfig; Linux drivers/
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host, Port
-from ncdiag.facts.view import View
 
 _LAYERS = {"ETH": "Ethernet", "IB": "InfiniBand"}
 _SIBLINGS = 2
@@ -20,18 +18,8 @@ _FUNCTION = lazy_regex(r"(?:[0-9a-f]{2}:[0-9a-f]{2}\.|pciconf\d{1,3}\.|pciconf\d
 _FIRST = "1"
 
 
-@derived
-def port_of_wrong_type(host: Host, view: View) -> str:
-    """``mlx5_2 1``: a port that is down, of a type in its firmware that no active port of the host has; empty: none."""
-    port = wrong_port(host)
-    if port is None:
-        return ""
-    view.note(host, "port_types")
-    return f"{port.hca} {port.number}"
-
-
 def wrong_port(host: Host) -> Port | None:
-    """The same as a port."""
+    """A port that is down, of a type in its firmware that no active port of the host has."""
     return next((port for hca in host.hcas for port in hca.ports if _is_wrong(port, host)), None)
 
 

@@ -23,10 +23,15 @@ _NETLINK = "AF_NETLINK"
 
 
 @derived
-def closed_by(service: Service, view: View) -> str:
-    """The setting of the unit that hides what NCCL did not find on the host; empty: none, or nothing is missing."""
-    held = service.sandbox or {}
-    if not held or service.active is False or not any(map(_RUNS_JOBS.search, (service.name, service.runs or ""))):
+def closed_by(service: Service, view: View) -> str | None:
+    """The setting of the unit that hides what NCCL did not find on the host; empty: none, or nothing is missing.
+
+    None if the settings of the unit were not shown.
+    """
+    held = service.sandbox
+    if held is None:
+        return None
+    if service.active is False or not any(map(_RUNS_JOBS.search, (service.name, service.runs or ""))):
         return ""
     found = ""
     if view.events_on(service.host, _NO_INTERFACE):

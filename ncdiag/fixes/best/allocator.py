@@ -26,4 +26,5 @@ def whole_segments(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return Value(reason="its other options were not understood", ask_for=_ASK)
     others = [each for each in held if not each.startswith("expandable_segments:")]
     reason = "the other options stay" if others else "no other option is set"
-    return Value(text=",".join([*others, _OFF]), reason=reason, ask_for=() if held else _ASK)
+    asked = () if held else _ASK
+    return Value(text=",".join([*others, _OFF]), reason=reason, ask_for=asked)

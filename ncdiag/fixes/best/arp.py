@@ -28,7 +28,7 @@ def own_arp(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     """The lines for the cards of the host whose kernel answers for other cards, and those for its peers."""
     host = bound(bindings, Host)
     if host is None or (host.sysctls or {}).get(_IGNORE) != "0":
-        return Value(reason=f"{_IGNORE} was not shown", ask_for=(f"sysctl {_IGNORE}",))
+        return Value(reason=f"{_IGNORE} was not shown", ask_for=("sysctl net.ipv4.conf.all.arp_ignore",))
     cards = sorted(set(_in_one_network(host)))
     if not cards or not all(_NAME.fullmatch(name) for name, _ in cards):
         return Value(reason="the cards in one network were not seen", ask_for=("ip -br addr",))

@@ -39,9 +39,8 @@ def imex_node(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     listed = {address for host in view.job.hosts for address in host.imex_addresses or ()}
     moved = [(host, address.ip) for host in view.job.hosts for address in _new(host, node, listed)]
     if _answers(node, view):
-        return Value(
-            reason=f"{node} answers, so the node has that address", ask_for=(f"systemctl status {_UNIT} (on {node})",)
-        )
+        asked = ("systemctl status nvidia-imex (on that node)",)
+        return Value(reason=f"{node} answers, so the node has that address", ask_for=asked)
     if ip_address(node) is None or len(moved) != 1 or not _is_node(moved[0][0]):
         return Value(reason=f"the node whose address was {node} was not seen", ask_for=_ASK)
     host, new = moved.pop()

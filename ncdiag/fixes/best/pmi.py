@@ -23,7 +23,7 @@ def pmi_kind(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
     wanted = ("pmi2", "pmix") if any(name.startswith(_OF_MPICH) for name in names) else ("pmix", "pmi2")
     if _OF_CRAY in shown:
         if _OF_CRAY in failed or not any(name.startswith("MPICH_") for name in names):
-            return Value(reason="which MPI the program uses was not seen", ask_for=("ldd <program> | grep -i mpi",))
+            return Value(reason="which MPI the program uses was not seen", ask_for=("srun --mpi=list",))
         return Value(text=f"srun --mpi={_OF_CRAY} ...", reason="Slurm lists it, and variables of Cray MPICH are set")
     kind = next((name for name in wanted if name in (shown or wanted[:1]) and name not in failed), None)
     if kind is None:
