@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
-from ncdiag.facts.model import Gpu, Job, RasProblem, RasRank, RasReport, RasShare
+from ncdiag.facts.model import Event, Gpu, Job, RasProblem, RasRank, RasReport, RasShare
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import is_timeout
-from ncdiag.facts.vocabulary.outcome import outcome
+from ncdiag.facts.vocabulary.outcome import open_failures, outcome
 
 _FIELDS = {
     "remapping_pending": "bad memory rows wait for a reset to be replaced",
@@ -123,8 +123,20 @@ def _running(problem: RasProblem) -> int:
 
 @derived
 def has_left_ranks(report: RasReport, view: View) -> bool:
-    """Did few ranks leave a communicator in which most still run, in a job that is not known to be at its end?"""
-    return bool(_left(report)) and outcome(view.job, view) != "finished"
+    """Did few ranks leave a communicator in which most still run, in a job that is not known to be at its end?
+
+    Not where such a rank prints why it left: an exception of the program is the cause then.
+    """
+    groups = _left(report)
+    left = {rank.rank for _, share in groups for rank in share.ranks}
+    if not groups or any(event.rank in left and _is_own(event) for event in open_failures(view.job, view)):
+        return False
+    return outcome(view.job, view) != "finished"
+
+
+def _is_own(event: Event) -> bool:
+    """Is it a failure of this rank, not one that it reports of others?"""
+    return event.event == "python-exception" or event.kind == "cause"
 
 
 @derived
