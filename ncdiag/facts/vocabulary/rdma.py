@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from ncdiag.base.patterns import lazy_regex
@@ -215,8 +216,14 @@ def slow_devices(rank: Rank, view: View) -> tuple[str, ...] | None:
     if not rank.net_devices:
         return None
     names = {part for d in rank.net_devices for part in d.name.split("+")}
+    uses: dict[str, set[int | None]] = defaultdict(set)
+    for device in rank.net_devices:
+        uses[device.name].add(device.port)
     hosts = [view.host(rank.host), None if view.ranks_on(UNNAMED) else view.host(UNNAMED)]
-    listed = [(p, _rate(p, h)) for h in hosts if h for hca in h.hcas for p in hca.ports if p.hca in names]
+    listed = [
+        (p, _rate(p, h)) for h in hosts if h for hca in h.hcas for p in hca.ports
+        if p.hca in names and not uses.get(p.hca, {None}).isdisjoint({None, p.number})
+    ]  # fmt: skip
     ports = [(port, rate) for port, rate in listed if rate]
     fastest = max((rate for _, rate in ports), default=0)
     slow = [(port, rate) for port, rate in ports if rate * 2 < fastest]

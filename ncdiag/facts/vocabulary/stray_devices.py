@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, NetDevice, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.rdma import slow_devices
 
 _FAILURES = ("ib-completion-error", "ib-modify-qp-failed")
 _NUMBER = lazy_regex(r"\d+(?:[a-z]\d+)*$")
@@ -32,6 +33,21 @@ def stray_devices(rank: Rank, view: View) -> tuple[str, ...]:
             view.note(rank, "net_devices")
             return tuple(strays)
     return ()
+
+
+@derived
+def failed_over_others(rank: Rank, view: View) -> bool | None:
+    """Did connections of the job fail only over devices that the rank lists and that are neither slow nor strays?
+
+    None if neither is known of any device.
+    """
+    slow, strays = slow_devices(rank, view), stray_devices(rank, view)
+    if slow is None and not strays:
+        return None
+    odd = {*strays, *(each.partition(" ")[0] for each in slow or ())}
+    named = {_device(event, view) for event in view.job.events if event.event in _FAILURES}
+    listed = {part for each in rank.net_devices or () for part in each.name.split("+")}
+    return not named.isdisjoint(listed - odd) and named.isdisjoint(odd)
 
 
 def main_devices(rank: Rank, view: View) -> tuple[str, ...]:
