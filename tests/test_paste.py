@@ -41,3 +41,33 @@ torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10
 def test_the_releases_that_pytorch_names_on_two_pods_are_compared(release: str, differs: bool) -> None:
     report = diagnose([TextSource.of_bytes("paste.txt", PODS.format(release=release).encode())])
     assert (report.summary.root_cause == "version-nccl-mismatch") is differs
+
+
+APART = """\
+$ kubectl logs fit-0
+[rank0]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:2395, internal error, NCCL version 2.21.5
+$ kubectl logs {pod} --since=48h
+[rank{rank}]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:2395, internal error, NCCL version 2.26.2
+"""  # noqa: E501  (as PyTorch prints them)
+
+
+@pytest.mark.parametrize(
+    ("pod", "rank", "more", "differs"),
+    [
+        ("fit-1", 1, "", True),
+        ("old-eval-0", 1, "", False),
+        ("fit-1", 0, "", False),
+        ("fit-1", 1, "[rank1]: KeyError: 'labels'\n", False),
+    ],
+)
+def test_the_releases_of_two_jobs_are_not_compared(pod: str, rank: int, more: str, differs: bool) -> None:
+    text = APART.format(pod=pod, rank=rank) + more
+    report = diagnose([TextSource.of_bytes("paste.txt", text.encode())])
+    assert ("version-nccl-installed-differs" in {found.name for found in report.findings}) is differs
+
+
+@pytest.mark.parametrize(("comm", "differs"), [("0x5b1d", True), ("0x77aa", False)])
+def test_the_releases_of_two_communicators_are_not_compared(comm: str, differs: bool) -> None:
+    text = PODS.format(release="2.26.2").replace("0x5b1d", comm, 1)
+    report = diagnose([TextSource.of_bytes("paste.txt", text.encode())])
+    assert (report.summary.root_cause == "version-nccl-mismatch") is differs

@@ -10,6 +10,7 @@ import ipaddress
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.fold import fold_hosts, fold_ranks
@@ -17,11 +18,14 @@ from ncdiag.facts.model import Difference, Host, Interface, Job, Port, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import leads_out
+from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.rdma import is_roce, rocev2_ipv4_index, uses_roce
 
 Told = tuple[str, str, Span | None]
 """A host, its value of the compared property, and the line that shows it."""
 _NCCL = "/libnccl.so"
+TORCH_ERROR = "torch-nccl-error"
+_DIGITS = lazy_regex(r"\d+")
 _PLUGIN_MISSING = {"plugin-not-found", "plugin-load-failed", "plugin-init-failed"}
 
 
@@ -35,7 +39,7 @@ def host_differences(job: Job, view: View) -> Iterator[Difference]:
         ("gdr", _gdr(job)),
         ("local_transport", _local_transports(job)),
         ("gid_kind", _gid_kinds(job, view)),
-        ("nccl_installed", _installed(job)),
+        ("nccl_installed", _installed(job, view)),
     ):
         yield from _compared(what, what, told, view)
     yield from _interface_mtus(job, view)
@@ -92,16 +96,36 @@ def _drivers(job: Job) -> Iterator[Told]:
             yield host.name, version, span
 
 
-def _installed(job: Job) -> Iterator[Told]:
+def _installed(job: Job, view: View) -> Iterator[Told]:
     """The NCCL release of each host that has exactly one library and no rank that reports its release."""
     telling = {rank.host for rank in job.ranks if rank.nccl_version is not None}
+    apart = _named_apart(job, view)
     for host in job.hosts:
         found = {str(item.version): item.provenance for item in host.libraries if item.version and _NCCL in item.path}
-        if not found and host.nccl_version is not None:
+        if not found and host.nccl_version is not None and host.name not in apart:
             found = {str(host.nccl_version): host.provenance}
         if len(found) == 1 and host.name not in telling:
             for text, provenance in found.items():
                 yield host.name, text, provenance.get("nccl_version") or provenance.get("version") or provenance.get("")
+
+
+def _named_apart(job: Job, view: View) -> set[str | None]:
+    """The hosts whose release PyTorch names in errors that need not be of one job: of ranks or names that do not fit.
+
+    Nor do these releases count where a rank ended by an exception of the program: it had set up its communicators.
+    """
+    events = [event for event in job.events if event.event == TORCH_ERROR and event.host]
+    ranks = {(event.host, event.rank) for event in events}
+    numbers = [rank for _, rank in ranks]
+    fit = None not in numbers and len(numbers) == len(set(numbers))
+    alike = len({_DIGITS.sub("", event.host or "") for event in events}) == 1
+    return set() if fit and alike and not raises_own(job, view) else {host for host, _ in ranks}
+
+
+@derived
+def raises_own(job: Job, view: View) -> bool:
+    """Did the program raise an exception that is not NCCL's, and did the job not go on?"""
+    return any(event.event == "python-exception" for event in open_failures(job, view))
 
 
 def _plugins(job: Job) -> Iterator[Told]:

@@ -12,7 +12,7 @@ from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Job, Rank, Timeout
 from ncdiag.facts.scalars import Version, ip_address
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.comparisons import host_differences, who
+from ncdiag.facts.vocabulary.comparisons import TORCH_ERROR, host_differences, raises_own, who
 from ncdiag.facts.vocabulary.failures import tells_no_code
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 
@@ -112,7 +112,6 @@ def differences(job: Job, view: View) -> tuple[Difference, ...]:
     return tuple(found)
 
 
-_TORCH_ERROR = "torch-nccl-error"
 _COMPARED: dict[str, Callable[[Rank], Any]] = {
     "net": lambda rank: rank.net,
     "library": lambda rank: rank.library,
@@ -120,19 +119,34 @@ _COMPARED: dict[str, Callable[[Rank], Any]] = {
 
 
 def _version_reader(view: View) -> Callable[[Rank], Any]:
-    """The release that a rank prints, else the only one that PyTorch names in errors on its host."""
+    """The release that a rank prints, else the only one that PyTorch names in errors on its host.
+
+    Those count for ranks of one communicator: the logs of pods may be of other jobs.
+    """
     told: dict[str, set[str]] = defaultdict(set)
     for event in view.job.events:
-        if event.event == _TORCH_ERROR and event.host and (version := event.fields.get("nccl_version")):
+        if event.event == TORCH_ERROR and event.host and (version := event.fields.get("nccl_version")):
             told[event.host].add(str(version))
+    raised = raises_own(view.job, view)
 
     def read(rank: Rank) -> Any:  # noqa: ANN401
         if rank.nccl_version is not None and rank.nccl_version.known:
             return str(rank.nccl_version)
         named = told.get(rank.host, set())
-        return next(iter(named)) if len(named) == 1 else None
+        if raised or len(named) != 1 or not any(_are_joined(rank, other) for other in view.job.ranks):
+            return None
+        return next(iter(named))
 
     return read
+
+
+def _are_joined(rank: Rank, other: Rank) -> bool:
+    """Are these ranks on two hosts, and in one communicator by its id, else by its size and their numbers?"""
+    if rank.host == other.host:
+        return False
+    if rank.communicator is not None and other.communicator is not None:
+        return rank.communicator == other.communicator
+    return rank.nranks is not None and rank.nranks == other.nranks and rank.rank != other.rank
 
 
 def _setting_reader(name: str) -> Callable[[Rank], Any]:
