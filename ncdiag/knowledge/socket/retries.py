@@ -15,7 +15,7 @@ from ncdiag.facts.vocabulary.addresses import peer_ip
 from ncdiag.facts.vocabulary.clocks import shared_time
 
 _GAVE_UP, _RETRY = "socket-connect-failed", "socket-connect-retry"
-_READY = "sidecar-ready"
+_READY, _LISTED = "sidecar-ready", "pod-listed"
 _PAUSE, _LEAST = 0.1, 50
 """Seconds of the first pause by default, and the smallest number of retries that is offered."""
 _ROOM, _LATEST = 1.5, 1800.0
@@ -43,18 +43,30 @@ def _retried(event: Event, view: View) -> float | None:
 
 
 def _opening(event: Event, view: View) -> tuple[Event, float] | None:
-    """The last line that shows a proxy of the other side ready, and its seconds after NCCL gave up (negative: before).
+    """The last line that shows the proxy of the peer ready, and its seconds after NCCL gave up (negative: before).
 
-    None where there is no such line, or the times of both are not known.
+    None where there is no such line, or the times of both are not known. The proxies of other pods say nothing.
     """
-    gave_up = shared_time(event, view)
-    if gave_up is None:
+    gave_up, owners = shared_time(event, view), _owners(event, view)
+    if gave_up is None or not owners:
         return None
-    ready = [(at - gave_up, other) for other in view.job.events
-             if other.event == _READY and (at := shared_time(other, view)) is not None]  # fmt: skip
+    of_peer = [other for other in view.job.events if other.event == _READY and other.host in owners]
+    ready = [(at - gave_up, other) for other in of_peer if (at := shared_time(other, view)) is not None]
     near = [(seconds, other) for seconds, other in ready if abs(seconds) < _LATEST]
     seconds, other = max(near, key=lambda one: one[0], default=(0.0, None))
     return None if other is None else (other, seconds)
+
+
+def _owners(event: Event, view: View) -> set[str]:
+    """The hosts or pods that have the address of the peer: by an interface, or in the rows of ``kubectl get pods``."""
+    ip = peer_ip(event, view)
+    if ip is None:
+        return {(event.peer or "").partition(":")[0].partition(".")[0]} - {""}
+    ranked = [i for r in view.job.ranks for i in (r.bootstrap_interface, r.oob_interface, *(r.socket_interfaces or ()))]
+    shown = [i for host in view.job.hosts for i in host.interfaces] + [i for i in ranked if i is not None]
+    named = {i.host for i in shown if i.host and any(address.ip == ip for address in i.addresses or ())}
+    rows = [row for row in view.job.events if row.event == _LISTED and ip in row.text.split()]
+    return named | {str(row.fields.get("pod_name")).partition(".")[0] for row in rows}
 
 
 @derived_of(_GAVE_UP)
