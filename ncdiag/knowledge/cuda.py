@@ -12,12 +12,14 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.launches import POD, is_container
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.platforms import platforms
 from ncdiag.messages.vocabulary.cuda_errors import (
     PRINTED,
     UNAVAILABLE,
     cuda_class,
     is_cuda_unavailable,
+    is_kernel_fault,
     is_nvlink_error,
 )
 from ncdiag.messages.vocabulary.xids import (
@@ -37,6 +39,8 @@ _ENLARGING = {
     "NCCL_MIN_CTAS": 33,
 }  # fmt: skip
 """Values from which NCCL's buffers, one for each channel and peer, use gigabytes (src/init.cc, computeBuffSizes)."""
+_NEAR = 3600
+"""Seconds within which an SXid and the failure of a program may belong together."""
 _FULL = 0.9
 """The part of its memory above which a GPU counts as full."""
 _GSP_XIDS = frozenset({119, 120})
@@ -109,6 +113,24 @@ def is_left_alone(gpu: Gpu, view: View) -> bool:
 def follows_switch(event: Event, view: View) -> bool:
     """Is it an Xid of the NVLinks of a GPU on a host whose NVSwitch failed, that is, another sign of the same fault?"""
     return is_link_xid(event, view) and any(is_fatal_sxid(e, view) for e in view.events_on(event.host, [SXID]))
+
+
+@derived_of(SXID)
+def is_apart(event: Event, view: View) -> bool:
+    """Did kernels of the program fail only on other hosts, or long before or after this SXid?
+
+    Where no kernel failed, an SXid stands for itself.
+    """
+    faults = [each for each in view.job.events if is_kernel_fault(each, view) and is_open_failure(each, view)]
+    return bool(faults) and all(
+        (each.host is not None and event.host is not None and each.host != event.host) or _are_distant(event, each)
+        for each in faults
+    )
+
+
+def _are_distant(one: Event, other: Event) -> bool:
+    """Do the dates of both lines show that they are more than an hour apart?"""
+    return one.time is not None and other.time is not None and abs(one.time - other.time) > _NEAR
 
 
 @derived_of(XID, "gpu-gsp-history", "cuda-nvlink-error", *PRINTED)
