@@ -270,3 +270,24 @@ OF_A_SET = (
 )
 def test_a_name_of_a_hub_is_no_option_and_has_its_type(text: str, words: str) -> None:
     assert f"huggingface-cli download {words}   #" in shell(text, "model-hub-unreachable")
+
+
+EACH_ALONE = (
+    "$ mpirun -np 2 -H {hosts} ./all_reduce_perf -b 8 -e 32G -g 8\n"
+    "# nThread 1 nGpus 8 minBytes 8 maxBytes 34359738368 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 "
+    "validation: 1 graph: 0\n#\n# Using devices\n"
+    "#  Rank  0 Group  0 Pid  40521 on  n1 device  0 [0x1b] NVIDIA A100-SXM4-40GB\n"
+    "# nThread 1 nGpus 8 minBytes 8 maxBytes 34359738368 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 "
+    "validation: 1 graph: 0\n#\n# Using devices\n"
+    "#  Rank  0 Group  0 Pid  40522 on  {second} device  0 [0x1b] NVIDIA A100-SXM4-40GB\n"
+    "n1: Test CUDA failure common.cu:1020 'out of memory'\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "second", "cause"),
+    [("n1,n2", "n2", "cuda-out-of-memory"), ("n1:2", "n1", "launcher-nccl-tests-without-mpi")],
+)
+def test_tests_that_are_each_alone_use_up_only_a_gpu_that_they_share(hosts: str, second: str, cause: str) -> None:
+    text = EACH_ALONE.format(hosts=hosts, second=second)
+    assert diagnose([TextSource.of_bytes("paste", text.encode())]).summary.root_cause == cause
