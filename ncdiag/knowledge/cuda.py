@@ -22,6 +22,7 @@ from ncdiag.messages.vocabulary.cuda_errors import (
     is_kernel_fault,
     is_nvlink_error,
 )
+from ncdiag.messages.vocabulary.gpu_memory import is_held_by_pytorch
 from ncdiag.messages.vocabulary.xids import (
     SXID,
     XID,
@@ -314,7 +315,12 @@ def is_on_gpu0(event: Event, view: View) -> bool | None:
 
 @derived
 def memory_setting(event: Event, view: View) -> str:
-    """The variable of the job that makes NCCL's own buffers many times as large as by default; empty for none."""
+    """The variable of the job that makes NCCL's own buffers many times as large as by default; empty for none.
+
+    Empty also where PyTorch says that it holds most of the GPU itself.
+    """
+    if is_held_by_pytorch(event, view):
+        return ""
     place = view.host(event.host) or view.job
     for name, least in _ENLARGING.items():
         setting = view.setting(place, name) or view.setting(view.job, name)

@@ -278,6 +278,21 @@ def test_a_setting_that_uses_up_the_memory_of_the_gpu_is_removed(name: str, valu
     assert any(fix.unset == (name,) for fix in answers(text)["cuda-out-of-memory"].fixes) == is_removed
 
 
+OF_PYTORCH = (
+    "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of "
+    "79.15 GiB of which 1.20 GiB is free. Of the allocated memory {held} GiB is allocated by PyTorch, and 0.10 GiB is "
+    "reserved by PyTorch but unallocated.\n"
+)
+
+
+@pytest.mark.parametrize(("held", "is_removed"), [("9.50", True), ("76.01", False)])
+def test_a_setting_stays_where_pytorch_holds_the_memory(held: str, *, is_removed: bool) -> None:
+    text = SET.format(name="NCCL_BUFFSIZE", value=268435456) + OF_PYTORCH.format(held=held)
+    found = answers(text)["cuda-out-of-memory"]
+    assert any(fix.unset == ("NCCL_BUFFSIZE",) for fix in found.fixes) == is_removed
+    assert ("NCCL_BUFFSIZE" in found.title) == is_removed
+
+
 ORDINAL = "RuntimeError: CUDA error: invalid device ordinal\n"
 
 

@@ -18,6 +18,7 @@ _SIZE = r"(\d{1,15}(?:\.\d{1,3})? [KMG]iB)"
 _CAPACITY = rf"total capac\w{{2,4}} of {_SIZE}"
 _PROCESS = rf"(?:Process \d{{1,10}}|(this process)) has {_SIZE} memory in use"
 _OWN = rf"{_SIZE} is (?:allocated|reserved) by PyTorch"
+_ASKED = rf"Tried to allocate {_SIZE}"
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _GIB = _UNITS["GiB"]
 _CONTEXT = 3 * _GIB // 2
@@ -67,6 +68,14 @@ def holder(event: Event, view: View) -> str:
     job = view.job
     own = {rank.pid for rank in job.ranks} | {e.pid for e in job.events} | {e.fields.get("pid") for e in job.events}
     return "" if int(number[1]) in own else number[1]
+
+
+@derived
+def is_held_by_pytorch(event: Event, view: View) -> bool:
+    """Does PyTorch say that it holds more than half of the exhausted GPU, or asks for as much with what it holds?"""
+    taken = sum(_bytes(size) for size in re.findall(_OWN, event.text))
+    asked = re.search(_ASKED, event.text)
+    return taken + (_bytes(asked[1]) if asked else 0) > _capacity(event) // 2 > 0
 
 
 def _capacity(event: Event) -> int:
