@@ -5,6 +5,7 @@ from __future__ import annotations
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event, Host, Job, Limit
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.comparisons import raises_own
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
@@ -105,7 +106,8 @@ def is_out_of_memory(event: Event, view: View) -> bool | None:
 MEMLOCK_ENOUGH = 64 << 20
 """The limit of locked memory in bytes below which even a small RDMA job fails."""
 _LOCKING = ("ib-create-failed", "ib-reg-mr-failed")
-_LOCKED = ("mpi-memlock", "verbs-memlock")
+_WARNED = "verbs-memlock"
+_LOCKED = ("mpi-memlock", _WARNED)
 """Events by which a library says in the job itself that its limit of locked memory is too low."""
 _MANY_QUEUES = 100_000
 """A number of queue pairs near a device's limit; ConnectX cards have 131,072 or 262,144 (driver, log_max_qp)."""
@@ -157,7 +159,7 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
     low = memlock_too_low(host, view)
     failed = list(view.events_on(host.name, (*_LOCKING, *_LOCKED)))
     if low is not None:
-        return low and (bool(failed) or not _did_without(host, view))
+        return low and (any(event.event != _WARNED for event in failed) or not _did_without(host, view))
     explained = any(event.fields.get("error") is not None for event in failed)
     for event in failed:
         gpu = event.fields.get("memory") == "gpu"
@@ -165,6 +167,13 @@ def memlock_suspected(host: Host, view: View) -> bool | None:
             view.note(event)
             return True
     return None
+
+
+@derived
+def memlock_harms(host: Host, view: View) -> bool:
+    """Is a limit that was shown too low for a job that may use RDMA, and that did not fail by itself?"""
+    low = memlock_too_low(host, view) and memlock_suspected(host, view)
+    return bool(low) and uses_rdma(host, view) is not False
 
 
 @derived
@@ -182,8 +191,12 @@ def failed_otherwise(host: Host, view: View) -> bool | None:
 
 
 def _did_without(host: Host, view: View) -> bool:
-    """Is the limit that was shown not the job's: did a program run to its end, or are the ranks on other hosts?"""
-    if "program-finished" in view.event_names() or any(run.average_busbw is not None for run in view.job.benchmarks):
+    """Is the limit that was shown no matter: did a program end well or by its own fault, or are ranks elsewhere?"""
+    if (
+        raises_own(view.job, view)
+        or "program-finished" in view.event_names()
+        or any(run.average_busbw is not None for run in view.job.benchmarks)
+    ):
         return True
     places = {rank.host for rank in view.job.ranks}
     return bool(places) and host.name not in places
