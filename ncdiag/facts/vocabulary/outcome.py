@@ -182,6 +182,17 @@ def _progressed(at: Place, marks: Marks) -> bool:
     return len(steps) - bisect_right(steps, line) >= _STEPS_NEEDED or bisect_right(served, line) < len(served)
 
 
+@derived
+def is_in_the_way(event: Event, view: View) -> bool:
+    """Did the job not go on after this line, and did no counter rise twice?
+
+    It takes less than `went_on`, for failures that keep their process, or all of them, from the first step.
+    """
+    at = place(event)
+    steps = marks(view.job, view).stepped.get(at[0], []) if at is not None else []
+    return not went_on(event, view) and (at is None or len(steps) - bisect_right(steps, at[1]) < _STEPS_NEEDED - 1)
+
+
 def _came_up(event: Event, at: Place, view: View) -> bool:
     """Did the process that warned complete its communicator afterwards?"""
     if event.pid is None or event.origin not in {"nccl", "rccl", "plugin", "libfabric"}:
