@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.assemble_hosts import UNNAMED
@@ -12,14 +13,12 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.launches import POD, is_container
-from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.platforms import platforms
 from ncdiag.messages.vocabulary.cuda_errors import (
     PRINTED,
     UNAVAILABLE,
     cuda_class,
     is_cuda_unavailable,
-    is_kernel_fault,
     is_nvlink_error,
 )
 from ncdiag.messages.vocabulary.gpu_memory import is_held_by_pytorch
@@ -33,6 +32,7 @@ from ncdiag.messages.vocabulary.xids import (
     of,
     wanted_recovery,
 )
+from ncdiag.nccl.vocabulary.relations.table import relations
 from ncdiag.nccl.xids import Remedy
 
 _ENLARGING = {
@@ -40,8 +40,6 @@ _ENLARGING = {
     "NCCL_MIN_CTAS": 33,
 }  # fmt: skip
 """Values from which NCCL's buffers, one for each channel and peer, use gigabytes (src/init.cc, computeBuffSizes)."""
-_NEAR = 3600
-"""Seconds within which an SXid and the failure of a program may belong together."""
 _FULL = 0.9
 """The part of its memory above which a GPU counts as full."""
 _GSP_XIDS = frozenset({119, 120})
@@ -114,24 +112,6 @@ def is_left_alone(gpu: Gpu, view: View) -> bool:
 def follows_switch(event: Event, view: View) -> bool:
     """Is it an Xid of the NVLinks of a GPU on a host whose NVSwitch failed, that is, another sign of the same fault?"""
     return is_link_xid(event, view) and any(is_fatal_sxid(e, view) for e in view.events_on(event.host, [SXID]))
-
-
-@derived_of(SXID)
-def is_apart(event: Event, view: View) -> bool:
-    """Did kernels of the program fail only on other hosts, or long before or after this SXid?
-
-    Where no kernel failed, an SXid stands for itself.
-    """
-    faults = [each for each in view.job.events if is_kernel_fault(each, view) and is_open_failure(each, view)]
-    return bool(faults) and all(
-        (each.host is not None and event.host is not None and each.host != event.host) or _are_distant(event, each)
-        for each in faults
-    )
-
-
-def _are_distant(one: Event, other: Event) -> bool:
-    """Do the dates of both lines show that they are more than an hour apart?"""
-    return one.time is not None and other.time is not None and abs(one.time - other.time) > _NEAR
 
 
 @derived_of(XID, "gpu-gsp-history", "cuda-nvlink-error", *PRINTED)
@@ -314,12 +294,24 @@ def is_on_gpu0(event: Event, view: View) -> bool | None:
 
 
 @derived
+def tests_share_gpus(job: Job, view: View) -> bool:
+    """Do processes that run nccl-tests separately use the same GPU of a host?"""
+    alone = any(relation.what == "alone" for relation in relations(job, view))
+    users: dict[tuple[str, int], set[int | None]] = defaultdict(set)
+    for rank in job.ranks if alone else ():
+        if rank.cuda_dev is not None:
+            users[rank.host, rank.cuda_dev].add(rank.pid)
+            view.note(rank)
+    return any(len(pids) > 1 for pids in users.values())
+
+
+@derived
 def memory_setting(event: Event, view: View) -> str:
     """The variable of the job that makes NCCL's own buffers many times as large as by default; empty for none.
 
     Empty also where PyTorch says that it holds most of the GPU itself.
     """
-    if is_held_by_pytorch(event, view):
+    if is_held_by_pytorch(event):
         return ""
     place = view.host(event.host) or view.job
     for name, least in _ENLARGING.items():

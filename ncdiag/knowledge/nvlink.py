@@ -18,10 +18,20 @@ from ncdiag.facts.vocabulary.gpus import (
     module_of,
     offers_no_access,
 )
-from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait, is_kernel_fault
 from ncdiag.messages.vocabulary.xids import SXID, XID, is_link_xid, is_unfit
 from ncdiag.nccl import xids
 from ncdiag.nccl.vocabulary.peer_access import lacks_nvlink
+
+
+@derived_of(SXID)
+def is_apart(event: Event, view: View) -> bool:
+    """Did kernels of the program fail only on other hosts, or more than an hour apart? No where none failed."""
+    faults = [each for each in view.job.events if is_kernel_fault(each, view) and is_open_failure(each, view)]
+    distant = [each for each in faults if event.time and each.time and abs(event.time - each.time) > 3600]  # noqa: PLR2004
+    apart = [each for each in faults if each in distant or (each.host != event.host and each.host and event.host)]
+    return bool(faults) and len(apart) == len(faults)
 
 
 @derived

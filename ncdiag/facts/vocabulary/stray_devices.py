@@ -9,9 +9,8 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, NetDevice, Rank
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.rdma import slow_devices
 
-_FAILURES = ("ib-completion-error", "ib-modify-qp-failed")
+FAILURES = ("ib-completion-error", "ib-modify-qp-failed")
 _NUMBER = lazy_regex(r"\d+(?:[a-z]\d+)*$")
 _MAPPED = lazy_regex(r"(?i)::ffff:(?=\d{1,3}\.)")
 _MANY, _FEW = 4, 2
@@ -27,27 +26,12 @@ def stray_devices(rank: Rank, view: View) -> tuple[str, ...]:
     strays = [each.name for each in devices if _kind(each) != most[0]]
     if most[1] < _MANY or not strays or len(strays) * _FEW > most[1]:
         return ()
-    for event in view.events_on(rank.host, _FAILURES):
-        if _device(event, view) in strays:
+    for event in view.events_on(rank.host, FAILURES):
+        if failed_device(event, view) in strays:
             view.note(event)
             view.note(rank, "net_devices")
             return tuple(strays)
     return ()
-
-
-@derived
-def failed_over_others(rank: Rank, view: View) -> bool | None:
-    """Did connections of the job fail only over devices that the rank lists and that are neither slow nor strays?
-
-    None if neither is known of any device.
-    """
-    slow, strays = slow_devices(rank, view), stray_devices(rank, view)
-    if slow is None and not strays:
-        return None
-    odd = {*strays, *(each.partition(" ")[0] for each in slow or ())}
-    named = {_device(event, view) for event in view.job.events if event.event in _FAILURES}
-    listed = {part for each in rank.net_devices or () for part in each.name.split("+")}
-    return not named.isdisjoint(listed - odd) and named.isdisjoint(odd)
 
 
 def main_devices(rank: Rank, view: View) -> tuple[str, ...]:
@@ -61,7 +45,7 @@ def _kind(device: NetDevice) -> tuple[str, str | None]:
     return _NUMBER.sub("", device.name), device.link_layer
 
 
-def _device(event: Event, view: View) -> str | None:
+def failed_device(event: Event, view: View) -> str | None:
     """The device of a failure: as the line names it, or by the address in its GID."""
     named = event.fields.get("hca")
     if named:

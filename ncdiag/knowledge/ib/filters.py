@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_for
-from ncdiag.facts.model import Host, Port, Setting
+from ncdiag.facts.model import Host, Port, Rank, Setting
 from ncdiag.facts.model.declared import declared
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import has_infiniband_devices
 from ncdiag.facts.vocabulary.launches import asks_rdma
-from ncdiag.facts.vocabulary.rdma import ranks_of
+from ncdiag.facts.vocabulary.rdma import ranks_of, slow_devices
+from ncdiag.facts.vocabulary.stray_devices import FAILURES, failed_device, stray_devices
 from ncdiag.nccl.selection.names import NameList
 from ncdiag.nccl.vocabulary.filters import hca_list, list_of
 
@@ -24,6 +25,21 @@ _DRIVERS = frozenset(
     {"mlx", "mlx5", "mlx4", "bnxt_re", "irdma", "ionic", "erdma", "hns", "efa", "rdmap", "rocep", "ibp"}
 )
 """Name prefixes of all devices of a driver, or of udev's naming by PCI location (rdma-core, kernel-boot)."""
+
+
+@derived
+def failed_over_others(rank: Rank, view: View) -> bool | None:
+    """Did connections of the job fail only over devices that the rank lists and that are neither slow nor strays?
+
+    None if neither is known of any device.
+    """
+    slow, strays = slow_devices(rank, view), stray_devices(rank, view)
+    if slow is None and not strays:
+        return None
+    odd = {*strays, *(each.partition(" ")[0] for each in slow or ())}
+    named = {failed_device(event, view) for event in view.job.events if event.event in FAILURES}
+    listed = {part for each in rank.net_devices or () for part in each.name.split("+")}
+    return not named.isdisjoint(listed - odd) and named.isdisjoint(odd)
 
 
 @derived

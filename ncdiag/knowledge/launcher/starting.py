@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import pairwise
 
 from ncdiag.base.patterns import lazy_regex
@@ -21,7 +20,6 @@ from ncdiag.messages.vocabulary.connections import leads_nowhere
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
 from ncdiag.messages.vocabulary.first_ends import first_crash_order
 from ncdiag.messages.vocabulary.reasons import reason
-from ncdiag.nccl.vocabulary.relations.table import relations
 
 _RAS_SINCE = Version(2, 24)
 
@@ -101,18 +99,6 @@ def tests_apart(job: Job, view: View) -> bool | None:
             view.note(run)
             return run.nranks == run.nthreads * run.gpus_per_process
     return None
-
-
-@derived
-def tests_share_gpus(job: Job, view: View) -> bool:
-    """Do processes that run nccl-tests separately use the same GPU of a host?"""
-    alone = any(relation.what == "alone" for relation in relations(job, view)) or tests_apart(job, view)
-    users: dict[tuple[str, int], set[int | None]] = defaultdict(set)
-    for rank in job.ranks if alone else ():
-        if rank.cuda_dev is not None:
-            users[rank.host, rank.cuda_dev].add(rank.pid)
-            view.note(rank)
-    return any(len(pids) > 1 for pids in users.values())
 
 
 def _is_bare(run: Benchmark) -> bool:

@@ -70,8 +70,7 @@ def holder(event: Event, view: View) -> str:
     return "" if int(number[1]) in own else number[1]
 
 
-@derived
-def is_held_by_pytorch(event: Event, view: View) -> bool:
+def is_held_by_pytorch(event: Event) -> bool:
     """Does PyTorch say that it holds more than half of the exhausted GPU, or asks for as much with what it holds?"""
     taken = sum(_bytes(size) for size in re.findall(_OWN, event.text))
     asked = re.search(_ASKED, event.text)
