@@ -695,6 +695,7 @@ def test_the_other_options_of_the_allocator_stay(options: str, kept: str) -> Non
 def test_horovod_is_built_for_the_framework_that_is_shown(name: str, word: str) -> None:
     text = f"{name} training with Horovod on 4 V100 GPUs is slow.\n\n$ horovodrun --check-build\nHorovod v0.28.1:\n\n"
     text += "Available Tensor Operations:\n    [ ] NCCL\n    [X] MPI\n    [X] Gloo\n"
+    text += "$ horovodrun -np 4 python train.py\n"
     lines = lines_of(text, "horovod-built-without-nccl")
     assert (f"HOROVOD_WITH_{word}=1 pip" in lines) == bool(word)
     assert lines.count("HOROVOD_WITH_") == (2 if word else 0)
