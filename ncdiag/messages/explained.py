@@ -6,6 +6,7 @@ The messages that are events of a job, and what an event means, are stored elsew
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 import msgspec
 
@@ -22,20 +23,18 @@ Note = tuple[str | None, str | None, str]
 class Explained(msgspec.Struct, frozen=True, array_like=True):
     """What `full_matcher` has beyond `ncdiag.messages.match.events` and `ncdiag.messages.about`.
 
-    ``notes``: what is said of each message. ``quiet``: the encoded messages that are no events of a job, by number.
-    ``words`` and ``numbered`` are those of the `Index` of all messages.
+    ``notes``: what is said of each message. ``quiet``: those that are no events of a job; ``places``: their numbers
+    among all.
     """
 
     notes: tuple[Note, ...]
-    quiet: dict[int, msgspec.Raw]
-    words: dict[str, tuple[int, ...]]
-    numbered: msgspec.Raw
+    places: tuple[int, ...]
+    quiet: Index
 
 
 def build() -> Explained:
     """Compile what `full_matcher` needs."""
     found = tuple(own_messages())
-    index = Index.of(map(recognised, found))
     known = about.build().events
     return Explained(
         tuple(
@@ -46,9 +45,8 @@ def build() -> Explained:
             )
             for message in found
         ),
-        {number: index.messages[number] for number, message in enumerate(found) if message.quiet},
-        index.words,
-        index.numbered,
+        tuple(number for number, message in enumerate(found) if message.quiet),
+        Index.of(recognised(message) for message in found if message.quiet),
     )
 
 
@@ -74,6 +72,24 @@ class _Matcher(Matcher):
 def full_matcher() -> Matcher:
     """Return the matcher for all messages, including normal ones, with their meanings; `explain` uses it."""
     kept = compiled.load("explained", sources(), build, Explained)
-    rest = iter(events().messages)
-    messages = tuple(kept.quiet[n] if n in kept.quiet else next(rest) for n in range(len(kept.notes)))
-    return _Matcher(Index(messages, kept.words, kept.numbered), kept.notes)
+    count, quiet = len(kept.notes), frozenset(kept.places)
+    rest = [number for number in range(count) if number not in quiet]
+    return _Matcher(joined({tuple(kept.places): kept.quiet, tuple(rest): events()}), kept.notes)
+
+
+def joined(indexes: Mapping[tuple[int, ...], Index]) -> Index:
+    """One index of several, each given with the numbers that its messages have among all."""
+    messages: dict[int, msgspec.Raw] = {}
+    words: dict[str, list[int]] = {}
+    numbered: dict[str, list[list[str]]] = {}
+    for places, index in indexes.items():
+        messages |= dict(zip(places, index.messages, strict=True))
+        for word, numbers in index.words.items():
+            words.setdefault(word, []).extend(places[number] for number in numbers)
+        for word, needed in msgspec.msgpack.decode(index.numbered, type=dict[str, list[list[str]]]).items():
+            numbered.setdefault(word, []).extend(needed)
+    return Index(
+        tuple(messages[number] for number in sorted(messages)),
+        {word: tuple(sorted(numbers)) for word, numbers in words.items()},
+        msgspec.Raw(msgspec.msgpack.encode(numbered)),
+    )
