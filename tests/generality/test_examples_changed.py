@@ -29,6 +29,7 @@ ANOTHER_MESSAGE = {
 THE_ORDER_TELLS = {
     ("ib-pkey-mismatch", "the index of the common partition"): "a shell without a name belongs to the host beside it",
     ("rank-crashed-first", "the program of a rank failed on its own"): "what is printed first came first",
+    ("cuda-out-of-memory", "tests that are each alone, on one GPU"): "a launch line stands above what it printed",
 }  # fmt: skip
 """Examples that another order makes another one, and why."""
 
@@ -47,6 +48,7 @@ TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("k8s-network-policy", "k8s_manifest"): "without the manifest there is no policy to judge",
     ("k8s-network-policy", "kubectl_describe_networkpolicy"): "without the description there is no policy to judge",
     ("process-elsewhere", "stacks"): "without the stacks there are no places to compare",
+    ("unit-hides-devices", "unit_file"): "without the file there is no unit to judge",
 }  # fmt: skip
 """Rules and sections without which there is nothing that the rule could be unsure about, and why."""
 
