@@ -16,9 +16,11 @@ from ncdiag.facts.vocabulary.launches import POD, is_container
 from ncdiag.facts.vocabulary.platforms import platforms
 from ncdiag.messages.vocabulary.cuda_errors import (
     PRINTED,
+    REFUSED,
     UNAVAILABLE,
     cuda_class,
     is_cuda_unavailable,
+    is_gpu_refused,
     is_nvlink_error,
 )
 from ncdiag.messages.vocabulary.gpu_memory import is_held_by_pytorch
@@ -106,6 +108,16 @@ def is_left_alone(gpu: Gpu, view: View) -> bool:
     mine = view.ranks_on(host.name)
     used = {found.index for rank in mine if (found := gpu_of(rank, host)) is not None}
     return len(used) == len(mine) and gpu.index not in used
+
+
+@derived
+def is_needed_whole(gpu: Gpu, view: View) -> bool | None:
+    """Has the job several ranks, or did CUDA refuse a GPU of this host: is an instance of MIG not enough?"""
+    refused = next((e for e in view.events_on(gpu.host, REFUSED) if is_gpu_refused(e, view)), None)
+    if refused is not None:
+        view.note(refused)
+        return True
+    return has_several_ranks(view.job, view)
 
 
 @derived_of(XID)

@@ -63,6 +63,8 @@ _PROCESS = lazy_regex(
 """A process that computes, with the memory that it has on one GPU; the instances of MIG come before it since 450."""
 _NVML = lazy_regex(rf"(?={_NO_NVML}\s*$)Failed to initialize NVML: (?P<error>.{{2,80}}?)\s*$")
 _CUT, _ERROR = "...", "ERR!"
+_PARTITIONED = "On"
+"""In the column of the errors of ECC, of a GPU in MIG mode (user guide of MIG)."""
 
 
 def continues(lines: Sequence[str], line: str) -> bool:
@@ -90,7 +92,7 @@ def parse(section: Section) -> Parsed:
             gpus[-1][2].update(_load(load) if load else {})
             gpus[-1][2].update({"unreadable": _ERROR} if _BROKEN.match(line) else {})
         elif mig and gpus:
-            gpus[-1][2].setdefault("mig", {"Enabled": True, "Disabled": False}.get(mig["mig"]))
+            gpus[-1][2]["mig"] = {"Enabled": True, "Disabled": False}.get(mig["mig"])
         elif process := _PROCESS.match(line):
             number = int(process["index"])
             held[number][process["pid"]] = int(process["mib"])
@@ -132,6 +134,7 @@ def _identity(row: re.Match[str]) -> dict[str, Any]:
         "unreadable": _ERROR if model == _ERROR else None,
         "bus_id": bus_id(row["bus"]),
         "ecc_uncorrected": int(ecc) if ecc.isdecimal() and len(ecc) < 16 else None,  # noqa: PLR2004  (no real count)
+        **({"mig": True} if ecc == _PARTITIONED else {}),
     }
 
 

@@ -23,6 +23,8 @@ WORDINGS = (
     "GPUassert: {text} main.cu 41",
     "RuntimeError: Triton Error [CUDA]: {text}",
     "cudaGetDeviceCount returned {number}\n-> {text}",
+    "cuDeviceGetCount() failed with error {number}",
+    "Unable to load libcuda.so.570.10: cuda driver library init failure: {number}",
 )
 OF_DRIVER = (
     "{driver}: {text}",
@@ -43,6 +45,8 @@ ANSWERS = {
 """Errors of which a rule knows the cause, by number. Any other is answered by what it is called."""
 HARMLESS = (
     "CUDA error: no error",
+    "cuda driver library init failure: 0",
+    "CUDA call failed 2 times, then the device was there",
     "cudaStreamQuery returned cudaErrorNotReady, polling again",
     "    if (status == cudaErrorNoDevice) return 0;",
     "      case CUDA_ERROR_OUT_OF_MEMORY:",

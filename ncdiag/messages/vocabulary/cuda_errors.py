@@ -44,7 +44,7 @@ _PEER_FAILURES = ("peer-access-failed", "cuda-ipc-failed", "cuda-peer-failed", "
 _PEER_FILE = "transport/p2p.cc"
 _SAID = lazy_regex(
     r"(?i)(?:cuda|hip)[ \w]{0,20} ?(?:error|failure)|(?:cuda|hip)Error|CUDA_ERROR_|gpuassert|triton error"
-    r"|\b[A-Z]\w{2,60}Error:|returned \d|^-> |^test failure"
+    r"|\b[A-Z]\w{2,60}Error:|returned \d|^-> |^test failure|\(error code "
 )
 """The beginning of a line in which a program prints a CUDA error; the error's words alone may be prose."""
 
@@ -163,7 +163,11 @@ def is_invalid_device(event: Event, view: View) -> bool:
     return told and not is_cumem_host_failure(event, view)
 
 
-@derived_of("cuda-device-busy", *PRINTED)
+REFUSED = ("cuda-device-busy", *PRINTED)
+"""Events that may report that another process holds a GPU, or that it cannot be used as a whole."""
+
+
+@derived_of(*REFUSED)
 def is_gpu_refused(event: Event, view: View) -> bool:
     """Did a CUDA call fail because another process uses the GPU exclusively?"""
     return is_said(event) if event.event not in PRINTED else _is(event, view, *_HELD)
