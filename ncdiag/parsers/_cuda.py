@@ -13,7 +13,10 @@ from ncdiag.nccl import reasons
 from ncdiag.parsers._signs import Signs
 
 EVENT = "program-cuda-failure"
-_SIGNS = Signs("cuda", "hiperror", "hip ", "gpuassert", "cuinit", "cudevice", "cuctx", "cumem")
+_SIGNS = Signs(
+    "cuda", "hiperror", "hip ", "gpuassert", "cuinit", "cudevice", "cuctx", "cumem", "cuipc", "cumulticast", "culaunch",
+    "custream",
+)  # fmt: skip
 """One of these is in every line that the patterns know: they are tried on few others."""
 _FRAMES = Signs("what():", "error (", "error:", "assert", "check failed")
 _FRAME = guarded_regex(
@@ -27,14 +30,17 @@ _NAME = lazy_regex(
     r"\b(?:(?:cuda|hip)Error[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b(?!\s*(?:[=!]=|\)\s*(?:\{|return)|:\s*$|;))"
 )
 _PUT = guarded_regex(
-    r"(?:CUDA|[Cc]uda|HIP)(?: ?(?:[Rr]untime|RT|[Dd]river|API|api|[Ll]ibrary|[Cc]all|[Ii]nit(?:iali[sz]ation)?|kernel))*"
+    r"(?:CUDA|[Cc]uda|HIP)"
+    r"(?: ?(?:[Rr]untime|RT|[Dd]river|API|api|[Ll]ibrary|[Cc]all|[Ii]nit(?:iali[sz]ation)?|kernel))*"
     r" ?(?:[Ee]rror|ERROR|[Ff]ailure|FAILURE|[Ff]ailed)\b"
     r"|\bTriton Error \[(?:CUDA|HIP)\]|\b[Gg][Pp][Uu][Aa]ssert\b"
-    r"|\bcu(?:da)?[A-Z]\w{3,40}(?:\(\w{0,20}\))? (?:returned|failed)\b(?: with)?"
+    r"|\bcu(?:da[A-Z]|Init|Device|Ctx|Mem|Ipc|Multicast|Launch|Stream)\w{0,40}"
+    r"(?:\(\w{0,20}\))? (?:returned|failed)\b(?: with)?"
 )
 """How programs begin to tell of an error of CUDA; what it is is behind."""
 _CODE = lazy_regex(
-    r"\W{1,3}(?:code|error|returned|status)?\W{0,2}(\d{1,3})\b(?![.:%]\d| (?:attempts|of|out|retries|seconds|tests|times)\b)"
+    r"\W{1,3}(?:code|error|returned|status)?\W{0,2}(\d{1,3})\b"
+    r"(?![.:%]\d| (?:attempts|of|out|retries|seconds|tests|times)\b)"
     r"|.{0,120}?\bcode ?= ?(\d{1,3})\b"
 )
 NO_FAILURES = frozenset({
