@@ -214,7 +214,7 @@ def has_several_ranks(job: Job, view: View) -> bool | None:
     return max(counts) > 1 if counts else None
 
 
-_LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing"})
+_LOST = frozenset({"gpu-fell-off-bus", "gpu-init-failed", "gpu-handle-missing", "gpu-answers-nothing"})
 _OFF_THE_BUS = 79
 
 

@@ -26,6 +26,7 @@ ANCHOR = (
     rf"|Slot:\t(?:{_BDF})[ \t]*$|-\[[0-9a-f]{{4}}:[0-9a-f]{{2}}(?:-[0-9a-f]{{2}})?\]-[+-]"
 )
 STRUCTURE = "-0abcdef"
+EVENTS = {"gpu-answers-nothing": {"pci": "gid"}}
 
 _DEVICE = lazy_regex(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
 _ROW = lazy_regex(rf"(?P<bdf>{_BDF}) (?P<rest>\"[^\"]{{1,80}}\" \".{{1,400}})$")
@@ -33,6 +34,8 @@ _WORD = lazy_regex(r"\"([^\"]{0,160})\"|-r([0-9a-f]{2})\b|-p[0-9a-f]{2}\b")
 _FIELD = lazy_regex(
     r"(Slot|Class|Vendor|Device|SVendor|SDevice|Rev|ProgIf|PhySlot|Driver|Module|NUMANode|IOMMUGroup):\t(.{0,200})$"
 )
+_SILENT_GPU = lazy_regex(r"(?=.*NVIDIA)(?:3D|VGA compatible) controller.*\(rev ff\)")
+"""A GPU whose configuration space reads as all ones: the device does not answer (PCI Express base spec., 2.3.2)."""
 _TREE = lazy_regex(r"[ |]{0,80}[-+\\][-+]?[\[0-9a-f]|[ |]{2,80}$")
 _CLASSES = {
     "0300": "VGA compatible controller", "0302": "3D controller", "0200": "Ethernet controller",
@@ -100,6 +103,13 @@ def parse(section: Section) -> Parsed:
             unread.append(index)
         elided = elided or is_elision(line)
     found = [observe(section, index, "PciDevice", (address,), **fields) for index, address, fields in devices]
+    found += [
+        observe(
+            section, index, "Event", event="gpu-answers-nothing", origin="app", kind="cause", count=1,
+            text=section.lines[index].strip()[:200], order=section.number(index), fields={"pci": address},
+        )
+        for index, address, fields in devices if _SILENT_GPU.match(fields.get("description", ""))
+    ]  # fmt: skip
     found += [
         observe(section, index, "PciDevice", (address,), acs_redirects=on)
         for index, text, on in named if (address := bus_id(text)) is not None

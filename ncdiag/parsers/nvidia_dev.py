@@ -1,6 +1,7 @@
 """``ls /dev/nvidia*``: the device files of NVIDIA's driver; CUDA needs nvidiactl, one for each GPU, and nvidia-uvm.
 
 Source of the names: NVIDIA/nvidia-modprobe modprobe-utils/nvidia-modprobe-utils.h. With ``-l`` one line a file.
+``ls /dev | grep nvidia`` prints names without their folder.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ COMMANDS: tuple[str, ...] = tuple(
     f"{tool} /dev/nvidia{end}"
     for tool in ("ls", "ls -l", "ls -la", "ls -al", "ls -lah", "ls -lh", "ll")
     for end in ("*", "-uvm", "-uvm*")
-)
-_NAME = r"/dev/nvidia(?:\d{1,2}|ctl|-uvm(?:-tools)?|-modeset|-nvlink|-nvswitch(?:ctl|\d{1,2})|-vgpuctl|-caps\S{0,40})"
+) + tuple(f"{tool} {folder}" for tool in ("ls", "ls -l", "ls -la", "ls -1") for folder in ("/dev", "/dev/"))
+_WHAT = r"nvidia(?:\d{1,2}|ctl|-uvm(?:-tools)?|-modeset|-nvlink|-nvswitch(?:ctl|\d{1,2})|-vgpuctl|-caps\S{0,40})"
+_NAME = rf"/dev/{_WHAT}"
 ANCHOR = (
     rf"[cd][rwx-]{{9}}\S?[ \t].{{0,80}}[ \t]{_NAME}[ \t]*$|{_NAME}(?:[ \t]+{_NAME}){{0,40}}[ \t]*$"
     r"|ls: cannot access '?/dev/nvidia"
 )
 
-_FILE = lazy_regex(_NAME)
+_FILE = lazy_regex(rf"(?<!\S)(?:/dev/)?({_WHAT})(?!\S)")
+_FILTERED = lazy_regex(r"/dev/nvidia\*$|\s/dev/?\s*\|\s*grep (?:-i )?[\"']?nvidia[\"']?$")
+"""Commands that list all device files of the driver."""
 _ABSENT = lazy_regex(r"ls: cannot access '?/dev/(nvidia(?:-uvm)?)\*?'?: No such file or directory")
 _NOISE = lazy_regex(r"total \d+\s*$|/dev/nvidia-caps:?\s*$|.{0,100}\bnvidia-cap\d{1,3}\b.{0,20}$")
 
@@ -44,11 +48,11 @@ def parse(section: Section) -> Parsed:
         if absent:
             missing.append(absent[1])
         elided = elided or is_elision(line)
-        names += [] if absent else [name.removeprefix("/dev/") for name in _FILE.findall(line)]
+        names += [] if absent else _FILE.findall(line)
     where = section.span(0) if section.lines else span(section.source, section.first_line, section.command or "")
     if "nvidia-uvm" in names or "nvidia-uvm" in missing:
         present = "nvidia-uvm" in names
-    elif section.command and section.command.endswith("/dev/nvidia*") and "nvidiactl" in names and not elided:
+    elif _FILTERED.search(section.command or "") and "nvidiactl" in names and not elided:
         present = False
     else:
         return Parsed()

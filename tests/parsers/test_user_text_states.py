@@ -33,6 +33,10 @@ from ncdiag.text.reading.job import facts_of
         ("Install fabricmanager-530 from apt.", []),
         ("PFC is not enabled on the switch.", ["pfc-off"]),
         ("NUMA balancing is on.", ["numa-balancing-on"]),
+        ("ACS关了，iommu=off", ["iommu-off", "acs-off"]),
+        ("防火墙已关闭，PFC 没有开启", ["firewall-off", "pfc-off"]),
+        ("IOMMU 已经禁用", ["iommu-off"]),
+        ("ACS 关闭后就正常了吗？", []),
         ("MIG-XYZ is the name of a device.", []),
     ],
 )

@@ -162,6 +162,8 @@ def at_device(event: Event, view: View) -> str:
     found = _ADDRESS.findall(span.text or event.text) if span is not None else []
     if found:
         return f" ({found[-1]})"
+    if event.event == "gpu-answers-nothing":
+        return f" ({event.fields['pci']})"
     if "gpu_minor" in event.fields:
         return f" (/dev/nvidia{event.fields['gpu_minor']})"
     named = [e for e in view.events_on(event.host, [_FIRST_OF_SEVERAL]) if 0 < event.order - e.order <= _NEAR]

@@ -22,6 +22,7 @@ SEGMENTS = lazy_regex(
 _ASIDE = lazy_regex(r"\W*(?:please|sorry|btw|ps)\b[^,]{0,80},\s", re.IGNORECASE)
 _OWN = guarded_regex(
     r"\baccording\sto\s(?:your|their|his|her)\s(?:suggestion|advice|comment|instruction|recommendation|hint|reply)s?\b"
+    r"|\baccording\sto\s(?:the\s|its?\s)?(?:nccl|lspci|dmesg|logs?|output|\w+[-_](?:smi|tool|tests?|perf|mi)|\w*stat)\b"
     r"|\bas\s(?:(?:the|your|our|their)\s\w+\s)?(?:ha[sd]\s|have\s)?(?:suggest|recommend|advise|describe|propose"
     r"|say|state|mention)(?:d|s|ed)?\b(?:\s(?:by|in|on|here|above)\b(?:(?!\sif\b)[^,.]){0,60})?|\b(?:the|your"
     r"|their|this)\s(?:suggested|recommended|proposed)\b|\bcould\s(?:work|run|train)\s(?:well|fine|normal(?:ly)?"

@@ -30,7 +30,7 @@ _THINGS = (
     _Thing("gdr", r"gpu\s?direct(?:\srdma)?|gdr|gdrdma", "on", "off"),
     _Thing("iommu", r"(?:the\s)?(?:iommu|vt-d|amd-vi)", "on", "off"),
     _Thing("acs", r"(?:pcie?\s)?acs|srcvalid", "on", "off"),
-    _Thing("firewall", r"(?:the\s)?(?:firewall(?:d)?|iptables|ufw)", "on", "off"),
+    _Thing("firewall", r"(?:the\s)?(?:firewall(?:d)?|iptables|ufw|防火墙)", "on", "off"),
     _Thing("selinux", r"selinux", "on", "off"),
     _Thing(
         "peermem",
@@ -56,10 +56,16 @@ _ON = (
     r"|installed|in\suse|up|used|set\sup|started|inserted)"
 )
 _OFF = r"(?:disabled|off|inactive|stopped|unloaded|missing|down|broken|degraded|unavailable|absent|permissive)"
+_IN_CHINESE = (
+    r"\s?(?:都|全部?|已经|已|也|是)*(?P<never>没有?|未)?"
+    r"(?:(?P<opened>开启|开着|打开|开了|启用|加载|激活)|(?P<closed>关闭|关掉|关了|禁用|关的))"
+)
 _NOT = r"(?P<not>not\s(?:yet\s)?(?:been\s)?(?:get\s)?)?"
 _SAID = {
     thing.value: lazy_regex(
-        rf"(?<![\w/-])(?:{thing.names})(?:\s(?:kernel\s)?(?:modules?|support|service|daemon))?(?P<plus>[+-](?!\w))?(?:{_BE}{_NOT}(?:(?P<on>{_ON})|(?P<off>{_OFF}))(?![\w-])|(?<=[+-]))"
+        rf"(?<![\w/-])(?:{thing.names})(?:{_IN_CHINESE}"
+        rf"|(?:\s(?:kernel\s)?(?:modules?|support|service|daemon))?(?P<plus>[+-](?!\w))?"
+        rf"(?:{_BE}{_NOT}(?:(?P<on>{_ON})|(?P<off>{_OFF}))(?![\w-])|(?<=[+-])))"
         rf"|\b(?:(?P<made>enabled|turned\son|loaded|started|installed|activated)"
         rf"|(?P<unmade>disabled|turned\soff|switched\soff|stopped|unloaded|removed))\s(?:the\s)?(?:{thing.names})(?![\w/-])",
         re.IGNORECASE,
@@ -67,7 +73,8 @@ _SAID = {
     for thing in _THINGS
 }
 _NEEDED = lazy_regex(
-    r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid",
+    r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid"
+    r"|[关开]|启用|禁用|加载|激活",
     re.IGNORECASE,
 )
 _NAMED = lazy_regex("|".join(f"(?P<t{number}>{thing.names})" for number, thing in enumerate(_THINGS)), re.IGNORECASE)
@@ -110,7 +117,9 @@ def _state(thing: _Thing, text: str) -> str:
         before = text[: match.start()]
         if _NOT_SO.search(before) or (thing.on != "up" and _TRIED.search(before)):
             continue
-        if match["plus"]:
+        if match["opened"] or match["closed"]:
+            is_on = bool(match["opened"]) is not bool(match["never"])
+        elif match["plus"]:
             is_on = match["plus"] == "+"
         elif match["made"] or match["unmade"]:
             if (match["made"] or "").lower() in thing.less or _THEN.search(text, match.end()):
