@@ -19,6 +19,7 @@ ANCHOR = (
     r"\[P2P \(Peer-to-Peer\) GPU Bandwidth Latency Test\]|P2P Connectivity Matrix[ \t]*$"
     r"|Device=\d{1,4} CAN(?:NOT)? Access Peer Device=\d"
     r"|(?:(?:Uni|Bi)directional )?P2P=(?:Dis|En)abled (?:Latency|Bandwidth) [^\n]{0,40}Matrix"
+    r"|[^\n]{0,60}\b(?:[Uu]ni|[Bb]i)directional,? (?:bandwidth,? )?P2P=(?:Dis|En)abled\b[^\n]{0,40}$"
 )
 SIGNS = ("P2P=Disabled", "P2P=Enabled")
 
@@ -26,6 +27,11 @@ _TITLE = (
     r"(?P<matrix>P2P Connectivity) Matrix|(?:(?P<way>Uni|Bi)directional )?P2P=(?P<peer>Dis|En)abled "
     r"(?P<what>Latency|Bandwidth)"
 )
+_OWN_TITLE = (
+    r".{0,60}\b(?:(?P<matrix>connectivity matrix)|(?P<way>[Uu]ni|[Bb]i)directional,? (?:bandwidth,? )?"
+    r"P2P=(?P<peer>Dis|En)abled\b(?P<what>))"
+)
+"""The heading that somebody writes above a matrix of bandwidths in place of the tool's."""
 _FIELDS = {
     ("Latency", "En"): "peer_latency_us", ("Latency", "Dis"): "staged_latency_us",
     ("Bandwidth", "En"): "peer_gb_per_s", ("Bandwidth", "Dis"): "staged_gb_per_s",
@@ -80,6 +86,7 @@ class _Matrices(Reading):
 ROWS = Rows(
     _Matrices,
     Row(_TITLE, _Matrices.title),
+    Row(_OWN_TITLE, _Matrices.title),
     Row(r"\s*(?P<clock>GPU|CPU|D\\D)(?:\s+\d{1,4})+\s*$", _Matrices.head),
     Row(r"\s*(?P<gpu>\d{1,4})(?P<cells>(?:\s+\d{1,9}(?:\.\d{1,4})?)+)\s*$", _Matrices.row),
     Row(r"Device=(?P<one>\d{1,4}) (?P<can>CAN|CANNOT) Access Peer Device=(?P<other>\d{1,4})\s*$", _Matrices.access),
@@ -93,6 +100,6 @@ def _field(title: re.Match[str]) -> str:
     """The field that the cells of a matrix go into; empty for one that adds nothing."""
     if title["matrix"]:
         return _ACCESS_FIELD
-    if title["way"] == "Bi":
+    if (title["way"] or "").title() == "Bi":
         return _BOTH_FIELD if title["peer"] == "En" else ""
-    return _FIELDS[title["what"], title["peer"]]
+    return _FIELDS[title["what"] or "Bandwidth", title["peer"]]

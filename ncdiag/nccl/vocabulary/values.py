@@ -27,7 +27,25 @@ def value_verdict(setting: Setting, view: View) -> ValueVerdict | None:
     if not setting.is_set or setting.text is None or (setting.origin != "log echo" and _LATER.search(setting.text)):
         return None
     found = of_value(setting.name, setting.text, view.version(setting), _WRITTEN.get(setting.origin, "process"))
-    return None if found is None or found.mild or _names_a_device(setting, found, view) else found
+    if found is None or found.mild or _names_a_device(setting, found, view):
+        return None
+    return None if found.fault == "out-of-range" and _is_of_rccl(setting, view) else found
+
+
+_CHANNELS = frozenset({"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS"})
+_AMD = ("HSA_", "HIP_", "ROCR_", "RCCL_", "PYTORCH_ROCM_")
+
+
+def _is_of_rccl(setting: Setting, view: View) -> bool:
+    """Is it a number of channels beside what only AMD has? RCCL has 128 (ROCm/rccl src/include/devcomm.h), NCCL 64."""
+    if setting.name not in _CHANNELS or not (setting.number is not None and setting.number <= _MOST_OF_RCCL):
+        return False
+    return any(each.name.startswith(_AMD) for each in view.job.settings) or any(
+        event.origin == "rccl" for event in view.job.events
+    )
+
+
+_MOST_OF_RCCL = 128
 
 
 def _names_a_device(setting: Setting, found: ValueVerdict, view: View) -> bool:
