@@ -49,12 +49,14 @@ class Basis(msgspec.Struct, frozen=True):
     """What the terms compare a candidate with.
 
     ``first``: source and line of the first failure that counts; ``is_first_found``: True if a finding that is not an
-    echo has it as evidence; ``explained``: names of the rules that a finding's rule explains, wherever.
+    echo has it as evidence; ``explained``: names of the rules that a finding's rule explains, wherever; ``proved``:
+    names of the causes whose findings are errors, and certain or likely.
     """
 
     first: tuple[str, int] | None = None
     is_first_found: bool = False
     explained: frozenset[str] = frozenset()
+    proved: frozenset[str] = frozenset()
 
 
 def basis(findings: Iterable[Finding], view: View) -> Basis:
@@ -71,7 +73,11 @@ def basis(findings: Iterable[Finding], view: View) -> Basis:
         not (found.rule.echo or (found.rule.floor and found.explained_by)) and _rests_on(first, found.evidence)
         for found in held
     )
-    return Basis(first, is_first_found, frozenset(explained))
+    proved = frozenset(
+        found.rule.name for found in held
+        if found.role == "cause" and found.severity == "error" and found.confidence != "possible"
+    )  # fmt: skip
+    return Basis(first, is_first_found, frozenset(explained), proved)
 
 
 def _rests_on(place: tuple[str, int] | None, evidence: Iterable[Span]) -> bool:
@@ -113,9 +119,11 @@ def _first(of: Candidate, basis: Basis) -> float:
     return 0.4 if _rests_on(basis.first, of.evidence) else 0.0
 
 
-def _explains(of: Candidate, _: Basis) -> float:
-    """It explains another finding."""
-    return 0.5 if of.finding is not None and of.finding.consequences else 0.0
+def _explains(of: Candidate, basis: Basis) -> float:
+    """It explains another finding; more if that one is a proved cause, whose place it takes."""
+    if of.finding is None or not of.finding.consequences:
+        return 0.0
+    return 1.7 if basis.proved & set(of.finding.consequences) else 0.5
 
 
 def _explained(of: Candidate, basis: Basis) -> float:

@@ -26,7 +26,7 @@ ANCHOR = (
     rf"|Slot:\t(?:{_BDF})[ \t]*$|-\[[0-9a-f]{{4}}:[0-9a-f]{{2}}(?:-[0-9a-f]{{2}})?\]-[+-]"
 )
 STRUCTURE = "-0abcdef"
-EVENTS = {"gpu-answers-nothing": {"pci": "gid"}}
+EVENTS = {"gpu-answers-nothing": {"pci": "str"}}
 
 _DEVICE = lazy_regex(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
 _ROW = lazy_regex(rf"(?P<bdf>{_BDF}) (?P<rest>\"[^\"]{{1,80}}\" \".{{1,400}})$")
