@@ -83,7 +83,9 @@ def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
 def driver_is_before_wheels(job: Job, view: View) -> bool:
     """Is the driver's CUDA from before 12, which most packages are built with, while nothing names the program's?"""
     driver = next((told for told in _drivers_cuda(job) if told[0]), None)
-    if driver is None or driver[0] is None or driver[0][0] >= _OF_WHEELS or any(told[0] for told in _built_with(job, view)):
+    if driver is None or driver[0] is None or any(told[0] for told in _built_with(job, view)):
+        return False
+    if driver[0][0] >= _OF_WHEELS:
         return False
     view.note(driver[1], driver[2])
     return True
