@@ -15,7 +15,10 @@ from ncdiag.base.patterns import lazy_regex
 
 
 class Family(NamedTuple):
-    """GPUs that can do the same: a pattern of spellings, the compute capability (AMD: LLVM target), and the words."""
+    """GPUs that can do the same: a pattern of spellings, the compute capability (AMD: LLVM target), and the words.
+
+    The capability is empty for GPUs of several.
+    """
 
     spelling: re.Pattern[str]
     arch: str
@@ -43,6 +46,7 @@ FAMILIES = (
     _family(r"a40|(?:rtx )?a[456]\d00", "8.6", "gdr no-mig no-nvls"),
     _family(r"(?:geforce )?(?:rtx ?)?30[5-9]0 ?(?:ti)?", "8.6", "no-gdr no-mig no-nvls"),
     _family(r"(?:geforce )?(?:rtx ?)?20[5-9]0 ?(?:ti|super)*|titan rtx", "7.5", "no-gdr no-mig no-nvls"),
+    _family(r"geforce(?: gtx)?", "", "no-gdr no-mig no-nvls"),
     _family(r"t4", "7.5", "gdr no-nvlink no-mig no-nvls"),
     _family(r"v100s?(?:[- ]?(?:sxm[23]?|pcie))?(?:[- ]?\d+g?b?)?", "7.0", "gdr no-mig no-nvls"),
     _family(r"p100", "6.0", "gdr no-mig no-nvls"),

@@ -13,7 +13,8 @@ _WORK: tuple[tuple[Spell, str], ...] = (
     (
         "preparing",
         (
-            r"tokeni[sz](?!er)|running\stokenizer|pre-?process|\bmap\b|packing|group(?:ing)?\stexts|preparing|prepares?\b|preparation|shuffl"
+            r"tokeni[sz](?!er)|running\stokenizer|pre-?process|\bmap\b|packing|group(?:ing)?\stexts|prepar(?:es?|ed|ing)\b"
+            r"|preparation|prepping|\bdata-?\s?(?:set\s)?prep\b|shuffl"
             r"|conver(?:t|ts|ting|sion)\b|(?:building|build)\s(?:\w+\s){0,3}ind(?:ex|ices)|generating\s\w+\s(?:split|examples)"
             r"|预处理|处理数据|分词|数据处理"
         ),

@@ -15,6 +15,9 @@ from ncdiag.facts.vocabulary.interfaces import is_dead
 _SOCKET_TYPES = {3: "Socket", 4: "IB"}
 """The kinds of sockets in NCCL's handshake (ncclSocketType, src/include/socket.h)."""
 
+_TO_COORDINATOR = frozenset({"ray-connect-failed", "c10d-connect-failed", "c10d-connect-timeout"})
+"""Failures to reach the process at which the others of a job meet."""
+
 
 @derived
 def networks_in_use(job: Job, view: View) -> tuple[Difference, ...]:
@@ -111,3 +114,11 @@ def is_on_usb(event: Event, view: View) -> bool:
     """Is the interface one of a USB adapter, which carries no traffic of a job?"""
     named = _USB_NAME.fullmatch(str(event.fields.get("interface", "")))
     return named is not None or event.fields.get("driver") in _USB_DRIVERS
+
+
+@derived
+def is_refused_at_web_port(event: Event, view: View) -> bool:
+    """Did a process of the job not get through to a peer at port 80 or 443, where web proxies and not peers listen?"""
+    peer = str(event.peer or event.fields.get("peer_address", "")).rstrip(".")
+    at_port = peer.endswith((":80", ":443")) or event.fields.get("port") in {80, 443}
+    return event.event in _TO_COORDINATOR and at_port

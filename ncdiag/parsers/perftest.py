@@ -65,6 +65,7 @@ _ON_GPU = lazy_regex(
     r"|Perftest doesn't supports? CUDA |Use (?:CUDA|ROCm|MUSA) memory : ON)"
 )
 _GPU = lazy_regex(r"\s?(?:Picking device No\. |Picking GPU number |\[pid = \d{1,9}, dev = )(\d{1,4})")
+_MODEL = lazy_regex(r"\[pid = \d{1,9}, dev = +(?P<gpu>\d{1,4})\] device name = \[(?P<model>[^\[\]]{2,80})(?:\]|$)")
 _SERVER = lazy_regex(r"\* Waiting for client to connect\.\.\. \*")
 _SIDE = lazy_regex(r" (local|remote) address: LID ((?:0x)?[0-9a-f]{1,6}) ")
 _GID = lazy_regex(r"\s?GID: ((?:\d{2,3}:){15}\d{2,3})\s*$")
@@ -91,7 +92,10 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """A LinkTest for each run with rows; an event for each step that failed, with what the head tells of its queue."""
+    """A LinkTest for each run with rows, and the GPU that it picked; an event for each step that failed.
+
+    The event has what the head tells of its queue.
+    """
     runs: list[_Run] = []
     events: list[Observation] = []
     unread: list[int] = []
@@ -106,6 +110,11 @@ def parse(section: Section) -> Parsed:
         if not (told or failed or _OTHER.match(line) or basics.is_elision(line)):
             unread.append(index)
     found = [observation for run in runs for observation in run.observations(section)]
+    found += (
+        observe(section, index, "Gpu", (int(named["gpu"]),), standing="default", model=named["model"].strip())
+        for index, line in enumerate(section.lines)
+        if (named := _MODEL.match(line.strip())) is not None
+    )
     return Parsed(observations=(*found, *events), unread=tuple(unread))
 
 

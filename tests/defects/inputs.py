@@ -94,6 +94,7 @@ Legend:
   OK   = Status Ok
   NS   = Not supported
 """
+WRONG_COPIES = "Values are all zeros after I move a tensor to the second of my two GPUs.\n"
 STACK = """Thread 1 (Thread 0x7f0000000001 (LWP 40)):
 {frames}
 #9  0x00007f63aca44e65 in start_thread () from /usr/lib64/libpthread.so.0
@@ -217,3 +218,5 @@ def _signature(defect: Defect) -> Iterator[str]:
         yield XID.format(xid=shows.xid)
     if shows.peers_refused:
         yield REFUSED
+    if shows.peers_wrong:
+        yield WRONG_COPIES

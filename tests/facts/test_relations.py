@@ -159,6 +159,7 @@ def found(text: str) -> set[str]:
         # told work: saving, data, a download, a compilation, an evaluation with a limit that is told, too
         (f"Saving takes about 35 minutes on our storage.\n\n{WATCHDOG}", "longer-than-limit"),
         (f"The main process downloads the model (about 40 min), the others die.\n\n{WATCHDOG}", "longer-than-limit"),
+        (f"Rank 0 is prepping the data, and it takes longer than 40 minutes.\n\n{WATCHDOG}", "longer-than-limit"),
         (f"torch.compile takes half an hour on rank 0.\n\n{WATCHDOG}", "longer-than-limit"),
         (f"We evaluate on rank 0 only, which takes 2 hours.\n\n{WATCHDOG}", "longer-than-limit"),
         ("A save takes 12 minutes, and all other ranks time out after 10 minutes.", "longer-than-limit"),

@@ -1,15 +1,20 @@
-"""Nodes of Ray that its head declared dead, and the addresses that they had announced."""
+"""Nodes of Ray that its head declared dead or does not know, and the addresses that they had announced."""
 
 from __future__ import annotations
 
 import ipaddress
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
+from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 
 _LOST = "ray-node-lost"
+_AWAITED = "ray-gpus-awaited"
+_NAMED = lazy_regex(r"'node:([^'\n]{1,253})'")
+"""The resource that each node of Ray has once, under its address."""
 _GONE = frozenset({"host-withdrawn", "node-failed", "job-cancelled"})
 """Lines about a machine that went down, or was taken away with its processes."""
 _BRIDGES = ipaddress.ip_network("172.17.0.0/16")
@@ -48,3 +53,16 @@ def ray_address_unfit(event: Event, view: View) -> str:
         if address in _SHARED:
             return "which is behind a NAT or a VPN"
     return ""
+
+
+@derived_of(_AWAITED)
+def asks_ray_for_name(event: Event, view: View) -> bool:
+    """Does the program ask Ray for a host by a name? Ray never grants it: it knows its nodes by IP address."""
+    return named_ray_node(event, view) != ""
+
+
+@derived
+def named_ray_node(event: Event, view: View) -> str:
+    """The host that the program asks Ray for by a name, ``gpu-7.example.org``; empty for none, and for an address."""
+    names = (found[1] for found in _NAMED.finditer(event.text)) if event.event == _AWAITED else ()
+    return next((name for name in names if ip_address(name) is None and not name.startswith("__")), "")

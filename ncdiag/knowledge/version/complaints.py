@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ncdiag.facts.model import SET_UP, Phase, What
+from ncdiag.facts.model import SET_UP, Host, Phase, What
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import DATA_TESTS
+from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.messages.vocabulary.seen import goes_well, seen_complaints
 from ncdiag.nccl.defects.entries import Defect
 
@@ -51,3 +53,12 @@ def _same_phase(own: str, met: Phase | None) -> bool:
     if not own or met is None or own == met or (met == "first-collective" and own in SET_UP):
         return True
     return next((met in group for group in (_STARTING, _RUNNING) if own in group), False)
+
+
+def loses_peer_data(host: Host, view: View) -> bool:
+    """Does data between GPUs not arrive: does a test of copies say so, or are results with several GPUs wrong?"""
+    check = next((c for c in host.checks if c.result == "fail" and c.program in DATA_TESTS), None)
+    if check is not None:
+        view.note(check)
+        return True
+    return any(what == "wrong-results" for what, _ in troubles(view)) and "several-gpus" in platform(view.job, view)

@@ -17,7 +17,7 @@ from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
-from ncdiag.knowledge.version.complaints import fits, is_of_phase, is_troubled
+from ncdiag.knowledge.version.complaints import fits, is_of_phase, is_troubled, loses_peer_data
 from ncdiag.knowledge.version.conditions import holds, of_host
 from ncdiag.knowledge.version.stacks import dump_with, shows_functions
 from ncdiag.messages.vocabulary import xids
@@ -356,6 +356,8 @@ def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None
         yield _has_xid(signature.xid, host, view)
     if signature.peers_refused:
         yield _denies_peers(host, view)
+    if signature.peers_wrong:
+        yield loses_peer_data(host, view)
 
 
 def _has_xid(xid: int, host: Host, view: View) -> bool | None:

@@ -55,6 +55,8 @@ def _firsts() -> Iterator[tuple[str, Version]]:
 
 _MINOR_FREELY = 11
 """The first CUDA major release whose minor releases all run on a driver for any of them."""
+_OF_WHEELS = 12
+"""The CUDA major release of most packages since 2023."""
 _Told = tuple[driver_cuda.Release | None, Fact, str]
 """A release of CUDA, and the fact and field that show it."""
 
@@ -75,6 +77,18 @@ def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
     if built[0] <= driver[0]:
         return ""
     return "minor" if built[0][0] == driver[0][0] >= _MINOR_FREELY else "major"
+
+
+@derived
+def driver_is_before_wheels(job: Job, view: View) -> bool:
+    """Is the driver's CUDA from before 12, which most packages are built with, while nothing names the program's?"""
+    driver = next((told for told in _drivers_cuda(job) if told[0]), None)
+    if driver is None or driver[0] is None or any(told[0] for told in _built_with(job, view)):
+        return False
+    if driver[0][0] >= _OF_WHEELS:
+        return False
+    view.note(driver[1], driver[2])
+    return True
 
 
 def _drivers_cuda(job: Job) -> Iterator[_Told]:

@@ -61,13 +61,15 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """What shows a defect beside its complaint; one of what is given must have been seen.
 
     ``events`` are messages of the catalogue, ``frames`` functions on a stack (two of one: ``callee < caller``), ``xid``
-    an Xid in the kernel log, and ``peers_refused`` GPUs whose peer access ``nvidia-smi topo -p2p`` denies.
+    an Xid in the kernel log, ``peers_refused`` GPUs whose peer access ``nvidia-smi topo -p2p`` denies, and
+    ``peers_wrong`` GPUs between which data is lost: a test says so, or results with several GPUs are wrong.
     """
 
     events: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
     xid: int | None = None
     peers_refused: bool = False
+    peers_wrong: bool = False
 
 
 class Defect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
