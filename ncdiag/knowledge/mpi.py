@@ -200,9 +200,34 @@ def stray_text(event: Event, view: View) -> str:
     return f", {stray}" if stray else ""
 
 
-@derived_of("mpi-signal", "process-copy-refused")
+_SEGV = 11
+_WITH_ADDRESS = frozenset({"mpi-signal", "mpi-fault-address"})
+_COPY_REFUSED = frozenset({"process-copy-refused", "process-copy-left-out"})
+_NULL = lazy_regex(r"(?:Failing at address:|at address) (?:\(nil\)|0x[0-9a-f]{1,5}(?![0-9a-f]))")
+"""A null pointer, or a field of a structure at one."""
+
+
+@derived_of("mpi-signal", *_COPY_REFUSED)
 def touches_gpu_memory(event: Event, view: View) -> bool:
     """Did a copy in host code access existing memory that a CPU may not read, such as GPU memory?"""
-    if event.event == "process-copy-refused":
+    if event.event in _COPY_REFUSED:
         return error_name(event, view) == "EFAULT"
-    return "invalid permissions for mapped object" in event.text
+    return "invalid permissions for mapped object" in event.text or copied_by(event, view) != ""
+
+
+@derived_of("mpi-signal", *_COPY_REFUSED)
+def copied_by(event: Event, view: View) -> str:
+    """The function or library of MPI or UCX that was copying a message as it failed; empty for a null pointer."""
+    if event.fields.get("signal") != _SEGV:
+        return ""
+    dumps = [dump for dump in view.job.stack_dumps if dump.copies_in]
+    if not dumps or any(each.event in _WITH_ADDRESS and _NULL.search(each.text) for each in view.job.events):
+        return ""
+    view.note(dumps[0])
+    return dumps[0].copies_in or ""
+
+
+@derived_of("mpi-signal", *_COPY_REFUSED)
+def copies_in_ucx(event: Event, view: View) -> bool:
+    """Is it UCX that was copying a message as it failed?"""
+    return copied_by(event, view).startswith(("uct", "ucp", "libuct", "libucp", "mca_pml_ucx"))
