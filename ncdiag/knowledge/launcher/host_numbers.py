@@ -17,7 +17,9 @@ from ncdiag.knowledge.launcher.starts import starts
 
 _BY_VARIABLE = frozenset({"llamafactory-cli", "swift"})
 _TORCH = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
-_NUMBERED = lazy_regex(r"(?i)node[_-]?rank|rdzv|standalone|\.\.\.|…|\$\{?\w{0,30}(?:args|opts|options|distributed)\w{0,30}\b")
+_NUMBERED = lazy_regex(
+    r"(?i)node[_-]?rank|rdzv|standalone|\.\.\.|…|\$\{?\w{0,30}(?:args|opts|options|distributed)\w{0,30}\b"
+)
 """What numbers the host, or may do so: a rendezvous that counts, words that were left out, a variable with options."""
 _NAMES = ("NODE_RANK", "PET_NODE_RANK")
 
