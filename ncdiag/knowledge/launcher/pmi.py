@@ -8,6 +8,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import has_ready_rank
 
 _CLAUSE = lazy_regex(r"(?i)[;,\n]|[.!?](?=\s|$)|\b(?:but|while|whereas|however|although|though|and|yet)\b")
 _LAUNCHER = lazy_regex(r"(?i)\b(?:(?P<srun>srun)|(?P<mpirun>mpirun|mpiexec(?:\.hydra)?|orterun|prterun))\b")
@@ -36,7 +37,9 @@ def tasks_lack_pmi(job: Job, view: View) -> bool:
 
 @derived
 def srun_alone_fails(job: Job, view: View) -> bool:
-    """Is a program said to work with mpirun, and not with srun?"""
+    """Is a program said to work with mpirun, and not with srun? False where its ranks did find each other."""
+    if has_ready_rank(job, view):
+        return False
     told = [each for each in job.contexts if each.kind == "launcher"]
     said: dict[str, set[str]] = {"srun": set(), "mpirun": set()}
     for each in told:
