@@ -141,7 +141,7 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
 
 
 _LOST = "torch-rdzv-store-lost"
-_STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout")
+_STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout", "coordination-not-registered")
 _UNANSWERED = "rendezvous-unanswered"
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with other errors and does no harm."""
