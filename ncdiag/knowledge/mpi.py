@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
@@ -200,9 +200,76 @@ def stray_text(event: Event, view: View) -> str:
     return f", {stray}" if stray else ""
 
 
-@derived_of("mpi-signal", "process-copy-refused")
+_SEGV = 11
+_WITH_ADDRESS = frozenset({"mpi-signal", "mpi-fault-address"})
+_COPY_REFUSED = frozenset({"process-copy-refused", "process-copy-left-out"})
+_NULL = lazy_regex(r"(?:Failing at address:|at address) (?:\(nil\)|0x[0-9a-f]{1,5}(?![0-9a-f]))")
+"""A null pointer, or a field of a structure at one."""
+
+
+@derived_of("mpi-signal", *_COPY_REFUSED)
 def touches_gpu_memory(event: Event, view: View) -> bool:
     """Did a copy in host code access existing memory that a CPU may not read, such as GPU memory?"""
-    if event.event == "process-copy-refused":
+    if event.event in _COPY_REFUSED:
         return error_name(event, view) == "EFAULT"
-    return "invalid permissions for mapped object" in event.text
+    return "invalid permissions for mapped object" in event.text or copied_by(event, view) != ""
+
+
+@derived
+def copied_by(event: Event, view: View) -> str:
+    """The function or library of MPI or UCX that was copying a message as it failed; empty for a null pointer."""
+    if event.fields.get("signal") != _SEGV:
+        return ""
+    dumps = [dump for dump in view.job.stack_dumps if dump.copies_in]
+    if not dumps or any(each.event in _WITH_ADDRESS and _NULL.search(each.text) for each in view.job.events):
+        return ""
+    view.note(dumps[0])
+    return dumps[0].copies_in or ""
+
+
+@derived_of("mpi-signal", *_COPY_REFUSED)
+def copies_in_ucx(event: Event, view: View) -> bool:
+    """Is it UCX that was copying a message as it failed?"""
+    return copied_by(event, view).startswith(("uct", "ucp", "libuct", "libucp", "mca_pml_ucx"))
+
+
+_CLAUSE = lazy_regex(r"(?i)[;,\n]|[.!?](?=\s|$)|\b(?:but|while|whereas|however|although|though|and|yet)\b")
+_LAUNCHER = lazy_regex(r"(?i)\b(?:(?P<srun>srun)|(?P<mpirun>mpirun|mpiexec(?:\.hydra)?|orterun|prterun))\b")
+_ILL = lazy_regex(
+    r"(?i)\b(?:not\s(?:ok|okay|fine)|fail\w*|hang\w*|hung|stuck|freez\w*|crash\w*|segfault\w*|abort\w*|errors?|tim(?:es?|ed)\sout"
+    r"|(?:does\s?n[o']t|did\s?n[o']t|do\s?n[o']t|not|never)\s(?:work|start|run|complete|finish|return)\w*|broken)\b"
+)
+_WELL = lazy_regex(
+    r"(?i)\b(?:works?|worked|working|ok|okay|fine|runs|ran|succeed\w*|success\w*|no\s(?:problems?|issues?|errors?))\b"
+)
+
+
+@derived
+def srun_alone_fails(job: Job, view: View) -> bool:
+    """Is a program said to work with mpirun, and not with srun? False where its ranks did find each other."""
+    if has_ready_rank(job, view):
+        return False
+    told = [each for each in job.contexts if each.kind == "launcher"]
+    said: dict[str, set[str]] = {"srun": set(), "mpirun": set()}
+    for each in told:
+        for launcher, outcome in _outcomes(each.text or ""):
+            said[launcher].add(outcome)
+    found = "ill" in said["srun"] and said["mpirun"] == {"well"}
+    for each in told if found else ():
+        view.note(each)
+    return found
+
+
+def _outcomes(text: str) -> Iterator[tuple[str, str]]:
+    """The outcome in each part of a sentence that names one of the launchers, or follows one that does."""
+    launcher = ""
+    for clause in _CLAUSE.split(text):
+        named = {str(found.lastgroup) for found in _LAUNCHER.finditer(clause)}
+        if len(named) > 1:
+            launcher = ""
+            continue
+        launcher = next(iter(named), launcher)
+        if launcher and _ILL.search(clause):
+            yield launcher, "ill"
+        elif launcher and _WELL.search(clause):
+            yield launcher, "well"

@@ -14,6 +14,7 @@ from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers import _context
+from ncdiag.parsers._copies import Raw, copies_in
 from ncdiag.parsers._rows import ELISION, Reading, Row, Rows
 
 KIND = "backtraces"
@@ -23,7 +24,7 @@ _NUMBER = r"(?P<depth>\d{1,3})"
 _PLACE = r"(?P<file>[^\s()\[\]]{1,400})\((?P<function>[^()+\s]{0,400})(?:\+0x[0-9a-f]{1,16})?\) ?\[0x[0-9a-f]{1,16}\]$"
 """What glibc's ``backtrace_symbols`` makes of an address; the function is empty where its name is not exported."""
 _HEAD = lazy_regex(
-    r"==== backtrace \(tid: {0,12}\d{1,10}\) ====|Current thread's C stack trace \(most recent call first\):"
+    r"==== backtrace (?:\(tid: {0,12}\d{1,10}\) )?====|Current thread's C stack trace \(most recent call first\):"
 )
 _FRAMES: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
     ("frame #", (
@@ -45,7 +46,7 @@ _FRAMES: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...] = (
     )),
     ("0x", (
         lazy_regex(
-            rf"{_NUMBER} 0x[0-9a-f]{{16}} (?P<function>[^\s()]{{1,400}})\(\) {{1,2}}"
+            rf"(?:{_NUMBER} )?0x[0-9a-f]{{16}} (?P<function>[^\s()]{{1,400}})\(\) {{1,2}}"
             r"(?P<file>[^\s:]{0,400}):(?P<line>\d{1,7})$"
         ),
         lazy_regex(
@@ -63,7 +64,7 @@ _OWN = lazy_regex(r"(?i:nccl)")
 _UNNAMED = frozenset({"", "(unknown)", "(deleted)", "<unknown function>"})
 _LOCATED = r"[^\s()\[\]]{1,400}\([^()+\s]{0,400}\+0x[0-9a-f]{1,16}"
 ANCHOR = (
-    r"==== backtrace \(tid: {0,12}\d{1,10}\) ====|Current thread's C stack trace \("
+    r"==== backtrace (?:\(tid: {0,12}\d{1,10}\) )?====|Current thread's C stack trace \("
     rf"|(?:\[[\w.-]{{1,100}}:\d{{1,9}}\] )?(?:\[[ \d]\d\] |[ \d]\d  ){_LOCATED}(?:\)\[0x|\) \[0x)"
     rf"|{_LOCATED}(?:\)\[0x|\) \[0x)"
     r"|frame #\d{1,3}: \S"
@@ -85,7 +86,7 @@ def frame(line: str) -> re.Match[str] | None:
 
 
 def _head(line: str) -> re.Match[str] | None:
-    return _HEAD.match(_context.split(line)[1]) if "trace (" in line else None
+    return _HEAD.match(_context.split(line)[1]) if "trace (" in line or "trace ====" in line else None
 
 
 def _named(text: str) -> str:
@@ -111,6 +112,7 @@ class _Stacks(Reading):
         """No stack has begun."""
         super().__init__(section)
         self.open: dict[_Owner, tuple[int, list[dict[str, Any]]]] = {}
+        self.raw: dict[_Owner, list[Raw]] = {}
 
     def head(self, _found: re.Match[str]) -> None:
         """The next frames are of another stack."""
@@ -125,6 +127,9 @@ class _Stacks(Reading):
             self.close(owner)
             held = self.open[owner] = self.index, []
         name = fields["function"].strip()
+        raw = self.raw.setdefault(owner, [])
+        if len(raw) < _KEPT_FRAMES:
+            raw.append(("" if name in _UNNAMED else name, fields.get("file") or ""))
         if name not in _UNNAMED and len(held[1]) < _KEPT_FRAMES:
             if not any("nccl" in (each.get("file") or "") for each in held[1]) and _OWN.search(self.line):
                 self.open[owner] = self.index, held[1]
@@ -139,13 +144,14 @@ class _Stacks(Reading):
     def close(self, owner: _Owner) -> None:
         """Report the stack of this process, if it has a function with a name."""
         at, frames = self.open.pop(owner, (0, []))
-        if not frames or len(self.found) >= _KEPT_STACKS:
+        copying = copies_in(self.raw.pop(owner, []))
+        if not (frames or copying) or len(self.found) >= _KEPT_STACKS:
             return
         process, rank = owner
         host, _, pid = (process or "").rpartition(":")
         self.observe(
-            "StackDump", at=at, threads=[{"frames": frames}], has_failed=True, host=host or None,
-            pid=int(pid) if pid else None, rank=rank,
+            "StackDump", at=at, threads=[{"frames": frames}] if frames else [], has_failed=True, host=host or None,
+            pid=int(pid) if pid else None, rank=rank, copies_in=copying,
         )  # fmt: skip
         if any(str(each.get("function")).endswith(_CHECK) for each in frames):
             self.observe("Timeout", at=at, rank=rank, only_stack=True)

@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
 from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.outcome import went_on
+from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.knowledge.launcher.announced import ANNOUNCED, misnumbered
 from ncdiag.messages.vocabulary.connections import leads_nowhere
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_invalid_device
@@ -140,7 +141,7 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
 
 
 _LOST = "torch-rdzv-store-lost"
-_STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout")
+_STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout", "coordination-not-registered")
 _UNANSWERED = "rendezvous-unanswered"
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with other errors and does no harm."""
@@ -213,3 +214,13 @@ def asked_by(event: Event, view: View) -> str | None:
     if event.event != "host-unanswered":
         return None
     return str(event.fields.get("carrier") or "ssh")  # releases that did not print it used ssh most often
+
+
+_CHOOSES = lazy_regex(r"--(?:network[-_]interfaces?|nics)\b|HOROVOD_GLOO_IFACE\b")
+"""Options of horovodrun (horovod/runner/launch.py), and its variable."""
+
+
+@derived
+def interface_option_helped(job: Job, view: View) -> bool:
+    """Does the job work with an interface named for Horovod, by its option or its variable?"""
+    return any(_CHOOSES.match(change) for change in cured_by(job, view))
