@@ -20,13 +20,20 @@ COMMANDS: tuple[str, ...] = tuple(
     for verb in ("get", "describe")
     for what in ("nodes", "node", "no")
 )
-ANCHOR = r"NAME[ ]{2,80}STATUS[ ]{2,40}ROLES[ ]{2,40}AGE[ ]{2,20}VERSION\b"
+ANCHOR = r"NAME[ ]{2,80}STATUS[ ]{2,40}ROLES[ ]{2,40}AGE[ ]{2,20}VERSION\b|(?:Capacity|Allocatable):[ ]{0,4}$"
+EVENTS = {
+    "k8s-devices-withdrawn": {
+        "resource": "str", "device_capacity": "int", "device_allocatable": "int", "cluster_node": "str"
+    },
+}  # fmt: skip
 
 _HEAD = lazy_regex(r"NAME(?:\s{2,}\S+)+\s*$")
 _ROW = lazy_regex(r"[a-z0-9][\w.-]{0,252} {3,80}\S")
 _COLUMN = lazy_regex(r"\S+(?: \S+)*")
 _NODE = lazy_regex(r"Name:\s{2,40}(?P<name>[\w.-]{1,253})\s*$")
 _PART = lazy_regex(r"(?P<part>[A-Z][A-Za-z ]{2,30}):(?:\s|$)")
+_HAS, _OFFERS = "Capacity", "Allocatable"
+_SHARE = lazy_regex(rf"(?:{_HAS}|{_OFFERS}):\s*$")
 _LABEL = lazy_regex(r"(?:Labels:)?\s{2,40}(?P<name>[\w./-]{1,300})=(?P<value>[\w.-]{0,63})\s*$")
 _AMOUNT = lazy_regex(r"\s{2,8}(?P<name>[\w.-]{1,200}/[\w.-]{1,63}):\s{1,40}(?P<amount>\d{1,9})(?P<thousands>k)?\s*$")
 _USED = lazy_regex(r"\s{2,8}[\w.-]{1,200}/[\w.-]{1,63}\s{1,40}\d")
@@ -49,13 +56,17 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """An observation for each node: its instance type, and the resources of device plugins."""
+    """An observation for each node: its instance type, and the resources of device plugins.
+
+    The kubelet counts unhealthy devices in the capacity, and not in what it offers to pods
+    (pkg/kubelet/cm/devicemanager/manager.go, GetCapacity): an event where the two differ.
+    """
     first = next((text for text in section.lines if text.strip()), "")
     if _HEAD.match(first):
         return Parsed(observations=tuple(_rows(section)))
-    if section.command is None and not _NODE.match(first):
+    if section.command is None and not _NODE.match(first) and not _SHARE.match(first):
         return Parsed(unread=tuple(index for index, line in enumerate(section.lines) if line.strip()))
-    return Parsed(observations=tuple(_described(section)))
+    return Parsed(observations=(*_described(section), *_withdrawn(section)))
 
 
 def _rows(section: Section) -> Iterator[Observation]:
@@ -97,5 +108,30 @@ def _described(section: Section) -> Iterator[Observation]:
             part = head["part"]
         if label and label["name"] in _TYPES:
             kind = label["value"] or None
-        elif amount and part in {"", "Capacity", "Allocatable"}:  # the later one, what pods can have, counts
+        elif amount and part in {"", _HAS, _OFFERS}:  # the later one, what pods can have, counts
             resources[amount["name"]] = int(amount["amount"]) * (1000 if amount["thousands"] else 1)
+
+
+def _withdrawn(section: Section) -> Iterator[Observation]:
+    """An event at each resource of which a node offers less than it has."""
+    name, part = "", ""
+    has: dict[str, int] = {}
+    for index, line in enumerate(section.lines):
+        if node := _NODE.match(line):
+            name, part, has = node["name"], "", {}
+        elif head := _PART.match(line):
+            part = head["part"]
+            has = {} if part == _HAS else has
+        elif (amount := _AMOUNT.match(line)) and part in {_HAS, _OFFERS}:
+            resource, count = amount["name"], int(amount["amount"]) * (1000 if amount["thousands"] else 1)
+            if part == _HAS:
+                has[resource] = count
+            elif count < has.get(resource, 0):
+                fields = {
+                    "resource": resource, "device_capacity": has[resource], "device_allocatable": count,
+                    "cluster_node": name,
+                }  # fmt: skip
+                yield observe(
+                    section, index, "Event", event="k8s-devices-withdrawn", origin="launcher", kind="fact", count=1,
+                    text=line.strip(), order=section.number(index), fields=fields,
+                )  # fmt: skip

@@ -59,6 +59,11 @@ _PLACED = (
     r"(?:(?:ba)?sh[ \t]+\S{1,200}\.sh\b|python[\d.]{0,5}[ \t]+\S|\\$)"
 )
 """A script, with variables before it that say how many hosts there are, which this one is, and where they meet."""
+_SET_ABOVE = (
+    r"(?:NCCL|RCCL|UCX|TORCH|CUDA_VISIBLE|HIP_VISIBLE|ROCR_VISIBLE)_[A-Z0-9_]{1,60}=[^\s|;&]{0,200}[ \t]{1,8}"
+    rf"(?:{_SETTINGS})?\\$"
+)
+"""Variables alone, before a backslash: the program is on a line below."""
 _PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t]|ucx_perftest[ \t]|ib_\w{{4,16}}[ \t])\S"
 _OPENED = r"(?:`(?=[^`\n]{0,400}\\[ \t]{0,8}$))?"
 """A backtick before a command that goes on behind a backslash, and ends with the other one."""
@@ -68,7 +73,7 @@ ANCHOR = (
     rf"(?:{_MPI}|{_TORCH}|{_MODULE}|{_TESTS})"
     rf"|(?:{_FOLDER}|{_SAID}|{_ASSIGNED}){_DOCKER}"
     rf"|(?:NCCL|RCCL|CUDA|UCX|TORCH){_PROGRAM})|{_BEFORE}FI{_PROGRAM}"
-    rf"|{_BEFORE}{_SETTINGS}{_STARTER}|{_BEFORE}{_SERVER}|{_BEFORE}{_PLACED}"
+    rf"|{_BEFORE}{_SETTINGS}{_STARTER}|{_BEFORE}{_SERVER}|{_BEFORE}{_PLACED}|{_BEFORE}{_SET_ABOVE}"
 )
 STRUCTURE = " \t`efnst"
 

@@ -8,7 +8,7 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.phases import traced_files
 from ncdiag.messages.vocabulary.reasons import error_name, reason
-from ncdiag.messages.vocabulary.xids import is_memory_lost, is_memory_xid
+from ncdiag.messages.vocabulary.xids import BY_PLUGIN, is_contained_by_plugin, is_memory_lost, is_memory_xid
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed CUDA call whose error decides what is wrong."""
@@ -226,11 +226,13 @@ def is_cumem_host_failure(event: Event, view: View) -> bool:
     )
 
 
-@derived_of("gpu-xid", "cuda-memory-error", *PRINTED)
+@derived_of("gpu-xid", BY_PLUGIN, "cuda-memory-error", *PRINTED)
 def is_memory_error(event: Event, view: View) -> bool:
     """Did the GPU report a memory error that it contained or repaired, and no Xid that its memory failed for good?"""
     if event.event in PRINTED:
         found = cuda_error(event, view) == "cudaErrorECCUncorrectable"
+    elif event.event == BY_PLUGIN:
+        found = is_contained_by_plugin(event)
     else:
         found = is_memory_xid(event) if event.event == "gpu-xid" else "ECC" in event.text
     return found and not any(is_memory_lost(e, view) for e in view.job.events)

@@ -10,6 +10,8 @@ from ncdiag.nccl import xids
 from ncdiag.nccl.xids import Xid
 
 XID, SXID = "gpu-xid", "nvswitch-sxid"
+BY_PLUGIN = "k8s-device-unhealthy"
+"""The device plugin of Kubernetes repeats the Xid, with the UUID of the GPU in place of its address."""
 _CALLED_FATAL = lazy_regex(r"(?<![Nn]on[- ])\bFatal\b")
 _WANTED = lazy_regex(r" to 0x[0-9a-fA-F]{1,4} \(([^()]{1,40})\)")
 """``GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)``: gpu.c of the open kernel modules."""
@@ -53,6 +55,12 @@ def is_memory_xid(event: Event) -> bool:
     """Is it an Xid for a memory error that ended a program?"""
     known = of(event)
     return known is not None and known.fault == "memory" and known.remedy != "none"
+
+
+def is_contained_by_plugin(event: Event) -> bool:
+    """Does the device plugin repeat an Xid for a memory error after which the GPU works?"""
+    known = xids.xid(event.fields.get("xid")) if event.event == BY_PLUGIN else None
+    return known is not None and known.fault == "memory" and known.remedy == "restart"
 
 
 def is_memory_lost(event: Event, view: View) -> bool:

@@ -14,7 +14,8 @@ _MODEL = (
     r"(?:a10g?|a16|a30|a40|a100|a800|h20|h100|h200|h800|gh200|b100|b200|b300|gb200|gb300|l4|l20|l40s?|v100(?:-pcie)?"
     r"|p100|p40|p4|t4|m40|k80|mi\d{2,3}x?|(?:rtx\s?)?(?:a[4-6][05]00|[2-5]0[6-9]0(?:\s?ti)?)(?:\s?(?:d|super))?"
     r"|(?:quadro\s)?rtx\s(?:pro\s)?[4-8]000(?:\sada)?|quadro\s[a-z]{1,3}\d{4}|gtx\s?(?:9[6-8]0|10[5-8]0|16[5-6]0)(?:\s?ti)?"
-    r"|(?:10[78]0\s?ti)|titan\s?(?:rtx|xp?|v)|(?:radeon\s)?rx\s?\d{3,4}(?:\s?xtx?)?|radeon\s(?:pro\s)?(?:vii|w\d{4})|w[67][89]00x?)"
+    r"|(?:10[78]0\s?ti)|titan\s?(?:rtx|xp?|v)|(?:radeon\s)?rx\s?\d{3,4}(?:\s?xtx?)?|radeon\s(?:pro\s)?(?:vii|w\d{4})|w[67][89]00x?"
+    r"|(?:radeon\s)?(?:ai\s)?(?:pro\s)?r9[67]00)"
 )
 _FEATURES = {
     "cuda-graphs": r"cuda\s?-?graphs?|graph\scaptures?|cudagraphs?",
