@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.told import told_context
 from ncdiag.nccl.defects.entries import Condition
 from ncdiag.nccl.defects.table import tables
 from ncdiag.nccl.vocabulary.features import compared, features, matches
+from ncdiag.nccl.vocabulary.values import comm_id_problem
 
 _LINK_DOWN = "nvlink-down"
 _ARM, _VENDORS = "aarch64", {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
@@ -108,7 +109,7 @@ def _variables(condition: Condition, host: Host, view: View) -> bool | None:
         setting = view.setting(host, name)
         if setting is None or setting.is_set is None:
             verdict = None
-        elif not setting.is_set or not matches(setting.text or "", wanted):
+        elif not setting.is_set or not matches(setting.text or "", wanted) or comm_id_problem(setting, view):
             return False
         else:
             view.note(setting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_for
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
@@ -77,3 +77,17 @@ def meant_assignment(setting: Setting, view: View) -> str | None:
 def tells_what_was_meant(setting: Setting, view: View) -> bool:
     """Is it known which value was intended?"""
     return meant_assignment(setting, view) is not None
+
+_WITH_PORT = lazy_regex(r"\S+:\d{1,5}")
+_UNKNOWN = lazy_regex(r"[$`<{]")
+
+
+@derived_for("NCCL_COMM_ID")
+def comm_id_problem(setting: Setting, view: View) -> str:
+    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for nothing."""
+    text = (setting.text or "").strip().strip("\"'")
+    if not setting.is_set or not text or _UNKNOWN.search(text):
+        return ""
+    if len(text.split()) > 1:
+        return "is a list"
+    return "" if _WITH_PORT.fullmatch(text) and (text.count(":") == 1 or "]:" in text) else "names no port"
