@@ -79,10 +79,10 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
         command.given.append(known)
         position += 1
         waits = False
-        if known in launcher.sets:
-            position = _set(command, launcher.sets[known], value if equals else None, words, position)
-        elif known in launcher.options:
-            position = _take(command, launcher.options[known], value if equals else None, words, position)
+        take = _set if known in launcher.sets else _take
+        target = launcher.sets.get(known) or launcher.options.get(known)
+        if target is not None:
+            position = take(command, target, value if equals else None, words, position)
         elif not equals and known not in launcher.flags:
             if known in launcher.values or (launcher.value_by_default and position < len(words)):
                 position += 1

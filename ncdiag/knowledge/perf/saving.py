@@ -11,7 +11,9 @@ from ncdiag.facts.vocabulary.outcome import is_open_failure
 
 _BEGUN, _LIMIT = "checkpoint-save-begun", "torch-watchdog-timeout"
 _GOES_ON = frozenset({"progress-step", "progress-bar", "torch-process-group-destroyed", "program-finished"})
-_SHARED = lazy_regex(r"(?i)nfs|lustre|gpfs|beegfs|ceph|gluster|juicefs|weka|/efs|/fsx|s3fs|gcsfuse|blobfuse|/shared?/|ossfs|cfs/")
+_SHARED = lazy_regex(
+    r"(?i)nfs|lustre|gpfs|beegfs|ceph|gluster|juicefs|weka|/efs|/fsx|s3fs|gcsfuse|blobfuse|/shared?/|ossfs|cfs/"
+)
 """Folders that are named after a file system of the network."""
 
 

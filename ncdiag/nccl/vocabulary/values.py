@@ -78,6 +78,7 @@ def tells_what_was_meant(setting: Setting, view: View) -> bool:
     """Is it known which value was intended?"""
     return meant_assignment(setting, view) is not None
 
+
 _WITH_PORT = lazy_regex(r"\S+:\d{1,5}")
 _UNKNOWN = lazy_regex(r"[$`<{]")
 
