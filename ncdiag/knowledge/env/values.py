@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ncdiag.base.products import product_of
 from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.scalars import Version
@@ -15,7 +16,8 @@ from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict
 from ncdiag.nccl.vocabulary.accepted import product_in
 from ncdiag.nccl.vocabulary.levels import p2p_setting
-from ncdiag.nccl.vocabulary.values import value_verdict
+from ncdiag.nccl.vocabulary.peer_access import has_no_nvlink
+from ncdiag.nccl.vocabulary.values import root_address_problem, value_verdict
 
 
 @derived
@@ -211,3 +213,21 @@ def offers_peer_access(job: Job, view: View) -> bool | None:
     """
     product = product_in(view)
     return product.peer if product is not None else None
+
+
+@derived_for("NCCL_COMM_ID")
+def comm_id_problem(setting: Setting, view: View) -> str:
+    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for nothing."""
+    return root_address_problem(setting)
+
+
+@derived
+def names_gpus_without_nvlink(job: Job, view: View) -> bool:
+    """Has a GPU of the job, or one that people name, no NVLink by its model?"""
+    held = next((gpu for host in job.hosts for gpu in host.gpus if has_no_nvlink(gpu, view)), None)
+    told = (context for context in job.contexts if context.kind == "gpu-model" and context.told)
+    named = next((c for c in told if (product := product_of(c.value.upper())) and product.nvlink is False), None)
+    found = held or named
+    if found is not None:
+        view.note(found)
+    return found is not None

@@ -28,18 +28,6 @@ def has_no_nvlink(gpu: Gpu, view: View) -> bool | None:
 
 
 @derived
-def names_gpus_without_nvlink(job: Job, view: View) -> bool:
-    """Has a GPU of the job, or one that people name, no NVLink by its model?"""
-    held = next((gpu for host in job.hosts for gpu in host.gpus if has_no_nvlink(gpu, view)), None)
-    told = (context for context in job.contexts if context.kind == "gpu-model" and context.told)
-    named = next((c for c in told if (product := product_of(c.value.upper())) and product.nvlink is False), None)
-    found = held or named
-    if found is not None:
-        view.note(found)
-    return found is not None
-
-
-@derived
 def lacks_nvlink(host: Host, view: View) -> bool | None:
     """Are the GPUs of the host without NVLink, by their topology, else by their models?"""
     joined = has_nvlink(host, view)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived, derived_for
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
@@ -83,8 +83,7 @@ _WITH_PORT = lazy_regex(r"\S+:\d{1,5}")
 _UNKNOWN = lazy_regex(r"[$`<{]")
 
 
-@derived_for("NCCL_COMM_ID")
-def comm_id_problem(setting: Setting, view: View) -> str:
+def root_address_problem(setting: Setting) -> str:
     """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for nothing."""
     text = (setting.text or "").strip().strip("\"'")
     if not setting.is_set or not text or _UNKNOWN.search(text):
