@@ -54,13 +54,6 @@ def concerns_comm_id(event: Event, view: View) -> bool | None:
 
 
 @derived
-def has_one_gpu_a_host(job: Job, view: View) -> bool:
-    """Does every host of the job have a single rank, so that nothing is exchanged inside a host?"""
-    sizes = {*(found.nranks for found in job.communicators), *(rank.nranks for rank in job.ranks)} - {None}
-    return job.nhosts is not None and job.nhosts > 1 and sizes == {job.nhosts}
-
-
-@derived
 def fails_without_known_rdma(job: Job, view: View) -> bool:
     """Did the job fail, where nothing indicates an RDMA network?
 
