@@ -208,10 +208,10 @@ def offers_peer_access(job: Job, view: View) -> bool | None:
     return product.peer if product is not None else None
 
 
-@derived_for("NCCL_COMM_ID")
+@derived
 def comm_id_problem(setting: Setting, view: View) -> str:
-    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for nothing."""
-    return root_address_problem(setting)
+    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for other variables, too."""
+    return root_address_problem(setting) if setting.name == "NCCL_COMM_ID" else ""
 
 
 @derived
