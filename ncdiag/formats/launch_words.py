@@ -79,8 +79,10 @@ def read_command(words: list[str], place: tuple[str, Launcher, int]) -> tuple[Co
         command.given.append(known)
         position += 1
         waits = False
-        if known in launcher.options:
-            position = _take(command, launcher.options[known], value if equals else None, words, position)
+        take = _set if known in launcher.sets else _take
+        target = launcher.sets.get(known) or launcher.options.get(known)
+        if target is not None:
+            position = take(command, target, value if equals else None, words, position)
         elif not equals and known not in launcher.flags:
             if known in launcher.values or (launcher.value_by_default and position < len(words)):
                 position += 1
@@ -111,47 +113,10 @@ def by_environment(command: Command) -> Command:
     return command
 
 
-_INTERPRETER = lazy_regex(r"(?:.*/)?(?:python[\d.]{0,5}|bash|sh)$")
-_LAUNCHES_SCRIPTS = frozenset(
-    {"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic", "deepspeed",
-     "accelerate launch"}
-)  # fmt: skip
-
-
-def started(command: Command, own: str, words: list[str]) -> None:
-    """Store what a command starts: ``words`` are those after its options, ``own`` is the word that it implies itself.
-
-    Launchers that run Python programs count as the interpreter; ``-m`` names a module, which has no path.
-    """
-    if "no_ssh" in command.given:
-        command.fields["agent"] = "none"
-    if command.program in _LAUNCHES_SCRIPTS:
-        command.fields["executable"] = own
-        if words[:1] and not {"m", "module", "no_python"} & set(command.given):
-            command.fields["script"] = words[0]
-    elif words:
-        command.fields["executable"] = words[0]
-        script = _script(words[1:]) if _INTERPRETER.match(words[0]) else None
-        if script:
-            command.fields["script"] = script
-
-
-def _script(words: list[str]) -> str | None:
-    """The script given to an interpreter; None for a module, for inline code, and if it is unclear."""
-    for position, word in enumerate(words):
-        if word in {"-W", "-X"} or (position and words[position - 1] in {"-W", "-X"}):
-            continue
-        if not word.startswith("-"):
-            return word
-        if word in {"-m", "-c"}:
-            return None
-    return None
-
-
 def _known(option: str, launcher: Launcher) -> str:
     """The option as spelled in the tables; PyTorch, Slurm and others treat ``-`` and ``_`` alike."""
     for form in (option, option.replace("-", "_"), option.replace("_", "-")):
-        if form in launcher.options or form in launcher.flags or form in launcher.values:
+        if any(form in names for names in (launcher.sets, launcher.options, launcher.flags, launcher.values)):
             return form
     return option
 
@@ -182,6 +147,20 @@ def _take(command: Command, target: str, value: str | None, words: list[str], po
     else:
         _number(command, target, value)
     return _apart(command, words, position) if target == "hosts" else position
+
+
+def _set(command: Command, variable: str, value: str | None, words: list[str], position: int) -> int:
+    """Store the variable that an option sets; an option without a value sets a fixed one. Returns the next index."""
+    name, fixed, text = variable.partition("=")
+    name, _, unit = name.partition("*")
+    if not fixed:
+        text = value if value is not None else next(iter(words[position : position + 1]), "")
+        position += value is None
+    if unit:
+        text = str(int(text) << 20) if _NUMBER.match(text) else ""
+    if text:
+        command.env.setdefault(name, text)
+    return position
 
 
 def _number(command: Command, field: str, value: str) -> None:

@@ -21,6 +21,8 @@ class Launcher(msgspec.Struct, frozen=True):
     options: Mapping[str, str]
     flags: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
+    sets: Mapping[str, str] = {}
+    """The variable that an option sets on all ranks: to its value, to a fixed one (``A=1``), in MiB (``A*MiB``)."""
     value_by_default: bool = False
     """True if an unknown option takes a value (``docker run``); otherwise this depends on the next word."""
 
@@ -60,8 +62,19 @@ _HOROVOD = Launcher(
         "p": "ssh_port", "ssh-port": "ssh_port", "i": "ssh_key", "ssh-identity-file": "ssh_key",
         "host-discovery-script": "ignored",
     },
-    flags=_set("gloo mpi jsrun verbose autotune disable-cache mpi-threads-disable no-stall-check check-build tcp"),
+    flags=_set("gloo mpi jsrun verbose disable-cache mpi-threads-disable check-build tcp"),
     values=_set("min-np max-np slots-per-host start-timeout output-filename log-level"),
+    sets={
+        "fusion-threshold-mb": "HOROVOD_FUSION_THRESHOLD*MiB", "cycle-time-ms": "HOROVOD_CYCLE_TIME",
+        "cache-capacity": "HOROVOD_CACHE_CAPACITY", "timeline-filename": "HOROVOD_TIMELINE",
+        "hierarchical-allreduce": "HOROVOD_HIERARCHICAL_ALLREDUCE=1",
+        "no-hierarchical-allreduce": "HOROVOD_HIERARCHICAL_ALLREDUCE=0",
+        "hierarchical-allgather": "HOROVOD_HIERARCHICAL_ALLGATHER=1",
+        "no-hierarchical-allgather": "HOROVOD_HIERARCHICAL_ALLGATHER=0", "autotune": "HOROVOD_AUTOTUNE=1",
+        "no-stall-check": "HOROVOD_STALL_CHECK_DISABLE=1", "num-nccl-streams": "HOROVOD_NUM_NCCL_STREAMS",
+        "stall-check-warning-time-seconds": "HOROVOD_STALL_CHECK_TIME_SECONDS",
+        "stall-check-shutdown-time-seconds": "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS",
+    },
 )  # fmt: skip
 _TORCH = Launcher(
     options={

@@ -15,7 +15,7 @@ from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
 from ncdiag.facts.vocabulary.files import listed_files
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
-from ncdiag.facts.vocabulary.mounts import is_in_container, is_mounted
+from ncdiag.facts.vocabulary.mounts import PYXIS, is_docker, is_in_container, is_mounted
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 
 _CPUS = 1 << 13
@@ -271,6 +271,20 @@ def nodes_for_hosts(job: Job, view: View) -> str:
 def has_topology_file(job: Job, view: View) -> bool:
     """Does a host have the topology file that NCCL could not open, so that only the container lacks it?"""
     return not _missing(job).isdisjoint(listed_files(job, view))
+
+
+@derived
+def unmounted_topology_file(job: Job, view: View) -> str:
+    """The topology file that a launch names for its container and mounts nothing over; empty for none.
+
+    The image may hold the file, which no launch line shows.
+    """
+    for launch in job.launches:
+        path = (launch.env or {}).get("NCCL_TOPO_FILE", "")
+        if path.startswith("/") and (is_docker(launch) or PYXIS in launch.text) and not is_mounted(path, job):
+            view.note(launch)
+            return path
+    return ""
 
 
 @derived

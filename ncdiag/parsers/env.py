@@ -77,6 +77,8 @@ _FUNCTION_END = lazy_regex(r"\}$|[ \t]+\S")
 _LAUNCH = lazy_regex(launch.ANCHOR)
 _WHOLE = 8
 _REMARK = lazy_regex(r"\s(?:#|//|\()(?P<said>[^#]{1,400})$")
+_ADDRESSES = lazy_regex(r"\s*[\da-fA-F:.]{4,45}(?:\s[\da-fA-F:.]{4,45}){1,40}\s*$")
+"""A list of addresses, as ``hostname -I`` prints it."""
 _ASKED = lazy_regex(r"(?:printenv[ \t]+|echo[ \t]+\"?\$\{?)(?P<name>[A-Za-z_]\w{0,120})\}?\"?$")
 
 
@@ -87,7 +89,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
     if not lines or not line.strip():
         return False
     if len(lines) == 1 and _ASKED.match(lines[0].strip()):
-        return " " not in line.strip()
+        return " " not in line.strip() or _ADDRESSES.match(line) is not None
     inside = any("%%=" in text for text in lines[-40:]) and _FUNCTION_END.match(line)
     return bool(inside) or (line.lstrip().startswith("#") and bool(_EXPORT.match(lines[-1])))
 
@@ -138,7 +140,8 @@ def _as_of(
 
 
 def _setting(section: Section, index: int, name: str, value: str | None, how: str) -> Observation:
-    standing: Standing = "live" if how == "shell" else "manifest"
+    # what a command prints into the value is not known before it runs: a value that is shown is better
+    standing: Standing = "live" if how == "shell" and "$(" not in (value or "") else "manifest"
     return observe(
         section, index, "Setting", (name,), standing=standing, is_set=value is not None, text=value, origin=how
     )
@@ -210,6 +213,6 @@ def _printed(section: Section, found: dict[str, Observation]) -> dict[str, Obser
     if found or asked is None or len(lines) != 1:
         return {}
     name, value = asked["name"], lines[0].strip()
-    if not is_kept(name) or " " in value:
+    if not is_kept(name) or (" " in value and not _ADDRESSES.match(value)):
         return {}
     return {name: _setting(section, section.lines.index(lines[0]), name, value, "shell")}

@@ -12,7 +12,7 @@ from typing import Any
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section, Span, span
 from ncdiag.facts.observe import Observation, Parsed
-from ncdiag.formats.launch_words import Command, by_environment, read_command, started
+from ncdiag.formats.launch_words import Command, by_environment, read_command
 from ncdiag.formats.launchers import NCCL_TESTS, find
 from ncdiag.formats.shell import is_variable, without_secrets, words
 
@@ -230,7 +230,7 @@ def _commands(text: str) -> Iterator[Command]:
             command.started_with(env)
             inside = find(tokens, position)
             if inside is None or _TEST.match(inside[0]):
-                started(command, word, _until_next(tokens, position))
+                _started(command, word, _until_next(tokens, position))
             env, depth = {}, depth + 1
             yield command
             continue
@@ -245,6 +245,43 @@ def _commands(text: str) -> Iterator[Command]:
             return
         else:
             position += 1
+
+
+_INTERPRETER = lazy_regex(r"(?:.*/)?(?:python[\d.]{0,5}|bash|sh)$")
+_LAUNCHES_SCRIPTS = frozenset(
+    {"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic", "deepspeed",
+     "accelerate launch"}
+)  # fmt: skip
+
+
+def _started(command: Command, own: str, words: list[str]) -> None:
+    """Store what a command starts: ``words`` are those after its options, ``own`` is the word that it implies itself.
+
+    Launchers that run Python programs count as the interpreter; ``-m`` names a module, which has no path.
+    """
+    if "no_ssh" in command.given:
+        command.fields["agent"] = "none"
+    if command.program in _LAUNCHES_SCRIPTS:
+        command.fields["executable"] = own
+        if words[:1] and not {"m", "module", "no_python"} & set(command.given):
+            command.fields["script"] = words[0]
+    elif words:
+        command.fields["executable"] = words[0]
+        script = _script(words[1:]) if _INTERPRETER.match(words[0]) else None
+        if script:
+            command.fields["script"] = script
+
+
+def _script(words: list[str]) -> str | None:
+    """The script given to an interpreter; None for a module, for inline code, and if it is unclear."""
+    for position, word in enumerate(words):
+        if word in {"-W", "-X"} or (position and words[position - 1] in {"-W", "-X"}):
+            continue
+        if not word.startswith("-"):
+            return word
+        if word in {"-m", "-c"}:
+            return None
+    return None
 
 
 def _until_next(tokens: Sequence[str], position: int) -> list[str]:

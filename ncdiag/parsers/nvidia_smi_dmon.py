@@ -17,12 +17,15 @@ KIND = "nvidia_smi_dmon"
 COMMANDS: tuple[str, ...] = ("nvidia-smi dmon",)
 _HEAD = r"#[ \t]{0,4}(?:(?:Date|YYYYMMDD)[ \t]{1,12})?(?:(?:Time|HH:MM:SS)[ \t]{1,12})?"
 ANCHOR = _HEAD + r"gpu[ \t,]{1,8}(?:pwr|gtemp|temp|sm|mclk|pviol|fb|sbecc|rxpci)\b"
-_FIELDS = {"pwr": "power_watts", "sm": "load_percent", "mem": "memory_activity_percent", "fb": "memory_used_mib"}
+_FIELDS = {
+    "pwr": "power_watts", "sm": "load_percent", "mem": "memory_activity_percent", "fb": "memory_used_mib",
+    "pclk": "sm_clock_mhz",
+}  # fmt: skip
 """Field of a Gpu by the column that holds it."""
-_MOVING = {"power_watts": 0.3, "memory_activity_percent": 0.3}
+_MOVING = {"power_watts": 0.3, "memory_activity_percent": 0.3, "sm_clock_mhz": 0.3}
 """Fields that are left out if the samples differ by more than this share of the largest."""
 _SMALL = 10
-"""A difference, in percent or watts, that is ignored."""
+"""A difference, in percent, watts or MHz, that is ignored."""
 
 
 class _Samples(Reading):

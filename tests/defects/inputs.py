@@ -46,7 +46,7 @@ USES = {
     "one-sided": "We call ncclPutSignal.",
 }  # fmt: skip
 CUMEM = "n1:40:40 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 1."
-VALUES = {"set": "5", "*/*": "/opt/libnccl-net.so", "*,*": "one,two", "LOC|0": "LOC", "*TUNING*|*ALL*": "TUNING"}
+VALUES = {"set": "n1:5", "*/*": "/opt/libnccl-net.so", "*,*": "one,two", "LOC|0": "LOC", "*TUNING*|*ALL*": "TUNING"}
 SIZES = {">=80": (96, 24), ">=256": (256, 32), "==2": (2, 1)}
 """Ranks and hosts of a job with such a number of ranks."""
 EVENTS = {

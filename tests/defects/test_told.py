@@ -79,3 +79,12 @@ def test_a_signature_that_is_a_failure_needs_no_other_complaint() -> None:
     )
     assert "unused-request" in led(text.format("2.30.7"))
     assert "unused-request" not in led(text.format("2.27.7"))
+
+
+def test_a_failure_that_names_a_variable_is_not_that_of_a_release() -> None:
+    """A defect of the same phase does not explain an error that says which setting leaves no algorithm."""
+    text = "We run it in a docker container. It fails during initialization with NCCL 2.26.2.\n"
+    error = "Last error:\nError : no algorithm/protocol available for function Broadcast"
+    assert "host-memory-in-containers" in led(text)
+    assert "host-memory-in-containers" in led(f"{text}{error} with datatype ncclInt8.\n")
+    assert "host-memory-in-containers" not in led(f"{text}{error} with datatype ncclInt8. NCCL_ALGO was set to Tree.\n")

@@ -46,6 +46,13 @@ def is_multi_host(job: Job, view: View) -> bool | None:
 
 
 @derived
+def has_one_gpu_a_host(job: Job, view: View) -> bool:
+    """Does every host of the job have a single rank, so that nothing is exchanged inside a host?"""
+    sizes = {*(found.nranks for found in job.communicators), *(rank.nranks for rank in job.ranks)} - {None}
+    return job.nhosts is not None and job.nhosts > 1 and sizes == {job.nhosts}
+
+
+@derived
 def has_ready_rank(job: Job, view: View) -> bool:
     """Did a rank that was seen finish its setup? Never unknown: no rank was seen is no."""
     ready = next((rank for rank in job.ranks if rank.state == "ready"), None)

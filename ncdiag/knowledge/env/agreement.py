@@ -45,6 +45,36 @@ def agreement_why(difference: Difference, view: View) -> str:
     return known.agree_why if known is not None else ""
 
 
+_SET_UP = "channel-counts"
+"""The line that each rank prints after it has read the variables of the setup."""
+
+
+@derived
+def set_on_some(job: Job, view: View) -> str:
+    """A variable on which all hosts must agree and that only some logs show: ``NCCL_ALGO on n1, not on n2``.
+
+    Only logs count that show variables and go on to the end of the setup, and only what is set nowhere else.
+    Empty for none.
+    """
+    whole = {(event.host, event.pid) for event in job.events if event.event == _SET_UP}
+    ranks = [rank for rank in job.ranks if rank.settings and (rank.host, rank.pid) in whole]
+    for name in dict.fromkeys(name for rank in ranks for name in rank.settings):
+        without = next((rank for rank in ranks if view.setting(rank, name) is None), None)
+        if without is None or not (_is_ours(name) and environment.must_agree(name, between_hosts=True)):
+            continue
+        having = next(rank for rank in ranks if name in rank.settings)
+        if having.host != without.host:
+            view.note(having.settings[name])
+            return f"{name} on {having.host}, not on {without.host}"
+    return ""
+
+
+def _is_ours(name: str) -> bool:
+    """Is it a variable of NCCL?"""
+    known = environment.variables().get(name)
+    return known is not None and known.owner == OURS
+
+
 _FIELDS = {
     "bootstrap interface": "bootstrap_interface", "socket interfaces": "socket_interfaces", "network": "net",
     "RDMA ports": "net_devices", "GID index": "gids_used", "GPUDirect RDMA level": "gdr",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ncdiag.base.products import product_of
 from ncdiag.facts.derived import derived, derived_for, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.scalars import Version
@@ -15,7 +16,8 @@ from ncdiag.nccl.judgement.names import of_name
 from ncdiag.nccl.judgement.verdict import NameFault, NameVerdict
 from ncdiag.nccl.vocabulary.accepted import product_in
 from ncdiag.nccl.vocabulary.levels import p2p_setting
-from ncdiag.nccl.vocabulary.values import value_verdict
+from ncdiag.nccl.vocabulary.peer_access import has_no_nvlink
+from ncdiag.nccl.vocabulary.values import root_address_problem, value_verdict
 
 
 @derived
@@ -49,13 +51,6 @@ def concerns_comm_id(event: Event, view: View) -> bool | None:
         return True
     setting = view.setting(view.host(event.host) or view.job, "NCCL_COMM_ID")
     return False if setting is not None and setting.is_set is False else None
-
-
-@derived
-def has_one_gpu_a_host(job: Job, view: View) -> bool:
-    """Does every host of the job have a single rank, so that nothing is exchanged inside a host?"""
-    sizes = {*(found.nranks for found in job.communicators), *(rank.nranks for rank in job.ranks)} - {None}
-    return job.nhosts is not None and job.nhosts > 1 and sizes == {job.nhosts}
 
 
 @derived
@@ -211,3 +206,21 @@ def offers_peer_access(job: Job, view: View) -> bool | None:
     """
     product = product_in(view)
     return product.peer if product is not None else None
+
+
+@derived
+def comm_id_problem(setting: Setting, view: View) -> str:
+    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for other variables, too."""
+    return root_address_problem(setting) if setting.name == "NCCL_COMM_ID" else ""
+
+
+@derived
+def names_gpus_without_nvlink(job: Job, view: View) -> bool:
+    """Has a GPU of the job, or one that people name, no NVLink by its model?"""
+    held = next((gpu for host in job.hosts for gpu in host.gpus if has_no_nvlink(gpu, view)), None)
+    told = (context for context in job.contexts if context.kind == "gpu-model" and context.told)
+    named = next((c for c in told if (product := product_of(c.value.upper())) and product.nvlink is False), None)
+    found = held or named
+    if found is not None:
+        view.note(found)
+    return found is not None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ncdiag.base.products import product_of
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Gpu
+from ncdiag.facts.model import Gpu, Host
 from ncdiag.facts.view import View
 
+_BEHIND, _AT_WORK, _BUSY, _OTHERS = 0.75, 0.5, 90, 2
+"""The share of the others' clock below which a GPU is behind them; of their power, and the load, of one that works."""
 _CAPPED = 0.9
 """The share of its usual power limit below which a GPU is said to be capped."""
 
@@ -25,3 +27,33 @@ def is_capped(gpu: Gpu, view: View) -> bool | None:
     usual = [other.power_limit_watts or 0 for other in others] + [(product and product.watts) or 0]
     view.note(gpu, "power_limit_watts")
     return limit < _CAPPED * max(usual)
+
+
+@derived
+def gpu_behind(host: Host, view: View) -> str | None:
+    """A GPU that works at a far lower clock than the others, ``GPU 5 at 615 MHz, the others at 1410``.
+
+    Empty for none, None where the clocks are not known. A low clock of an idle GPU, which draws little power, means
+    nothing.
+    """
+    known = [gpu for gpu in host.gpus if gpu.sm_clock_mhz is not None]
+    if len(known) <= _OTHERS:
+        return None
+    for gpu in known:
+        others = [other for other in known if other is not gpu and other.model == gpu.model]
+        usual = _middle([other.sm_clock_mhz or 0 for other in others])
+        if len(others) >= _OTHERS and (gpu.sm_clock_mhz or 0) < _BEHIND * usual and _works(gpu, others):
+            view.note(gpu, "sm_clock_mhz")
+            return f"GPU {gpu.index} at {gpu.sm_clock_mhz} MHz, the others at {usual:g}"
+    return ""
+
+
+def _works(gpu: Gpu, others: list[Gpu]) -> bool:
+    """Is the GPU busy, by its load, else by its power beside that of the others?"""
+    if gpu.load_percent is not None:
+        return gpu.load_percent >= _BUSY
+    return (gpu.power_watts or 0) >= _AT_WORK * _middle([other.power_watts or 0 for other in others]) > 0
+
+
+def _middle(values: list[int]) -> float:
+    return sorted(values)[len(values) // 2] if values else 0

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from ncdiag.facts.model import Host
+from ncdiag.facts.model import Host, Setting
 from ncdiag.facts.stated import only
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import named_gpus
@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.told import told_context
 from ncdiag.nccl.defects.entries import Condition
 from ncdiag.nccl.defects.table import tables
 from ncdiag.nccl.vocabulary.features import compared, features, matches
+from ncdiag.nccl.vocabulary.values import root_address_problem
 
 _LINK_DOWN = "nvlink-down"
 _ARM, _VENDORS = "aarch64", {"AuthenticAMD": "amd", "GenuineIntel": "intel"}
@@ -108,11 +109,16 @@ def _variables(condition: Condition, host: Host, view: View) -> bool | None:
         setting = view.setting(host, name)
         if setting is None or setting.is_set is None:
             verdict = None
-        elif not setting.is_set or not matches(setting.text or "", wanted):
+        elif not setting.is_set or not matches(setting.text or "", wanted) or _is_misread(setting):
             return False
         else:
             view.note(setting)
     return verdict
+
+
+def _is_misread(setting: Setting) -> bool:
+    """Is it NCCL_COMM_ID with a value that is wrong by itself?"""
+    return setting.name == "NCCL_COMM_ID" and root_address_problem(setting) != ""
 
 
 def _ranks(condition: Condition, _host: Host, view: View) -> bool | None:

@@ -95,3 +95,17 @@ def meant_assignment(setting: Setting, view: View) -> str | None:
 def tells_what_was_meant(setting: Setting, view: View) -> bool:
     """Is it known which value was intended?"""
     return meant_assignment(setting, view) is not None
+
+
+_WITH_PORT = lazy_regex(r"\S+:\d{1,5}")
+_UNKNOWN = lazy_regex(r"[$`<{]")
+
+
+def root_address_problem(setting: Setting) -> str:
+    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for nothing."""
+    text = (setting.text or "").strip().strip("\"'")
+    if not setting.is_set or not text or _UNKNOWN.search(text):
+        return ""
+    if len(text.split()) > 1:
+        return "is a list"
+    return "" if _WITH_PORT.fullmatch(text) and (text.count(":") == 1 or "]:" in text) else "names no port"

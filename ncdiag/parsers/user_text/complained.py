@@ -170,7 +170,9 @@ _WRONG = rf"""
 _SLOW = rf"""
     slow(?:er|ly|down|s)? | (?:latency|latencies|(?:step|iteration)\stimes?|overhead)\s(?:\w+\s){{0,5}}
     (?:up|rose|risen|increas\w+|grew|grown|doubled|tripled|higher|jumped|worse)
-  | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
+  | \d\s?(?:it|iters?|steps?|samples?|tok(?:ens?)?|images?|imgs?|[GMT]i?[Bb](?:its?)?)/s(?:ec)?
+    ,?\s(?:but\s)?(?:it\s|this\s)?should\s(?:be|reach|get|have\sbeen)\s(?:{_WORD}\s){{0,2}}?~?\d
+  | only\sas\sfast | (?:faster|quicker)\sthan\s(?:me|mine|us|ours)\b | (?:is|are|gets?)\s(?:\w+\s)?terrible
   | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
   | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)
   | (?:performance|bandwidth|throughput|speed)\s(?:\w+\s)?(?:reduction|regression|degradation|loss|drops?)
@@ -187,6 +189,8 @@ _SLOW = rf"""
     (?:(?:the|its|our)\s)?(?:usual\s|normal\s|former\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
   |expected
   |performance)
+  | (?:scaling|parallel)\sefficienc(?:y|ies){_gap(4)}(?:[1-5]\d|\d)(?:\.\d+)?\s?(?:%|percent|per\scent)
+    (?!\s(?:loss|less|lost|below|of))
   | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}
     (?:low|lower|below|drops?|dropped|bad|poor|worse|half|degrad\w*|less)

@@ -168,6 +168,9 @@ _ASIDE = lazy_regex(
       |default)\w*\s
         (?:[\w'-]+\s){0,4}?timeouts?\b
       | \b(?:otherwise|or\selse|so\sthat)\b[^.;]*
+      | \bbefore\s(?:i|we)\s(?:\w+\s)?(?:added|set|used|put|exported|passed|raised|increased|enabled|disabled|mounted)\b
+        [^.;]{0,60}?\b(?:it|this|that|everything|the\s\w+)\s(?:\w+ly\s|always\s)?(?:crashed|failed|died|hung|froze)\b
+        (?:(?!\b(?:now|but|still)\b)[^.;])*
       | \bslow(?:ly|er)?\b(?:(?!__)[^.;]){0,40}\bthen\b(?:(?!__)[^.;]){0,30}\b(?:full|normal)\sspeed""".replace(
         "__",
         r"\b(?:never|not?|cannot|without|hang|hung|stuck|crash|fail|freez|froze|stall|stop|die|abort)|n't",

@@ -15,7 +15,9 @@ FORMS = (
         (
             Way(r"<gpu>",
                 r"(?:more|most|half|much|lots|a lot) (?:of )?(?:\w+ )?time (?:\w+ )?(?:waiting|idling|idle"
-                r"|doing nothing|sleeping)"),
+                r"|doing nothing|sleeping)"
+                r"|waits? (?:in|for|on) (?:\S+ ){1,4}?(?:half|most|[3-9]\d ?(?:%|percent)) (?:of )?(?:the )?"
+                r"(?:time|step)"),
             Way(r"<utilisation>",
                 r"(?:so|very|too|that|quite|extremely|rather|always|really|constantly) (?:low|poor|bad"
                 r"|small)\b|(?:is|are|was|looks?|resembles?) (?:like )?an? (?:comb|saw\w*|zig\S*|heartbeat"

@@ -283,7 +283,7 @@ FORMS = (
                 r"|while|random \w+)|some|several|many|\d+|about|an) ?(?:\w+ ){0,2}(?:hours?|days?|steps"
                 r"|iterations|epochs|while|h\b)|irregular\w*|at arbitrary|arbitrar\w*|by chance"
                 r"|hard to reproduce|for (?:hours|days) (?:or|then|and)",
-                r"<hang>",
+                r"<hang>", r"gpus? waits? (?:in|for|on) (?:\S+ ){1,4}?of the time",
             ),
         ),
     ),
