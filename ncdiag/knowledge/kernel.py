@@ -170,16 +170,16 @@ _FINAL = lazy_regex(r"failed to assign|can't enable device")
 """What the kernel prints in the end; before, it may find no space and then move other windows."""
 _GPU_DRIVERS = lazy_regex(r"nvidia|nvrm|amdgpu", re.IGNORECASE)
 _AMD = lazy_regex(r"(?:VGA compatible|Display) controller.*\b(?:AMD|ATI)\b|Processing accelerators.*\bAMD\b")
-_DRIVER, _KERNEL = "gpu-bar-invalid", "pci-bar-unassigned"
+_DRIVER, _KERNEL, _SHOWN = "gpu-bar-invalid", "pci-bar-unassigned", "gpu-window-unassigned"
 
 
-@derived_of(_DRIVER, _KERNEL)
+@derived_of(_DRIVER, _KERNEL, _SHOWN)
 def is_window_missing(event: Event, view: View) -> bool | None:
-    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?
+    """Did a GPU get no address space for its memory window (BAR), by the driver, lspci, or the kernel in the end?
 
     None for a window that other devices may have as well, if nothing shows the device.
     """
-    if event.event == _DRIVER:
+    if event.event in {_DRIVER, _SHOWN}:
         return True
     bar, size = (event.fields.get(name) for name in ("bar", "bar_size"))
     if not isinstance(bar, int) or not isinstance(size, int) or bar >= _DEVICE_BARS or size < _GPU_WINDOW:
@@ -195,7 +195,7 @@ def is_window_missing(event: Event, view: View) -> bool | None:
     return None if other is None else not other
 
 
-@derived_of(_DRIVER, _KERNEL)
+@derived_of(_DRIVER, _KERNEL, _SHOWN)
 def is_of_another_device(event: Event, view: View) -> bool | None:
     """Does the window belong to another device, or to a GPU that works? None if nothing shows the device."""
     if event.event == _DRIVER:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, TopoLink
 from ncdiag.facts.view import View
@@ -15,7 +17,9 @@ from ncdiag.facts.vocabulary.gpus import (
     module_of,
     noted_hit,
 )
-from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
+from ncdiag.facts.vocabulary.pci import LENT, is_nvidia_gpu
+from ncdiag.facts.vocabulary.usual import symptoms
+from ncdiag.messages.vocabulary.cuda_errors import INVALID_DEVICE, is_invalid_device
 
 
 @derived
@@ -46,9 +50,12 @@ _WITHOUT_DISPLAY = "3D controller"
 def unlisted_gpus(host: Host, view: View) -> str | None:
     """The GPUs that nvidia-smi lists, ``7 of the 8 GPUs on its PCI bus``.
 
-    Empty if all, None where a list is missing.
+    Empty if all, None where a list is missing. Without the list: those that a driver for virtual machines holds, where
+    somebody lacks one.
     """
     gpus = listed(host)
+    if lent := _lent_gpus(host, view):
+        return lent
     if gpus is None or "lspci" not in host.complete or host.in_container:
         return None
     there = [device for device in host.pci if is_nvidia_gpu(device) and _WITHOUT_DISPLAY in (device.description or "")]
@@ -57,6 +64,23 @@ def unlisted_gpus(host: Host, view: View) -> str | None:
     for device in there[-1:]:
         view.note(device)
     return f"{len(gpus)} of the {len(there)} GPUs on its PCI bus"
+
+
+def _lent_gpus(host: Host, view: View) -> str:
+    there = [device for device in host.pci if is_nvidia_gpu(device)]
+    lent = [device for device in there if device.driver in LENT]
+    kept = sum(device.driver == "nvidia" for device in there)
+    if not lent or not kept or host.in_container:
+        return ""
+    told = (re.match(r"\d+", context.value) for context in view.job.contexts if context.kind == "gpu-count")
+    if not (
+        any(int(number[0]) > kept for number in told if number)
+        or "not-used:gpu-unseen" in symptoms(view.job, view)
+        or any(event.event in INVALID_DEVICE and is_invalid_device(event, view) for event in view.job.events)
+    ):
+        return ""
+    view.note(lent[0], "driver")
+    return f"{kept} of the {len(there)} GPUs on its PCI bus ({lent[0].driver} holds {lent[0].bus_id})"
 
 
 _NO_ACTION = "None"

@@ -158,7 +158,11 @@ def is_cuda_memory_failure(event: Event, view: View) -> bool:
     return found and not is_cumem_host_failure(event, view) and not _is_pinning(event, view)
 
 
-@derived_of("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
+INVALID_DEVICE = ("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
+"""Events that may report a GPU number that the process does not have."""
+
+
+@derived_of(*INVALID_DEVICE)
 def is_invalid_device(event: Event, view: View) -> bool:
     """Did a rank select a GPU that it does not have?"""
     told = event.event not in PRINTED or _is(event, view, "cudaErrorInvalidDevice")
