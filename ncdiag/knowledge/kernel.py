@@ -14,6 +14,7 @@ from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
+from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
 
 _DEEP_US = 10
@@ -158,6 +159,22 @@ def clock_problem(host: Host, view: View) -> str | None:
         view.note(host, "clock_offset_seconds")
         return f"is {host.clock_offset_seconds:+.1f} s off"
     return None if host.clock_synchronized is None and host.clock_offset_seconds is None else ""
+
+
+@derived
+def lacks_passthrough(host: Host, view: View) -> bool:
+    """Does RCCL miss iommu=pt on the host, or does the IOMMU of a machine with AMD GPUs translate addresses?
+
+    A virtual machine says nothing of the IOMMU that its GPUs are behind.
+    """
+    for event in view.events_on(host.name, ["rccl-kernel-setting-missing"]):
+        if event.fields.get("setting") == "iommu=pt":
+            view.note(event)
+            return True
+    if not host.iommu_translating or host.virtual_machine or "amd" not in platform(view.job, view):
+        return False
+    view.note(host, "iommu_translating")
+    return not any(is_nvidia_gpu(device) for device in host.pci)
 
 
 _GPU_WINDOW = 1 << 28
