@@ -83,6 +83,8 @@ def _lent_gpus(host: Host, view: View) -> str:
     return f"{kept} of the {len(there)} GPUs on its PCI bus ({lent[0].driver} holds {lent[0].bus_id})"
 
 
+_FEW = 1 / 8
+"""The largest share of pairs without xGMI in a mesh from which links are missing."""
 _NO_ACTION = "None"
 """The ``Recovery Action`` of a GPU that needs none."""
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
@@ -146,14 +148,24 @@ def _kind(link: TopoLink) -> str | None:
     return link.link_type or (link.level if link.level in {"XGMI", "PCIE"} else None)
 
 
+def _is_nearly_mesh(host: Host) -> bool:
+    """Does xGMI connect nearly all pairs of eight GPUs? Boards with two dies a GPU connect about half of theirs."""
+    kinds = [_kind(link) for link in host.links if joins_gpus(link) and _kind(link)]
+    names = {name for link in host.links if joins_gpus(link) for name in (link.a, link.b)}
+    return len(names) == MESH_SIZE and 0 < kinds.count("PCIE") <= len(kinds) * _FEW
+
+
 @derived
 def xgmi_gap(host: Host, view: View) -> str | None:
     """Pairs of a mesh that only PCIe connects while xGMI connects others, ``GPU2 and GPU5``; empty for none.
 
-    None if the models or the links are not known. Where no pair has xGMI, the table is from another machine.
+    None if the links are not known, or too few of them to show a mesh without the models. Where no pair has xGMI, the
+    table is from another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
-    if not models or not any(joins_gpus(link) and _kind(link) for link in host.links):
+    if not any(joins_gpus(link) and _kind(link) for link in host.links):
+        return None
+    if not models and not _is_nearly_mesh(host):
         return None
     if not all(map(link_gbs, models)) or len(host.gpus) > MESH_SIZE:  # more: GPUs that are partitioned
         return ""
@@ -163,5 +175,6 @@ def xgmi_gap(host: Host, view: View) -> str | None:
         return ""
     for link in without[:2]:
         view.note(link)
-    view.note(models[0], "model")
+    for gpu in models[:1]:
+        view.note(gpu, "model")
     return ", ".join(f"{link.a} and {link.b}" for link in without)
