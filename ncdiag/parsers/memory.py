@@ -23,7 +23,10 @@ COMMANDS: tuple[str, ...] = (
     "cat /proc/meminfo", "head /proc/meminfo", "less /proc/meminfo",
 )  # fmt: skip
 """``free`` alone is a word of English: what is behind it in a log need not be a table."""
-ANCHOR = r"[ \t]{6,20}total[ \t]{1,12}used[ \t]{1,12}free[ \t]{1,12}shared[ \t]|(?:Mem(?:Total|Free|Available)|CmaTotal):[ \t]{1,16}\d{1,15} kB[ \t]*$"
+ANCHOR = (
+    r"[ \t]{6,20}total[ \t]{1,12}used[ \t]{1,12}free[ \t]{1,12}shared[ \t]"
+    r"|(?:Mem(?:Total|Free|Available)|CmaTotal):[ \t]{1,16}\d{1,15} kB[ \t]*$"
+)
 
 _NUMBER = r"\d{1,15}(?:\.\d{1,3})?(?:[KMGTPE]i?B?|B)?"
 _ROW = rf"(?P<name>Mem|Swap|Total|Low|High|Comm|-/\+ buffers/cache):(?P<numbers>(?:\s+(?:{_NUMBER}|-)){{1,8}})\s*$"
@@ -39,7 +42,7 @@ _LIMIT = 120
 
 
 class _Memory(Reading):
-    """``memory_bytes``, ``memory_available_bytes`` and the contiguous area; numbers of ``free`` in an unknown unit are left out."""
+    """The memory of the host and its contiguous area; numbers of ``free`` in an unknown unit are left out."""
 
     def __init__(self, section: Section) -> None:
         """Nothing was read yet."""

@@ -8,6 +8,7 @@ Documentation/admin-guide/cgroup-v2.rst, RDMA. ``grep`` and loops of a shell put
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
@@ -18,9 +19,7 @@ COMMANDS: tuple[str, ...] = ()
 _COUNT = r"(?:\d{1,10}|max)"
 _VALUE = rf"[A-Za-z][\w.-]{{0,63}} hca_handle={_COUNT} hca_object={_COUNT}"
 _NAME = r"(?:[\w./@-]{0,200}/)?rdma\.(?:max|current)"
-ANCHOR = (
-    rf"{_NAME}:[ \t]{{0,4}}{_VALUE}[ \t]*$|==> {_NAME} <==[ \t]*$|(?:sudo )?cat {_NAME}[ \t]*$|{_VALUE}[ \t]*$"
-)
+ANCHOR = rf"{_NAME}:[ \t]{{0,4}}{_VALUE}[ \t]*$|==> {_NAME} <==[ \t]*$|(?:sudo )?cat {_NAME}[ \t]*$|{_VALUE}[ \t]*$"
 _IS_FILE = lazy_regex(r"rdma\.(max|current)(?=[\s:]|$)")
 _PAIR = lazy_regex(r"(hca_handle|hca_object)=(\d{1,10}|max)")
 
@@ -43,9 +42,11 @@ class _Group(Reading):
         file = found["named"] or self.file
         if not file:
             return False
-        counts = {f"{found['hca']} {name}": int(count) for name, count in _PAIR.findall(found["counts"]) if count != "max"}
-        field = "rdma_limits" if file == "max" else "rdma_held"
-        self.observe("Host", **{field: counts})
+        counts = {
+            f"{found['hca']} {name}": int(count) for name, count in _PAIR.findall(found["counts"]) if count != "max"
+        }
+        fields: dict[str, Any] = {"rdma_limits" if file == "max" else "rdma_held": counts}
+        self.observe("Host", **fields)
         return True
 
 

@@ -2,7 +2,8 @@
 
 Source of the format: systemd.syntax(7), systemctl(1) (``cat`` writes the path of each file above it as a comment),
 systemd.exec(5) (``LimitMEMLOCK=``; ``soft:hard``). The last assignment counts, so a drop-in overrides the unit. People
-also paste the part ``[Service]`` alone, without a path: it counts if it starts a program, and what it lacks says nothing.
+also paste the part ``[Service]`` alone, without a path: it counts if it starts a program, and what it lacks proves
+nothing.
 """
 
 from __future__ import annotations

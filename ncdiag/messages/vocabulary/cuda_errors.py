@@ -212,7 +212,9 @@ def is_shm_registration(event: Event, view: View) -> bool:
 
 
 _FULL = 0.95
-_PINS = lazy_regex(r"pin_memory|cu(?:da)?HostAlloc|cu(?:da)?(?:Mem)?HostRegister|cudaMallocHost|cuMemHostAlloc|hipHost\w+")
+_PINS = lazy_regex(
+    r"pin_memory|cu(?:da)?HostAlloc|cu(?:da)?(?:Mem)?HostRegister|cudaMallocHost|cuMemHostAlloc|hipHost\w+"
+)
 """Calls that lock memory of the host: out of memory there is not the memory of the GPU."""
 
 
