@@ -14,6 +14,7 @@ from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
+from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
 
 _DEEP_US = 10
@@ -160,6 +161,22 @@ def clock_problem(host: Host, view: View) -> str | None:
     return None if host.clock_synchronized is None and host.clock_offset_seconds is None else ""
 
 
+@derived
+def lacks_passthrough(host: Host, view: View) -> bool:
+    """Does RCCL miss iommu=pt on the host, or does the IOMMU of a machine with AMD GPUs translate addresses?
+
+    A virtual machine says nothing of the IOMMU that its GPUs are behind.
+    """
+    for event in view.events_on(host.name, ["rccl-kernel-setting-missing"]):
+        if event.fields.get("setting") == "iommu=pt":
+            view.note(event)
+            return True
+    if not host.iommu_translating or host.virtual_machine or "amd" not in platform(view.job, view):
+        return False
+    view.note(host, "iommu_translating")
+    return not any(is_nvidia_gpu(device) for device in host.pci)
+
+
 _GPU_WINDOW = 1 << 28
 """The least size in bytes of the window to a GPU's memory; those of bridges and most cards are smaller."""
 _SERVER_WINDOW = 1 << 34
@@ -170,16 +187,16 @@ _FINAL = lazy_regex(r"failed to assign|can't enable device")
 """What the kernel prints in the end; before, it may find no space and then move other windows."""
 _GPU_DRIVERS = lazy_regex(r"nvidia|nvrm|amdgpu", re.IGNORECASE)
 _AMD = lazy_regex(r"(?:VGA compatible|Display) controller.*\b(?:AMD|ATI)\b|Processing accelerators.*\bAMD\b")
-_DRIVER, _KERNEL = "gpu-bar-invalid", "pci-bar-unassigned"
+_DRIVER, _KERNEL, _SHOWN = "gpu-bar-invalid", "pci-bar-unassigned", "gpu-window-unassigned"
 
 
-@derived_of(_DRIVER, _KERNEL)
+@derived_of(_DRIVER, _KERNEL, _SHOWN)
 def is_window_missing(event: Event, view: View) -> bool | None:
-    """Did a GPU get no address space for its memory window (BAR), as the driver, or the kernel in the end, says?
+    """Did a GPU get no address space for its memory window (BAR), by the driver, lspci, or the kernel in the end?
 
     None for a window that other devices may have as well, if nothing shows the device.
     """
-    if event.event == _DRIVER:
+    if event.event in {_DRIVER, _SHOWN}:
         return True
     bar, size = (event.fields.get(name) for name in ("bar", "bar_size"))
     if not isinstance(bar, int) or not isinstance(size, int) or bar >= _DEVICE_BARS or size < _GPU_WINDOW:
@@ -195,7 +212,7 @@ def is_window_missing(event: Event, view: View) -> bool | None:
     return None if other is None else not other
 
 
-@derived_of(_DRIVER, _KERNEL)
+@derived_of(_DRIVER, _KERNEL, _SHOWN)
 def is_of_another_device(event: Event, view: View) -> bool | None:
     """Does the window belong to another device, or to a GPU that works? None if nothing shows the device."""
     if event.event == _DRIVER:

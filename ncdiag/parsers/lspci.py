@@ -19,6 +19,8 @@ from ncdiag.formats.basics import is_elision, unfiltered
 
 KIND = "lspci"
 COMMANDS: tuple[str, ...] = ("lspci",)
+EVENTS: dict[str, dict[str, str]] = {"gpu-window-unassigned": {"pci": "str"}}
+"""The event of a GPU's window without an address, and the types of its fields."""
 _BDF = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 ANCHOR = (
     rf"{_BDF} (?:\"|(?:Class )?[A-Za-z0-9][\w ,/&.()-]{{1,60}}(?: \[[0-9a-f]{{4}}\])?: \S)"
@@ -51,6 +53,9 @@ _REDIRECTS = lazy_regex(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
 _NUMA = lazy_regex(r"\s*NUMA node: (\d{1,3})\s*$")
 _GROUP = lazy_regex(r"\s*IOMMU group: (\d{1,5})\s*$")
 _DRIVER = lazy_regex(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
+_UNPLACED = lazy_regex(r"\s*(?:Region (?P<bar>\d): )?Memory at <unassigned> \(64-bit, prefetchable\)")
+"""A window of the large kind without an address; small ones, of ports and of the ROM, work without one."""
+_GPUS = lazy_regex(r"3D controller|VGA compatible controller|Display controller|Processing accelerators")
 _READ = lazy_regex(r"\s*MaxPayload \d{2,5} bytes, MaxReadReq (\d{2,5}) bytes")
 _TOLD = (("numa_node", _NUMA), ("iommu_group", _GROUP), ("driver", _DRIVER), ("max_read_request", _READ))
 _DETAIL = lazy_regex(
@@ -85,6 +90,7 @@ def parse(section: Section) -> Parsed:
     named: list[tuple[int, str, bool]] = []
     unread: list[int] = []
     elided = False
+    unplaced: dict[str, Observation] = {}
     for index, line in enumerate(section.lines):
         acs = _ACS.match(line)
         device = None if acs else _device(line)
@@ -97,6 +103,8 @@ def parse(section: Section) -> Parsed:
             named.append((index, acs["bdf"], _redirects(acs["controls"])))
         elif devices:
             _detail(line, devices[-1][2])
+            if _UNPLACED.match(line) and _GPUS.match(devices[-1][2].get("device_class", "")):
+                unplaced.setdefault(devices[-1][1], _no_address(section, index, devices[-1][1]))
         elif acs:
             loose.append((index, _redirects(acs["controls"])))
         elif line.strip() and not _DETAIL.match(line):
@@ -114,10 +122,18 @@ def parse(section: Section) -> Parsed:
         observe(section, index, "PciDevice", (address,), acs_redirects=on)
         for index, text, on in named if (address := bus_id(text)) is not None
     ]  # fmt: skip
+    found += unplaced.values()
     if loose:
         found.append(_of_host(section, loose))
     whole = bool(devices) and devices[0][1].endswith(":00:00.0") and not elided and not unread
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and _all_devices(section.command))
+
+
+def _no_address(section: Section, index: int, address: str) -> Observation:
+    return observe(
+        section, index, "Event", event="gpu-window-unassigned", origin="kernel", kind="cause",
+        text=section.lines[index].strip(), order=section.number(index), count=1, fields={"pci": address},
+    )  # fmt: skip
 
 
 def _device(line: str) -> tuple[str, dict[str, Any]] | None:

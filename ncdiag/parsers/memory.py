@@ -23,19 +23,26 @@ COMMANDS: tuple[str, ...] = (
     "cat /proc/meminfo", "head /proc/meminfo", "less /proc/meminfo",
 )  # fmt: skip
 """``free`` alone is a word of English: what is behind it in a log need not be a table."""
-ANCHOR = r"[ \t]{6,20}total[ \t]{1,12}used[ \t]{1,12}free[ \t]{1,12}shared[ \t]|MemTotal:[ \t]{1,16}\d{1,15} kB[ \t]*$"
+ANCHOR = (
+    r"[ \t]{6,20}total[ \t]{1,12}used[ \t]{1,12}free[ \t]{1,12}shared[ \t]"
+    r"|(?:Mem(?:Total|Free|Available)|CmaTotal):[ \t]{1,16}\d{1,15} kB[ \t]*$"
+)
 
 _NUMBER = r"\d{1,15}(?:\.\d{1,3})?(?:[KMGTPE]i?B?|B)?"
 _ROW = rf"(?P<name>Mem|Swap|Total|Low|High|Comm|-/\+ buffers/cache):(?P<numbers>(?:\s+(?:{_NUMBER}|-)){{1,8}})\s*$"
 _INFO = r"(?:/proc/meminfo:)?(?P<name>[A-Za-z][\w()]{2,30}):\s{1,30}(?P<value>\d{1,15})(?P<unit> kB)?\s*$"
 _IS_INFO = lazy_regex(_INFO)
+_FIELDS = {
+    "MemTotal": "memory_bytes", "MemAvailable": "memory_available_bytes",
+    "CmaTotal": "cma_bytes", "CmaFree": "cma_free_bytes",
+}  # fmt: skip
 _OPTION = lazy_regex(r"\s(?:-\w*?([bkmgh])\w*|--(bytes|kibi|mebi|gibi|kilo|mega|giga|human))(?=\s|$)")
 _POWERS = {"b": 0, "k": 1, "m": 2, "g": 3}
 _LIMIT = 120
 
 
 class _Memory(Reading):
-    """``memory_bytes`` and ``memory_available_bytes``; numbers of ``free`` in an unknown unit are left out."""
+    """The memory of the host and its contiguous area; numbers of ``free`` in an unknown unit are left out."""
 
     def __init__(self, section: Section) -> None:
         """Nothing was read yet."""
@@ -46,7 +53,7 @@ class _Memory(Reading):
 
     def info(self, found: re.Match[str]) -> None:
         """A line of meminfo."""
-        field = {"MemTotal": "memory_bytes", "MemAvailable": "memory_available_bytes"}.get(found["name"])
+        field = _FIELDS.get(found["name"])
         self._put({field: int(found["value"]) * 1024} if field and found["unit"] else {})
 
     def heading(self, _: re.Match[str]) -> None:

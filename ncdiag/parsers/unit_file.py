@@ -1,7 +1,9 @@
 """``systemctl cat UNIT`` and unit files of systemd: the limits that a unit sets for what it starts, drop-ins included.
 
 Source of the format: systemd.syntax(7), systemctl(1) (``cat`` writes the path of each file above it as a comment),
-systemd.exec(5) (``LimitMEMLOCK=``; ``soft:hard``). The last assignment counts, so a drop-in overrides the unit.
+systemd.exec(5) (``LimitMEMLOCK=``; ``soft:hard``). The last assignment counts, so a drop-in overrides the unit. People
+also paste the part ``[Service]`` alone, without a path: it counts if it starts a program, and what it lacks proves
+nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +13,14 @@ from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
+from ncdiag.facts.model.system import UNNAMED_UNIT
 from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 
 KIND = "unit_file"
 _FOLDERS = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system", "/run/systemd/system")
 COMMANDS: tuple[str, ...] = ("systemctl cat", *(f"cat {folder}" for folder in _FOLDERS))
 _PATH = r"/(?:etc|usr/lib|lib|run)/systemd/system/"
-ANCHOR = rf"#[ \t]{_PATH}[\w@.-]{{1,80}}\.service(?:\.d/[\w.-]{{1,80}}\.conf)?[ \t]*$"
+ANCHOR = rf"#[ \t]{_PATH}[\w@.-]{{1,80}}\.service(?:\.d/[\w.-]{{1,80}}\.conf)?[ \t]*$|\[Service\][ \t]*$"
 
 _NAMED = lazy_regex(r"(?P<unit>[\w@.-]{1,80}?)\.service(?:\.d/[\w.-]{1,80}\.conf)?\b")
 _ASKED = lazy_regex(r"systemctl (?:-\S+ )*cat (?:-\S+ )*(?P<unit>[\w@-][\w@.-]{0,79}?)(?:\.service)?[\"']?\s*$")
@@ -37,6 +40,7 @@ class _Unit(Reading):
         asked = _ASKED.search(command) or (_NAMED.search(command.rpartition("/system/")[2]) if "/" in command else None)
         self.unit = asked["unit"] if asked else None
         self.closed: dict[tuple[str | None, str], str] = {}
+        self.nameless: list[tuple[int, dict[str, Any]]] = []
 
     def path(self, found: re.Match[str]) -> None:
         """A file of the unit follows."""
@@ -54,6 +58,10 @@ class _Unit(Reading):
 
     def runs(self, found: re.Match[str]) -> bool:
         """The command that the unit starts."""
+        if self.unit is None:
+            self.unit = UNNAMED_UNIT
+            for index, fields in self.nameless:
+                self.observe("Service", (self.unit,), at=index, **{k: v for k, v in fields.items() if k != "unit_file"})
         return self._observe(runs=found["runs"][:_KEPT].strip())
 
     def kill_mode(self, found: re.Match[str]) -> bool:
@@ -68,9 +76,11 @@ class _Unit(Reading):
         return self._observe(sandbox={name: self.closed[self.unit, name]})
 
     def _observe(self, **fields: Any) -> bool:  # noqa: ANN401
-        if self.unit is not None:
+        if self.unit is None:
+            self.nameless.append((self.index, fields))
+        else:
             self.observe("Service", (self.unit,), **fields)
-        return self.unit is not None
+        return True
 
 
 ROWS = Rows(

@@ -88,7 +88,9 @@ class Host(Fact, frozen=True, kw_only=True):
     (``AuthenticAMD``). ``cpu_governors`` counts processors by frequency governor, ``idle_states`` are the idle states
     of the processors. ``cpu_limit`` is the number of processors that the control group may use (2.5: two and a half),
     ``memory_limit_bytes`` its memory limit, ``oom_kills`` the number of its processes that the kernel killed for lack
-    of memory. ``capabilities`` are those of the process that collected the data (``IPC_LOCK``). ``own_namespaces`` are
+    of memory, ``rdma_limits`` and ``rdma_held`` what it may hold and holds of a card (``mlx5_0 hca_object``: 4096).
+    ``cma_bytes`` is the kernel's contiguous area (CMA), ``cma_free_bytes`` its rest. ``capabilities`` are those of the
+    process that collected the data (``IPC_LOCK``). ``own_namespaces`` are
     the kinds of namespace (``pid``, ``ipc``) that differ from the machine's. ``process_cpus`` are the processors that
     certain processes may use. ``numa_without_memory`` are the NUMA nodes that have
     processors and no memory.
@@ -184,6 +186,10 @@ class Host(Fact, frozen=True, kw_only=True):
     libfabric_providers: Annotated[dict[str, bool] | None, BY_NAME] = None
     memory_bytes: int | None = None
     memory_available_bytes: int | None = None
+    rdma_limits: Annotated[dict[str, int] | None, BY_NAME] = None
+    rdma_held: Annotated[dict[str, int] | None, BY_NAME] = None
+    cma_bytes: int | None = None
+    cma_free_bytes: int | None = None
     lid_counters: Annotated[dict[str, dict[str, int]] | None, BY_NAME] = None
     mesh_chain: str | None = None
     slurm_mpi_types: Annotated[tuple[str, ...] | None, UNION] = None

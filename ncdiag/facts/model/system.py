@@ -54,6 +54,10 @@ class Limit(Fact, frozen=True, kw_only=True):
     hard_unlimited: bool | None = None
 
 
+UNNAMED_UNIT = "<unit>"
+"""The name of a unit of systemd of which people paste the settings alone."""
+
+
 class Service(Fact, frozen=True, kw_only=True):
     """A systemd unit; ``active`` is the state that systemctl reports, ``version`` the release where known.
 

@@ -15,7 +15,9 @@ _NO_DEVICE = ("cuda-no-device", "ib-no-device", "verbs-no-device", "rdma-no-devi
 _TRUE = frozenset({"yes", "true", "on", "1"})
 _RUNS_JOBS = lazy_regex(
     r"(?:^|[/\s])(?:slurmd|slurmstepd|dockerd?|containerd|crio|podman|pbs_mom|condor_(?:startd|master)|sge_execd|nomad|k3s"
-    r"|rke2|ray|torchrun|mpirun|mpiexec|accelerate|deepspeed|horovodrun|vllm)\b|\s-m\s+torch\.distributed"
+    r"|rke2|ray|torchrun|mpirun|mpiexec|accelerate|deepspeed|horovodrun|vllm"
+    r"|sglang|tritonserver|trtllm-\w+|lmdeploy|text-generation-launcher)\b|--(?:world[-_]size|nproc[-_]per[-_]node"
+    r"|tensor[-_]parallel[-_]size|tp[-_]size|num[-_]gpus|tp)[ =]|\s-m\s+torch\.distributed"
     r"|(?i:(?<!s)train|\bfit|(?<!r)tune|\bsft|ddp|fsdp|nccl)[\w.-]{0,60}\.(?:py|sh)\b|_perf\b"
 )
 """Names, and programs of ``ExecStart``, of units that start jobs: others are closed by their distribution, for good."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Service
+from ncdiag.facts.model.system import UNNAMED_UNIT
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.units import closed_by
 from ncdiag.fixes.best.limits import what_ends
@@ -31,7 +32,7 @@ def opened_unit(view: View, bindings: Bindings) -> Value:
     """The lines that undo the one setting of the unit that hides interfaces or devices."""
     unit = bound(bindings, Service)
     setting = closed_by(unit, view) if unit is not None else ""
-    if unit is None or not setting or not _UNIT.fullmatch(unit.name):
+    if unit is None or not setting or not (_UNIT.fullmatch(unit.name) or unit.name == UNNAMED_UNIT):
         return Value(reason="no setting of a unit was seen that hides something")
     text = _DROP_IN.format(unit=unit.name, line=_OPENED.get(setting) or _allowed(unit, view))
     return Value(text=text + what_ends([unit]), reason=f"{unit.name} sets {setting}")

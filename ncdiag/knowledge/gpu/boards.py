@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, TopoLink
 from ncdiag.facts.view import View
@@ -15,7 +17,9 @@ from ncdiag.facts.vocabulary.gpus import (
     module_of,
     noted_hit,
 )
-from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
+from ncdiag.facts.vocabulary.pci import LENT, is_nvidia_gpu
+from ncdiag.facts.vocabulary.usual import symptoms
+from ncdiag.messages.vocabulary.cuda_errors import INVALID_DEVICE, is_invalid_device
 
 
 @derived
@@ -46,9 +50,12 @@ _WITHOUT_DISPLAY = "3D controller"
 def unlisted_gpus(host: Host, view: View) -> str | None:
     """The GPUs that nvidia-smi lists, ``7 of the 8 GPUs on its PCI bus``.
 
-    Empty if all, None where a list is missing.
+    Empty if all, None where a list is missing. Without the list: those that a driver for virtual machines holds, where
+    somebody lacks one.
     """
     gpus = listed(host)
+    if lent := _lent_gpus(host, view):
+        return lent
     if gpus is None or "lspci" not in host.complete or host.in_container:
         return None
     there = [device for device in host.pci if is_nvidia_gpu(device) and _WITHOUT_DISPLAY in (device.description or "")]
@@ -59,6 +66,25 @@ def unlisted_gpus(host: Host, view: View) -> str | None:
     return f"{len(gpus)} of the {len(there)} GPUs on its PCI bus"
 
 
+def _lent_gpus(host: Host, view: View) -> str:
+    there = [device for device in host.pci if is_nvidia_gpu(device)]
+    lent = [device for device in there if device.driver in LENT]
+    kept = sum(device.driver == "nvidia" for device in there)
+    if not lent or not kept or host.in_container:
+        return ""
+    told = (re.match(r"\d+", context.value) for context in view.job.contexts if context.kind == "gpu-count")
+    if not (
+        any(int(number[0]) > kept for number in told if number)
+        or "not-used:gpu-unseen" in symptoms(view.job, view)
+        or any(event.event in INVALID_DEVICE and is_invalid_device(event, view) for event in view.job.events)
+    ):
+        return ""
+    view.note(lent[0], "driver")
+    return f"{kept} of the {len(there)} GPUs on its PCI bus ({lent[0].driver} holds {lent[0].bus_id})"
+
+
+_FEW = 1 / 8
+"""The largest share of pairs without xGMI in a mesh from which links are missing."""
 _NO_ACTION = "None"
 """The ``Recovery Action`` of a GPU that needs none."""
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
@@ -122,14 +148,24 @@ def _kind(link: TopoLink) -> str | None:
     return link.link_type or (link.level if link.level in {"XGMI", "PCIE"} else None)
 
 
+def _is_nearly_mesh(host: Host) -> bool:
+    """Does xGMI connect nearly all pairs of eight GPUs? Boards with two dies a GPU connect about half of theirs."""
+    kinds = [_kind(link) for link in host.links if joins_gpus(link) and _kind(link)]
+    names = {name for link in host.links if joins_gpus(link) for name in (link.a, link.b)}
+    return len(names) == MESH_SIZE and 0 < kinds.count("PCIE") <= len(kinds) * _FEW
+
+
 @derived
 def xgmi_gap(host: Host, view: View) -> str | None:
     """Pairs of a mesh that only PCIe connects while xGMI connects others, ``GPU2 and GPU5``; empty for none.
 
-    None if the models or the links are not known. Where no pair has xGMI, the table is from another machine.
+    None if the links are not known, or too few of them to show a mesh without the models. Where no pair has xGMI, the
+    table is from another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
-    if not models or not any(joins_gpus(link) and _kind(link) for link in host.links):
+    if not any(joins_gpus(link) and _kind(link) for link in host.links):
+        return None
+    if not models and not _is_nearly_mesh(host):
         return None
     if not all(map(link_gbs, models)) or len(host.gpus) > MESH_SIZE:  # more: GPUs that are partitioned
         return ""
@@ -139,5 +175,6 @@ def xgmi_gap(host: Host, view: View) -> str | None:
         return ""
     for link in without[:2]:
         view.note(link)
-    view.note(models[0], "model")
+    for gpu in models[:1]:
+        view.note(gpu, "model")
     return ", ".join(f"{link.a} and {link.b}" for link in without)

@@ -9,6 +9,7 @@ from ncdiag.facts.vocabulary.comparisons import raises_own
 from ncdiag.facts.vocabulary.failures import SHELL_STATUS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log, sysctl
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware, ranks_of
+from ncdiag.knowledge.limits.rdma_groups import rdma_group_full
 from ncdiag.messages.vocabulary.exhaustion import OPEN_FAILURES, is_out_of_files, is_used_up
 from ncdiag.messages.vocabulary.reasons import reason
 
@@ -180,8 +181,10 @@ def memlock_harms(host: Host, view: View) -> bool:
 def failed_otherwise(host: Host, view: View) -> bool | None:
     """Did verbs fail for other reasons than memory? None where no limit was shown and the lines give no reason.
 
-    The kernel says so where the card itself has no queue or page left.
+    The kernel says so where the card itself, or what the control group may hold of it, is used up.
     """
+    if rdma_group_full(host, view):
+        return True
     if any(view.events_on(host.name, ["mlx5-resources-used-up"])):
         return True
     reasons = {reason(event, view) for event in view.events_on(host.name, _LOCKING)}

@@ -12,6 +12,7 @@ from ncdiag.messages.vocabulary.xids import BY_PLUGIN, is_contained_by_plugin, i
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed CUDA call whose error decides what is wrong."""
+_OUT_OF_MEMORY = ("cuda-out-of-memory", "cuda-memory-exhausted")
 _BAD_KERNEL = frozenset({
     "cudaErrorIllegalAddress", "cudaErrorLaunchFailure", "cudaErrorPriorLaunchFailure", "cudaErrorMisalignedAddress",
     "cudaErrorAssert", "cudaErrorIllegalInstruction", "cudaErrorInvalidAddressSpace", "cudaErrorInvalidPc",
@@ -152,11 +153,16 @@ def is_peer_failure(event: Event, view: View) -> bool:
 
 @derived_of(*PRINTED)
 def is_cuda_memory_failure(event: Event, view: View) -> bool:
-    """Did a CUDA call fail because the GPU is out of memory?"""
-    return _is(event, view, "cudaErrorMemoryAllocation") and not is_cumem_host_failure(event, view)
+    """Did a CUDA call fail because the GPU is out of memory, as opposed to a call that maps host memory?"""
+    found = _is(event, view, "cudaErrorMemoryAllocation")
+    return found and not is_cumem_host_failure(event, view) and not _is_pinning(event, view)
 
 
-@derived_of("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
+INVALID_DEVICE = ("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
+"""Events that may report a GPU number that the process does not have."""
+
+
+@derived_of(*INVALID_DEVICE)
 def is_invalid_device(event: Event, view: View) -> bool:
     """Did a rank select a GPU that it does not have?"""
     told = event.event not in PRINTED or _is(event, view, "cudaErrorInvalidDevice")
@@ -198,11 +204,38 @@ _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
 def is_shm_registration(event: Event, view: View) -> bool:
     """Did CUDA fail in the code that maps shared memory (src/misc/shmutils.cc, later src/os/linux.cc)?
 
-    False for errors that CUDA merely repeats: out of memory, or a kernel that failed before.
+    False for errors that CUDA merely repeats: memory that other calls lack too, or a kernel that failed before.
     """
     if not (event.file or "").endswith(_SHM_FILES):
         return False
     return not is_kernel_fault(event, view) and not is_cuda_memory_failure(event, view)
+
+
+_FULL = 0.95
+_PINS = lazy_regex(
+    r"pin_memory|cu(?:da)?HostAlloc|cu(?:da)?(?:Mem)?HostRegister|cudaMallocHost|cuMemHostAlloc|hipHost\w+"
+)
+"""Calls that lock memory of the host: out of memory there is not the memory of the GPU."""
+
+
+def _is_pinning(event: Event, view: View) -> bool:
+    """Did CUDA lack memory in a call that pins host memory, and no other line lacks memory of the GPU?
+
+    NCCL's code for segments in /dev/shm calls only cudaHostRegister and cudaHostGetDevicePointer.
+    """
+    return _pins(event) and not any(
+        other.event in _OUT_OF_MEMORY or (_is(other, view, "cudaErrorMemoryAllocation") and not _pins(other))
+        for other in view.job.events
+    ) and not any(
+        (gpu.memory_used_mib or 0) >= gpu.memory_mib * _FULL
+        for host in view.job.hosts for gpu in host.gpus if gpu.memory_mib
+    )  # fmt: skip
+
+
+def _pins(event: Event) -> bool:
+    span = event.provenance.get("")
+    in_file = event.event == "cuda-failure" and (event.file or "").endswith(_SHM_FILES)
+    return in_file or _PINS.search((span.text if span else None) or event.text) is not None
 
 
 _SHM_TRANSPORT = "transport/shm.cc"

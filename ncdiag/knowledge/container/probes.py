@@ -1,0 +1,63 @@
+"""Probes of Kubernetes: did a container end when its liveness probe gives it up?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ncdiag.facts.derived import derived_of
+from ncdiag.facts.model import Event
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+
+_KILLED, _TERMINATED = 137, 143
+_GRACE, _SLACK = 30, 15
+"""Seconds that a container has to end before it is killed (terminationGracePeriodSeconds), and those of a busy node."""
+_FORM = "%d %b %Y %H:%M:%S %z"
+
+
+@derived_of("k8s-probe-killed", "process-exit")
+def is_probe_end(event: Event, view: View) -> bool:
+    """Did the kubelet end the container for a probe: by its event, or by the time that the container ran?
+
+    A liveness probe fails first at its delay and then each period; it ends the container at failureThreshold failures,
+    and what does not end by itself is killed after the grace period. A startup probe has its own time.
+    """
+    if event.event == "k8s-probe-killed":
+        return is_open_failure(event, view)
+    code = event.fields.get("exit_code")
+    probe = _next(event, view, "k8s-liveness-set")
+    if code not in {_KILLED, _TERMINATED} or probe is None or _next(event, view, "k8s-startup-set") is not None:
+        return False
+    ran = _ran(event, view)
+    delay, timeout, period, failures = (
+        int(probe.fields.get(name) or 0) for name in ("delay", "timeout", "period", "failures")
+    )
+    first = delay + period * (failures - 1) + (_GRACE if code == _KILLED else 0)
+    last = delay + (period + timeout) * failures + _GRACE + _SLACK
+    if ran is None or not first <= ran <= last:
+        return False
+    view.note(probe)
+    return True
+
+
+def _ran(event: Event, view: View) -> float | None:
+    """How many seconds the container ran that ended with this code."""
+    times = [_time(_next(event, view, f"k8s-state-{what}")) for what in ("started", "finished")]
+    return (times[1] - times[0]).total_seconds() if times[0] and times[1] else None
+
+
+def _next(event: Event, view: View, name: str) -> Event | None:
+    """The line of this event that is next below: kubectl describes one container after the other."""
+    below: Sequence[Event] = [e for e in view.events_on(event.host, [name]) if e.order > event.order]
+    return min(below, key=lambda each: each.order, default=None)
+
+
+def _time(event: Event | None) -> datetime | None:
+    if event is None:
+        return None
+    words = " ".join(str(event.fields.get(name)) for name in ("day", "month", "year", "clock", "zone"))
+    try:
+        return datetime.strptime(words, _FORM)  # noqa: DTZ007  (the form has %z)
+    except ValueError:
+        return None

@@ -1,0 +1,64 @@
+"""``rdma.max`` and ``rdma.current`` of a control group: how many RDMA handles and objects it may hold, and holds.
+
+Source of the format: Linux kernel/cgroup/rdma.c (print_rpool_values: ``mlx5_0 hca_handle=2 hca_object=max``) and
+Documentation/admin-guide/cgroup-v2.rst, RDMA. ``grep`` and loops of a shell put the name of the file before the value,
+``head`` and ``tail`` print it above. ``cat`` of one file alone prints no name: it is that of the command.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
+from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
+
+KIND = "rdma_cgroup"
+COMMANDS: tuple[str, ...] = ()
+_COUNT = r"(?:\d{1,10}|max)"
+_VALUE = rf"[A-Za-z][\w.-]{{0,63}} hca_handle={_COUNT} hca_object={_COUNT}"
+_NAME = r"(?:[\w./@-]{0,200}/)?rdma\.(?:max|current)"
+ANCHOR = rf"{_NAME}:[ \t]{{0,4}}{_VALUE}[ \t]*$|==> {_NAME} <==[ \t]*$|(?:sudo )?cat {_NAME}[ \t]*$|{_VALUE}[ \t]*$"
+_IS_FILE = lazy_regex(r"rdma\.(max|current)(?=[\s:]|$)")
+_PAIR = lazy_regex(r"(hca_handle|hca_object)=(\d{1,10}|max)")
+
+
+class _Group(Reading):
+    """``rdma_limits`` and ``rdma_held`` of the host, by device and kind; ``max`` is no limit."""
+
+    def __init__(self, section: Section) -> None:
+        """The file is that of the command, if it names one alone."""
+        super().__init__(section)
+        named = _IS_FILE.findall(section.command or "")
+        self.file = named[0] if len(named) == 1 else ""
+
+    def heading(self, found: re.Match[str]) -> None:
+        """The file whose values follow."""
+        self.file = found["file"]
+
+    def value(self, found: re.Match[str]) -> bool:
+        """The counts of a device."""
+        file = found["named"] or self.file
+        if not file:
+            return False
+        counts = {
+            f"{found['hca']} {name}": int(count) for name, count in _PAIR.findall(found["counts"]) if count != "max"
+        }
+        fields: dict[str, Any] = {"rdma_limits" if file == "max" else "rdma_held": counts}
+        self.observe("Host", **fields)
+        return True
+
+
+_HEAD = r"(?:[\w./@-]{0,200}/)?rdma\.(?P<file>max|current)"
+ROWS = Rows(
+    _Group,
+    Row(rf"==> {_HEAD} <==\s*$", _Group.heading),
+    Row(rf"(?:\S{{0,60}}[#$] )?(?:sudo )?cat {_HEAD}\s*$", _Group.heading),
+    Row(
+        r"(?:(?:[\w./@-]{0,200}/)?rdma\.(?P<named>max|current):\s{0,4})?(?P<hca>[A-Za-z][\w.-]{0,63})"
+        rf" (?P<counts>hca_handle={_COUNT} hca_object={_COUNT})\s*$",
+        _Group.value,
+    ),
+    BLANK,
+)
