@@ -152,6 +152,8 @@ def found(text: str) -> set[str]:
         (port(lid=65535), "port-without-lid"),
         (port(sm=0), "port-without-manager"),
         (port("n1", guid=1) + port("n2", guid=2), "lid-twice"),
+        (port("n1", 7) + port("n2", 8), "guid-twice"),
+        (port("n1") + port("n2", state="Initializing"), "guid-twice"),
         (STATUS.format("n1", OWN, 1, 7) + STATUS.format("n2", OTHER, 2, 8), "subnets-apart"),
         # values
         (f"It hangs while evaluation on rank 0 takes 45 minutes.\n\n{WATCHDOG}", "longer-than-limit"),

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from ncdiag.facts.model import Job, Port, Relation
+from ncdiag.facts.model import Hca, Job, Port, Relation
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _MULTICAST = 0xC000
@@ -51,6 +52,37 @@ def lid_twice(job: Job, _view: View) -> Iterator[Relation]:
             text = f"{one.hca} on {one.host} and on {other.host} both have LID {one.lid}, so they are in two subnets"
             yield Relation(what="lid-twice", text=text, provenance=lines_of([one, other]))
             return
+
+
+def guid_twice(job: Job, view: View) -> Iterator[Relation]:
+    """Devices of two hosts with one GUID that cannot be the same device; else what a subnet manager says of two.
+
+    Two pods of one machine see the same device, with the same firmware, and with the same states and LIDs of its ports.
+    """
+    first: dict[str, Hca] = {}
+    for other in (hca for host in job.hosts for hca in host.hcas if hca.node_guid and hca.node_guid.strip("0:")):
+        one = first.setdefault(other.node_guid or "", other)
+        if one.host != other.host and _apart(one, other):
+            text = f"{one.name} on {one.host} and {other.name} on {other.host} both have the node GUID {one.node_guid}"
+            yield Relation(what="guid-twice", text=text, provenance=lines_of([one, other]))
+            return
+    for event in job.events:
+        if event.event == "ib-guid-duplicate" and is_open_failure(event, view):
+            text = "two adapters or switches of the InfiniBand fabric have the same GUID"
+            yield Relation(what="guid-twice", text=text, provenance=event.provenance)
+            return
+
+
+def _apart(one: Hca, other: Hca) -> bool:
+    """Is anything shown of two InfiniBand devices that one device has only once?"""
+    if not all(any(port.link_layer == "InfiniBand" for port in hca.ports) for hca in (one, other)):
+        return False
+    sides = [(one.firmware, other.firmware), (one.board, other.board), (one.board_id, other.board_id)]
+    ports = {port.number: port for port in other.ports}
+    for port in (port for port in one.ports if port.number in ports):
+        twin = ports[port.number]
+        sides += [(port.lid, twin.lid), (port.state, twin.state), (port.sm_lid, twin.sm_lid)]
+    return any(here is not None and there is not None and here != there for here, there in sides)
 
 
 def subnets_apart(job: Job, _view: View) -> Iterator[Relation]:
