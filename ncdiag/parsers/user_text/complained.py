@@ -133,6 +133,8 @@ _HANGS = rf"""
   | (?:no|zero|without)\s(?:forward\s|further\s|visible\s)?progress
   | (?:comes?|came|grinds?|ground)\sto\s(?:a|an)\s(?:\w+\s)?(?:halt|standstill|stop)
   | until\s(?:i|we|you)\s(?:\w+\s)?(?:kill|cancel|abort|interrupt|ctrl)\w*
+  | (?:stay|remain|idle|sit)(?:s|ed)?{_gap(5)}(?:until|till){_gap(4)}(?:limit|wall-?time|time-?limit)
+  | sat{_gap(5)}(?:until|till){_gap(4)}(?:limit|wall-?time|time-?limit)
   | (?:have|had|need)\sto\s(?:\w+\s)?(?:kill|ctrl-?c|interrupt)(?:\sit)?(?:\sby\shand)?
   | ctrl-?\+?c\s(?:\w+\s){{0,3}}(?:not|n't|through|nothing|ignored)
   | lock(?:s|ed)?\s(?:solid|hard) | (?:seizes?|seized)\sup
