@@ -169,7 +169,8 @@ _WRONG = rf"""
 _SLOW = rf"""
     slow(?:er|ly|down|s)? | (?:latency|latencies|(?:step|iteration)\stimes?|overhead)\s(?:\w+\s){{0,5}}
     (?:up|rose|risen|increas\w+|grew|grown|doubled|tripled|higher|jumped|worse)
-  | (?:comms?|communications?|all-?reduces?|collectives?)\s(?:\w+\s){{0,3}}?(?:not|n't|no\slonger|never)\s(?:\w+\s)?overlap\w*
+  | (?:comms?|communications?|all-?reduces?|collectives?)\s(?:\w+\s){{0,3}}?
+    (?:not|n't|no\slonger|never)\s(?:\w+\s)?overlap\w*
   | only\sas\sfast | (?:is|are|gets?)\s(?:\w+\s)?terrible
   | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
   | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)
