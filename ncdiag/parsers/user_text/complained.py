@@ -95,7 +95,7 @@ _PER_SECOND = r"(?:about\s|around\s|roughly\s|~\s?)?\d[\d.,]*\s?[GM](?:i?B(?:/s|
 """A rate, with its unit."""
 _HANGS = rf"""
     hang(?:s|ing|ed)? | hung | stuck(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))
-  | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
+  | freez(?:e|es|ing) | froze | frozen(?!\sby\b) | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
   | (?:training|job|run|program|process(?:es)?)\s(?:to\s)?(?:stops?|stopped) | (?:not|n't)\sproceeding

@@ -31,6 +31,7 @@ KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     numbers.bus_id_twice, numbers.contexts_on_gpu0, numbers.ipc_across_hosts, numbers.gids_start_late,
     numbers.first_gid_link_local,
     ports.port_without_lid, ports.port_without_manager, ports.lid_twice, ports.guid_twice, ports.subnets_apart,
+    ports.onboard_listed, ports.list_full,
     lengths.longer_than_limit, lengths.silent_past_idle_limit,
     values.at_resolver_interval, values.gpu_newer_than_cuda, values.library_for_other_cuda,
     values.starts_at_gigabytes, loaders.loaders_over_cpus,
