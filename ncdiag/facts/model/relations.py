@@ -11,7 +11,7 @@ RelationKind = Literal[
     "bus-id-twice", "contexts-on-gpu0", "ipc-across-hosts", "gids-start-late", "first-gid-link-local",
     "longer-than-limit", "at-resolver-interval", "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes",
     "silent-past-idle-limit", "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice",
-    "guid-twice", "subnets-apart", "onboard-listed", "list-full",
+    "guid-twice", "subnets-apart", "onboard-listed", "list-full", "mpi-interface-missing",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
     "still-meeting", "batch-alone", "in-each-task", "loaders-over-cpus",
 ]  # fmt: skip
@@ -38,7 +38,8 @@ class Relation(Fact, frozen=True, kw_only=True):
     (a launcher that starts all processes of a host runs several times on each host).
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
-    network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),
+    network than all known hosts of the job), ``mpi-interface-missing`` (a list for Open MPI
+    names no interface of a host), ``bus-id-twice`` (two ranks of one host have one bus id),
     ``contexts-on-gpu0`` (several processes of other GPUs have memory on GPU 0), ``ipc-across-hosts`` (ranks of
     different hosts use a transport inside a host), ``gids-start-late`` (a GID table without its first entries),
     ``first-gid-link-local`` (its first entry is link-local, and a later one has the address).

@@ -27,7 +27,7 @@ KINDS: tuple[Callable[[Job, View], Iterator[Relation]], ...] = (
     launches.place_no_address, launches.silent, passing.not_passed_on,
     meeting.alone_by_rank, meeting.others_not_started, meeting.one_side_started, meeting.first_waits_alone,
     meeting.lists_differ, meeting.still_meeting, steps.batch_alone, steps.in_each_task,
-    addresses.peer_elsewhere,
+    addresses.peer_elsewhere, addresses.mpi_interface_missing,
     numbers.bus_id_twice, numbers.contexts_on_gpu0, numbers.ipc_across_hosts, numbers.gids_start_late,
     numbers.first_gid_link_local,
     ports.port_without_lid, ports.port_without_manager, ports.lid_twice, ports.guid_twice, ports.subnets_apart,
