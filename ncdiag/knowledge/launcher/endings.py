@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timezone
-from itertools import pairwise
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
@@ -14,9 +12,9 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time, source
-from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
 from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.facts.vocabulary.time_limits import LIMIT, hung_at_limit
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, exception_text
 from ncdiag.messages.vocabulary.first_ends import (
     earliest,
@@ -41,11 +39,6 @@ _ENDS = {
 """Phrases by event, for lines without a signal and an exit code."""
 
 
-_STEP, _LIMIT = "progress-step", "TIME LIMIT"
-_SILENT, _STEPS = 1800.0, 20
-"""A job hung that printed no step for so many seconds, and for as long as so many steps take."""
-
-
 @derived_of("job-cancelled")
 def ends_the_job(event: Event, view: View) -> bool | None:
     """Did the scheduler end the job before anything in it failed: by its time limit, for another job, or by its owner?
@@ -53,7 +46,7 @@ def ends_the_job(event: Event, view: View) -> bool | None:
     None if something failed and it is not known whether that came before, as in the log of a rank without times. A job
     that hung until its time limit had failed before, whether or not a line says so.
     """
-    if _hung(event, view):
+    if hung_at_limit(event, view):
         return False
     before: set[bool | None] = set()
     for place, first in first_failures(view.job, view).items():
@@ -64,36 +57,6 @@ def ends_the_job(event: Event, view: View) -> bool | None:
             before.add(None if at is None or first.time is None else first.time < at)
             before.add(None if at is None or not first.has_times else False)
     return False if True in before else None if None in before else True
-
-
-@derived
-def hung_until_limit(job: Job, view: View) -> bool:
-    """Did the job hang until its time limit, by its steps or by what people say?"""
-    return any(_hung(event, view) for event in job.events if event.event == "job-cancelled")
-
-
-def _hung(event: Event, view: View) -> bool:
-    at_limit = _LIMIT in f"{event.fields.get('reason', '')} {event.text}"
-    return at_limit and (is_said_to_hang(view.job) or _stood_still(event, view))
-
-
-def _stood_still(event: Event, view: View) -> bool:
-    """Had the counter of steps not risen for much longer than a step takes when the scheduler ended the job?"""
-    steps = [one for one in view.job.events if one.event == _STEP and source(one) == source(event)]
-    times = sorted({one.time for one in steps if one.time is not None and one.order < event.order})
-    ended = _moment(str(event.fields.get("when", "")))
-    if ended is None or len(times) < 2:  # noqa: PLR2004  (one line does not show how long a step takes)
-        return False
-    longest = max(later - before for before, later in pairwise(times))
-    return ended - times[-1] > max(_SILENT, _STEPS * longest)
-
-
-def _moment(text: str) -> float | None:
-    """The time that Slurm prints, ``2026-03-01T04:12:09``, read as those of other lines are: without a zone."""
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=timezone.utc).timestamp()
-    except ValueError:
-        return None
 
 
 class First(NamedTuple):
@@ -124,7 +87,7 @@ def end_of_job(event: Event, view: View) -> str:
     """What ended the job, ``the time limit of job 812``, as far as the line says it."""
     fields = event.fields
     name = f"{str(fields.get('what', 'job')).lower()} {fields.get('step', '')}".strip()
-    reasons = {_LIMIT: f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
+    reasons = {LIMIT: f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
     said = f"{fields.get('reason', '')} {event.text}"
     told = next((words for reason, words in reasons.items() if reason in said), None)
     return told or f"{name} was cancelled or put back into the queue"
