@@ -21,7 +21,8 @@ _LOG = lazy_regex(
     r"|\d\d:\d\d:\d\d|\d{1,5}: |(?:[A-Z][a-z]{2} ){1,2}\s?\d{1,2} \d\d:\d\d|(?:NCCL|RCCL) (?:INFO|WARN)\b"
     r"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|TRACE)\b[ :\[]|libfabric:\d|\S+:\d+ NCCL |kernel: |NVRM: "
     r"|[\w./-]+\.(?:cc|cpp|cu|c|h|hpp|py|go):\d+|Traceback |File \"|\w+(?:\.\w+)*(?:Error|Exception|Warning): "
-    r"|what\(\):|terminate called|#\d+ +0x|\w+: (?:error|warning|fatal): )"
+    r"|what\(\):|terminate called|#\d+ +0x|\w+: (?:error|warning|fatal): "
+    r"|Abort\(-?\d+\) on node \d|\w{1,60}\(\d{1,5}\)\.{1,40}:|MPI\w{1,60}\(\d{1,5}\): )"  # an error stack of MPICH
 )
 _LEVEL = lazy_regex(r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE)\b|<(?:warn|info|error)>|^\S+ (?:WARN|INFO|ERROR) ")
 _COMMAND = lazy_regex(

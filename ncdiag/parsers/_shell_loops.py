@@ -26,6 +26,13 @@ _INNER = lazy_regex(
     r"|`cat (?P<old>/sys/[^`|]{1,400})`"
 )
 _VALUE = r"(\S{1,60})"
+_VALUES = (
+    (lazy_regex(r"/(?:phys_)?state$"), r"(\d: \w{1,24}|\S{1,60})"),
+    (lazy_regex(r"/ports/[^/]{1,16}/rate$"), r"([\d.]{1,8} [GM]b/sec(?: \(\w{1,8}(?: \w{1,8})?\))?|\S{1,60})"),
+    (lazy_regex(r"/gid_attrs/types/"), r"(RoCE v2|IB/RoCE v1|\S{1,60})"),
+)
+"""Files whose values have blanks, and the forms of these."""
+_GLOB = lazy_regex(r"(?P<folder>/sys/(?:[\w.-]{1,80}/){1,6})[\w.-]{0,60}[*?][\w.*?-]{0,60}/?")
 _MOST_FILES = 256
 _WORD = "\0"
 """Placeholder for a word that only the output shows."""
@@ -77,16 +84,21 @@ def items(text: str) -> list[str]:
 def printed(command: str) -> list[Line]:
     """The lines that a loop prints, in order; empty for one that is not understood, or that prints no file."""
     loop = _LOOP.fullmatch(command.strip())
-    if loop is None or "/sys/" not in loop["body"]:
+    if loop is None or "/sys/" not in loop[0]:
         return []
     if loop["body"].startswith("for "):  # a loop in it: its body is between its own do and done
         return []
     words = items(loop["items"])
     is_open = any(set(word) & set("*?$`(") for word in words)
     name = re.compile(rf"\$(?:{loop['name']}\b|\{{{loop['name']}\}})")
+    body, folder = loop["body"], ""
+    if len(words) == 1 and (glob := _GLOB.fullmatch(words[0])):
+        folder = glob["folder"]
+        last = rf"\$\(basename \"?\$\{{?{loop['name']}\}}?\"?\)|\$\{{{loop['name']}##\*/\}}"
+        body = re.sub(last, _WORD, body)
     lines: list[Line] = []
     for word in [_WORD] if is_open else words[:_MOST_FILES]:
-        made = _lines(name.sub(lambda _, word=word: word, loop["body"]), is_open=is_open)
+        made = _lines(name.sub(lambda _, word=folder + word: word, body), is_open=is_open)
         if not made:
             return []
         lines += made
@@ -107,7 +119,7 @@ def _lines(body: str, *, is_open: bool) -> list[Line]:
             done.append((text, files))
         elif cat:
             named = expanded(cat["files"])
-            done += [(text + _VALUE, [*files, named[0]]), *((_VALUE, [file]) for file in named[1:])]
+            done += [(text + _value(named[0]), [*files, named[0]]), *((_value(file), [file]) for file in named[1:])]
         else:
             return []
         text, files = "", []
@@ -121,10 +133,15 @@ def _pattern(text: str) -> tuple[str, list[str]]:
     parts, files, at = [], list[str](), 0
     for found in _INNER.finditer(bare):
         named = expanded(found["files"] or found["old"])
-        parts += [_literal(bare[at : found.start()]), r"\s+".join([_VALUE] * len(named))]
+        parts += [_literal(bare[at : found.start()]), r"\s+".join(map(_value, named))]
         files += named
         at = found.end()
     return "".join([*parts, _literal(bare[at:])]), files
+
+
+def _value(file: str) -> str:
+    """The pattern, with one group, of the value that a file holds."""
+    return next((form for pattern, form in _VALUES if pattern.search(file)), _VALUE)
 
 
 def _literal(text: str) -> str:
@@ -135,6 +152,6 @@ def _line(pattern: str, files: tuple[str, ...], *, is_open: bool) -> Line | None
     if not is_open:
         return Line(re.compile(pattern.strip()), files)
     before = pattern.partition(re.escape(_WORD))[0]
-    if pattern.count(re.escape(_WORD)) != 1 or _VALUE in before or "$" in "".join(files):
+    if pattern.count(re.escape(_WORD)) != 1 or "(" in before.replace(r"\(", "") or "$" in "".join(files):
         return None
     return Line(re.compile(pattern.replace(re.escape(_WORD), r"(?P<word>[\w.-]{1,60})", 1)), files, is_open=True)

@@ -25,7 +25,7 @@ EVENTS: dict[str, dict[str, str]] = {"roce-gid-empty": {"hca": "str", "port": "i
 """The event of an empty entry, and the types of its fields."""
 _FOLDER = r"/sys/class/(?:infiniband|net)/"
 _LOOP = r"for \w{1,20} in [\w .{}$()-]{1,120}; ?do "
-_ECHOES = rf"for \w{{1,20}} in [^;\n]{{1,300}}; ?do echo .{{0,400}}{_FOLDER}"
+_ECHOES = rf"for \w{{1,20}} in (?:[^;\n]{{1,300}}; ?do echo .{{0,400}}{_FOLDER}|{_FOLDER}[^;\n]{{1,200}}; ?do echo )"
 ANCHOR = (
     rf"(?:sudo )?cat {_FOLDER}\S|{_LOOP}(?:sudo )?cat {_FOLDER}\S{{1,200}} ?; ?done|{_ECHOES}"
     rf"|{_FOLDER}(?!\S{{1,80}}/pkeys/)[\w./@-]{{3,160}}:[ \t]{{0,4}}[\w.].{{0,80}}$"

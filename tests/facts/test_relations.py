@@ -31,6 +31,19 @@ STATUS = (
     "\tbase lid:\t 0x{}\n\tsm lid:\t\t 0x1\n\tstate:\t\t 4: ACTIVE\n\tphys state:\t 5: LinkUp\n"
     "\trate:\t\t 400 Gb/sec (4X NDR)\n\tlink_layer:\t InfiniBand\n"
 )
+LINKS = "$ rdma link\nlink mlx5_0/1 state ACTIVE netdev {}\nlink mlx5_1/1 state ACTIVE netdev ens1\n"
+
+
+MPI = "$ mpirun -np 2 -H n1:1,n2:1 --mca btl_tcp_if_include {} hostname\n"
+ADDRESS = "{}$ ip -br a\nlo     UNKNOWN  127.0.0.1/8\n{}   UP   10.1.0.4/24\n"
+
+
+def using(count: int, version: str = "2.14.3") -> str:
+    """The line with NCCL's devices."""
+    names = " ".join(f"[{n}]mlx5_{n}:1/RoCE" for n in range(count))
+    return f"NCCL version {version}+cuda12.4\nn1:41:51 [0] NCCL INFO NET/IB : Using {names}; OOB eno1:10.1.0.4<0>\n"
+
+
 OWN, OTHER = "fe80:0000:0000:0000", "fec0:0000:0000:0a01"
 WATCHDOG = (
     "[rank2]:[E ProcessGroupNCCL.cpp:587] [Rank 2] Watchdog caught collective operation timeout: "
@@ -137,6 +150,7 @@ def found(text: str) -> set[str]:
         # addresses
         (f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.12.78')}", "peer-elsewhere"),
         (f"$ mpirun -np 2 -H 10.40.8.72,10.40.8.73 ./a.out\n{REFUSED.format('172.30.0.4')}", "peer-elsewhere"),
+        (MPI.format("ens6") + ADDRESS.format("n1", "enp9"), "mpi-interface-missing"),
         # tables and numbers
         (init(0) + init(1), "bus-id-twice"),
         (NODES + CHANNEL.format("6[6] -> 10[2]", "P2P/IPC"), "ipc-across-hosts"),
@@ -152,6 +166,11 @@ def found(text: str) -> set[str]:
         (port(lid=65535), "port-without-lid"),
         (port(sm=0), "port-without-manager"),
         (port("n1", guid=1) + port("n2", guid=2), "lid-twice"),
+        (port("n1", 7) + port("n2", 8), "guid-twice"),
+        (port("n1") + port("n2", state="Initializing"), "guid-twice"),
+        (LINKS.format("eno1") + using(3), "onboard-listed"),
+        (using(16), "list-full"),
+        (using(32, "2.21.5"), "list-full"),
         (STATUS.format("n1", OWN, 1, 7) + STATUS.format("n2", OTHER, 2, 8), "subnets-apart"),
         # values
         (f"It hangs while evaluation on rank 0 takes 45 minutes.\n\n{WATCHDOG}", "longer-than-limit"),
@@ -235,6 +254,13 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         port(lid=65535, sm=0, state="Down"),
         port(lid=0xBFFF),
         port("n1") + port("n2"),
+        LINKS.format("ens0") + using(3),
+        LINKS.format("eno1") + using(2),
+        using(16, "2.21.5"),
+        using(15),
+        MPI.format("ens6,enp9") + ADDRESS.format("n1", "enp9"),
+        MPI.format("10.1.0.0/24") + ADDRESS.format("n1", "enp9"),
+        MPI.format("ens6") + ADDRESS.format("n7", "enp9"),
         port("n1", guid=1) + port("n2", guid=2).replace("mlx5_0", "mlx5_1"),
         port("n1", guid=1) + port("n2", sm=3, guid=2),
         port("n1", guid=1) + port("n2", lid=8, guid=2),

@@ -22,6 +22,21 @@ LOAD = """\
     __next__ (torch/utils/data/dataloader.py:630)
     <module> (pretrain.py:33)
 """
+FETCH = """\
+    fetch_sub_module (deepspeed/runtime/zero/partitioned_param_coordinator.py:310)
+    generate (roll.py:{line})
+    <module> (pretrain.py:40)
+"""
+INSIDE = "    all_gather_into_tensor (torch/distributed/distributed_c10d.py:2900)\n" + FETCH
+AWAIT = """\
+    wait_tensor (torch/distributed/_functional_collectives.py:130)
+    <module> (pretrain.py:40)
+"""
+TUNE = """\
+    benchmark_all_configs (torch/_inductor/runtime/triton_heuristics.py:800)
+    run (torch/_inductor/runtime/triton_heuristics.py:980)
+    <module> (pretrain.py:40)
+"""
 
 
 def dump(pid: int, frames: str, options: str = "") -> str:
@@ -104,3 +119,19 @@ def test_hostile_names_of_functions_cost_nothing_but_themselves(ncdiag: Run, tmp
     found = answer(ncdiag, tmp_path / "stacks.txt")
     assert found["name"] == "process-elsewhere"
     assert "process 600" in found["title"] or "processes 600,602" in found["title"]
+
+
+@pytest.mark.parametrize(
+    ("stacks", "name"),
+    [
+        ([FETCH, FETCH, REDUCE], "collective-on-some-ranks"),
+        ([FETCH, FETCH, INSIDE], "processes-wait-together"),
+        ([AWAIT, AWAIT, REDUCE], "processes-wait-together"),
+        ([AWAIT, AWAIT, TUNE], "process-elsewhere"),
+    ],
+)
+def test_a_process_may_wait_for_a_collective_that_was_started_before(
+    ncdiag: Run, tmp_path: Path, stacks: list[str], name: str
+) -> None:
+    (tmp_path / "stacks.txt").write_text("".join(dump(600 + n, stack) for n, stack in enumerate(stacks)))
+    assert answer(ncdiag, tmp_path / "stacks.txt")["name"] == name

@@ -16,6 +16,9 @@ LINES = {
         "2026-08-11 09:28:11,204 INFO trainer: epoch 3",
         "NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus.",
         "RuntimeError: Broken pipe",
+        "Abort(2139535) on node 5 (rank 5 in comm 0): Fatal error in PMPI_Init: Other MPI error, error stack:",
+        "MPIR_Init_thread(143)........:",
+        "MPIDI_OFI_mpi_init_hook(1532): OFI endpoint open failed",
         "Traceback (most recent call last):",
     ],
     "command": [
@@ -36,6 +39,7 @@ LINES = {
     "prose": [
         "Our training hangs after an hour, why?",
         "* No GPU has fallen off the bus",
+        "ibstat(8): is it right that it shows two ports?",
         "We use RoCE v2 on two nodes of 8 H100",
         "训练卡住了，重启容器也没用。",
     ],

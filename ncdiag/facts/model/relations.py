@@ -11,7 +11,7 @@ RelationKind = Literal[
     "bus-id-twice", "contexts-on-gpu0", "ipc-across-hosts", "gids-start-late", "first-gid-link-local",
     "longer-than-limit", "at-resolver-interval", "gpu-newer-than-cuda", "library-for-other-cuda", "starts-at-gigabytes",
     "silent-past-idle-limit", "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice",
-    "subnets-apart",
+    "guid-twice", "subnets-apart", "onboard-listed", "list-full", "mpi-interface-missing",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
     "still-meeting", "batch-alone", "in-each-task", "loaders-over-cpus",
 ]  # fmt: skip
@@ -38,14 +38,17 @@ class Relation(Fact, frozen=True, kw_only=True):
     (a launcher that starts all processes of a host runs several times on each host).
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
-    network than all known hosts of the job), ``bus-id-twice`` (two ranks of one host have one bus id),
+    network than all known hosts of the job), ``mpi-interface-missing`` (a list for Open MPI
+    names no interface of a host), ``bus-id-twice`` (two ranks of one host have one bus id),
     ``contexts-on-gpu0`` (several processes of other GPUs have memory on GPU 0), ``ipc-across-hosts`` (ranks of
     different hosts use a transport inside a host), ``gids-start-late`` (a GID table without its first entries),
     ``first-gid-link-local`` (its first entry is link-local, and a later one has the address).
 
     About InfiniBand ports: ``port-without-lid`` (an active port has a LID that no port can have),
     ``port-without-manager`` (it names LID 0 as that of its subnet manager), ``lid-twice`` (one LID on two hosts, so
-    that they are in two subnets), ``subnets-apart`` (two hosts have no subnet prefix in common).
+    that they are in two subnets), ``guid-twice`` (devices of two hosts have one GUID, and are not one device),
+    ``subnets-apart`` (two hosts have no subnet prefix in common), ``onboard-listed`` (NCCL lists the card of the
+    on-board interface that it meets over with others), ``list-full`` (it lists as many ports as it can hold).
 
     About values: ``longer-than-limit`` (somebody says that a step takes longer than the time limit that was exceeded),
     ``at-resolver-interval`` (a line comes again and again after the time limit of a resolver),

@@ -71,6 +71,20 @@ _FILES: tuple[tuple[Place, re.Pattern[str]], ...] = (
     ("compile", _COMPILES), ("import", lazy_regex(r"<frozen importlib\.")),
 )  # fmt: skip
 _C10D = "torch/distributed/distributed_c10d.py"
+_AWAITS = {
+    "fetch_sub_module": "deepspeed/runtime/zero/partitioned_param_coordinator.py",  # waits for the weights of a module
+    "wait_tensor": "torch/distributed/_functional_collectives.py",
+}  # fmt: skip
+"""Functions that wait for a collective that was started before, and their files (DeepSpeed 0.6 on, PyTorch 2.1 on)."""
+_KNOWN: dict[str, tuple[str, Place]] = {
+    "synchronize": ("torch/cuda/__init__.py", "gpu"), **{name: (file, "collective") for name, file in _AWAITS.items()},
+}  # fmt: skip
+"""Functions that wait, with their files and what for."""
+_TUNES = lazy_regex(
+    r"(?:bench|benchmark_all_configs|autotune_to_one_config|coordinate_descent_tuning|_?precompile\w*|_?make_launchers?)$"
+)
+"""Functions that compile and measure variants of a kernel when it is first called."""
+_TUNER = "torch/_inductor/runtime/triton_heuristics.py"
 _HELPERS = lazy_regex(
     r"torch/utils/data/_utils/(?:worker|pin_memory)\.py|torch/distributed/(?:elastic/(?:agent|multiprocessing)/|run\.py)"
     r"|torch/multiprocessing/spawn\.py|torch/_inductor/compile_worker/|multiprocessing/(?:resource_tracker|forkserver)\.py"
@@ -99,8 +113,10 @@ def _place(frame: StackFrame) -> Place | None:
     native = next((place for place, pattern in _NATIVE if pattern.match(frame.function)), None)
     if native is not None or file.endswith(_C10D):
         return native or ("rendezvous" if function in _STORE else "collective" if _CALLED.fullmatch(function) else None)
-    if function == "synchronize" and file.endswith("torch/cuda/__init__.py"):
-        return "gpu"
+    if file.endswith(_KNOWN.get(function, ("\0", None))[0]):
+        return _KNOWN[function][1]
+    if file.endswith(_TUNER):
+        return "compile" if _TUNES.match(function) else None
     if function in _RUNS and _COMPILES.search(file) and not file.endswith("graph.py"):
         return None
     if function in _THREAD_WAITS and _THREAD_FILES.search(file):
@@ -143,6 +159,12 @@ def called_by(dump: StackDump) -> StackFrame | None:
             rest = thread.frames[thread.frames.index(found[1]) if found else 0 :]
             return next((frame for frame in rest if is_own(frame)), None)
     return None
+
+
+def awaited_by(dump: StackDump) -> StackFrame | None:
+    """The function on the stack that waits for a collective which was started before; None without one."""
+    frames = (frame for thread in main_threads(dump) for frame in thread.frames)
+    return next((each for each in frames if (each.file or "").endswith(_AWAITS.get(each.function, "\0"))), None)
 
 
 def is_own(frame: StackFrame) -> bool:

@@ -21,7 +21,7 @@ _DONE = guarded_regex(
     r"\b(?:(?:is|was|were|been|are)\s(?:\w+\s)?(?:fixed|solved|resolved|closed|replaced|repaired|understood"
     r"|explained|plugged)"
     r"|(?:fixed|solved|resolved)\s(?:by|on|with|it)|confirmed\sthat\sit\sworks|solved|resolved|closed|fixed"
-    r"|post-?mortem|we\sraised"
+    r"|post-?mortem(?!\s(?:request|question|help|needed|wanted|please))|we\sraised"
     r"|(?:not|n't|never)\s(?:\w+\s)?(?:come|came)\sback|no\smore\sof\sit|all\sis\s(?:fine|well|good)"
     r"|(?:gone|quiet|fine|clean|stable)\s(?:ever\s)?since|in\sthe\smeantime"
     r"|(?:runs?|running|ran)\s(?:\w+\s)?(?:fine|since|well|without)|all\sgreen"

@@ -10,7 +10,15 @@ from ncdiag.base.spans import Span
 from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import Difference, Event, Job, LastOp, Rank, StackDump
 from ncdiag.facts.scalars import Version
-from ncdiag.facts.vocabulary.stacks import WAITS, is_helper, own_frame, place_text, process_name, telling_frame
+from ncdiag.facts.vocabulary.stacks import (
+    WAITS,
+    awaited_by,
+    is_helper,
+    own_frame,
+    place_text,
+    process_name,
+    telling_frame,
+)
 
 _COUNTED_BY_COMMUNICATOR = Version(2, 22)
 _EQUAL_SIZES = {"AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter"}
@@ -144,13 +152,19 @@ _BETWEEN_TWO = lazy_regex(r"i?(?:send|recv)|batch_isend_irecv|send_object_list|r
 """Calls in which ranks legitimately differ."""
 
 
+_ANY = "wait_tensor"
+"""It waits for a collective of any kind."""
+
+
 def stack_splits(job: Job) -> Iterator[Difference]:
     """Processes whose stacks are in different collectives: those in the most common one, and those in another."""
     calls: dict[str, list[StackDump]] = defaultdict(list)
     for dump in job.stack_dumps:
         told = telling_frame(dump)
         if told is not None and told[0] == "collective":
-            calls[told[1].function.rpartition(".")[2]].append(dump)
+            awaited = awaited_by(dump) or told[1]
+            calls[awaited.function.rpartition(".")[2]].append(dump)
+    calls.pop(_ANY, None)
     if len(calls) > 1 and not any(_BETWEEN_TWO.match(name) for name in calls):
         groups = {
             f"{name}{_called_in(dumps[0], [d for o in calls for d in calls[o] if o != name])}": _listed(dumps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
+from ncdiag.knowledge.collective.given_up import EQUAL_SIZES, UNTOLD, by_collective
 from ncdiag.knowledge.collective.traced import traced_waits
 from ncdiag.nccl.vocabulary.relations.lengths import long_works
 
@@ -39,8 +40,6 @@ DESYNC = (
     "message-truncated", "bootstrap-message-truncated",
 )  # fmt: skip
 """Events that report ranks in different collectives."""
-_EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
-"""Operations in which all ranks must pass the same number of elements."""
 _MISSING = frozenset({"torch-ranks-missing", "torch-barrier-missed", "horovod-ranks-missing"})
 _TASKS_MISSING = "coordination-barrier-timeout"
 _BARRIER_NAME = "a monitored barrier"
@@ -58,12 +57,6 @@ _ON_SOME = {
 _FEW = 4
 """More than one missing rank in this number is a regular pattern."""
 _NUMBER = lazy_regex(r"\d{1,7}")
-_ALL, _UNTOLD = "0", "?"
-"""The number of the group of all ranks, and the placeholder for a group that no line names."""
-_BY_CHANCE = 10
-"""Up to this number of collectives, several groups may be at the same number by chance."""
-Place = tuple[str, int]
-"""The process group and sequence number of a collective."""
 
 
 @derived
@@ -94,43 +87,20 @@ def _compared_timeouts(job: Job) -> Iterator[Event]:
 
     Where no line names a group, only different operations count: groups at the same number differ in their sizes.
     """
-    for (group, sequence), waiting in _by_collective(job.timeouts).items():
+    for (group, sequence), waiting in by_collective(job.timeouts).items():
         operations: dict[str, list[Timeout]] = defaultdict(list)
         for timeout in waiting:
             operations[timeout.operation or ""].append(timeout)
         if len(operations) > 1:
             yield _desync(sequence, {name: _ranks(found) for name, found in operations.items()}, waiting)
-        if len(operations) > 1 or group == _UNTOLD:
+        if len(operations) > 1 or group == UNTOLD:
             continue
         sizes: dict[str, list[Timeout]] = defaultdict(list)
         for timeout in waiting:
-            if timeout.operation in _EQUAL_SIZES and timeout.numel_in is not None:
+            if timeout.operation in EQUAL_SIZES and timeout.numel_in is not None:
                 sizes[f"{timeout.operation} of {timeout.numel_in} elements"].append(timeout)
         if len(sizes) > 1:
             yield _desync(sequence, {name: _ranks(found) for name, found in sizes.items()}, waiting)
-
-
-def _by_collective(timeouts: Sequence[Timeout]) -> dict[Place, list[Timeout]]:
-    """The timeouts of the group of all ranks, by collective.
-
-    The group may come from another line of the rank about the same number, or from other ranks if all name the same.
-    Where no line names a group (PyTorch before 2.2), numbers that no small group reaches by chance are under `_UNTOLD`.
-    """
-    groups = {(t.rank, t.sequence): _number(t) for t in timeouts if t.process_group is not None}
-    told = set(groups.values())
-    common = _UNTOLD if not told else next(iter(told)) if len(told) == 1 else ""
-    found: dict[Place, list[Timeout]] = defaultdict(list)
-    for timeout in timeouts:
-        group = groups.get((timeout.rank, timeout.sequence), common)
-        if not timeout.given_up or timeout.sequence is None or not timeout.operation:
-            continue
-        if group == _ALL or (group == _UNTOLD and timeout.sequence > _BY_CHANCE):
-            found[group, timeout.sequence].append(timeout)
-    return found
-
-
-def _number(timeout: Timeout) -> str:
-    return (timeout.process_group or "").partition("(")[0]
 
 
 def _ranks(timeouts: Iterable[Timeout]) -> str:
@@ -258,23 +228,6 @@ def first_rank_stays_away(job: Job, view: View) -> bool | None:
 
 
 @derived
-def gave_up_one_apart(job: Job, view: View) -> bool | None:
-    """Did ranks of one group time out in different operations whose numbers are one apart? None without timeouts.
-
-    The rank with the higher number got past a collective in which another still waits: it called one more or one less.
-    """
-    places = _by_collective(job.timeouts)
-    if not places:
-        return None
-    for (group, sequence), waiting in places.items():
-        further = places.get((group, sequence + 1), [])
-        if further and {t.operation for t in waiting}.isdisjoint({t.operation for t in further}):
-            view.note(waiting[0])
-            return True
-    return False
-
-
-@derived
 def unheard_ranks(job: Job, view: View) -> tuple[int, ...]:
     """Few ranks between those that timed out without any line in the input; empty where a regular pattern is missing.
 
@@ -357,10 +310,10 @@ def _told_waits(job: Job) -> Iterator[Difference]:
 
 def _timeout_waits(job: Job) -> Iterator[Difference]:
     """Collectives of the group of all ranks in which most ranks waited, and few did not."""
-    for (group, sequence), waiting in _by_collective(job.timeouts).items():
-        if group == _UNTOLD:
+    for (group, sequence), waiting in by_collective(job.timeouts).items():
+        if group == UNTOLD:
             continue
-        calls = {(t.operation, t.numel_in if t.operation in _EQUAL_SIZES else None) for t in waiting}
+        calls = {(t.operation, t.numel_in if t.operation in EQUAL_SIZES else None) for t in waiting}
         numbers = {t.rank for t in waiting if t.rank is not None}
         if len(calls) > 1 or len(numbers) < 2:  # noqa: PLR2004  (one rank alone tells nothing of others)
             continue

@@ -51,6 +51,7 @@ class _Ends:
     def __init__(self, job: Job) -> None:
         nodes = [node for fabric in job.fabrics for node in fabric.nodes]
         self._kinds = {node.guid: node.kind for node in nodes}
+        self._has_peers = any(link.peer or link.peer_name for node in nodes for link in node.links)
         hosts = {rank.host.partition(".")[0] for rank in job.ranks if rank.host}
         names = [node.name for node in nodes if node.kind == "ca"]
         self._hosts = set[str]() if names and all(_MODEL.match(name or "") for name in names) else hosts
@@ -59,9 +60,9 @@ class _Ends:
         """May the link carry traffic of the job: is it between switches, or does it end at one of its hosts?
 
         Where no rank is known, or adapters are described by their model alone, any link may. Where the other end of a
-        switch's port is not listed, none does.
+        switch's port is not listed, none does, unless the list has no other ends at all.
         """
-        if not self._hosts:
+        if not self._hosts or (node.kind == "switch" and not self._has_peers):
             return True
         ends = ((node.kind, node.name), (self._kinds.get(link.peer or ""), link.peer_name))
         return any(_host_of(name) in self._hosts for _, name in ends) or all(kind == "switch" for kind, _ in ends)

@@ -52,14 +52,21 @@ def link_counters(port: Port, view: View) -> str | None:
     return raised if port.link_advice is None else raised or ""
 
 
+_PER_GPU = frozenset({8, 16})
+"""Numbers of ports of a machine with one or two for each GPU, and none for anything else."""
+
+
 @derived
 def is_slower_than_siblings(port: Port, view: View) -> bool | None:
     """Is this the only active port slower than all others of its model on this host?
 
-    None when model or rates are not known, or when there are too few ports to compare.
+    None when model or rates are not known, or when there are too few ports to compare. Where nothing names a model, the
+    ports of one driver are alike if they are as many as a machine has GPUs.
     """
     host = view.host(port.host)
     model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
+    if host is not None and not any(model.values()) and len(active_ports(host, view)) in _PER_GPU:
+        model = {name: name.rstrip("0123456789") for name in model}
     if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
         return None
     equal = [p for p in active_ports(host, view) if model.get(p.hca) == model[port.hca] and p.rate_gbps]

@@ -14,6 +14,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
 from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.facts.vocabulary.time_limits import LIMIT, hung_at_limit
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, exception_text
 from ncdiag.messages.vocabulary.first_ends import (
     earliest,
@@ -42,8 +43,11 @@ _ENDS = {
 def ends_the_job(event: Event, view: View) -> bool | None:
     """Did the scheduler end the job before anything in it failed: by its time limit, for another job, or by its owner?
 
-    None if something failed and it is not known whether that came before, as in the log of a rank without times.
+    None if something failed and it is not known whether that came before, as in the log of a rank without times. A job
+    that hung until its time limit had failed before, whether or not a line says so.
     """
+    if hung_at_limit(event, view):
+        return False
     before: set[bool | None] = set()
     for place, first in first_failures(view.job, view).items():
         if place == source(event):
@@ -83,7 +87,7 @@ def end_of_job(event: Event, view: View) -> str:
     """What ended the job, ``the time limit of job 812``, as far as the line says it."""
     fields = event.fields
     name = f"{str(fields.get('what', 'job')).lower()} {fields.get('step', '')}".strip()
-    reasons = {"TIME LIMIT": f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
+    reasons = {LIMIT: f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
     said = f"{fields.get('reason', '')} {event.text}"
     told = next((words for reason, words in reasons.items() if reason in said), None)
     return told or f"{name} was cancelled or put back into the queue"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Difference, Event, Gid, GidType, GidUse, Host, Interface, Job, Port
 from ncdiag.facts.scalars import Version, ip_address
@@ -14,6 +15,8 @@ from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
 
 _NO_ANSWER = 12
+_GID = r"[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]+"
+_BOTH_ENDS = lazy_regex(rf"localGid ?(?P<local>{_GID}) remoteGids? ?(?P<remote>{_GID})")
 
 
 @derived
@@ -131,9 +134,15 @@ def gid_kinds_cross(job: Job, view: View) -> bool:
     """Did RDMA fail, and is the index in use, or any where it is not known, another kind of GID on another host?
 
     NCCL uses one index on all hosts, entry 0 up to 2.20; later releases choose for each port unless an index is set.
+    The line of a failed transfer names the GIDs of both ends.
     """
     if not failed_over_verbs(job, view):
         return False
+    for event in job.events:
+        ends = _BOTH_ENDS.search(event.text) if event.event == "ib-completion-error" else None
+        if ends and _address_kind(ends["local"]) != _address_kind(ends["remote"]):
+            view.note(event)
+            return True
     kinds: dict[tuple[str, int, int], dict[str, Gid]] = {}
     for host in job.hosts:
         index = _index_in_use(host, view)
@@ -147,6 +156,11 @@ def gid_kinds_cross(job: Job, view: View) -> bool:
     for gid in crossed:
         view.note(gid)
     return bool(crossed)
+
+
+def _address_kind(gid: str) -> str:
+    low = gid.lower()
+    return "link-local" if low.startswith("fe80") else "IPv4" if low.startswith("::ffff:") else "IPv6"
 
 
 def _kind(gid: Gid) -> str:

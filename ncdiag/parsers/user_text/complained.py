@@ -95,7 +95,7 @@ _PER_SECOND = r"(?:about\s|around\s|roughly\s|~\s?)?\d[\d.,]*\s?[GM](?:i?B(?:/s|
 """A rate, with its unit."""
 _HANGS = rf"""
     hang(?:s|ing|ed)? | hung | stuck(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))
-  | freez(?:e|es|ing) | froze | frozen | stall(?:s|ed|ing)? | deadlock\w*
+  | freez(?:e|es|ing) | froze | frozen(?!\sby\b) | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))
   | (?:training|job|run|program|process(?:es)?)\s(?:to\s)?(?:stops?|stopped) | (?:not|n't)\sproceeding
@@ -133,6 +133,8 @@ _HANGS = rf"""
   | (?:no|zero|without)\s(?:forward\s|further\s|visible\s)?progress
   | (?:comes?|came|grinds?|ground)\sto\s(?:a|an)\s(?:\w+\s)?(?:halt|standstill|stop)
   | until\s(?:i|we|you)\s(?:\w+\s)?(?:kill|cancel|abort|interrupt|ctrl)\w*
+  | (?:stay|remain|idle|sit)(?:s|ed)?{_gap(5)}(?:until|till){_gap(4)}(?:limit|wall-?time|time-?limit)
+  | sat{_gap(5)}(?:until|till){_gap(4)}(?:limit|wall-?time|time-?limit)
   | (?:have|had|need)\sto\s(?:\w+\s)?(?:kill|ctrl-?c|interrupt)(?:\sit)?(?:\sby\shand)?
   | ctrl-?\+?c\s(?:\w+\s){{0,3}}(?:not|n't|through|nothing|ignored)
   | lock(?:s|ed)?\s(?:solid|hard) | (?:seizes?|seized)\sup
@@ -172,6 +174,8 @@ _SLOW = rf"""
     (?:up|rose|risen|increas\w+|grew|grown|doubled|tripled|higher|jumped|worse)
   | \d\s?(?:it|iters?|steps?|samples?|tok(?:ens?)?|images?|imgs?|[GMT]i?[Bb](?:its?)?)/s(?:ec)?
     ,?\s(?:but\s)?(?:it\s|this\s)?should\s(?:be|reach|get|have\sbeen)\s(?:{_WORD}\s){{0,2}}?~?\d
+  | (?:comms?|communications?|all-?reduces?|collectives?)\s(?:\w+\s){{0,3}}?
+    (?:not|n't|no\slonger|never)\s(?:\w+\s)?overlap\w*
   | only\sas\sfast | (?:faster|quicker)\sthan\s(?:me|mine|us|ours)\b | (?:is|are|gets?)\s(?:\w+\s)?terrible
   | (?:falls?|fell|drops?|dropped)\s(?:\w+\s){{0,3}}?(?:to|from)\s\d
   | (?:is|are|was|much|far|way)\s(?:\w+\s)?lower\sthan | \d+\s?(?:%|percent)\s(?:slower|lower|worse|less|longer)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Fact, Job, Relation
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import CONNECT_FAILURES, peer_ip
 from ncdiag.facts.vocabulary.probes import lines_of
 
+_FOR_MPI = lazy_regex(r"\b(?P<list>(?:btl|oob)_tcp_if_include)[ =][\"']?(?P<names>[\w.,:/-]{1,200})")
 _SHARED = 22
 """The length of the prefix that hosts of one network usually share at least."""
 
@@ -55,3 +57,17 @@ def _known(job: Job) -> dict[str, Fact]:
 
 def _network(ip: str) -> str:
     return str(ipaddress.ip_network(f"{ip}/{_SHARED}", strict=False))
+
+
+def mpi_interface_missing(job: Job, _view: View) -> Iterator[Relation]:
+    """A launch names interfaces for Open MPI's TCP, and a host whose interfaces are all shown has none of them."""
+    for launch in job.launches:
+        for found in _FOR_MPI.finditer(launch.text):
+            names = {name for name in found["names"].split(",") if name and not set(name) & set("/:.")}
+            used = {host.name for host in launch.hosts}
+            for host in job.hosts:
+                shown = {interface.name for interface in host.interfaces}
+                if names and "interfaces" in host.complete and host.name in used and names.isdisjoint(shown):
+                    text = f"{found['list']} names {', '.join(sorted(names))}, which {host.name} does not have"
+                    yield Relation(what="mpi-interface-missing", text=text, provenance=lines_of([launch]))
+                    return

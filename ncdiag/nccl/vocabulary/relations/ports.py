@@ -10,10 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from ncdiag.facts.model import Job, Port, Relation
+from ncdiag.facts.model import Hca, Job, Port, Relation
+from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.probes import lines_of
 
+_SEVERAL = 3
+"""The least number of cards of which one is an exception."""
+_MOST_OLD, _MOST, _MORE_PORTS = 16, 32, Version(2, 18, 5)
+"""The most RDMA ports that NCCL holds, before the release since when it is more, and since then."""
 _MULTICAST = 0xC000
 """The first LID that is not that of one port."""
 _COMPARED = slice(15, 19)
@@ -53,6 +59,37 @@ def lid_twice(job: Job, _view: View) -> Iterator[Relation]:
             return
 
 
+def guid_twice(job: Job, view: View) -> Iterator[Relation]:
+    """Devices of two hosts with one GUID that cannot be the same device; else what a subnet manager says of two.
+
+    Two pods of one machine see the same device, with the same firmware, and with the same states and LIDs of its ports.
+    """
+    first: dict[str, Hca] = {}
+    for other in (hca for host in job.hosts for hca in host.hcas if hca.node_guid and hca.node_guid.strip("0:")):
+        one = first.setdefault(other.node_guid or "", other)
+        if one.host != other.host and _apart(one, other):
+            text = f"{one.name} on {one.host} and {other.name} on {other.host} both have the node GUID {one.node_guid}"
+            yield Relation(what="guid-twice", text=text, provenance=lines_of([one, other]))
+            return
+    for event in job.events:
+        if event.event == "ib-guid-duplicate" and is_open_failure(event, view):
+            text = "two adapters or switches of the InfiniBand fabric have the same GUID"
+            yield Relation(what="guid-twice", text=text, provenance=event.provenance)
+            return
+
+
+def _apart(one: Hca, other: Hca) -> bool:
+    """Is anything shown of two InfiniBand devices that one device has only once?"""
+    if not all(any(port.link_layer == "InfiniBand" for port in hca.ports) for hca in (one, other)):
+        return False
+    sides = [(one.firmware, other.firmware), (one.board, other.board), (one.board_id, other.board_id)]
+    ports = {port.number: port for port in other.ports}
+    for port in (port for port in one.ports if port.number in ports):
+        twin = ports[port.number]
+        sides += [(port.lid, twin.lid), (port.state, twin.state), (port.sm_lid, twin.sm_lid)]
+    return any(here is not None and there is not None and here != there for here, there in sides)
+
+
 def subnets_apart(job: Job, _view: View) -> Iterator[Relation]:
     """Two hosts whose InfiniBand ports have no subnet prefix in common."""
     held: dict[str, dict[str, Port]] = {}
@@ -65,6 +102,36 @@ def subnets_apart(job: Job, _view: View) -> Iterator[Relation]:
             ports = next(iter(one.values())), next(iter(other.values()))
             text = f"the InfiniBand ports of {ports[0].host} and {ports[1].host} have no subnet prefix in common"
             yield Relation(what="subnets-apart", text=text, provenance=lines_of(ports))
+            return
+
+
+def onboard_listed(job: Job, _view: View) -> Iterator[Relation]:
+    """NCCL lists the card of an on-board interface, which is its own for the rendezvous, with others that are not.
+
+    systemd names interfaces of the main board ``eno...``: as a rule a slow port for management.
+    """
+    named = {(host.name, i.hca): i for host in job.hosts for i in host.interfaces if i.hca}
+    boards = {key: interface for key, interface in named.items() if interface.name.startswith("eno")}
+    for rank in job.ranks:
+        names = {device.name for device in rank.net_devices or ()}
+        own = sorted(name for name in names if (rank.host, name) in boards)
+        if len(own) != 1 or len(names) < _SEVERAL or not any((rank.host, name) in named for name in names - {*own}):
+            continue
+        interface = boards[rank.host, own[0]]
+        if rank.oob_interface is not None and rank.oob_interface.name == interface.name:
+            text = f"NCCL lists {own[0]} of the on-board interface {interface.name} with {len(names) - 1} other cards"
+            yield Relation(what="onboard-listed", text=text, provenance=lines_of([rank, interface]))
+            return
+
+
+def list_full(job: Job, _view: View) -> Iterator[Relation]:
+    """A rank lists as many RDMA ports as NCCL can hold: 32, 16 before 2.18.5 (MAX_IB_DEVS), whatever else is there."""
+    for rank in job.ranks:
+        count = len({(device.name, device.port) for device in rank.net_devices or ()})
+        is_old = rank.nccl_version is not None and rank.nccl_version.low < _MORE_PORTS
+        if count == _MOST or (count == _MOST_OLD and is_old):
+            text = f"rank lists {count} RDMA ports, which is all that its NCCL can hold"
+            yield Relation(what="list-full", text=text, provenance=lines_of([rank]))
             return
 
 

@@ -1,0 +1,47 @@
+"""Did a job hang until its time limit: by what people say, or by its steps?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from itertools import pairwise
+
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.clocks import source
+from ncdiag.facts.vocabulary.communicators import is_said_to_hang
+
+_STEP, LIMIT = "progress-step", "TIME LIMIT"
+_SILENT, _STEPS = 1800.0, 20
+"""A job hung that printed no step for so many seconds, and for as long as so many steps take."""
+
+
+@derived
+def hung_until_limit(job: Job, view: View) -> bool:
+    """Did the job hang until its time limit, by its steps or by what people say?"""
+    return any(hung_at_limit(event, view) for event in job.events if event.event == "job-cancelled")
+
+
+def hung_at_limit(event: Event, view: View) -> bool:
+    """Did the job hang until the time limit by which the line says that it was ended?"""
+    at_limit = LIMIT in f"{event.fields.get('reason', '')} {event.text}"
+    return at_limit and (is_said_to_hang(view.job) or _stood_still(event, view))
+
+
+def _stood_still(event: Event, view: View) -> bool:
+    """Had the counter of steps not risen for much longer than a step takes when the scheduler ended the job?"""
+    steps = [one for one in view.job.events if one.event == _STEP and source(one) == source(event)]
+    times = sorted({one.time for one in steps if one.time is not None and one.order < event.order})
+    ended = _moment(str(event.fields.get("when", "")))
+    if ended is None or len(times) < 2:  # noqa: PLR2004  (one line does not show how long a step takes)
+        return False
+    longest = max(later - before for before, later in pairwise(times))
+    return ended - times[-1] > max(_SILENT, _STEPS * longest)
+
+
+def _moment(text: str) -> float | None:
+    """The time that Slurm prints, ``2026-03-01T04:12:09``, read as those of other lines are: without a zone."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return None
