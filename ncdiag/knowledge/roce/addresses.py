@@ -109,9 +109,16 @@ def lacks_gids(port: Port, view: View) -> bool | None:
 
 @derived
 def has_rocev2(port: Port, view: View) -> bool | None:
-    """Does the GID table contain an entry of type RoCE v2? None when the table is not known whole."""
+    """Does the GID table contain an entry of type RoCE v2? None when the table is not known whole.
+
+    The kernel enters each address once for each version that the port has: entry 0 or 1 is of version 2 then (Linux
+    drivers/infiniband/core/roce_gid_mgmt.c). On InfiniBand, where none holds an IPv4 address, all have the name of v1.
+    """
     if any(gid.type == "RoCE v2" for gid in port.gids):
         return True
+    firsts = {gid.index for gid in port.gids if gid.type == "RoCE v1"}
+    if firsts >= {0, 1} and any(gid.ip is not None for gid in port.gids):
+        return False
     return False if port.gids_complete and port.gids and all(gid.type is not None for gid in port.gids) else None
 
 
