@@ -49,11 +49,22 @@ def gid_place(event: Event, view: View) -> str:
     return f"{entry}{of}{f' on {event.host}' if event.host and not remote else ''}"
 
 
+_MAPPED = ("::ffff:", "0000:0000:0000:0000:0000:ffff:")
+"""How the GID of an IPv4 address begins."""
+
+
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def starts_link_local(event: Event, view: View) -> bool:
     """Did a RoCE queue pair that failed use a link-local GID, as the header of a test shows?"""
     fields = event.fields
     return fields.get("link_layer") == "Ethernet" and str(fields.get("local_gid", "")).lower().startswith("fe80")
+
+
+@derived_of("ib-modify-qp-failed", "ib-completion-error")
+def joins_ipv4(event: Event, view: View) -> bool:
+    """Did a queue pair fail whose GIDs hold IPv4 addresses on both sides? Each side chose a right entry then."""
+    gids = (str(event.fields.get(name, "")).lower() for name in ("local_gid", "remote_gid"))
+    return all(gid.startswith(_MAPPED) for gid in gids)
 
 
 def _interface_of(port: Port, view: View) -> Interface | None:

@@ -43,13 +43,6 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
     return True if _is_sent_across(event, local, remote, view) else None
 
 
-@derived_of("ib-modify-qp-failed", "ib-completion-error")
-def joins_ipv4(event: Event, view: View) -> bool:
-    """Did a queue pair fail whose GIDs hold IPv4 addresses on both sides? Each side chose a right entry then."""
-    found = [_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid")]
-    return None not in found
-
-
 def _is_sent_across(event: Event, local: ipaddress.IPv4Address, remote: ipaddress.IPv4Address, view: View) -> bool:
     """Without the prefix: does NCCL, without PXN, connect cards of a host with several whose addresses differ early?
 
