@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ncdiag.base.errors import contained
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Span
+from ncdiag.engine.compiling import program_of
 from ncdiag.engine.in_use import first, lines_of_connecting, lines_of_gdr, lines_of_rdma
 from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
@@ -329,10 +330,20 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
     return Reason(f"{' and '.join(names)} cannot do {CAPABILITIES[lacks[0]]}", lines[:_LINES])
 
 
+def other_release(rule: Rule, scene: Scene) -> Reason | None:
+    """The rule is about releases of NCCL that no host of the job has."""
+    wanted, view = program_of(rule).nccl, scene.view
+    version = view.version() if wanted.parts else None
+    if version is None or wanted.admits(version) is not False:
+        return None
+    shown = (one.provenance.get("nccl_version") for one in (*view.job.hosts, *view.job.ranks))
+    return Reason(f"NCCL {version} is in use, and this is about {rule.applies.nccl}", first(shown))
+
+
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
 OF_SUSPECTS: tuple[Mechanism, ...] = (
     other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, past_bootstrap,
-    past_setup, unharmed, absent, incapable,
+    past_setup, unharmed, absent, incapable, other_release,
 )  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 

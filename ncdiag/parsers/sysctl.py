@@ -9,6 +9,7 @@ import re
 
 from ncdiag.base.spans import Section
 from ncdiag.parsers._rows import Reading, Row, Rows
+from ncdiag.parsers._tracked import report_full
 
 KIND = "sysctl"
 COMMANDS: tuple[str, ...] = ("sysctl",)
@@ -37,6 +38,7 @@ class _Parameters(Reading):
         """All of them as one observation."""
         if self.values:
             self.observe("Host", at=self.first, sysctls=self.values)
+            report_full(self, self.values, self.first)
 
 
 ROWS = Rows(

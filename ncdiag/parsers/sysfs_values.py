@@ -2,8 +2,9 @@
 
 Source of the format: Linux Documentation/ABI/stable/sysfs-class-infiniband and ABI/testing/sysfs-class-net (a file
 has one line with one value). ``cat`` prints values without names: those of the named files, in the order of the
-command; people write the folder of a second one as ``...``. ``grep -H .`` and ``head`` put the path before the value. A
-pattern such as ``gids/*`` names no file, so its values are not read.
+command; people write the folder of a second one as ``...``. ``grep -H .`` puts the path before the value, ``head``
+above it, ``==> path <==``; after ``cd`` into a folder, paths are relative to it. A pattern such as ``gids/*`` names no
+file, so its values are not read.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _ECHOES = rf"for \w{{1,20}} in (?:[^;\n]{{1,300}}; ?do echo .{{0,400}}{_FOLDER}|
 ANCHOR = (
     rf"(?:sudo )?cat {_FOLDER}\S|{_LOOP}(?:sudo )?cat {_FOLDER}\S{{1,200}} ?; ?done|{_ECHOES}"
     rf"|{_FOLDER}(?!\S{{1,80}}/pkeys/)[\w./@-]{{3,160}}:[ \t]{{0,4}}[\w.].{{0,80}}$"
+    rf"|cd {_FOLDER}\S|==> {_FOLDER}\S{{3,160}} <==$"
 )
 
 _IS_ECHO = lazy_regex(_ECHOES)
@@ -37,9 +39,13 @@ _IN_LOOP = (
     r"for (?P<name>\w{1,20}) in (?P<items>[\w .{}$()-]{1,120}?) ?; ?do (?:sudo )?cat (?P<paths>\S{1,200}?) ?; ?done"
 )
 _NAMED = rf"(?P<path>{_FOLDER}[\w./@-]{{3,160}}):\s{{0,4}}(?P<value>\S.{{0,80}}?)\s*$"
+_CD = rf"cd (?P<folder>{_FOLDER}[\w./@-]{{1,160}}?)/?(?: ?(?:;|&&) ?\S.{{0,400}})?$"
+_RELATIVE = r"(?P<path>[a-z][\w./@-]{2,80}):\s{0,4}(?P<value>\S.{0,80}?)\s*$"
+_TITLE = r"==> (?P<path>[\w./@-]{2,160}) <==$"
 _REFUSED = r"cat: \S{1,200}: [A-Z][\w ]{3,60}$"
 _VALUE = r"\s*(?P<value>[\w./:]{1,60}(?: [\w/]{1,20})?(?: \([\w ]{1,20}\))?)\s*$"
 _IS_NAMED, _IS_VALUE, _IS_REFUSED = lazy_regex(_NAMED), lazy_regex(_VALUE), lazy_regex(_REFUSED)
+_IS_CD, _IS_RELATIVE, _IS_TITLE = lazy_regex(_CD), lazy_regex(_RELATIVE), lazy_regex(_TITLE)
 _PORT = lazy_regex(r"/sys/class/infiniband/([\w.-]{1,64})/ports/(\d{1,3})/(\S{1,80})$")
 _DEVICE = lazy_regex(r"/sys/class/infiniband/([\w.-]{1,64})/device/numa_node$")
 _INTERFACE = lazy_regex(r"/sys/class/net/([\w.@-]{1,64})/(mtu|speed|operstate)$")
@@ -78,7 +84,7 @@ class _Values(Reading):
         """No command was read."""
         super().__init__(section)
         self.waiting: list[str] = []
-        self.last, self.alone = "", False
+        self.last, self.alone, self.folder = "", False, ""
         self.lines: list[Line] = []
         self.fields: dict[tuple[str, tuple[str | int, ...]], dict[str, Any]] = defaultdict(dict)
         self.first: dict[tuple[str, tuple[str | int, ...]], int] = {}
@@ -88,6 +94,19 @@ class _Values(Reading):
         files = _files(self.line.strip(), self.last) or []
         self.waiting = [] if any(set(file) & set("*?$") for file in files) else files
         self.last, self.alone = files[-1] if files else self.last, len(files) == 1
+
+    def moved(self, found: re.Match[str]) -> None:
+        """The folder of relative paths below."""
+        self.folder, self.waiting = f"{found['folder']}/", []
+
+    def relative(self, found: re.Match[str]) -> bool:
+        """A path in that folder, with its value."""
+        return self._keep(self.folder + found["path"], found["value"])
+
+    def titled(self, found: re.Match[str]) -> None:
+        """The path of the file whose value is below."""
+        path = found["path"]
+        self.waiting, self.alone = [path if path.startswith("/") else self.folder + path], False
 
     def loop(self, _: re.Match[str]) -> None:
         """Lines with values of files follow."""
@@ -196,7 +215,11 @@ def _of_loop(lines: Sequence[str], line: str) -> bool:
 
 def _goes_on(lines: Sequence[str], line: str) -> bool:
     """Is it a line of the loop above, a path with its value, or the value of a file that is left?"""
-    if _of_loop(lines, line) or _IS_NAMED.match(line):
+    if _of_loop(lines, line) or _IS_NAMED.match(line) or _IS_TITLE.match(line):
+        return True
+    if _IS_TITLE.match(lines[-1]):
+        return bool(_IS_VALUE.match(line))
+    if _IS_RELATIVE.match(line) and any(_IS_CD.match(above.strip()) for above in lines[:_MOST_FILES]):
         return True
     return any(pattern.match(line) for pattern in (_IS_VALUE, _IS_REFUSED)) and _left(lines, line)
 
@@ -207,7 +230,10 @@ ROWS = Rows(
     Row(_ECHOES, _Values.loop),
     Row(_COMMAND, _Values.command),
     Row(r"\s*\S.{0,400}$", _Values.shown, belongs=_goes_on),
+    Row(_CD, _Values.moved),
+    Row(_TITLE, _Values.titled),
     Row(_NAMED, _Values.named),
+    Row(_RELATIVE, _Values.relative),
     Row(_REFUSED, _Values.refused),
     Row(_VALUE, _Values.value),
     most=_MOST_FILES,

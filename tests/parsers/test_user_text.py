@@ -86,6 +86,16 @@ It works with docker stopped? Should I set NCCL_SHM_DISABLE=1?
     assert broken_by(job, view) == ("more-gpus",)
 
 
+def test_people_who_are_stuck_with_a_release_report_no_hang() -> None:
+    for text, whats in (
+        ("Our people are stuck with 2.20 until summer.", ()),
+        ("The ranks get stuck with NCCL 2.20 after init.", ("hangs",)),
+        ("We are stuck after init.", ("hangs",)),
+    ):
+        job = facts_of({"text": [text]})
+        assert complains(job, View(job)) == whats
+
+
 def test_what_is_told_both_ways_is_told_neither_way() -> None:
     job = facts_of({"text": ["NCCL_P2P_DISABLE=1 works.\nNCCL_P2P_DISABLE=1 did not help.\n"]})
     view = View(job)

@@ -180,7 +180,8 @@ def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
 def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
     """Interfaces that NCCL excludes by default and an exclude list in NCCL_SOCKET_IFNAME allows: lo, docker*, virbr*.
 
-    A user's list replaces the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has lo.
+    A user's list replaces the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has lo. Empty where
+    the list leaves no other interface with an address: to exclude these as well would leave none.
     """
     held = list_of(host, "NCCL_SOCKET_IFNAME", view)
     if held is None:
@@ -191,11 +192,26 @@ def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
     used = {r.bootstrap_interface.name for r in ranks_of(host, view) if r.bootstrap_interface is not None}
     present = [i for i in host.interfaces if i.up is not False and i.addresses]
     names = [i.name for i in present if i.name.startswith(_left_out(host, view))]
+    if view.remembered(("emptied", setting.text), lambda: _is_emptied(setting, view)):
+        return ()
     names = ["lo", *names] if not used or "lo" in used else names
     found = [name for name in names if wanted.admits(name)]
     if found:
         view.note(setting)
     return tuple(dict.fromkeys(found))
+
+
+def _is_emptied(setting: Setting, view: View) -> bool:
+    """Does the list leave a host of the job without an interface? Others that show none are like it."""
+    held = ((host, list_of(host, "NCCL_SOCKET_IFNAME", view)) for host in view.job.hosts)
+    return any(found and found[0].text == setting.text and _leaves_nothing(host, found[1]) for host, found in held)
+
+
+def _leaves_nothing(host: Host, wanted: NameList) -> bool:
+    """Does the list exclude each interface with an address beside those that NCCL excludes by default?"""
+    present = [i.name for i in host.interfaces if i.up is not False and i.addresses]
+    others = [name for name in present if name != "lo" and not name.startswith(("docker", "virbr"))]
+    return bool(others) and not any(wanted.admits(name) for name in others)
 
 
 def _left_out(host: Host, view: View) -> tuple[str, ...]:

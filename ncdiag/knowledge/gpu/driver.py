@@ -15,7 +15,7 @@ _MODULES = r"nvidia(?:[-_](?:current|legacy|uvm|modeset|drm|\d{2,3}(?:xx)?|serve
 """Names of the driver's kernel modules, with those that distributions number; not nvidia_peermem."""
 _OF_MODULE = {
     "module-unsigned": "unsigned", "module-symbol": "unfit", "module-insert-failed": "unfit",
-    "module-not-found": "not-built",
+    "module-not-found": "not-built", "dkms-module-not-built": "not-built",
 }  # fmt: skip
 _OF_DRIVER = {
     "gpu-module-not-built": "not-built", "gpu-held-by-other-driver": "held", "gpu-not-of-driver": "unsupported",
@@ -25,6 +25,8 @@ _HEADERS = "kernel-headers-not-found"
 """Why the driver was not built; alone it says only that a package is missing."""
 _REASONS = ("unsigned", "not-built", "unsupported", "held", "unfit", "no-firmware", "in-use", "absent")
 """What keeps the driver from being loaded; the more exact first."""
+_NOT_LOADED = frozenset({"unsigned", "not-built", "unfit"})
+"""The reasons with which the kernel cannot list the module among the loaded ones."""
 
 
 @derived
@@ -61,6 +63,10 @@ def driver_fault(host: Host, view: View) -> str | None:
         return ""
     found = dict(_told(host, view))
     reason = next((reason for reason in _REASONS if reason in found), None)
+    loaded = next((module for module in host.modules if module.name == "nvidia"), None)
+    if loaded is not None and reason in _NOT_LOADED:
+        view.note(loaded)
+        return ""  # the line is about another kernel, or another module
     if reason is not None:
         view.note(found[reason])
         return reason
@@ -75,11 +81,16 @@ def _told(host: Host, view: View) -> Iterator[tuple[str, Event]]:
         if event.event in _OF_DRIVER and event.kind != "fact":
             found = True
             yield _OF_DRIVER[event.event], event
-        elif event.event in _OF_MODULE and re.fullmatch(_MODULES, str(event.fields.get("module", "nvidia"))):
+        elif event.event in _OF_MODULE and re.fullmatch(_MODULES, _module(event)):
             found = True
             yield _OF_MODULE[event.event], event
     if found:
         yield from (("not-built", event) for event in view.events_on(host.name, [_HEADERS]))
+
+
+def _module(event: Event) -> str:
+    """The name of the module without the release that DKMS writes after it; ``nvidia`` where none is given."""
+    return str(event.fields.get("module", "nvidia")).partition("/")[0]
 
 
 _SENTENCES = {

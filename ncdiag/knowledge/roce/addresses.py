@@ -52,11 +52,22 @@ def gid_place(event: Event, view: View) -> str:
     return f"{entry}{of}{f' on {event.host}' if event.host and not remote else ''}"
 
 
+_MAPPED = ("::ffff:", "0000:0000:0000:0000:0000:ffff:")
+"""How the GID of an IPv4 address begins."""
+
+
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def starts_link_local(event: Event, view: View) -> bool:
     """Did a RoCE queue pair that failed use a link-local GID, as the header of a test shows?"""
     fields = event.fields
     return fields.get("link_layer") == "Ethernet" and str(fields.get("local_gid", "")).lower().startswith("fe80")
+
+
+@derived_of("ib-modify-qp-failed", "ib-completion-error")
+def joins_ipv4(event: Event, view: View) -> bool:
+    """Did a queue pair fail whose GIDs hold IPv4 addresses on both sides? Each side chose a right entry then."""
+    gids = (str(event.fields.get(name, "")).lower() for name in ("local_gid", "remote_gid"))
+    return all(gid.startswith(_MAPPED) for gid in gids)
 
 
 def _interface_of(port: Port, view: View) -> Interface | None:
@@ -112,9 +123,16 @@ def lacks_gids(port: Port, view: View) -> bool | None:
 
 @derived
 def has_rocev2(port: Port, view: View) -> bool | None:
-    """Does the GID table contain an entry of type RoCE v2? None when the table is not known whole."""
+    """Does the GID table contain an entry of type RoCE v2? None when the table is not known whole.
+
+    The kernel enters each address once for each version that the port has: entry 0 or 1 is of version 2 then (Linux
+    drivers/infiniband/core/roce_gid_mgmt.c). On InfiniBand, where none holds an IPv4 address, all have the name of v1.
+    """
     if any(gid.type == "RoCE v2" for gid in port.gids):
         return True
+    firsts = {gid.index for gid in port.gids if gid.type == "RoCE v1"}
+    if firsts >= {0, 1} and any(gid.ip is not None for gid in port.gids):
+        return False
     return False if port.gids_complete and port.gids and all(gid.type is not None for gid in port.gids) else None
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ncdiag.facts.model import SET_UP, Host, Phase, What
+from ncdiag.facts.model import SET_UP, Event, Host, Phase, What
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import DATA_TESTS
+from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.usual import platform
+from ncdiag.messages.vocabulary import xids
+from ncdiag.messages.vocabulary.reasons import category
 from ncdiag.messages.vocabulary.seen import goes_well, seen_complaints
 from ncdiag.nccl.defects.entries import Defect
 
@@ -46,6 +49,25 @@ def _troubles(view: View) -> Iterator[tuple[What, Phase | None]]:
 def is_troubled(view: View) -> bool:
     """Does anything go wrong at all?"""
     return bool(troubles(view))
+
+
+def ended_on_a_gpu(view: View) -> bool:
+    """Does the kernel log say that the work of a program failed on a GPU?"""
+    return view.remembered(
+        ("a program's Xid",),
+        lambda: any((known := xids.of(event)) is not None and known.fault == "program" for event in view.job.events),
+    )
+
+
+def never_connected(view: View) -> bool:
+    """Did a process end because it could not establish a TCP connection?"""
+    return view.remembered(
+        ("never connected",), lambda: any(_is_of_connecting(event, view) for event in view.job.events)
+    )
+
+
+def _is_of_connecting(event: Event, view: View) -> bool:
+    return category(event, view) == "tcp-connect" and is_failure(event, view) and not went_on(event, view)
 
 
 def _same_phase(own: str, met: Phase | None) -> bool:

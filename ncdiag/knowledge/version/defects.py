@@ -17,10 +17,16 @@ from ncdiag.facts.vocabulary.gpus import joins_gpus
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
-from ncdiag.knowledge.version.complaints import fits, is_of_phase, is_troubled, loses_peer_data
+from ncdiag.knowledge.version.complaints import (
+    ended_on_a_gpu,
+    fits,
+    is_of_phase,
+    is_troubled,
+    loses_peer_data,
+    never_connected,
+)
 from ncdiag.knowledge.version.conditions import holds, of_host
 from ncdiag.knowledge.version.stacks import dump_with, shows_functions
-from ncdiag.messages.vocabulary import xids
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
 from ncdiag.nccl.defects.table import leading
@@ -265,13 +271,15 @@ def applies(defect: Defect, version: VersionRange | None, host: Host, view: View
 def _is_due(defect: Defect, view: View) -> bool:
     if defect.product == "driver" and not defect.shows.frames:
         return True  # its signature is a failure by itself
-    if defect.complaint == "hangs" and _ended_by_itself(view):
+    if defect.complaint == "hangs" and ended_on_a_gpu(view):
         return False  # the ranks wait for one whose kernel failed
     if defect.complaint in _ENDS and _NO_CHOICE not in defect.shows.events and _blames_a_variable(view):
         return False
     names = defect.shows.events
     if _failed_so(names, view) or _is_stuck_in(defect, view):
         return True
+    if defect.complaint == "hangs" and not names and never_connected(view):
+        return False  # a call ended with the error of a connection: its cause is in the network
     return fits(defect, view) or (defect.risk and not is_troubled(view) and not goes_well(view.job, view))
 
 
@@ -281,14 +289,6 @@ def _is_stuck_in(defect: Defect, view: View) -> bool:
     if dump is not None:
         view.note(dump)
     return dump is not None
-
-
-def _ended_by_itself(view: View) -> bool:
-    """Does the kernel log say that the work of a program failed on a GPU?"""
-    return view.remembered(
-        ("a program's Xid",),
-        lambda: any((known := xids.of(event)) is not None and known.fault == "program" for event in view.job.events),
-    )
 
 
 def _blames_a_variable(view: View) -> bool:

@@ -80,6 +80,10 @@ class Reading(msgspec.Struct, frozen=True):
 
 NOTHING = Reading()
 
+_GIDS = lazy_regex(
+    r"localGid[ =]{0,3}(?P<local_gid>[\da-fA-F:.]{2,45})"
+    r"(?:,?[ ]{0,3}remoteGids?[ =]{0,3}(?P<remote_gid>[\da-fA-F:.]{2,45}))?"
+)
 _DISTANCE = lazy_regex(r"[A-Z0-9]{3,4}$")
 
 
@@ -376,8 +380,15 @@ def _from_fields(text: str, told: Told | None) -> dict[str, Any]:
     more: dict[str, Any] = {}
     if text.startswith("NET/IB") and told is not None and told.event in {"ib-completion-error", "collective-mismatch"}:
         more["net"] = (STARTED, "IB")
-    if told is not None and "local_gid" in told.fields:
+    fields = {} if told is None else {**_in_tail(told), **told.fields}
+    if "local_gid" in fields:
         sources = ("hca", "port", "gid_index", "local_gid", "remote_gid")
         names = {name: name.removeprefix("gid_") for name in sources}
-        more["lists"] = {"gids_used": [{new: told.fields[old] for old, new in names.items() if old in told.fields}]}
+        more["lists"] = {"gids_used": [{new: fields[old] for old, new in names.items() if old in fields}]}
     return more
+
+
+def _in_tail(told: Told) -> dict[str, Any]:
+    """The GIDs at the end of a failed completion, where a paste cut the line or spaced it in another way."""
+    found = _GIDS.search(str(told.fields.get("detail", ""))) if told.event == "ib-completion-error" else None
+    return {name: value for name, value in found.groupdict().items() if value} if found else {}

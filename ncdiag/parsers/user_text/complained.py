@@ -93,8 +93,14 @@ _UNDONE = (
 """Nothing is lost when it is done."""
 _PER_SECOND = r"(?:about\s|around\s|roughly\s|~\s?)?\d[\d.,]*\s?[GM](?:i?B(?:/s|ps)|[Bb]its?/s|[Bb]it|b/s|bps)"
 """A rate, with its unit."""
+_STUCK = (
+    r"(?:(?<!we\sare\s)(?<!we're\s)(?<!i\sam\s)(?<!i'm\s)(?<!people\sare\s)(?<!users\sare\s)(?<!they\sare\s)stuck"
+    r"|stuck(?!\swith\s(?:(?:the|this|that|our|an?)\s)?(?:old(?:er)?\s)?(?:[a-z]+\s)?(?:v?\d|version|release|driver)))"
+    rf"(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))"
+)
+"""Not at a rate; and people who are stuck with a release may not upgrade."""
 _HANGS = rf"""
-    hang(?:s|ing|ed)? | hung | stuck(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))
+    hang(?:s|ing|ed)? | hung | {_STUCK}
   | freez(?:e|es|ing) | froze | frozen(?!\sby\b) | stall(?:s|ed|ing)? | deadlock\w*
   | blocks?\sforever | waits?\sforever | forever | no\sprogress | unresponsive | time[sd]?\s?-?out
   | stop(?:s|ped)\s(?:responding|moving|progressing|(?:at|after|in)\s(?:\w+\s)?(?:steps?|iterations?|epochs?|\d))

@@ -70,6 +70,11 @@ _OCCUR = (
 _AT_AN_END = (
     r"(?=\W*$|\s?[,.;:!)]|\s(?:any\s?more|again|since|so\sfar|ever|with|when|after|at\sall|now|if|under|for)\b)"
 )
+_OF_MACHINES = (
+    r"(?:\s(?:the|our|all|these|over|by|across|between|which|down|to))*\s"
+    r"(?:nodes?|hosts?|machines?|servers?|gpus?|ranks?|racks?|nics?|cables?|ports?|rails?|switch(?:es)?|pairs?)\b"
+)
+"""What else than releases somebody bisects."""
 _RUN = r"(?:run|train|start|work|finish|complete|connect|pass|go|init\w*)"
 _HELP = (
     r"(?:help|fix|solve|resolve|cure|change|matter|improve|affect|do|cut|bring(?!\s(?:it|this|that)\s(?:about|on"
@@ -217,7 +222,7 @@ OUTCOMES = (
     Word(
         "out", "onset",
         r"(?<!logistic\s)(?<!linear\s)regress(?:ions?|ed|es)(?!\s(?:tests?|models?|tasks?|loss|heads?|suite))"
-        r"|bisect(?:ed|s|ing)?|(?:behaves?|behaved|performs?|performed)\sdifferently|(?:first\s)?(?:bad|offending"
+        rf"|bisect(?:ed|s|ing)?(?!{_OF_MACHINES})|(?:behaves?|behaved|performs?|performed)\sdifferently|(?:first\s)?(?:bad|offending"
         r"|culprit|guilty)\s(?:nccl\s|rccl\s)?commit|got\s(?:broken|slower|worse)",
     ),
     Word(

@@ -81,9 +81,9 @@ _SUBJECTS = lazy_regex(
       |(?P<gpu>(?:--)?use_(?:cuda|rocm)|(?:gpu|cuda)[ ]memory|gpudirect|gdr\b|dma-?buf)
       |(?P<rdma>ib_(?:write|read|send|atomic)_(?:bw|lat)|perftest|raw_ethernet_bw|qperf)
       |(?P<tcp>iperf3?\b|netperf|nuttcp)
-      |(?P<one>(?:one|single|1)[ ](?:tcp[ ])?(?:stream|thread|connection|flow)\b|单流|单线程)
-      |(?P<many>-P[ ]?\d|(?:\d{1,3}|several|many|multiple|parallel|four|eight|more)[ ](?:parallel[ ])?(?:tcp[ ])?
-        (?:streams|threads|connections|flows)\b|多流|多线程)
+      |(?P<one>-P[ ]?1(?!\d)|(?:one|single|1)[ ](?:tcp[ ])?(?:stream|thread|connection|flow)\b|单流|单线程)
+      |(?P<many>-P[ ]?(?!1(?!\d))\d|(?:\d{1,3}|several|many|multiple|parallel|four|eight|more)[ ]
+        (?:parallel[ ])?(?:tcp[ ])?(?:streams|threads|connections|flows)\b|多流|多线程)
       |(?P<nccl>nccl|[a-z_]{4,20}_perf\b|all_?-?reduce|alltoall|all_?-?gather|bus-?[ ]?bw|bus[ ]bandwidth|algbw))""",
     _FLAGS,
 )

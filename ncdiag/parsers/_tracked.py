@@ -1,0 +1,23 @@
+"""The event of a full table of tracked connections, from the numbers that the kernel gives about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ncdiag.parsers._rows import Reading
+
+COUNT, LIMIT = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
+"""The names of both numbers as kernel parameters."""
+_FULL = 0.99
+"""The share of the limit from which the kernel drops packets: entries expire while somebody reads the number."""
+
+
+def report_full(reading: Reading, values: Mapping[str, str], at: int) -> None:
+    """Add the event if as many connections are tracked as the limit allows."""
+    count, limit = values.get(COUNT, ""), values.get(LIMIT, "")
+    if count.isdecimal() and limit.isdecimal() and 0 < int(limit) * _FULL <= int(count):
+        section = reading.section
+        reading.observe(
+            "Event", at=at, event="conntrack-full", origin="kernel", kind="cause", text=section.lines[at].strip(),
+            order=section.number(at), count=1,
+        )  # fmt: skip
