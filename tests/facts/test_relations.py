@@ -71,7 +71,7 @@ a2 $ ip -br -4 a show eth2
 eth2  UP  10.9.1.5/24
 a1 $ torchrun --nnodes=2 --node_rank=0 --master_addr=10.9.1.5 t.py
 """
-UNMET = "torch.distributed.DistNetworkError: The client socket has timed out after 60s while trying to connect to ({}, 80).\n"
+UNMET = "DistNetworkError: The client socket has timed out after 60s while trying to connect to ({}, 12910).\n"
 PADDLE = 'python3 -m paddle.distributed.launch --ips="10.6.0.7,10.6.0.8" --gpus 0,1 train.py\n'
 ENDED = "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
 DONE = "Training completed. Do not forget to share your model on huggingface.co/models =)\n"
