@@ -45,7 +45,7 @@ def _is_literal(setting: Setting) -> bool:
 
 
 @derived_for(_VARIABLE)
-def joins_hosts(setting: Setting, view: View) -> bool | None:
+def has_one_for_all(setting: Setting, view: View) -> bool | None:
     """Do several hosts have this value: by the launch line, or since NCCL counts ranks of several hosts on one?
 
     None when the number of hosts is unknown.
