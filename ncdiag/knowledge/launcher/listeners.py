@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import is_before
@@ -19,7 +19,7 @@ _OF_GPUS = ("cuda-", "gpu-", "xid-")
 """Events of these names are failures that no address explains, as is the end of a process."""
 
 
-@derived_of(*_ADDRESSES, _ANNOUNCED)
+@derived
 def has_wrong_address(event: Event, view: View) -> bool:
     """Does a host of a job in trouble have no address of its own, or announce one that others cannot reach?"""
     if event.event != _ANNOUNCED:
