@@ -22,7 +22,7 @@ from ncdiag.messages.template import compile_parts, literal_length, parse
 from ncdiag.parsers import _completions, _context, _cuda, _results
 
 EVENTS = {
-    "python-exception": {"exception": "str", "error": "str", "process_group": "str", "aside": "int"},
+    "python-exception": {"exception": "str", "error": "str", "process_group": "str", "aside": "int", "asserted": "str"},
     "torch-last-error": {"error": "str"},
 }
 """Events that are told by the form of a line, and the types of their fields."""

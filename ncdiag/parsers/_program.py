@@ -12,6 +12,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed
 from ncdiag.parsers import (
+    _checkpoint_parts,
     _complaints,
     _context,
     _ends,
@@ -92,7 +93,7 @@ def _by_form(text: str, level: str | None) -> _events.Found | None:
     if (raised := _events.exception(text)) is not None or NOISE.match(text) or CONTINUED.match(text):
         return raised
     failed = _slurm.find(text) or _ends.find(text, context) or _failing.find(text, context)
-    return failed or _owners.find(text) or _places.find(text) or _packages.find(text)
+    return failed or _owners.find(text) or _places.find(text) or _packages.find(text) or _checkpoint_parts.find(text)
 
 
 def read(section: Section, is_known: Callable[[str], bool] = known, form: Form = form_of_program) -> Parsed:

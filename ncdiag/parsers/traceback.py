@@ -7,7 +7,7 @@ ends in ``KeyboardInterrupt`` shows what the program did when somebody stopped i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -44,6 +44,7 @@ _INTERRUPTED = "KeyboardInterrupt"
 _FRAME = lazy_regex(r'File "(?P<file>[^"\n]{1,400})", line (?P<line>\d{1,7}), in (?P<function>\S{1,200})')
 _LISTS = lazy_regex(coordination.ANCHOR)
 """An exception whose message is a list of tasks, which that parser reads."""
+_ASSERTION, _ASSERT, _LONGEST = "AssertionError", lazy_regex(r"assert\s(\S.*)"), 200
 _KEPT_FRAMES = 60
 _FRAME_INDENT = lazy_regex(r"[^\S\n]{2,}|\t")
 
@@ -80,17 +81,35 @@ def parse(section: Section) -> Parsed:
         return _body(line)[0] or _program.known(line) or _HEADER.match(line) is not None
 
     read = _model_files.judged(section, _engine_files.judged(section, _program.read(section, is_known)))
-    asides = {section.number(index) for index in _asides(section)}
-    if asides:
-        read = msgspec.structs.replace(read, observations=tuple(_marked(seen, asides) for seen in read.observations))
+    marks: dict[int, dict[str, Any]] = {section.number(index): {"aside": 1} for index in _asides(section)}
+    for index, condition in _asserted(section):
+        marks.setdefault(section.number(index), {})["asserted"] = condition
+    if marks:
+        read = msgspec.structs.replace(read, observations=tuple(_marked(seen, marks) for seen in read.observations))
     return msgspec.structs.replace(read, observations=(*read.observations, *_stacks(section)))
 
 
-def _marked(seen: Observation, asides: set[int]) -> Observation:
-    if seen.entity != "Event" or seen.span.line not in asides or seen.fields.get("event") != _EXCEPTION:
+def _marked(seen: Observation, marks: Mapping[int, dict[str, Any]]) -> Observation:
+    if seen.entity != "Event" or seen.span.line not in marks or seen.fields.get("event") != _EXCEPTION:
         return seen
-    fields = seen.fields | {"fields": seen.fields["fields"] | {"aside": 1}}
+    fields = seen.fields | {"fields": seen.fields["fields"] | marks[seen.span.line]}
     return msgspec.structs.replace(seen, fields=fields)
+
+
+def _asserted(section: Section) -> Iterator[tuple[int, str]]:
+    """The conditions of assertions that failed without a text of their own; ranks may be mixed."""
+    if not any(_ASSERTION in line for line in section.lines):
+        return
+    conditions: dict[int | None, str] = {}
+    for index, line in enumerate(section.lines):
+        context, text = _context.split(line)
+        text = text.strip()
+        if found := _ASSERT.match(text):
+            conditions[context.rank] = found[1][:_LONGEST]
+        elif _FRAME.match(text):
+            conditions.pop(context.rank, None)
+        elif text == _ASSERTION and context.rank in conditions:
+            yield index, conditions.pop(context.rank)
 
 
 def _asides(section: Section) -> Iterator[int]:

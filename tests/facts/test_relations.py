@@ -77,6 +77,14 @@ NOT_THERE = (
 )
 JOINED = "RuntimeError: Timed out after 1801 seconds waiting for clients. 1/4 clients joined.\n"
 UNREADY = "It cannot start.\n\nnot ready endpoints:['{0}:6070', '{0}:6071']\n"
+FIRST_ELSEWHERE = """\
+a1 $ ip -br -4 a show eth2
+eth2  UP  10.9.1.4/24
+a2 $ ip -br -4 a show eth2
+eth2  UP  10.9.1.5/24
+a1 $ torchrun --nnodes=2 --node_rank=0 --master_addr=10.9.1.5 t.py
+"""
+UNMET = "DistNetworkError: The client socket has timed out after 60s while trying to connect to ({}, 12910).\n"
 PADDLE = 'python3 -m paddle.distributed.launch --ips="10.6.0.7,10.6.0.8" --gpus 0,1 train.py\n'
 ENDED = "`Trainer.fit` stopped: `max_epochs=3` reached.\n"
 DONE = "Training completed. Do not forget to share your model on huggingface.co/models =)\n"
@@ -147,6 +155,8 @@ def found(text: str) -> set[str]:
         (ENDED + ALONE.format(0), "first-waits-alone"),
         (DONE + ALONE.format(0), "first-waits-alone"),
         (f"{PADDLE}\n{PADDLE.replace('10.6.0.7,10.6.0.8', '10.6.0.8,10.6.0.7')}", "lists-differ"),
+        (FIRST_ELSEWHERE, "first-is-elsewhere"),
+        (f"n2$ NODE_RANK=1 python fit.py\n{UNMET.format('127.0.0.1')}", "seeks-itself"),
         # addresses
         (f"init_method=tcp://10.40.8.72:59759\n{REFUSED.format('10.40.12.78')}", "peer-elsewhere"),
         (f"$ mpirun -np 2 -H 10.40.8.72,10.40.8.73 ./a.out\n{REFUSED.format('172.30.0.4')}", "peer-elsewhere"),

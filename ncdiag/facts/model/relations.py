@@ -13,7 +13,7 @@ RelationKind = Literal[
     "silent-past-idle-limit", "silent-nccl", "not-passed-on", "port-without-lid", "port-without-manager", "lid-twice",
     "guid-twice", "subnets-apart", "onboard-listed", "list-full", "mpi-interface-missing",
     "says-alone", "others-not-started", "one-side-started", "first-waits-alone", "lists-differ",
-    "still-meeting", "batch-alone", "in-each-task", "loaders-over-cpus",
+    "still-meeting", "first-is-elsewhere", "seeks-itself", "batch-alone", "in-each-task", "loaders-over-cpus",
 ]  # fmt: skip
 
 
@@ -34,6 +34,8 @@ class Relation(Fact, frozen=True, kw_only=True):
     of its list, and only processes of the others do not listen), ``first-waits-alone`` (after the work was done, rank 0
     alone waits in a collective), ``lists-differ`` (the lines of two hosts list the same hosts in another order),
     ``still-meeting`` (the last line of torchrun is that it waits for the other hosts at the rendezvous),
+    ``first-is-elsewhere`` (the address where the ranks meet is not that of the host that is started as the first),
+    ``seeks-itself`` (a process of a job of several hosts looks for the meeting place on its own host),
     ``batch-alone`` (one process of a batch job of several nodes waits, and no line starts a step), ``in-each-task``
     (a launcher that starts all processes of a host runs several times on each host).
 

@@ -25,7 +25,7 @@ _DEGREE = lazy_regex(
 """Words for a degree of parallelism."""
 _OTHER = lazy_regex(r"(?i)batch|vocab|image|resolution|pixel|patch|seq(?:uence)?[-_ ]?len|bucket|checkpoint")
 """What programs require to be divisible as well, which no other degree cures."""
-_BATCH = lazy_regex(r"(?i)\bbatch")
+_BATCH = lazy_regex(r"(?i)(?<![a-z])batch")
 _RANKS = lazy_regex(
     r"(?i)world[-_ ]?size|\b(?:gpus?|ranks|processes|devices)\b|num_processes|n_gpus|data[-_ ]parallel|\bdp[-_ ]size"
 )

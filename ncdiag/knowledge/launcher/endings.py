@@ -44,10 +44,13 @@ def ends_the_job(event: Event, view: View) -> bool | None:
     """Did the scheduler end the job before anything in it failed: by its time limit, for another job, or by its owner?
 
     None if something failed and it is not known whether that came before, as in the log of a rank without times. A job
-    that hung until its time limit had failed before, whether or not a line says so.
+    that hung until its time limit had failed before, whether or not a line says so. Slurm's accounts list a job as
+    preempted only if it still ran, wherever somebody pastes their row.
     """
     if hung_at_limit(event, view):
         return False
+    if _is_accounted_as_preempted(event) and not _has_own_fault(event, view):
+        return True
     before: set[bool | None] = set()
     for place, first in first_failures(view.job, view).items():
         if place == source(event):
@@ -57,6 +60,21 @@ def ends_the_job(event: Event, view: View) -> bool | None:
             before.add(None if at is None or first.time is None else first.time < at)
             before.add(None if at is None or not first.has_times else False)
     return False if True in before else None if None in before else True
+
+
+_PREEMPTED, _BY_STEPD = "PREEMPTION", "DUE TO"
+_OWN_FAULTS = (*CRASHES, "process-exit", "oom-kill", "container-oom-killed")
+
+
+def _is_accounted_as_preempted(event: Event) -> bool:
+    """Is it a row of ``sacct`` or a field of ``scontrol``, not a line that was printed when the job ended?"""
+    return event.fields.get("reason") == _PREEMPTED and _BY_STEPD not in event.text
+
+
+def _has_own_fault(event: Event, view: View) -> bool:
+    """Did a process crash or exit by itself, or did something else fail that is a cause?"""
+    failed = (other for other in view.job.events if other is not event and is_open_failure(other, view))
+    return any(other.event in _OWN_FAULTS or (other.kind == "cause" and other.event != event.event) for other in failed)
 
 
 class First(NamedTuple):

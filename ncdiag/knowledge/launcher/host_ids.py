@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event, Setting
+from collections import defaultdict
+
+from ncdiag.facts.derived import derived, derived_for
+from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.launches import POD
+from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
+from ncdiag.facts.vocabulary.outcome import open_failures
 from ncdiag.facts.vocabulary.platforms import platforms
 
 _VARIABLE = "NCCL_HOSTID"
 _DUPLICATE = "duplicate-gpu"
 _MANIFEST = "manifest"
+_HOSTFILE = "hostfile"
+"""The ``program`` of a launch of which only the host file was shown."""
+_COUNTS = "comm-nodes"
 
 
 @derived
@@ -35,3 +42,51 @@ def joining_host_id(event: Event, view: View) -> str:
 def _is_literal(setting: Setting) -> bool:
     text = setting.text or ""
     return setting.name == _VARIABLE and setting.is_set is True and bool(text) and not set("$`") & set(text)
+
+
+@derived_for(_VARIABLE)
+def has_one_for_all(setting: Setting, view: View) -> bool | None:
+    """Do several hosts have this value: by the launch line, or since NCCL counts ranks of several hosts on one?
+
+    None when the number of hosts is unknown.
+    """
+    if not _is_literal(setting):
+        return False
+    if counted_as_one(view.job, view):
+        return True
+    given = [_gives_to_several(launch, view) for launch in view.job.launches if launch.env.get(_VARIABLE)]
+    return True if True in given else None if None in given or not given else False
+
+
+def _gives_to_several(launch: Launch, view: View) -> bool | None:
+    value = launch.env[_VARIABLE]
+    if set("$`") & set(value):
+        return False
+    several = names_several_hosts(launch, view)
+    listed = next((other for other in view.job.launches if other.program == _HOSTFILE), None)
+    if several is not None or listed is None or not launch.hostfile:
+        return several
+    view.note(listed)
+    return len({host.name for host in listed.hosts}) > 1
+
+
+@derived
+def counted_as_one(job: Job, view: View) -> bool:
+    """Did something fail, and does NCCL count one node with all ranks, whose log lines are of several hosts?
+
+    Without NVLink between hosts (MNNVL) only an equal id makes it do so.
+    """
+    held: dict[object, list[Event]] = defaultdict(list)
+    for event in job.events:
+        fields = event.fields
+        one = fields.get("nodes") == 1 and not fields.get("mnnvl") and fields.get("local_ranks") == fields.get("nranks")
+        if event.event == _COUNTS and one and event.host:
+            held[fields.get("nranks")].append(event)
+    for events in held.values():
+        first = events[0]
+        other = next((e for e in events if e.host != first.host and e.rank != first.rank), None)
+        if other is not None and open_failures(job, view):
+            view.note(first)
+            view.note(other)
+            return True
+    return False

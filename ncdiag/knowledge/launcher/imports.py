@@ -24,6 +24,8 @@ _NO_NAME = (
 )
 _NO_SYMBOL = r"undefined symbol: ?([^\s,]{1,200})"
 _NO_VERSION = r"version [`'\"]([\w.]{1,60})['`\"] not found"
+_WRAPPED = r"Failed to import ([\w.]{1,200}) because of the following error"
+"""The RuntimeError of a module that is imported when it is first used (transformers/utils/import_utils.py)."""
 _ENDING = r"sys\.meta_path is None"
 """Errors of imports while Python shuts down, after the failure that ended the program."""
 _PACKAGES = (
@@ -130,6 +132,8 @@ def _fault(event: Event) -> _Fault | None:
     if event.event == _MODULE:
         return _missing(str(fields.get("python_module", "")))
     said = str(fields.get("error", ""))
+    if event.event == EXCEPTION and (found := re.match(_WRAPPED, said)):
+        return _Fault(f"the import of {found[1]} failed, for the reason on the next line", _PACKAGES)
     if (
         event.event != EXCEPTION
         or not re.fullmatch(_CLASSES, str(fields.get("exception", "")))

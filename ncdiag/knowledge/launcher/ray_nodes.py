@@ -17,10 +17,13 @@ _NAMED = lazy_regex(r"'node:([^'\n]{1,253})'")
 """The resource that each node of Ray has once, under its address."""
 _GONE = frozenset({"host-withdrawn", "node-failed", "job-cancelled"})
 """Lines about a machine that went down, or was taken away with its processes."""
-_BRIDGES = ipaddress.ip_network("172.17.0.0/16")
-"""Docker's default bridge."""
-_SHARED = ipaddress.ip_network("100.64.0.0/10")
-"""Addresses behind a provider's NAT, which Tailscale uses as well."""
+BEHIND_NAT = "which is behind a NAT or a VPN"
+_UNFIT = (
+    (ipaddress.ip_network("172.17.0.0/16"), "which is in Docker's default bridge"),
+    (ipaddress.ip_network("192.168.122.0/24"), "which is that of libvirt's bridge for virtual machines"),
+    (ipaddress.ip_network("100.64.0.0/10"), BEHIND_NAT),
+)
+"""Networks inside a host (docker0, virbr0), and that of providers' NAT, which Tailscale uses as well."""
 
 
 @derived_of(_LOST)
@@ -47,12 +50,7 @@ def ray_address_unfit(event: Event, view: View) -> str:
         return "which is the loopback"
     if address.is_link_local:
         return "which is a link-local address"
-    if address.version == 4:  # noqa: PLR2004
-        if address in _BRIDGES:
-            return "which is in Docker's default bridge"
-        if address in _SHARED:
-            return "which is behind a NAT or a VPN"
-    return ""
+    return next((words for network, words in _UNFIT if address in network), "")
 
 
 @derived_of(_AWAITED)

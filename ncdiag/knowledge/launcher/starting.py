@@ -6,13 +6,12 @@ from itertools import pairwise
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Benchmark, Event, Host, Job, Launch
+from ncdiag.facts.model import Benchmark, Event, Host, Job
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
-from ncdiag.facts.vocabulary.launches import is_multi_host as names_several_hosts
 from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.facts.vocabulary.told import cured_by
@@ -40,8 +39,6 @@ def is_port_taken(event: Event, view: View) -> bool:
 
 
 _WAITS = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
-_HOSTFILE = "hostfile"
-"""The ``program`` of a launch of which only the host file was shown."""
 _TEST = lazy_regex(r"\b[a-z_]{4,40}_perf\b")
 _UNREACHED = (
     "no error",
@@ -52,31 +49,6 @@ _UNREACHED = (
     "Connection timed out",
 )
 _MISNUMBERED = frozenset({"bootstrap-rank-twice", "bootstrap-rank-count", "rank-invalid", "buffer-on-other-gpu"})
-
-
-@derived
-def shares_hostid(launch: Launch, view: View) -> bool | None:
-    """Does the line give all its hosts the same NCCL_HOSTID?
-
-    None when the number of hosts is unknown, or for a host file without a launch line.
-    """
-    if launch.program == _HOSTFILE:
-        return False if any(other.program != _HOSTFILE for other in view.job.launches) else None
-    value = launch.env.get("NCCL_HOSTID")
-    if not value or "$" in value or "`" in value:
-        return False
-    several = names_several_hosts(launch, view)
-    listed = next((other for other in view.job.launches if other.program == _HOSTFILE), None)
-    if several is not None or listed is None or not launch.hostfile:
-        return several
-    view.note(listed)
-    return len({host.name for host in listed.hosts}) > 1
-
-
-@derived
-def hostid(launch: Launch, view: View) -> str:
-    """The NCCL_HOSTID that the line gives to all hosts."""
-    return launch.env.get("NCCL_HOSTID", "")
 
 
 @derived

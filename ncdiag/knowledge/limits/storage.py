@@ -125,6 +125,32 @@ def is_storage_loss(event: Event, view: View) -> bool:
     return not is_no_storage(path) and is_open_failure(event, view) and not is_past_loss(event, view)
 
 
+_STALE = "116"
+_OF_PROGRAM = lazy_regex(
+    r"(?:.*/)?(?:site|dist)-packages/.*|/(?:.*/)?(?:bin|conda|envs?|venvs?|\.venv|miniconda3|virtualenvs)/.*"
+    r"|.*\.(?:py[cio]?|so(?:\.\d{1,6}){0,4}|pyd|sh)"
+)
+"""Files of a program: of an environment, or code."""
+
+
+@derived_of(_EXCEPTION)
+def is_program_replaced(event: Event, view: View) -> bool:
+    """Is a file of the program stale (ESTALE), as when it is replaced in a shared folder, and no other file?
+
+    Where a server lost its file system, files of the data are stale as well, or it does not answer.
+    """
+    return _is_program_stale(event) and all(
+        _is_program_stale(other)
+        for other in view.events_on(None, (LOST, SERVER_LOST, _EXCEPTION))
+        if is_storage_loss(other, view)
+    )
+
+
+def _is_program_stale(event: Event) -> bool:
+    found = _ERRNO.search(str(event.fields.get("error", "")))
+    return found is not None and found["number"] == _STALE and _OF_PROGRAM.fullmatch(found["path"] or "") is not None
+
+
 @derived
 def storage_loss(event: Event, view: View) -> str:
     """What happened to the file system, with its path or server."""

@@ -21,11 +21,24 @@ def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
     """
     if launch.program in _FORWARDS_ALL or is_container(launch, view):
         return {}
-    values: dict[str, str] = dict(launch.prefix_env) if is_multi_host(launch, view) else {}
+    values: dict[str, str] = dict(launch.prefix_env) if _spans_hosts(launch, view) else {}
     if launch.program in _PASSES_ON_REQUEST:
         values |= {s.name: s.text or "" for s in unheeded_settings(view.job, view)}
     passed = {*launch.forwarded, *launch.env}
     return {name: values[name] for name in sorted(values) if name.startswith("NCCL_") and name not in passed}
+
+
+def _spans_hosts(launch: Launch, view: View) -> bool | None:
+    """Does the line start ranks on several hosts? If its host file is not shown, the ranks of the job say so."""
+    several = is_multi_host(launch, view)
+    if several is not None or not launch.hostfile or len(view.job.launches) > 1:
+        return several
+    hosts = {rank.host: rank for rank in view.job.ranks if rank.rank is not None}
+    if len(hosts) > 1:
+        for rank in list(hosts.values())[:2]:
+            view.note(rank)
+        return True
+    return None
 
 
 @derived

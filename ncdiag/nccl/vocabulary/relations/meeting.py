@@ -8,13 +8,16 @@ from itertools import pairwise
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Benchmark, Event, Fact, Job, Launch, Rank, Relation, Timeout
+from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import EACH_ON_ITS_HOST, MPI_PROGRAMS
 from ncdiag.facts.vocabulary.outcome import place, went_on
 from ncdiag.facts.vocabulary.probes import lines_of
 
 _ANNOUNCED, _UNANSWERED = frozenset({"rank-announced", "program-greets"}), "rendezvous-unanswered"
 _WAITED = frozenset({"torch-store-timeout", "coordination-start-timeout"})
+_UNREACHED = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
 _STARTS_SEVERAL = (*MPI_PROGRAMS, "srun")
 _LOCAL = lazy_regex(
     r"(?:coordinator_address|init_method|address)\W{1,4}(?:\w{1,8}://)?(?:localhost|127\.\d|0\.0\.0\.0)", re.IGNORECASE
@@ -148,6 +151,33 @@ def lists_differ(job: Job, view: View) -> Iterator[Relation]:
         if one.program == other.program and first != second and sorted(first) == sorted(second):
             text = f"one {one.program} begins its list of hosts with {first[0]}, another one with {second[0]}"
             yield Relation(what="lists-differ", text=text, provenance=lines_of([one, other]))
+
+
+def first_is_elsewhere(job: Job, view: View) -> Iterator[Relation]:
+    """The process that opens the meeting place is started on a host without its address, which another host has."""
+    owners = {
+        address.ip: host.name for host in job.hosts for one in host.interfaces or () for address in one.addresses or ()
+    }
+    for launch in job.launches:
+        owner = owners.get(launch.master_addr or "")
+        shown = view.host(launch.host) if launch.host else None
+        if launch.node_rank == 0 and owner and shown is not None and shown.interfaces and owner != shown.name:
+            text = f"node rank 0 is started on {shown.name}, and {launch.master_addr} is an address of {owner}"
+            yield Relation(what="first-is-elsewhere", text=text, provenance=lines_of([launch]))
+            return
+
+
+def seeks_itself(job: Job, view: View) -> Iterator[Relation]:
+    """A process looks for the store of a job of several hosts at a loopback address."""
+    later = any(s.name == "NODE_RANK" and s.is_set and (s.number or 0) > 0 for s in job.settings)
+    if not later and not any(launch.node_rank for launch in job.launches) and not is_multi_host(job, view):
+        return
+    for event in job.events:
+        address = ip_address(str(event.fields.get("peer_host") or ""))
+        if event.event in _UNREACHED and address is not None and address.is_loopback:
+            text = f"a process of a job of several hosts looks for its store at {address}"
+            yield Relation(what="seeks-itself", text=text, provenance=lines_of([event]))
+            return
 
 
 def first_waits_alone(job: Job, view: View) -> Iterator[Relation]:
