@@ -386,25 +386,6 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
     return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
 
 
-_MANY = {"recovery": 10, "crc": 1000, "replay": 1000}
-"""Errors from which on a link is no longer one that had a bad moment. Each recovery stops it for a while."""
-
-
-@derived
-def gpus_with_failing_links(host: Host, view: View) -> str | None:
-    """GPUs whose NVLinks repaired far more errors than those of the others, ``GPU 3 (crc 52116, recovery 328)``.
-
-    Empty for none, and where most GPUs have as many: then their counters have run for long. None if not known.
-    """
-    known = [gpu for gpu in host.gpus if gpu.nvlink_errors is not None]
-    if not known:
-        return None
-    bad = [gpu for gpu in known if any((gpu.nvlink_errors or {}).get(kind, 0) >= n for kind, n in _MANY.items())]
-    if len(bad) * 2 > max(len(known), 2):
-        return ""
-    return ", ".join(f"GPU {gpu.index} ({link_error_counts(gpu, view)})" for gpu in bad)
-
-
 _NVLS = lazy_regex(r"(?:nccl)?[nN]vls[A-Z]\w*")
 
 

@@ -19,7 +19,7 @@ from ncdiag.formats.basics import is_elision, unfiltered
 
 KIND = "lspci"
 COMMANDS: tuple[str, ...] = ("lspci",)
-EVENTS: dict[str, dict[str, str]] = {"gpu-window-unassigned": {"pci": "str"}}
+EVENTS = {"gpu-window-unassigned": {"pci": "str"}, "gpu-answers-nothing": {"pci": "str"}}
 """The event of a GPU's window without an address, and the types of its fields."""
 _BDF = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 ANCHOR = (
@@ -28,7 +28,6 @@ ANCHOR = (
     rf"|Slot:\t(?:{_BDF})[ \t]*$|-\[[0-9a-f]{{4}}:[0-9a-f]{{2}}(?:-[0-9a-f]{{2}})?\]-[+-]"
 )
 STRUCTURE = "-0abcdef"
-EVENTS = {"gpu-answers-nothing": {"pci": "str"}}
 
 _DEVICE = lazy_regex(rf"(?P<bdf>{_BDF})\s+(?P<text>(?P<class>[^:\"]{{2,70}}?)(?: \[[0-9a-f]{{4}}\])?: \S.*)$")
 _ROW = lazy_regex(rf"(?P<bdf>{_BDF}) (?P<rest>\"[^\"]{{1,80}}\" \".{{1,400}})$")

@@ -84,3 +84,13 @@ def loses_peer_data(host: Host, view: View) -> bool:
         view.note(check)
         return True
     return any(what == "wrong-results" for what, _ in troubles(view)) and "several-gpus" in platform(view.job, view)
+
+
+NO_CHOICE = "no-algorithm"
+_SET = "was set to"
+"""NCCL's failure where variables leave no algorithm, and what it says there of those that were set."""
+
+
+def blames_a_variable(view: View) -> bool:
+    """Does NCCL's own error name the variable that leaves it no algorithm?"""
+    return any(_SET in str(e.fields.get("advice", "")) for e in view.job.events if e.event == NO_CHOICE)

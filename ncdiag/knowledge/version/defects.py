@@ -18,6 +18,8 @@ from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.told import cured_by
 from ncdiag.knowledge.version.complaints import (
+    NO_CHOICE,
+    blames_a_variable,
     ended_on_a_gpu,
     fits,
     is_of_phase,
@@ -43,8 +45,6 @@ _SHOWN = 3
 """The number of defects that a line of the table of checks names."""
 _XID = "gpu-xid"
 _UNSUPPORTED = "NS"
-_NO_CHOICE, _SET = "no-algorithm", "was set to"
-"""NCCL's failure where variables leave no algorithm, and what it says there of those that were set."""
 _ENDS = frozenset({"crashes", "fails", "fails-at-init"})
 _FIRST = Version(2, 0, 1)
 """The first release of NCCL that the tables are about: a lower one is a number of something else."""
@@ -273,7 +273,7 @@ def _is_due(defect: Defect, view: View) -> bool:
         return True  # its signature is a failure by itself
     if defect.complaint == "hangs" and ended_on_a_gpu(view):
         return False  # the ranks wait for one whose kernel failed
-    if defect.complaint in _ENDS and _NO_CHOICE not in defect.shows.events and _blames_a_variable(view):
+    if defect.complaint in _ENDS and NO_CHOICE not in defect.shows.events and blames_a_variable(view):
         return False
     names = defect.shows.events
     if _failed_so(names, view) or _is_stuck_in(defect, view):
@@ -289,11 +289,6 @@ def _is_stuck_in(defect: Defect, view: View) -> bool:
     if dump is not None:
         view.note(dump)
     return dump is not None
-
-
-def _blames_a_variable(view: View) -> bool:
-    """Does NCCL's own error name the variable that leaves it no algorithm?"""
-    return any(_SET in str(event.fields.get("advice", "")) for event in _events((_NO_CHOICE,), view))
 
 
 def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
