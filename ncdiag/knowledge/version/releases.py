@@ -10,6 +10,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Fact, Host, Job, Rank
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.knowledge.version.conditions import is_gpu
 from ncdiag.nccl import driver_cuda
@@ -48,6 +49,18 @@ def gpu_before_time(host: Host, view: View) -> str | None:
             view.note(fact, field)
             return f"{model} (first release for it: {first})" if version.less(first) else None
     return ""
+
+
+@derived
+def fits_named_gpus(job: Job, view: View) -> bool | None:
+    """Does the release that NCCL prints support all GPUs that somebody names? None where one of the two is unknown."""
+    named = named_gpus(job, view)
+    versions = [version for each in (*job.ranks, *job.hosts) if (version := view.version(each)) is not None]
+    if not named or not versions:
+        return None
+    version = versions[0]
+    bounds = [bound for model in named for family, bound in _firsts() if is_gpu(model.upper(), (family,))]
+    return all(version.less(bound) is False for bound in bounds)
 
 
 def _models(host: Host, view: View) -> Iterator[tuple[str, Fact, str]]:

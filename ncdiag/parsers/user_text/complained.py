@@ -124,7 +124,9 @@ _HANGS = rf"""
   | (?:and|then|that|after\swhich|from\sthere)\s(?:{_HARD}|it\s)?nothing
     (?:\s(?:for|at\sall|any\s?more|comes|happens|moves|until|since)|\s?[.,;!]|\s?$)
   | nothing\s(?:for|since)\s(?:\w+\s)?(?:hours|minutes|\d+)
-  | {_NEVER}\s(?:\w+\s){{0,2}}(?:moved|advanced|budged|budge|move|advance|come\sback|comes\sback
+  | (?<!results\s)(?<!result\s)(?<!numbers\s)(?<!number\s)(?<!values\s)(?<!value\s)(?<!curve\s)(?<!bandwidth\s)
+    (?<!busbw\s)(?<!throughput\s){_NEVER}\s(?:\w+\s){{0,2}}(?:moved|budged|budge|move)
+  | {_NEVER}\s(?:\w+\s){{0,2}}(?:advanced|advance|come\sback|comes\sback
     |return(?:s|ed)?|answer(?:s|ed)?|respond(?:s|ed)?|finish(?:es|ed)?|complet(?:es?|ed)|terminat(?:es?|ed)|ends?|exits?
     |reached|proceed\w*|continu\w*|progress(?:es|ed)?|make\s(?:any\s)?progress|get(?:s)?\s(?:past|beyond|through
       |anywhere))
