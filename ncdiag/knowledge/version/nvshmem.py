@@ -21,7 +21,8 @@ _NUMBER = lazy_regex(r"(?<![\d.])\d{1,2}\.\d{1,2}(?=\.\d)")
 def nvshmem_parts(job: Job, view: View) -> tuple[Event, ...]:
     """What lines say of NVSHMEM's releases, and a mismatch that only listed files and releases together show."""
     told = tuple(event for event in job.events if event.event in {_MISMATCH, _RELEASE})
-    sources = [*told, *(c for c in job.contexts if c.kind == "release" and c.value.startswith("nvshmem "))]
+    sources: list[Event | Context] = [*told]
+    sources += [c for c in job.contexts if c.kind == "release" and c.value.startswith("nvshmem ")]
     numbers = {found[0]: source for source in sources if (found := _NUMBER.search(_release(source)))}
     if len(numbers) < 2 or any(event.event == _MISMATCH for event in told):  # noqa: PLR2004
         return told
