@@ -13,16 +13,21 @@ from ncdiag.base.patterns import lazy_regex
 SIZE_LIMIT = 4 << 20
 """Maximum number of characters; a rank table of 10,000 devices has about a million."""
 _TOKEN = lazy_regex(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.{0,2000}?\*/|[()\[\]{}]|[^"/()\[\]{}]+|.', re.DOTALL)
+_CUT = lazy_regex(r"\s*(?:$|\.{3}|\u2026)")
 _DEPTH = 100
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
 class Relaxed(msgspec.Struct, frozen=True):
-    """``value`` is None if even repair fails; ``valid`` is true for correct JSON; ``complaint`` describes the error."""
+    """``value`` is None if even repair fails; ``valid`` is true for correct JSON; ``complaint`` describes the error.
+
+    ``cut`` is true if nothing is wrong but that the text ends too early or has an ellipsis: somebody showed a part.
+    """
 
     value: Any
     valid: bool
     complaint: str | None = None
+    cut: bool = False
 
 
 def loads(text: str) -> Relaxed:
@@ -31,13 +36,14 @@ def loads(text: str) -> Relaxed:
     try:
         return Relaxed(json.loads(text), valid=True)
     except (ValueError, RecursionError) as error:
-        complaint = "it cannot be read"
+        complaint, cut = "it cannot be read", False
         if isinstance(error, json.JSONDecodeError):
             complaint = f"{error.msg} in line {error.lineno}"
+            cut = error.msg.startswith("Unterminated string") or _CUT.match(text, error.pos) is not None
     try:
-        return Relaxed(json.loads(_repaired(text)), valid=False, complaint=complaint)
+        return Relaxed(json.loads(_repaired(text)), valid=False, complaint=complaint, cut=cut)
     except (ValueError, RecursionError):
-        return Relaxed(None, valid=False, complaint=complaint)
+        return Relaxed(None, valid=False, complaint=complaint, cut=cut)
 
 
 def _repaired(text: str) -> str:

@@ -59,7 +59,7 @@ def parse(section: Section) -> Parsed:
     read = relaxed_json.loads(text)
     table = read.value if isinstance(read.value, dict) else {}
     said = dict(reversed(_SAID.findall(text[: relaxed_json.SIZE_LIMIT])))
-    fields: dict[str, Any] = {"valid_json": read.valid}
+    fields: dict[str, Any] = {"valid_json": None if read.cut else read.valid}
     for name in ("status", "version"):
         value = table.get(name, said.get(name))
         fields[name] = str(value) if isinstance(value, str | int | float) else None
@@ -119,7 +119,7 @@ def _is_placeholder(address: str) -> bool:
 
 
 def _format_problems(read: relaxed_json.Relaxed, fields: dict[str, Any]) -> Iterable[str]:
-    if not read.valid:
+    if not read.valid and not read.cut:
         yield f"It is not valid JSON: {read.complaint}."
     if fields["version"] is not None and fields["version"] not in _VERSIONS:
         yield f"The version {fields['version']} is none of {', '.join(sorted(_VERSIONS))}."

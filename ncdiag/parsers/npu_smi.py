@@ -20,7 +20,9 @@ KIND = "npu_smi"
 COMMANDS: tuple[str, ...] = ("npu-smi",)
 _CELL = r"(?:X|HCCS(?:_SW)?|SIO|PIX|PIXB|PXB|PHB|NODE|SYS|NA|HCCS\d|UB)"
 ANCHOR = (
-    r"\| npu-smi \S+[ \t]+Version: |[ \t]*NPU0[ \t]+NPU1[ \t]|[ \t]*NPU\d{1,2}[ \t]+" + _CELL + r"[ \t]"
+    r"\| npu-smi \S+[ \t]+Version: |\|\s{1,4}NPU\s{1,8}Name\s{1,40}\| Health "
+    r"|\|\s{1,4}\d{1,3}\s{1,8}(?:Ascend)?[39]10\w{0,6}\s{1,24}\| (?:Warning|Alarm|Critical) "
+    r"|[ \t]*NPU0[ \t]+NPU1[ \t]|[ \t]*NPU\d{1,2}[ \t]+" + _CELL + r"[ \t]"
     r"|[ \t]*NPU ID[ \t]+: \d{1,3}[ \t]*$"
 )
 _CHIP = (

@@ -228,3 +228,16 @@ def test_books_are_read_in_passing() -> None:
 )  # fmt: skip
 def test_hostile_lines_take_no_longer(part: str) -> None:
     assert_linear_time(lambda text: Reader().read(text), lambda size: part * size, 100)
+
+
+@pytest.mark.parametrize(
+    ("line", "hangs"),
+    [
+        ("Whatever I set, the result does not move.", False),
+        ("I tried four values and the numbers don't budge.", False),
+        ("After step 12 the job does not move.", True),
+    ],
+)
+def test_a_number_that_does_not_move_is_no_hang(line: str, hangs: bool) -> None:
+    job = facts_of({"text": [line]})
+    assert ("hangs" in {told.what for told in job.complaints}) is hangs

@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.products import products
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
 from ncdiag.facts.view import View
@@ -54,7 +55,30 @@ def provider(host: Host, view: View) -> str | None:
         if any(AZURE_NAMES.match(device.name) for device in rank.net_devices or ()):
             view.note(rank, "net_devices")
             return "azure"
-    return _placed(view)
+    return _placed(view) or _told(view)
+
+
+def _told(view: View) -> str | None:
+    """The cloud of the machine types that somebody names, if they are those of one cloud."""
+    named = [c for c in view.job.contexts if c.kind == "instance-type"]
+    clouds = {row.name.lower().rpartition(" ")[2]: row.cloud for row in products().machine}
+    found = {clouds.get(context.value.lower().removeprefix("standard_")) for context in named}
+    if len(found) != 1:
+        return None
+    view.note(named[0])
+    return found.pop()
+
+
+def _machine_type(host: Host, view: View) -> str | None:
+    """The machine type, as the host shows it or as the only one that somebody names."""
+    if host.instance_type is not None:
+        view.note(host, "instance_type")
+        return host.instance_type
+    named = {c.value: c for c in view.job.contexts if c.kind == "instance-type"}
+    for context in named.values() if len(named) == 1 else ():
+        view.note(context)
+        return context.value
+    return None
 
 
 def _placed(view: View) -> str | None:
@@ -125,9 +149,9 @@ def google_plugin(host: Host, view: View) -> str | None:
 
     Among H100 machines, only those with all eight GPUs have one.
     """
-    if host.instance_type is not None and (family := _GOOGLE_FAMILIES.get(host.instance_type.partition("gpu")[0])):
-        view.note(host, "instance_type")
-        return family if host.instance_type.endswith("-8g") else ""
+    kind = _machine_type(host, view) or ""
+    if family := _GOOGLE_FAMILIES.get(kind.partition("gpu")[0]):
+        return family if kind.endswith("-8g") else ""
     label = next((launch.accelerator for launch in view.job.launches if launch.accelerator), None)
     gpu = next((gpu for gpu in host.gpus if gpu.model), None)
     text = label or (gpu.model if gpu is not None else None)

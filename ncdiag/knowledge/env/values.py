@@ -138,6 +138,17 @@ def is_without_effect(setting: Setting, view: View) -> bool | None:
 
 
 @derived
+def forwards_without_effect(job: Job, view: View) -> bool:
+    """Does a launch line pass on, by its name alone, a variable that the release of the job does not read?"""
+    for launch in job.launches:
+        for name in launch.forwarded:
+            if is_without_effect(Setting(name=name, host=launch.host, is_set=True), view):
+                view.note(launch)
+                return True
+    return False
+
+
+@derived
 def is_deprecated(setting: Setting, view: View) -> bool | None:
     """Does another variable replace this one in this release? None when the release is not known."""
     found = _name(setting, view)

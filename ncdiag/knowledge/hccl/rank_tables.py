@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Npu, RankTable, RankTableDevice, Setting
 from ncdiag.facts.view import View
+
+_NAMED = lazy_regex(r"\bhccl_(?:\d{1,4}s_)?(\d{1,5})p(?=[_.])")
 
 
 @derived
@@ -97,11 +100,25 @@ def _rank_count(view: View) -> Setting | None:
 
 
 @derived
+def counted_tables(job: Job, view: View) -> tuple[RankTable, ...]:
+    """The rank tables, and where none is shown to its end, one with as many devices as the name of its file says.
+
+    hccl_tools.py calls its file ``hccl_8p_01234567_10.0.0.1.json``, the merged one is ``hccl_2s_16p.json``.
+    """
+    whole = tuple(table for table in job.rank_tables if table.devices and table.valid_json is not None)
+    file = view.setting(job, "RANK_TABLE_FILE")
+    named = _NAMED.search(file.text or "") if file is not None and file.is_set else None
+    if whole or named is None or file is None:
+        return job.rank_tables
+    return (RankTable(devices=(RankTableDevice(),) * int(named[1]), valid_json=True, provenance=file.provenance),)
+
+
+@derived
 def rank_size_differs(table: RankTable, view: View) -> bool | None:
-    """Does the number of ranks in the environment differ from the devices of the table?"""
+    """Does the number of ranks in the environment differ from the devices of the table? None for a part of a table."""
     setting = _rank_count(view)
     text = (setting.text or "").strip() if setting is not None else ""
-    if not text.isdecimal() or not table.devices:
+    if not text.isdecimal() or not table.devices or table.valid_json is None:
         return None
     if setting is not None:
         view.note(setting)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Fact, Host, Job, Rank
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.knowledge.version.conditions import is_gpu
 from ncdiag.nccl import driver_cuda
 from ncdiag.nccl.defects.entries import version_of
 from ncdiag.nccl.defects.table import tables
 
+_WARNED = lazy_regex(r"(?:^|: )\s*(\w[\w ()-]{2,60}?) with CUDA capability")
 _RDMA_MODULES = ("mlx4_", "mlx5_", "ib_", "rdma_", "iw_", "bnxt_re", "irdma", "efa")
 
 
@@ -37,15 +40,36 @@ def is_of_another_environment(event: Event, view: View) -> bool | None:
 def gpu_before_time(host: Host, view: View) -> str | None:
     """A GPU newer than the host's NCCL, ``NVIDIA H100 (first release for it: 2.15.1)``; empty for none."""
     version = view.version(host)
-    models = [gpu for gpu in host.gpus if gpu.model]
+    models = list(_models(host, view))
     if version is None or not models:
         return None
-    for gpu in models:
-        first = next((bound for family, bound in _firsts() if is_gpu(gpu.model or "", (family,))), None)
+    for model, fact, field in models:
+        first = next((bound for family, bound in _firsts() if is_gpu(model, (family,))), None)
         if first is not None and version.less(first) is not False:
-            view.note(gpu, "model")
-            return f"{gpu.model} (first release for it: {first})" if version.less(first) else None
+            view.note(fact, field)
+            return f"{model} (first release for it: {first})" if version.less(first) else None
     return ""
+
+
+@derived
+def fits_named_gpus(job: Job, view: View) -> bool | None:
+    """Does the release that NCCL prints support all GPUs that somebody names? None where one of the two is unknown."""
+    named = named_gpus(job, view)
+    versions = [version for each in (*job.ranks, *job.hosts) if (version := view.version(each)) is not None]
+    if not named or not versions:
+        return None
+    version = versions[0]
+    bounds = [bound for model in named for family, bound in _firsts() if is_gpu(model.upper(), (family,))]
+    return all(version.less(bound) is False for bound in bounds)
+
+
+def _models(host: Host, view: View) -> Iterator[tuple[str, Fact, str]]:
+    """The models of the host's GPUs, those that PyTorch names in a warning included."""
+    yield from ((gpu.model, gpu, "model") for gpu in host.gpus if gpu.model)
+    for event in view.events_on(host.name, ["torch-arch-unsupported"]):
+        named = _WARNED.search(event.text)
+        if named is not None:
+            yield named[1], event, ""
 
 
 def _firsts() -> Iterator[tuple[str, Version]]:

@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.nccl.judgement.values import Written, of_value
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.selection.names import NameList
@@ -21,31 +22,34 @@ _NEWEST = Version(2, 30, 7)
 _DEVICES = {"NCCL_SOCKET_IFNAME": "interfaces", "NCCL_IB_HCA": "hcas"}
 """The field of a host with the devices that a list names, by variable."""
 
+_CHANNELS = frozenset({"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS"})
+_RCCL_CHANNELS = 128
+"""MAXCHANNELS of RCCL's src/include/device.h; AMD advises 112 for MI300X."""
+_AMD = lazy_regex(r"(?i)\bMI\d{3}")
+
+_OF_AMD = ("HSA_", "HIP_", "ROCR_", "RCCL_", "PYTORCH_ROCM_")
+"""Beginnings of variables that only AMD's runtime and libraries read."""
+
 
 def value_verdict(setting: Setting, view: View) -> ValueVerdict | None:
     """The problem with how NCCL reads the value of the setting; None where there is none or it is not set."""
     if not setting.is_set or setting.text is None or (setting.origin != "log echo" and _LATER.search(setting.text)):
         return None
     found = of_value(setting.name, setting.text, view.version(setting), _WRITTEN.get(setting.origin, "process"))
-    if found is None or found.mild or _names_a_device(setting, found, view):
+    if found is None or found.mild or _names_a_device(setting, found, view) or _fits_rccl(setting, found, view):
         return None
-    return None if found.fault == "out-of-range" and _is_of_rccl(setting, view) else found
+    return found
 
 
-_CHANNELS = frozenset({"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS"})
-_AMD = ("HSA_", "HIP_", "ROCR_", "RCCL_", "PYTORCH_ROCM_")
-
-
-def _is_of_rccl(setting: Setting, view: View) -> bool:
-    """Is it a number of channels beside what only AMD has? RCCL has 128 (ROCm/rccl src/include/devcomm.h), NCCL 64."""
-    if setting.name not in _CHANNELS or not (setting.number is not None and setting.number <= _MOST_OF_RCCL):
+def _fits_rccl(setting: Setting, found: ValueVerdict, view: View) -> bool:
+    """Is it a number of channels above NCCL's limit and within RCCL's (128), on AMD's GPUs?"""
+    text = setting.text or ""
+    if found.fault != "out-of-range" or setting.name not in _CHANNELS or not text.isdecimal():
         return False
-    return any(each.name.startswith(_AMD) for each in view.job.settings) or any(
-        event.origin == "rccl" for event in view.job.events
+    amd = any(_AMD.search(name) for name in named_gpus(view.job, view)) or any(
+        each.name.startswith(_OF_AMD) for each in view.job.settings
     )
-
-
-_MOST_OF_RCCL = 128
+    return int(text) <= _RCCL_CHANNELS and (amd or any(rank.library == "RCCL" for rank in view.job.ranks))
 
 
 def _names_a_device(setting: Setting, found: ValueVerdict, view: View) -> bool:

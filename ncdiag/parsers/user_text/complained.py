@@ -17,6 +17,11 @@ def _gap(most: int) -> str:
 
 
 _NEVER = r"(?:not|\w{2,6}n't|never|no\slonger|nor|neither|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)"
+_NUMBERS = (
+    "result", "results", "number", "numbers", "value", "values", "curve", "bandwidth", "busbw", "throughput", "timing"
+)  # fmt: skip
+_STILL = "".join(rf"(?<!{word}\s{verb})" for word in _NUMBERS for verb in ("", r"does\s", r"do\s", r"did\s"))
+"""Not after a number: one that does not move is unchanged."""
 _FOREVER = (
     r"(?:forever|indefinitely|infinitely|endlessly|eternally|in\svain|for\sgood|for\s(?:many\s|several\s|\d+\s)?"
     r"(?:hours|minutes|days)|(?:the\swhole|all)\s(?:night|day|weekend|morning|evening))"
@@ -130,7 +135,8 @@ _HANGS = rf"""
   | (?:and|then|that|after\swhich|from\sthere)\s(?:{_HARD}|it\s)?nothing
     (?:\s(?:for|at\sall|any\s?more|comes|happens|moves|until|since)|\s?[.,;!]|\s?$)
   | nothing\s(?:for|since)\s(?:\w+\s)?(?:hours|minutes|\d+)
-  | {_NEVER}\s(?:\w+\s){{0,2}}(?:moved|advanced|budged|budge|move|advance|come\sback|comes\sback
+  | {_STILL}{_NEVER}\s(?:\w+\s){{0,2}}(?:moved|budged|budge|move)
+  | {_NEVER}\s(?:\w+\s){{0,2}}(?:advanced|advance|come\sback|comes\sback
     |return(?:s|ed)?|answer(?:s|ed)?|respond(?:s|ed)?|finish(?:es|ed)?|complet(?:es?|ed)|terminat(?:es?|ed)|ends?|exits?
     |reached|proceed\w*|continu\w*|progress(?:es|ed)?|make\s(?:any\s)?progress|get(?:s)?\s(?:past|beyond|through
       |anywhere))

@@ -20,12 +20,12 @@ _PRODUCTS = {
     "pytorch": r"(?:py)?torch",
     "aws-ofi-nccl": r"aws-ofi-nccl",
     "libfabric": r"libfabric",
-    "nvshmem": r"nvshmem",
+    "nvshmem": r"nvshmem(?=[\s:=(-]|_version|_src_\d)(?:_src_(?=\d))?",
 }
 _NUMBER = r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?![\d.]*\d)"
 _MENTION = lazy_regex(
     r"(?<![\w./-])(?:" + "|".join(f"(?P<{name.replace('-', '_')}>{words})" for name, words in _PRODUCTS.items()) + r")"
-    r"(?:[\s_-]?(?:version|release|library|plugin|lib))?(?:\s(?:is|at|to))?(?:\s|==?|:\s?|\s?\(|-)v?"
+    r"(?:[\s_-]?(?:version|release|library|plugin|lib))?(?:\s(?:is|at|to))?(?:\s|==?|:\s?|\s?\(|-|(?<=_src_))v?"
     rf"(?:from\sv?{_NUMBER}(?:\S{{0,20}})\sto\sv?)?(?P<release>{_NUMBER})",
     re.IGNORECASE,
 )
@@ -73,7 +73,8 @@ def _in_use(said: str) -> Iterator[str]:
         after = _BREAK.search(said, found.end())
         before, behind = said[begin : found.start()], said[found.end() : after.start() if after else len(said)]
         clause = f"{before}{found[0]}{behind}"
-        if _OTHER.search(before) or _WELL.search(_NOT_WELL.sub(" ", clause)) or not holds(clause):
+        other = "_src_" not in found[0] and _OTHER.search(before)  # ``built from nvshmem_src_...``
+        if other or _WELL.search(_NOT_WELL.sub(" ", clause)) or not holds(clause):
             continue
         product = next(name for name in _PRODUCTS if found[name.replace("-", "_")])
         yield f"{product} {found['release']}"

@@ -82,7 +82,11 @@ def _apart(one: Hca, other: Hca) -> bool:
     """Is anything shown of two InfiniBand devices that one device has only once?"""
     if not all(any(port.link_layer == "InfiniBand" for port in hca.ports) for hca in (one, other)):
         return False
-    sides = [(one.firmware, other.firmware), (one.board, other.board), (one.board_id, other.board_id)]
+    sides: list[tuple[str | int | None, str | int | None]] = [
+        (one.firmware, other.firmware),
+        (one.board, other.board),
+        (one.board_id, other.board_id),
+    ]
     ports = {port.number: port for port in other.ports}
     for port in (port for port in one.ports if port.number in ports):
         twin = ports[port.number]

@@ -1,0 +1,49 @@
+"""Parts of NVSHMEM from two installations: its wheel, which PyTorch loads, and a build of one's own."""
+
+from __future__ import annotations
+
+import posixpath
+
+import msgspec
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Context, Event, Host, Job
+from ncdiag.facts.view import View
+
+_MISMATCH, _RELEASE = "nvshmem-version-mismatch", "nvshmem-version"
+_HOST_LIBRARY = lazy_regex(r"libnvshmem_host\.so(?:\.\d{1,6})*$")
+_MODULE = lazy_regex(r"nvshmem_(?:transport|bootstrap)_\w{1,40}\.so(?:\.\d{1,6})*$")
+_NUMBER = lazy_regex(r"(?<![\d.])\d{1,2}\.\d{1,2}(?=\.\d)")
+
+
+@derived
+def nvshmem_parts(job: Job, view: View) -> tuple[Event, ...]:
+    """What lines say of NVSHMEM's releases, and a mismatch that only listed files and releases together show."""
+    told = tuple(event for event in job.events if event.event in {_MISMATCH, _RELEASE})
+    sources: list[Event | Context] = [*told]
+    sources += [c for c in job.contexts if c.kind == "release" and c.value.startswith("nvshmem ")]
+    numbers = {found[0]: source for source in sources if (found := _NUMBER.search(_release(source)))}
+    if len(numbers) < 2 or any(event.event == _MISMATCH for event in told):  # noqa: PLR2004
+        return told
+    host = next((host for host in job.hosts if _is_mixed(host)), None)
+    if host is None:
+        return told
+    view.note(host, "files")
+    for source in numbers.values():
+        view.note(source)
+    text = f"host library and transports of NVSHMEM {', '.join(sorted(numbers))}"
+    here = told[0] if told else Event(event=_RELEASE, origin="rdma", kind="fact", text=text)
+    return (*told, msgspec.structs.replace(here, event=_MISMATCH, kind="cause", text=text))
+
+
+def _release(source: Event | Context) -> str:
+    return str(source.fields.get("nvshmem", "")) if isinstance(source, Event) else source.value
+
+
+def _is_mixed(host: Host) -> bool:
+    """Is the only host library listed that of the wheel, and all transports of another installation, or vice versa?"""
+    files = [posixpath.split(path) for path in host.files or ()]
+    libraries = {"site-packages" in folder for folder, name in files if _HOST_LIBRARY.match(name)}
+    modules = {"site-packages" in folder for folder, name in files if _MODULE.match(name)}
+    return len(libraries) == 1 and len(modules) == 1 and libraries != modules

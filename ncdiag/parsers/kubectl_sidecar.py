@@ -1,0 +1,50 @@
+"""A container beside the job in ``kubectl describe pod`` that does not run: its image, and the reason of its state.
+
+Source of the format: Kubernetes staging/src/k8s.io/kubectl/pkg/describe/describe.go (describeContainerBasicInfo,
+describeStatus): ``State:`` and ``Last State:``, with ``Reason:`` and ``Exit Code:`` indented below.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.base.spans import Section
+from ncdiag.parsers._rows import Reading, Row, Rows, never
+
+KIND = "kubectl_sidecar"
+COMMANDS: tuple[str, ...] = ()  # the pod and its events are read by others
+ANCHOR = r"[ \t]{2,12}Image:[ \t]{1,20}\S{0,200}tcpgpudmarxd\S{0,100}[ \t]*$"
+_FAILS = frozenset({"CrashLoopBackOff", "Error", "OOMKilled", "ContainerCannotRun", "RunContainerError", "StartError"})
+_MOST = 60
+
+
+class _Container(Reading):
+    """An event if the container of Google's receive data path manager ends by itself."""
+
+    def __init__(self, section: Section) -> None:
+        """No state was read."""
+        super().__init__(section)
+        self.state = ""
+
+    def stated(self, found: re.Match[str]) -> None:
+        """The state that the reason below belongs to."""
+        self.state = found["state"] if found["last"] is None else ""
+
+    def reason(self, found: re.Match[str]) -> None:
+        """Why it waits, or ended."""
+        if self.state in {"Waiting", "Terminated"} and found["reason"] in _FAILS:
+            self.observe(
+                "Event", event="google-receiver-failed", origin="launcher", kind="cause", count=1,
+                text=f"{self.section.lines[0].strip()} {self.state}: {found['reason']}",
+                order=self.section.number(self.index),
+            )  # fmt: skip
+
+
+ROWS = Rows(
+    _Container,
+    Row(ANCHOR, belongs=never),
+    Row(r"[ \t]{2,12}(?P<last>Last )?State:[ \t]{1,20}(?P<state>[A-Z][a-z]{3,12})[ \t]*$", _Container.stated),
+    Row(r"[ \t]{2,16}Reason:[ \t]{1,20}(?P<reason>\w{3,40})[ \t]*$", _Container.reason),
+    Row(r"[ \t]{4,}\S"),
+    most=_MOST,
+)
