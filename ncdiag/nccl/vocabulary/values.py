@@ -33,6 +33,8 @@ def value_verdict(setting: Setting, view: View) -> ValueVerdict | None:
 
 
 _CHANNELS = frozenset({"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS"})
+_OF_SCHEDULERS = "_VISIBLE_DEVICES"
+"""Slurm sets those of all makers on any machine (gres.conf, Flags)."""
 _AMD = ("HSA_", "HIP_", "ROCR_", "RCCL_", "PYTORCH_ROCM_")
 
 
@@ -40,9 +42,8 @@ def _is_of_rccl(setting: Setting, view: View) -> bool:
     """Is it a number of channels beside what only AMD has? RCCL has 128 (ROCm/rccl src/include/devcomm.h), NCCL 64."""
     if setting.name not in _CHANNELS or not (setting.number is not None and setting.number <= _MOST_OF_RCCL):
         return False
-    return any(each.name.startswith(_AMD) for each in view.job.settings) or any(
-        event.origin == "rccl" for event in view.job.events
-    )
+    own = (name for name in (each.name for each in view.job.settings) if not name.endswith(_OF_SCHEDULERS))
+    return any(name.startswith(_AMD) for name in own) or any(event.origin == "rccl" for event in view.job.events)
 
 
 _MOST_OF_RCCL = 128
