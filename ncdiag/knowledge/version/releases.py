@@ -93,7 +93,9 @@ def driver_is_before_wheels(job: Job, view: View) -> bool:
 
 
 def _is_torch_of_cuda_11(job: Job) -> bool:
-    """Is PyTorch from before 2.1, the first release whose default package is built with CUDA 12?"""
+    """Does PyTorch fail, in a release before 2.1, the first whose default package is built with CUDA 12?"""
+    if not any(event.event == "torch-nccl-error" for event in job.events):
+        return False
     told = [host.frameworks["pytorch"] for host in job.hosts if host.frameworks and "pytorch" in host.frameworks]
     told += [c.value.split()[-1] for c in job.contexts if c.value.startswith("pytorch ")]
     return any(version < _TORCH_OF_CUDA_12 for version in map(Version.parse, told) if version)
