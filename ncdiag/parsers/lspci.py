@@ -35,8 +35,12 @@ _WORD = lazy_regex(r"\"([^\"]{0,160})\"|-r([0-9a-f]{2})\b|-p[0-9a-f]{2}\b")
 _FIELD = lazy_regex(
     r"(Slot|Class|Vendor|Device|SVendor|SDevice|Rev|ProgIf|PhySlot|Driver|Module|NUMANode|IOMMUGroup):\t(.{0,200})$"
 )
-_SILENT_GPU = lazy_regex(r"(?=.*NVIDIA)(?:3D|VGA compatible) controller.*\(rev ff\)")
+_SILENT_GPU = lazy_regex(r"(?=.*NVIDIA)(?:3D|VGA compatible) controller.*\(rev ff\)(?: \(prog-if [^()]{1,60}\))?\s*$")
 """A GPU whose configuration space reads as all ones: the device does not answer (PCI Express base spec., 2.3.2)."""
+_ASLEEP = lazy_regex(r"Mobile|Max-Q|Laptop")
+"""GPUs that a laptop switches off while nothing uses them."""
+_LENT = frozenset({"vfio-pci", "pci-stub", "pciback"})
+"""Drivers that hold a GPU for a virtual machine, and may switch it off between two of them."""
 _TREE = lazy_regex(r"[ |]{0,80}[-+\\][-+]?[\[0-9a-f]|[ |]{2,80}$")
 _CLASSES = {
     "0300": "VGA compatible controller", "0302": "3D controller", "0200": "Ethernet controller",
@@ -82,6 +86,11 @@ def continues(lines: Sequence[str], line: str) -> bool:
     return flat and _FLAT.match(line) is not None
 
 
+def _is_silent(fields: dict[str, Any]) -> bool:
+    text = fields.get("description", "")
+    return bool(_SILENT_GPU.match(text)) and not _ASLEEP.search(text) and fields.get("driver") not in _LENT
+
+
 def parse(section: Section) -> Parsed:
     """Devices by bus id; ACS controls without a device (grep) make a fact of the host, those of a loop name theirs."""
     devices: list[tuple[int, str, dict[str, Any]]] = []
@@ -115,7 +124,7 @@ def parse(section: Section) -> Parsed:
             section, index, "Event", event="gpu-answers-nothing", origin="app", kind="cause", count=1,
             text=section.lines[index].strip()[:200], order=section.number(index), fields={"pci": address},
         )
-        for index, address, fields in devices if _SILENT_GPU.match(fields.get("description", ""))
+        for index, address, fields in devices if _is_silent(fields)
     ]  # fmt: skip
     found += [
         observe(section, index, "PciDevice", (address,), acs_redirects=on)

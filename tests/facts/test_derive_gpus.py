@@ -10,7 +10,7 @@ from ncdiag.facts.model import Gpu, Host, Job, PciDevice, TopoLink
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import has_nvswitch
 from ncdiag.knowledge.gpu.boards import missing_gpus
-from ncdiag.knowledge.nvlink import lacks_nvlinks
+from ncdiag.knowledge.nvlink.links import lacks_nvlinks
 from ncdiag.knowledge.p2p import slow_pairs
 
 

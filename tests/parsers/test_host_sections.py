@@ -48,6 +48,7 @@ def test_the_observations_fit_the_facts(path: Path) -> None:
                 "Setting": job.settings, "Launch": job.launches, "Host": job.hosts, "Gpu": host and host.gpus,
                 "TopoLink": host and host.links, "PciDevice": host and host.pci, "KernelModule": host and host.modules,
                 "Mount": host and host.mounts, "Limit": host and host.limits, "Service": host and host.services,
+                "Event": job.events,
             }[o.entity]  # fmt: skip
             assert facts, o
             for name, value in o.fields.items():

@@ -38,6 +38,14 @@ from ncdiag.text.reading.job import facts_of
         ("IOMMU 已经禁用", ["iommu-off"]),
         ("ACS 关闭后就正常了吗？", []),
         ("MIG-XYZ is the name of a device.", []),
+        ("PFC is enabled on the switches, but not on the hosts.", []),
+        ("PFC is enabled on the switches only.", []),
+        ("The fabric manager is running on one node, on the other it is not.", []),
+        ("ACS关闭的话会快", []),
+        ("ACS 关闭后正常", []),
+        ("防火墙关了没有", []),
+        ("PFC 开启失败", []),
+        ("怀疑是 IOMMU 开启", []),
     ],
 )
 def test_a_sentence_states(sentence: str, wanted: list[str]) -> None:

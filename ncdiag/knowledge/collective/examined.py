@@ -1,11 +1,14 @@
-"""What the processes of a running job do, where none of them is late."""
+"""What the processes of a running job do, where none of them is late, and whether they are those of nccl-tests."""
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event
+from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.knowledge.launcher.silence import EXAMINED, processes, states
+
+_TEST = lazy_regex(r"(?:^|/)[a-z_]{3,20}_perf(?:_mpi)?$")
 
 
 @derived
@@ -17,3 +20,14 @@ def examined_text(event: Event, view: View) -> str:
     if event.event != EXAMINED or not states(view.job):
         return ""
     return "; ".join(processes(view.job, view))
+
+
+@derived
+def runs_nccl_tests_alone(job: Job, view: View) -> bool:
+    """Is nccl-tests the only program that the input starts, and PyTorch no part of it?"""
+    started = [each for each in job.launches if each.program != "hostfile"]
+    tests = [each for each in started if _TEST.search(each.executable or each.program)]
+    if not tests or len(tests) < len(started) or job.timeouts or any(h.frameworks for h in job.hosts):
+        return False
+    view.note(tests[0])
+    return True

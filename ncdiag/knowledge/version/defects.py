@@ -351,8 +351,7 @@ def _shows(signature: Signature, host: Host, view: View) -> bool | None:
 
 def _signs(signature: Signature, host: Host, view: View) -> Iterator[bool | None]:
     if signature.events:
-        event = next(_events(signature.events, view), None)
-        if event is not None:
+        if (event := next(_events(signature.events, view), None)) is not None:
             view.note(event)  # a failure that a cause cites is not reported once more
         yield event is not None
     if signature.frames:
@@ -378,8 +377,7 @@ def _denies_peers(host: Host, view: View) -> bool | None:
     """Are there GPUs without peer access? None where that was not shown."""
     pairs = [link for link in host.links if joins_gpus(link)]
     states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
-    denied = next((link for link, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)
-    if denied is not None:
+    if (denied := next((e for e, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)) is not None:
         view.note(denied)
         return True
     return False if any(states) else None

@@ -81,6 +81,7 @@ _MINOR_FREELY = 11
 """The first CUDA major release whose minor releases all run on a driver for any of them."""
 _OF_WHEELS = 12
 """The CUDA major release of most packages since 2023."""
+_TORCH_OF_CUDA_12 = Version(2, 1)
 _Told = tuple[driver_cuda.Release | None, Fact, str]
 """A release of CUDA, and the fact and field that show it."""
 
@@ -109,10 +110,19 @@ def driver_is_before_wheels(job: Job, view: View) -> bool:
     driver = next((told for told in _drivers_cuda(job) if told[0]), None)
     if driver is None or driver[0] is None or any(told[0] for told in _built_with(job, view)):
         return False
-    if driver[0][0] >= _OF_WHEELS:
+    if driver[0][0] >= _OF_WHEELS or _is_torch_of_cuda_11(job):
         return False
     view.note(driver[1], driver[2])
     return True
+
+
+def _is_torch_of_cuda_11(job: Job) -> bool:
+    """Does PyTorch fail, in a release before 2.1, the first whose default package is built with CUDA 12?"""
+    if not any(event.event == "torch-nccl-error" for event in job.events):
+        return False
+    told = [host.frameworks["pytorch"] for host in job.hosts if host.frameworks and "pytorch" in host.frameworks]
+    told += [c.value.split()[-1] for c in job.contexts if c.value.startswith("pytorch ")]
+    return any(version < _TORCH_OF_CUDA_12 for version in map(Version.parse, told) if version)
 
 
 def _drivers_cuda(job: Job) -> Iterator[_Told]:

@@ -29,6 +29,8 @@ _AMD = lazy_regex(r"(?i)\bMI\d{3}")
 
 _OF_AMD = ("HSA_", "HIP_", "ROCR_", "RCCL_", "PYTORCH_ROCM_")
 """Beginnings of variables that only AMD's runtime and libraries read."""
+_OF_SCHEDULERS = "_VISIBLE_DEVICES"
+"""Slurm sets those of all makers on any machine (gres.conf, Flags)."""
 
 
 def value_verdict(setting: Setting, view: View) -> ValueVerdict | None:
@@ -46,9 +48,8 @@ def _fits_rccl(setting: Setting, found: ValueVerdict, view: View) -> bool:
     text = setting.text or ""
     if found.fault != "out-of-range" or setting.name not in _CHANNELS or not text.isdecimal():
         return False
-    amd = any(_AMD.search(name) for name in named_gpus(view.job, view)) or any(
-        each.name.startswith(_OF_AMD) for each in view.job.settings
-    )
+    own = (each.name for each in view.job.settings if not each.name.endswith(_OF_SCHEDULERS))
+    amd = any(_AMD.search(name) for name in named_gpus(view.job, view)) or any(n.startswith(_OF_AMD) for n in own)
     return int(text) <= _RCCL_CHANNELS and (amd or any(rank.library == "RCCL" for rank in view.job.ranks))
 
 

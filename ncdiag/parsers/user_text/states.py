@@ -87,6 +87,15 @@ _TRIED = lazy_regex(
     r"\b(?:when(?:ever)?|after|with|without|even|tr(?:y|ied)|by|once)\b(?:\W+\w+){0,4}\W*$", re.IGNORECASE
 )
 """What says that a thing was turned on or off for a trial; nobody takes a link down for one."""
+_PARTLY = lazy_regex(
+    r"[ \t,]*(?:(?:\w+\s){0,5}(?:only|the\sother)\b|on\s(?:one|some|node|host|machine|server)\b)", re.IGNORECASE
+)
+"""What may follow a state that holds for a part of the machines."""
+_BUT_NOT = lazy_regex(r"\bbut\snot\s(?:on|at|in|for|with)\b", re.IGNORECASE)
+"""What says that a state does not hold for another part."""
+_AFTER_ACT = lazy_regex(r"\s?(?:的话|[之以]?后|时|没有?\b|吗|失败|不了)")
+"""What follows a change in Chinese whose result is told, or a state that is supposed."""
+_MAYBE = lazy_regex(r"(?:之前|以前|原来|怀疑|可能|也许)[^,，。;；]{0,8}$")
 _THEN = lazy_regex(r"\b(?:and|now|then|so|fix\w*|help\w*|solve\w*|gone|since)\b", re.IGNORECASE)
 """What may follow an act whose result is told: it is a trial then."""
 _NONE = lazy_regex(r"\b(?:no|none\sof\sthe|neither)\s(?:\w+\s)?[\"'`]?$", re.IGNORECASE)
@@ -103,7 +112,7 @@ def read(sentence: str) -> list[str]:
     if not things:
         return []
     said, asked = split_question(without_quotes(sentence))
-    if asked:
+    if asked or _BUT_NOT.search(said):
         return []
     found: list[str] = []
     for _, part in segments(said):
@@ -117,7 +126,11 @@ def _state(thing: _Thing, text: str) -> str:
         before = text[: match.start()]
         if _NOT_SO.search(before) or (thing.on != "up" and _TRIED.search(before)):
             continue
+        if _PARTLY.match(text, match.end()) and not (thing.on == "up" and match["off"]):
+            continue
         if match["opened"] or match["closed"]:
+            if _AFTER_ACT.match(text, match.end()) or _MAYBE.search(before):
+                continue
             is_on = bool(match["opened"]) is not bool(match["never"])
         elif match["plus"]:
             is_on = match["plus"] == "+"

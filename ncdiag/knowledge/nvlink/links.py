@@ -20,7 +20,7 @@ from ncdiag.facts.vocabulary.gpus import (
 )
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.messages.vocabulary.cuda_errors import PRINTED, is_fabric_wait, is_kernel_fault
-from ncdiag.messages.vocabulary.xids import SXID, XID, is_link_xid, is_unfit
+from ncdiag.messages.vocabulary.xids import SXID
 from ncdiag.nccl import xids
 from ncdiag.nccl.vocabulary.peer_access import lacks_nvlink
 
@@ -359,31 +359,6 @@ def refused_pairs(host: Host, view: View) -> str | None:
     for link in bad[:3]:
         view.note(link)
     return "; ".join(f"{link.a} and {link.b}" for link in bad[:3]) + (" and others" if len(bad) > 3 else "")  # noqa: PLR2004
-
-
-@derived
-def link_error_counts(gpu: Gpu, view: View) -> str | None:
-    """The errors that the GPU's NVLinks repaired, ``recovery 3, replay 4``; empty for none, None if not known."""
-    if gpu.nvlink_errors is None:
-        return None
-    view.note(gpu, "nvlink_errors")
-    return ", ".join(f"{kind} {count}" for kind, count in sorted(gpu.nvlink_errors.items()) if count)
-
-
-@derived
-def gpus_with_link_errors(host: Host, view: View) -> str | None:
-    """GPUs whose NVLinks had errors, ``GPU 0 (replay 4)`` or ``GPU 0000:18:00 (Xid 145)``; empty for none.
-
-    None if not known.
-    """
-    told = [(gpu, link_error_counts(gpu, view)) for gpu in host.gpus]
-    reported = [e for e in view.events_on(host.name, [XID]) if is_link_xid(e, view) and not is_unfit(e, view)]
-    for event in reported:
-        view.note(event)
-    if not reported and all(counts is None for _, counts in told):
-        return None
-    xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
-    return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
 
 
 _NVLS = lazy_regex(r"(?:nccl)?[nN]vls[A-Z]\w*")

@@ -1,0 +1,1 @@
+"""NVLink: its links and switches, and the errors that they repair."""
