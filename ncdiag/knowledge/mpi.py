@@ -257,14 +257,14 @@ def srun_alone_fails(job: Job, view: View) -> bool:
     for each in told:
         for launcher, outcome in _outcomes(each.text or ""):
             said[launcher].add(outcome)
-    found = said["srun"] == {"ill"} and said["mpirun"] == {"well"}
+    found = "ill" in said["srun"] and said["mpirun"] == {"well"}
     for each in told if found else ():
         view.note(each)
     return found
 
 
 def _outcomes(text: str) -> Iterator[tuple[str, str]]:
-    """The outcome in each part of a sentence that names one of the launchers, or follows one that does."""
+    """The outcome in each part of a sentence that names one of the launchers, or follows one that does and tells none."""
     launcher = ""
     for clause in _CLAUSE.split(text):
         named = {str(found.lastgroup) for found in _LAUNCHER.finditer(clause)}
@@ -272,7 +272,7 @@ def _outcomes(text: str) -> Iterator[tuple[str, str]]:
             launcher = ""
             continue
         launcher = next(iter(named), launcher)
-        if launcher and _ILL.search(clause):
-            yield launcher, "ill"
-        elif launcher and _WELL.search(clause):
-            yield launcher, "well"
+        outcome = "ill" if _ILL.search(clause) else "well" if _WELL.search(clause) else ""
+        if launcher and outcome:
+            yield launcher, outcome
+            launcher = ""
