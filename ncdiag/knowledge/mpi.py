@@ -264,7 +264,7 @@ def srun_alone_fails(job: Job, view: View) -> bool:
 
 
 def _outcomes(text: str) -> Iterator[tuple[str, str]]:
-    """The outcome in each part of a sentence that names one of the launchers, or follows one that does and tells none."""
+    """The outcome in each part of a sentence that names one of the launchers, or follows one without an outcome."""
     launcher = ""
     for clause in _CLAUSE.split(text):
         named = {str(found.lastgroup) for found in _LAUNCHER.finditer(clause)}
