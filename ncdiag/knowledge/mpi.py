@@ -203,8 +203,11 @@ def stray_text(event: Event, view: View) -> str:
 _SEGV = 11
 _WITH_ADDRESS = frozenset({"mpi-signal", "mpi-fault-address"})
 _COPY_REFUSED = frozenset({"process-copy-refused", "process-copy-left-out"})
-_NULL = lazy_regex(r"(?:Failing at address:|at address) (?:\(nil\)|0x[0-9a-f]{1,5}(?![0-9a-f]))")
-"""A null pointer, or a field of a structure at one."""
+_OF_HOST = lazy_regex(
+    r"(?:Failing at address:|at address) "
+    r"(?:\(nil\)|0x(?:[0-9a-f]{1,5}|7ff[c-f][0-9a-f]{8}|5[56][0-9a-f]{10})(?![0-9a-f]))"
+)
+"""A null pointer, or a field of a structure at one; the stack, or the heap beside the program, of Linux on x86_64."""
 
 
 @derived_of("mpi-signal", *_COPY_REFUSED)
@@ -217,11 +220,11 @@ def touches_gpu_memory(event: Event, view: View) -> bool:
 
 @derived
 def copied_by(event: Event, view: View) -> str:
-    """The function or library of MPI or UCX that was copying a message as it failed; empty for a null pointer."""
+    """The function or library of MPI or UCX that was copying a message as it failed; empty for memory of the host."""
     if event.fields.get("signal") != _SEGV:
         return ""
     dumps = [dump for dump in view.job.stack_dumps if dump.copies_in]
-    if not dumps or any(each.event in _WITH_ADDRESS and _NULL.search(each.text) for each in view.job.events):
+    if not dumps or any(each.event in _WITH_ADDRESS and _OF_HOST.search(each.text) for each in view.job.events):
         return ""
     view.note(dumps[0])
     return dumps[0].copies_in or ""
@@ -261,7 +264,7 @@ def srun_alone_fails(job: Job, view: View) -> bool:
 
 
 def _outcomes(text: str) -> Iterator[tuple[str, str]]:
-    """The outcome in each part of a sentence that names one of the launchers, or follows one that does."""
+    """The outcome in each part of a sentence that names one of the launchers, or follows one without an outcome."""
     launcher = ""
     for clause in _CLAUSE.split(text):
         named = {str(found.lastgroup) for found in _LAUNCHER.finditer(clause)}
@@ -269,7 +272,7 @@ def _outcomes(text: str) -> Iterator[tuple[str, str]]:
             launcher = ""
             continue
         launcher = next(iter(named), launcher)
-        if launcher and _ILL.search(clause):
-            yield launcher, "ill"
-        elif launcher and _WELL.search(clause):
-            yield launcher, "well"
+        outcome = "ill" if _ILL.search(clause) else "well" if _WELL.search(clause) else ""
+        if launcher and outcome:
+            yield launcher, outcome
+            launcher = ""

@@ -114,6 +114,8 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
 
 _LOST = "torch-rdzv-store-lost"
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout", "coordination-not-registered")
+_ANSWERED = frozenset({"coordination-task-refused", "coordination-task-restarted"})
+"""The service of the job's first task refuses this one, so that it was reached."""
 _UNANSWERED = "rendezvous-unanswered"
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with other errors and does no harm."""
@@ -123,7 +125,7 @@ _UNREACHED_ERRNO = frozenset({110, 111, 113})
 def is_unmet_rendezvous(event: Event, view: View) -> bool:
     """Did processes fail to meet before NCCL started? A refused attempt counts only without ranks of NCCL."""
     if event.event in _STARTED:
-        return True
+        return event.event != "coordination-not-registered" or all(e.event not in _ANSWERED for e in view.job.events)
     if event.event == _UNANSWERED:
         return not (view.job.ranks or went_on(event, view))
     return (event.event == _LOST or event.fields.get("errno") in _UNREACHED_ERRNO) and not view.job.ranks

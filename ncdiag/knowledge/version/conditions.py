@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from ncdiag.facts.model import Host, Setting
 from ncdiag.facts.stated import only
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.facts.vocabulary.job import is_multi_host
-from ncdiag.facts.vocabulary.told import told_context
+from ncdiag.facts.vocabulary.told import cured_by, told_context
 from ncdiag.nccl.defects.entries import Condition
 from ncdiag.nccl.defects.table import tables
 from ncdiag.nccl.vocabulary.features import compared, features, matches
@@ -38,6 +38,14 @@ def of_host(condition: Condition) -> Condition:
     """The parts of the condition that a host meets before any job runs on it."""
     kept = {part: getattr(condition, part) for part in condition.parts if part in _OF_HOST}
     return Condition(**kept)
+
+
+def is_avoided(avoid: Mapping[str, str], host: Host, view: View) -> bool:
+    """Has the host the assignments that avoid a defect, and still the trouble? False where one of them is the cure."""
+    settings = {name: view.setting(host, name) for name in avoid}
+    if not avoid or any(each is None or (each.text or "").lower() != avoid[n].lower() for n, each in settings.items()):
+        return False
+    return not any(f"{name}={value}" in cured_by(view.job, view) for name, value in avoid.items())
 
 
 def is_gpu(model: str, families: tuple[str, ...]) -> bool:

@@ -27,7 +27,7 @@ from ncdiag.knowledge.version.complaints import (
     loses_peer_data,
     never_connected,
 )
-from ncdiag.knowledge.version.conditions import holds, of_host
+from ncdiag.knowledge.version.conditions import holds, is_avoided, of_host
 from ncdiag.knowledge.version.stacks import dump_with, shows_functions
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
@@ -255,7 +255,7 @@ def applies(defect: Defect, version: VersionRange | None, host: Host, view: View
     Unknown only for a risk and for the driver: of the many others, those that nothing shows would ask about every job.
     """
     covered = defect.covers(version) if version is not None else _may_be_there(defect, host, view)
-    if covered is False or not _is_due(defect, view):
+    if covered is False or not _is_due(defect, view) or is_avoided(defect.avoid, host, view):
         return False
     meets = holds(defect.when, host, view)
     if meets is None and _cured(defect, set(cured_by(view.job, view))):

@@ -265,7 +265,7 @@ def is_memory_error(event: Event, view: View) -> bool:
     if event.event in PRINTED:
         found = cuda_error(event, view) == "cudaErrorECCUncorrectable"
     elif event.event == BY_PLUGIN:
-        found = is_contained_by_plugin(event)
+        found = is_contained_by_plugin(event) and not any(is_memory_xid(e) for e in view.job.events)
     else:
         found = is_memory_xid(event) if event.event == "gpu-xid" else "ECC" in event.text
     return found and not any(is_memory_lost(e, view) for e in view.job.events)
