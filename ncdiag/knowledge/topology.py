@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.failures import CODES, OWN_FAILURES
 from ncdiag.facts.vocabulary.files import listed_files
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
+from ncdiag.facts.vocabulary.job import has_one_gpu_a_host
 from ncdiag.facts.vocabulary.mounts import PYXIS, is_docker, is_in_container, is_mounted
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 
@@ -268,6 +269,13 @@ def nodes_for_hosts(job: Job, view: View) -> str:
 
 
 @derived
+def each_rank_is_a_node(job: Job, view: View) -> bool:
+    """Does NCCL count a node for each rank, where people do not say that there are several machines?"""
+    told = [context for context in job.contexts if context.kind == "host-count" and context.told]
+    return has_one_gpu_a_host(job, view) and all(context.value == "1 hosts" for context in told)
+
+
+@derived
 def has_topology_file(job: Job, view: View) -> bool:
     """Does a host have the topology file that NCCL could not open, so that only the container lacks it?"""
     return not _missing(job).isdisjoint(listed_files(job, view))
@@ -277,10 +285,14 @@ def has_topology_file(job: Job, view: View) -> bool:
 def unmounted_topology_file(job: Job, view: View) -> str:
     """The topology file that a launch names for its container and mounts nothing over; empty for none.
 
-    The image may hold the file, which no launch line shows.
+    The image may hold the file, which no launch line shows; a listing or NCCL's own line may.
     """
+    loaded = {str(event.fields.get("file_path")) for event in job.events if event.event == "topology-file-loaded"}
+    there = loaded.union(listed_files(job, view))
     for launch in job.launches:
         path = (launch.env or {}).get("NCCL_TOPO_FILE", "")
+        if path in there:
+            continue
         if path.startswith("/") and (is_docker(launch) or PYXIS in launch.text) and not is_mounted(path, job):
             view.note(launch)
             return path

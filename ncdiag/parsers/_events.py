@@ -53,7 +53,7 @@ _DEPTH = 3
 """Messages within messages."""
 _ONCE = frozenset({"slurm-job-completed"})
 """Events of which one holds the jobs of all its lines, in ``step``: a list of the accounting has thousands."""
-_APART = frozenset({"rank-announced", "c10d-reverse-lookup"})
+_APART = frozenset({"rank-announced", "c10d-reverse-lookup", "evaluation-begun"})
 """Events of which each line is one, for it matters what, or how much time, is between two that are alike."""
 _ANSWERS = "program-serves"
 """The event that servers print for each request."""
@@ -272,6 +272,10 @@ class Collector:
             self._row[1:] = [key]
         else:
             self._row, self._alike = [key], alike
+
+    def holds(self, event: str) -> bool:
+        """Was there such an event?"""
+        return any(key[0] == event for key in self._events)
 
     def observations(self) -> tuple[Observation, ...]:
         """Events first, then the other facts that some of them carry."""

@@ -33,6 +33,9 @@ _STEP = lazy_regex(
 _OF = lazy_regex(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
 """``Train [ 160/4572]``."""
 _DIGIT = lazy_regex(r"\d")
+_SAVES = "checkpoint-save-begun"
+"""The event beside which one line of a counter counts as well: it tells that the program saves no longer."""
+_OF_A_SAVE = lazy_regex(r"(?i)\bsav(?:e|ing)\b|checkpoint")
 _LOOKED_AT = 1000
 _ENDS = 1000
 """Lines with a counter that are read from the begin of a text, and as many from its end."""
@@ -47,6 +50,7 @@ class Progress:
         self._bar: tuple[int, Found, Context, str] | None = None
         self._counted: dict[tuple[str, int | None], float] = {}
         self._first: tuple[int, Found, Context, str] | None = None
+        self._alone: tuple[int, Found, Context, str] | None = None
         self._rises: deque[tuple[int, Found, Context, str]] = deque(maxlen=KEPT_RISES)
         self._begun: list[tuple[int, Context, str]] = []
         self._late: deque[tuple[int, Context, str]] = deque(maxlen=_ENDS)
@@ -72,9 +76,10 @@ class Progress:
             place = counter, context.rank
             before = self._counted.get(place)
             self._counted[place] = counted
-            if before is not None and before != counted:
-                step = Found(_STEP_EVENT, "app", "fact", {"counter": counter, "counted": counted})
-                seen = index, step, context, text
+            seen = index, Found(_STEP_EVENT, "app", "fact", {"counter": counter, "counted": counted}), context, text
+            if before is None:
+                self._alone = self._alone if _OF_A_SAVE.search(text) else seen
+            elif before != counted:
                 self._first = self._first or seen
                 if not self._rises or self._rises[-1][0] != index:
                     self._rises.append(seen)
@@ -84,6 +89,8 @@ class Progress:
         for index, context, text in (*self._begun, *self._late):
             self._count(index, context, text, list(_counters(text)))
         kept = [self._first, *self._rises] if self._first not in self._rises else list(self._rises)
+        if self._first is None and self._collector.holds(_SAVES):
+            kept = [self._alone]
         for seen in [self._bar, *kept]:
             if seen is not None:
                 self._collector.add(*seen)

@@ -279,6 +279,13 @@ def test_of_progress_bars_only_the_last_state_counts() -> None:
     assert {name for name, _ in told[1:]} == {"progress-step"}
 
 
+def test_beside_a_save_one_line_of_a_counter_is_enough() -> None:
+    save, step = "Saving model checkpoint to /out/checkpoint-500", "step 501 loss 1.90"
+    assert [e["event"] for e in events(save, step)] == ["checkpoint-save-begun", "progress-step"]
+    assert not events(step)
+    assert [e["event"] for e in events(save, "step 500: saving the checkpoint")] == ["checkpoint-save-begun"]
+
+
 def test_a_counter_that_one_line_names_twice_has_not_risen() -> None:
     assert not events("It stops somewhere between step 200 and step 400 each time.")
     told = events("step 1 of 9, next: step 2", "step 2 of 9, next: step 3", "step 3 of 9, next: step 4")

@@ -57,6 +57,7 @@ def test_what_is_asked_tried_or_supposed_is_no_setting(sentence: str) -> None:
         ("I set NCCL_SOCKET_IFACE=eth4, and it makes no difference.", {"NCCL_SOCKET_IFACE": "eth4"}),
         ("I set NCCL_SOCKET_IFACE=eth4, and it works.", {}),
         ("I set NCCL_SOCKET_IFNAME=eth4, and it makes no difference.", {}),
+        ("Before, NCCL_COMM_ID=node01 was set, and ncclGetUniqueId failed. We removed it.", {}),
     ],
 )
 def test_a_misspelt_variable_that_was_tried_in_vain_is_a_setting(sentence: str, given: dict[str, str]) -> None:

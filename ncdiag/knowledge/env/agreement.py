@@ -54,8 +54,10 @@ def set_on_some(job: Job, view: View) -> str:
     """A variable on which all hosts must agree and that only some logs show: ``NCCL_ALGO on n1, not on n2``.
 
     Only logs count that show variables and go on to the end of the setup, and only what is set nowhere else.
-    Empty for none.
+    Empty for none, and for hosts that run alone.
     """
+    if job.nhosts == 1:
+        return ""
     whole = {(event.host, event.pid) for event in job.events if event.event == _SET_UP}
     ranks = [rank for rank in job.ranks if rank.settings and (rank.host, rank.pid) in whole]
     for name in dict.fromkeys(name for rank in ranks for name in rank.settings):

@@ -227,11 +227,11 @@ def comm_id_problem(setting: Setting, view: View) -> str:
 
 @derived
 def names_gpus_without_nvlink(job: Job, view: View) -> bool:
-    """Has a GPU of the job, or one that people name, no NVLink by its model?"""
+    """Has a GPU of the job no NVLink by its model? Else: do people name such models, and no others?"""
     held = next((gpu for host in job.hosts for gpu in host.gpus if has_no_nvlink(gpu, view)), None)
-    told = (context for context in job.contexts if context.kind == "gpu-model" and context.told)
-    named = next((c for c in told if (product := product_of(c.value.upper())) and product.nvlink is False), None)
-    found = held or named
+    told = [context for context in job.contexts if context.kind == "gpu-model" and context.told]
+    models = [product_of(context.value.upper()) for context in told]
+    found = held or (told[0] if told and all(model and model.nvlink is False for model in models) else None)
     if found is not None:
         view.note(found)
     return found is not None

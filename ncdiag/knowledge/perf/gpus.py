@@ -33,11 +33,12 @@ def is_capped(gpu: Gpu, view: View) -> bool | None:
 def gpu_behind(host: Host, view: View) -> str | None:
     """A GPU that works at a far lower clock than the others, ``GPU 5 at 615 MHz, the others at 1410``.
 
-    Empty for none, None where the clocks are not known. A low clock of an idle GPU, which draws little power, means
-    nothing.
+    Empty for none, None where the clocks are not known, or are those of several models. A low clock of an idle GPU,
+    which draws little power, means nothing.
     """
     known = [gpu for gpu in host.gpus if gpu.sm_clock_mhz is not None]
-    if len(known) <= _OTHERS:
+    named = {context.value for context in view.job.contexts if context.kind == "gpu-model"}
+    if len(known) <= _OTHERS or (len(named) > 1 and any(gpu.model is None for gpu in known)):
         return None
     for gpu in known:
         others = [other for other in known if other is not gpu and other.model == gpu.model]

@@ -10,16 +10,20 @@ from ncdiag.facts.vocabulary.clocks import source
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 
 _BEGUN, _LIMIT = "checkpoint-save-begun", "torch-watchdog-timeout"
-_GOES_ON = frozenset({"progress-step", "progress-bar", "torch-process-group-destroyed", "program-finished"})
+_GOES_ON = frozenset(
+    {"progress-step", "progress-bar", "torch-process-group-destroyed", "program-finished", "checkpoint-saved",
+     "evaluation-begun"}
+)  # fmt: skip
 _SHARED = lazy_regex(
-    r"(?i)nfs|lustre|gpfs|beegfs|ceph|gluster|juicefs|weka|/efs|/fsx|s3fs|gcsfuse|blobfuse|/shared?/|ossfs|cfs/"
+    r"(?i)(?<![a-z])nfs|lustre|gpfs|beegfs|ceph|gluster|juicefs|weka|/efs|/fsx|s3fs|gcsfuse|blobfuse|/shared?/|ossfs"
+    r"|(?<![a-z])cfs/"
 )
 """Folders that are named after a file system of the network."""
 
 
 @derived
 def saving_at_limit(job: Job, view: View) -> str:
-    """The checkpoint that was begun before the watchdog's limit, without a step between; empty for none."""
+    """The checkpoint that was begun before the watchdog's limit, without its end or a step between; empty for none."""
     limit = next((e for e in job.events if e.event == _LIMIT and is_open_failure(e, view)), None)
     if limit is None:
         return ""

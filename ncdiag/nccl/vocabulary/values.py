@@ -102,8 +102,8 @@ def tells_what_was_meant(setting: Setting, view: View) -> bool:
     return meant_assignment(setting, view) is not None
 
 
-_WITH_PORT = lazy_regex(r"\S+:\d{1,5}")
-_UNKNOWN = lazy_regex(r"[$`<{]")
+_WITH_PORT = lazy_regex(r"(?:\[[^\s\]]+\]|[^\s:,\[]+):\d{1,5}(?:[,\s]|$)")
+_UNKNOWN = lazy_regex(r"[$`<{]|:(?i:\w*port\w*|x+|n+|y+)$")
 
 
 def root_address_problem(setting: Setting) -> str:
@@ -111,6 +111,6 @@ def root_address_problem(setting: Setting) -> str:
     text = (setting.text or "").strip().strip("\"'")
     if not setting.is_set or not text or _UNKNOWN.search(text):
         return ""
-    if len(text.split()) > 1:
-        return "is a list"
-    return "" if _WITH_PORT.fullmatch(text) and (text.count(":") == 1 or "]:" in text) else "names no port"
+    if _WITH_PORT.match(text):  # of a list, NCCL takes the first
+        return ""
+    return "is a list" if len(text.split()) > 1 else "names no port"

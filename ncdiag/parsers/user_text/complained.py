@@ -205,7 +205,8 @@ _SLOW = rf"""
     (?:(?:the|its|our)\s)?(?:usual\s|normal\s|former\s)?(?:\d+\s?[GM]\S+|what|speed|bandwidth|throughput
   |expected
   |performance)
-  | (?:scaling|parallel)\sefficienc(?:y|ies){_gap(4)}(?:[1-5]\d|\d)(?:\.\d+)?\s?(?:%|percent|per\scent)
+  | (?:scaling|parallel)\sefficienc(?:y|ies)(?!\s(?:\w+\s){{0,3}}?(?:improv\w+|rose|risen|increas\w+|grew|up)\b)
+    {_gap(4)}(?:[1-5]\d|\d)(?:\.\d+)?\s?(?:%|percent|per\scent)
     (?!\s(?:loss|less|lost|below|of))
   | crawl(?:s|ed|ing)? | (?:poor|low)\s(?:performance|bandwidth|scaling|throughput|busbw)
   | (?:bandwidth|throughput|performance|speed|busbw|scaling)\s(?:\w+\s){{0,4}}

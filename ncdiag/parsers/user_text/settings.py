@@ -69,6 +69,8 @@ def read(sentence: str) -> list[tuple[str, str]]:
     return [(name, value) for name, value in given if value]
 
 
+_READ = frozenset({"undocumented", "deprecated"})
+"""Faults of names that NCCL reads nevertheless."""
 _NAMED = lazy_regex(r"([A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40})=(\S{1,60})$")
 
 
@@ -79,4 +81,5 @@ def misnamed(tried: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     taken away again; one that is misspelt is why the trial showed nothing.
     """
     found = (match for change, outcome in tried if outcome != "works" and (match := _NAMED.match(change)))
-    return [(name, value) for name, value in (match.groups() for match in found) if of_name(name) is not None]
+    verdicts = ((name, value, of_name(name)) for name, value in (match.groups() for match in found))
+    return [(name, value) for name, value, verdict in verdicts if verdict is not None and verdict.fault not in _READ]
