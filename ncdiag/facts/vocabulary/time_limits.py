@@ -12,8 +12,10 @@ from ncdiag.facts.vocabulary.clocks import source
 from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 
 _STEP, LIMIT = "progress-step", "TIME LIMIT"
-_SILENT, _STEPS = 1800.0, 20
-"""A job hung that printed no step for so many seconds, and for as long as so many steps take."""
+_SILENT, _STEPS = 7200.0, 20
+"""A job hung that printed no step for so many seconds, longer than an evaluation, and for as long as so many steps."""
+_ZONES, _NEAR = 900.0, 120.0
+"""Time zones are so many seconds apart or a multiple: a gap so near to one may be none."""
 
 
 @derived
@@ -36,7 +38,8 @@ def _stood_still(event: Event, view: View) -> bool:
     if ended is None or len(times) < 2:  # noqa: PLR2004  (one line does not show how long a step takes)
         return False
     longest = max(later - before for before, later in pairwise(times))
-    return ended - times[-1] > max(_SILENT, _STEPS * longest)
+    silent = ended - times[-1]
+    return silent > max(_SILENT, _STEPS * longest) and silent % _ZONES > max(_NEAR, 2 * longest)
 
 
 def _moment(text: str) -> float | None:

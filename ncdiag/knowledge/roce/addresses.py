@@ -325,5 +325,14 @@ def gid_zero_is_good(host: Host, view: View) -> bool | None:
 
 @derived
 def is_link_local(use: GidUse, view: View) -> bool | None:
-    """Is the local GID a link-local one (fe80::)?"""
-    return use.local_gid.lower().startswith("fe80") if use.local_gid else None
+    """Is the local GID a link-local one (fe80::), and none of InfiniBand, whose prefix is the same?"""
+    if not use.local_gid:
+        return None
+    address = ip_address(use.local_gid)
+    if address is None or not use.local_gid.lower().startswith("fe80"):
+        return use.local_gid.lower().startswith("fe80")
+    return address.packed[_IN_THE_MIDDLE] != _OF_A_PORT
+
+
+_IN_THE_MIDDLE, _OF_A_PORT = slice(11, 13), b"\x03\x00"
+"""What Mellanox and NVIDIA have between maker and number in the GUID of a port; in a MAC address it is ff:fe."""

@@ -83,7 +83,6 @@ def _apart(one: Hca, other: Hca) -> bool:
     if not all(any(port.link_layer == "InfiniBand" for port in hca.ports) for hca in (one, other)):
         return False
     sides: list[tuple[str | int | None, str | int | None]] = [
-        (one.firmware, other.firmware),
         (one.board, other.board),
         (one.board_id, other.board_id),
     ]
