@@ -100,8 +100,10 @@ def _rank_count(view: View) -> Setting | None:
 
 
 @derived
-def counted_tables(job: Job, view: View) -> tuple[RankTable, ...]:
+def counted_tables(job: Job, view: View) -> tuple[RankTable, ...] | None:
     """The rank tables, and where none is shown to its end, one with as many devices as the name of its file says.
+
+    None where no table is shown or named.
 
     hccl_tools.py calls its file ``hccl_8p_01234567_10.0.0.1.json``, the merged one is ``hccl_2s_16p.json``.
     """
@@ -109,7 +111,7 @@ def counted_tables(job: Job, view: View) -> tuple[RankTable, ...]:
     file = view.setting(job, "RANK_TABLE_FILE")
     named = _NAMED.search(file.text or "") if file is not None and file.is_set else None
     if whole or named is None or file is None:
-        return job.rank_tables
+        return job.rank_tables or None
     return (RankTable(devices=(RankTableDevice(),) * int(named[1]), valid_json=True, provenance=file.provenance),)
 
 
