@@ -106,11 +106,14 @@ def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
 
 @derived
 def driver_is_before_wheels(job: Job, view: View) -> bool:
-    """Is the driver's CUDA from before 12, which most packages are built with, while nothing names the program's?"""
+    """Is the driver's CUDA 11, while nothing names that of the program, which is 12 in most packages?
+
+    A driver for CUDA 10 or older is of a time when packages were as old.
+    """
     driver = next((told for told in _drivers_cuda(job) if told[0]), None)
     if driver is None or driver[0] is None or any(told[0] for told in _built_with(job, view)):
         return False
-    if driver[0][0] >= _OF_WHEELS or _is_torch_of_cuda_11(job):
+    if driver[0][0] != _OF_WHEELS - 1 or _is_torch_of_cuda_11(job):
         return False
     view.note(driver[1], driver[2])
     return True
