@@ -16,7 +16,8 @@ from ncdiag.parsers.user_text.moods import holds, segments, split_question, with
 class _Thing(NamedTuple):
     """A thing: the word for it in values, its names, and the word of each state that it may have.
 
-    ``less`` are words that say less: what is installed need not be loaded.
+    ``less`` are words that say less: what is installed need not be loaded. ``also_on`` are more words for on, as an
+    alternative of a pattern.
     """
 
     value: str
@@ -24,6 +25,7 @@ class _Thing(NamedTuple):
     on: str
     off: str
     less: tuple[str, ...] = ()
+    also_on: str = ""
 
 
 _THINGS = (
@@ -44,7 +46,7 @@ _THINGS = (
     _Thing("mig", r"mig(?:\smode)?", "on", "off"),
     _Thing("nvlink", r"(?:(?:one|an|the|all|some|two)\s)?(?:of\sthe\s)?nvlinks?", "up", "down"),
     _Thing("ib-link", r"(?:(?:one|an|the|all|some|two)\s)?(?:ib|infiniband|rdma)\s(?:links?|ports?)", "up", "down"),
-    _Thing("pfc", r"pfc|priority\sflow\scontrol", "on", "off"),
+    _Thing("pfc", r"pfc(?:/ecn)?|priority\sflow\scontrol", "on", "off", also_on="|configured"),
     _Thing("numa-balancing", r"(?:automatic\s)?numa\sbalancing", "on", "off"),
 )
 _BE = (
@@ -65,7 +67,7 @@ _SAID = {
     thing.value: lazy_regex(
         rf"(?<![\w/-])(?:{thing.names})(?:{_IN_CHINESE}"
         rf"|(?:\s(?:kernel\s)?(?:modules?|support|service|daemon))?(?P<plus>[+-](?!\w))?"
-        rf"(?:{_BE}{_NOT}(?:(?P<on>{_ON})|(?P<off>{_OFF}))(?![\w-])|(?<=[+-])))"
+        rf"(?:{_BE}{_NOT}(?:(?P<on>{_ON}{thing.also_on})|(?P<off>{_OFF}))(?![\w-])|(?<=[+-])))"
         rf"|\b(?:(?P<made>enabled|turned\son|loaded|started|installed|activated)"
         rf"|(?P<unmade>disabled|turned\soff|switched\soff|stopped|unloaded|removed))\s(?:the\s)?(?:{thing.names})(?![\w/-])",
         re.IGNORECASE,
@@ -73,7 +75,7 @@ _SAID = {
     for thing in _THINGS
 }
 _NEEDED = lazy_regex(
-    r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid"
+    r"enabl|disabl|\bon\b|off|activ|runn|load|install|in\suse|\bup\b|down|stop|miss|broken|start|srcvalid|configured"
     r"|[关开]|启用|禁用|加载|激活",
     re.IGNORECASE,
 )
