@@ -101,12 +101,29 @@ _MAYBE = lazy_regex(r"(?:之前|以前|原来|怀疑|可能|也许)[^,，。;；
 _THEN = lazy_regex(r"\b(?:and|now|then|so|fix\w*|help\w*|solve\w*|gone|since)\b", re.IGNORECASE)
 """What may follow an act whose result is told: it is a trial then."""
 _NONE = lazy_regex(r"\b(?:no|none\sof\sthe|neither)\s(?:\w+\s)?[\"'`]?$", re.IGNORECASE)
+_LISTED = lazy_regex(
+    r"(?:^|[,;:(]\s?|\band\s)(?:(?P<pt>(?:amd_|intel_)?iommu\s?=\s?pt)|(?P<balancing>(?:kernel\.)?numa_balancing\s?=\s?0))"
+    r"(?:\s(?:is\s)?(?:already\s)?(?:on|set|there|in\splace))?(?=\s*(?:[,.;)]|$))",
+    re.IGNORECASE,
+)
+"""Settings as people list what they have done: ``ACS off, iommu=pt, numa_balancing=0.``"""
+_OF_LISTED = {"pt": "iommu-pt", "balancing": "numa-balancing-off"}
 _UNDER = lazy_regex(r"\b(?P<off>disabled|off)\b[^:]{0,40}:\W*$|\b(?P<on>enabled|on)\b[^:]{0,40}:\W*$", re.IGNORECASE)
 """The heading of a list of things in one state: ``These are disabled in the BIOS:``."""
 
 
 def read(sentence: str) -> list[str]:
     """The states that the sentence states, each once."""
+    listed = _listed(sentence) if "=" in sentence else []
+    return list(dict.fromkeys([*_stated(sentence), *listed]))
+
+
+def _listed(sentence: str) -> list[str]:
+    said, asked = split_question(without_quotes(sentence))
+    return [] if asked else [_OF_LISTED[found.lastgroup or ""] for found in _LISTED.finditer(said)]
+
+
+def _stated(sentence: str) -> list[str]:
     if not _NEEDED.search(sentence):
         return []
     named = {found.lastgroup for found in _NAMED.finditer(sentence)}
@@ -120,7 +137,7 @@ def read(sentence: str) -> list[str]:
     for _, part in segments(said):
         if holds(part):
             found += [state for thing in things if (state := _state(thing, part))]
-    return list(dict.fromkeys(found))
+    return found
 
 
 def _state(thing: _Thing, text: str) -> str:
