@@ -8,13 +8,15 @@ from ncdiag.parsers._rows import Reading
 
 COUNT, LIMIT = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
 """The names of both numbers as kernel parameters."""
+_SHORT = "net.nf_conntrack_max"
+"""Another name of the limit (net/netfilter/nf_conntrack_standalone.c)."""
 _FULL = 0.99
 """The share of the limit from which the kernel drops packets: entries expire while somebody reads the number."""
 
 
 def report_full(reading: Reading, values: Mapping[str, str], at: int) -> None:
     """Add the event if as many connections are tracked as the limit allows."""
-    count, limit = values.get(COUNT, ""), values.get(LIMIT, "")
+    count, limit = values.get(COUNT, ""), values.get(LIMIT) or values.get(_SHORT, "")
     if count.isdecimal() and limit.isdecimal() and 0 < int(limit) * _FULL <= int(count):
         section = reading.section
         reading.observe(

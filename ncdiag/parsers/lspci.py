@@ -59,6 +59,8 @@ _DRIVER = lazy_regex(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
 _UNPLACED = lazy_regex(r"\s*(?:Region (?P<bar>\d): )?Memory at <unassigned> \(64-bit, prefetchable\)")
 """A window of the large kind without an address; small ones, of ports and of the ROM, work without one."""
 _GPUS = lazy_regex(r"3D controller|VGA compatible controller|Display controller|Processing accelerators")
+_MAKERS = lazy_regex(r"NVIDIA|\bAMD\b|\bATI\b|^(?:10de|1002):")
+"""Other makers' chips of these classes are those of the console."""
 _READ = lazy_regex(r"\s*MaxPayload \d{2,5} bytes, MaxReadReq (\d{2,5}) bytes")
 _TOLD = (("numa_node", _NUMA), ("iommu_group", _GROUP), ("driver", _DRIVER), ("max_read_request", _READ))
 _DETAIL = lazy_regex(
@@ -111,7 +113,7 @@ def parse(section: Section) -> Parsed:
             named.append((index, acs["bdf"], _redirects(acs["controls"])))
         elif devices:
             _detail(line, devices[-1][2])
-            if _UNPLACED.match(line) and _GPUS.match(devices[-1][2].get("device_class", "")):
+            if _UNPLACED.match(line) and _is_gpu(devices[-1][2]):
                 unplaced.setdefault(devices[-1][1], _no_address(section, index, devices[-1][1]))
         elif acs:
             loose.append((index, _redirects(acs["controls"])))
@@ -135,6 +137,11 @@ def parse(section: Section) -> Parsed:
         found.append(_of_host(section, loose))
     whole = bool(devices) and devices[0][1].endswith(":00:00.0") and not elided and not unread
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and _all_devices(section.command))
+
+
+def _is_gpu(fields: dict[str, Any]) -> bool:
+    named = fields.get("description") or fields.get("ids") or ""
+    return bool(_GPUS.match(fields.get("device_class", "")) and _MAKERS.search(named))
 
 
 def _no_address(section: Section, index: int, address: str) -> Observation:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.spans import Section
-from ncdiag.formats.prometheus import LABELS
+from ncdiag.formats.prometheus import LABELS, labels
 from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 from ncdiag.parsers._tracked import COUNT, LIMIT, report_full
 
@@ -26,28 +26,35 @@ class _Metrics(Reading):
     def __init__(self, section: Section) -> None:
         """No metric was read."""
         super().__init__(section)
-        self.values: dict[str, str] = {}
-        self.first = 0
+        self.values: dict[str, dict[str, str]] = {}
+        self.first: dict[str, int] = {}
 
     def metric(self, found: re.Match[str]) -> None:
         """One value; metrics of other things say nothing here."""
         name = _NAMES.get(found["name"])
         if name is not None:
-            self.first = self.first if self.values else self.index
-            self.values[name] = str(round(float(found["value"])))
+            node = _node(found["labels"] or "")
+            self.first.setdefault(node, self.index)
+            self.values.setdefault(node, {})[name] = str(round(float(found["value"])))
 
     def end(self) -> None:
-        """Both numbers together."""
-        if self.values:
-            self.observe("Host", at=self.first, sysctls=self.values)
-            report_full(self, self.values, self.first)
+        """Both numbers of a node together; those of several nodes are not parameters of this host."""
+        for node, values in self.values.items():
+            if len(self.values) == 1:
+                self.observe("Host", at=self.first[node], sysctls=values)
+            report_full(self, values, self.first[node])
+
+
+def _node(text: str) -> str:
+    named = labels(text)
+    return named.get("instance") or named.get("node") or named.get("nodename") or ""
 
 
 ROWS = Rows(
     _Metrics,
     Row(r"\s{0,8}# (?:HELP|TYPE) node_"),
     Row(
-        r"\s{0,8}(?P<name>node_[a-zA-Z_0-9]{2,60})(?:\{" + LABELS + r"\})?\s{1,40}"
+        r"\s{0,8}(?P<name>node_[a-zA-Z_0-9]{2,60})(?:\{(?P<labels>" + LABELS + r")\})?\s{1,40}"
         r"(?P<value>\d{1,15}(?:\.\d{1,15})?(?:e\+?\d{1,2})?)(?:\s.{0,40})?$",
         _Metrics.metric,
     ),

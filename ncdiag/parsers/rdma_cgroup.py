@@ -32,31 +32,47 @@ class _Group(Reading):
         super().__init__(section)
         named = _IS_FILE.findall(section.command or "")
         self.file = named[0] if len(named) == 1 else ""
+        self.folder = ""
+        self.groups: dict[str, list[tuple[int, str, dict[str, int]]]] = {}
 
     def heading(self, found: re.Match[str]) -> None:
         """The file whose values follow."""
-        self.file = found["file"]
+        self.file, self.folder = found["file"], found["folder"] or ""
 
     def value(self, found: re.Match[str]) -> bool:
         """The counts of a device."""
-        file = found["named"] or self.file
+        file, folder = (found["named"], found["of"] or "") if found["named"] else (self.file, self.folder)
         if not file:
             return False
         counts = {
             f"{found['hca']} {name}": int(count) for name, count in _PAIR.findall(found["counts"]) if count != "max"
         }
-        fields: dict[str, Any] = {"rdma_limits" if file == "max" else "rdma_held": counts}
-        self.observe("Host", **fields)
+        field = "rdma_limits" if file == "max" else "rdma_held"
+        self.groups.setdefault(folder, []).append((self.index, field, counts))
         return True
 
+    def end(self) -> None:
+        """Both files of one group; of several, that which holds as much as it may, or the first."""
+        folder = next((name for name in self.groups if self._is_full(name)), next(iter(self.groups), ""))
+        for index, field, counts in self.groups.get(folder, ()):
+            fields: dict[str, Any] = {field: counts}
+            self.observe("Host", at=index, **fields)
 
-_HEAD = r"(?:[\w./@-]{0,200}/)?rdma\.(?P<file>max|current)"
+    def _is_full(self, folder: str) -> bool:
+        held, limits = (
+            {name: count for _, told, counts in self.groups[folder] if told == field for name, count in counts.items()}
+            for field in ("rdma_held", "rdma_limits")
+        )
+        return any(held.get(name, 0) >= limit for name, limit in limits.items())
+
+
+_HEAD = r"(?P<folder>[\w./@-]{0,200}/)?rdma\.(?P<file>max|current)"
 ROWS = Rows(
     _Group,
     Row(rf"==> {_HEAD} <==\s*$", _Group.heading),
     Row(rf"(?:\S{{0,60}}[#$] )?(?:sudo )?cat {_HEAD}\s*$", _Group.heading),
     Row(
-        r"(?:(?:[\w./@-]{0,200}/)?rdma\.(?P<named>max|current):\s{0,4})?(?P<hca>[A-Za-z][\w.-]{0,63})"
+        r"(?:(?P<of>[\w./@-]{0,200}/)?rdma\.(?P<named>max|current):\s{0,4})?(?P<hca>[A-Za-z][\w.-]{0,63})"
         rf" (?P<counts>hca_handle={_COUNT} hca_object={_COUNT})\s*$",
         _Group.value,
     ),

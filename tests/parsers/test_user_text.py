@@ -89,7 +89,11 @@ It works with docker stopped? Should I set NCCL_SHM_DISABLE=1?
 def test_people_who_are_stuck_with_a_release_report_no_hang() -> None:
     for text, whats in (
         ("Our people are stuck with 2.20 until summer.", ()),
+        ("Our people are stuck on CUDA 11.8.", ()),
+        ("We\u2019re stuck with an old driver.", ()),
         ("The ranks get stuck with NCCL 2.20 after init.", ("hangs",)),
+        ("We are stuck on NCCL init.", ("hangs",)),
+        ("We are stuck at step 20.", ("hangs",)),
         ("We are stuck after init.", ("hangs",)),
     ):
         job = facts_of({"text": [text]})

@@ -13,6 +13,10 @@ from ncdiag.facts.vocabulary.outcome import is_open_failure
 _KILLED, _TERMINATED = 137, 143
 _GRACE, _SLACK = 30, 15
 """Seconds that a container has to end before it is killed (terminationGracePeriodSeconds), and those of a busy node."""
+_NEAR = 2
+"""Lines from the reason of an end to its exit code."""
+_STEPS = ("k8s-state-started", "k8s-liveness-set", "k8s-readiness-set", "k8s-startup-set")
+"""In this order kubectl prints a container: when it started, then its probes."""
 _FORM = "%d %b %Y %H:%M:%S %z"
 
 
@@ -21,13 +25,16 @@ def is_probe_end(event: Event, view: View) -> bool:
     """Did the kubelet end the container for a probe: by its event, or by the time that the container ran?
 
     A liveness probe fails first at its delay and then each period; it ends the container at failureThreshold failures,
-    and what does not end by itself is killed after the grace period. A startup probe has its own time.
+    and what does not end by itself is killed after the grace period. A startup probe has its own time. OOMKilled names
+    another reason.
     """
     if event.event == "k8s-probe-killed":
         return is_open_failure(event, view)
     code = event.fields.get("exit_code")
-    probe = _next(event, view, "k8s-liveness-set")
-    if code not in {_KILLED, _TERMINATED} or probe is None or _next(event, view, "k8s-startup-set") is not None:
+    probe = _own(event, view, "k8s-liveness-set")
+    if code not in {_KILLED, _TERMINATED} or probe is None or _own(event, view, "k8s-startup-set") is not None:
+        return False
+    if any(0 < event.order - other.order <= _NEAR for other in view.events_on(event.host, ["container-oom-killed"])):
         return False
     ran = _ran(event, view)
     delay, timeout, period, failures = (
@@ -45,6 +52,17 @@ def _ran(event: Event, view: View) -> float | None:
     """How many seconds the container ran that ended with this code."""
     times = [_time(_next(event, view, f"k8s-state-{what}")) for what in ("started", "finished")]
     return (times[1] - times[0]).total_seconds() if times[0] and times[1] else None
+
+
+def _own(event: Event, view: View, name: str) -> Event | None:
+    """The line of a probe of the same container: the times of one state and its own probes are between at most."""
+    found = _next(event, view, name)
+    if found is None:
+        return None
+    between = [e for e in view.events_on(event.host, _STEPS) if event.order < e.order < found.order]
+    starts = [e for e in between if e.event == "k8s-state-started"]
+    passed = [e for e in between if _STEPS.index(e.event) > _STEPS.index(found.event)]
+    return found if len(starts) <= 1 and not passed else None
 
 
 def _next(event: Event, view: View, name: str) -> Event | None:

@@ -6,6 +6,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Host
 from ncdiag.facts.view import View
 
+_BUSY = -16
 _LEFT = 1 / 16
 """The share of the area below which large buffers hardly find room."""
 
@@ -15,13 +16,15 @@ def cma_used_up(host: Host, view: View) -> bool | None:
     """Did the contiguous area refuse a buffer, and is nearly nothing of it free? None where one of both is not shown.
 
     The kernel reports a refusal also where the driver then takes other memory, so that the line alone proves nothing.
+    With EBUSY the area had a place whose pages could not be moved away: a larger one need not help.
     """
     if not host.cma_bytes or host.cma_free_bytes is None:
         return None
     if host.cma_free_bytes > host.cma_bytes * _LEFT:
         return False
     for event in view.events_on(host.name, ["cma-alloc-failed"]):
-        view.note(event)
-        view.note(host, "cma_free_bytes")
-        return True
+        if event.fields.get("kernel_error") != _BUSY:
+            view.note(event)
+            view.note(host, "cma_free_bytes")
+            return True
     return None

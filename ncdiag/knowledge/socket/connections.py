@@ -156,6 +156,21 @@ def is_too_large_for_path(event: Event, view: View) -> bool | None:
 
 
 _TRACKED_LIMIT = "net.netfilter.nf_conntrack_max"
+_TRACKED_COUNT = "net.netfilter.nf_conntrack_count"
+
+
+_ROOM = 0.8
+"""The share of the limit below which a table that was read is far from full."""
+
+
+@derived
+def tracks_few(host: Host, view: View) -> bool:
+    """Does the host track far fewer connections than it may, by the kernel's numbers?"""
+    count, limit = ((host.sysctls or {}).get(name, "") for name in (_TRACKED_COUNT, _TRACKED_LIMIT))
+    if not count.isdecimal() or not limit.isdecimal() or int(count) > int(limit) * _ROOM:
+        return False
+    view.note(host, "sysctls")
+    return True
 
 
 @derived

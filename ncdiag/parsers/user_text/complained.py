@@ -98,9 +98,14 @@ _UNDONE = (
 """Nothing is lost when it is done."""
 _PER_SECOND = r"(?:about\s|around\s|roughly\s|~\s?)?\d[\d.,]*\s?[GM](?:i?B(?:/s|ps)|[Bb]its?/s|[Bb]it|b/s|bps)"
 """A rate, with its unit."""
+_RELEASED = (
+    r"(?:(?:nccl|rccl|cuda|rocm|driver|(?:py)?torch|(?:open\s?)?mpi|ubuntu|rhel|kernel)\s(?:v?\d|version|release)"
+    r"|v\d|version|release|\d+\.\d)"
+)
 _STUCK = (
-    r"(?:(?<!we\sare\s)(?<!we're\s)(?<!i\sam\s)(?<!i'm\s)(?<!people\sare\s)(?<!users\sare\s)(?<!they\sare\s)stuck"
-    r"|stuck(?!\swith\s(?:(?:the|this|that|our|an?)\s)?(?:old(?:er)?\s)?(?:[a-z]+\s)?(?:v?\d|version|release|driver)))"
+    r"(?:(?<!we\sare\s)(?<!we['\u2019]re\s)(?<!i\sam\s)(?<!i['\u2019]m\s)(?<!people\sare\s)(?<!users\sare\s)(?<!they\sare\s)stuck"
+    rf"|stuck(?!\s(?:on|at)\s(?:an?\s|the\s)?(?:old(?:er)?\s)?{_RELEASED})"
+    r"(?!\swith\s(?:(?:the|this|that|our|an?)\s)?(?:old(?:er)?\s)?(?:[a-z]+\s)?(?:v?\d|version|release|driver)))"
     rf"(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))"
 )
 """Not at a rate; and people who are stuck with a release may not upgrade."""
