@@ -45,12 +45,13 @@ def ends_the_job(event: Event, view: View) -> bool | None:
 
     None if something failed and it is not known whether that came before, as in the log of a rank without times. A job
     that hung until its time limit had failed before, whether or not a line says so. Slurm's accounts list a job as
-    preempted only if it still ran, wherever somebody pastes their row.
+    preempted only if it still ran, wherever somebody pastes their row; if something failed by itself, it is a row of
+    another job.
     """
     if hung_at_limit(event, view):
         return False
-    if _is_accounted_as_preempted(event) and not _has_own_fault(event, view):
-        return True
+    if _is_accounted_as_preempted(event):
+        return not _has_own_fault(event, view)
     before: set[bool | None] = set()
     for place, first in first_failures(view.job, view).items():
         if place == source(event):
