@@ -28,7 +28,9 @@ def has_wrong_address(event: Event, view: View) -> bool:
         return is_open_failure(event, view) and lacks_address_for_job(event, view)
     failed = [each for each in view.job.events if is_open_failure(each, view)]
     troubled = bool(failed) or any(told.what not in _RUNS for told in view.job.complaints)
-    return troubled and not any(map(_is_own_failure, failed)) and not went_on(event, view) and ray_address_unfit(event, view) not in {"", BEHIND_NAT}
+    if not troubled or any(map(_is_own_failure, failed)) or went_on(event, view):
+        return False
+    return ray_address_unfit(event, view) not in {"", BEHIND_NAT}
 
 
 @derived
