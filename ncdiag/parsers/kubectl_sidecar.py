@@ -1,8 +1,8 @@
 """A container beside the job in ``kubectl describe pod`` that does not run: its image, and the reason of its state.
 
 Source of the format: Kubernetes staging/src/k8s.io/kubectl/pkg/describe/describe.go (describeContainerBasicInfo,
-describeStatus): ``State:`` and ``Last State:``, with ``Reason:`` and ``Exit Code:`` indented below. When the job is over,
-Kubernetes stops the container by SIGTERM or SIGKILL, and the reason is Error as well.
+describeStatus): ``State:`` and ``Last State:``, with ``Reason:`` and ``Exit Code:`` indented below. When the job
+is over, Kubernetes stops the container by SIGTERM or SIGKILL, and the reason is Error as well.
 """
 
 from __future__ import annotations

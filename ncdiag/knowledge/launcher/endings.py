@@ -73,8 +73,16 @@ def _is_accounted_as_preempted(event: Event) -> bool:
 
 
 def _has_own_fault(event: Event, view: View) -> bool:
-    """Did a process crash or exit by itself, or did something else fail that is a cause?"""
-    failed = (other for other in view.job.events if other is not event and is_open_failure(other, view))
+    """Did a process crash or exit by itself, or did something else fail that is a cause?
+
+    The rows of the job's own steps (``5512.0``) tell how they ended when it was preempted.
+    """
+    steps = f"{event.fields.get('step')}."
+    failed = (
+        other
+        for other in view.job.events
+        if other is not event and is_open_failure(other, view) and not other.text.strip().startswith(steps)
+    )
     return any(other.event in _OWN_FAULTS or (other.kind == "cause" and other.event != event.event) for other in failed)
 
 

@@ -171,13 +171,13 @@ def first_is_elsewhere(job: Job, view: View) -> Iterator[Relation]:
 
 
 def seeks_itself(job: Job, view: View) -> Iterator[Relation]:
-    """A process looks for the store of a job of several hosts at a loopback address."""
+    """A process other than the first looks for the store of a job of several hosts at a loopback address."""
     later = any(s.name == "NODE_RANK" and s.is_set and (s.number or 0) > 0 for s in job.settings)
     if not later and not any(launch.node_rank for launch in job.launches) and not is_multi_host(job, view):
         return
     for event in job.events:
         address = ip_address(str(event.fields.get("peer_host") or ""))
-        if event.event in _UNREACHED and address is not None and address.is_loopback:
+        if event.event in _UNREACHED and event.rank != 0 and address is not None and address.is_loopback:
             text = f"a process of a job of several hosts looks for its store at {address}"
             yield Relation(what="seeks-itself", text=text, provenance=lines_of([event]))
             return
