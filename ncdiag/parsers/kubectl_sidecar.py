@@ -14,10 +14,12 @@ from ncdiag.parsers._rows import Reading, Row, Rows, never
 
 KIND = "kubectl_sidecar"
 COMMANDS: tuple[str, ...] = ()  # the pod and its events are read by others
-ANCHOR = r"[ \t]{2,12}Image:[ \t]{1,20}\S{0,200}tcpgpudmarxd\S{0,100}[ \t]*$"
+ANCHOR = r"[ \t]{0,12}Image:[ \t]{1,20}\S{0,200}tcpgpudmarxd\S{0,100}[ \t]*$"
 _FAILS = frozenset({"CrashLoopBackOff", "Error", "OOMKilled", "ContainerCannotRun", "RunContainerError", "StartError"})
 _STOPPED = frozenset({"137", "143"})
 """Exit codes by SIGKILL and SIGTERM; where memory was the reason, it is OOMKilled."""
+_FIELD = r"(?:Image ID|Ports?|Host Ports?|Command|Args|Started|Ready|Restart Count|Limits|Requests|Environment|Mounts):"
+"""What stands as far to the left as the image, where a paste has lost its indentation."""
 _MOST = 60
 
 
@@ -52,9 +54,9 @@ class _Container(Reading):
 ROWS = Rows(
     _Container,
     Row(ANCHOR, belongs=never),
-    Row(r"[ \t]{2,12}(?P<last>Last )?State:[ \t]{1,20}(?P<state>[A-Z][a-z]{3,12})[ \t]*$", _Container.stated),
-    Row(r"[ \t]{2,16}Reason:[ \t]{1,20}(?P<reason>\w{3,40})[ \t]*$", _Container.reason),
-    Row(r"[ \t]{2,16}Exit Code:[ \t]{1,20}(?P<code>\d{1,3})[ \t]*$", _Container.exited),
-    Row(r"[ \t]{4,}\S"),
+    Row(r"[ \t]{0,12}(?P<last>Last )?State:[ \t]{1,20}(?P<state>[A-Z][a-z]{3,12})[ \t]*$", _Container.stated),
+    Row(r"[ \t]{0,16}Reason:[ \t]{1,20}(?P<reason>\w{3,40})[ \t]*$", _Container.reason),
+    Row(r"[ \t]{0,16}Exit Code:[ \t]{1,20}(?P<code>\d{1,3})[ \t]*$", _Container.exited),
+    Row(rf"{_FIELD}|[ \t]{{4,}}\S|[ \t]{{2,3}}(?![\w.-]{{1,63}}:[ \t]*$)\S"),
     most=_MOST,
 )
