@@ -237,6 +237,8 @@ def test_a_relation_is_found(text: str, kind: str) -> None:
         f"{DEVICES.format(41, 'n1')}{RESULT}{DEVICES.format(42, 'n1')}{RESULT}",
         f"{DEVICES.format(41, 'n1')}{HEAD}{ROW.format('4.85', '0.00')}{DEVICES.format(42, 'n1')}",
         f"$ mpirun -np 2 -H n1,n2 ./hello\n{HELLO.format(0, 2)}{HELLO.format(1, 2)}",
+        f"n2$ NODE_RANK=1 python fit.py\n[rank0]: {UNMET.format('127.0.0.1')}",
+        f"n2$ ip -br -4 a\ndocker0 UP 10.9.1.5/24\n{FIRST_ELSEWHERE.replace('1.4/', '1.5/')}",
         f"$ ./hello\n{HELLO.format(0, 1)}$ ./hello\n{HELLO.format(0, 1)}",
         STOPPED.format(JAX.format("n1:1234")) + NOT_THERE,
         ENDED + ALONE.format(0) + ALONE.format(1),

@@ -258,3 +258,10 @@ def is_efa(hca: Hca, view: View) -> bool | None:
     if vendor is None and (hca.part_id or "").isdecimal() and int(hca.part_id or "") in _EFA_PARTS:
         return True
     return None if vendor is None else vendor == _AMAZON
+
+
+@derived
+def all_use_efa(job: Job, view: View) -> bool:
+    """Does the log of a host say that its traffic goes over EFA, and that of no rank that it uses sockets?"""
+    unused = {efa_unused(host, view) for host in job.hosts}
+    return False in unused and True not in unused and not any(rank.net == "Socket" for rank in job.ranks)

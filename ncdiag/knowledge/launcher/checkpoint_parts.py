@@ -31,7 +31,11 @@ def is_of_other_ranks(event: Event, view: View) -> bool:
 
 @derived
 def last_part(job: Job, view: View) -> int | None:
-    """The highest number of a rank that a list of the checkpoint's files shows; None where tensors are parallel."""
+    """The highest number of a rank that a list of the checkpoint's files shows.
+
+    None where tensors are parallel, and where numbers lack in between: ``ls`` puts 10 before 2, and its first or last
+    lines do not show the highest number.
+    """
     found: list[tuple[int, Event]] = []
     for event in job.events:
         part, model_part = event.fields.get("part"), event.fields.get("model_part")
@@ -43,5 +47,8 @@ def last_part(job: Job, view: View) -> int | None:
     if not found:
         return None
     part, event = max(found, key=lambda each: each[0])
+    numbers = {each for each, _ in found}
+    if len(numbers) != part - min(numbers) + 1:
+        return None
     view.note(event)
     return part

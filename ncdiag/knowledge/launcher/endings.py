@@ -45,12 +45,13 @@ def ends_the_job(event: Event, view: View) -> bool | None:
 
     None if something failed and it is not known whether that came before, as in the log of a rank without times. A job
     that hung until its time limit had failed before, whether or not a line says so. Slurm's accounts list a job as
-    preempted only if it still ran, wherever somebody pastes their row.
+    preempted only if it still ran, wherever somebody pastes their row; if something failed by itself, it is a row of
+    another job.
     """
     if hung_at_limit(event, view):
         return False
-    if _is_accounted_as_preempted(event) and not _has_own_fault(event, view):
-        return True
+    if _is_accounted_as_preempted(event):
+        return not _has_own_fault(event, view)
     before: set[bool | None] = set()
     for place, first in first_failures(view.job, view).items():
         if place == source(event):
@@ -72,8 +73,16 @@ def _is_accounted_as_preempted(event: Event) -> bool:
 
 
 def _has_own_fault(event: Event, view: View) -> bool:
-    """Did a process crash or exit by itself, or did something else fail that is a cause?"""
-    failed = (other for other in view.job.events if other is not event and is_open_failure(other, view))
+    """Did a process crash or exit by itself, or did something else fail that is a cause?
+
+    The rows of the job's own steps (``5512.0``) tell how they ended when it was preempted.
+    """
+    steps = f"{event.fields.get('step')}."
+    failed = (
+        other
+        for other in view.job.events
+        if other is not event and is_open_failure(other, view) and not other.text.strip().startswith(steps)
+    )
     return any(other.event in _OWN_FAULTS or (other.kind == "cause" and other.event != event.event) for other in failed)
 
 

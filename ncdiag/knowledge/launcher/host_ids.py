@@ -74,7 +74,8 @@ def _gives_to_several(launch: Launch, view: View) -> bool | None:
 def counted_as_one(job: Job, view: View) -> bool:
     """Did something fail, and does NCCL count one node with all ranks, whose log lines are of several hosts?
 
-    Without NVLink between hosts (MNNVL) only an equal id makes it do so.
+    Without NVLink between hosts (MNNVL) only an equal id makes it do so. A rank that lines of two hosts name is that of
+    two jobs, as when somebody tests each host alone.
     """
     held: dict[object, list[Event]] = defaultdict(list)
     for event in job.events:
@@ -84,6 +85,9 @@ def counted_as_one(job: Job, view: View) -> bool:
             held[fields.get("nranks")].append(event)
     for events in held.values():
         first = events[0]
+        places = {(event.rank, event.host) for event in events}
+        if len(places) > len({event.rank for event in events}):
+            continue
         other = next((e for e in events if e.host != first.host and e.rank != first.rank), None)
         if other is not None and open_failures(job, view):
             view.note(first)

@@ -8,11 +8,13 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import is_before
 from ncdiag.facts.vocabulary.failures import CRASHES
-from ncdiag.facts.vocabulary.outcome import is_open_failure, open_failures, went_on
+from ncdiag.facts.vocabulary.outcome import is_open_failure, went_on
 from ncdiag.knowledge.launcher.ray_nodes import BEHIND_NAT, ray_address_unfit
 
 _ADDRESSES = ("ray-node-address-shared", "own-address-not-listed", "listen-address-not-own")
 _ANNOUNCED = "engine-announces"
+_RUNS = frozenset({"slow", "memory-grows", "wrong-results", "not-used"})
+"""Complaints about a job that runs: its hosts reached each other."""
 _SERVICE = lazy_regex(r"listen (?:tcp|udp) |bind\(\) to ")
 """The words of Go and nginx, in which exporters, profilers and proxies are written; hardly a program of ranks is."""
 _OF_GPUS = ("cuda-", "gpu-", "xid-")
@@ -24,8 +26,11 @@ def has_wrong_address(event: Event, view: View) -> bool:
     """Does a host of a job in trouble have no address of its own, or announce one that others cannot reach?"""
     if event.event != _ANNOUNCED:
         return is_open_failure(event, view) and lacks_address_for_job(event, view)
-    troubled = bool(view.job.complaints or open_failures(view.job, view))
-    return troubled and not went_on(event, view) and ray_address_unfit(event, view) not in {"", BEHIND_NAT}
+    failed = [each for each in view.job.events if is_open_failure(each, view)]
+    troubled = bool(failed) or any(told.what not in _RUNS for told in view.job.complaints)
+    if not troubled or any(map(_is_own_failure, failed)) or went_on(event, view):
+        return False
+    return ray_address_unfit(event, view) not in {"", BEHIND_NAT}
 
 
 @derived

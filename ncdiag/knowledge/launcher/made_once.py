@@ -21,8 +21,27 @@ _INDEX = lazy_regex(
 
 @derived_of(EXCEPTION)
 def is_made_elsewhere(event: Event, view: View) -> bool:
-    """Did a rank not find an index that rank 0 makes for all, while rank 0 did not fail itself?"""
-    said = event.fields.get("exception") == _CLASS and _INDEX.search(str(event.fields.get("error", "")))
-    if not said or not is_open_failure(event, view):
+    """Did a rank not find an index that rank 0 makes for all, while rank 0 did not fail itself?
+
+    If a rank on the host of rank 0 lacks it as well, nobody made it, or it was not yet complete.
+    """
+    if not _lacks_index(event) or not is_open_failure(event, view):
         return False
-    return not any(other.rank == 0 and other.event == EXCEPTION for other in view.job.events)
+    if any(other.rank == 0 and other.event == EXCEPTION for other in view.job.events):
+        return False
+    return not any(_lacks_index(other) and _is_beside_first(other, view) for other in view.job.events)
+
+
+def _lacks_index(event: Event) -> bool:
+    said = event.fields.get("exception") == _CLASS and _INDEX.search(str(event.fields.get("error", "")))
+    return event.event == EXCEPTION and bool(said)
+
+
+def _is_beside_first(event: Event, view: View) -> bool:
+    """Is the rank of the line on the host of rank 0: by the hosts of the ranks, or since that host has more ranks?"""
+    hosts = {rank.rank: rank.host for rank in view.job.ranks if rank.host is not None}
+    first, own = hosts.get(0), event.host or hosts.get(event.rank)
+    if first is not None and own is not None:
+        return first == own
+    on_each = {launch.nproc_per_node for launch in view.job.launches} - {None}
+    return event.rank is not None and len(on_each) == 1 and event.rank < (on_each.pop() or 0)

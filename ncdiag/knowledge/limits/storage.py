@@ -127,10 +127,11 @@ def is_storage_loss(event: Event, view: View) -> bool:
 
 _STALE = "116"
 _OF_PROGRAM = lazy_regex(
-    r"(?:.*/)?(?:site|dist)-packages/.*|/(?:.*/)?(?:bin|conda|envs?|venvs?|\.venv|miniconda3|virtualenvs)/.*"
+    r"(?:.*/)?(?:site|dist)-packages/.*|/(?:.*/)?s?bin/[^/.]+"
+    r"|/(?:.*/)?(?:\w{0,10}conda\d?|envs?|venvs?|\.venv|virtualenvs)/(?:.*/)?(?:bin|lib(?:64|exec)?|include)/.*"
     r"|.*\.(?:py[cio]?|so(?:\.\d{1,6}){0,4}|pyd|sh)"
 )
-"""Files of a program: of an environment, or code."""
+"""Files of a program: of an environment, or code; data lie in folders ``bin`` and ``envs`` as well."""
 
 
 @derived_of(_EXCEPTION)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from ncdiag.facts.derived import derived
@@ -17,15 +18,25 @@ _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerat
 def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
     """NCCL variables that do not reach the other hosts, with their values, for launchers that pass on only on request.
 
-    They are set before the command, or the choices of another host show that they are not set there.
+    They are set before the command, or the choices of another host show that they are not set there. What NCCL prints
+    on two hosts has reached them, as from the start-up files of their shells.
     """
     if launch.program in _FORWARDS_ALL or is_container(launch, view):
         return {}
     values: dict[str, str] = dict(launch.prefix_env) if _spans_hosts(launch, view) else {}
     if launch.program in _PASSES_ON_REQUEST:
         values |= {s.name: s.text or "" for s in unheeded_settings(view.job, view)}
-    passed = {*launch.forwarded, *launch.env}
+    passed = {*launch.forwarded, *launch.env, *_printed_by_several(view.job)}
     return {name: values[name] for name in sorted(values) if name.startswith("NCCL_") and name not in passed}
+
+
+def _printed_by_several(job: Job) -> set[str]:
+    """The variables that NCCL read on more than one host, by its own lines."""
+    hosts: dict[str, set[str]] = defaultdict(set)
+    for setting in job.settings:
+        if setting.origin == "log echo" and setting.host is not None:
+            hosts[setting.name].add(setting.host)
+    return {name for name, found in hosts.items() if len(found) > 1}
 
 
 def _spans_hosts(launch: Launch, view: View) -> bool | None:

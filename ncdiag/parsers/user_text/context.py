@@ -167,6 +167,7 @@ OTHERS = lazy_regex(
     r"\b(?:people|others|(?:some|every|any)(?:one|body)(?:\selse)?|(?:a|my)\s(?:friend|colleague)|the\s(?:reporter"
     r"|poster|guide|readme|tutorial)|option|support(?:s"
     r"|ed)?)\b"
+    r"|\b(?:was|were|ran|had)\b.*\blast\s(?:year|month|week|spring|summer|autumn|winter)\b"
     r"|\b(?:once|formerly|previously|used\sto|in\sthe\spast|years?\sago)\b.*\b(?:ran|run|was|were|had|have|use[d]?)\b"
     r"|不再|之前|以前|他们|教程|楼上",
     re.IGNORECASE,

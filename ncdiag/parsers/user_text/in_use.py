@@ -42,6 +42,12 @@ _OTHER = lazy_regex(
     re.IGNORECASE,
 )
 """What stands before a release that is not the one in use. ``since`` names the first of many."""
+_BEFORE = lazy_regex(
+    r"(?:^|[.!?]\s)(?:before(?:\s(?:this|that))?|until\s(?:now|then)|previously|formerly|earlier|in\sthe\spast"
+    r"|last\s(?:week|month|year)),\s[^,;:.!?]*$",
+    re.IGNORECASE,
+)
+"""The word of another time, which a comma parts from the clause with the release."""
 _WELL = guarded_regex(
     r"\b(?:work(?:s|ed|ing)?|fine|ok(?:ay)?|good|well|faster|solve[sd]?|fix(?:e[sd])?|help(?:s|ed)?|cure[sd]?|gone"
     r"|stable|succeed\w*|pass(?:es|ed)|recommend\w*|no\s(?:such\s)?(?:problems?|issues?|hangs?|errors?|crash(?:es)?)"
@@ -74,6 +80,7 @@ def _in_use(said: str) -> Iterator[str]:
         before, behind = said[begin : found.start()], said[found.end() : after.start() if after else len(said)]
         clause = f"{before}{found[0]}{behind}"
         other = "_src_" not in found[0] and _OTHER.search(before)  # ``built from nvshmem_src_...``
+        other = other or _BEFORE.search(said[: found.start()])
         if other or _WELL.search(_NOT_WELL.sub(" ", clause)) or not holds(clause):
             continue
         product = next(name for name in _PRODUCTS if found[name.replace("-", "_")])

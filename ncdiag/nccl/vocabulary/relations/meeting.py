@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -155,26 +156,28 @@ def lists_differ(job: Job, view: View) -> Iterator[Relation]:
 
 def first_is_elsewhere(job: Job, view: View) -> Iterator[Relation]:
     """The process that opens the meeting place is started on a host without its address, which another host has."""
-    owners = {
-        address.ip: host.name for host in job.hosts for one in host.interfaces or () for address in one.addresses or ()
-    }
+    owners: dict[str, list[str]] = defaultdict(list)
+    for host in job.hosts:
+        for address in (address for one in host.interfaces or () for address in one.addresses or ()):
+            owners[address.ip].append(host.name)
     for launch in job.launches:
-        owner = owners.get(launch.master_addr or "")
+        own = owners.get(launch.master_addr or "", [])
         shown = view.host(launch.host) if launch.host else None
-        if launch.node_rank == 0 and owner and shown is not None and shown.interfaces and owner != shown.name:
+        if launch.node_rank == 0 and len(own) == 1 and shown is not None and shown.interfaces and shown.name not in own:
+            owner = own[0]
             text = f"node rank 0 is started on {shown.name}, and {launch.master_addr} is an address of {owner}"
             yield Relation(what="first-is-elsewhere", text=text, provenance=lines_of([launch]))
             return
 
 
 def seeks_itself(job: Job, view: View) -> Iterator[Relation]:
-    """A process looks for the store of a job of several hosts at a loopback address."""
+    """A process other than the first looks for the store of a job of several hosts at a loopback address."""
     later = any(s.name == "NODE_RANK" and s.is_set and (s.number or 0) > 0 for s in job.settings)
     if not later and not any(launch.node_rank for launch in job.launches) and not is_multi_host(job, view):
         return
     for event in job.events:
         address = ip_address(str(event.fields.get("peer_host") or ""))
-        if event.event in _UNREACHED and address is not None and address.is_loopback:
+        if event.event in _UNREACHED and event.rank != 0 and address is not None and address.is_loopback:
             text = f"a process of a job of several hosts looks for its store at {address}"
             yield Relation(what="seeks-itself", text=text, provenance=lines_of([event]))
             return
