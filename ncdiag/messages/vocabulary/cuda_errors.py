@@ -107,9 +107,11 @@ def is_cuda_unavailable(event: Event, view: View) -> bool:
     return event.event in _NO_GPU or _is(event, view, *_NO_DEVICE)
 
 
-@derived_of("cuda-no-kernel-image", "cuda-driver-too-old", *PRINTED)
+@derived_of("cuda-no-kernel-image", "cuda-driver-too-old", "container-compat-unavailable", *PRINTED)
 def is_old_driver(event: Event, view: View) -> bool:
     """Is the driver older than the CUDA release that the program was built with?"""
+    if event.event == "container-compat-unavailable":  # the container runs all the same, unless it says this as well
+        return any("CUDA failed to initialize" in e.text for e in view.events_on(event.host, ["program-error"]))
     if event.event == "cuda-no-kernel-image":
         return _BAD_TOOLCHAIN in event.text
     return event.event == "cuda-driver-too-old" or _is(event, view, *_OLD_DRIVER)
