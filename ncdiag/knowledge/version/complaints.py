@@ -93,4 +93,7 @@ _SET = "was set to"
 
 def blames_a_variable(view: View) -> bool:
     """Does NCCL's own error name the variable that leaves it no algorithm?"""
-    return any(_SET in str(e.fields.get("advice", "")) for e in view.job.events if e.event == NO_CHOICE)
+    return view.remembered(
+        ("a variable is blamed",),
+        lambda: any(_SET in str(e.fields.get("advice", "")) for e in view.job.events if e.event == NO_CHOICE),
+    )
