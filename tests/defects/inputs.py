@@ -22,7 +22,7 @@ GPUS = {
     "workstation-blackwell": "NVIDIA GeForce RTX 5090",
     "grace": "NVIDIA GH200 480GB", "cubemesh": "Tesla V100-SXM2-32GB",
     "amd-cdna": "AMD Instinct MI300X", "mi300": "AMD Instinct MI300X", "mi350": "AMD Instinct MI350X",
-    "rdna4": "AMD Radeon AI PRO R9700",
+    "rdna4": "AMD Radeon AI PRO R9700", "geforce-ada": "NVIDIA GeForce RTX 4090",
     "spark": "NVIDIA GB10", "h800": "NVIDIA H800",
 }  # fmt: skip
 OTHER_GPU = "NVIDIA RTX A6000"
