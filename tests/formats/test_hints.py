@@ -22,7 +22,7 @@ SAID = (
 @pytest.mark.parametrize(
     ("hints", "patterns", "most"),
     [
-        (_complaints.HINTS, [pattern for _, pattern in _complaints._patterns()], 0.3),
+        (_complaints.HINTS, [pattern for _, pattern in _complaints._patterns()], 0.25),
         (forms.HINTS, [way.said for way in forms._patterns()], 0.25),
         (forms.SUBJECTS, [way.subject or re.compile("") for way in forms._patterns()], 0.6),
     ],

@@ -181,9 +181,10 @@ _WRONG = rf"""
     |decreas\w*|improv\w*)
   | (?:{_NEVER}\s(?:\w+\s)?|fails?\sto\s)(?:converge|match\sthe\s(?:reference|expected|single|baseline|published)\w*)
   | (?:not|n't)\s(?:\w+\s)?matching(?:\swith)?\s(?:the\s)?(?:expected|reference|baseline|single)\b
-  | (?:tensors?|data|values?|contents?)\s(?:\w+\s){{0,2}}(?:chang(?:es?|ed)|lost|zeroed|(?:become|becomes|is|are)\s
-    (?:all\s)?(?:zeros?|garbage))\s(?:\w+\s){{0,2}}?(?:when|after|by|on|while|once)\s(?:\w+\s){{0,3}}?(?:mov\w+|cop(?:y|ied|ying)
-    |switch\w*|transfer\w*)\s(?:\S+\s){{0,4}}?(?:devices?|gpus?|cards?|cuda)\b
+  | (?:zeroed|(?:become|becomes|is|are)\s(?:all\s)?(?:zeros?|garbage)
+    |(?:tensors?|data|values?|contents?)\s(?:\w+\s){{0,2}}(?:changes|changed))
+    \s(?:\w+\s){{0,2}}?(?:when|after|by|on|while|once)\s(?:\w+\s){{0,3}}?(?:mov\w+|cop(?:y|ied|ying)|switch\w*|transfer\w*)
+    \s(?:\S+\s){{0,4}}?(?:devices?|gpus?|cards?|cuda)\b
   | loss\s(?:\w+\s){{0,3}}(?:plateaus?|stays?\sflat|is\sflat|blows?\sup|blew\sup|spikes?)
 """
 _SLOW = rf"""
