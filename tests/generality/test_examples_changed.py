@@ -29,8 +29,6 @@ ANOTHER_MESSAGE = {
 THE_ORDER_TELLS = {
     ("ib-pkey-mismatch", "the index of the common partition"): "a shell without a name belongs to the host beside it",
     ("rank-crashed-first", "the program of a rank failed on its own"): "what is printed first came first",
-    ("socket-exclude-drops-builtin", "it excludes the only interface of the network as well"):
-        "a shell without a name belongs to the host beside it",
     ("cuda-out-of-memory", "tests that are each alone, on one GPU"): "a launch line stands above what it printed",
 }  # fmt: skip
 """Examples that another order makes another one, and why."""
@@ -51,8 +49,6 @@ TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("k8s-network-policy", "kubectl_describe_networkpolicy"): "without the description there is no policy to judge",
     ("process-elsewhere", "stacks"): "without the stacks there are no places to compare",
     ("unit-hides-devices", "unit_file"): "without the file there is no unit to judge",
-    ("cuda-out-of-memory", "nvidia_smi_csv"): "host memory that cannot be pinned tells nothing of the GPU's",
-    ("socket-docker-bridge-selected", "interfaces"): "another network may have the addresses of docker0",
 }  # fmt: skip
 """Rules and sections without which there is nothing that the rule could be unsure about, and why."""
 

@@ -26,20 +26,25 @@ def on_docker_bridge(advertised: Advertised, view: View) -> bool:
     """Is the address on docker0, or one that another host could not reach and whose interface is unknown?
 
     A site may number its hosts in 172.17.0.0/16; an interface of another name without a failure is such a host. False
-    where only one host was seen, whose processes may fail to reach each other within one container, unless docker0 of
-    that host has the address: no container has that interface.
+    where only one host was seen, whose processes may fail to reach each other within one container.
     """
     if advertised.interface is not None:
         return advertised.interface.startswith(_DOCKER)
     if not advertised.failed:
         return False
-    for host in view.job.hosts:
+    hosts = {rank.host for rank in view.job.ranks}
+    return len(hosts) > 1 or (view.job.nhosts or 0) > 1
+
+
+@derived
+def is_docker0_of_a_host(advertised: Advertised, view: View) -> bool:
+    """Has docker0 of a host the address that could not be reached? No container has that interface."""
+    for host in view.job.hosts if advertised.failed else ():
         for bridge in host.interfaces:
             if bridge.name.startswith(_DOCKER) and any(a.ip == advertised.ip for a in bridge.addresses or ()):
                 view.note(bridge)
                 return True
-    hosts = {rank.host for rank in view.job.ranks}
-    return len(hosts) > 1 or (view.job.nhosts or 0) > 1
+    return False
 
 
 @derived

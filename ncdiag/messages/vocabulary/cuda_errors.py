@@ -154,10 +154,14 @@ def is_peer_failure(event: Event, view: View) -> bool:
 
 
 @derived_of(*PRINTED)
-def is_cuda_memory_failure(event: Event, view: View) -> bool:
-    """Did a CUDA call fail because the GPU is out of memory, as opposed to a call that maps host memory?"""
-    found = _is(event, view, "cudaErrorMemoryAllocation")
-    return found and not is_cumem_host_failure(event, view) and not _is_pinning(event, view)
+def is_cuda_memory_failure(event: Event, view: View) -> bool | None:
+    """Did a CUDA call fail because the GPU is out of memory, as opposed to a call that maps host memory?
+
+    None for a call that pins host memory, if the memory of no GPU is shown.
+    """
+    if not _is(event, view, "cudaErrorMemoryAllocation") or is_cumem_host_failure(event, view):
+        return False
+    return not _pins(event) or _is_gpu_full(view)
 
 
 INVALID_DEVICE = ("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
@@ -220,21 +224,22 @@ _PINS = lazy_regex(
 """Calls that lock memory of the host: out of memory there is not the memory of the GPU."""
 
 
-def _is_pinning(event: Event, view: View) -> bool:
-    """Did CUDA lack memory in a call that pins host memory, and no other line lacks memory of the GPU?
-
-    NCCL's code for segments in /dev/shm calls only cudaHostRegister and cudaHostGetDevicePointer.
-    """
-    return _pins(event) and not any(
+def _is_gpu_full(view: View) -> bool | None:
+    """Does another call lack memory of a GPU, or does nvidia-smi show one that is full? None if neither is shown."""
+    if any(
         other.event in _OUT_OF_MEMORY or (_is(other, view, "cudaErrorMemoryAllocation") and not _pins(other))
         for other in view.job.events
-    ) and not any(
-        (gpu.memory_used_mib or 0) >= gpu.memory_mib * _FULL
-        for host in view.job.hosts for gpu in host.gpus if gpu.memory_mib
-    )  # fmt: skip
+    ):
+        return True
+    used = [
+        gpu.memory_used_mib / gpu.memory_mib
+        for host in view.job.hosts for gpu in host.gpus if gpu.memory_mib and gpu.memory_used_mib is not None
+    ]  # fmt: skip
+    return max(used) >= _FULL if used else None
 
 
 def _pins(event: Event) -> bool:
+    """Does the failed call pin host memory? NCCL's code for segments in /dev/shm calls no other (shmutils.cc)."""
     span = event.provenance.get("")
     in_file = event.event == "cuda-failure" and (event.file or "").endswith(_SHM_FILES)
     return in_file or _PINS.search((span.text if span else None) or event.text) is not None
