@@ -44,6 +44,8 @@ _OF_PART: Mapping[str, Any] = {**_OF_CONTROLLER, "network": "pod", "runtime_clas
 """What the rest of a manifest may say."""
 _PART = lazy_regex(r"(?P<indent>[ \t]{2,40})\S")
 """The first line of a part of a manifest, which lacks what is above it."""
+_COUNTED = lazy_regex(r"[ \t]{0,60}(?:replicas|parallelism|numNodes):")
+"""A number of pods, which in a part of a manifest may be above its first line."""
 _LIMIT = 20_000
 _NETWORKS = ("k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network")
 _GPU = lazy_regex(r"(?:nvidia|amd)\.com/(?:gpu|mig-[\w.]+)$|huawei\.com/Ascend\w*$")
@@ -107,7 +109,8 @@ def _object(section: Section, root: Node) -> Iterator[Observation]:
     version = root.text("apiVersion")
     is_part = bool(section.lines) and section.lines[0][:1].isspace()
     as_written = not is_part and (version is None or _AS_WRITTEN.match(version) is not None)
-    total = None if kind in _INDEPENDENT else sum(counts)
+    is_counted = not is_part or any(_COUNTED.match(line) for line in section.lines)
+    total = sum(counts) if is_counted and kind not in _INDEPENDENT else None
     name = root.text("metadata", "name") or root.text("metadata", "generateName") or ""
     restricted = _k8s_policy.restricted(root)
     if restricted is not None:

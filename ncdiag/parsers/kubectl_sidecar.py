@@ -1,4 +1,4 @@
-"""A container beside the job in ``kubectl describe pod`` that does not run: its image, and the reason of its state.
+"""A container beside the job in ``kubectl describe pod``: its image, its state, and the reason if it does not run.
 
 Source of the format: Kubernetes staging/src/k8s.io/kubectl/pkg/describe/describe.go (describeContainerBasicInfo,
 describeStatus): ``State:`` and ``Last State:``, with ``Reason:`` and ``Exit Code:`` indented below. When the job
@@ -15,16 +15,18 @@ from ncdiag.parsers._rows import Reading, Row, Rows, never
 KIND = "kubectl_sidecar"
 COMMANDS: tuple[str, ...] = ()  # the pod and its events are read by others
 ANCHOR = r"[ \t]{0,12}Image:[ \t]{1,20}\S{0,200}tcpgpudmarxd\S{0,100}[ \t]*$"
+EVENTS: dict[str, dict[str, str]] = {"google-receiver-runs": {}}
+"""The event of a container that runs, which has no fields."""
 _FAILS = frozenset({"CrashLoopBackOff", "Error", "OOMKilled", "ContainerCannotRun", "RunContainerError", "StartError"})
 _STOPPED = frozenset({"137", "143"})
 """Exit codes by SIGKILL and SIGTERM; where memory was the reason, it is OOMKilled."""
-_FIELD = r"(?:Image ID|Ports?|Host Ports?|Command|Args|Started|Ready|Restart Count|Limits|Requests|Environment|Mounts):"
-"""What stands as far to the left as the image, where a paste has lost its indentation."""
+_FIELD = r"[ \t]{0,12}(?:Image ID|Ports?|Host Ports?|Command|Args|Started|Ready|Restart Count|Limits|Requests|Environment|Mounts):"
+"""Fields at the indentation of the image, which a paste may have lost."""
 _MOST = 60
 
 
 class _Container(Reading):
-    """An event if the container of Google's receive data path manager ends by itself."""
+    """An event if the container of Google's receive data path manager runs, or ends by itself."""
 
     def __init__(self, section: Section) -> None:
         """No state was read."""
@@ -34,6 +36,8 @@ class _Container(Reading):
     def stated(self, found: re.Match[str]) -> None:
         """The state that the reason below belongs to."""
         self.state = found["state"] if found["last"] is None else ""
+        if self.state == "Running":
+            self._found("google-receiver-runs", "fact", self.state)
 
     def exited(self, found: re.Match[str]) -> None:
         """With which code it ended: somebody else stopped it, or it ended by itself."""
@@ -44,11 +48,13 @@ class _Container(Reading):
     def reason(self, found: re.Match[str]) -> None:
         """Why it waits, or ended."""
         if self.state in {"Waiting", "Terminated"} and found["reason"] in _FAILS:
-            self.observe(
-                "Event", event="google-receiver-failed", origin="launcher", kind="cause", count=1,
-                text=f"{self.section.lines[0].strip()} {self.state}: {found['reason']}",
-                order=self.section.number(self.index),
-            )  # fmt: skip
+            self._found("google-receiver-failed", "cause", f"{self.state}: {found['reason']}")
+
+    def _found(self, event: str, kind: str, state: str) -> None:
+        self.observe(
+            "Event", event=event, origin="launcher", kind=kind, count=1,
+            text=f"{self.section.lines[0].strip()} {state}", order=self.section.number(self.index),
+        )  # fmt: skip
 
 
 ROWS = Rows(
