@@ -85,9 +85,11 @@ def localised(found: Iterable[Rule], language: str, extra_dirs: Iterable[Path] =
 
 def translations(language: str, folder: Path) -> Translations:
     """The translations of a folder's rules into a language, by rule name; read and compiled on first use."""
-    from ncdiag.engine.translation import Translations
+    from ncdiag.engine.translation import Ordered, Translations, stamped
 
     if folder == rules_dir():
+        if not compiled.is_checkout():
+            return stamped(rules(), compiled.hold(f"rules-{language}", (), dict, Ordered))
         sources = compiled.files(translations_dir(language), ".toml")
         return compiled.hold(f"rules-{language}", sources, lambda: _translations(language), Translations)
     sources = compiled.files(folder, ".toml", 1)
@@ -293,6 +295,7 @@ def build(folder: Path) -> None:
     from ncdiag.base import products
     from ncdiag.cells import vocabulary
     from ncdiag.checks import book, compared
+    from ncdiag.engine.translation import ordered
     from ncdiag.formats.secrets import signed
     from ncdiag.language import speech
     from ncdiag.language import table as phrases
@@ -333,7 +336,7 @@ def build(folder: Path) -> None:
         signed.NAME: signed.build(),
     }
     for language in LANGUAGES[1:]:
-        contents[f"rules-{language}"] = _translations(language)
+        contents[f"rules-{language}"] = ordered(whole, _translations(language))
         contents[f"phrases-{language}"] = phrases.build(language)
     for name, content in contents.items():
         compiled.write(folder / f"{name}.msgpack", __version__, content)

@@ -51,16 +51,22 @@ class Index(msgspec.Struct, frozen=True):
         held = msgspec.msgpack.decode(self.words[word], type=Word)
         rarity = math.log(1 + (len(self.codes) - held.spread + 0.5) / (held.spread + 0.5))
         gain, damping = rarity * (_SATURATION + 1) * 1000, self.damping  # in thousandths, which is faster than `round`
+        places = itertools.accumulate(held.steps)
         return {
-            place: (gain * times / (times + damping[place]) + 0.5) // 1 / 1000 for place, times in held.times.items()
+            place: (gain * times / (times + damping[place]) + 0.5) // 1 / 1000
+            for place, times in zip(places, held.times, strict=True)
         }
 
 
 class Word(msgspec.Struct, frozen=True, array_like=True):
-    """The number of rules and inputs that contain a word, and its count in the text of each rule."""
+    """The number of rules and inputs that contain a word, and its count in the text of each rule that has it.
+
+    ``steps`` are the distances between the indices of these rules, the first from 0: small numbers take less space.
+    """
 
     spread: int
-    times: Mapping[int, int]
+    steps: tuple[int, ...]
+    times: tuple[int, ...]
 
 
 class Resemblance(msgspec.Struct, frozen=True):
@@ -86,8 +92,13 @@ def index(texts: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]
             if 2 * spread[word] <= len(counted):
                 held.setdefault(word, {})[place] = times
     damping = tuple(_SATURATION * (1 - _LENGTH + _LENGTH * sum(words.values()) / usual) for words in counted.values())
-    encoded = {word: msgspec.Raw(msgspec.msgpack.encode(Word(spread[word], times))) for word, times in held.items()}
+    encoded = {word: msgspec.Raw(msgspec.msgpack.encode(_word(spread[word], times))) for word, times in held.items()}
     return Index(tuple(counted), damping, encoded)
+
+
+def _word(spread: int, times: Mapping[int, int]) -> Word:
+    """The word with its counts by the index of the rule, which grows."""
+    return Word(spread, tuple(at - before for before, at in itertools.pairwise((0, *times))), tuple(times.values()))
 
 
 def resemblances(held: Index, lines: Iterable[Sequence[str]]) -> dict[str, Resemblance]:

@@ -6,6 +6,7 @@ answer is not in English.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +43,8 @@ SENTENCES = "report.toml"
 """The file of the templates that the program names itself: they are looked for in no text."""
 NOTES = frozenset({"errors.toml", "probe.toml", "run.toml"})
 """The files of what commands say beside their answer: their templates are looked for in nothing else."""
+_DIGEST = 6
+"""Bytes of a digest."""
 _DEPTH = 4
 """Phrases within phrases."""
 _RUN = 8
@@ -86,17 +89,24 @@ class Pattern(msgspec.Struct, frozen=True, array_like=True):
         return found if fits else None
 
 
-class Table(msgspec.Struct, frozen=True):
-    """What is said for templates.
+class Table(msgspec.Struct, frozen=True, dict=True):
+    """The translations of templates.
 
-    ``exact``: for each, by its `digest`, which is shorter than most; ``patterns``: those with holes, the longest
-    literals first; ``notes``: those of `NOTES`.
+    ``said`` are all of them, ``digests`` the `digest` of each template, one after the other: apart, both take less
+    space. ``patterns`` are the templates with holes, the longest literals first; ``notes`` are those of `NOTES`.
     """
 
     code: str
-    exact: dict[bytes, str]
+    digests: bytes
+    said: tuple[str, ...]
     patterns: tuple[Pattern, ...]
     notes: tuple[Pattern, ...]
+
+    @functools.cached_property
+    def exact(self) -> dict[bytes, str]:
+        """The translation of each template by its digest."""
+        parts = (self.digests[at : at + _DIGEST] for at in range(0, len(self.digests), _DIGEST))
+        return dict(zip(parts, self.said, strict=True))
 
     def exactly(self, text: str) -> str | None:
         """What is said for a text that is a template."""
@@ -194,8 +204,8 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def digest(text: str) -> bytes:
-    """Eight bytes in place of a template."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    """A few bytes in place of a template."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
 
 
 def sentences(text: str) -> list[str]:
@@ -236,7 +246,7 @@ def build(code: str) -> Table:
             if "{" in template and name != SENTENCES]  # fmt: skip
     kept.sort(key=lambda held: -sum(map(len, held[0].literals)))
     phrases, notes = (tuple(one for one, is_note in kept if is_note is wanted) for wanted in (False, True))
-    return Table(code, exact, phrases, notes)
+    return Table(code, b"".join(exact), tuple(exact.values()), phrases, notes)
 
 
 def entries(code: str) -> Iterator[tuple[str, str, str]]:

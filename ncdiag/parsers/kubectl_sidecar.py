@@ -20,7 +20,10 @@ EVENTS: dict[str, dict[str, str]] = {"google-receiver-runs": {}}
 _FAILS = frozenset({"CrashLoopBackOff", "Error", "OOMKilled", "ContainerCannotRun", "RunContainerError", "StartError"})
 _STOPPED = frozenset({"137", "143"})
 """Exit codes by SIGKILL and SIGTERM; where memory was the reason, it is OOMKilled."""
-_FIELD = r"[ \t]{0,12}(?:Image ID|Ports?|Host Ports?|Command|Args|Started|Ready|Restart Count|Limits|Requests|Environment|Mounts):"
+_FIELD = (
+    r"[ \t]{0,12}(?:Image ID|Ports?|Host Ports?|Command|Args|Started|Ready|Restart Count|Limits|Requests|Environment"
+    r"|Mounts):"
+)
 """Fields at the indentation of the image, which a paste may have lost."""
 _MOST = 60
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from ncdiag import catalogue
 from ncdiag.base import errors
 from ncdiag.base.spans import Section
 from ncdiag.commands._judge import exit_code
@@ -38,6 +39,7 @@ def fail(*_: Any, **__: Any) -> Any:  # noqa: ANN401
 
 @pytest.fixture(autouse=True)
 def as_users_run_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue.rules()  # compiled whole: not first from a registry with one value
     monkeypatch.setattr(errors, "strict", False)
     monkeypatch.delenv("NCDIAG_DEBUG", raising=False)
 
