@@ -105,6 +105,17 @@ def product_of(model: str | None) -> Product | None:
     return None if name is None else products().gpu[name]
 
 
+def type_name(text: str) -> str:
+    """A machine type as clouds write it, ``a3-highgpu-8g``, without the words that tools put before it."""
+    return text.lower().removeprefix("standard_").rpartition(" ")[2]
+
+
+@functools.cache
+def machines() -> Mapping[str, Machine]:
+    """The machine types of all clouds by `type_name`, in the order of the table."""
+    return {type_name(row.name): row for row in products().machine}
+
+
 @functools.cache
 def efa_machines() -> Mapping[str, Machine]:
     """The AWS instance types with EFA, by name."""

@@ -39,6 +39,12 @@ def only(contexts: Iterable[Context], kind: str) -> Context | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
+def counts(contexts: Iterable[Context], kind: str) -> list[int]:
+    """The numbers that people name of a kind, ``gpu-count`` or ``host-count``."""
+    found = (re.match(r"\d+", context.value) for context in contexts if context.kind == kind)
+    return [int(number[0]) for number in found if number]
+
+
 def describes(contexts: Sequence[Context]) -> bool:
     """True if people say enough of their machines for a host of which nothing else is known."""
     if _nccl_in_use(contexts) is not None or any(in_use(contexts, name) for name in ("pytorch", "rocm")):

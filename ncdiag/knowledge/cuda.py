@@ -29,8 +29,8 @@ from ncdiag.messages.vocabulary.xids import (
     XID,
     is_fatal_sxid,
     is_link_xid,
-    is_memory_xid,
     is_unfit,
+    memory_xids,
     of,
     wanted_recovery,
 )
@@ -48,7 +48,8 @@ _GSP_XIDS = frozenset({119, 120})
 """Xids after which the driver also prints its last calls (kernel_gsp.c, kgspLogRpcDebugInfo)."""
 
 _UVM = "nvidia_uvm"
-_VISIBLE = frozenset({"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"})
+_OF_NVIDIA = frozenset({"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"})
+"""Variables that name a MIG instance."""
 _INSTANCES = ("MIG-", "nvidia.com/mig-")
 """How a MIG instance is named by its UUID, and as a resource of Kubernetes."""
 
@@ -58,7 +59,7 @@ def is_between_mig_instances(event: Event, view: View) -> bool:
     """Does NCCL find one GPU twice where programs are given MIG instances of a GPU?"""
     given: list[Fact] = [
         setting for setting in view.job.settings
-        if setting.name in _VISIBLE and (setting.text or "").lstrip("'\"").startswith("MIG-")
+        if setting.name in _OF_NVIDIA and (setting.text or "").lstrip("'\"").startswith("MIG-")
     ]  # fmt: skip
     given += [launch for launch in view.job.launches if any(word in launch.text for word in _INSTANCES)]
     given += [gpu for host in view.job.hosts for gpu in host.gpus if gpu.mig and event.host in {host.name, None}]
@@ -223,7 +224,7 @@ def is_repair(event: Event, view: View) -> bool:
     """Does an Xid only report that memory was taken out of use, or that errors were corrected?"""
     known = of(event)
     noted = known is not None and (known.fault, known.remedy) == ("memory", "none")
-    return noted and not any(is_memory_xid(e) for e in view.job.events)
+    return noted and not memory_xids(view)
 
 
 @derived_of(XID)

@@ -13,7 +13,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
-from ncdiag.facts.vocabulary.pci import is_nvidia_gpu
+from ncdiag.facts.vocabulary.pci import is_amd_gpu, is_nvidia_gpu
 from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
 
@@ -186,7 +186,6 @@ _DEVICE_BARS = 6
 _FINAL = lazy_regex(r"failed to assign|can't enable device")
 """What the kernel prints in the end; before, it may find no space and then move other windows."""
 _GPU_DRIVERS = lazy_regex(r"nvidia|nvrm|amdgpu", re.IGNORECASE)
-_AMD = lazy_regex(r"(?:VGA compatible|Display) controller.*\b(?:AMD|ATI)\b|Processing accelerators.*\bAMD\b")
 _DRIVER, _KERNEL, _SHOWN = "gpu-bar-invalid", "pci-bar-unassigned", "gpu-window-unassigned"
 
 
@@ -225,7 +224,7 @@ def is_of_another_device(event: Event, view: View) -> bool | None:
             for device in host.pci:
                 if device.bus_id == address and (device.description or device.device_class):
                     view.note(device)
-                    return not (is_nvidia_gpu(device) or _AMD.search(device.description or ""))
+                    return not (is_nvidia_gpu(device) or is_amd_gpu(device))
     lines = (other.text for other in view.job.events if address is not None and address in other.text.lower())
     return False if any(map(_GPU_DRIVERS.search, lines)) else None
 

@@ -223,14 +223,19 @@ def copied_by(event: Event, view: View) -> str:
     """The function or library of MPI or UCX that was copying a message as it failed; empty for memory of the host."""
     if event.fields.get("signal") != _SEGV:
         return ""
-    dumps = [dump for dump in view.job.stack_dumps if dump.copies_in]
-    if not dumps or any(each.event in _WITH_ADDRESS and _OF_HOST.search(each.text) for each in view.job.events):
+    dump = next((dump for dump in view.job.stack_dumps if dump.copies_in), None)
+    if dump is None or view.remembered(("fault in memory of a host",), lambda: _faults_in_host_memory(view.job)):
         return ""
-    view.note(dumps[0])
-    return dumps[0].copies_in or ""
+    view.note(dump)
+    return dump.copies_in or ""
 
 
-@derived_of("mpi-signal", *_COPY_REFUSED)
+def _faults_in_host_memory(job: Job) -> bool:
+    """Does a line name an address that cannot be that of GPU memory?"""
+    return any(event.event in _WITH_ADDRESS and _OF_HOST.search(event.text) for event in job.events)
+
+
+@derived_of("mpi-signal")
 def copies_in_ucx(event: Event, view: View) -> bool:
     """Is it UCX that was copying a message as it failed?"""
     return copied_by(event, view).startswith(("uct", "ucp", "libuct", "libucp", "mca_pml_ucx"))

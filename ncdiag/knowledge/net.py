@@ -9,13 +9,14 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Difference, Event, Interface, Job, Rank
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 from ncdiag.facts.vocabulary.comparisons import who
 from ncdiag.facts.vocabulary.interfaces import is_dead
 
 _SOCKET_TYPES = {3: "Socket", 4: "IB"}
 """The kinds of sockets in NCCL's handshake (ncclSocketType, src/include/socket.h)."""
 
-_TO_COORDINATOR = frozenset({"ray-connect-failed", "c10d-connect-failed", "c10d-connect-timeout"})
+_TO_COORDINATOR = STORE_UNREACHED | {"ray-connect-failed"}
 """Failures to reach the process at which the others of a job meet."""
 
 
@@ -116,9 +117,8 @@ def is_on_usb(event: Event, view: View) -> bool:
     return named is not None or event.fields.get("driver") in _USB_DRIVERS
 
 
-@derived
+@derived_of(*_TO_COORDINATOR)
 def is_refused_at_web_port(event: Event, view: View) -> bool:
     """Did a process of the job not get through to a peer at port 80 or 443, where web proxies and not peers listen?"""
     peer = str(event.peer or event.fields.get("peer_address", "")).rstrip(".")
-    at_port = peer.endswith((":80", ":443")) or event.fields.get("port") in {80, 443}
-    return event.event in _TO_COORDINATOR and at_port
+    return peer.endswith((":80", ":443")) or event.fields.get("port") in {80, 443}

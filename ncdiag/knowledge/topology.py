@@ -16,7 +16,7 @@ from ncdiag.facts.vocabulary.files import listed_files
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.hosts import RDMA_CARDS
 from ncdiag.facts.vocabulary.job import has_one_gpu_a_host
-from ncdiag.facts.vocabulary.mounts import PYXIS, is_docker, is_in_container, is_mounted
+from ncdiag.facts.vocabulary.mounts import has_own_files, is_in_container, is_mounted
 from ncdiag.facts.vocabulary.pci import is_nvidia_gpu, is_rdma_card
 
 _CPUS = 1 << 13
@@ -271,8 +271,8 @@ def nodes_for_hosts(job: Job, view: View) -> str:
 @derived
 def each_rank_is_a_node(job: Job, view: View) -> bool:
     """Does NCCL count a node for each rank, where people do not say that there are several machines?"""
-    told = [context for context in job.contexts if context.kind == "host-count" and context.told]
-    return has_one_gpu_a_host(job, view) and all(context.value == "1 hosts" for context in told)
+    told = any(context.kind == "host-count" and context.told for context in job.contexts)
+    return has_one_gpu_a_host(job, view) and not told
 
 
 @derived
@@ -290,10 +290,8 @@ def unmounted_topology_file(job: Job, view: View) -> str:
     loaded = {str(event.fields.get("file_path")) for event in job.events if event.event == "topology-file-loaded"}
     there = loaded.union(listed_files(job, view))
     for launch in job.launches:
-        path = (launch.env or {}).get("NCCL_TOPO_FILE", "")
-        if path in there:
-            continue
-        if path.startswith("/") and (is_docker(launch) or PYXIS in launch.text) and not is_mounted(path, job):
+        path = launch.env.get("NCCL_TOPO_FILE", "")
+        if path.startswith("/") and path not in there and has_own_files(launch) and not is_mounted(path, job):
             view.note(launch)
             return path
     return ""

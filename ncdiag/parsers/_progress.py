@@ -76,10 +76,12 @@ class Progress:
             place = counter, context.rank
             before = self._counted.get(place)
             self._counted[place] = counted
+            if before == counted or (before is None and _OF_A_SAVE.search(text)):
+                continue
             seen = index, Found(_STEP_EVENT, "app", "fact", {"counter": counter, "counted": counted}), context, text
             if before is None:
-                self._alone = self._alone if _OF_A_SAVE.search(text) else seen
-            elif before != counted:
+                self._alone = seen
+            else:
                 self._first = self._first or seen
                 if not self._rises or self._rises[-1][0] != index:
                     self._rises.append(seen)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ncdiag.facts.vocabulary.hosts import TRACKED_COUNT, TRACKED_LIMIT
 from ncdiag.parsers._rows import Reading
 
-COUNT, LIMIT = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
-"""The names of both numbers as kernel parameters."""
 _SHORT = "net.nf_conntrack_max"
 """Another name of the limit (net/netfilter/nf_conntrack_standalone.c)."""
 _FULL = 0.99
@@ -16,7 +15,7 @@ _FULL = 0.99
 
 def report_full(reading: Reading, values: Mapping[str, str], at: int) -> None:
     """Add the event if as many connections are tracked as the limit allows."""
-    count, limit = values.get(COUNT, ""), values.get(LIMIT) or values.get(_SHORT, "")
+    count, limit = values.get(TRACKED_COUNT, ""), values.get(TRACKED_LIMIT) or values.get(_SHORT, "")
     if count.isdecimal() and limit.isdecimal() and 0 < int(limit) * _FULL <= int(count):
         section = reading.section
         reading.observe(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers import _context
@@ -105,14 +105,21 @@ _Owner = tuple[str | None, int | None]
 """The process that prints a stack, ``host:pid`` and rank, as far as its lines have them."""
 
 
+class _Stack(NamedTuple):
+    """A stack that is being read: the index of the line that a report shows, the frames with a name, and all."""
+
+    at: int
+    frames: list[dict[str, Any]]
+    raw: list[Raw]
+
+
 class _Stacks(Reading):
     """The stacks of one section; lines of several processes may be mixed, which their heads tell apart."""
 
     def __init__(self, section: Any) -> None:  # noqa: ANN401  (a section, as the base has it)
         """No stack has begun."""
         super().__init__(section)
-        self.open: dict[_Owner, tuple[int, list[dict[str, Any]]]] = {}
-        self.raw: dict[_Owner, list[Raw]] = {}
+        self.open: dict[_Owner, _Stack] = {}
 
     def head(self, _found: re.Match[str]) -> None:
         """The next frames are of another stack."""
@@ -123,19 +130,18 @@ class _Stacks(Reading):
         fields = found.groupdict()
         owner, depth = (fields.get("owner"), self._rank()), fields.get("depth")
         held = self.open.get(owner)
-        if held is None or (depth is not None and int(depth) == 0 and held[1]):
+        if held is None or (depth is not None and int(depth) == 0 and held.frames):
             self.close(owner)
-            held = self.open[owner] = self.index, []
+            held = self.open[owner] = _Stack(self.index, [], [])
         name = fields["function"].strip()
-        raw = self.raw.setdefault(owner, [])
-        if len(raw) < _KEPT_FRAMES:
-            raw.append(("" if name in _UNNAMED else name, fields.get("file") or ""))
-        if name not in _UNNAMED and len(held[1]) < _KEPT_FRAMES:
-            if not any("nccl" in (each.get("file") or "") for each in held[1]) and _OWN.search(self.line):
-                self.open[owner] = self.index, held[1]
+        if len(held.raw) < _KEPT_FRAMES:
+            held.raw.append(("" if name in _UNNAMED else name, fields.get("file") or ""))
+        if name not in _UNNAMED and len(held.frames) < _KEPT_FRAMES:
+            if not any("nccl" in (each.get("file") or "") for each in held.frames) and _OWN.search(self.line):
+                self.open[owner] = held._replace(at=self.index)
             line = fields.get("line")
             told = {"function": _named(name), "file": fields.get("file"), "line": int(line) if line else None}
-            held[1].append({key: value for key, value in told.items() if value and value != "???"})
+            held.frames.append({key: value for key, value in told.items() if value and value != "???"})
 
     def _rank(self) -> int | None:
         """The rank before the line, in what all lines have or in its own prefix."""
@@ -143,18 +149,18 @@ class _Stacks(Reading):
 
     def close(self, owner: _Owner) -> None:
         """Report the stack of this process, if it has a function with a name."""
-        at, frames = self.open.pop(owner, (0, []))
-        copying = copies_in(self.raw.pop(owner, []))
-        if not (frames or copying) or len(self.found) >= _KEPT_STACKS:
+        stack = self.open.pop(owner, None)
+        copying = copies_in(stack.raw) if stack is not None else None
+        if stack is None or not (stack.frames or copying) or len(self.found) >= _KEPT_STACKS:
             return
         process, rank = owner
         host, _, pid = (process or "").rpartition(":")
         self.observe(
-            "StackDump", at=at, threads=[{"frames": frames}] if frames else [], has_failed=True, host=host or None,
-            pid=int(pid) if pid else None, rank=rank, copies_in=copying,
+            "StackDump", at=stack.at, threads=[{"frames": stack.frames}] if stack.frames else [], has_failed=True,
+            host=host or None, pid=int(pid) if pid else None, rank=rank, copies_in=copying,
         )  # fmt: skip
-        if any(str(each.get("function")).endswith(_CHECK) for each in frames):
-            self.observe("Timeout", at=at, rank=rank, only_stack=True)
+        if any(str(each.get("function")).endswith(_CHECK) for each in stack.frames):
+            self.observe("Timeout", at=stack.at, rank=rank, only_stack=True)
 
     def end(self) -> None:
         """Report what is open."""

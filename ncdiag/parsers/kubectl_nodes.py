@@ -66,7 +66,7 @@ def parse(section: Section) -> Parsed:
         return Parsed(observations=tuple(_rows(section)))
     if section.command is None and not _NODE.match(first) and not _SHARE.match(first):
         return Parsed(unread=tuple(index for index, line in enumerate(section.lines) if line.strip()))
-    return Parsed(observations=(*_described(section), *_withdrawn(section)))
+    return Parsed(observations=tuple(_described(section)))
 
 
 def _rows(section: Section) -> Iterator[Observation]:
@@ -94,44 +94,40 @@ def _of_cells(cells: dict[str, str]) -> dict[str, Any]:
 
 
 def _described(section: Section) -> Iterator[Observation]:
-    """Nodes one after the other; filtered lines name none."""
+    """Nodes one after the other; filtered lines name none. What one has and does not offer comes last."""
     name, first, part = _UNNAMED, 0, ""
     kind: str | None = None
     resources: dict[str, int] = {}
+    has: dict[str, int] = {}
+    withdrawn: list[Observation] = []
     for index, line in enumerate([*section.lines, "Name:   end"]):
         node, label, amount, head = _NODE.match(line), _LABEL.match(line), _AMOUNT.match(line), _PART.match(line)
         if node:
             if kind or resources:
                 yield observe(section, first, "ClusterNode", (name,), instance_type=kind, resources=resources or None)
-            name, first, kind, resources = node["name"], index, None, {}
+            name, first, kind, resources, has = node["name"], index, None, {}, {}
         if head:
             part = head["part"]
+            has = {} if part == _HAS else has
         if label and label["name"] in _TYPES:
             kind = label["value"] or None
         elif amount and part in {"", _HAS, _OFFERS}:  # the later one, what pods can have, counts
-            resources[amount["name"]] = int(amount["amount"]) * (1000 if amount["thousands"] else 1)
-
-
-def _withdrawn(section: Section) -> Iterator[Observation]:
-    """An event at each resource of which a node offers less than it has."""
-    name, part = "", ""
-    has: dict[str, int] = {}
-    for index, line in enumerate(section.lines):
-        if node := _NODE.match(line):
-            name, part, has = node["name"], "", {}
-        elif head := _PART.match(line):
-            part = head["part"]
-            has = {} if part == _HAS else has
-        elif (amount := _AMOUNT.match(line)) and part in {_HAS, _OFFERS}:
             resource, count = amount["name"], int(amount["amount"]) * (1000 if amount["thousands"] else 1)
+            resources[resource] = count
             if part == _HAS:
                 has[resource] = count
-            elif count < has.get(resource, 0):
-                fields = {
-                    "resource": resource, "device_capacity": has[resource], "device_allocatable": count,
-                    "cluster_node": name,
-                }  # fmt: skip
-                yield observe(
-                    section, index, "Event", event="k8s-devices-withdrawn", origin="launcher", kind="fact", count=1,
-                    text=line.strip(), order=section.number(index), fields=fields,
-                )  # fmt: skip
+            elif part == _OFFERS and count < has.get(resource, 0):
+                withdrawn.append(_withdrawn(section, index, name, resource, (has[resource], count)))
+    yield from withdrawn
+
+
+def _withdrawn(section: Section, index: int, node: str, resource: str, shares: tuple[int, int]) -> Observation:
+    """The event of a node that offers less of a resource than it has."""
+    fields = {
+        "resource": resource, "device_capacity": shares[0], "device_allocatable": shares[1],
+        "cluster_node": "" if node == _UNNAMED else node,
+    }  # fmt: skip
+    return observe(
+        section, index, "Event", event="k8s-devices-withdrawn", origin="launcher", kind="fact", count=1,
+        text=section.lines[index].strip(), order=section.number(index), fields=fields,
+    )  # fmt: skip

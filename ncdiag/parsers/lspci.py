@@ -8,13 +8,15 @@ prints numbers of classes (pci.ids). The tree of ``-t`` is not read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
+from ncdiag.facts.model import PciDevice
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import bus_id
+from ncdiag.facts.vocabulary.pci import LENT, is_amd_gpu, is_nvidia_gpu
 from ncdiag.formats.basics import is_elision, unfiltered
 
 KIND = "lspci"
@@ -35,12 +37,10 @@ _WORD = lazy_regex(r"\"([^\"]{0,160})\"|-r([0-9a-f]{2})\b|-p[0-9a-f]{2}\b")
 _FIELD = lazy_regex(
     r"(Slot|Class|Vendor|Device|SVendor|SDevice|Rev|ProgIf|PhySlot|Driver|Module|NUMANode|IOMMUGroup):\t(.{0,200})$"
 )
-_SILENT_GPU = lazy_regex(r"(?=.*NVIDIA)(?:3D|VGA compatible) controller.*\(rev ff\)(?: \(prog-if [^()]{1,60}\))?\s*$")
-"""A GPU whose configuration space reads as all ones: the device does not answer (PCI Express base spec., 2.3.2)."""
+_SILENT = lazy_regex(r".*\(rev ff\)(?: \(prog-if [^()]{1,60}\))?\s*$")
+"""A device whose configuration space reads as all ones: it does not answer (PCI Express base spec., 2.3.2)."""
 _ASLEEP = lazy_regex(r"Mobile|Max-Q|Laptop")
 """GPUs that a laptop switches off while nothing uses them."""
-_LENT = frozenset({"vfio-pci", "pci-stub", "pciback"})
-"""Drivers that hold a GPU for a virtual machine, and may switch it off between two of them."""
 _TREE = lazy_regex(r"[ |]{0,80}[-+\\][-+]?[\[0-9a-f]|[ |]{2,80}$")
 _CLASSES = {
     "0300": "VGA compatible controller", "0302": "3D controller", "0200": "Ethernet controller",
@@ -56,11 +56,8 @@ _REDIRECTS = lazy_regex(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
 _NUMA = lazy_regex(r"\s*NUMA node: (\d{1,3})\s*$")
 _GROUP = lazy_regex(r"\s*IOMMU group: (\d{1,5})\s*$")
 _DRIVER = lazy_regex(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
-_UNPLACED = lazy_regex(r"\s*(?:Region (?P<bar>\d): )?Memory at <unassigned> \(64-bit, prefetchable\)")
+_UNPLACED = lazy_regex(r"\s*(?:Region \d: )?Memory at <unassigned> \(64-bit, prefetchable\)")
 """A window of the large kind without an address; small ones, of ports and of the ROM, work without one."""
-_GPUS = lazy_regex(r"3D controller|VGA compatible controller|Display controller|Processing accelerators")
-_MAKERS = lazy_regex(r"NVIDIA|\bAMD\b|\bATI\b|^(?:10de|1002):")
-"""Other makers' chips of these classes are those of the console."""
 _READ = lazy_regex(r"\s*MaxPayload \d{2,5} bytes, MaxReadReq (\d{2,5}) bytes")
 _TOLD = (("numa_node", _NUMA), ("iommu_group", _GROUP), ("driver", _DRIVER), ("max_read_request", _READ))
 _DETAIL = lazy_regex(
@@ -88,9 +85,12 @@ def continues(lines: Sequence[str], line: str) -> bool:
     return flat and _FLAT.match(line) is not None
 
 
-def _is_silent(fields: dict[str, Any]) -> bool:
-    text = fields.get("description", "")
-    return bool(_SILENT_GPU.match(text)) and not _ASLEEP.search(text) and fields.get("driver") not in _LENT
+def _is_silent(device: PciDevice) -> bool:
+    """Is it a GPU that does not answer? A virtual machine that holds one may switch it off."""
+    text = device.description or ""
+    return (
+        bool(_SILENT.match(text)) and is_nvidia_gpu(device) and not _ASLEEP.search(text) and device.driver not in LENT
+    )
 
 
 def parse(section: Section) -> Parsed:
@@ -100,7 +100,7 @@ def parse(section: Section) -> Parsed:
     named: list[tuple[int, str, bool]] = []
     unread: list[int] = []
     elided = False
-    unplaced: dict[str, Observation] = {}
+    unplaced: dict[int, int] = {}  # by the device, the line of its first window
     for index, line in enumerate(section.lines):
         acs = _ACS.match(line)
         device = None if acs else _device(line)
@@ -113,8 +113,8 @@ def parse(section: Section) -> Parsed:
             named.append((index, acs["bdf"], _redirects(acs["controls"])))
         elif devices:
             _detail(line, devices[-1][2])
-            if _UNPLACED.match(line) and _is_gpu(devices[-1][2]):
-                unplaced.setdefault(devices[-1][1], _no_address(section, index, devices[-1][1]))
+            if _UNPLACED.match(line):
+                unplaced.setdefault(devices[-1][0], index)
         elif acs:
             loose.append((index, _redirects(acs["controls"])))
         elif line.strip() and not _DETAIL.match(line):
@@ -122,32 +122,32 @@ def parse(section: Section) -> Parsed:
         elided = elided or is_elision(line)
     found = [observe(section, index, "PciDevice", (address,), **fields) for index, address, fields in devices]
     found += [
-        observe(
-            section, index, "Event", event="gpu-answers-nothing", origin="app", kind="cause", count=1,
-            text=section.lines[index].strip()[:200], order=section.number(index), fields={"pci": address},
-        )
-        for index, address, fields in devices if _is_silent(fields)
-    ]  # fmt: skip
-    found += [
         observe(section, index, "PciDevice", (address,), acs_redirects=on)
         for index, text, on in named if (address := bus_id(text)) is not None
     ]  # fmt: skip
-    found += unplaced.values()
+    found += _faults(section, devices, unplaced)
     if loose:
         found.append(_of_host(section, loose))
     whole = bool(devices) and devices[0][1].endswith(":00:00.0") and not elided and not unread
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=whole and _all_devices(section.command))
 
 
-def _is_gpu(fields: dict[str, Any]) -> bool:
-    named = fields.get("description") or fields.get("ids") or ""
-    return bool(_GPUS.match(fields.get("device_class", "")) and _MAKERS.search(named))
+def _faults(
+    section: Section, devices: Sequence[tuple[int, str, dict[str, Any]]], unplaced: Mapping[int, int]
+) -> Iterator[Observation]:
+    """Events of GPUs that do not answer, or that have a window without an address: ``unplaced`` has its line."""
+    for index, address, fields in devices:
+        device = PciDevice(host="", bus_id=address, **fields)
+        if _is_silent(device):
+            yield _fault(section, index, "gpu-answers-nothing", "app", address)
+        if index in unplaced and (is_nvidia_gpu(device) or is_amd_gpu(device)):
+            yield _fault(section, unplaced[index], "gpu-window-unassigned", "kernel", address)
 
 
-def _no_address(section: Section, index: int, address: str) -> Observation:
+def _fault(section: Section, index: int, event: str, origin: str, address: str) -> Observation:
     return observe(
-        section, index, "Event", event="gpu-window-unassigned", origin="kernel", kind="cause",
-        text=section.lines[index].strip(), order=section.number(index), count=1, fields={"pci": address},
+        section, index, "Event", event=event, origin=origin, kind="cause", text=section.lines[index].strip()[:200],
+        order=section.number(index), count=1, fields={"pci": address},
     )  # fmt: skip
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 
 from ncdiag.base.spans import Section
+from ncdiag.facts.vocabulary.hosts import TRACKED_COUNT, TRACKED_LIMIT
 from ncdiag.formats.prometheus import LABELS, labels
 from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
-from ncdiag.parsers._tracked import COUNT, LIMIT, report_full
+from ncdiag.parsers._tracked import report_full
 
 KIND = "node_exporter"
 COMMANDS: tuple[str, ...] = ()
 ANCHOR = r"[ \t]{0,8}(?:# (?:HELP|TYPE) )?node_nf_conntrack_entries(?:_limit)?[ \t{]"
 STRUCTURE = " \t#n"
-_NAMES = {"node_nf_conntrack_entries": COUNT, "node_nf_conntrack_entries_limit": LIMIT}
+_NAMES = {"node_nf_conntrack_entries": TRACKED_COUNT, "node_nf_conntrack_entries_limit": TRACKED_LIMIT}
 """The kernel's own name of what a metric shows."""
 
 

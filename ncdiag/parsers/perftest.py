@@ -98,6 +98,7 @@ def parse(section: Section) -> Parsed:
     """
     runs: list[_Run] = []
     events: list[Observation] = []
+    picked: list[Observation] = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):
         begins = _TITLE.match(line) or _ON_GPU.match(line) or _SERVER.match(line)
@@ -107,15 +108,13 @@ def parse(section: Section) -> Parsed:
         told = bool(runs) and runs[-1].take(index, line)
         failed = list(runs[-1].failures(section, index)) if runs else []
         events += failed
+        if gpu := _MODEL.match(line.strip()):
+            model = gpu["model"].strip()
+            picked.append(observe(section, index, "Gpu", (int(gpu["gpu"]),), standing="default", model=model))
         if not (told or failed or _OTHER.match(line) or basics.is_elision(line)):
             unread.append(index)
     found = [observation for run in runs for observation in run.observations(section)]
-    found += (
-        observe(section, index, "Gpu", (int(named["gpu"]),), standing="default", model=named["model"].strip())
-        for index, line in enumerate(section.lines)
-        if (named := _MODEL.match(line.strip())) is not None
-    )
-    return Parsed(observations=(*found, *events), unread=tuple(unread))
+    return Parsed(observations=(*found, *picked, *events), unread=tuple(unread))
 
 
 class _Run:

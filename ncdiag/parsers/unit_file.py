@@ -38,49 +38,47 @@ class _Unit(Reading):
         super().__init__(section)
         command = section.command or ""
         asked = _ASKED.search(command) or (_NAMED.search(command.rpartition("/system/")[2]) if "/" in command else None)
-        self.unit = asked["unit"] if asked else None
-        self.closed: dict[tuple[str | None, str], str] = {}
-        self.nameless: list[tuple[int, dict[str, Any]]] = []
+        self.unit: str = asked["unit"] if asked else UNNAMED_UNIT
+        self.runs_unnamed = False
+        self.closed: dict[tuple[str, str], str] = {}
 
     def path(self, found: re.Match[str]) -> None:
         """A file of the unit follows."""
         named = _NAMED.search(found["path"])
         self.unit = named["unit"] if named else self.unit
 
-    def service(self, _: re.Match[str]) -> bool:
-        """The part that has limits begins: one that it does not set has the default of the manager."""
-        return self._observe(unit_file=True)
+    def service(self, _: re.Match[str]) -> None:
+        """The part that has limits begins: one that the file of a unit does not set has the default of the manager."""
+        self._observe(unit_file=None if self.unit == UNNAMED_UNIT else True)
 
-    def limit(self, found: re.Match[str]) -> bool:
+    def limit(self, found: re.Match[str]) -> None:
         """A limit; of two values the first is the soft one, which counts."""
         soft, _, hard = found["value"].partition(":")
-        return self._observe(limits={found["name"]: hard or soft, f"{found['name']}Soft": soft})
+        self._observe(limits={found["name"]: hard or soft, f"{found['name']}Soft": soft})
 
-    def runs(self, found: re.Match[str]) -> bool:
+    def runs(self, found: re.Match[str]) -> None:
         """The command that the unit starts."""
-        if self.unit is None:
-            self.unit = UNNAMED_UNIT
-            for index, fields in self.nameless:
-                self.observe("Service", (self.unit,), at=index, **{k: v for k, v in fields.items() if k != "unit_file"})
-        return self._observe(runs=found["runs"][:_KEPT].strip())
+        self.runs_unnamed = self.runs_unnamed or self.unit == UNNAMED_UNIT
+        self._observe(runs=found["runs"][:_KEPT].strip())
 
-    def kill_mode(self, found: re.Match[str]) -> bool:
+    def kill_mode(self, found: re.Match[str]) -> None:
         """What ends with the unit."""
-        return self._observe(kill_mode=found["kill_mode"])
+        self._observe(kill_mode=found["kill_mode"])
 
-    def sandbox(self, found: re.Match[str]) -> bool:
+    def sandbox(self, found: re.Match[str]) -> None:
         """What is hidden from the unit; lists of several assignments add up, and an empty one begins anew."""
         name, value = found["name"], found["value"].strip()
         before = self.closed.get((self.unit, name), "") if value else ""
         self.closed[self.unit, name] = f"{before} {value}".strip() if name in _LISTS else value
-        return self._observe(sandbox={name: self.closed[self.unit, name]})
+        self._observe(sandbox={name: self.closed[self.unit, name]})
 
-    def _observe(self, **fields: Any) -> bool:  # noqa: ANN401
-        if self.unit is None:
-            self.nameless.append((self.index, fields))
-        else:
-            self.observe("Service", (self.unit,), **fields)
-        return True
+    def _observe(self, **fields: Any) -> None:  # noqa: ANN401
+        self.observe("Service", (self.unit,), **fields)
+
+    def end(self) -> None:
+        """A part without a name counts if it starts a program."""
+        if not self.runs_unnamed:
+            self.found = [each for each in self.found if each.key != (UNNAMED_UNIT,)]
 
 
 ROWS = Rows(

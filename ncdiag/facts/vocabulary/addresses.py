@@ -14,6 +14,8 @@ from ncdiag.facts.vocabulary.interfaces import is_virtual, likely_kind
 
 CONNECT_FAILURES = ("socket-connect-failed", "socket-connect-retry", "socket-connect-exhausted")
 """Events that report a peer that could not be reached."""
+STORE_UNREACHED = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
+"""Events of processes that could not reach the store at which the ranks of a job meet."""
 LIBVIRT_ADDRESS = "192.168.122.1"
 """The address that libvirt gives its bridge on every host by default (its network ``default``)."""
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from ncdiag.base.capabilities import capabilities_of
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.products import products
 from ncdiag.base.spans import Span
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
+
+_AMD = lazy_regex(r"\b(?:mi\d{2,3}x?|(?:radeon|rx)\s?\w+|w[67][89]00x?|amd)\b", re.IGNORECASE)
 
 
 @derived
@@ -29,3 +34,8 @@ def named_gpus(job: Job, view: View) -> dict[str, Span | None]:
     types |= {c.value: c.provenance.get("") for c in job.contexts if c.kind == "instance-type"}
     rented = {row.gpu: types[row.name] for row in products().machine if row.name in types}
     return said or rented
+
+
+def has_amd_gpus(job: Job, view: View) -> bool:
+    """Is one of the named GPUs of AMD?"""
+    return any(_AMD.search(name) for name in named_gpus(job, view))

@@ -162,7 +162,7 @@ def at_device(event: Event, view: View) -> str:
     found = _ADDRESS.findall(span.text or event.text) if span is not None else []
     if found:
         return f" ({found[-1]})"
-    if event.event == "gpu-answers-nothing":
+    if "pci" in event.fields:
         return f" ({event.fields['pci']})"
     if "gpu_minor" in event.fields:
         return f" (/dev/nvidia{event.fields['gpu_minor']})"

@@ -17,8 +17,10 @@ def nccl_text(host: Host, view: View) -> str:
 @derived
 def has_infiniband_devices(host: Host, view: View) -> bool | None:
     """Does the host have verbs device files that a program can open (/dev/infiniband/uverbs*)? None if not listed."""
-    names = host.infiniband_devices
-    return None if names is None else any(name.startswith("uverbs") for name in names)
+    if host.infiniband_devices is None:
+        return None
+    view.note(host, "infiniband_devices")
+    return any(name.startswith("uverbs") for name in host.infiniband_devices)
 
 
 @derived
@@ -42,6 +44,10 @@ def shows_kernel_log(host: Host, view: View) -> bool:
     """Was the kernel log of the host at least partly read? Then an event that it does not contain did not happen."""
     shown = kernel_logs(view.job, view)
     return None in shown or host.name in shown
+
+
+TRACKED_COUNT, TRACKED_LIMIT = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
+"""The kernel parameters for the number of connections that a host tracks, and how many it may."""
 
 
 def sysctl(host: Host, name: str) -> str | None:

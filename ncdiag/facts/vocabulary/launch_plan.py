@@ -17,9 +17,9 @@ T = TypeVar("T")
 HOSTFILE = "hostfile"
 """The ``program`` of a launch that is a file of hosts."""
 _MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun"})
-_TORCH = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic"})
+TORCH = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic"})
 _SLURM = frozenset({"srun", "sbatch", "salloc"})
-_KNOWN = _MPI | _TORCH | _SLURM | {"horovodrun", "deepspeed", "accelerate launch"}
+_KNOWN = _MPI | TORCH | _SLURM | {"horovodrun", "deepspeed", "accelerate launch"}
 _SSH_AGENTS = frozenset({"ssh", "rsh", "pdsh", "openmpi", "mpich", "impi", "mvapich", "standard"})
 """Launcher options of hydra (-launcher) and DeepSpeed (--launcher) that use ssh; the first two are hydra's names."""
 _SSH_ARGUMENTS = ("plm_rsh_args", "plm_ssh_args", "pls_rsh_args")
@@ -212,7 +212,7 @@ def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[str, ...] | Non
     """The options of ssh; None where the launcher does not use ssh."""
     if outer is None:
         return ()  # without a launch line, a file of hosts is for a launcher that logs in by ssh
-    if outer.program in _TORCH | _SLURM | {"accelerate launch"} or any(line.program == "sbatch" for line in lines):
+    if outer.program in TORCH | _SLURM | {"accelerate launch"} or any(line.program == "sbatch" for line in lines):
         return None
     given = _parameters(outer)
     program = next((given[name] for name in _SSH_PROGRAMS if given.get(name)), outer.agent or "ssh")
@@ -255,7 +255,7 @@ def _meeting(job: Job, lines: Sequence[Launch], hosts: Sequence[str]) -> tuple[s
     number = next((line.master_port for line in reversed(lines) if line.master_port is not None), None)
     if number is None and port is not None:
         return told, int(port) if re.fullmatch(r"[0-9]{1,9}", port) else None
-    if number is None and inner in _TORCH | {"deepspeed", "accelerate launch"}:
+    if number is None and inner in TORCH | {"deepspeed", "accelerate launch"}:
         number = _C10D_PORT if any(re.search(_ENDPOINT, line.text) for line in lines) else _PORT
     return told, number
 

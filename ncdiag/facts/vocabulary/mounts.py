@@ -27,10 +27,14 @@ def is_docker(launch: Launch) -> bool:
     return launch.program.startswith(("docker", "podman", "nvidia-docker", "nerdctl")) or "compose" in launch.program
 
 
+def has_own_files(launch: Launch) -> bool:
+    """Does the line start a container, which has files of its own?"""
+    return PYXIS in launch.text or is_docker(launch)
+
+
 def is_in_container(job: Job, view: View) -> bool:
     """Does the job run in containers, which have files of their own?"""
-    started = any(PYXIS in launch.text or is_docker(launch) for launch in job.launches)
-    return started or POD in platforms(job, view)
+    return any(map(has_own_files, job.launches)) or POD in platforms(job, view)
 
 
 def is_mounted(path: str, job: Job) -> bool:

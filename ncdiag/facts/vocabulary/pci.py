@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Host, PciDevice
 
 _NVIDIA = "10de"
 _GPU_CLASSES = frozenset({"3D controller", "VGA compatible controller"})
 _SERVER_GPU = "3D controller"
-LENT = frozenset({"vfio-pci", "pci-stub", "xen-pciback"})
-"""Drivers of functions that are assigned to a virtual machine."""
+_AMD = lazy_regex(r"(?:VGA compatible|Display) controller.*\b(?:AMD|ATI)\b|Processing accelerators.*\bAMD\b")
+LENT = frozenset({"vfio-pci", "pci-stub", "xen-pciback", "pciback"})
+"""Drivers of functions that are assigned to a virtual machine; the module xen-pciback calls its driver pciback."""
 
 
 def is_nvidia_gpu(device: PciDevice) -> bool:
@@ -24,6 +26,11 @@ def is_nvidia_gpu(device: PciDevice) -> bool:
     if device.device_class not in _GPU_CLASSES:
         return False
     return vendor == _NVIDIA or device.driver == "nvidia" or (not vendor and device.device_class == _SERVER_GPU)
+
+
+def is_amd_gpu(device: PciDevice) -> bool:
+    """Is it a GPU of AMD, by lspci's description?"""
+    return _AMD.search(device.description or "") is not None
 
 
 def is_rdma_card(device: PciDevice, host: Host) -> bool:

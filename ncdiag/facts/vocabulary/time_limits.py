@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime, timezone
 from itertools import pairwise
 
@@ -32,14 +33,23 @@ def hung_at_limit(event: Event, view: View) -> bool:
 
 def _stood_still(event: Event, view: View) -> bool:
     """Had the counter of steps not risen for much longer than a step takes when the scheduler ended the job?"""
-    steps = [one for one in view.job.events if one.event == _STEP and source(one) == source(event)]
-    times = sorted({one.time for one in steps if one.time is not None and one.order < event.order})
+    steps = view.remembered(("timed steps",), lambda: _timed_steps(view.job)).get(source(event), ())
+    times = sorted({time for order, time in steps if order < event.order})
     ended = _moment(str(event.fields.get("when", "")))
     if ended is None or len(times) < 2:  # noqa: PLR2004  (one line does not show how long a step takes)
         return False
     longest = max(later - before for before, later in pairwise(times))
     silent = ended - times[-1]
     return silent > max(_SILENT, _STEPS * longest) and silent % _ZONES > max(_NEAR, 2 * longest)
+
+
+def _timed_steps(job: Job) -> dict[str, list[tuple[int, float]]]:
+    """The places and times of the lines with a step, by source."""
+    found: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for event in job.events:
+        if event.event == _STEP and event.time is not None:
+            found[source(event)].append((event.order, event.time))
+    return found
 
 
 def _moment(text: str) -> float | None:

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 
 from ncdiag.base.capabilities import capabilities_of
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.base.products import Product, product_of, products
+from ncdiag.base.products import Product, machines, product_of, type_name
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Complaint, Job
+from ncdiag.facts.stated import counts
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.capabilities import named_gpus
+from ncdiag.facts.vocabulary.capabilities import has_amd_gpus, named_gpus
 from ncdiag.facts.vocabulary.gpus import has_nvlink, has_nvswitch
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.told import broken_by, cured_by
@@ -27,7 +28,6 @@ _LATE_FORMS = frozenset({
 _IDLE = frozenset({"gpus-idle", "pauses"})
 _STARTING = frozenset({"cannot-start", "fails-at-init"})
 _SEVERAL_GPUS = frozenset({"one-gpu", "fewer-gpus"})
-_AMD = lazy_regex(r"\b(?:mi\d{2,3}x?|(?:radeon|rx)\s?\w+|w[67][89]00x?|amd)\b", re.IGNORECASE)
 _AMD_CARD = lazy_regex(r"\b(?:radeon|rx|w[67][89]00)", re.IGNORECASE)
 _AZURE_IB = lazy_regex(r"nd\d+\w*r\w*_v\d|hb\d+\w*r")
 """Machine types of Azure with RDMA, which have an r in their name."""
@@ -116,7 +116,7 @@ def _of_gpus(job: Job, view: View) -> Iterator[str]:
         view.note(gpu, "model")
     for context in [context for context in job.contexts if context.kind in {"gpu-model", "instance-type"}][:1]:
         view.note(context)
-    if any(_AMD.search(name) for name in named):
+    if has_amd_gpus(job, view):
         yield "amd"
         if any(_AMD_CARD.search(name) for name in named):
             yield "amd-cards"
@@ -143,8 +143,7 @@ def _are_cards(job: Job, view: View, products: Iterable[Product | None]) -> bool
 
 def _counts(job: Job) -> bool:
     """True if people speak of several GPUs."""
-    numbers = (re.match(r"\d+", context.value) for context in job.contexts if context.kind == "gpu-count")
-    if any(number and int(number[0]) > 1 for number in numbers):
+    if any(number > 1 for number in counts(job.contexts, "gpu-count")):
         return True
     models = (context for context in job.contexts if context.kind == "gpu-model")
     return any(re.search(_BEFORE + re.escape(c.value.split()[-1]), c.text, re.IGNORECASE) for c in models)
@@ -167,9 +166,9 @@ def _of_hosts(job: Job, view: View) -> Iterator[str]:
 def _of_cloud(job: Job, view: View) -> Iterator[str]:
     """The network of the machine type that tools or people name."""
     types = {host.instance_type for host in job.hosts} | {c.value for c in job.contexts if c.kind == "instance-type"}
-    names = {name.lower().removeprefix("standard_") for name in types if name}
-    for row in products().machine:
-        if row.name.lower().rpartition(" ")[2] in names:
+    names = {type_name(name) for name in types if name}
+    for kind, row in machines().items():
+        if kind in names:
             yield "efa" if row.layer == "EFA" else f"{row.cloud}-network"
     if any(_AZURE_IB.match(name) for name in names):
         yield "azure-network"

@@ -6,6 +6,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Event, Launch
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 from ncdiag.facts.vocabulary.late_hosts import late_seconds
 from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.platforms import SLURM, platforms
@@ -27,7 +28,6 @@ _STEP = 17
 _HIGHEST = 32_000
 """Below the ports that the kernel assigns automatically (net.ipv4.ip_local_port_range begins at 32768)."""
 
-_WAITS = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
 _SLURM = frozenset({"sbatch", "srun", "salloc"})
 _FIRST = 'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 _FIRST_OF_SLURM = f"{_FIRST} in the batch script"
@@ -72,7 +72,7 @@ def _ports(view: View) -> set[int]:
     """The ports of the rendezvous: those that are set, and those at which a process waited for it."""
     setting = view.setting(view.job, "MASTER_PORT")
     texts = [setting.text if setting is not None else None, *(launch.master_port for launch in view.job.launches)]
-    tried = (each.fields.get("port") for each in view.job.events if each.event in _WAITS)
+    tried = (each.fields.get("port") for each in view.job.events if each.event in STORE_UNREACHED)
     return {int(text) for each in (*texts, *tried) if (text := str(each)).isdecimal()}
 
 
@@ -98,7 +98,7 @@ def _listening(view: View) -> str | None:
         host.name for host in view.job.hosts
         if any(port in ports and not is_foreign(port, host) for port in host.listening_ports or ())
     ]  # fmt: skip
-    return names[0] if len(names) == 1 and any(each.event in _WAITS for each in view.job.events) else None
+    return names[0] if len(names) == 1 and any(each.event in STORE_UNREACHED for each in view.job.events) else None
 
 
 def _named_interfaces(view: View) -> set[str]:

@@ -6,9 +6,10 @@ import re
 from typing import Literal
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.base.products import products
+from ncdiag.base.products import machines, type_name
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Setting
+from ncdiag.facts.stated import only
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.rdma import by_distance, ranks_of, uses_ofi, uses_roce
@@ -61,12 +62,12 @@ def provider(host: Host, view: View) -> str | None:
 def _told(view: View) -> str | None:
     """The cloud of the machine types that somebody names, if they are those of one cloud."""
     named = [c for c in view.job.contexts if c.kind == "instance-type"]
-    clouds = {row.name.lower().rpartition(" ")[2]: row.cloud for row in products().machine}
-    found = {clouds.get(context.value.lower().removeprefix("standard_")) for context in named}
-    if len(found) != 1:
+    rows = [machines().get(type_name(context.value)) for context in named]
+    clouds = {row.cloud if row is not None else None for row in rows}
+    if len(clouds) != 1:
         return None
     view.note(named[0])
-    return found.pop()
+    return clouds.pop()
 
 
 def _machine_type(host: Host, view: View) -> str | None:
@@ -74,11 +75,11 @@ def _machine_type(host: Host, view: View) -> str | None:
     if host.instance_type is not None:
         view.note(host, "instance_type")
         return host.instance_type
-    named = {c.value: c for c in view.job.contexts if c.kind == "instance-type"}
-    for context in named.values() if len(named) == 1 else ():
-        view.note(context)
-        return context.value
-    return None
+    told = only(view.job.contexts, "instance-type")
+    if told is None:
+        return None
+    view.note(told)
+    return told.value
 
 
 def _placed(view: View) -> str | None:

@@ -92,13 +92,6 @@ def open_hides_permission(host: Host, view: View) -> bool | None:
 
 
 @derived
-def has_verbs_files(host: Host, view: View) -> bool:
-    """Does a listing of /dev/infiniband show files of RDMA cards?"""
-    view.note(host, "infiniband_devices")
-    return any(name.startswith(_VERBS) for name in host.infiniband_devices or ())
-
-
-@derived
 def verbs_files_text(host: Host, view: View) -> str:
     """The device files that are refused, or else that exist: ``/dev/infiniband/uverbs0``, or their number."""
     refused = view.remembered(

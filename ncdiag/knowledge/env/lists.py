@@ -176,6 +176,9 @@ def _is_in(interface: Interface, networks: list[tuple[int, int, int]]) -> bool:
     )
 
 
+_BRIDGES = ("docker", "virbr")
+
+
 @derived
 def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
     """Interfaces that NCCL excludes by default and an exclude list in NCCL_SOCKET_IFNAME allows: lo, docker*, virbr*.
@@ -210,14 +213,14 @@ def _is_emptied(setting: Setting, view: View) -> bool:
 def _leaves_nothing(host: Host, wanted: NameList) -> bool:
     """Does the list exclude each interface with an address beside those that NCCL excludes by default?"""
     present = [i.name for i in host.interfaces if i.up is not False and i.addresses]
-    others = [name for name in present if name != "lo" and not name.startswith(("docker", "virbr"))]
+    others = [name for name in present if name != "lo" and not name.startswith(_BRIDGES)]
     return bool(others) and not any(wanted.admits(name) for name in others)
 
 
 def _left_out(host: Host, view: View) -> tuple[str, ...]:
     version = view.version(host)
     newer = version is not None and version.low >= versions.RUNNING_ONLY
-    return ("docker", "virbr") if newer else ("docker",)
+    return _BRIDGES if newer else _BRIDGES[:1]
 
 
 @derived

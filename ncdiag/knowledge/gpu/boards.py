@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Collection
 
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, HealthCheck, Host, TopoLink
+from ncdiag.facts.stated import counts
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import (
     DATA_TESTS,
@@ -19,7 +20,7 @@ from ncdiag.facts.vocabulary.gpus import (
 )
 from ncdiag.facts.vocabulary.pci import LENT, is_nvidia_gpu
 from ncdiag.facts.vocabulary.usual import symptoms
-from ncdiag.messages.vocabulary.cuda_errors import INVALID_DEVICE, is_invalid_device
+from ncdiag.messages.vocabulary.cuda_errors import is_invalid_device
 
 
 @derived
@@ -72,11 +73,10 @@ def _lent_gpus(host: Host, view: View) -> str:
     kept = sum(device.driver == "nvidia" for device in there)
     if not lent or not kept or host.in_container:
         return ""
-    told = (re.match(r"\d+", context.value) for context in view.job.contexts if context.kind == "gpu-count")
     if not (
-        any(int(number[0]) > kept for number in told if number)
+        any(number > kept for number in counts(view.job.contexts, "gpu-count"))
         or "not-used:gpu-unseen" in symptoms(view.job, view)
-        or any(event.event in INVALID_DEVICE and is_invalid_device(event, view) for event in view.job.events)
+        or any(is_invalid_device(event, view) for event in view.job.events)
     ):
         return ""
     view.note(lent[0], "driver")
@@ -148,11 +148,10 @@ def _kind(link: TopoLink) -> str | None:
     return link.link_type or (link.level if link.level in {"XGMI", "PCIE"} else None)
 
 
-def _is_nearly_mesh(host: Host) -> bool:
+def _is_nearly_mesh(pairs: Collection[TopoLink]) -> bool:
     """Does xGMI connect nearly all pairs of eight GPUs? Boards with two dies a GPU connect about half of theirs."""
-    kinds = [_kind(link) for link in host.links if joins_gpus(link) and _kind(link)]
-    names = {name for link in host.links if joins_gpus(link) for name in (link.a, link.b)}
-    return len(names) == MESH_SIZE and 0 < kinds.count("PCIE") <= len(kinds) * _FEW
+    names = {name for link in pairs for name in (link.a, link.b)}
+    return len(names) == MESH_SIZE and 0 < sum(_kind(link) == "PCIE" for link in pairs) <= len(pairs) * _FEW
 
 
 @derived
@@ -163,13 +162,11 @@ def xgmi_gap(host: Host, view: View) -> str | None:
     table is from another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
-    if not any(joins_gpus(link) and _kind(link) for link in host.links):
-        return None
-    if not models and not _is_nearly_mesh(host):
+    pairs = [link for link in host.links if joins_gpus(link) and _kind(link)]
+    if not pairs or not (models or _is_nearly_mesh(pairs)):
         return None
     if not all(map(link_gbs, models)) or len(host.gpus) > MESH_SIZE:  # more: GPUs that are partitioned
         return ""
-    pairs = [link for link in host.links if joins_gpus(link) and _kind(link)]
     without = [link for link in pairs if _kind(link) == "PCIE"]
     if len(without) == len(pairs):
         return ""

@@ -7,7 +7,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.access import closed
-from ncdiag.facts.vocabulary.mounts import PYXIS, is_docker, is_mounted
+from ncdiag.facts.vocabulary.mounts import has_own_files, is_mounted
 
 _DRIVER = lazy_regex(r"/usr/local/Ascend|/dev/davinci")
 _RUNTIME = lazy_regex(r"--runtime[= ]ascend|ASCEND_VISIBLE_DEVICES")
@@ -23,8 +23,7 @@ def npu_closed_to(job: Job, view: View) -> tuple[str, ...]:
 @derived
 def hccn_conf_mounted(job: Job, view: View) -> bool | None:
     """Does the container that is given the NPUs see /etc/hccn.conf? None without one, or with Ascend's own runtime."""
-    given = [launch for launch in job.launches if is_docker(launch) or PYXIS in launch.text]
-    given = [launch for launch in given if _DRIVER.search(launch.text)]
+    given = [launch for launch in job.launches if has_own_files(launch) and _DRIVER.search(launch.text)]
     if not given or any(_RUNTIME.search(launch.text) for launch in given):
         return None
     view.note(given[0])

@@ -13,7 +13,7 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import shared_time, source
 from ncdiag.facts.vocabulary.failures import CRASHES, SHELL_STATUS, same_process
-from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.facts.vocabulary.outcome import is_open_failure, open_failures
 from ncdiag.facts.vocabulary.time_limits import LIMIT, hung_at_limit
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, exception_text
 from ncdiag.messages.vocabulary.first_ends import (
@@ -78,12 +78,8 @@ def _has_own_fault(event: Event, view: View) -> bool:
     The rows of the job's own steps (``5512.0``) tell how they ended when it was preempted.
     """
     steps = f"{event.fields.get('step')}."
-    failed = (
-        other
-        for other in view.job.events
-        if other is not event and is_open_failure(other, view) and not other.text.strip().startswith(steps)
-    )
-    return any(other.event in _OWN_FAULTS or (other.kind == "cause" and other.event != event.event) for other in failed)
+    failed = (other for other in open_failures(view.job, view) if not other.text.strip().startswith(steps))
+    return any(other.event in _OWN_FAULTS or other.kind == "cause" for other in failed if other.event != event.event)
 
 
 class First(NamedTuple):
@@ -114,7 +110,7 @@ def end_of_job(event: Event, view: View) -> str:
     """What ended the job, ``the time limit of job 812``, as far as the line says it."""
     fields = event.fields
     name = f"{str(fields.get('what', 'job')).lower()} {fields.get('step', '')}".strip()
-    reasons = {LIMIT: f"{name} reached its time limit", "PREEMPTION": f"{name} made room for another job"}
+    reasons = {LIMIT: f"{name} reached its time limit", _PREEMPTED: f"{name} made room for another job"}
     said = f"{fields.get('reason', '')} {event.text}"
     told = next((words for reason, words in reasons.items() if reason in said), None)
     return told or f"{name} was cancelled or put back into the queue"

@@ -79,10 +79,8 @@ def counted_as_one(job: Job, view: View) -> bool:
     """
     held: dict[object, list[Event]] = defaultdict(list)
     for event in job.events:
-        fields = event.fields
-        one = fields.get("nodes") == 1 and not fields.get("mnnvl") and fields.get("local_ranks") == fields.get("nranks")
-        if event.event == _COUNTS and one and event.host:
-            held[fields.get("nranks")].append(event)
+        if event.event == _COUNTS and event.host and _counts_one_node(event):
+            held[event.fields.get("nranks")].append(event)
     for events in held.values():
         first = events[0]
         places = {(event.rank, event.host) for event in events}
@@ -94,3 +92,8 @@ def counted_as_one(job: Job, view: View) -> bool:
             view.note(other)
             return True
     return False
+
+
+def _counts_one_node(event: Event) -> bool:
+    fields = event.fields
+    return fields.get("nodes") == 1 and not fields.get("mnnvl") and fields.get("local_ranks") == fields.get("nranks")

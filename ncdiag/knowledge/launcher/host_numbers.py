@@ -13,10 +13,10 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Job, Launch
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launch_plan import TORCH
 from ncdiag.knowledge.launcher.starts import starts
 
 _BY_VARIABLE = frozenset({"llamafactory-cli", "swift"})
-_TORCH = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
 _NUMBERED = lazy_regex(
     r"(?i)node[_-]?rank|rdzv|standalone|\.\.\.|…|\$\{?\w{0,30}(?:args|opts|options|distributed)\w{0,30}\b"
 )
@@ -31,7 +31,7 @@ def unread_host_number(job: Job, view: View) -> Literal["as-rank", "missing", ""
         if launch.program in _BY_VARIABLE and "RANK" in launch.prefix_env:
             view.note(launch)
             return "as-rank"
-        if launch.program in _TORCH and launch.master_addr and not _NUMBERED.search(launch.text or ""):
+        if launch.program in TORCH and launch.master_addr and not _NUMBERED.search(launch.text or ""):
             view.note(launch)
             return "missing"
     return ""

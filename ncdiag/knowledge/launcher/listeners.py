@@ -8,7 +8,7 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import is_before
 from ncdiag.facts.vocabulary.failures import CRASHES
-from ncdiag.facts.vocabulary.outcome import is_open_failure, went_on
+from ncdiag.facts.vocabulary.outcome import is_open_failure, open_failures, went_on
 from ncdiag.knowledge.launcher.ray_nodes import BEHIND_NAT, ray_address_unfit
 
 _ADDRESSES = ("ray-node-address-shared", "own-address-not-listed", "listen-address-not-own")
@@ -26,7 +26,7 @@ def has_wrong_address(event: Event, view: View) -> bool:
     """Does a host of a job in trouble have no address of its own, or announce one that others cannot reach?"""
     if event.event != _ANNOUNCED:
         return is_open_failure(event, view) and lacks_address_for_job(event, view)
-    failed = [each for each in view.job.events if is_open_failure(each, view)]
+    failed = open_failures(view.job, view)
     troubled = bool(failed) or any(told.what not in _RUNS for told in view.job.complaints)
     if not troubled or any(map(_is_own_failure, failed)) or went_on(event, view):
         return False
@@ -41,7 +41,7 @@ def lacks_address_for_job(event: Event, view: View) -> bool:
     """
     if event.event != "listen-address-not-own":
         return True
-    others = [each for each in view.job.events if each.event not in _ADDRESSES and is_open_failure(each, view)]
+    others = [each for each in open_failures(view.job, view) if each.event not in _ADDRESSES]
     if _SERVICE.search(event.text):
         return not others
     return not any(_is_own_failure(each) or is_before(each, event, view) for each in others)

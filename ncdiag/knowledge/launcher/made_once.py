@@ -27,9 +27,13 @@ def is_made_elsewhere(event: Event, view: View) -> bool:
     """
     if not _lacks_index(event) or not is_open_failure(event, view):
         return False
-    if any(other.rank == 0 and other.event == EXCEPTION for other in view.job.events):
-        return False
-    return not any(_lacks_index(other) and _is_beside_first(other, view) for other in view.job.events)
+    return not view.remembered(("no index beside rank 0",), lambda: _is_lacking_at_first(view))
+
+
+def _is_lacking_at_first(view: View) -> bool:
+    """Did rank 0 fail, or does a rank on its host lack the index?"""
+    raised = [event for event in view.job.events if event.event == EXCEPTION]
+    return any(each.rank == 0 or (_lacks_index(each) and _is_beside_first(each, view)) for each in raised)
 
 
 def _lacks_index(event: Event) -> bool:

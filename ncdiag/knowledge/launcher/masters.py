@@ -16,9 +16,8 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Job
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 
-_UNREACHED = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
-"""Events of processes that tried to reach the store of their job."""
 _NETWORK = lazy_regex(r"-(?:ib|ipoib|roce|eth|hsn|opa)\d{0,2}$")
 """The end of a name that a host has on another of its networks: ``node0-ib``, ``n1-hsn0``."""
 _LABEL = lazy_regex(r"\s{0,4}(\d{1,6}): ")
@@ -44,7 +43,7 @@ def sought(job: Job) -> Mapping[str, Sequence[Event]]:
     masters: dict[tuple[object, bool], dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in job.events:
         host = str(event.fields.get("peer_host") or "")
-        if event.event not in _UNREACHED or not host or is_own(host):
+        if event.event not in STORE_UNREACHED or not host or is_own(host):
             continue
         is_address = ip_address(host) is not None
         name = host if is_address else _NETWORK.sub("", host.partition(".")[0].lower())

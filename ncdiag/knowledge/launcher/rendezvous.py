@@ -7,6 +7,7 @@ import re
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job, Launch
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 from ncdiag.facts.vocabulary.late_hosts import late_seconds
 
 _C10D = r"--rdzv[-_]backend[= ]['\"]?c10d\b"
@@ -16,7 +17,7 @@ _SERVICE = r"(?i)(?![a-z0-9-]+-\d+\.)[a-z0-9.-]+\.svc(?:\..*)?"
 """The name of a Kubernetes service; that of a pod of a headless service comes before it and ends in a number."""
 _SOON = 300
 """Seconds after which the others, which wait for 600 by default, may have ceased to wait."""
-_UNMET = frozenset({"torch-rdzv-store-lost", "c10d-connect-timeout", "c10d-connect-failed"})
+_UNMET = STORE_UNREACHED | {"torch-rdzv-store-lost"}
 
 
 @derived

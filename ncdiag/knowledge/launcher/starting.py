@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Benchmark, Event, Host, Job
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
@@ -38,7 +39,6 @@ def is_port_taken(event: Event, view: View) -> bool:
     return event.event == "bind-failed" and reason(event, view) == "address-in-use" and bool(before)
 
 
-_WAITS = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
 _TEST = lazy_regex(r"\b[a-z_]{4,40}_perf\b")
 _UNREACHED = (
     "no error",
@@ -113,7 +113,8 @@ def is_gloo_misled(event: Event, view: View) -> bool | None:
 
 
 _LOST = "torch-rdzv-store-lost"
-_STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout", "coordination-not-registered")
+_STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout")
+_UNREGISTERED = "coordination-not-registered"
 _ANSWERED = frozenset({"coordination-task-refused", "coordination-task-restarted"})
 """The service of the job's first task refuses this one, so that it was reached."""
 _UNANSWERED = "rendezvous-unanswered"
@@ -121,11 +122,13 @@ _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with other errors and does no harm."""
 
 
-@derived_of("c10d-connect-failed", _UNANSWERED, "torch-rdzv-store-lost", *_STARTED)
+@derived_of("c10d-connect-failed", _UNANSWERED, _LOST, _UNREGISTERED, *_STARTED)
 def is_unmet_rendezvous(event: Event, view: View) -> bool:
     """Did processes fail to meet before NCCL started? A refused attempt counts only without ranks of NCCL."""
     if event.event in _STARTED:
-        return event.event != "coordination-not-registered" or all(e.event not in _ANSWERED for e in view.job.events)
+        return True
+    if event.event == _UNREGISTERED:
+        return _ANSWERED.isdisjoint(view.event_names())
     if event.event == _UNANSWERED:
         return not (view.job.ranks or went_on(event, view))
     return (event.event == _LOST or event.fields.get("errno") in _UNREACHED_ERRNO) and not view.job.ranks
@@ -170,7 +173,9 @@ def taken_port(host: Host, view: View) -> int | None:
         return None
     if int(text) not in host.listening_ports:
         return 0
-    is_awaited = any(event.event in _WAITS and event.fields.get("port") == int(text) for event in view.job.events)
+    is_awaited = any(
+        event.event in STORE_UNREACHED and event.fields.get("port") == int(text) for event in view.job.events
+    )
     if is_awaited and not is_foreign(int(text), host):
         return None
     named = (address.text if address is not None and address.is_set else None) or ""

@@ -140,11 +140,13 @@ def is_program_replaced(event: Event, view: View) -> bool:
 
     Where a server lost its file system, files of the data are stale as well, or it does not answer.
     """
-    return _is_program_stale(event) and all(
-        _is_program_stale(other)
-        for other in view.events_on(None, (LOST, SERVER_LOST, _EXCEPTION))
-        if is_storage_loss(other, view)
-    )
+    return _is_program_stale(event) and all(map(_is_program_stale, _storage_losses(view.job, view)))
+
+
+@derived
+def _storage_losses(job: Job, view: View) -> tuple[Event, ...]:
+    """The lines about file systems that servers no longer provide."""
+    return tuple(event for event in job.events if is_storage_loss(event, view))
 
 
 def _is_program_stale(event: Event) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median_high
+
 from ncdiag.base.products import product_of
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, Host
@@ -42,10 +44,10 @@ def gpu_behind(host: Host, view: View) -> str | None:
         return None
     for gpu in known:
         others = [other for other in known if other is not gpu and other.model == gpu.model]
-        usual = _middle([other.sm_clock_mhz or 0 for other in others])
-        if len(others) >= _OTHERS and (gpu.sm_clock_mhz or 0) < _BEHIND * usual and _works(gpu, others):
+        usual = median_high(other.sm_clock_mhz or 0 for other in others) if len(others) >= _OTHERS else 0
+        if (gpu.sm_clock_mhz or 0) < _BEHIND * usual and _works(gpu, others):
             view.note(gpu, "sm_clock_mhz")
-            return f"GPU {gpu.index} at {gpu.sm_clock_mhz} MHz, the others at {usual:g}"
+            return f"GPU {gpu.index} at {gpu.sm_clock_mhz} MHz, the others at {usual}"
     return ""
 
 
@@ -53,8 +55,4 @@ def _works(gpu: Gpu, others: list[Gpu]) -> bool:
     """Is the GPU busy, by its load, else by its power beside that of the others?"""
     if gpu.load_percent is not None:
         return gpu.load_percent >= _BUSY
-    return (gpu.power_watts or 0) >= _AT_WORK * _middle([other.power_watts or 0 for other in others]) > 0
-
-
-def _middle(values: list[int]) -> float:
-    return sorted(values)[len(values) // 2] if values else 0
+    return (gpu.power_watts or 0) >= _AT_WORK * median_high(other.power_watts or 0 for other in others) > 0

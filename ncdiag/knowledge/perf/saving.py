@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Event, Job
+from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import source
 from ncdiag.facts.vocabulary.outcome import is_open_failure
@@ -28,7 +28,7 @@ def saving_at_limit(job: Job, view: View) -> str:
     if limit is None:
         return ""
     before = [e for e in job.events if source(e) == source(limit) and e.order < limit.order]
-    begun = max((e for e in before if e.event == _BEGUN), key=_place, default=None)
+    begun = max((e for e in before if e.event == _BEGUN), key=lambda each: each.order, default=None)
     if begun is None or any(e.event in _GOES_ON and e.order > begun.order for e in before):
         return ""
     view.note(begun)
@@ -39,7 +39,3 @@ def saving_at_limit(job: Job, view: View) -> str:
 def saves_over_network(job: Job, view: View) -> bool:
     """Is that checkpoint in a folder named after a file system of the network?"""
     return _SHARED.search(saving_at_limit(job, view)) is not None
-
-
-def _place(event: Event) -> int:
-    return event.order

@@ -8,6 +8,7 @@ from ncdiag.facts.scalars import in_network
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import peer_ip
 from ncdiag.facts.vocabulary.comparisons import subject
+from ncdiag.facts.vocabulary.hosts import TRACKED_COUNT, TRACKED_LIMIT, sysctl
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.messages.vocabulary.reasons import error_name
@@ -155,10 +156,6 @@ def is_too_large_for_path(event: Event, view: View) -> bool | None:
     return False if is_plain else None
 
 
-_TRACKED_LIMIT = "net.netfilter.nf_conntrack_max"
-_TRACKED_COUNT = "net.netfilter.nf_conntrack_count"
-
-
 _ROOM = 0.8
 """The share of the limit below which a table that was read is far from full."""
 
@@ -166,7 +163,7 @@ _ROOM = 0.8
 @derived
 def tracks_few(host: Host, view: View) -> bool:
     """Does the host track far fewer connections than it may, by the kernel's numbers?"""
-    count, limit = ((host.sysctls or {}).get(name, "") for name in (_TRACKED_COUNT, _TRACKED_LIMIT))
+    count, limit = (sysctl(host, name) or "" for name in (TRACKED_COUNT, TRACKED_LIMIT))
     if not count.isdecimal() or not limit.isdecimal() or int(count) > int(limit) * _ROOM:
         return False
     view.note(host, "sysctls")
@@ -179,7 +176,7 @@ def tracked_connections_to_allow(event: Event, view: View) -> str:
     host = view.host(event.host)
     hosts = [host] if host is not None else view.job.hosts if len(view.job.hosts) == 1 else ()
     for known in hosts:
-        limit = (known.sysctls or {}).get(_TRACKED_LIMIT, "")
+        limit = sysctl(known, TRACKED_LIMIT) or ""
         if limit.isdecimal():
             view.note(known, "sysctls")
             return str(2 * int(limit))

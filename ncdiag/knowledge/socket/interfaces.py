@@ -39,12 +39,18 @@ def on_docker_bridge(advertised: Advertised, view: View) -> bool:
 @derived
 def is_docker0_of_a_host(advertised: Advertised, view: View) -> bool:
     """Has docker0 of a host the address that could not be reached? No container has that interface."""
-    for host in view.job.hosts if advertised.failed else ():
-        for bridge in host.interfaces:
-            if bridge.name.startswith(_DOCKER) and any(a.ip == advertised.ip for a in bridge.addresses or ()):
-                view.note(bridge)
-                return True
-    return False
+    if not advertised.failed:
+        return False
+    bridge = view.remembered(("Docker's bridges",), lambda: _bridges(view.job)).get(advertised.ip or "")
+    if bridge is not None:
+        view.note(bridge)
+    return bridge is not None
+
+
+def _bridges(job: Job) -> dict[str, Interface]:
+    """The bridges of Docker on all hosts, by address."""
+    bridges = (each for host in job.hosts for each in host.interfaces if each.name.startswith(_DOCKER))
+    return {address.ip: bridge for bridge in bridges for address in bridge.addresses or ()}
 
 
 @derived

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ncdiag.facts.model import SET_UP, Event, Host, Phase, What
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.gpus import DATA_TESTS
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.usual import platform
+from ncdiag.knowledge.p2p import is_wrong_data
 from ncdiag.messages.vocabulary import xids
 from ncdiag.messages.vocabulary.reasons import category
 from ncdiag.messages.vocabulary.seen import goes_well, seen_complaints
@@ -79,9 +79,7 @@ def _same_phase(own: str, met: Phase | None) -> bool:
 
 def loses_peer_data(host: Host, view: View) -> bool:
     """Does data between GPUs not arrive: does a test of copies say so, or are results with several GPUs wrong?"""
-    check = next((c for c in host.checks if c.result == "fail" and c.program in DATA_TESTS), None)
-    if check is not None:
-        view.note(check)
+    if any(is_wrong_data(check, view) for check in host.checks):
         return True
     return any(what == "wrong-results" for what, _ in troubles(view)) and "several-gpus" in platform(view.job, view)
 

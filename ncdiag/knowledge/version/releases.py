@@ -54,11 +54,9 @@ def gpu_before_time(host: Host, view: View) -> str | None:
 @derived
 def fits_named_gpus(job: Job, view: View) -> bool | None:
     """Does the release that NCCL prints support all GPUs that somebody names? None where one of the two is unknown."""
-    named = named_gpus(job, view)
-    versions = [version for each in (*job.ranks, *job.hosts) if (version := view.version(each)) is not None]
-    if not named or not versions:
+    named, version = named_gpus(job, view), view.version()
+    if not named or version is None:
         return None
-    version = versions[0]
     bounds = [bound for model in named for family, bound in _firsts() if is_gpu(model.upper(), (family,))]
     return all(version.less(bound) is False for bound in bounds)
 

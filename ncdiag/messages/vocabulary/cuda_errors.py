@@ -8,7 +8,7 @@ from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.messages.vocabulary.phases import traced_files
 from ncdiag.messages.vocabulary.reasons import error_name, reason
-from ncdiag.messages.vocabulary.xids import BY_PLUGIN, is_contained_by_plugin, is_memory_lost, is_memory_xid
+from ncdiag.messages.vocabulary.xids import BY_PLUGIN, is_contained_by_plugin, is_memory_xid, is_unfit, memory_xids
 
 PRINTED = ("cuda-failure", "program-cuda-failure", "cuda-alloc-failed")
 """Events of a failed CUDA call whose error decides what is wrong."""
@@ -161,14 +161,10 @@ def is_cuda_memory_failure(event: Event, view: View) -> bool | None:
     """
     if not _is(event, view, "cudaErrorMemoryAllocation") or is_cumem_host_failure(event, view):
         return False
-    return not _pins(event) or _is_gpu_full(view)
+    return not _pins(event) or view.remembered(("GPU memory used up",), lambda: _is_gpu_full(view))
 
 
-INVALID_DEVICE = ("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
-"""Events that may report a GPU number that the process does not have."""
-
-
-@derived_of(*INVALID_DEVICE)
+@derived_of("cuda-invalid-device", "cuda-device-invalid", *PRINTED)
 def is_invalid_device(event: Event, view: View) -> bool:
     """Did a rank select a GPU that it does not have?"""
     told = event.event not in PRINTED or _is(event, view, "cudaErrorInvalidDevice")
@@ -272,10 +268,10 @@ def is_memory_error(event: Event, view: View) -> bool:
     if event.event in PRINTED:
         found = cuda_error(event, view) == "cudaErrorECCUncorrectable"
     elif event.event == BY_PLUGIN:
-        found = is_contained_by_plugin(event) and not any(is_memory_xid(e) for e in view.job.events)
+        found = is_contained_by_plugin(event) and not memory_xids(view)
     else:
         found = is_memory_xid(event) if event.event == "gpu-xid" else "ECC" in event.text
-    return found and not any(is_memory_lost(e, view) for e in view.job.events)
+    return found and not any(is_unfit(each, view) for each in memory_xids(view))
 
 
 @derived_of("cuda-failure")

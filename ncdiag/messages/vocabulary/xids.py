@@ -63,9 +63,9 @@ def is_contained_by_plugin(event: Event) -> bool:
     return known is not None and known.fault == "memory" and known.remedy == "restart"
 
 
-def is_memory_lost(event: Event, view: View) -> bool:
-    """Is it an Xid that reports that the memory of the GPU failed for good?"""
-    return is_memory_xid(event) and is_unfit(event, view)
+def memory_xids(view: View) -> list[Event]:
+    """The Xids of the job for memory errors that ended a program."""
+    return view.remembered(("Xids of memory",), lambda: [e for e in view.job.events if is_memory_xid(e)])
 
 
 @derived_of(XID)

@@ -21,7 +21,8 @@ from ncdiag.nccl.selection.reasons import Reason, source
 from ncdiag.nccl.selection.values import Settings, number
 
 MORE_DEVICES = Version(2, 18, 5)
-"""From this release on up to 32 ports are used, before 16 (MAX_IB_DEVS)."""
+"""The release from which on NCCL holds more RDMA ports (MAX_IB_DEVS)."""
+_MOST_OLD, _MOST = 16, 32
 PCI_ORDER = Version(2, 29, 7)
 """From this release on ports are sorted by PCI address, before in the order of verbs (NCCL_IB_DEVICE_PCI_ORDER)."""
 CHANGES = (versions.EXACT_NAMES, MORE_DEVICES, PCI_ORDER, *merging.CHANGES)
@@ -56,6 +57,11 @@ class Devices(msgspec.Struct, frozen=True):
         return True if self.ports else False if self.known else None
 
 
+def most_ports(version: Version | None) -> int:
+    """Return the number of ports that a release of NCCL can hold; None is a release that is not known."""
+    return _MOST if version is None or version >= MORE_DEVICES else _MOST_OLD
+
+
 def label(port: Port) -> str:
     """Return the name of a port as NCCL writes it: ``mlx5_0:1``."""
     return f"{port.hca}:{port.number}"
@@ -85,7 +91,7 @@ def devices(
 
 def _at(hcas: Sequence[Hca], settings: Settings, version: Version, *, complete: bool) -> Devices:
     place = source("devices", version)
-    limit = 32 if version >= MORE_DEVICES else 16
+    limit = most_ports(version)
     wanted = settings.get("NCCL_IB_HCA", "")
     names = NameList.parse(wanted, version, limit) if wanted is not None else None
     taken: list[Port] = []

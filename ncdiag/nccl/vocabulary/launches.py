@@ -26,7 +26,8 @@ def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
     values: dict[str, str] = dict(launch.prefix_env) if _spans_hosts(launch, view) else {}
     if launch.program in _PASSES_ON_REQUEST:
         values |= {s.name: s.text or "" for s in unheeded_settings(view.job, view)}
-    passed = {*launch.forwarded, *launch.env, *_printed_by_several(view.job)}
+    printed = view.remembered(("printed by several hosts",), lambda: _printed_by_several(view.job))
+    passed = {*launch.forwarded, *launch.env, *printed}
     return {name: values[name] for name in sorted(values) if name.startswith("NCCL_") and name not in passed}
 
 

@@ -9,7 +9,7 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Setting
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.capabilities import named_gpus
+from ncdiag.facts.vocabulary.capabilities import has_amd_gpus
 from ncdiag.nccl.judgement.values import Written, of_value
 from ncdiag.nccl.judgement.verdict import ValueVerdict
 from ncdiag.nccl.selection.names import NameList
@@ -25,8 +25,6 @@ _DEVICES = {"NCCL_SOCKET_IFNAME": "interfaces", "NCCL_IB_HCA": "hcas"}
 _CHANNELS = frozenset({"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS"})
 _RCCL_CHANNELS = 128
 """MAXCHANNELS of RCCL's src/include/device.h; AMD advises 112 for MI300X."""
-_AMD = lazy_regex(r"(?i)\bMI\d{3}")
-
 _OF_AMD = ("HSA_", "HIP_", "ROCR_", "RCCL_", "PYTORCH_ROCM_")
 """Beginnings of variables that only AMD's runtime and libraries read."""
 _OF_SCHEDULERS = "_VISIBLE_DEVICES"
@@ -48,9 +46,14 @@ def _fits_rccl(setting: Setting, found: ValueVerdict, view: View) -> bool:
     text = setting.text or ""
     if found.fault != "out-of-range" or setting.name not in _CHANNELS or not text.isdecimal():
         return False
+    return int(text) <= _RCCL_CHANNELS and view.remembered(("AMD's GPUs",), lambda: _runs_on_amd(view))
+
+
+def _runs_on_amd(view: View) -> bool:
+    """Has the job GPUs of AMD: by their names, by its library, or by variables that nothing else reads?"""
     own = (each.name for each in view.job.settings if not each.name.endswith(_OF_SCHEDULERS))
-    amd = any(_AMD.search(name) for name in named_gpus(view.job, view)) or any(n.startswith(_OF_AMD) for n in own)
-    return int(text) <= _RCCL_CHANNELS and (amd or any(rank.library == "RCCL" for rank in view.job.ranks))
+    is_set = any(name.startswith(_OF_AMD) for name in own)
+    return is_set or has_amd_gpus(view.job, view) or any(rank.library == "RCCL" for rank in view.job.ranks)
 
 
 def _names_a_device(setting: Setting, found: ValueVerdict, view: View) -> bool:

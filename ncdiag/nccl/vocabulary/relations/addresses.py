@@ -61,13 +61,13 @@ def _network(ip: str) -> str:
 
 def mpi_interface_missing(job: Job, _view: View) -> Iterator[Relation]:
     """A launch names interfaces for Open MPI's TCP, and a host whose interfaces are all shown has none of them."""
-    for launch in job.launches:
-        for found in _FOR_MPI.finditer(launch.text):
-            names = {name for name in found["names"].split(",") if name and not set(name) & set("/:.")}
-            used = {host.name for host in launch.hosts}
-            for host in job.hosts:
-                shown = {interface.name for interface in host.interfaces}
-                if names and "interfaces" in host.complete and host.name in used and names.isdisjoint(shown):
-                    text = f"{found['list']} names {', '.join(sorted(names))}, which {host.name} does not have"
-                    yield Relation(what="mpi-interface-missing", text=text, provenance=lines_of([launch]))
-                    return
+    listed = [(launch, found) for launch in job.launches for found in _FOR_MPI.finditer(launch.text)]
+    for launch, found in listed:
+        names = {name for name in found["names"].split(",") if name and not set(name) & set("/:.")}
+        used = {host.name for host in launch.hosts}
+        shown = [host for host in job.hosts if host.name in used and "interfaces" in host.complete]
+        lacks = next((host for host in shown if names.isdisjoint(each.name for each in host.interfaces)), None)
+        if names and lacks is not None:
+            text = f"{found['list']} names {', '.join(sorted(names))}, which {lacks.name} does not have"
+            yield Relation(what="mpi-interface-missing", text=text, provenance=lines_of([launch]))
+            return

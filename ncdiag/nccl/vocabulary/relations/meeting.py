@@ -11,6 +11,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Benchmark, Event, Fact, Job, Launch, Rank, Relation, Timeout
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.launches import EACH_ON_ITS_HOST, MPI_PROGRAMS
 from ncdiag.facts.vocabulary.outcome import place, went_on
@@ -18,7 +19,6 @@ from ncdiag.facts.vocabulary.probes import lines_of
 
 _ANNOUNCED, _UNANSWERED = frozenset({"rank-announced", "program-greets"}), "rendezvous-unanswered"
 _WAITED = frozenset({"torch-store-timeout", "coordination-start-timeout"})
-_UNREACHED = frozenset({"c10d-connect-failed", "c10d-connect-timeout"})
 _STARTS_SEVERAL = (*MPI_PROGRAMS, "srun")
 _LOCAL = lazy_regex(
     r"(?:coordinator_address|init_method|address)\W{1,4}(?:\w{1,8}://)?(?:localhost|127\.\d|0\.0\.0\.0)", re.IGNORECASE
@@ -177,7 +177,7 @@ def seeks_itself(job: Job, view: View) -> Iterator[Relation]:
         return
     for event in job.events:
         address = ip_address(str(event.fields.get("peer_host") or ""))
-        if event.event in _UNREACHED and event.rank != 0 and address is not None and address.is_loopback:
+        if event.event in STORE_UNREACHED and event.rank != 0 and address is not None and address.is_loopback:
             text = f"a process of a job of several hosts looks for its store at {address}"
             yield Relation(what="seeks-itself", text=text, provenance=lines_of([event]))
             return

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ncdiag.facts.model import Hca, Job, Port, Relation
-from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.probes import lines_of
+from ncdiag.nccl.selection.devices import most_ports
 
+_OF_DEVICE, _OF_PORT = ("board", "board_id"), ("lid", "state", "sm_lid")
+"""What one device has only once, and each of its ports."""
 _SEVERAL = 3
 """The least number of cards of which one is an exception."""
-_MOST_OLD, _MOST, _MORE_PORTS = 16, 32, Version(2, 18, 5)
-"""The most RDMA ports that NCCL holds, before the release since when it is more, and since then."""
 _MULTICAST = 0xC000
 """The first LID that is not that of one port."""
 _COMPARED = slice(15, 19)
@@ -82,14 +82,10 @@ def _apart(one: Hca, other: Hca) -> bool:
     """Is anything shown of two InfiniBand devices that one device has only once?"""
     if not all(any(port.link_layer == "InfiniBand" for port in hca.ports) for hca in (one, other)):
         return False
-    sides: list[tuple[str | int | None, str | int | None]] = [
-        (one.board, other.board),
-        (one.board_id, other.board_id),
-    ]
     ports = {port.number: port for port in other.ports}
-    for port in (port for port in one.ports if port.number in ports):
-        twin = ports[port.number]
-        sides += [(port.lid, twin.lid), (port.state, twin.state), (port.sm_lid, twin.sm_lid)]
+    twins = [(port, ports[port.number]) for port in one.ports if port.number in ports]
+    sides = [(getattr(one, name), getattr(other, name)) for name in _OF_DEVICE]
+    sides += [(getattr(here, name), getattr(there, name)) for here, there in twins for name in _OF_PORT]
     return any(here is not None and there is not None and here != there for here, there in sides)
 
 
@@ -128,11 +124,10 @@ def onboard_listed(job: Job, _view: View) -> Iterator[Relation]:
 
 
 def list_full(job: Job, _view: View) -> Iterator[Relation]:
-    """A rank lists as many RDMA ports as NCCL can hold: 32, 16 before 2.18.5 (MAX_IB_DEVS), whatever else is there."""
+    """A rank lists as many RDMA ports as its NCCL can hold, whatever else is there."""
     for rank in job.ranks:
         count = len({(device.name, device.port) for device in rank.net_devices or ()})
-        is_old = rank.nccl_version is not None and rank.nccl_version.low < _MORE_PORTS
-        if count == _MOST or (count == _MOST_OLD and is_old):
+        if count == most_ports(rank.nccl_version.low if rank.nccl_version is not None else None):
             text = f"rank lists {count} RDMA ports, which is all that its NCCL can hold"
             yield Relation(what="list-full", text=text, provenance=lines_of([rank]))
             return
