@@ -17,7 +17,7 @@ from ncdiag.base.patterns import lazy_regex
 class Family(NamedTuple):
     """GPUs that can do the same: a pattern of spellings, the compute capability (AMD: LLVM target), and the words.
 
-    The capability is empty for GPUs of several.
+    The capability is empty if the spellings cover GPUs with different ones.
     """
 
     spelling: re.Pattern[str]

@@ -331,13 +331,13 @@ def incapable(rule: Rule, scene: Scene) -> Reason | None:
 
 
 def other_release(rule: Rule, scene: Scene) -> Reason | None:
-    """The rule is about releases of NCCL that no host of the job has."""
+    """The rule applies only to releases of NCCL that the job does not use."""
     wanted, view = program_of(rule).nccl, scene.view
     version = view.version() if wanted.parts else None
     if version is None or wanted.admits(version) is not False:
         return None
     shown = (one.provenance.get("nccl_version") for one in (*view.job.hosts, *view.job.ranks))
-    return Reason(f"NCCL {version} is in use, and this is about {rule.applies.nccl}", first(shown))
+    return Reason(f"NCCL {version} is in use, and this applies only to {rule.applies.nccl}", first(shown))
 
 
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)

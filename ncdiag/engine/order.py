@@ -50,7 +50,7 @@ class Basis(msgspec.Struct, frozen=True):
 
     ``first``: source and line of the first failure that counts; ``is_first_found``: True if a finding that is not an
     echo has it as evidence; ``explained``: names of the rules that a finding's rule explains, wherever; ``proved``:
-    names of the causes whose findings are errors, and certain or likely.
+    names of the rules that found a cause which is an error and certain or likely.
     """
 
     first: tuple[str, int] | None = None
@@ -120,7 +120,7 @@ def _first(of: Candidate, basis: Basis) -> float:
 
 
 def _explains(of: Candidate, basis: Basis) -> float:
-    """It explains another finding; more if that one is a proved cause, whose place it takes."""
+    """It explains another finding; more if that one is a proved cause, above which it has to rank."""
     if of.finding is None or not of.finding.consequences:
         return 0.0
     return 1.7 if basis.proved & set(of.finding.consequences) else 0.5

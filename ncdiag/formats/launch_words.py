@@ -150,7 +150,10 @@ def _take(command: Command, target: str, value: str | None, words: list[str], po
 
 
 def _set(command: Command, variable: str, value: str | None, words: list[str], position: int) -> int:
-    """Store the variable that an option sets; an option without a value sets a fixed one. Returns the next index."""
+    """Store the environment variable that an option sets, to the option's value or a fixed one. Return the next index.
+
+    ``variable`` has the form of `Launcher.sets`.
+    """
     name, fixed, text = variable.partition("=")
     name, _, unit = name.partition("*")
     if not fixed:

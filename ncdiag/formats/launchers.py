@@ -22,7 +22,7 @@ class Launcher(msgspec.Struct, frozen=True):
     flags: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     sets: Mapping[str, str] = {}
-    """The variable that an option sets on all ranks: to its value, to a fixed one (``A=1``), in MiB (``A*MiB``)."""
+    """The variable that an option sets on all ranks: ``A`` to its value, ``A=1`` to 1, ``A*MiB`` from MiB to bytes."""
     value_by_default: bool = False
     """True if an unknown option takes a value (``docker run``); otherwise this depends on the next word."""
 

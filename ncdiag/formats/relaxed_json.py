@@ -21,7 +21,7 @@ _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 class Relaxed(msgspec.Struct, frozen=True):
     """``value`` is None if even repair fails; ``valid`` is true for correct JSON; ``complaint`` describes the error.
 
-    ``cut`` is true if nothing is wrong but that the text ends too early or has an ellipsis: somebody showed a part.
+    ``cut`` is true if the first error is that the text ends too early or has an ellipsis: only a part was pasted.
     """
 
     value: Any

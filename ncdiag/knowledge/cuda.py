@@ -113,7 +113,10 @@ def is_left_alone(gpu: Gpu, view: View) -> bool:
 
 @derived
 def is_needed_whole(gpu: Gpu, view: View) -> bool | None:
-    """Has the job several ranks, or did CUDA refuse a GPU of this host: is an instance of MIG not enough?"""
+    """Does the job need whole GPUs, not MIG instances: has it several ranks, or did CUDA refuse a GPU of this host?
+
+    None if the number of ranks is unknown.
+    """
     refused = next((e for e in view.events_on(gpu.host, REFUSED) if is_gpu_refused(e, view)), None)
     if refused is not None:
         view.note(refused)

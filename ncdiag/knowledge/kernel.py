@@ -163,9 +163,9 @@ def clock_problem(host: Host, view: View) -> str | None:
 
 @derived
 def lacks_passthrough(host: Host, view: View) -> bool:
-    """Does RCCL miss iommu=pt on the host, or does the IOMMU of a machine with AMD GPUs translate addresses?
+    """Does RCCL report that iommu=pt is missing, or does the IOMMU of a machine with AMD GPUs translate addresses?
 
-    A virtual machine says nothing of the IOMMU that its GPUs are behind.
+    A virtual machine does not show the IOMMU of the physical machine, to which its GPUs are connected.
     """
     for event in view.events_on(host.name, ["rccl-kernel-setting-missing"]):
         if event.fields.get("setting") == "iommu=pt":
@@ -191,7 +191,7 @@ _DRIVER, _KERNEL, _SHOWN = "gpu-bar-invalid", "pci-bar-unassigned", "gpu-window-
 
 @derived_of(_DRIVER, _KERNEL, _SHOWN)
 def is_window_missing(event: Event, view: View) -> bool | None:
-    """Did a GPU get no address space for its memory window (BAR), by the driver, lspci, or the kernel in the end?
+    """Did a GPU get no address space for its memory window (BAR), by the driver, lspci or the kernel's last message?
 
     None for a window that other devices may have as well, if nothing shows the device.
     """

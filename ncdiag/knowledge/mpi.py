@@ -207,7 +207,7 @@ _OF_HOST = lazy_regex(
     r"(?:Failing at address:|at address) "
     r"(?:\(nil\)|0x(?:[0-9a-f]{1,5}|7ff[c-f][0-9a-f]{8}|5[56][0-9a-f]{10})(?![0-9a-f]))"
 )
-"""A null pointer, or a field of a structure at one; the stack, or the heap beside the program, of Linux on x86_64."""
+"""Addresses of host memory: null, or near it as a field of a null structure; the stack and heap of Linux on x86_64."""
 
 
 @derived_of("mpi-signal", *_COPY_REFUSED)
@@ -220,7 +220,7 @@ def touches_gpu_memory(event: Event, view: View) -> bool:
 
 @derived
 def copied_by(event: Event, view: View) -> str:
-    """The function or library of MPI or UCX that was copying a message as it failed; empty for memory of the host."""
+    """The function or library of MPI or UCX that crashed while it copied a message; empty if in memory of the host."""
     if event.fields.get("signal") != _SEGV:
         return ""
     dump = next((dump for dump in view.job.stack_dumps if dump.copies_in), None)
@@ -237,7 +237,7 @@ def _faults_in_host_memory(job: Job) -> bool:
 
 @derived_of("mpi-signal")
 def copies_in_ucx(event: Event, view: View) -> bool:
-    """Is it UCX that was copying a message as it failed?"""
+    """Did UCX crash while it copied a message?"""
     return copied_by(event, view).startswith(("uct", "ucp", "libuct", "libucp", "mca_pml_ucx"))
 
 
@@ -254,22 +254,25 @@ _WELL = lazy_regex(
 
 @derived
 def srun_alone_fails(job: Job, view: View) -> bool:
-    """Is a program said to work with mpirun, and not with srun? False where its ranks did find each other."""
+    """Does somebody say that the program works with mpirun and not with srun? False if its ranks did connect."""
     if has_ready_rank(job, view):
         return False
-    told = [each for each in job.contexts if each.kind == "launcher"]
+    named = [each for each in job.contexts if each.kind == "launcher"]
     said: dict[str, set[str]] = {"srun": set(), "mpirun": set()}
-    for each in told:
+    for each in named:
         for launcher, outcome in _outcomes(each.text or ""):
             said[launcher].add(outcome)
     found = "ill" in said["srun"] and said["mpirun"] == {"well"}
-    for each in told if found else ():
+    for each in named if found else ():
         view.note(each)
     return found
 
 
 def _outcomes(text: str) -> Iterator[tuple[str, str]]:
-    """The outcome in each part of a sentence that names one of the launchers, or follows one without an outcome."""
+    """Launchers with what a text says of them: ``srun`` or ``mpirun``, and ``well`` or ``ill``.
+
+    A clause that names no launcher is about the one that was named last, if nothing was said of it yet.
+    """
     launcher = ""
     for clause in _CLAUSE.split(text):
         named = {str(found.lastgroup) for found in _LAUNCHER.finditer(clause)}

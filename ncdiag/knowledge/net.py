@@ -17,7 +17,7 @@ _SOCKET_TYPES = {3: "Socket", 4: "IB"}
 """The kinds of sockets in NCCL's handshake (ncclSocketType, src/include/socket.h)."""
 
 _TO_COORDINATOR = STORE_UNREACHED | {"ray-connect-failed"}
-"""Failures to reach the process at which the others of a job meet."""
+"""Failures to reach the process to which all others of a job connect first."""
 
 
 @derived
@@ -119,6 +119,6 @@ def is_on_usb(event: Event, view: View) -> bool:
 
 @derived_of(*_TO_COORDINATOR)
 def is_refused_at_web_port(event: Event, view: View) -> bool:
-    """Did a process of the job not get through to a peer at port 80 or 443, where web proxies and not peers listen?"""
+    """Did a process fail to reach its coordinator at port 80 or 443, where usually only web proxies listen?"""
     peer = str(event.peer or event.fields.get("peer_address", "")).rstrip(".")
     return peer.endswith((":80", ":443")) or event.fields.get("port") in {80, 443}

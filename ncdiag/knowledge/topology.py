@@ -270,7 +270,7 @@ def nodes_for_hosts(job: Job, view: View) -> str:
 
 @derived
 def each_rank_is_a_node(job: Job, view: View) -> bool:
-    """Does NCCL count a node for each rank, where people do not say that there are several machines?"""
+    """Does NCCL count a node for each rank, while nobody says that there are several machines?"""
     told = any(context.kind == "host-count" and context.told for context in job.contexts)
     return has_one_gpu_a_host(job, view) and not told
 
@@ -283,9 +283,9 @@ def has_topology_file(job: Job, view: View) -> bool:
 
 @derived
 def unmounted_topology_file(job: Job, view: View) -> str:
-    """The topology file that a launch names for its container and mounts nothing over; empty for none.
+    """The topology file that a launch names for its container but does not mount in it; empty if there is none.
 
-    The image may hold the file, which no launch line shows; a listing or NCCL's own line may.
+    Files that a listing or NCCL's log shows are left out, since the image may contain them.
     """
     loaded = {str(event.fields.get("file_path")) for event in job.events if event.event == "topology-file-loaded"}
     there = loaded.union(listed_files(job, view))

@@ -1,4 +1,4 @@
-"""Where a process failed as it copied a message: the part of MPI or UCX that called libc's copy.
+"""Find in a stack the part of MPI or UCX that crashed while libc copied a message for it.
 
 Names: glibc sysdeps/x86_64/multiarch (memcpy, memmove: resolved at load time, so that stacks often show no name),
 openucx/ucx src/ucs/arch and src/uct, open-mpi/ompi opal/mca/btl and opal/datatype, MXM and PSM of older clusters.
@@ -22,14 +22,17 @@ _CALLER = lazy_regex(
     r"(?:uct|ucp|mxm|mca_(?:btl|pml|smsc)|opal_convertor|opal_datatype|psm[23]?|ips|amsh|MPIDI?|smr|rxm|fi|ofi)_\w"
 )
 _AT_LEAST = 2
-"""Frames of libc without a name: that of the signal handler and that of the copy."""
+"""The number of libc frames without a name that show a copy: the signal handler and the copy function."""
 
 Raw = tuple[str, str]
-"""A frame as it is printed, the innermost first: its function, empty without a name, and its file."""
+"""A frame: its function, which is empty if its name is not shown, and its file."""
 
 
 def copies_in(frames: Sequence[Raw]) -> str | None:
-    """The function or library of MPI or UCX whose copy of a message failed; None where the stack shows none."""
+    """The function or library of MPI or UCX whose copy of a message failed; None if the stack shows none.
+
+    The innermost frame comes first.
+    """
     nameless, is_copy = 0, False
     for function, file in frames:
         library = PurePosixPath(file).name

@@ -274,7 +274,7 @@ class Collector:
             self._row, self._alike = [key], alike
 
     def holds(self, event: str) -> bool:
-        """Was there such an event?"""
+        """True if an event of this name was found."""
         return any(key[0] == event for key in self._events)
 
     def observations(self) -> tuple[Observation, ...]:

@@ -34,7 +34,7 @@ _OF = lazy_regex(r"\[\s{0,12}(?P<counted>\d{1,9})\s?/\s?\d{1,9}\]")
 """``Train [ 160/4572]``."""
 _DIGIT = lazy_regex(r"\d")
 _SAVES = "checkpoint-save-begun"
-"""The event beside which one line of a counter counts as well: it tells that the program saves no longer."""
+"""If this event was found, a counter that is printed only once is kept too: it shows that the saving is over."""
 _OF_A_SAVE = lazy_regex(r"(?i)\bsav(?:e|ing)\b|checkpoint")
 _LOOKED_AT = 1000
 _ENDS = 1000

@@ -31,7 +31,7 @@ _VALUES = (
     (lazy_regex(r"/ports/[^/]{1,16}/rate$"), r"([\d.]{1,8} [GM]b/sec(?: \(\w{1,8}(?: \w{1,8})?\))?|\S{1,60})"),
     (lazy_regex(r"/gid_attrs/types/"), r"(RoCE v2|IB/RoCE v1|\S{1,60})"),
 )
-"""Files whose values have blanks, and the forms of these."""
+"""Files whose values may contain blanks, with the pattern of a value."""
 _GLOB = lazy_regex(r"(?P<folder>/sys/(?:[\w.-]{1,80}/){1,6})[\w.-]{0,60}[*?][\w.*?-]{0,60}/?")
 _MOST_FILES = 256
 _WORD = "\0"

@@ -140,7 +140,7 @@ def _as_of(
 
 
 def _setting(section: Section, index: int, name: str, value: str | None, how: str) -> Observation:
-    # what a command prints into the value is not known before it runs: a value that is shown is better
+    # the output of $(...) is not known before it runs: a value that is shown elsewhere takes precedence
     standing: Standing = "live" if how == "shell" and "$(" not in (value or "") else "manifest"
     return observe(
         section, index, "Setting", (name,), standing=standing, is_set=value is not None, text=value, origin=how

@@ -58,8 +58,8 @@ def continues(lines: Sequence[str], line: str) -> bool:
 def parse(section: Section) -> Parsed:
     """An observation for each node: its instance type, and the resources of device plugins.
 
-    The kubelet counts unhealthy devices in the capacity, and not in what it offers to pods
-    (pkg/kubelet/cm/devicemanager/manager.go, GetCapacity): an event where the two differ.
+    The kubelet counts unhealthy devices in the capacity, but not in what it offers to pods
+    (pkg/kubelet/cm/devicemanager/manager.go, GetCapacity). If the two differ, an event is added.
     """
     first = next((text for text in section.lines if text.strip()), "")
     if _HEAD.match(first):

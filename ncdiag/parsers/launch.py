@@ -63,7 +63,7 @@ _SET_ABOVE = (
     r"(?:NCCL|RCCL|UCX|TORCH|CUDA_VISIBLE|HIP_VISIBLE|ROCR_VISIBLE)_[A-Z0-9_]{1,60}=[^\s|;&]{0,200}[ \t]{1,8}"
     rf"(?:{_SETTINGS})?\\$"
 )
-"""Variables alone, before a backslash: the program is on a line below."""
+"""A line with only variables that ends in a backslash: the program is on a line below."""
 _PROGRAM = rf"_[A-Z0-9_]{{1,60}}={_BEHIND}[ \t](?:\./|/|python[\d.]{{0,5}}[ \t]|ucx_perftest[ \t]|ib_\w{{4,16}}[ \t])\S"
 _OPENED = r"(?:`(?=[^`\n]{0,400}\\[ \t]{0,8}$))?"
 """A backtick before a command that goes on behind a backslash, and ends with the other one."""
@@ -255,9 +255,9 @@ _LAUNCHES_SCRIPTS = frozenset(
 
 
 def _started(command: Command, own: str, words: list[str]) -> None:
-    """Store what a command starts: ``words`` are those after its options, ``own`` is the word that it implies itself.
+    """Store the executable and the script of a command: ``own`` is its own word, ``words`` are those after its options.
 
-    Launchers that run Python programs count as the interpreter; ``-m`` names a module, which has no path.
+    A launcher that runs Python scripts is itself the executable; ``-m`` names a module, which has no path.
     """
     if "no_ssh" in command.given:
         command.fields["agent"] = "none"

@@ -22,7 +22,7 @@ from ncdiag.formats.basics import is_elision, unfiltered
 KIND = "lspci"
 COMMANDS: tuple[str, ...] = ("lspci",)
 EVENTS = {"gpu-window-unassigned": {"pci": "str"}, "gpu-answers-nothing": {"pci": "str"}}
-"""The event of a GPU's window without an address, and the types of its fields."""
+"""The events of a GPU whose memory window has no address and of one that does not answer, with their field types."""
 _BDF = r"(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]"
 ANCHOR = (
     rf"{_BDF} (?:\"|(?:Class )?[A-Za-z0-9][\w ,/&.()-]{{1,60}}(?: \[[0-9a-f]{{4}}\])?: \S)"

@@ -1,6 +1,6 @@
-"""Metrics of Prometheus' node exporter about tables of the kernel: how many connections it tracks, and how many it may.
+"""Metrics of Prometheus' node exporter: the number of connections that the kernel tracks, and its limit.
 
-Source of the format: prometheus/node_exporter, collector/conntrack_linux.go; dashboards print columns.
+Source of the format: prometheus/node_exporter, collector/conntrack_linux.go. People also paste columns of a dashboard.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAMES = {"node_nf_conntrack_entries": TRACKED_COUNT, "node_nf_conntrack_entries
 
 
 class _Metrics(Reading):
-    """The numbers of one host as its kernel parameters, and whether the table is full."""
+    """The kernel parameters of a host, and an event if its table is full."""
 
     def __init__(self, section: Section) -> None:
         """No metric was read."""
@@ -31,7 +31,7 @@ class _Metrics(Reading):
         self.first: dict[str, int] = {}
 
     def metric(self, found: re.Match[str]) -> None:
-        """One value; metrics of other things say nothing here."""
+        """Keep the value of a metric that is known; others are ignored."""
         name = _NAMES.get(found["name"])
         if name is not None:
             node = _node(found["labels"] or "")
@@ -39,7 +39,7 @@ class _Metrics(Reading):
             self.values.setdefault(node, {})[name] = str(round(float(found["value"])))
 
     def end(self) -> None:
-        """Both numbers of a node together; those of several nodes are not parameters of this host."""
+        """Report the numbers of each node; they are parameters of this host only if there is a single node."""
         for node, values in self.values.items():
             if len(self.values) == 1:
                 self.observe("Host", at=self.first[node], sysctls=values)

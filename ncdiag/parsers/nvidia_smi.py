@@ -64,7 +64,7 @@ _PROCESS = lazy_regex(
 _NVML = lazy_regex(rf"(?={_NO_NVML}\s*$)Failed to initialize NVML: (?P<error>.{{2,80}}?)\s*$")
 _CUT, _ERROR = "...", "ERR!"
 _PARTITIONED = "On"
-"""In the column of the errors of ECC, of a GPU in MIG mode (user guide of MIG)."""
+"""What the column of ECC errors shows for a GPU in MIG mode (MIG User Guide)."""
 
 
 def continues(lines: Sequence[str], line: str) -> bool:

@@ -31,7 +31,7 @@ _OWN_TITLE = (
     r".{0,60}\b(?:(?P<matrix>connectivity matrix)|(?P<way>[Uu]ni|[Bb]i)directional,? (?:bandwidth,? )?"
     r"P2P=(?P<peer>Dis|En)abled\b(?P<what>))"
 )
-"""The heading that somebody writes above a matrix of bandwidths in place of the tool's."""
+"""A heading that somebody wrote above a bandwidth matrix in place of the tool's."""
 _FIELDS = {
     ("Latency", "En"): "peer_latency_us", ("Latency", "Dis"): "staged_latency_us",
     ("Bandwidth", "En"): "peer_gb_per_s", ("Bandwidth", "Dis"): "staged_gb_per_s",

@@ -92,9 +92,9 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def parse(section: Section) -> Parsed:
-    """A LinkTest for each run with rows, and the GPU that it picked; an event for each step that failed.
+    """A LinkTest for each run with rows, the GPUs that runs name, and an event for each step that failed.
 
-    The event has what the head tells of its queue.
+    The event contains what the head of the run says about its queue.
     """
     runs: list[_Run] = []
     events: list[Observation] = []

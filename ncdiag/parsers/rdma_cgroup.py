@@ -1,8 +1,8 @@
-"""``rdma.max`` and ``rdma.current`` of a control group: how many RDMA handles and objects it may hold, and holds.
+"""``rdma.max`` and ``rdma.current`` of a control group: how many RDMA handles and objects it may have, and has.
 
 Source of the format: Linux kernel/cgroup/rdma.c (print_rpool_values: ``mlx5_0 hca_handle=2 hca_object=max``) and
 Documentation/admin-guide/cgroup-v2.rst, RDMA. ``grep`` and loops of a shell put the name of the file before the value,
-``head`` and ``tail`` print it above. ``cat`` of one file alone prints no name: it is that of the command.
+``head`` and ``tail`` print it above. ``cat`` of a single file prints no name, so it is taken from the command.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _PAIR = lazy_regex(r"(hca_handle|hca_object)=(\d{1,10}|max)")
 
 
 class _Group(Reading):
-    """``rdma_limits`` and ``rdma_held`` of the host, by device and kind; ``max`` is no limit."""
+    """``rdma_limits`` and ``rdma_held`` of the host, by device and kind; ``max`` means that there is no limit."""
 
     def __init__(self, section: Section) -> None:
-        """The file is that of the command, if it names one alone."""
+        """Take the name of the file from the command, if that names exactly one."""
         super().__init__(section)
         named = _IS_FILE.findall(section.command or "")
         self.file = named[0] if len(named) == 1 else ""
@@ -40,7 +40,7 @@ class _Group(Reading):
         self.file, self.folder = found["file"], found["folder"] or ""
 
     def value(self, found: re.Match[str]) -> bool:
-        """The counts of a device."""
+        """Keep the counts of a device; False if the file that they are from is not known."""
         file, folder = (found["named"], found["of"] or "") if found["named"] else (self.file, self.folder)
         if not file:
             return False
@@ -52,7 +52,7 @@ class _Group(Reading):
         return True
 
     def end(self) -> None:
-        """Both files of one group; of several, that which holds as much as it may, or the first."""
+        """Report the files of one control group: of one that has reached a limit, else of the first."""
         folder = next((name for name in self.groups if self._is_full(name)), next(iter(self.groups), ""))
         for index, field, counts in self.groups.get(folder, ()):
             fields: dict[str, Any] = {field: counts}
@@ -60,7 +60,7 @@ class _Group(Reading):
 
     def _is_full(self, folder: str) -> bool:
         held, limits = (
-            {name: count for _, told, counts in self.groups[folder] if told == field for name, count in counts.items()}
+            {name: count for _, kind, counts in self.groups[folder] if kind == field for name, count in counts.items()}
             for field in ("rdma_held", "rdma_limits")
         )
         return any(held.get(name, 0) >= limit for name, limit in limits.items())

@@ -97,7 +97,7 @@ def _marked(seen: Observation, marks: Mapping[int, dict[str, Any]]) -> Observati
 
 
 def _asserted(section: Section) -> Iterator[tuple[int, str]]:
-    """The conditions of assertions that failed without a text of their own; ranks may be mixed."""
+    """The line and the condition of each assertion that failed without a message; ranks may be mixed."""
     if not any(_ASSERTION in line for line in section.lines):
         return
     conditions: dict[int | None, str] = {}

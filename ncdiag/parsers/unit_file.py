@@ -2,8 +2,8 @@
 
 Source of the format: systemd.syntax(7), systemctl(1) (``cat`` writes the path of each file above it as a comment),
 systemd.exec(5) (``LimitMEMLOCK=``; ``soft:hard``). The last assignment counts, so a drop-in overrides the unit. People
-also paste the part ``[Service]`` alone, without a path: it counts if it starts a program, and what it lacks proves
-nothing.
+also paste only the part ``[Service]``, without a path: it is read if it starts a program, but a setting that is missing
+there may be in another part of the unit.
 """
 
 from __future__ import annotations

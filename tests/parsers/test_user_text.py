@@ -244,4 +244,4 @@ def test_hostile_lines_take_no_longer(part: str) -> None:
 )
 def test_a_number_that_does_not_move_is_no_hang(line: str, hangs: bool) -> None:
     job = facts_of({"text": [line]})
-    assert ("hangs" in {told.what for told in job.complaints}) is hangs
+    assert ("hangs" in {complaint.what for complaint in job.complaints}) is hangs

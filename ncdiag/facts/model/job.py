@@ -88,12 +88,12 @@ class Host(Fact, frozen=True, kw_only=True):
     (``AuthenticAMD``). ``cpu_governors`` counts processors by frequency governor, ``idle_states`` are the idle states
     of the processors. ``cpu_limit`` is the number of processors that the control group may use (2.5: two and a half),
     ``memory_limit_bytes`` its memory limit, ``oom_kills`` the number of its processes that the kernel killed for lack
-    of memory, ``rdma_limits`` and ``rdma_held`` what it may hold and holds of a card (``mlx5_0 hca_object``: 4096).
-    ``cma_bytes`` is the kernel's contiguous area (CMA), ``cma_free_bytes`` its rest. ``capabilities`` are those of the
-    process that collected the data (``IPC_LOCK``). ``own_namespaces`` are
-    the kinds of namespace (``pid``, ``ipc``) that differ from the machine's. ``process_cpus`` are the processors that
-    certain processes may use. ``numa_without_memory`` are the NUMA nodes that have
-    processors and no memory.
+    of memory, ``rdma_limits`` the number of RDMA handles and objects that it may have on each card, ``rdma_held`` the
+    number that it has (``mlx5_0 hca_object``: 4096). ``cma_bytes`` is the size of the kernel's contiguous memory area
+    (CMA), ``cma_free_bytes`` its free part. ``capabilities`` are those of the process that collected the data
+    (``IPC_LOCK``). ``own_namespaces`` are the kinds of namespace (``pid``, ``ipc``) that differ from the machine's.
+    ``process_cpus`` are the processors that certain processes may use. ``numa_without_memory`` are the NUMA nodes that
+    have processors and no memory.
 
     Clock and software: ``clock_synchronized``: does a daemon synchronize the clock? ``clock_offset_seconds`` is how far
     the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.

@@ -34,23 +34,24 @@ class Relation(Fact, frozen=True, kw_only=True):
     of its list, and only processes of the others do not listen), ``first-waits-alone`` (after the work was done, rank 0
     alone waits in a collective), ``lists-differ`` (the lines of two hosts list the same hosts in another order),
     ``still-meeting`` (the last line of torchrun is that it waits for the other hosts at the rendezvous),
-    ``first-is-elsewhere`` (the address where the ranks meet is not that of the host that is started as the first),
-    ``seeks-itself`` (a process of a job of several hosts looks for the meeting place on its own host),
+    ``first-is-elsewhere`` (the rendezvous address belongs to another host than the one that is started as the first),
+    ``seeks-itself`` (a process of a multi-host job tries to reach the rendezvous at a loopback address),
     ``batch-alone`` (one process of a batch job of several nodes waits, and no line starts a step), ``in-each-task``
     (a launcher that starts all processes of a host runs several times on each host).
 
     About addresses, tables and numbers: ``peer-elsewhere`` (a peer that does not answer has an address in another
-    network than all known hosts of the job), ``mpi-interface-missing`` (a list for Open MPI
-    names no interface of a host), ``bus-id-twice`` (two ranks of one host have one bus id),
-    ``contexts-on-gpu0`` (several processes of other GPUs have memory on GPU 0), ``ipc-across-hosts`` (ranks of
-    different hosts use a transport inside a host), ``gids-start-late`` (a GID table without its first entries),
-    ``first-gid-link-local`` (its first entry is link-local, and a later one has the address).
+    network than all known hosts of the job), ``mpi-interface-missing`` (a host has none of the interfaces that a
+    launch line lists for Open MPI), ``bus-id-twice`` (two ranks of one host have one bus id), ``contexts-on-gpu0``
+    (several processes of other GPUs have memory on GPU 0), ``ipc-across-hosts`` (ranks of different hosts use a
+    transport inside a host), ``gids-start-late`` (a GID table without its first entries), ``first-gid-link-local``
+    (its first entry is link-local, and a later one has the address).
 
     About InfiniBand ports: ``port-without-lid`` (an active port has a LID that no port can have),
     ``port-without-manager`` (it names LID 0 as that of its subnet manager), ``lid-twice`` (one LID on two hosts, so
-    that they are in two subnets), ``guid-twice`` (devices of two hosts have one GUID, and are not one device),
-    ``subnets-apart`` (two hosts have no subnet prefix in common), ``onboard-listed`` (NCCL lists the card of the
-    on-board interface that it meets over with others), ``list-full`` (it lists as many ports as it can hold).
+    that they are in two subnets), ``guid-twice`` (different devices on two hosts have the same GUID), ``subnets-apart``
+    (two hosts have no subnet prefix in common), ``onboard-listed`` (NCCL uses the RDMA card of the on-board interface,
+    over which its ranks also connect first, together with other cards), ``list-full`` (NCCL lists the maximum number
+    of ports that its release can use).
 
     About values: ``longer-than-limit`` (somebody says that a step takes longer than the time limit that was exceeded),
     ``at-resolver-interval`` (a line comes again and again after the time limit of a resolver),

@@ -28,7 +28,7 @@ class StackDump(Fact, frozen=True, kw_only=True):
 
     ``local_rank`` is the option ``--local-rank`` of its command line. ``has_failed``: it was printed because the
     process failed (a signal, an exception), so it shows where that was, and not where the process waits.
-    ``copies_in``: the function or library of MPI or UCX that was copying a message when it failed.
+    ``copies_in``: the function or library of MPI or UCX that was copying a message when the process failed.
     """
 
     host: HostName | None = None

@@ -55,7 +55,7 @@ class Limit(Fact, frozen=True, kw_only=True):
 
 
 UNNAMED_UNIT = "<unit>"
-"""The name of a unit of systemd of which people paste the settings alone."""
+"""The name given to a systemd unit if its settings were pasted without the path of its file."""
 
 
 class Service(Fact, frozen=True, kw_only=True):

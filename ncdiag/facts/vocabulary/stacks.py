@@ -75,11 +75,11 @@ _AWAITS = {
     "fetch_sub_module": "deepspeed/runtime/zero/partitioned_param_coordinator.py",  # waits for the weights of a module
     "wait_tensor": "torch/distributed/_functional_collectives.py",
 }  # fmt: skip
-"""Functions that wait for a collective that was started before, and their files (DeepSpeed 0.6 on, PyTorch 2.1 on)."""
+"""Functions that wait for a collective started earlier, with their files (since DeepSpeed 0.6 and PyTorch 2.1)."""
 _KNOWN: dict[str, tuple[str, Place]] = {
     "synchronize": ("torch/cuda/__init__.py", "gpu"), **{name: (file, "collective") for name, file in _AWAITS.items()},
 }  # fmt: skip
-"""Functions that wait, with their files and what for."""
+"""Functions that wait, with their file and what they wait for."""
 _TUNES = lazy_regex(
     r"(?:bench|benchmark_all_configs|autotune_to_one_config|coordinate_descent_tuning|_?precompile\w*|_?make_launchers?)$"
 )
@@ -162,7 +162,7 @@ def called_by(dump: StackDump) -> StackFrame | None:
 
 
 def awaited_by(dump: StackDump) -> StackFrame | None:
-    """The function on the stack that waits for a collective which was started before; None without one."""
+    """The function on the stack that waits for a collective which was started earlier; None if there is none."""
     frames = (frame for thread in main_threads(dump) for frame in thread.frames)
     return next((each for each in frames if (each.file or "").endswith(_AWAITS.get(each.function, "\0"))), None)
 

@@ -1,4 +1,4 @@
-"""Did a job hang until its time limit: by what people say, or by its steps?"""
+"""Whether a job hung until its time limit: somebody says so, or its steps ended long before."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 
 _STEP, LIMIT = "progress-step", "TIME LIMIT"
 _SILENT, _STEPS = 7200.0, 20
-"""A job hung that printed no step for so many seconds, longer than an evaluation, and for as long as so many steps."""
+"""A job hung if it printed no step for 2 hours, longer than an evaluation, and for 20 times its longest step."""
 _ZONES, _NEAR = 900.0, 120.0
-"""Time zones are so many seconds apart or a multiple: a gap so near to one may be none."""
+"""Time zones differ by multiples of 15 minutes: a gap of up to 2 minutes more than a multiple may only be the zone."""
 
 
 @derived
 def hung_until_limit(job: Job, view: View) -> bool:
-    """Did the job hang until its time limit, by its steps or by what people say?"""
+    """Did the job hang until its time limit, according to its steps or to what somebody says?"""
     return any(hung_at_limit(event, view) for event in job.events if event.event == "job-cancelled")
 
 
 def hung_at_limit(event: Event, view: View) -> bool:
-    """Did the job hang until the time limit by which the line says that it was ended?"""
+    """Does the line say that the job was ended by its time limit, and did the job hang until then?"""
     at_limit = LIMIT in f"{event.fields.get('reason', '')} {event.text}"
     return at_limit and (is_said_to_hang(view.job) or _stood_still(event, view))
 
 
 def _stood_still(event: Event, view: View) -> bool:
-    """Had the counter of steps not risen for much longer than a step takes when the scheduler ended the job?"""
+    """When the scheduler ended the job, had its step counter not risen for much longer than a step takes?"""
     steps = view.remembered(("timed steps",), lambda: _timed_steps(view.job)).get(source(event), ())
     times = sorted({time for order, time in steps if order < event.order})
     ended = _moment(str(event.fields.get("when", "")))
@@ -53,7 +53,10 @@ def _timed_steps(job: Job) -> dict[str, list[tuple[int, float]]]:
 
 
 def _moment(text: str) -> float | None:
-    """The time that Slurm prints, ``2026-03-01T04:12:09``, read as those of other lines are: without a zone."""
+    """Seconds since 1970 of a time from Slurm, ``2026-03-01T04:12:09``; None for other text.
+
+    Slurm prints no time zone; UTC is assumed, as for other lines without one.
+    """
     try:
         return datetime.fromisoformat(text).replace(tzinfo=timezone.utc).timestamp()
     except ValueError:

@@ -262,6 +262,6 @@ def is_efa(hca: Hca, view: View) -> bool | None:
 
 @derived
 def all_use_efa(job: Job, view: View) -> bool:
-    """Does the log of a host say that its traffic goes over EFA, and that of no rank that it uses sockets?"""
+    """Does the log of at least one host show that its traffic goes over EFA, and no log that traffic does not?"""
     unused = {efa_unused(host, view) for host in job.hosts}
     return False in unused and True not in unused and not any(rank.net == "Socket" for rank in job.ranks)

@@ -56,11 +56,11 @@ def provider(host: Host, view: View) -> str | None:
         if any(AZURE_NAMES.match(device.name) for device in rank.net_devices or ()):
             view.note(rank, "net_devices")
             return "azure"
-    return _placed(view) or _told(view)
+    return _placed(view) or _cloud_of_named_types(view)
 
 
-def _told(view: View) -> str | None:
-    """The cloud of the machine types that somebody names, if they are those of one cloud."""
+def _cloud_of_named_types(view: View) -> str | None:
+    """The cloud that all machine types named in the text belong to; None without one."""
     named = [c for c in view.job.contexts if c.kind == "instance-type"]
     rows = [machines().get(type_name(context.value)) for context in named]
     clouds = {row.cloud if row is not None else None for row in rows}
@@ -71,7 +71,7 @@ def _told(view: View) -> str | None:
 
 
 def _machine_type(host: Host, view: View) -> str | None:
-    """The machine type, as the host shows it or as the only one that somebody names."""
+    """The machine type that the host reports, else the one that the text names; None if it names several or none."""
     if host.instance_type is not None:
         view.note(host, "instance_type")
         return host.instance_type

@@ -153,17 +153,17 @@ _BETWEEN_TWO = lazy_regex(r"i?(?:send|recv)|batch_isend_irecv|send_object_list|r
 
 
 _ANY = "wait_tensor"
-"""It waits for a collective of any kind."""
+"""The function that waits for a collective of any kind, so that it does not show which one."""
 
 
 def stack_splits(job: Job) -> Iterator[Difference]:
     """Processes whose stacks are in different collectives: those in the most common one, and those in another."""
     calls: dict[str, list[StackDump]] = defaultdict(list)
     for dump in job.stack_dumps:
-        told = telling_frame(dump)
-        if told is not None and told[0] == "collective":
-            awaited = awaited_by(dump) or told[1]
-            calls[awaited.function.rpartition(".")[2]].append(dump)
+        placed = telling_frame(dump)
+        if placed is not None and placed[0] == "collective":
+            frame = awaited_by(dump) or placed[1]
+            calls[frame.function.rpartition(".")[2]].append(dump)
     calls.pop(_ANY, None)
     if len(calls) > 1 and not any(_BETWEEN_TWO.match(name) for name in calls):
         groups = {

@@ -1,4 +1,4 @@
-"""What the processes of a running job do, where none of them is late, and whether they are those of nccl-tests."""
+"""What the processes of a running job are doing if none of them is late; whether the job is only nccl-tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def examined_text(event: Event, view: View) -> str:
 
 @derived
 def runs_nccl_tests_alone(job: Job, view: View) -> bool:
-    """Is nccl-tests the only program that the input starts, and PyTorch no part of it?"""
+    """Do all launch lines start nccl-tests, and does nothing in the input come from a framework such as PyTorch?"""
     started = [each for each in job.launches if each.program != "hostfile"]
     tests = [each for each in started if _TEST.search(each.executable or each.program)]
     if not tests or len(tests) < len(started) or job.timeouts or any(h.frameworks for h in job.hosts):

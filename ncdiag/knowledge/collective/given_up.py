@@ -1,4 +1,4 @@
-"""Which collectives ranks gave up at, by their numbers: the same one, or different ones or sizes."""
+"""Collectives in which ranks timed out (PyTorch), compared by sequence number, operation and size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ncdiag.facts.view import View
 
 EQUAL_SIZES = {"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"}
 """Operations in which all ranks must pass the same number of elements."""
-_ALL, UNTOLD = "0", "?"
+_ALL, UNNAMED = "0", "?"
 """The number of the group of all ranks, and the placeholder for a group that no line names."""
 _BY_CHANCE = 10
 """Up to this number of collectives, several groups may be at the same number by chance."""
@@ -23,17 +23,17 @@ def by_collective(timeouts: Sequence[Timeout]) -> dict[Place, list[Timeout]]:
     """The timeouts of the group of all ranks, by collective.
 
     The group may come from another line of the rank about the same number, or from other ranks if all name the same.
-    Where no line names a group (PyTorch before 2.2), numbers that no small group reaches by chance are under `UNTOLD`.
+    Where no line names a group (PyTorch before 2.2), numbers that no small group reaches by chance are under `UNNAMED`.
     """
     groups = {(t.rank, t.sequence): _number(t) for t in timeouts if t.process_group is not None}
-    told = set(groups.values())
-    common = UNTOLD if not told else next(iter(told)) if len(told) == 1 else ""
+    named = set(groups.values())
+    common = UNNAMED if not named else next(iter(named)) if len(named) == 1 else ""
     found: dict[Place, list[Timeout]] = defaultdict(list)
     for timeout in timeouts:
         group = groups.get((timeout.rank, timeout.sequence), common)
         if not timeout.given_up or timeout.sequence is None or not timeout.operation:
             continue
-        if group == _ALL or (group == UNTOLD and timeout.sequence > _BY_CHANCE):
+        if group == _ALL or (group == UNNAMED and timeout.sequence > _BY_CHANCE):
             found[group, timeout.sequence].append(timeout)
     return found
 
@@ -61,9 +61,9 @@ def gave_up_one_apart(job: Job, view: View) -> bool | None:
 
 @derived
 def gave_up_in_other_sizes(job: Job, view: View) -> bool | None:
-    """Did ranks time out in one operation at one number with different sizes? None without timeouts.
+    """Did ranks time out in the same operation at the same sequence number with different sizes? None without timeouts.
 
-    Where no line names a group, these may be two groups, so that it is only a sign.
+    If no line names the group, these may be different groups, so this proves nothing.
     """
     places = by_collective(job.timeouts)
     for waiting in places.values():

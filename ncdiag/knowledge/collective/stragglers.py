@@ -15,7 +15,7 @@ from ncdiag.facts.vocabulary.failures import tasks_text
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
-from ncdiag.knowledge.collective.given_up import EQUAL_SIZES, UNTOLD, by_collective
+from ncdiag.knowledge.collective.given_up import EQUAL_SIZES, UNNAMED, by_collective
 from ncdiag.knowledge.collective.traced import traced_waits
 from ncdiag.nccl.vocabulary.relations.lengths import long_works
 
@@ -93,7 +93,7 @@ def _compared_timeouts(job: Job) -> Iterator[Event]:
             operations[timeout.operation or ""].append(timeout)
         if len(operations) > 1:
             yield _desync(sequence, {name: _ranks(found) for name, found in operations.items()}, waiting)
-        if len(operations) > 1 or group == UNTOLD:
+        if len(operations) > 1 or group == UNNAMED:
             continue
         sizes: dict[str, list[Timeout]] = defaultdict(list)
         for timeout in waiting:
@@ -311,7 +311,7 @@ def _told_waits(job: Job) -> Iterator[Difference]:
 def _timeout_waits(job: Job) -> Iterator[Difference]:
     """Collectives of the group of all ranks in which most ranks waited, and few did not."""
     for (group, sequence), waiting in by_collective(job.timeouts).items():
-        if group == UNTOLD:
+        if group == UNNAMED:
             continue
         calls = {(t.operation, t.numel_in if t.operation in EQUAL_SIZES else None) for t in waiting}
         numbers = {t.rank for t in waiting if t.rank is not None}

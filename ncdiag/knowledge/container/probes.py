@@ -1,4 +1,4 @@
-"""Probes of Kubernetes: did a container end when its liveness probe gives it up?"""
+"""Kubernetes probes: was a container killed because its liveness probe failed?"""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ncdiag.facts.vocabulary.outcome import is_open_failure
 
 _KILLED, _TERMINATED = 137, 143
 _GRACE, _SLACK = 30, 15
-"""Seconds that a container has to end before it is killed (terminationGracePeriodSeconds), and those of a busy node."""
+"""Seconds from SIGTERM to SIGKILL (default terminationGracePeriodSeconds), and the delay to expect on a busy node."""
 _NEAR = 2
-"""Lines from the reason of an end to its exit code."""
+"""The maximum number of lines from the reason why a container ended to its exit code."""
 _STEPS = ("k8s-state-started", "k8s-liveness-set", "k8s-readiness-set", "k8s-startup-set")
-"""In this order kubectl prints a container: when it started, then its probes."""
+"""Events in the order in which kubectl prints them for a container: when it started, then its probes."""
 _FORM = "%d %b %Y %H:%M:%S %z"
 
 
 @derived_of("k8s-probe-killed", "process-exit")
 def is_probe_end(event: Event, view: View) -> bool:
-    """Did the kubelet end the container for a probe: by its event, or by the time that the container ran?
+    """Did the kubelet kill the container because of a probe, according to its event or to how long the container ran?
 
-    A liveness probe fails first at its delay and then each period; it ends the container at failureThreshold failures,
-    and what does not end by itself is killed after the grace period. A startup probe has its own time. OOMKilled names
-    another reason.
+    A liveness probe first runs after its delay, then once per period. After failureThreshold failures the kubelet sends
+    SIGTERM (exit code 143), and SIGKILL (137) after the grace period; the run time has to fit this. False for a
+    container that was OOMKilled or has a startup probe, which has its own limits.
     """
     if event.event == "k8s-probe-killed":
         return is_open_failure(event, view)
@@ -49,13 +49,16 @@ def is_probe_end(event: Event, view: View) -> bool:
 
 
 def _ran(event: Event, view: View) -> float | None:
-    """How many seconds the container ran that ended with this code."""
+    """The seconds that the container with this exit code ran; None if its start or end is not shown."""
     times = [_time(_next(event, view, f"k8s-state-{what}")) for what in ("started", "finished")]
     return (times[1] - times[0]).total_seconds() if times[0] and times[1] else None
 
 
 def _own(event: Event, view: View, name: str) -> Event | None:
-    """The line of a probe of the same container: the times of one state and its own probes are between at most."""
+    """The line of this probe below the exit code, if it belongs to the same container; else None.
+
+    A second start, or a probe that kubectl prints after this one, in between means that it is the next container's.
+    """
     found = _next(event, view, name)
     if found is None:
         return None
@@ -66,7 +69,7 @@ def _own(event: Event, view: View, name: str) -> Event | None:
 
 
 def _next(event: Event, view: View, name: str) -> Event | None:
-    """The line of this event that is next below: kubectl describes one container after the other."""
+    """The first event of this name below the given one on the host; None if there is none."""
     below: Sequence[Event] = [e for e in view.events_on(event.host, [name]) if e.order > event.order]
     return min(below, key=lambda each: each.order, default=None)
 

@@ -51,10 +51,9 @@ _SET_UP = "channel-counts"
 
 @derived
 def set_on_some(job: Job, view: View) -> str:
-    """A variable on which all hosts must agree and that only some logs show: ``NCCL_ALGO on n1, not on n2``.
+    """A variable that must be equal on all hosts but is set on only some: ``NCCL_ALGO on n1, not on n2``; else empty.
 
-    Only logs count that show variables and go on to the end of the setup, and only what is set nowhere else.
-    Empty for none, and for hosts that run alone.
+    Only ranks count whose log shows variables and continues to the end of the setup. Empty for a job on one host.
     """
     if job.nhosts == 1:
         return ""

@@ -183,8 +183,8 @@ _BRIDGES = ("docker", "virbr")
 def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
     """Interfaces that NCCL excludes by default and an exclude list in NCCL_SOCKET_IFNAME allows: lo, docker*, virbr*.
 
-    A user's list replaces the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has lo. Empty where
-    the list leaves no other interface with an address: to exclude these as well would leave none.
+    A user's list replaces the default one (ncclFindInterfaces, src/misc/socket.cc). Every machine has lo. Empty if the
+    list excludes all other interfaces with an address, since excluding these as well would leave none.
     """
     held = list_of(host, "NCCL_SOCKET_IFNAME", view)
     if held is None:
@@ -205,13 +205,13 @@ def readmitted_interfaces(host: Host, view: View) -> tuple[str, ...] | None:
 
 
 def _is_emptied(setting: Setting, view: View) -> bool:
-    """Does the list leave a host of the job without an interface? Others that show none are like it."""
+    """Does this list exclude all usual interfaces of some host? Hosts whose interfaces are not shown count as alike."""
     held = ((host, list_of(host, "NCCL_SOCKET_IFNAME", view)) for host in view.job.hosts)
     return any(found and found[0].text == setting.text and _leaves_nothing(host, found[1]) for host, found in held)
 
 
 def _leaves_nothing(host: Host, wanted: NameList) -> bool:
-    """Does the list exclude each interface with an address beside those that NCCL excludes by default?"""
+    """Does the list exclude every interface that has an address and that NCCL does not exclude by default?"""
     present = [i.name for i in host.interfaces if i.up is not False and i.addresses]
     others = [name for name in present if name != "lo" and not name.startswith(_BRIDGES)]
     return bool(others) and not any(wanted.admits(name) for name in others)

@@ -139,7 +139,7 @@ def is_without_effect(setting: Setting, view: View) -> bool | None:
 
 @derived
 def forwards_without_effect(job: Job, view: View) -> bool:
-    """Does a launch line pass on, by its name alone, a variable that the release of the job does not read?"""
+    """Does a launch line forward, by name, a variable that the job's NCCL release does not read?"""
     for launch in job.launches:
         for name in launch.forwarded:
             if is_without_effect(Setting(name=name, host=launch.host, is_set=True), view):
@@ -221,17 +221,20 @@ def offers_peer_access(job: Job, view: View) -> bool | None:
 
 @derived
 def comm_id_problem(setting: Setting, view: View) -> str:
-    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for other variables, too."""
+    """Why NCCL cannot use the value of NCCL_COMM_ID: ``is a list``, ``names no port``; empty if it can.
+
+    Also empty for other variables.
+    """
     return root_address_problem(setting) if setting.name == "NCCL_COMM_ID" else ""
 
 
 @derived
 def names_gpus_without_nvlink(job: Job, view: View) -> bool:
-    """Has a GPU of the job no NVLink by its model? Else: do people name such models, and no others?"""
+    """Is a GPU of the job of a model without NVLink? If none is: does the text name GPUs, and all of such models?"""
     held = next((gpu for host in job.hosts for gpu in host.gpus if has_no_nvlink(gpu, view)), None)
-    told = [context for context in job.contexts if context.kind == "gpu-model" and context.told]
-    models = [product_of(context.value.upper()) for context in told]
-    found = held or (told[0] if told and all(model and model.nvlink is False for model in models) else None)
+    named = [context for context in job.contexts if context.kind == "gpu-model" and context.told]
+    models = [product_of(context.value.upper()) for context in named]
+    found = held or (named[0] if named and all(model and model.nvlink is False for model in models) else None)
     if found is not None:
         view.note(found)
     return found is not None

@@ -51,8 +51,8 @@ _WITHOUT_DISPLAY = "3D controller"
 def unlisted_gpus(host: Host, view: View) -> str | None:
     """The GPUs that nvidia-smi lists, ``7 of the 8 GPUs on its PCI bus``.
 
-    Empty if all, None where a list is missing. Without the list: those that a driver for virtual machines holds, where
-    somebody lacks one.
+    Empty if all, None where a list is missing. Even without a list, if a driver for virtual machines holds some and the
+    job lacks one.
     """
     gpus = listed(host)
     if lent := _lent_gpus(host, view):
@@ -68,6 +68,7 @@ def unlisted_gpus(host: Host, view: View) -> str | None:
 
 
 def _lent_gpus(host: Host, view: View) -> str:
+    """The same text if a driver for virtual machines holds some of the GPUs and the job lacks one; else empty."""
     there = [device for device in host.pci if is_nvidia_gpu(device)]
     lent = [device for device in there if device.driver in LENT]
     kept = sum(device.driver == "nvidia" for device in there)
@@ -84,7 +85,7 @@ def _lent_gpus(host: Host, view: View) -> str:
 
 
 _FEW = 1 / 8
-"""The largest share of pairs without xGMI in a mesh from which links are missing."""
+"""The maximum share of GPU pairs without xGMI for a host to count as a mesh with missing links."""
 _NO_ACTION = "None"
 """The ``Recovery Action`` of a GPU that needs none."""
 _SET_UP = frozenset({"persistence mode", "graphics processes", "environment variables", "permissions and os blocks"})
@@ -149,7 +150,7 @@ def _kind(link: TopoLink) -> str | None:
 
 
 def _is_nearly_mesh(pairs: Collection[TopoLink]) -> bool:
-    """Does xGMI connect nearly all pairs of eight GPUs? Boards with two dies a GPU connect about half of theirs."""
+    """Does xGMI connect nearly all pairs of eight GPUs? On boards with two dies per GPU, it connects about half."""
     names = {name for link in pairs for name in (link.a, link.b)}
     return len(names) == MESH_SIZE and 0 < sum(_kind(link) == "PCIE" for link in pairs) <= len(pairs) * _FEW
 
@@ -158,8 +159,8 @@ def _is_nearly_mesh(pairs: Collection[TopoLink]) -> bool:
 def xgmi_gap(host: Host, view: View) -> str | None:
     """Pairs of a mesh that only PCIe connects while xGMI connects others, ``GPU2 and GPU5``; empty for none.
 
-    None if the links are not known, or too few of them to show a mesh without the models. Where no pair has xGMI, the
-    table is from another machine.
+    None if the links are not known, or if the models are not known and too few links are xGMI for a mesh. Where no pair
+    has xGMI, the table is from another machine.
     """
     models = [gpu for gpu in host.gpus if gpu.model]
     pairs = [link for link in host.links if joins_gpus(link) and _kind(link)]

@@ -26,7 +26,7 @@ _HEADERS = "kernel-headers-not-found"
 _REASONS = ("unsigned", "not-built", "unsupported", "held", "unfit", "no-firmware", "in-use", "absent")
 """What keeps the driver from being loaded; the more exact first."""
 _NOT_LOADED = frozenset({"unsigned", "not-built", "unfit"})
-"""The reasons with which the kernel cannot list the module among the loaded ones."""
+"""The reasons that cannot be true if the kernel lists the module as loaded."""
 
 
 @derived
@@ -89,7 +89,7 @@ def _told(host: Host, view: View) -> Iterator[tuple[str, Event]]:
 
 
 def _module(event: Event) -> str:
-    """The name of the module without the release that DKMS writes after it; ``nvidia`` where none is given."""
+    """The name of the module without the release that DKMS appends; ``nvidia`` if the line names none."""
     return str(event.fields.get("module", "nvidia")).partition("/")[0]
 
 

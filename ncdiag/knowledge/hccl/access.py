@@ -1,4 +1,4 @@
-"""What of the Ascend NPUs a container or a user is not given."""
+"""Access to the Ascend NPUs: who lacks it, and whether a container has the file with their addresses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def npu_closed_to(job: Job, view: View) -> tuple[str, ...]:
 
 @derived
 def hccn_conf_mounted(job: Job, view: View) -> bool | None:
-    """Does the container that is given the NPUs see /etc/hccn.conf? None without one, or with Ascend's own runtime."""
+    """Is /etc/hccn.conf mounted in the container that gets the NPUs? None without such a container.
+
+    Also None with Ascend Docker Runtime, which mounts it.
+    """
     given = [launch for launch in job.launches if has_own_files(launch) and _DRIVER.search(launch.text)]
     if not given or any(_RUNTIME.search(launch.text) for launch in given):
         return None

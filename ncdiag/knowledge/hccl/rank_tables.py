@@ -101,11 +101,10 @@ def _rank_count(view: View) -> Setting | None:
 
 @derived
 def counted_tables(job: Job, view: View) -> tuple[RankTable, ...] | None:
-    """The rank tables, and where none is shown to its end, one with as many devices as the name of its file says.
+    """The rank tables; if none is complete, a table with as many devices as the name in RANK_TABLE_FILE says.
 
-    None where no table is shown or named.
-
-    hccl_tools.py calls its file ``hccl_8p_01234567_10.0.0.1.json``, the merged one is ``hccl_2s_16p.json``.
+    None if no table is shown or named. hccl_tools.py calls its file ``hccl_8p_01234567_10.0.0.1.json``, the merged one
+    ``hccl_2s_16p.json``.
     """
     whole = tuple(table for table in job.rank_tables if table.devices and table.valid_json is not None)
     file = view.setting(job, "RANK_TABLE_FILE")
@@ -117,7 +116,7 @@ def counted_tables(job: Job, view: View) -> tuple[RankTable, ...] | None:
 
 @derived
 def rank_size_differs(table: RankTable, view: View) -> bool | None:
-    """Does the number of ranks in the environment differ from the devices of the table? None for a part of a table."""
+    """Does the number of ranks in the environment differ from the devices of the table? None if the table is cut."""
     setting = _rank_count(view)
     text = (setting.text or "").strip() if setting is not None else ""
     if not text.isdecimal() or not table.devices or table.valid_json is None:

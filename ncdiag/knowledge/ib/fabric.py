@@ -60,7 +60,7 @@ class _Ends:
         """May the link carry traffic of the job: is it between switches, or does it end at one of its hosts?
 
         Where no rank is known, or adapters are described by their model alone, any link may. Where the other end of a
-        switch's port is not listed, none does, unless the list has no other ends at all.
+        switch's port is not listed, none does; if the list shows no other ends at all, any may.
         """
         if not self._hosts or (node.kind == "switch" and not self._has_peers):
             return True

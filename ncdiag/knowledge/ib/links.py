@@ -53,15 +53,15 @@ def link_counters(port: Port, view: View) -> str | None:
 
 
 _PER_GPU = frozenset({8, 16})
-"""Numbers of ports of a machine with one or two for each GPU, and none for anything else."""
+"""The number of ports of a machine with eight GPUs that has one or two ports for each GPU, and no others."""
 
 
 @derived
 def is_slower_than_siblings(port: Port, view: View) -> bool | None:
     """Is this the only active port slower than all others of its model on this host?
 
-    None when model or rates are not known, or when there are too few ports to compare. Where nothing names a model, the
-    ports of one driver are alike if they are as many as a machine has GPUs.
+    None when model or rates are not known, or when there are too few ports to compare. If no model is known, the ports
+    of one driver count as one model, provided that there are one or two for each of eight GPUs.
     """
     host = view.host(port.host)
     model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}

@@ -1,4 +1,4 @@
-"""Checkpoints with a file for each rank: does a rank lack its own, because the job has more ranks than wrote them?"""
+"""DeepSpeed checkpoints, which have a file for each rank: was one written by another number of ranks than load it?"""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from ncdiag.messages.vocabulary.exceptions import EXCEPTION
 
 _REFUSED, _PART = "checkpoint-ranks-differ", "checkpoint-part"
 _NO_FILES = lazy_regex(r"len\(self\.ckpt_list\) > 0")
-"""The assertion of DeepSpeed's loader for a rank that no file belongs to (deepspeed/runtime/state_dict_factory.py)."""
+"""The assertion of DeepSpeed's loader that fails if a rank has no file (deepspeed/runtime/state_dict_factory.py)."""
 _NOT_THERE = lazy_regex(r"\[Errno 2\].{0,400}zero_pp_rank_\d{1,6}_mp_rank_")
 
 
 @derived_of(_REFUSED, EXCEPTION)
 def is_of_other_ranks(event: Event, view: View) -> bool:
-    """Is a checkpoint refused since another number of ranks wrote it, or has a rank no file where lower ones have?"""
+    """Did loading a checkpoint fail because another number of ranks wrote it?
+
+    Either the program says so, or a rank finds no file and its number is above the last one that has a file.
+    """
     if not is_open_failure(event, view):
         return False
     if event.event == _REFUSED:
@@ -31,10 +34,10 @@ def is_of_other_ranks(event: Event, view: View) -> bool:
 
 @derived
 def last_part(job: Job, view: View) -> int | None:
-    """The highest number of a rank that a list of the checkpoint's files shows.
+    """The highest rank that has a file in a list of the checkpoint's files; None without such a list.
 
-    None where tensors are parallel, and where numbers lack in between: ``ls`` puts 10 before 2, and its first or last
-    lines do not show the highest number.
+    Also None with tensor parallelism, and if numbers are missing in between: ``ls`` sorts 10 before 2, so a part of its
+    output need not contain the highest number.
     """
     found: list[tuple[int, Event]] = []
     for event in job.events:

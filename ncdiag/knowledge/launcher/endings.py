@@ -44,9 +44,9 @@ def ends_the_job(event: Event, view: View) -> bool | None:
     """Did the scheduler end the job before anything in it failed: by its time limit, for another job, or by its owner?
 
     None if something failed and it is not known whether that came before, as in the log of a rank without times. A job
-    that hung until its time limit had failed before, whether or not a line says so. Slurm's accounts list a job as
-    preempted only if it still ran, wherever somebody pastes their row; if something failed by itself, it is a row of
-    another job.
+    that hung until its time limit had failed before, whether or not a line says so. Slurm's accounting lists a job as
+    preempted only if it was still running, so the place of that row in the input does not matter; if something failed
+    by itself, the row is from another job.
     """
     if hung_at_limit(event, view):
         return False
@@ -68,14 +68,14 @@ _OWN_FAULTS = (*CRASHES, "process-exit", "oom-kill", "container-oom-killed")
 
 
 def _is_accounted_as_preempted(event: Event) -> bool:
-    """Is it a row of ``sacct`` or a field of ``scontrol``, not a line that was printed when the job ended?"""
+    """Is the line a preemption reported by ``sacct`` or ``scontrol``, not one that was printed when the job ended?"""
     return event.fields.get("reason") == _PREEMPTED and _BY_STEPD not in event.text
 
 
 def _has_own_fault(event: Event, view: View) -> bool:
     """Did a process crash or exit by itself, or did something else fail that is a cause?
 
-    The rows of the job's own steps (``5512.0``) tell how they ended when it was preempted.
+    Rows about the steps of the preempted job (``5512.0``) do not count: they only show how the preemption ended them.
     """
     steps = f"{event.fields.get('step')}."
     failed = (other for other in open_failures(view.job, view) if not other.text.strip().startswith(steps))

@@ -46,7 +46,7 @@ def _is_literal(setting: Setting) -> bool:
 
 @derived_for(_VARIABLE)
 def has_one_for_all(setting: Setting, view: View) -> bool | None:
-    """Do several hosts have this value: by the launch line, or since NCCL counts ranks of several hosts on one?
+    """Do several hosts get this NCCL_HOSTID, by the launch line or because NCCL counts their ranks on one node?
 
     None when the number of hosts is unknown.
     """
@@ -72,10 +72,10 @@ def _gives_to_several(launch: Launch, view: View) -> bool | None:
 
 @derived
 def counted_as_one(job: Job, view: View) -> bool:
-    """Did something fail, and does NCCL count one node with all ranks, whose log lines are of several hosts?
+    """Did something fail while NCCL counts all ranks on one node, although their log lines come from several hosts?
 
-    Without NVLink between hosts (MNNVL) only an equal id makes it do so. A rank that lines of two hosts name is that of
-    two jobs, as when somebody tests each host alone.
+    Without NVLink between hosts (MNNVL), only equal host ids cause this. If two hosts print the same rank, the lines
+    are from two jobs, as when each host is tested alone.
     """
     held: dict[object, list[Event]] = defaultdict(list)
     for event in job.events:

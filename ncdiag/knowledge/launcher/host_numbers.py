@@ -1,7 +1,7 @@
-"""Starts of several hosts whose number the launcher does not get: each of them is number 0.
+"""Jobs on several hosts in which the launcher does not get the number of its host, so that each one is host 0.
 
 LlamaFactory reads NODE_RANK since 0.9.1 (src/llamafactory/cli.py; RANK before), ms-swift NODE_RANK (swift/cli/main.py).
-torchrun reads --node_rank and PET_NODE_RANK alone (torch/distributed/run.py), and needs it for a static rendezvous.
+torchrun reads only --node_rank and PET_NODE_RANK (torch/distributed/run.py), and needs one for a static rendezvous.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _BY_VARIABLE = frozenset({"llamafactory-cli", "swift"})
 _NUMBERED = lazy_regex(
     r"(?i)node[_-]?rank|rdzv|standalone|\.\.\.|…|\$\{?\w{0,30}(?:args|opts|options|distributed)\w{0,30}\b"
 )
-"""What numbers the host, or may do so: a rendezvous that counts, words that were left out, a variable with options."""
+"""Text that gives or may give the number: a rendezvous that assigns it, an ellipsis, a variable that holds options."""
 _NAMES = ("NODE_RANK", "PET_NODE_RANK")
 
 
 @derived
 def unread_host_number(job: Job, view: View) -> Literal["as-rank", "missing", ""]:
-    """How several hosts are started without a number that the launcher reads; empty where each may have one."""
+    """Why the launcher does not get its host's number: it is given as RANK, or missing; empty if it may get it."""
     for launch in _candidates(job, view):
         if launch.program in _BY_VARIABLE and "RANK" in launch.prefix_env:
             view.note(launch)
@@ -38,7 +38,7 @@ def unread_host_number(job: Job, view: View) -> Literal["as-rank", "missing", ""
 
 
 def _candidates(job: Job, view: View) -> Iterator[Launch]:
-    """The starts of several hosts without the variable, if no host and no other line has it."""
+    """The launch lines of a job on several hosts, if none of them and no host sets NODE_RANK or PET_NODE_RANK."""
     if any(host.settings.get(name) is not None for host in job.hosts for name in _NAMES):
         return
     lines = starts(job, view)

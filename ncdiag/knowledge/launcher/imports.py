@@ -25,7 +25,7 @@ _NO_NAME = (
 _NO_SYMBOL = r"undefined symbol: ?([^\s,]{1,200})"
 _NO_VERSION = r"version [`'\"]([\w.]{1,60})['`\"] not found"
 _WRAPPED = r"Failed to import ([\w.]{1,200}) because of the following error"
-"""The RuntimeError of a module that is imported when it is first used (transformers/utils/import_utils.py)."""
+"""The RuntimeError if a module that is imported at its first use fails to load (transformers/utils/import_utils.py)."""
 _ENDING = r"sys\.meta_path is None"
 """Errors of imports while Python shuts down, after the failure that ended the program."""
 _PACKAGES = (

@@ -14,7 +14,7 @@ from ncdiag.knowledge.launcher.ray_nodes import BEHIND_NAT, ray_address_unfit
 _ADDRESSES = ("ray-node-address-shared", "own-address-not-listed", "listen-address-not-own")
 _ANNOUNCED = "engine-announces"
 _RUNS = frozenset({"slow", "memory-grows", "wrong-results", "not-used"})
-"""Complaints about a job that runs: its hosts reached each other."""
+"""Complaints about a job that runs, so that its hosts can reach each other."""
 _SERVICE = lazy_regex(r"listen (?:tcp|udp) |bind\(\) to ")
 """The words of Go and nginx, in which exporters, profilers and proxies are written; hardly a program of ranks is."""
 _OF_GPUS = ("cuda-", "gpu-", "xid-")
@@ -23,11 +23,14 @@ _OF_GPUS = ("cuda-", "gpu-", "xid-")
 
 @derived
 def has_wrong_address(event: Event, view: View) -> bool:
-    """Does a host of a job in trouble have no address of its own, or announce one that others cannot reach?"""
+    """Did the job fail because a host lacks or shares an address, or announces one that other hosts cannot reach?
+
+    An announced address counts only if something failed or somebody complains, and no other failure explains it.
+    """
     if event.event != _ANNOUNCED:
         return is_open_failure(event, view) and lacks_address_for_job(event, view)
     failed = open_failures(view.job, view)
-    troubled = bool(failed) or any(told.what not in _RUNS for told in view.job.complaints)
+    troubled = bool(failed) or any(complaint.what not in _RUNS for complaint in view.job.complaints)
     if not troubled or any(map(_is_own_failure, failed)) or went_on(event, view):
         return False
     return ray_address_unfit(event, view) not in {"", BEHIND_NAT}

@@ -1,4 +1,4 @@
-"""Files that the first rank makes for all, such as the index of a data set: did another rank not find them?"""
+"""Files that rank 0 makes for all ranks, such as the index of a data set, and that another rank does not find."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _INDEX = lazy_regex(
 
 @derived_of(EXCEPTION)
 def is_made_elsewhere(event: Event, view: View) -> bool:
-    """Did a rank not find an index that rank 0 makes for all, while rank 0 did not fail itself?
+    """Did a rank on another host not find an index that rank 0 makes for all ranks?
 
-    If a rank on the host of rank 0 lacks it as well, nobody made it, or it was not yet complete.
+    False if rank 0 raised an exception, or if a rank on its host lacks the index as well: then it was not made, or was
+    not complete yet.
     """
     if not _lacks_index(event) or not is_open_failure(event, view):
         return False
@@ -42,7 +43,7 @@ def _lacks_index(event: Event) -> bool:
 
 
 def _is_beside_first(event: Event, view: View) -> bool:
-    """Is the rank of the line on the host of rank 0: by the hosts of the ranks, or since that host has more ranks?"""
+    """Is the rank of the line on the host of rank 0, by the known hosts or else by the number of processes per host?"""
     hosts = {rank.rank: rank.host for rank in view.job.ranks if rank.host is not None}
     first, own = hosts.get(0), event.host or hosts.get(event.rank)
     if first is not None and own is not None:

@@ -14,16 +14,16 @@ from ncdiag.facts.vocabulary.outcome import is_open_failure
 _LOST = "ray-node-lost"
 _AWAITED = "ray-gpus-awaited"
 _NAMED = lazy_regex(r"'node:([^'\n]{1,253})'")
-"""The resource that each node of Ray has once, under its address."""
+"""The resource with its address in the name that each node of Ray provides."""
 _GONE = frozenset({"host-withdrawn", "node-failed", "job-cancelled"})
 """Lines about a machine that went down, or was taken away with its processes."""
 BEHIND_NAT = "which is behind a NAT or a VPN"
 _UNFIT = (
     (ipaddress.ip_network("172.17.0.0/16"), "which is in Docker's default bridge"),
-    (ipaddress.ip_network("192.168.122.0/24"), "which is that of libvirt's bridge for virtual machines"),
+    (ipaddress.ip_network("192.168.122.0/24"), "which is in libvirt's default bridge for virtual machines"),
     (ipaddress.ip_network("100.64.0.0/10"), BEHIND_NAT),
 )
-"""Networks inside a host (docker0, virbr0), and that of providers' NAT, which Tailscale uses as well."""
+"""Networks that exist only inside a host (docker0, virbr0), and that of providers' NAT, which Tailscale uses too."""
 
 
 @derived_of(_LOST)
@@ -55,12 +55,12 @@ def ray_address_unfit(event: Event, view: View) -> str:
 
 @derived_of(_AWAITED)
 def asks_ray_for_name(event: Event, view: View) -> bool:
-    """Does the program ask Ray for a host by a name? Ray never grants it: it knows its nodes by IP address."""
+    """Does the program ask Ray for a host by name? Ray never provides it, since it knows its nodes by IP address."""
     return named_ray_node(event, view) != ""
 
 
 @derived
 def named_ray_node(event: Event, view: View) -> str:
-    """The host that the program asks Ray for by a name, ``gpu-7.example.org``; empty for none, and for an address."""
+    """The host name with which the program asks Ray for a node, ``gpu-7.example.org``; empty if it gives an address."""
     names = (found[1] for found in _NAMED.finditer(event.text)) if event.event == _AWAITED else ()
     return next((name for name in names if ip_address(name) is None and not name.startswith("__")), "")

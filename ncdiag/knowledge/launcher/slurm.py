@@ -32,18 +32,18 @@ def unanswered_text(event: Event, view: View) -> str:
 
 
 _SLURM = frozenset({"sbatch", "srun", "salloc"})
-_LOOKS = frozenset({
+_INSPECTS = frozenset({
     "ls", "cat", "hostname", "env", "printenv", "id", "df", "mount", "ip", "uname", "lspci", "lscpu", "ibstat",
     "ibv_devinfo", "ibv_devices", "rocminfo",
 })  # fmt: skip
-"""Programs that people start with srun to look at a node: such a step needs no GPU."""
+"""Programs that people start with srun to inspect a node; such a step needs no GPU."""
 _ASKS = lazy_regex(r"\s(?:--(?:gres|gpus|tres|exclusive)|-G)|gpu:|--gpu", re.IGNORECASE)
 
 
 @derived
 def slurm_without_gpus(job: Job, view: View) -> str | None:
     """The Slurm line that asks for no GPU, if no other line of the job does; empty if one does, None without lines."""
-    mine = [launch for launch in job.launches if launch.program in _SLURM and launch.executable not in _LOOKS]
+    mine = [launch for launch in job.launches if launch.program in _SLURM and launch.executable not in _INSPECTS]
     if not mine:
         return None
     if any(_ASKS.search(launch.text) for launch in mine):

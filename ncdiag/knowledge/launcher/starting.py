@@ -116,7 +116,7 @@ _LOST = "torch-rdzv-store-lost"
 _STARTED = ("c10d-connect-timeout", "torch-store-timeout", "coordination-start-timeout")
 _UNREGISTERED = "coordination-not-registered"
 _ANSWERED = frozenset({"coordination-task-refused", "coordination-task-restarted"})
-"""The service of the job's first task refuses this one, so that it was reached."""
+"""Events in which the coordination service refuses a task, so that the task has reached it."""
 _UNANSWERED = "rendezvous-unanswered"
 _UNREACHED_ERRNO = frozenset({110, 111, 113})
 """Timed out, refused, no route. PyTorch tries IPv6 first, which fails with other errors and does no harm."""
@@ -196,10 +196,10 @@ def asked_by(event: Event, view: View) -> str | None:
 
 
 _CHOOSES = lazy_regex(r"--(?:network[-_]interfaces?|nics)\b|HOROVOD_GLOO_IFACE\b")
-"""Options of horovodrun (horovod/runner/launch.py), and its variable."""
+"""The options of horovodrun (horovod/runner/launch.py) and the variable that name the interface."""
 
 
 @derived
 def interface_option_helped(job: Job, view: View) -> bool:
-    """Does the job work with an interface named for Horovod, by its option or its variable?"""
+    """Does somebody say that the job works if an interface is named for Horovod, by option or variable?"""
     return any(_CHOOSES.match(change) for change in cured_by(job, view))

@@ -8,15 +8,15 @@ from ncdiag.facts.view import View
 
 _BUSY = -16
 _LEFT = 1 / 16
-"""The share of the area below which large buffers hardly find room."""
+"""The free share of the area below which there is hardly room for a large buffer."""
 
 
 @derived
 def cma_used_up(host: Host, view: View) -> bool | None:
-    """Did the contiguous area refuse a buffer, and is nearly nothing of it free? None where one of both is not shown.
+    """Did the contiguous area refuse a buffer, and is almost none of it free? None if one of the two is not shown.
 
-    The kernel reports a refusal also where the driver then takes other memory, so that the line alone proves nothing.
-    With EBUSY the area had a place whose pages could not be moved away: a larger one need not help.
+    The kernel also reports a refusal if the driver then uses other memory, so that the line alone proves nothing. EBUSY
+    does not count: there was room, but its pages could not be moved away, and a larger area need not help.
     """
     if not host.cma_bytes or host.cma_free_bytes is None:
         return None

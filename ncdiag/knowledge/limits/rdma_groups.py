@@ -1,4 +1,4 @@
-"""The RDMA controller of the kernel: how many handles and objects of a card a control group may hold."""
+"""The kernel's RDMA controller, which limits how many handles and objects of a card a control group may have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ _KINDS = {"hca_handle": "open devices", "hca_object": "queues, regions and other
 
 @derived
 def rdma_group_full(host: Host, view: View) -> str | None:
-    """What the control group may hold no more of, ``4096 objects of mlx5_0``; empty for nothing, None if not shown."""
+    """The RDMA limit that the control group has reached, ``64 open devices of mlx5_0``; empty if none is.
+
+    None if the limits or the numbers in use are not shown.
+    """
     if host.rdma_limits is None or host.rdma_held is None:
         return None
     for name, limit in host.rdma_limits.items():

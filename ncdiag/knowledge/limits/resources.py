@@ -181,7 +181,7 @@ def memlock_harms(host: Host, view: View) -> bool:
 def failed_otherwise(host: Host, view: View) -> bool | None:
     """Did verbs fail for other reasons than memory? None where no limit was shown and the lines give no reason.
 
-    The kernel says so where the card itself, or what the control group may hold of it, is used up.
+    Such a reason is that the resources of the card, or those that its control group may have of it, are used up.
     """
     if rdma_group_full(host, view):
         return True

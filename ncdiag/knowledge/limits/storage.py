@@ -131,14 +131,14 @@ _OF_PROGRAM = lazy_regex(
     r"|/(?:.*/)?(?:\w{0,10}conda\d?|envs?|venvs?|\.venv|virtualenvs)/(?:.*/)?(?:bin|lib(?:64|exec)?|include)/.*"
     r"|.*\.(?:py[cio]?|so(?:\.\d{1,6}){0,4}|pyd|sh)"
 )
-"""Files of a program: of an environment, or code; data lie in folders ``bin`` and ``envs`` as well."""
+"""Files of a program: code, and files of an environment; a folder ``bin`` or ``envs`` alone may also hold data."""
 
 
 @derived_of(_EXCEPTION)
 def is_program_replaced(event: Event, view: View) -> bool:
-    """Is a file of the program stale (ESTALE), as when it is replaced in a shared folder, and no other file?
+    """Is a file of the program stale (ESTALE), as after it was replaced in a shared folder, and no data file lost?
 
-    Where a server lost its file system, files of the data are stale as well, or it does not answer.
+    If the server has lost its file system, data files are stale as well, or it does not answer.
     """
     return _is_program_stale(event) and all(map(_is_program_stale, _storage_losses(view.job, view)))
 

@@ -1,1 +1,1 @@
-"""NVLink: its links and switches, and the errors that they repair."""
+"""NVLink: its links and switches, and the errors that links repair."""

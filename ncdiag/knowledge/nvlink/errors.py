@@ -1,4 +1,4 @@
-"""Errors that NVLinks of a host repaired, and the GPUs whose links do so far more often than those of the others."""
+"""Errors that the NVLinks of a host repaired, and the GPUs whose links had far more of them than the others."""
 
 from __future__ import annotations
 
@@ -26,25 +26,26 @@ def gpus_with_link_errors(host: Host, view: View) -> str | None:
 
     None if not known.
     """
-    told = [(gpu, link_error_counts(gpu, view)) for gpu in host.gpus]
+    counted = [(gpu, link_error_counts(gpu, view)) for gpu in host.gpus]
     reported = [e for e in view.events_on(host.name, [XID]) if is_link_xid(e, view) and not is_unfit(e, view)]
     for event in reported:
         view.note(event)
-    if not reported and all(counts is None for _, counts in told):
+    if not reported and all(counts is None for _, counts in counted):
         return None
     xids = sorted({f"GPU {e.fields.get('pci')} (Xid {e.fields.get('xid')})" for e in reported})
-    return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in told if counts)))
+    return ", ".join((*xids, *(f"GPU {gpu.index} ({counts})" for gpu, counts in counted if counts)))
 
 
 _MANY = {"recovery": 10, "crc": 1000, "replay": 1000}
-"""Errors from which on a link is no longer one that had a bad moment. Each recovery stops it for a while."""
+"""The number of errors, by kind, from which a link counts as failing. A recovery stops the link, so few are enough."""
 
 
 @derived
 def gpus_with_failing_links(host: Host, view: View) -> str | None:
     """GPUs whose NVLinks repaired far more errors than those of the others, ``GPU 3 (crc 52116, recovery 328)``.
 
-    Empty for none, and where most GPUs have as many: then their counters have run for long. None if not known.
+    Empty if there are none, or if this is so for most GPUs: then the counters have run for a long time. None if no GPU
+    shows counters.
     """
     known = [gpu for gpu in host.gpus if gpu.nvlink_errors is not None]
     if not known:
@@ -56,6 +57,6 @@ def gpus_with_failing_links(host: Host, view: View) -> str | None:
 
 
 def _stands_out(gpu: Gpu, known: Sequence[Gpu], kind: str, many: int) -> bool:
-    """Has the GPU many errors of a kind, and ten times those of the usual one among the others?"""
+    """Has the GPU at least ``many`` errors of a kind, and ten times the median of the other GPUs?"""
     others = [(other.nvlink_errors or {}).get(kind, 0) for other in known if other is not gpu]
     return (gpu.nvlink_errors or {}).get(kind, 0) >= max(many, 10 * (median_low(others) if others else 0))

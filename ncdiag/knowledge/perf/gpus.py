@@ -9,8 +9,11 @@ from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Gpu, Host
 from ncdiag.facts.view import View
 
-_BEHIND, _AT_WORK, _BUSY, _OTHERS = 0.75, 0.5, 90, 2
-"""The share of the others' clock below which a GPU is behind them; of their power, and the load, of one that works."""
+_SLOW, _AT_WORK, _BUSY, _OTHERS = 0.75, 0.5, 90, 2
+"""A GPU is slow below this share of the others' clock, and busy from this share of their power or this load (percent).
+
+``_OTHERS`` is the number of GPUs that it takes to compare.
+"""
 _CAPPED = 0.9
 """The share of its usual power limit below which a GPU is said to be capped."""
 
@@ -33,10 +36,10 @@ def is_capped(gpu: Gpu, view: View) -> bool | None:
 
 @derived
 def gpu_behind(host: Host, view: View) -> str | None:
-    """A GPU that works at a far lower clock than the others, ``GPU 5 at 615 MHz, the others at 1410``.
+    """A busy GPU whose clock is far lower than that of the others, ``GPU 5 at 615 MHz, the others at 1410``.
 
-    Empty for none, None where the clocks are not known, or are those of several models. A low clock of an idle GPU,
-    which draws little power, means nothing.
+    Empty if there is none. None if too few clocks are known, or they may be those of several models. An idle GPU, which
+    draws little power, has a low clock and does not count.
     """
     known = [gpu for gpu in host.gpus if gpu.sm_clock_mhz is not None]
     named = {context.value for context in view.job.contexts if context.kind == "gpu-model"}
@@ -45,14 +48,14 @@ def gpu_behind(host: Host, view: View) -> str | None:
     for gpu in known:
         others = [other for other in known if other is not gpu and other.model == gpu.model]
         usual = median_high(other.sm_clock_mhz or 0 for other in others) if len(others) >= _OTHERS else 0
-        if (gpu.sm_clock_mhz or 0) < _BEHIND * usual and _works(gpu, others):
+        if (gpu.sm_clock_mhz or 0) < _SLOW * usual and _works(gpu, others):
             view.note(gpu, "sm_clock_mhz")
             return f"GPU {gpu.index} at {gpu.sm_clock_mhz} MHz, the others at {usual}"
     return ""
 
 
 def _works(gpu: Gpu, others: list[Gpu]) -> bool:
-    """Is the GPU busy, by its load, else by its power beside that of the others?"""
+    """Is the GPU busy, by its load or, if that is not known, by its power compared with that of the others?"""
     if gpu.load_percent is not None:
         return gpu.load_percent >= _BUSY
     return (gpu.power_watts or 0) >= _AT_WORK * median_high(other.power_watts or 0 for other in others) > 0

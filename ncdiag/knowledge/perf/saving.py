@@ -1,4 +1,4 @@
-"""A checkpoint that ranks still write when the others reach their time limit."""
+"""A checkpoint that a rank is still writing when the watchdog's time limit is reached."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ _SHARED = lazy_regex(
     r"(?i)(?<![a-z])nfs|lustre|gpfs|beegfs|ceph|gluster|juicefs|weka|/efs|/fsx|s3fs|gcsfuse|blobfuse|/shared?/|ossfs"
     r"|(?<![a-z])cfs/"
 )
-"""Folders that are named after a file system of the network."""
+"""Paths that contain the name of a network file system, or of a shared folder."""
 
 
 @derived
 def saving_at_limit(job: Job, view: View) -> str:
-    """The checkpoint that was begun before the watchdog's limit, without its end or a step between; empty for none."""
+    """The path of the checkpoint that was still being written at the watchdog's limit; empty if there was none.
+
+    No line between its beginning and the limit shows that it was finished or that a step followed.
+    """
     limit = next((e for e in job.events if e.event == _LIMIT and is_open_failure(e, view)), None)
     if limit is None:
         return ""
@@ -37,5 +40,5 @@ def saving_at_limit(job: Job, view: View) -> str:
 
 @derived
 def saves_over_network(job: Job, view: View) -> bool:
-    """Is that checkpoint in a folder named after a file system of the network?"""
+    """Does the path of that checkpoint contain the name of a network file system, or of a shared folder?"""
     return _SHARED.search(saving_at_limit(job, view)) is not None

@@ -157,12 +157,12 @@ def is_too_large_for_path(event: Event, view: View) -> bool | None:
 
 
 _ROOM = 0.8
-"""The share of the limit below which a table that was read is far from full."""
+"""A table is far from full if it has at most this share of the entries that it may have."""
 
 
 @derived
 def tracks_few(host: Host, view: View) -> bool:
-    """Does the host track far fewer connections than it may, by the kernel's numbers?"""
+    """Do the kernel's counters show that the host tracks far fewer connections than it may?"""
     count, limit = (sysctl(host, name) or "" for name in (TRACKED_COUNT, TRACKED_LIMIT))
     if not count.isdecimal() or not limit.isdecimal() or int(count) > int(limit) * _ROOM:
         return False

@@ -18,7 +18,7 @@ from ncdiag.nccl.selection import sockets
 from ncdiag.nccl.vocabulary.filters import list_of
 
 _DOCKER = "docker"
-"""How the bridges of Docker's default network begin."""
+"""The prefix of the names of Docker's bridges."""
 
 
 @derived

@@ -78,7 +78,7 @@ def _same_phase(own: str, met: Phase | None) -> bool:
 
 
 def loses_peer_data(host: Host, view: View) -> bool:
-    """Does data between GPUs not arrive: does a test of copies say so, or are results with several GPUs wrong?"""
+    """Are copies between GPUs corrupted: does a test of copies fail, or are results with several GPUs wrong?"""
     if any(is_wrong_data(check, view) for check in host.checks):
         return True
     return any(what == "wrong-results" for what, _ in troubles(view)) and "several-gpus" in platform(view.job, view)
@@ -86,7 +86,7 @@ def loses_peer_data(host: Host, view: View) -> bool:
 
 NO_CHOICE = "no-algorithm"
 _SET = "was set to"
-"""NCCL's failure where variables leave no algorithm, and what it says there of those that were set."""
+"""The event of NCCL's error that variables leave no algorithm, and its words for a variable that was set."""
 
 
 def blames_a_variable(view: View) -> bool:

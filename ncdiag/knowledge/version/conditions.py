@@ -41,7 +41,7 @@ def of_host(condition: Condition) -> Condition:
 
 
 def is_avoided(avoid: Mapping[str, str], host: Host, view: View) -> bool:
-    """Has the host the assignments that avoid a defect, and still the trouble? False where one of them is the cure."""
+    """Does the host have all settings that avoid the defect? False if somebody says that one of them helped."""
     settings = {name: view.setting(host, name) for name in avoid}
     if not avoid or any(each is None or (each.text or "").lower() != avoid[n].lower() for n, each in settings.items()):
         return False
@@ -125,7 +125,7 @@ def _variables(condition: Condition, host: Host, view: View) -> bool | None:
 
 
 def _is_misread(setting: Setting) -> bool:
-    """Is it NCCL_COMM_ID with a value that is wrong by itself?"""
+    """Is it NCCL_COMM_ID with a value that NCCL cannot use?"""
     return setting.name == "NCCL_COMM_ID" and root_address_problem(setting) != ""
 
 

@@ -377,7 +377,7 @@ def _denies_peers(host: Host, view: View) -> bool | None:
     """Are there GPUs without peer access? None where that was not shown."""
     pairs = [link for link in host.links if joins_gpus(link)]
     states = [{link.p2p_read, link.p2p_write, link.p2p_status} - {None} for link in pairs]
-    if (denied := next((e for e, told in zip(pairs, states, strict=True) if _UNSUPPORTED in told), None)) is not None:
+    if (denied := next((e for e, shown in zip(pairs, states, strict=True) if _UNSUPPORTED in shown), None)) is not None:
         view.note(denied)
         return True
     return False if any(states) else None

@@ -1,4 +1,4 @@
-"""Parts of NVSHMEM from two installations: its wheel, which PyTorch loads, and a build of one's own."""
+"""Parts of NVSHMEM from two installations: its wheel, which PyTorch loads, and another build."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ _NUMBER = lazy_regex(r"(?<![\d.])\d{1,2}\.\d{1,2}(?=\.\d)")
 
 @derived
 def nvshmem_parts(job: Job, view: View) -> tuple[Event, ...]:
-    """What lines say of NVSHMEM's releases, and a mismatch that only listed files and releases together show."""
-    told = tuple(event for event in job.events if event.event in {_MISMATCH, _RELEASE})
-    sources: list[Event | Context] = [*told]
+    """The events about NVSHMEM's release, and about a mismatch of releases.
+
+    If no line reports a mismatch, one is added if two releases are named and the files of two installations are mixed.
+    """
+    reported = tuple(event for event in job.events if event.event in {_MISMATCH, _RELEASE})
+    sources: list[Event | Context] = [*reported]
     sources += [c for c in job.contexts if c.kind == "release" and c.value.startswith("nvshmem ")]
     numbers = {found[0]: source for source in sources if (found := _NUMBER.search(_release(source)))}
-    if len(numbers) < 2 or any(event.event == _MISMATCH for event in told):  # noqa: PLR2004
-        return told
+    if len(numbers) < 2 or any(event.event == _MISMATCH for event in reported):  # noqa: PLR2004
+        return reported
     host = next((host for host in job.hosts if _is_mixed(host)), None)
     if host is None:
-        return told
+        return reported
     view.note(host, "files")
     for source in numbers.values():
         view.note(source)
     text = f"host library and transports of NVSHMEM {', '.join(sorted(numbers))}"
-    here = told[0] if told else Event(event=_RELEASE, origin="rdma", kind="fact", text=text)
-    return (*told, msgspec.structs.replace(here, event=_MISMATCH, kind="cause", text=text))
+    event = reported[0] if reported else Event(event=_RELEASE, origin="rdma", kind="fact", text=text)
+    return (*reported, msgspec.structs.replace(event, event=_MISMATCH, kind="cause", text=text))
 
 
 def _release(source: Event | Context) -> str:
@@ -42,7 +45,7 @@ def _release(source: Event | Context) -> str:
 
 
 def _is_mixed(host: Host) -> bool:
-    """Is the only host library listed that of the wheel, and all transports of another installation, or vice versa?"""
+    """Are all listed host libraries of the wheel and all transports of another installation, or vice versa?"""
     files = [posixpath.split(path) for path in host.files or ()]
     libraries = {"site-packages" in folder for folder, name in files if _HOST_LIBRARY.match(name)}
     modules = {"site-packages" in folder for folder, name in files if _MODULE.match(name)}

@@ -62,7 +62,7 @@ def fits_named_gpus(job: Job, view: View) -> bool | None:
 
 
 def _models(host: Host, view: View) -> Iterator[tuple[str, Fact, str]]:
-    """The models of the host's GPUs, those that PyTorch names in a warning included."""
+    """The models of the host's GPUs, each with the fact and field that shows it; also those in PyTorch's warning."""
     yield from ((gpu.model, gpu, "model") for gpu in host.gpus if gpu.model)
     for event in view.events_on(host.name, ["torch-arch-unsupported"]):
         named = _WARNED.search(event.text)
@@ -78,7 +78,7 @@ def _firsts() -> Iterator[tuple[str, Version]]:
 _MINOR_FREELY = 11
 """The first CUDA major release whose minor releases all run on a driver for any of them."""
 _OF_WHEELS = 12
-"""The CUDA major release of most packages since 2023."""
+"""The CUDA major release that most packages were built with since 2023."""
 _TORCH_OF_CUDA_12 = Version(2, 1)
 _Told = tuple[driver_cuda.Release | None, Fact, str]
 """A release of CUDA, and the fact and field that show it."""
@@ -104,12 +104,12 @@ def cuda_gap(job: Job, view: View) -> Literal["", "minor", "major"] | None:
 
 @derived
 def driver_is_before_wheels(job: Job, view: View) -> bool:
-    """Is the driver's CUDA 11, while nothing names that of the program, which is 12 in most packages?
+    """Does the driver support CUDA 11, while the program's CUDA is unknown, which is 12 in most packages?
 
-    A driver for CUDA 10 or older is of a time when packages were as old.
+    False for a driver for CUDA 10 or older, since it dates from a time when packages used such releases as well.
     """
-    driver = next((told for told in _drivers_cuda(job) if told[0]), None)
-    if driver is None or driver[0] is None or any(told[0] for told in _built_with(job, view)):
+    driver = next((shown for shown in _drivers_cuda(job) if shown[0]), None)
+    if driver is None or driver[0] is None or any(shown[0] for shown in _built_with(job, view)):
         return False
     if driver[0][0] != _OF_WHEELS - 1 or _is_torch_of_cuda_11(job):
         return False
@@ -118,12 +118,12 @@ def driver_is_before_wheels(job: Job, view: View) -> bool:
 
 
 def _is_torch_of_cuda_11(job: Job) -> bool:
-    """Does PyTorch fail, in a release before 2.1, the first whose default package is built with CUDA 12?"""
+    """Does an error of NCCL come from PyTorch before 2.1, the first release that is built with CUDA 12 by default?"""
     if not any(event.event == "torch-nccl-error" for event in job.events):
         return False
-    told = [host.frameworks["pytorch"] for host in job.hosts if host.frameworks and "pytorch" in host.frameworks]
-    told += [c.value.split()[-1] for c in job.contexts if c.value.startswith("pytorch ")]
-    return any(version < _TORCH_OF_CUDA_12 for version in map(Version.parse, told) if version)
+    releases = [host.frameworks["pytorch"] for host in job.hosts if host.frameworks and "pytorch" in host.frameworks]
+    releases += [c.value.split()[-1] for c in job.contexts if c.value.startswith("pytorch ")]
+    return any(version < _TORCH_OF_CUDA_12 for version in map(Version.parse, releases) if version)
 
 
 def _drivers_cuda(job: Job) -> Iterator[_Told]:

@@ -110,7 +110,7 @@ def is_cuda_unavailable(event: Event, view: View) -> bool:
 @derived_of("cuda-no-kernel-image", "cuda-driver-too-old", "container-compat-unavailable", *PRINTED)
 def is_old_driver(event: Event, view: View) -> bool:
     """Is the driver older than the CUDA release that the program was built with?"""
-    if event.event == "container-compat-unavailable":  # the container runs all the same, unless it says this as well
+    if event.event == "container-compat-unavailable":  # the container runs nevertheless, unless it also says this
         return any("CUDA failed to initialize" in e.text for e in view.events_on(event.host, ["program-error"]))
     if event.event == "cuda-no-kernel-image":
         return _BAD_TOOLCHAIN in event.text
@@ -206,7 +206,7 @@ _SHM_FILES = ("shmutils.cc", "os/linux.cc", "include/shm.h")
 def is_shm_registration(event: Event, view: View) -> bool:
     """Did CUDA fail in the code that maps shared memory (src/misc/shmutils.cc, later src/os/linux.cc)?
 
-    False for errors that CUDA merely repeats: memory that other calls lack too, or a kernel that failed before.
+    False for errors that CUDA merely repeats: lack of memory that other calls report too, or an earlier kernel failure.
     """
     if not (event.file or "").endswith(_SHM_FILES):
         return False
@@ -217,7 +217,7 @@ _FULL = 0.95
 _PINS = lazy_regex(
     r"pin_memory|cu(?:da)?HostAlloc|cu(?:da)?(?:Mem)?HostRegister|cudaMallocHost|cuMemHostAlloc|hipHost\w+"
 )
-"""Calls that lock memory of the host: out of memory there is not the memory of the GPU."""
+"""Calls that pin host memory: their "out of memory" is not about the memory of the GPU."""
 
 
 def _is_gpu_full(view: View) -> bool | None:

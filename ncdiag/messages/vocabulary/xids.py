@@ -58,7 +58,7 @@ def is_memory_xid(event: Event) -> bool:
 
 
 def is_contained_by_plugin(event: Event) -> bool:
-    """Does the device plugin repeat an Xid for a memory error after which the GPU works?"""
+    """Does the device plugin of Kubernetes repeat an Xid of a memory error after which the GPU still works?"""
     known = xids.xid(event.fields.get("xid")) if event.event == BY_PLUGIN else None
     return known is not None and known.fault == "memory" and known.remedy == "restart"
 

@@ -18,8 +18,8 @@ _FORWARDS_ALL = {"srun", "torchrun", "deepspeed", "docker", "python", "accelerat
 def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
     """NCCL variables that do not reach the other hosts, with their values, for launchers that pass on only on request.
 
-    They are set before the command, or the choices of another host show that they are not set there. What NCCL prints
-    on two hosts has reached them, as from the start-up files of their shells.
+    They are set before the command, or the choices of another host show that they are not set there. Variables that
+    NCCL prints on two hosts are left out: they reached both, for example by the start-up files of the shells.
     """
     if launch.program in _FORWARDS_ALL or is_container(launch, view):
         return {}
@@ -32,7 +32,7 @@ def values_left_behind(launch: Launch, view: View) -> dict[str, str]:
 
 
 def _printed_by_several(job: Job) -> set[str]:
-    """The variables that NCCL read on more than one host, by its own lines."""
+    """The variables that NCCL read on more than one host, according to its log."""
     hosts: dict[str, set[str]] = defaultdict(set)
     for setting in job.settings:
         if setting.origin == "log echo" and setting.host is not None:
@@ -41,7 +41,7 @@ def _printed_by_several(job: Job) -> set[str]:
 
 
 def _spans_hosts(launch: Launch, view: View) -> bool | None:
-    """Does the line start ranks on several hosts? If its host file is not shown, the ranks of the job say so."""
+    """Does the line start ranks on several hosts? If its host file is not shown, the hosts of the ranks decide."""
     several = is_multi_host(launch, view)
     if several is not None or not launch.hostfile or len(view.job.launches) > 1:
         return several

@@ -26,9 +26,9 @@ _CHANNELS = frozenset({"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTA
 _RCCL_CHANNELS = 128
 """MAXCHANNELS of RCCL's src/include/device.h; AMD advises 112 for MI300X."""
 _OF_AMD = ("HSA_", "HIP_", "ROCR_", "RCCL_", "PYTORCH_ROCM_")
-"""Beginnings of variables that only AMD's runtime and libraries read."""
+"""Prefixes of variables that only AMD's runtime and libraries read."""
 _OF_SCHEDULERS = "_VISIBLE_DEVICES"
-"""Slurm sets those of all makers on any machine (gres.conf, Flags)."""
+"""The suffix of variables that Slurm sets for all vendors on any machine (gres.conf, Flags): they do not show AMD."""
 
 
 def value_verdict(setting: Setting, view: View) -> ValueVerdict | None:
@@ -42,7 +42,7 @@ def value_verdict(setting: Setting, view: View) -> ValueVerdict | None:
 
 
 def _fits_rccl(setting: Setting, found: ValueVerdict, view: View) -> bool:
-    """Is it a number of channels above NCCL's limit and within RCCL's (128), on AMD's GPUs?"""
+    """Is it a number of channels that exceeds NCCL's limit but not RCCL's (128), in a job on AMD GPUs?"""
     text = setting.text or ""
     if found.fault != "out-of-range" or setting.name not in _CHANNELS or not text.isdecimal():
         return False
@@ -110,10 +110,10 @@ _UNKNOWN = lazy_regex(r"[$`<{]|:(?i:\w*port\w*|x+|n+|y+)$")
 
 
 def root_address_problem(setting: Setting) -> str:
-    """Why NCCL cannot use the address of its root: ``is a list``, ``names no port``; empty for nothing."""
+    """Why NCCL cannot use this address of its root: ``is a list``, ``names no port``; empty if it can, or may."""
     text = (setting.text or "").strip().strip("\"'")
     if not setting.is_set or not text or _UNKNOWN.search(text):
         return ""
-    if _WITH_PORT.match(text):  # of a list, NCCL takes the first
+    if _WITH_PORT.match(text):  # NCCL takes the first address of a list
         return ""
     return "is a list" if len(text.split()) > 1 else "names no port"

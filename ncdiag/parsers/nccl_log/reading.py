@@ -388,7 +388,7 @@ def _from_fields(text: str, told: Told | None) -> dict[str, Any]:
     return more
 
 
-def _in_tail(told: Told) -> dict[str, Any]:
-    """The GIDs at the end of a failed completion, where a paste cut the line or spaced it in another way."""
-    found = _GIDS.search(str(told.fields.get("detail", ""))) if told.event == "ib-completion-error" else None
+def _in_tail(read: Told) -> dict[str, Any]:
+    """The GIDs at the end of a completion error whose line was cut, or pasted with other blanks; empty if none."""
+    found = _GIDS.search(str(read.fields.get("detail", ""))) if read.event == "ib-completion-error" else None
     return {name: value for name, value in found.groupdict().items() if value} if found else {}

@@ -21,7 +21,7 @@ _NUMBERS = (
     "result", "results", "number", "numbers", "value", "values", "curve", "bandwidth", "busbw", "throughput", "timing"
 )  # fmt: skip
 _STILL = "".join(rf"(?<!{word}\s{verb})" for word in _NUMBERS for verb in ("", r"does\s", r"do\s", r"did\s"))
-"""Not after a number: one that does not move is unchanged."""
+"""Not after a number: a result that "does not move" is unchanged, which is not a hang."""
 _FOREVER = (
     r"(?:forever|indefinitely|infinitely|endlessly|eternally|in\svain|for\sgood|for\s(?:many\s|several\s|\d+\s)?"
     r"(?:hours|minutes|days)|(?:the\swhole|all)\s(?:night|day|weekend|morning|evening))"
@@ -108,7 +108,7 @@ _STUCK = (
     r"(?!\swith\s(?:(?:the|this|that|our|an?)\s)?(?:old(?:er)?\s)?(?:[a-z]+\s)?(?:v?\d|version|release|driver)))"
     rf"(?!\s(?:at|around|below|on)\s(?:{_PER_SECOND}))"
 )
-"""Not at a rate; and people who are stuck with a release may not upgrade."""
+"""``stuck`` for a hang: not at a rate, and not of people who cannot upgrade ("we are stuck with 2.20")."""
 _HANGS = rf"""
     hang(?:s|ing|ed)? | hung | {_STUCK}
   | freez(?:e|es|ing) | froze | frozen(?!\sby\b) | stall(?:s|ed|ing)? | deadlock\w*

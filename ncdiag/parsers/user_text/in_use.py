@@ -47,7 +47,7 @@ _BEFORE = lazy_regex(
     r"|last\s(?:week|month|year)),\s[^,;:.!?]*$",
     re.IGNORECASE,
 )
-"""The word of another time, which a comma parts from the clause with the release."""
+"""Words for an earlier time, with a comma before the clause that names the release: ``Last week, with NCCL``."""
 _WELL = guarded_regex(
     r"\b(?:work(?:s|ed|ing)?|fine|ok(?:ay)?|good|well|faster|solve[sd]?|fix(?:e[sd])?|help(?:s|ed)?|cure[sd]?|gone"
     r"|stable|succeed\w*|pass(?:es|ed)|recommend\w*|no\s(?:such\s)?(?:problems?|issues?|hangs?|errors?|crash(?:es)?)"

@@ -74,7 +74,7 @@ _OF_MACHINES = (
     r"(?:\s(?:the|our|all|these|over|by|across|between|which|down|to))*\s"
     r"(?:nodes?|hosts?|machines?|servers?|gpus?|ranks?|racks?|nics?|cables?|ports?|rails?|switch(?:es)?|pairs?)\b"
 )
-"""What else than releases somebody bisects."""
+"""Things other than releases that people bisect."""
 _RUN = r"(?:run|train|start|work|finish|complete|connect|pass|go|init\w*)"
 _HELP = (
     r"(?:help|fix|solve|resolve|cure|change|matter|improve|affect|do|cut|bring(?!\s(?:it|this|that)\s(?:about|on"

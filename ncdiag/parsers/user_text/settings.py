@@ -70,7 +70,7 @@ def read(sentence: str) -> list[tuple[str, str]]:
 
 
 _READ = frozenset({"undocumented", "deprecated"})
-"""Faults of names that NCCL reads nevertheless."""
+"""Faults of variables that NCCL reads nevertheless."""
 _NAMED = lazy_regex(r"([A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,40})=(\S{1,60})$")
 
 

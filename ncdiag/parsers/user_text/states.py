@@ -16,8 +16,8 @@ from ncdiag.parsers.user_text.moods import holds, segments, split_question, with
 class _Thing(NamedTuple):
     """A thing: the word for it in values, its names, and the word of each state that it may have.
 
-    ``less`` are words that say less: what is installed need not be loaded. ``also_on`` are more words for on, as an
-    alternative of a pattern.
+    ``less`` are words that say less: what is installed need not be loaded. ``also_on`` has further words for the state
+    on, as a pattern that begins with ``|``.
     """
 
     value: str
@@ -92,11 +92,11 @@ _TRIED = lazy_regex(
 _PARTLY = lazy_regex(
     r"[ \t,]*(?:(?:\w+\s){0,5}(?:only|the\sother)\b|on\s(?:one|some|node|host|machine|server)\b)", re.IGNORECASE
 )
-"""What may follow a state that holds for a part of the machines."""
+"""What may follow a state that only some of the machines have."""
 _BUT_NOT = lazy_regex(r"\bbut\snot\s(?:on|at|in|for|with)\b", re.IGNORECASE)
-"""What says that a state does not hold for another part."""
+"""Words that say that other machines do not have the state."""
 _AFTER_ACT = lazy_regex(r"\s?(?:的话|[之以]?后|时|没有?\b|吗|失败|不了)")
-"""What follows a change in Chinese whose result is told, or a state that is supposed."""
+"""What follows in Chinese if a change was a trial whose result is reported, or if the state is only assumed."""
 _MAYBE = lazy_regex(r"(?:之前|以前|原来|怀疑|可能|也许)[^,，。;；]{0,8}$")
 _THEN = lazy_regex(r"\b(?:and|now|then|so|fix\w*|help\w*|solve\w*|gone|since)\b", re.IGNORECASE)
 """What may follow an act whose result is told: it is a trial then."""

@@ -155,7 +155,7 @@ def lists_differ(job: Job, view: View) -> Iterator[Relation]:
 
 
 def first_is_elsewhere(job: Job, view: View) -> Iterator[Relation]:
-    """The process that opens the meeting place is started on a host without its address, which another host has."""
+    """Node rank 0, which all others connect to, is started on one host, and the master address is another host's."""
     owners: dict[str, list[str]] = defaultdict(list)
     for host in job.hosts:
         for address in (address for one in host.interfaces or () for address in one.addresses or ()):
@@ -171,14 +171,14 @@ def first_is_elsewhere(job: Job, view: View) -> Iterator[Relation]:
 
 
 def seeks_itself(job: Job, view: View) -> Iterator[Relation]:
-    """A process other than the first looks for the store of a job of several hosts at a loopback address."""
+    """A process other than rank 0 of a multi-host job tries to reach the store at a loopback address."""
     later = any(s.name == "NODE_RANK" and s.is_set and (s.number or 0) > 0 for s in job.settings)
     if not later and not any(launch.node_rank for launch in job.launches) and not is_multi_host(job, view):
         return
     for event in job.events:
         address = ip_address(str(event.fields.get("peer_host") or ""))
         if event.event in STORE_UNREACHED and event.rank != 0 and address is not None and address.is_loopback:
-            text = f"a process of a job of several hosts looks for its store at {address}"
+            text = f"a process of a multi-host job looks for the store at {address}"
             yield Relation(what="seeks-itself", text=text, provenance=lines_of([event]))
             return
 

@@ -19,7 +19,7 @@ from ncdiag.nccl.selection.devices import most_ports
 _OF_DEVICE, _OF_PORT = ("board", "board_id"), ("lid", "state", "sm_lid")
 """What one device has only once, and each of its ports."""
 _SEVERAL = 3
-"""The least number of cards of which one is an exception."""
+"""The smallest number of cards among which one can be an exception."""
 _MULTICAST = 0xC000
 """The first LID that is not that of one port."""
 _COMPARED = slice(15, 19)
@@ -60,9 +60,9 @@ def lid_twice(job: Job, _view: View) -> Iterator[Relation]:
 
 
 def guid_twice(job: Job, view: View) -> Iterator[Relation]:
-    """Devices of two hosts with one GUID that cannot be the same device; else what a subnet manager says of two.
+    """Different devices on two hosts with the same GUID; if none are shown, a message that a GUID exists twice.
 
-    Two pods of one machine see the same device, with the same firmware, and with the same states and LIDs of its ports.
+    Two pods on one machine show the same device, whose board, LIDs and port states are then equal.
     """
     first: dict[str, Hca] = {}
     for other in (hca for host in job.hosts for hca in host.hcas if hca.node_guid and hca.node_guid.strip("0:")):
@@ -79,7 +79,7 @@ def guid_twice(job: Job, view: View) -> Iterator[Relation]:
 
 
 def _apart(one: Hca, other: Hca) -> bool:
-    """Is anything shown of two InfiniBand devices that one device has only once?"""
+    """Do two InfiniBand devices differ in their board, or in the LID or state of a port, so that they are not one?"""
     if not all(any(port.link_layer == "InfiniBand" for port in hca.ports) for hca in (one, other)):
         return False
     ports = {port.number: port for port in other.ports}
@@ -105,9 +105,9 @@ def subnets_apart(job: Job, _view: View) -> Iterator[Relation]:
 
 
 def onboard_listed(job: Job, _view: View) -> Iterator[Relation]:
-    """NCCL lists the card of an on-board interface, which is its own for the rendezvous, with others that are not.
+    """NCCL uses the RDMA card of an on-board interface, over which its ranks also connect first, together with others.
 
-    systemd names interfaces of the main board ``eno...``: as a rule a slow port for management.
+    systemd names on-board interfaces ``eno...``; they are usually slow ports for management.
     """
     named = {(host.name, i.hca): i for host in job.hosts for i in host.interfaces if i.hca}
     boards = {key: interface for key, interface in named.items() if interface.name.startswith("eno")}
@@ -124,11 +124,11 @@ def onboard_listed(job: Job, _view: View) -> Iterator[Relation]:
 
 
 def list_full(job: Job, _view: View) -> Iterator[Relation]:
-    """A rank lists as many RDMA ports as its NCCL can hold, whatever else is there."""
+    """A rank lists the maximum number of RDMA ports that NCCL can use: 32, or 16 before 2.18.5 (MAX_IB_DEVS)."""
     for rank in job.ranks:
         count = len({(device.name, device.port) for device in rank.net_devices or ()})
         if count == most_ports(rank.nccl_version.low if rank.nccl_version is not None else None):
-            text = f"rank lists {count} RDMA ports, which is all that its NCCL can hold"
+            text = f"a rank lists {count} RDMA ports, the maximum that its NCCL can use"
             yield Relation(what="list-full", text=text, provenance=lines_of([rank]))
             return
 
