@@ -84,7 +84,8 @@ _NONE = {
 }
 """What is missing, said without a word of failure."""
 _FAILED = lazy_regex(
-    r"(?i)\bfail(?:ed|ure|s|ing)?\b(?!\s?[:=]\s?(?:0|none|no)\b)|\bunable\b|\bcould ?n[o']?t\b|\bcan(?:not|'t| not)\b"
+    r"(?i)\bfail(?:ed|ure|s|ing)?\b(?!\s?[:=]\s?(?:0|none|no(?! \w))\b)|\bunable\b|\bcould ?n[o']?t\b"
+    r"|\bcan(?:not|'t| not)\b"
     r"|(?<!no )(?<!without )\berr(?:or)?\b(?!\s?[:=]\s?0\b)|\bdid(?:n't| not)\b|\brefused\b"
     r"|\breturn(?:ed|s)?(?: value)?[ :=]{1,3}(?:-?[1-9]\d{0,2}\b|null\b|with )"
 )

@@ -46,6 +46,7 @@ TOLD: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("Couldn't allocate MR with error=14", {"errno": 14}),
         ("failed to create mr", {}),
         ("Couldn't register GPU MR", {"memory": "gpu"}),
+        ("registering a memory region of 64 MiB failed: no such device", {"error": "No such device"}),
         ("ibv_reg_mr failed", {}),
         ("ibv_exp_reg_mr(address=0x7f32c0000000, length=64, access=0xf) failed: Bad address", {"error": "Bad address"}),
         (

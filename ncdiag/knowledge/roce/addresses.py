@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ncdiag.base.patterns import lazy_regex
+import ipaddress
+
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Difference, Event, Gid, GidType, GidUse, Host, Interface, Job, Port
 from ncdiag.facts.scalars import Version, ip_address
@@ -15,8 +16,6 @@ from ncdiag.nccl.on_host.in_force import settings_of
 from ncdiag.nccl.selection.gid import GidChoice
 
 _NO_ANSWER = 12
-_GID = r"[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]+"
-_BOTH_ENDS = lazy_regex(rf"localGid ?(?P<local>{_GID}) remoteGids? ?(?P<remote>{_GID})")
 
 
 @derived
@@ -52,10 +51,6 @@ def gid_place(event: Event, view: View) -> str:
     return f"{entry}{of}{f' on {event.host}' if event.host and not remote else ''}"
 
 
-_MAPPED = ("::ffff:", "0000:0000:0000:0000:0000:ffff:")
-"""How the GID of an IPv4 address begins."""
-
-
 @derived_of("ib-modify-qp-failed", "ib-completion-error")
 def starts_link_local(event: Event, view: View) -> bool:
     """Did a RoCE queue pair that failed use a link-local GID, as the header of a test shows?"""
@@ -72,8 +67,7 @@ def joins_ipv4(event: Event, view: View) -> bool:
     index = event.fields.get("gid_index")
     if isinstance(index, int) and index % 2 == 0:
         return False
-    gids = (str(event.fields.get(name, "")).lower() for name in ("local_gid", "remote_gid"))
-    return all(gid.startswith(_MAPPED) for gid in gids)
+    return all(_kind(str(event.fields.get(name, ""))) == _IPV4 for name in ("local_gid", "remote_gid"))
 
 
 def _interface_of(port: Port, view: View) -> Interface | None:
@@ -162,10 +156,9 @@ def gid_kinds_cross(job: Job, view: View) -> bool:
     """
     if not failed_over_verbs(job, view):
         return False
-    for event in job.events:
-        ends = _BOTH_ENDS.search(event.text) if event.event == "ib-completion-error" else None
-        if ends and _address_kind(ends["local"]) != _address_kind(ends["remote"]):
-            view.note(event)
+    for rank in job.ranks:
+        if any(_joins_kinds(use) for use in rank.gids_used):
+            view.note(rank, "gids_used")
             return True
     kinds: dict[tuple[str, int, int], dict[str, Gid]] = {}
     for host in job.hosts:
@@ -173,7 +166,8 @@ def gid_kinds_cross(job: Job, view: View) -> bool:
         ports = [port for hca in host.hcas for port in hca.ports if port.gids]
         for port in ports:
             for gid in port.gids:
-                if (kind := _kind(gid)) and index in {None, gid.index}:
+                kind = _IPV4 if gid.ip is not None else _kind(gid.address)
+                if kind in {_IPV4, _LINK_LOCAL} and index in {None, gid.index}:
                     place = ("", 0, gid.index) if len(ports) == 1 else (port.hca, port.number, gid.index)
                     kinds.setdefault(place, {}).setdefault(kind, gid)
     crossed = next((list(found.values()) for found in kinds.values() if len(found) > 1), [])
@@ -182,16 +176,23 @@ def gid_kinds_cross(job: Job, view: View) -> bool:
     return bool(crossed)
 
 
-def _address_kind(gid: str) -> str:
-    low = gid.lower()
-    return "link-local" if low.startswith("fe80") else "IPv4" if low.startswith("::ffff:") else "IPv6"
+def _joins_kinds(use: GidUse) -> bool:
+    """Does a connection join GIDs of two kinds?"""
+    kinds = {_kind(use.local_gid), _kind(use.remote_gid)}
+    return len(kinds) > 1 and "" not in kinds
 
 
-def _kind(gid: Gid) -> str:
-    """The kind of an entry that the kernel makes of an IPv4 address, or of the link; empty for any other."""
-    if gid.ip is not None:
-        return "IPv4"
-    return "link-local" if (gid.address or "").lower().startswith("fe80") else ""
+_IPV4, _LINK_LOCAL = "IPv4", "link-local"
+
+
+def _kind(gid: str | None) -> str:
+    """``IPv4``, ``IPv6`` or ``link-local`` by the address in a GID, of which a part may be masked; empty for no GID."""
+    if (gid or "").lower().startswith("fe80"):
+        return _LINK_LOCAL
+    address = ip_address(gid or "")
+    if not isinstance(address, ipaddress.IPv6Address):
+        return ""
+    return _IPV4 if address.ipv4_mapped is not None else "IPv6"
 
 
 _CHOOSES = Version(2, 21, 0)
