@@ -42,6 +42,8 @@ ssh n-a11
 Warning: Permanently added 'n-a12,10.7.0.9' (ECDSA) to the list
 slurmstepd: error: *** STEP 991.0 ON n-a13 CANCELLED AT ***
 [n-a14:12345] *** Process received signal ***
+srun: error: n-a16: task 7: Exited with exit code 1
+srun: error: n-a_17: tasks 8-15: Killed
 http://n-a15.birke.example:8080/x
 mail ulmer@birke.example
 """
@@ -83,6 +85,7 @@ def test_addresses_keep_their_length(number: int, other: int) -> None:
         "https://docs.nvidia.com/x https://github.com/NVIDIA/nccl nvcr.io/nvidia/pytorch:24.01-py3",
         "commId 0x7e1f0c42a1b2c3d4 comm 0x55d0a1b2c3d4e5f6 commit 0123456789abcdef",
         "torch.distributed.run threading.local self.net model.com.weight",
+        "srun: error: fetch_config: DNS SRV lookup failed",
     ],
 )
 def test_what_names_nobody_stays(text: str) -> None:

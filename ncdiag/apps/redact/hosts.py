@@ -40,7 +40,8 @@ _HOSTS = lazy_regex(
     rf"|host-?name|server)[= ](?P<option>{_NAME})(?=[:,\s\"']|$)"
     rf"|\b(?:tcp|http|https|grpc|ray|ib|nfs|ssh)://(?:[^\s@/]{{1,80}}@)?(?P<url>{_NAME})(?=[:/\s\"'<]|$)"
     rf"|\bpeer (?P<peer>{_NAME})<\d|\bON (?P<step>{_NAME}) CANCELLED|\b(?:srun|slurmstepd|prun|orted"
-    rf"|mpirun): error: (?!Node|(?:pyxis|enroot|spank|pmix\w*|cgroup\w*|gres\w*):)(?P<srun>{_NAME}): "
+    r"|mpirun): error: (?!Node|(?:pyxis|enroot|spank|pmix\w*|cgroup\w*|gres\w*):"
+    rf"|\w*_\w*: (?!tasks? ))(?P<srun>{_NAME}): "  # Slurm also prints the name of its function there
     rf"|^\s*\[(?P<mpi>{_NAME}):\d{{2,8}}\]|Permanently added '(?P<ssh>{_NAME})[,']|\b(?:ssh|mosh|ping6?|telnet"
     r"|iperf3? -c|ib_write_bw|ib_send_bw|ib_read_bw|nslookup|dig"
     rf"|host) (?:-[\w]+(?: \d+)? ){{0,4}}(?:[\w.-]{{1,60}}@)?(?P<to>(?=[\w.-]*[\d.])(?=[a-z]"

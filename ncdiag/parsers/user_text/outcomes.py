@@ -94,7 +94,7 @@ OUTCOMES = (
     Word(
         "out", "same",
         rf"(?:makes?|made|making)\s(?:absolutely\s)?no\sdifference|{_DO_NOT}\s(?:make|made)\s(?:a|any|much)\sdifference"
-        r"|(?:with|had|has|have|to)?\s?no\s(?:real\s|visible\s|noticeable\s)?(?:effects?|difference|changes?|help"
+        r"|(?:(?:with|had|has|have|to)\s)?no\s(?:real\s|visible\s|noticeable\s)?(?:effects?|difference|changes?|help"
         r"|luck|improvements?|avail|success|impact|dice|joy|influence|use|good|consequences?|progress)|(?:is|are"
         r"|was|seems?)\sindependent\sof|(?:does|do|did)(?:n't|\snot)\sdepend\son|of\sno\s(?:use|help|avail"
         r"|consequence)|(?:leads?|led|g[eo]ts?\s(?:us|me|you))\snowhere|nothing\shelp(?:s|ed)|(?:brings?|brought"
