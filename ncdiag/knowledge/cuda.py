@@ -295,6 +295,16 @@ def hides_all_gpus(setting: Setting, view: View) -> bool:
     return hit
 
 
+@derived_for("CUDA_VISIBLE_DEVICES")
+def is_range_of_gpus(setting: Setting, view: View) -> bool:
+    """Is the list written with ranges, such as ``0-3``, of which CUDA reads the first number alone?"""
+    listed = (setting.text or "").strip("\"' ")
+    hit = re.fullmatch(r"(?:\d{1,3},){0,63}\d{1,3}-\d[\d,-]{0,255}", listed) is not None
+    if hit:
+        view.note(setting)
+    return hit
+
+
 @derived_of("cuda-out-of-memory")
 def is_on_gpu0(event: Event, view: View) -> bool | None:
     """Did GPU 0 run out of memory? Where the line names no GPU: does nvidia-smi show that GPU 0 is full?
