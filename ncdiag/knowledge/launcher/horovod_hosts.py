@@ -16,6 +16,8 @@ def is_unreadable_host(event: Event, view: View) -> bool:
     said = next((said for code, said in _CODE.items() if code in event.text), None)
     if said is None:
         return True
+    if "horovod/" not in str(event.fields.get("source_file", "horovod/")):
+        return False
     ends = (end for end in view.events_on(event.host, ["python-exception"]) if said in str(end.fields.get("error", "")))
     end = next(ends, None)
     if end is not None:
