@@ -33,7 +33,7 @@ PLATFORMS = {
     r"|.*ofed.*|nccl_ib.*|ibext.*|lids?|qsfp\w*|\u7f51"
     r"|ib(?:ping|netdiscover|linkinfo|queryerrors|diagnet|hosts|switches|tracert)|perfquery|saquery|sminfo|perftest|rping"
     r"|[hnefxq]dr(?:\d{3})?|pfc|mlnx.*|dcqcn|ecn|cnps?|dscp|lossless|lossy|irdma.*|hw_counters|leafs?"
-    r"|spines?|uplinks?|osfp\w*",
+    r"|spines?|uplinks?|osfp\w*|(?:node_?|port_?)?guids?",
 }
 """For each platform the pattern of a whole word, in lower case; any such word shows it, whatever else it says."""
 _BY_WORD = {

@@ -295,6 +295,25 @@ def hides_all_gpus(setting: Setting, view: View) -> bool:
     return hit
 
 
+@derived_for("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+def is_range_of_gpus(setting: Setting, view: View) -> bool:
+    """Is the list written with ranges, such as ``0-3``, of which CUDA reads the first number and HIP nothing?
+
+    Not if the ranks of a process use more GPUs than that: its launcher then wrote all numbers.
+    """
+    listed = (setting.text or "").strip("\"' ")
+    if not _RANGES.fullmatch(listed):
+        return False
+    seen = listed.count(",") + 1
+    if any(rank.cuda_dev is not None and rank.cuda_dev >= seen for rank in view.job.ranks):
+        return False
+    view.note(setting)
+    return True
+
+
+_RANGES = lazy_regex(r"(?:\d{1,3},){0,63}\d{1,3}-\d[\d,-]{0,255}")
+
+
 @derived_of("cuda-out-of-memory")
 def is_on_gpu0(event: Event, view: View) -> bool | None:
     """Did GPU 0 run out of memory? Where the line names no GPU: does nvidia-smi show that GPU 0 is full?

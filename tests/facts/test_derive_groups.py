@@ -11,7 +11,7 @@ from ncdiag.facts.model import Event, Gpu, Host, Job, Rank
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.clocks import clock_skew
 from ncdiag.facts.vocabulary.job import differences
-from ncdiag.knowledge.gdr import gdr_direction
+from ncdiag.knowledge.gdr.decisions import gdr_direction
 from ncdiag.knowledge.launcher.progress import absent, absent_text, progress
 from ncdiag.knowledge.launcher.progress import absent as found_absent
 from ncdiag.knowledge.monitoring import counts_text

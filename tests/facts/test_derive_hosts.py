@@ -15,7 +15,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import is_gpu_pair
 from ncdiag.facts.vocabulary.hosts import hca
 from ncdiag.facts.vocabulary.job import is_multi_host
-from ncdiag.knowledge.gdr import peermem_loaded
+from ncdiag.knowledge.gdr.decisions import peermem_loaded
 from ncdiag.parsers import discover
 from ncdiag.text.sections.cut import Cutter
 

@@ -9,7 +9,7 @@ from ncdiag.apps.lint import forms, values
 from ncdiag.facts.model import Setting
 from ncdiag.facts.view import View
 from ncdiag.knowledge.env.values import p2p_variable
-from ncdiag.knowledge.gdr import forbids_gdr
+from ncdiag.knowledge.gdr.decisions import forbids_gdr
 from ncdiag.knowledge.p2p import unset_widens_p2p
 from ncdiag.nccl import environment
 from ncdiag.nccl.vocabulary.levels import p2p_is_disabled, p2p_switch

@@ -9,7 +9,7 @@ from linear import assert_linear_time
 
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary import told_rates
-from ncdiag.knowledge import gdr
+from ncdiag.knowledge.gdr import decisions as gdr
 from ncdiag.knowledge.perf import benchmarks
 from ncdiag.knowledge.socket import speed
 from ncdiag.parsers.user_text.rates import RateReader

@@ -6,7 +6,7 @@ from typing import Any
 
 from ncdiag.facts.model import Job
 from ncdiag.facts.view import View
-from ncdiag.knowledge.gdr import peermem_loaded
+from ncdiag.knowledge.gdr.decisions import peermem_loaded
 
 _PEERMEM = {"nvidia_peermem", "nv_peer_mem"}
 _LISTED = 12

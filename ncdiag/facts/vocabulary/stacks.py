@@ -96,6 +96,8 @@ _BEGINS = frozenset({"<module>", "main", "_start", "__libc_start_main", "_run_mo
 _LIBRARIES = lazy_regex(
     r"(?:^|/)(?:torch|torchinductor_\w+|triton|jax|jaxlib|site-packages|dist-packages)/|(?:^|/)lib/python3|^<|\.so(?:\.|$)|\.cc?$|\.cpp$|\.h$"
 )
+_CLEARS = lazy_regex(r"(?:_+GI_+|_+)?memset\w*(?:@.*)?$")
+_IN_NCCL = lazy_regex(r"(?:^|/)lib[nr]ccl[\w.-]*\.so")
 _STORE = frozenset({"_store_based_barrier", "init_process_group"})
 _THREAD_FILES = lazy_regex(r"(?:^|/)(?:threading|queue)\.py$")
 _THREAD_WAITS = frozenset({"wait", "acquire", "join", "get", "put", "_wait_for_tstate_lock"})
@@ -228,6 +230,16 @@ def stands(dump: StackDump, view: View) -> Place | None:
     if dump.threads:
         view.note(dump)
     return found[0] if found else None
+
+
+@derived
+def clears_memory(dump: StackDump, view: View) -> bool:
+    """Was NCCL, in the setup of a communicator, writing zeros into new memory? It then waits for nobody."""
+    view.note(dump)
+    for frames in (thread.frames for thread in dump.threads if len(thread.frames) > 1):
+        if _CLEARS.match(frames[0].function) and _IN_NCCL.search(frames[1].file or ""):
+            return any(_place(frame) == "set-up" for frame in frames)
+    return False
 
 
 def own_frame(dump: StackDump) -> StackFrame | None:

@@ -1,0 +1,1 @@
+"""GPUDirect RDMA and GDRCopy."""
