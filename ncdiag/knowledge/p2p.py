@@ -8,15 +8,13 @@ from statistics import median
 
 from ncdiag.base.products import product_of
 from ncdiag.facts.derived import derived, derived_of
-from ncdiag.facts.model import Event, Gpu, HealthCheck, Host, Job, Rank, TopoCpu, TopoLink
+from ncdiag.facts.model import Event, Gpu, Host, Job, Rank, TopoCpu, TopoLink
 from ncdiag.facts.scalars import Version
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import (
-    DATA_TESTS,
     DISABLED_BY_KEY,
     has_nvswitch,
     module_of,
-    noted_hit,
     offers_no_access,
     p2p_words,
 )
@@ -181,12 +179,6 @@ def has_near_gpus(host: Host, view: View) -> bool | None:
     if not pairs:
         return None
     return all(link.level in {"PIX", "PXB"} or (link.level or "").startswith("NV") for link in pairs)
-
-
-@derived
-def is_wrong_data(check: HealthCheck, view: View) -> bool:
-    """Did a copy between GPUs arrive with wrong data?"""
-    return noted_hit(check, view, is_hit=check.result == "fail" and check.program in DATA_TESTS)
 
 
 _PEER_REFUSALS = ("cuda-peer-unsupported", "accelerate-p2p-refused")

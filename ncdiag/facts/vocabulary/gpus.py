@@ -108,6 +108,12 @@ def gpu_of(rank: Rank, host: Host) -> Gpu | None:
 DATA_TESTS = frozenset({"nvbandwidth", "simpleP2P"})
 
 
+@derived
+def is_wrong_data(check: HealthCheck, view: View) -> bool:
+    """Did a copy between GPUs arrive with wrong data?"""
+    return noted_hit(check, view, is_hit=check.result == "fail" and check.program in DATA_TESTS)
+
+
 def noted_hit(check: HealthCheck, view: View, *, is_hit: bool) -> bool:
     """Return ``is_hit``; when it is True, record the whole check as evidence."""
     if is_hit:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ncdiag.facts.model import SET_UP, Event, Host, Phase, What
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.gpus import is_wrong_data
 from ncdiag.facts.vocabulary.outcome import is_failure, went_on
 from ncdiag.facts.vocabulary.usual import platform
-from ncdiag.knowledge.p2p import is_wrong_data
 from ncdiag.messages.vocabulary import xids
 from ncdiag.messages.vocabulary.reasons import category
 from ncdiag.messages.vocabulary.seen import goes_well, seen_complaints
