@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from ncdiag.base.products import address
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Benchmark, CollectiveSum, Gpu, Hca, Host, Job, Port, Scaling, TopoLink
+from ncdiag.facts.model import Benchmark, CollectiveSum, Hca, Host, Job, Port, Scaling, TopoLink
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import (
     MEDIUM,
@@ -23,14 +23,6 @@ from ncdiag.facts.vocabulary.trainings import LOW, LOW_RDMA, loses_between_nodes
 from ncdiag.nccl.vocabulary.accepted import held_to, product_in
 from ncdiag.nccl.vocabulary.limits import tree_gbs
 from ncdiag.nccl.vocabulary.ways import way_out
-
-_HARD = ("HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown")
-
-
-@derived
-def is_held_down(gpu: Gpu, view: View) -> bool | None:
-    """Does heat, power or the board limit the GPU's clocks? Its power limit under full load does not count."""
-    return None if gpu.slowdowns is None else any(word in _HARD for word in gpu.slowdowns)
 
 
 @derived

@@ -1,4 +1,4 @@
-"""GPUs that are held back by a setting."""
+"""GPUs that are held back: by a setting, or by something that only their clock shows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,15 @@ _SLOW, _AT_WORK, _BUSY, _OTHERS = 0.75, 0.5, 90, 2
 
 ``_OTHERS`` is the number of GPUs that it takes to compare.
 """
+_HARD = frozenset({"HW Slowdown", "HW Thermal Slowdown", "HW Power Brake Slowdown", "SW Thermal Slowdown"})
 _CAPPED = 0.9
 """The share of its usual power limit below which a GPU is said to be capped."""
+
+
+@derived
+def is_held_down(gpu: Gpu, view: View) -> bool | None:
+    """Does heat, power or the board limit the GPU's clocks? Its power limit under full load does not count."""
+    return None if gpu.slowdowns is None else not _HARD.isdisjoint(gpu.slowdowns)
 
 
 @derived
@@ -36,11 +43,21 @@ def is_capped(gpu: Gpu, view: View) -> bool | None:
 
 @derived
 def gpu_behind(host: Host, view: View) -> str | None:
-    """A busy GPU whose clock is far lower than that of the others, ``GPU 5 at 615 MHz, the others at 1410``.
+    """A busy GPU whose clock is far lower than that of the others, for a reason that is not shown.
 
-    Empty if there is none. None if too few clocks are known, or they may be those of several models. An idle GPU, which
-    draws little power, has a low clock and does not count.
+    ``GPU 5 at 615 MHz, the others at 1410``; empty if there is none. None if too few clocks are known, or they may be
+    those of several models. An idle GPU, which draws little power, has a low clock and does not count.
     """
+    return _slow_gpu(host, view, unthrottled=False)
+
+
+@derived
+def gpu_locked_low(host: Host, view: View) -> str | None:
+    """The same for a GPU of which nvidia-smi shows that neither heat nor power holds its clock down."""
+    return _slow_gpu(host, view, unthrottled=True)
+
+
+def _slow_gpu(host: Host, view: View, *, unthrottled: bool) -> str | None:
     known = [gpu for gpu in host.gpus if gpu.sm_clock_mhz is not None]
     named = {context.value for context in view.job.contexts if context.kind == "gpu-model"}
     if len(known) <= _OTHERS or (len(named) > 1 and any(gpu.model is None for gpu in known)):
@@ -48,7 +65,8 @@ def gpu_behind(host: Host, view: View) -> str | None:
     for gpu in known:
         others = [other for other in known if other is not gpu and other.model == gpu.model]
         usual = median_high(other.sm_clock_mhz or 0 for other in others) if len(others) >= _OTHERS else 0
-        if (gpu.sm_clock_mhz or 0) < _SLOW * usual and _works(gpu, others):
+        is_slow = (gpu.sm_clock_mhz or 0) < _SLOW * usual and _works(gpu, others)
+        if is_slow and (is_held_down(gpu, view) is False) is unthrottled:
             view.note(gpu, "sm_clock_mhz")
             return f"GPU {gpu.index} at {gpu.sm_clock_mhz} MHz, the others at {usual}"
     return ""
