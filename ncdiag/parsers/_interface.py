@@ -53,6 +53,7 @@ class Draft:
         if "LOOPBACK" in flags:
             self.set("kind", "loopback")
         self.set("_master", True if "MASTER" in flags else None)
+        self.set("_slave", True if "SLAVE" in flags else None)
 
     def address(self, ip: str, prefix_len: int | None, peer: str | None = None) -> None:
         """Add an address; a zone is cut off, one that is none (masked by hand) makes the list incomplete."""
@@ -81,6 +82,7 @@ def observations(section: Section, drafts: Iterable[Draft], *, addresses_shown: 
             addresses = []
         fields = {name: value for name, value in draft.fields.items() if not name.startswith("_")}
         fields.setdefault("kind", _kind(draft, parents))
+        fields.setdefault("master", _master(draft, drafts))
         found.append(observe(section, draft.line, "Interface", (draft.name,), addresses=addresses, **fields))
     return found
 
@@ -94,6 +96,18 @@ def _kind(draft: Draft, parents: dict[str, str | None]) -> str | None:
         if name.startswith((f"{parent}.", "vlan")):
             return "vlan"
     return "bond" if draft.fields.get("_master") else None
+
+
+def _master(draft: Draft, drafts: Iterable[Draft]) -> str | None:
+    """The bond of a member whose line does not name it (``ip -br link``, ``ifconfig``): by the MAC, or the only one.
+
+    The kernel gives the members of a bond its MAC address, unless fail_over_mac says otherwise (bonding.rst).
+    """
+    if not draft.fields.get("_slave"):
+        return None
+    bonds = [other for other in drafts if other.fields.get("_master")]
+    alike = [bond for bond in bonds if bond.fields.get("mac") and bond.fields["mac"] == draft.fields.get("mac")]
+    return next((found[0].name for found in (alike, bonds) if len(found) == 1), None)
 
 
 def prefix_length(mask: str) -> int | None:
