@@ -1,4 +1,4 @@
-"""Environments: ``env`` dumps, ``export`` lines, traces, bare NAME=value lines, Dockerfiles, ``os.environ``.
+"""Environments: ``env`` dumps, ``export`` lines, traces, bare NAME=value lines, Dockerfiles, ``os.environ``, YAML maps.
 
 Only variables of NCCL, of frameworks and of launchers are kept; secrets never are.
 
@@ -36,6 +36,8 @@ COMMANDS: tuple[str, ...] = (
 _LEAD = r"[ \t]{0,24}(?:\+{1,3}[ \t]+)?"
 _VERB = r"(?:export|declare -x|typeset -x|setenv|ENV|unset|set)"
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"';&|]*)"
+_SCALAR = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'#]{1,200}(?<![.:,;]))"
+"""The value of a map in YAML; what ends like a sentence is none."""
 _USUAL = (
     r"(?:SHELL|PATH|HOME|HOSTNAME|USER|LOGNAME|PWD|OLDPWD|LANG|TERM|SHLVL|LS_COLORS|MAIL|EDITOR|VIRTUAL_ENV|CONDA_\w+"
     r"|XDG_\w+|SSH_\w+|PYTHON\w*|DEBIAN_FRONTEND)"
@@ -47,6 +49,7 @@ ANCHOR = (
     rf"|{_LEAD}{KEPT_PATTERN}={_VALUE}(?:[ \t]+[A-Z]\w{{1,60}}={_VALUE}){{1,60}}[ \t]*$"
     rf"|{_USUAL}=\S*[ \t]*$"
     rf"|{_LEAD}[\"']{KEPT_PATTERN}[\"'][ \t]?:[ \t]?[\"'][^\"']{{0,400}}[\"'],?[ \t]*$"
+    rf"|{_LEAD}(?!\w{{0,60}}_ERROR_){KEPT_PATTERN}:[ \t]+{_SCALAR}[ \t]*(?:#.*)?$"
     rf"|echo[ \t]+\"?\$\{{?{KEPT_PATTERN}\}}?\"?[ \t]*$"
     rf"|{_LEAD}os\.environ(?:\[|\.setdefault\()[\"']{KEPT_PATTERN}[\"']"
 )
@@ -72,6 +75,9 @@ _ITEM = lazy_regex(r"(?P<name>[A-Za-z_]\w{0,120})=(?P<value>\"[^\"]*\"|'[^']*'|[
 _OF_A_RANK = frozenset({"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
 """What each rank has a value of its own for."""
 _JSON = lazy_regex(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
+_MAP = lazy_regex(
+    rf"\s*(?P<name>(?!\w{{0,60}}_ERROR_)[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,80}}):\s+(?P<value>{_SCALAR})\s*(?:#.*)?$"
+)
 _TRACED = lazy_regex(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = lazy_regex(r"\}$|[ \t]+\S")
 _LAUNCH = lazy_regex(launch.ANCHOR)
@@ -95,7 +101,7 @@ def continues(lines: Sequence[str], line: str) -> bool:
 
 
 def _form(line: str) -> bool:
-    forms = (_EXPORT, _ASSIGNMENT, _SETENV, _UNSET, _PYTHON, _BARE, _JSON)
+    forms = (_EXPORT, _ASSIGNMENT, _SETENV, _UNSET, _PYTHON, _BARE, _JSON, _MAP)
     return len(line) < (1 << 16) and any(form.match(line) for form in forms)
 
 
@@ -156,8 +162,8 @@ def _settings(line: str) -> Iterator[tuple[str, str | None, str]]:
         yield from ((name, None, "shell") for name in unset["names"].split())
     elif python := _PYTHON.match(line):
         yield python["name"], unquoted(python["value"]), "launcher"
-    elif json := _JSON.match(line):
-        yield json["name"], json["value"], "manifest"
+    elif pair := _JSON.match(line) or _MAP.match(line):
+        yield pair["name"], unquoted(pair["value"]), "manifest"
     elif export := _EXPORT.match(line):
         yield from _exported(export["rest"], line, "manifest" if export["verb"] == "ENV" else "shell")
     elif setenv := _SETENV.match(line):
