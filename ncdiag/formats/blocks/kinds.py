@@ -112,7 +112,7 @@ def mentioned(
     # below a title that complains is no collection of examples
     elsewhere = {} if content.opening else {at: each for at, each in failures.items() if at not in content.printed}
     collected = list(assorted(lines, elsewhere, runs))
-    if any(map(is_form, lines)):
+    if _is_form(lines):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     reported = is_reported(itertools.compress(lines, rest))
     is_own = rest if reported else [False] * len(lines)
@@ -140,6 +140,15 @@ def mentioned(
         kept = _near(lines, (at for at, line in enumerate(lines) if is_own[at] and is_of_somebody(line)))
         kinds = _beside_a_report(kinds, lines, {*failures, *named}, kept | content.printed, collected)
     return list(_stretches(kinds))
+
+
+def _is_form(lines: Sequence[str]) -> bool:
+    """True if the text is a form for bugs and questions that somebody filled in, and no report on what is over."""
+    if not (any(map(is_form, lines)) or talks.asks_reporters(lines)):
+        return False
+    past = {index for first, last in over(lines) for index in range(first, last + 1)}
+    rest = [line for index, line in enumerate(lines) if index not in past]
+    return any(map(is_form, rest)) or talks.asks_reporters(rest)
 
 
 def _beside_a_report(
