@@ -23,11 +23,13 @@ from ncdiag.formats.blocks.literals import Quoting, explained, items, labels, li
 from ncdiag.formats.blocks.message_tables import catalogues, data_frames, message_tables
 from ncdiag.formats.blocks.output import beside, printed_runs
 from ncdiag.formats.blocks.over import says_failure
+from ncdiag.formats.blocks.overcome import overcome
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_of_somebody, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
+from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed, is_sentence
 
@@ -103,7 +105,17 @@ def mentioned(
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
     lines report, by their index. ``bare``: the lines as they were read, without what surrounds them.
     """
-    named = list(named)
+    found = _mentioned(lines, list(named), failures, content, bare)
+    held = {index for each in found for index in each.lines}
+    past = () if _is_form(lines) else overcome(lines, failures)
+    rest = sorted({index for first, last in past for index in range(first, last + 1)} - held)
+    return sorted([*found, *(Mentioned(first, last, "a report on what is over") for first, last in stretches(rest))])
+
+
+def _mentioned(
+    lines: Sequence[str], named: Sequence[int], failures: Mapping[int, Failure], content: Content, bare: Sequence[str]
+) -> list[Mentioned]:
+    """The same without the logs of what their writer has overcome."""
     runs = of_run(lines)
     if bare and list(bare) != list(lines):
         runs = list(map(operator.or_, runs, of_run(bare)))
