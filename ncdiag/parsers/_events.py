@@ -12,6 +12,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.model import FAILURES
 from ncdiag.facts.observe import Observation, observe
+from ncdiag.facts.vocabulary.waits import WAITS
 from ncdiag.formats import clouds
 from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.mentions import is_mention
@@ -232,6 +233,9 @@ class Collector:
         self._row: list[tuple[Any, ...]] = []
         """The first and the last event of those before the next that are alike, and mean that a server answers."""
         self._alike: list[Any] = []
+        self._turns: dict[tuple[Any, ...], int] = {}
+        self.counted = 0
+        """The number of lines with a counter so far, by which a wait before a step differs from one after it."""
 
     def add(self, index: int, found: Found, context: _context.Context, text: str) -> None:
         """Take one event of ``section.lines[index]``."""
@@ -244,6 +248,8 @@ class Collector:
         values = tuple(sorted((k, str(v)) for k, v in fields.items()))
         told = ("", ()) if found.event in _ONCE else (shown, values)
         key = found.event, found.origin, rank, host, told, index if found.event in _APART else None
+        if found.event in WAITS:
+            key = self._turn(key)
         held = self._events.get(key)
         if held is not None:
             again = {"count": held.fields["count"] + 1}
@@ -261,6 +267,16 @@ class Collector:
             file=found.file, line=found.line, count=1, fields=fields,
         )  # fmt: skip
         self._others += _facts(self._section, index, found, context)
+
+    def _turn(self, key: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The key of a wait: its lines before a counter are one event, and those after the last counter another one."""
+        if self._turns.setdefault(key, self.counted) == self.counted:
+            return key
+        last = (*key, "last")
+        if self._turns.get(last) != self.counted:
+            self._turns[last] = self.counted
+            self._events.pop(last, None)
+        return last
 
     def _continue_row(self, key: tuple[Any, ...], alike: list[Any]) -> None:
         """Take a new event; of consecutive answers of a server with the same values, keep the first and the last."""

@@ -64,6 +64,7 @@ class Progress:
             self._bar = index, done, context, text
         elif not _may_count(text):
             return False
+        self._collector.counted += 1
         (self._begun if len(self._begun) < _ENDS else self._late).append((index, context, text))
         return True
 

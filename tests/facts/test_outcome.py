@@ -72,3 +72,37 @@ def test_a_greeting_of_all_ranks_shows_that_mpi_works(text: str, outcome: str) -
 def test_steps_and_bars_are_counted_in_the_order_of_the_input() -> None:
     bars = "".join(f"Epoch 1:  {n}0%|###| {n}/9 [00:0{n}<00:09,  1.0it/s]\n" for n in range(1, 7))
     assert of(READY + STEPS + WARN + bars, "outcome") == "running"
+
+
+RETRY = "[W socket.cpp:752] The client socket has failed to connect to [n1]:29500 (errno: 111 - Connection refused).\n"
+STALL = (
+    "[W stall_inspector.cc:107] One or more tensors were submitted to be reduced, gathered or broadcasted by "
+    "subset of ranks and are waiting for remainder of ranks for more than 60 seconds.\nMissing ranks:\n1: [grads_0]\n"
+)
+JAX = (
+    "E0303 10:00:10.000000 77 agent.cc:388] Failed to connect to coordination service: UNAVAILABLE: failed to connect "
+    "to all addresses; last error: UNKNOWN: ipv4:10.0.0.5:1234: Failed to connect to "
+    "remote host: Connection refused. Retrying.\n"
+)
+GAVE_UP = "DistNetworkError: The client socket has timed out after 60s while trying to connect to (n1, 29500).\n"
+TWO = "epoch 1 loss 2.1\nepoch 2 loss 2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        (RETRY * 2 + TWO, "running"), (RETRY * 2 + READY, "unknown"), (RETRY + TWO + "Training finished\n", "finished"),
+        ("epoch 1 loss 2.1\n" + STALL + TWO.replace("1", "2"), "running"), (JAX + TWO, "running"),
+        (TWO + STALL, "failed"),  # nothing after it
+        (TWO + RETRY, "failed"),
+        (RETRY * 2, "failed"), (JAX, "failed"),
+        (RETRY + TWO + RETRY, "failed"),  # the same line again, after the steps
+        (STALL + TWO + STALL + "epoch 3 loss 1.9\n" + STALL, "failed"),
+        (STALL + TWO + STALL + "epoch 3 loss 1.9\n", "running"),
+        (GAVE_UP + TWO, "failed"), (GAVE_UP + READY, "failed"),  # that process does not try again
+        (JAX.replace("Retrying", "Giving up after 3 retries") + TWO, "failed"),
+        (RETRY + READY + WARN, "failed"),  # another failure
+    ],
+)  # fmt: skip
+def test_a_wait_is_over_after_one_sign_of_the_job(text: str, outcome: str) -> None:
+    assert of(text, "outcome") == outcome

@@ -40,3 +40,13 @@ def test_a_long_block_of_markdown_does_not_shift_the_next() -> None:
 @pytest.mark.parametrize("begin", ["```", "<pre>", r"\begin{verbatim}"])
 def test_a_block_without_an_end_is_none(begin: str) -> None:
     assert fenced(["text", begin, "output"]) == []
+
+
+@pytest.mark.parametrize("text", ["```first\nlast\n```", "```first line\nlast```", "```\nfirst\nlast ```"])
+def test_a_fence_on_the_line_of_a_text_begins_and_ends_a_block(text: str) -> None:
+    lines = text.split("\n")
+    assert fenced([*lines, "text", "```", "output", "```"]) == [(0, len(lines) - 1), (len(lines) + 1, len(lines) + 3)]
+
+
+def test_a_block_between_two_fences_on_one_line_ends_there() -> None:
+    assert fenced(["```output```", "text", "```"]) == [(0, 0)]

@@ -253,6 +253,35 @@ def test_a_long_block_of_lines_that_occurred_before_is_read() -> None:
     assert read_source(TextSource.of_bytes("paste.txt", (head + damaged + block).encode())).lines == len(lines)
 
 
+REFUSED = (
+    '[mpiexec@n1] HYD_sock_connect (lib/utils/sock.c:209): unable to connect from "n1" to "n2" (Connection refused)'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (f"It ends at once:\n\n```{REFUSED}\n[mpiexec@n1] main: wait failed\n```\n", 3),
+        (f"It ends at once:\n\n```text\n[mpiexec@n1] main: wait failed\n{REFUSED}```\n", 5),
+        (f"It ends at once: ```{REFUSED}\n[mpiexec@n1] main: wait failed\n```\n", 1),
+        (f"It ends at once:\n```{REFUSED}```\nThe hosts are new.\n", 2),
+        (f"It ends at once:\n```text\n{REFUSED}\n```\n", 3),
+    ],
+    ids=["begin", "end", "sentence", "both", "alone"],
+)
+def test_a_fence_on_the_line_of_a_message_hides_nothing(text: str, number: int) -> None:
+    found = next(each for each in observed(text) if each.fields.get("event") == "mpi-daemon-unreachable")
+    assert found.span.line == number
+    assert str(found.span.text).startswith("[mpiexec@n1]")
+
+
+@pytest.mark.parametrize(
+    "line", ["```python", '```python title="train.py"', "``` {.bash}", "```c++ {1,3}", "the line ```a b``` fails"]
+)
+def test_a_language_or_code_in_a_sentence_is_no_line(line: str) -> None:
+    assert [each.text for each in undressed(f"{line}\ntext\n", lambda _lines, _doubtful: frozenset())] == [line, "text"]
+
+
 def test_what_is_gained_and_lost() -> None:
     def value(text: str) -> tuple[str, str, str, str, str]:
         return "Rank", "n1", "7", "name", text

@@ -22,6 +22,7 @@ from ncdiag.facts.vocabulary.failures import CRASHES
 from ncdiag.facts.vocabulary.granted import REFUSED, is_granted_after_all
 from ncdiag.facts.vocabulary.recoveries import has_recovered, is_of_start_up
 from ncdiag.facts.vocabulary.singletons import was_a_tool
+from ncdiag.facts.vocabulary.waits import waits
 
 _TALK = frozenset({"INFO", "TRACE", "CALL", "VERSION"})
 """Levels of progress messages; a failure printed at such a level is one after which the program continues."""
@@ -115,11 +116,11 @@ def went_on(event: Event, view: View) -> bool:
         return True
     if event.event in _EXITS and _is_before_the_job(at, seen, view):
         return True
-    if ends_by_hand(event, view):
+    if ends_by_hand(event, view) or (waits(event) and _began(at, view)):
         return True
     if at[0] not in seen.sources:  # the order of lines between the kernel's log and a rank's file is unknown
         return bool(seen.finished)
-    return _finished_around(at, seen) or _progressed(at, seen)
+    return _finished_around(at, seen) or _progressed(at, seen, 1 if waits(event) else _STEPS_NEEDED)
 
 
 @derived
@@ -176,10 +177,15 @@ def _finished_around(at: Place, marks: Marks) -> bool:
     return later > 0 and bisect_left(begun, ends[later - 1]) == bisect_right(begun, line)
 
 
-def _progressed(at: Place, marks: Marks) -> bool:
+def _progressed(at: Place, marks: Marks, needed: int) -> bool:
     source, line = at
     steps, served = marks.stepped.get(source, []), marks.served.get(source, [])
-    return len(steps) - bisect_right(steps, line) >= _STEPS_NEEDED or bisect_right(served, line) < len(served)
+    return len(steps) - bisect_right(steps, line) >= needed or bisect_right(served, line) < len(served)
+
+
+def _began(at: Place, view: View) -> bool:
+    """Did a process complete its communicator afterwards, in the same source?"""
+    return any(ready[0] == at[0] and ready[1] > at[1] for ready in ready_places(view.job, view).values())
 
 
 @derived

@@ -66,9 +66,14 @@ def is_written_for_others(lines: Sequence[str]) -> bool:
 @functools.lru_cache(maxsize=1)
 def _instructs(lines: tuple[str, ...]) -> bool:
     """True if a line instructs; the answer is kept, as it is asked for twice for each text."""
-    return any(map(_INSTRUCTS.search, map(without_quotations, lines))) or any(
-        kind_of(line) == "prose" and "instructs" in roles(line) for line in lines
-    )
+    return any(map(is_instruction, lines))
+
+
+def is_instruction(line: str) -> bool:
+    """True if the line says to its reader what to do, or what may happen."""
+    if _INSTRUCTS.search(without_quotations(line)):
+        return True
+    return kind_of(line) == "prose" and "instructs" in roles(line)
 
 
 class _Paragraph:

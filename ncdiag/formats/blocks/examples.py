@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from ncdiag.base.patterns import lazy_regex
 
 _FENCE, _RULE = lazy_regex(r"\s*(?:```|~~~)"), lazy_regex(r"-{4,}\s*$|\.{4,}\s*$")
+_FENCE_ENDS = lazy_regex(r"\s*(?:```|~~~)|(?:(?!```).)*[^`]```\s*$")
+"""A fence, and one at the end of the last line of its block."""
 _PAIRS = (
-    (_FENCE, _FENCE),
+    (_FENCE, _FENCE_ENDS),
     (
         lazy_regex(r"\s*\\begin\{(?:lstlisting|[vV]erbatim\*?|minted|alltt|Shaded|tabular[x*]?)\}"),
         lazy_regex(r".*\\end\{(?:lstlisting|[vV]erbatim\*?|minted|alltt|Shaded|tabular[x*]?)\}"),
@@ -26,7 +28,7 @@ _PAIRS = (
 _ASCIIDOC = lazy_regex(r"\[(?:source|listing|literal)\b.{0,60}\]\s*$")
 """The line above a block of AsciiDoc, whose rule alone may be anything."""
 _LONGEST = 400
-"""Maximum number of lines of a block that has different marks at its begin and end: texts lack the latter."""
+"""Maximum number of lines of a block whose marks at its begin and end differ: texts lack the latter."""
 _ANY = lazy_regex(r"(?m)^[ \t]*(?:```|~~~|\\begin\{|<|\{code|\{noformat|\[code|#\+|-{4}|\.{4})")
 """A line that may begin one of them; most texts have none."""
 _MARKS = ("```", "~~~", "\\begin{", "<", "{code", "{noformat", "[code", "#+", "----", "....")
@@ -61,6 +63,6 @@ def _end(lines: Sequence[str], index: int) -> int | None:
             continue
         if begin is not end and end.match(lines[index][found.end() :]):
             return index
-        last = len(lines) if begin is end else min(len(lines), index + _LONGEST)
+        last = len(lines) if begin in {_FENCE, _RULE} else min(len(lines), index + _LONGEST)
         return next((at for at in range(index + 1, last) if end.match(lines[at])), None)
     return None

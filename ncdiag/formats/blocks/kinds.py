@@ -23,11 +23,13 @@ from ncdiag.formats.blocks.literals import Quoting, explained, items, labels, li
 from ncdiag.formats.blocks.message_tables import catalogues, data_frames, message_tables
 from ncdiag.formats.blocks.output import beside, printed_runs
 from ncdiag.formats.blocks.over import says_failure
+from ncdiag.formats.blocks.overcome import overcome
 from ncdiag.formats.blocks.own_trouble import is_form, is_mended, is_of_somebody, is_present, is_reported
 from ncdiag.formats.blocks.references import legends, references
 from ncdiag.formats.blocks.reviews import reviews
 from ncdiag.formats.blocks.runs import of_run, shown, starts_at_prompt
 from ncdiag.formats.blocks.settled import minutes, outcomes, over
+from ncdiag.formats.blocks.stretches import stretches
 from ncdiag.formats.blocks.test_logs import tests
 from ncdiag.formats.line_kinds import is_printed, is_sentence
 
@@ -103,7 +105,17 @@ def mentioned(
     ``named`` are the indexes of lines that name a message in the middle of a sentence. ``failures``: what
     lines report, by their index. ``bare``: the lines as they were read, without what surrounds them.
     """
-    named = list(named)
+    found = _mentioned(lines, list(named), failures, content, bare)
+    held = {index for each in found for index in each.lines}
+    past = () if _is_form(lines) else overcome(lines, failures)
+    rest = sorted({index for first, last in past for index in range(first, last + 1)} - held)
+    return sorted([*found, *(Mentioned(first, last, "a report on what is over") for first, last in stretches(rest))])
+
+
+def _mentioned(
+    lines: Sequence[str], named: Sequence[int], failures: Mapping[int, Failure], content: Content, bare: Sequence[str]
+) -> list[Mentioned]:
+    """The same without the logs of what their writer has overcome."""
     runs = of_run(lines)
     if bare and list(bare) != list(lines):
         runs = list(map(operator.or_, runs, of_run(bare)))
@@ -112,7 +124,7 @@ def mentioned(
     # below a title that complains is no collection of examples
     elsewhere = {} if content.opening else {at: each for at, each in failures.items() if at not in content.printed}
     collected = list(assorted(lines, elsewhere, runs))
-    if any(map(is_form, lines)):
+    if _is_form(lines):
         return [Mentioned(first, last, _COLLECTION) for first, last in collected]
     reported = is_reported(itertools.compress(lines, rest))
     is_own = rest if reported else [False] * len(lines)
@@ -140,6 +152,15 @@ def mentioned(
         kept = _near(lines, (at for at, line in enumerate(lines) if is_own[at] and is_of_somebody(line)))
         kinds = _beside_a_report(kinds, lines, {*failures, *named}, kept | content.printed, collected)
     return list(_stretches(kinds))
+
+
+def _is_form(lines: Sequence[str]) -> bool:
+    """True if the text is a form for bugs and questions that somebody filled in, and no report on what is over."""
+    if not (any(map(is_form, lines)) or talks.asks_reporters(lines)):
+        return False
+    past = {index for first, last in over(lines) for index in range(first, last + 1)}
+    rest = [line for index, line in enumerate(lines) if index not in past]
+    return any(map(is_form, rest)) or talks.asks_reporters(rest)
 
 
 def _beside_a_report(

@@ -91,6 +91,11 @@ _LAST = 2
 """Number of sentences at the end of a text that may say how it ended."""
 
 
+def sentences(text: str) -> list[str]:
+    """The sentences of a text."""
+    return [each for each in _SENTENCE_ENDS.split(text.strip()) if each.strip()]
+
+
 def is_over(text: str) -> bool:
     """True if the line says of a trouble that it is over."""
     rest = _without_not_again(text)
@@ -114,8 +119,8 @@ def is_open(text: str) -> bool:
 
 def is_new(text: str) -> bool:
     """True if a sentence of the line says how something is now, and not that it is over."""
-    sentences = [each for each in _SENTENCE_ENDS.split(text.strip()) if _NOW.search(each) or "now" in roles(each)]
-    return any(not is_over(each) and not _is_outcome(each) for each in sentences)
+    present = [each for each in sentences(text) if _NOW.search(each) or "now" in roles(each)]
+    return any(not is_over(each) and not _is_outcome(each) for each in present)
 
 
 def says_failure(text: str) -> bool:
@@ -130,7 +135,7 @@ def goes_on(text: str) -> bool:
 
 def ends_well(text: str) -> bool:
     """True if one of the last sentences says how a trouble ended, and none of them that it goes on."""
-    last = [each for each in _SENTENCE_ENDS.split(text.strip()) if each.strip()][-_LAST:]
+    last = sentences(text)[-_LAST:]
     return not any(map(is_open, last)) and any(map(_is_outcome, last))
 
 
@@ -142,9 +147,9 @@ def has_outcome(text: str) -> bool:
 
 def is_over_now(text: str) -> bool:
     """True if a sentence of the text says that a trouble is over, and none goes on about it."""
-    sentences = [each for each in _SENTENCE_ENDS.split(text.strip()) if each.strip()]
-    rest = list(map(_without_not_again, sentences))
-    is_told = any(is_over(each) and not says_failure(bare) for each, bare in zip(sentences, rest, strict=True))
+    told = sentences(text)
+    rest = list(map(_without_not_again, told))
+    is_told = any(is_over(each) and not says_failure(bare) for each, bare in zip(told, rest, strict=True))
     return is_told and not any(map(is_open, rest))
 
 

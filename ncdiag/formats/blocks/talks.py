@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.formats.blocks.documents import is_instruction
 from ncdiag.formats.blocks.over import is_of_another_time, is_over, is_past, says_failure
 from ncdiag.formats.blocks.own_trouble import is_of_one_person, is_present, is_reported
 from ncdiag.formats.blocks.stretches import end_of_paragraph, stretches
@@ -23,6 +24,9 @@ _ASKED = lazy_regex(
     r"(?:#{1,6} |\d{1,2}[.)] |\*\*)\S.*[?\uff1f](?:\*\*)?\s*$"
     r"|\s*<(?P<tag>h[1-6]|summary|dt|strong)\b[^>]{0,80}>.*[?\uff1f]\s*</(?P=tag)>\s*$"
 )
+_HEADING = lazy_regex(r"#{1,6} \S")
+_NAMED = lazy_regex(r"[A-Z][A-Z0-9_]|[a-z][A-Z]|(?<![</])[A-Za-z]\d|\w_\w")
+"""An acronym, a variable, the name of a function."""
 _PAIRS = 2
 _NAME = r"[^\W\d][\w.'-]{0,29}(?: [\w.'-]{1,30}){0,2}"
 _DATE = r"(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:,? |T))?"
@@ -59,9 +63,7 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     marked = [index for index, line in enumerate(lines) if _Q.match(line)]
     answered = sum(_A.match(line) is not None for line in lines)
     written = [index for index, line in enumerate(lines) if line.strip()]
-    asked = [
-        at for at, answer in itertools.pairwise(written) if _ASKED.match(lines[at]) and not _ASKED.match(lines[answer])
-    ]
+    asked = _asked(lines)
     numbered = [
         at
         for at, answer in itertools.pairwise(written)
@@ -70,7 +72,55 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     is_answered = answered >= _PAIRS or (len(numbered) >= _PAIRS and not any(map(is_of_one_person, lines)))
     begins = marked if len(marked) >= _PAIRS and is_answered else asked if len(asked) >= _PAIRS else []
     if begins:
-        yield begins[0], end_of_paragraph(lines, begins[-1], gap=1)
+        yield begins[0], _end_of_answer(lines, begins)
+
+
+def _end_of_answer(lines: Sequence[str], begins: Sequence[int]) -> int:
+    """The last line of the last answer, which has no more paragraphs than the longest one above it."""
+    held = (list(map(str.strip, lines[at:end])) for at, end in itertools.pairwise(begins))
+    longest = max("\n".join(section).strip().count("\n\n") for section in held)
+    last = end_of_paragraph(lines, begins[-1], gap=1)
+    for _ in range(longest - 1):
+        last = end_of_paragraph(lines, last, gap=1)
+    return last
+
+
+def _asked(lines: Sequence[str]) -> list[int]:
+    """The indexes of headings that ask, with something else below each."""
+    written = [index for index, line in enumerate(lines) if line.strip()]
+    return [
+        at for at, below in itertools.pairwise(written) if _ASKED.match(lines[at]) and not _ASKED.match(lines[below])
+    ]
+
+
+def asks_reporters(lines: Sequence[str]) -> bool:
+    """True if headings that ask are those of a form: somebody reports below them, and answers nobody.
+
+    A heading of a collection of questions names what it is about, or the text below it instructs. Below one of a form,
+    there is the report of a person, a log, a command or a few words.
+    """
+    asked = _asked(lines)
+    sections = [[line for line in lines[at + 1 : end] if line.strip()] for at, end in _sections(lines, asked)]
+    answers = sum(
+        _names(lines[at]) or (any(map(is_instruction, section)) and not is_reported(section))
+        for at, section in zip(asked, sections, strict=True)
+    )
+    if len(asked) < _PAIRS or 2 * answers >= len(asked):
+        return False
+    return any(map(is_printed, lines)) or any(
+        is_reported(section) or not any(map(is_sentence, section)) for section in sections
+    )
+
+
+def _sections(lines: Sequence[str], heads: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Each head with the index of the next heading, or of the end."""
+    ends = [*(index for index, line in enumerate(lines) if index in heads or _HEADING.match(line)), len(lines)]
+    return ((at, next(end for end in ends if end > at)) for at in heads)
+
+
+def _names(heading: str) -> bool:
+    """True if a heading quotes a message, or has a word of a failure or a name that is no ordinary word."""
+    return says_failure(heading) or without_quotations(heading) != heading or _NAMED.search(heading) is not None
 
 
 def chats(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -12,6 +12,7 @@ from ncdiag.facts.fold import fold_ranks
 from ncdiag.facts.model import SET_UP, Difference, Event, FlightRecord, Job, Timeout
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.failures import tasks_text
+from ncdiag.facts.vocabulary.outcome import went_on
 from ncdiag.facts.vocabulary.probes import lines_of
 from ncdiag.knowledge.collective import dumps
 from ncdiag.knowledge.collective.calls import call_mismatches, call_waits, calls_apart, stack_splits, stack_waits
@@ -145,7 +146,7 @@ def waits(job: Job, view: View) -> tuple[Difference, ...]:
     worked = tuple(_work_waits(job, view))
     found = (
         *worked,
-        *_told_waits(job),
+        *_told_waits(job, view),
         *(() if worked else _timeout_waits(job)),
         *dumps.waits(dumps.dumps_of(view)),
         *stack_waits(job),
@@ -278,9 +279,11 @@ def _work_waits(job: Job, view: View) -> Iterator[Difference]:
         return
 
 
-def _told_waits(job: Job) -> Iterator[Difference]:
-    """Ranks that PyTorch or Horovod itself reported missing after comparing all of them."""
+def _told_waits(job: Job, view: View) -> Iterator[Difference]:
+    """Ranks that PyTorch or Horovod itself reported missing after comparing all, unless they came later."""
     for event in job.events:
+        if event.event in _MISSING and went_on(event, view):
+            continue
         late = [int(number) for number in _NUMBER.findall(str(event.fields.get("late_ranks", "")))]
         if event.event in _MISSING and late:
             sequence, operation = event.fields.get("sequence"), event.fields.get("operation") or "collective"

@@ -43,6 +43,11 @@ _WRITTEN = lazy_regex(r"\\([\"'\\])|\\t")
 _NAMED_ADDRESS = lazy_regex(r"<(?:https?://|mailto:|ssh://)[^<>|\s]{1,200}\|([^<>|]{1,200})>")
 _LINK = lazy_regex(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,200}\)")
 _ADDRESS_BEHIND = lazy_regex(r"(?<=[\w.-])<(?:https?://|mailto:)[^<>|\s]{1,200}>")
+_FENCE = lazy_regex(
+    r"(?!\s*```+[\w.+#/:-]{0,30}\s*(?:\{.*|(?:\s*[a-z][\w-]*=\S*)*)$)"  # alone, or with a language and its attributes
+    r"(?P<above>(?:(?!```).)*)(?P<fence>```(?:[\w+#-]{1,20}(?=\s+[$#>]\s))?)(?P<text>(?:(?!```).)*)(?P<end>```)?\s*$"
+)
+"""A fence of Markdown on the line of a text: above it, below it, or both; a text between two is code in a sentence."""
 
 
 def tidied(text: str) -> str:
@@ -119,7 +124,17 @@ def _without_links(text: str) -> list[str]:
     return [_ADDRESS_BEHIND.sub("", _LINK.sub(r"\1", _NAMED_ADDRESS.sub(r"\1", text)))]
 
 
+def _apart(text: str) -> list[str]:
+    """A fence and the texts on its line, each on a line of its own."""
+    found = _FENCE.match(text)
+    if found is None or (found["end"] and found["above"].strip()):
+        return [text]
+    parts = (found["above"].rstrip(), found["fence"], found["text"].strip(), found["end"])
+    return [part for part in parts if part]
+
+
 MARKUP = (
+    Markup("```", _FENCE, _apart, sure=True),
     Markup("<", _ELEMENT, _without_elements),
     Markup("&", _ENTITY, lambda text: [_without_entities(text)]),
     Markup("<", _NAMED_ADDRESS, _without_links),
