@@ -57,3 +57,10 @@ def test_a_table_is_a_comparison(table: str, wanted: set[str]) -> None:
 def test_lines_with_a_rate_each_are_compared() -> None:
     assert trials("NCCL 2.18.5 -> 180 GB/s\nNCCL 2.21.5 -> 60 GB/s\n") == {"faster:older-nccl", "slower:newer-nccl"}
     assert trials("NCCL 2.18.5 -> 180 GB/s\nNCCL 2.21.5 -> 2 ms\n") == set()
+
+
+def test_the_release_that_works_is_kept() -> None:
+    job = facts_of({"text": ["NCCL 2.17.1: ok, 2.18.3: ok, 2.19.3: hangs, 2.20.5: hangs"]})
+    assert [trial.release for trial in job.trials if trial.outcome == "works"] == ["NCCL 2.18.3"]
+    job = facts_of({"text": ["The job hangs. driver 535.129.03: hangs, driver 550.54.06: ok, driver 560.1.01: ok"]})
+    assert [trial.release for trial in job.trials if trial.outcome == "works"] == ["driver 550.54.06"]

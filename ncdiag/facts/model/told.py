@@ -26,11 +26,12 @@ class Trial(Fact, frozen=True, kw_only=True):
 
     ``change`` is a variable (``NCCL_P2P_DISABLE=1``, or its name alone) or a label: ``one-gpu``, ``no-firewall``,
     ``older-nccl``, or ``nccl-2.18`` where it is not known whether the other release is newer. ``fails`` is used only in
-    contrast to a configuration that works.
+    contrast to a configuration that works. ``release``: of several that work, the one next to those that fail.
     """
 
     change: str
     outcome: Outcome
+    release: str = ""
     told: bool = True
     text: str = ""
 

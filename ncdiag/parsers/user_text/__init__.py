@@ -10,7 +10,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
@@ -378,4 +378,6 @@ def _of_host(line: tuple[Section, int], host: str | None, field: str, value: obj
 
 def _observed(trial: Trial, section: Section, index: int) -> Observation:
     outcome = {"same": "unchanged", "other": "other-error"}.get(trial.outcome, trial.outcome)
-    return observe(section, index, "Trial", change=trial.change, outcome=outcome, text=section.lines[index][:_KEPT])
+    text = section.lines[index][:_KEPT]
+    fields: dict[str, Any] = {"release": trial.release} if trial.release else {}
+    return observe(section, index, "Trial", change=trial.change, outcome=outcome, **fields, text=text)

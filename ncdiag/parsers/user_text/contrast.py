@@ -14,15 +14,21 @@ from ncdiag.parsers.user_text.trials import Found
 _NEAR = 3
 """Lines between ``works with Y`` and ``fails with X`` that belong together."""
 _ONE = {"gpu": "one-gpu", "host": "one-host", "container": "one-container", "batch": "smaller-batch"}
+_SPELT = {
+    "nccl": "NCCL", "driver": "driver", "cuda": "CUDA", "framework": "framework", "kernel": "kernel",
+    "firmware": "firmware", "ofed": "OFED", "rocm": "ROCm",
+}  # fmt: skip
+"""How the things are called whose releases are shown as people write them: their parts have no leading zeros."""
 _WELL, _ILL = frozenset({"works", "faster"}), frozenset({"fails", "same", "vain", "slower"})
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """A trial with its label and the number of the line that tells it."""
+    """A trial with its label and the number of the line that tells it; ``release`` is the one that was tried."""
 
     change: str
     outcome: str
     index: int
+    release: str = ""
 
 
 def settled(found: Sequence[tuple[Found, int]]) -> list[Trial]:
@@ -117,12 +123,21 @@ def _ends(
     if unit in RELEASED:  # a release that fails at times fails
         good = [number for number in good if number not in bad] or good
     if max(good) < min(bad):
-        yield Trial(one if max(good) == (1,) else less, well, works[0][1])
+        yield Trial(one if max(good) == (1,) else less, well, works[0][1], _release(works, max(good)))
         yield Trial(more, ill, fails[0][1])
     elif min(good) > max(bad):
-        yield Trial(more, well, works[0][1])
+        yield Trial(more, well, works[0][1], _release(works, min(good)))
         yield Trial(less, ill, fails[0][1])
 
 
 def _numbers(changes: Iterable[tuple[Change, int]]) -> list[tuple[int, ...]]:
     return [change.number for change, _ in changes]
+
+
+def _release(works: Iterable[tuple[Change, int]], number: tuple[int, ...]) -> str:
+    """The release with this number among those that work, as ``nccl 2.18.3``; empty for what has no releases."""
+    change = next(change for change, _ in works if change.number == number)
+    if change.unit not in _SPELT:
+        return ""
+    parts = [f"{part:02}" if change.unit == "driver" else str(part) for part in number]
+    return f"{change.name or _SPELT[change.unit]} {'.'.join(parts)}"
