@@ -45,7 +45,8 @@ def _listed_apart(job: Job) -> tuple[list[Fact], str] | None:
     group: list[Benchmark] = []
     longest = group
     for before, run in pairwise(job.benchmarks):
-        if not (_is_list(before) and _is_list(run) and run.nthreads is None and _are_next(before, run)):
+        is_list = run.nranks is not None and run.nthreads is None  # the last one may have the table below it
+        if not (_is_list(before) and is_list and _are_next(before, run)):
             group = []
             continue
         group = [*(group or [before]), run]
