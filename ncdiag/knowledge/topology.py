@@ -239,12 +239,17 @@ def reused_dump(host: Host, view: View) -> str:
     return f"the channels of NCCL from {setting.text if setting else 'a file'}"
 
 
+_MERGED = "ib-virtual-device"
+
+
 @derived
 def merges_virtual_functions(rank: Rank, view: View) -> bool | None:
     """Does NCCL merge ports of a host whose RDMA cards are virtual functions?"""
     if rank.net_devices is None:
         return None
-    if not any("+" in device.name for device in rank.net_devices):
+    names = [device.name for device in rank.net_devices]
+    names += [str(e.fields.get("hca")) for e in view.events_on(rank.host, (_MERGED,))]
+    if not any("+" in name for name in names):
         return False
     host = view.host(rank.host)
     cards = [d for d in (host.pci if host is not None else ()) if any(w in (d.description or "") for w in RDMA_CARDS)]
