@@ -1,10 +1,11 @@
-"""GUIDs of InfiniBand devices that nobody set."""
+"""GUIDs of InfiniBand devices that nobody set, or that two devices have."""
 
 from __future__ import annotations
 
 from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Host
+from ncdiag.facts.model import Hca, Host, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.mounts import is_in_container
 
 _NO_GUID = "0000:0000:0000:0000"
 
@@ -24,3 +25,18 @@ def device_without_guid(host: Host, view: View) -> str | None:
         view.note(found, "node_guid")
         return found.name
     return "" if shown else None
+
+
+@derived
+def shows_guid_twice(job: Job, view: View) -> bool:
+    """Do two hosts show a device with the same node GUID? Containers of one machine may see the same device."""
+    if is_in_container(job, view) or any(host.in_container for host in job.hosts):
+        return False
+    first: dict[str, Hca] = {}
+    for hca in (hca for host in job.hosts for hca in host.hcas if hca.node_guid not in {None, _NO_GUID}):
+        other = first.setdefault(hca.node_guid or "", hca)
+        if other.host != hca.host:
+            view.note(other, "node_guid")
+            view.note(hca, "node_guid")
+            return True
+    return False
