@@ -140,6 +140,13 @@ def unfit_text(benchmark: Benchmark, view: View) -> str | None:
     return " and ".join(reasons)
 
 
+@derived
+def has_unfit_benchmarks_alone(job: Job, view: View) -> bool:
+    """Was each benchmark with a result run in a way that cannot show the bandwidth of the links?"""
+    told = [text for run in job.benchmarks if (text := unfit_text(run, view)) is not None]
+    return bool(told) and all(told)
+
+
 def _is_slow(benchmark: Benchmark) -> bool:
     """Does the largest size take so long that its latency is negligible?"""
     last = max(benchmark.rows, key=lambda row: row.size)
