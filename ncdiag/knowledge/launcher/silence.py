@@ -59,12 +59,13 @@ def hang_heading(event: Event, view: View) -> str:
 
 @derived_of(PROCESS_STATE)
 def holds_the_job(event: Event, view: View) -> bool:
-    """Can this process not go on by itself, of a job that is silent, or that somebody asks about?
+    """Can this process not go on by itself, of a job that is silent, or that is said to hang, or examined?
 
     It is the first of those in the same state at the same place.
     """
     job = view.job
     is_asked = any(e.event == EXAMINED or (e.event == RUN_SILENT and is_silent_job(e, view)) for e in job.events)
+    is_asked = is_asked or any(complaint.what == "hangs" for complaint in job.complaints)
     if _letter(event) not in _DECIDE or not is_asked:
         return False
     return _alike(event, view.job)[0].order == event.order

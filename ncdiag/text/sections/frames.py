@@ -132,6 +132,8 @@ def _numbered(layout: re.Pattern[str]) -> Callable[[Sequence[str], int], Run]:
             return start + len(rest), []  # rows of a GPU matrix, or labels of ranks, which count from 0
         if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
             return start, []
+        if layout is _ALIGNED and any(map(layout.match, [*lines[start - 1 : start], *lines[start + len(rest) :][:1]])):
+            return start + len(rest), []  # a column of ids, of which some follow each other
         return start + len(rest), _dedented(layout, rest)
 
     return run
