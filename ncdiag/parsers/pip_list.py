@@ -1,0 +1,72 @@
+"""Lists of Python packages: ``pip freeze``, ``pip list``, ``conda list``, and these in PyTorch's collect_env.
+
+They name the NCCL library that PyTorch loads from its wheel, and the release of PyTorch with the CUDA in it.
+Source of the format: pip, _internal/commands/list.py and freeze.py; conda, cli/main_list.py; torch/utils/collect_env.py
+(``[pip3] torch==2.5.1``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.base.spans import Section
+from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
+
+KIND = "pip_list"
+COMMANDS: tuple[str, ...] = (
+    "pip list", "pip freeze", "pip3 list", "pip3 freeze", "python -m pip list", "python -m pip freeze",
+    "python3 -m pip list", "python3 -m pip freeze", "uv pip list", "uv pip freeze", "conda list", "mamba list",
+)  # fmt: skip
+_OF = r"[ \t]{0,4}(?:\[(?:pip3?|conda)\][ \t]+)?"
+_VERSION = r"(?P<version>\d{1,4}(?:\.\d{1,6}){1,4}[\w.+-]{0,40})"
+_NUMBERS = _VERSION.replace("?P<version>", "?:")
+ANCHOR = (
+    rf"{_OF}nvidia-[a-z-]{{2,30}}-cu1[1-9](?:==|[ \t]+){_NUMBERS}(?:[ \t]|$)"
+    rf"|{_OF}(?:torch==|torch[ \t]{{2,40}}){_NUMBERS}(?:[ \t]|$)"
+)
+STRUCTURE = " \tnt["
+_NCCL = lazy_regex(r"nvidia-nccl-cu1[1-9]|nccl")
+_RELEASE = lazy_regex(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
+_BUILT = lazy_regex(r"\+cu(\d{2})(\d)\b")
+_MOST = 2000
+
+
+class _Packages(Reading):
+    """The packages that decide how ranks talk to each other; a second NCCL leaves open which one is loaded."""
+
+    def __init__(self, section: Section) -> None:
+        """No package was read."""
+        super().__init__(section)
+        self.nccl: dict[str, int] = {}
+
+    def package(self, found: re.Match[str]) -> None:
+        """One package with its version."""
+        name, version = found["name"].lower().replace("_", "-"), found["version"]
+        release = _RELEASE.match(version)
+        if release is None:
+            return
+        if _NCCL.fullmatch(name):
+            self.nccl.setdefault(release[0], self.index)
+        elif name in {"torch", "pytorch"}:
+            built = _BUILT.search(version)
+            cuda = {"cuda": f"{built[1]}.{built[2]}"} if built else {}
+            self.observe("Host", standing="manifest", frameworks={"pytorch": release[0]} | cuda)
+
+    def end(self) -> None:
+        """The only release of NCCL."""
+        if len(self.nccl) == 1:
+            [(version, at)] = self.nccl.items()
+            self.observe("Host", at=at, standing="manifest", nccl_version=version)
+
+
+ROWS = Rows(
+    _Packages,
+    Row(rf"{_OF}(?P<name>[A-Za-z][\w.-]{{1,60}})(?:==|[ \t]+){_VERSION}(?:[ \t].{{0,300}})?$", _Packages.package),
+    Row(r"\s{0,4}(?:Package\s+Version|-{3,60}\s+-{3,60}|# (?:packages in environment|Name)\b)"),
+    Row(rf"{_OF}[A-Za-z][\w.-]{{1,60}} @ \S{{1,300}}$"),
+    Row(rf"{_OF}-e \S"),
+    BLANK,
+    ELISION,
+    most=_MOST,
+)
