@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ncdiag.base.errors import DefinitionError, suggestion
 from ncdiag.engine import clauses
-from ncdiag.engine.phrases import Phrase, phrase
+from ncdiag.engine.phrases import phrase, written
 from ncdiag.engine.program import Bound, Program, completed
 from ncdiag.engine.schema import Rule, Sign
 from ncdiag.engine.scope import Names, Scope
@@ -81,12 +81,12 @@ def _check_cells(rule: Rule, names: Names) -> None:
         seen.add((thing, reason))
 
 
-def _said(sign: Sign, names: Names) -> tuple[tuple[Phrase, ...], ...]:
-    """The phrases of ``says`` and of ``also``."""
+def _said(sign: Sign, names: Names) -> tuple[tuple[str, ...], ...]:
+    """The phrases of ``says`` and of ``also``, as `ncdiag.engine.phrases.written` makes them."""
     if not (sign.says or sign.when):
         reason = "a sign needs phrases (says) or conditions (when)"
         raise DefinitionError(reason, text=sign.text)
-    return tuple(tuple(phrase(text, names.classes) for text in texts) for texts in (sign.says, sign.also))
+    return tuple(tuple(written(phrase(text, names.classes)) for text in texts) for texts in (sign.says, sign.also))
 
 
 def _conditions(texts: Iterable[str], scope: Scope) -> tuple[Tree, ...]:

@@ -8,6 +8,7 @@ rejects lines that contain it. Punctuation only separates words: ``net/ofi`` is 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -25,7 +26,9 @@ TOKEN = lazy_regex(r"[1-9][0-9]?x(?=[a-z]+[0-9]|[0-9]{4})|[a-z0-9_]+|[^\x00-\x7f
 _WORD = lazy_regex(r"[a-z0-9_]+\*?|[^\x00-\x7f]")
 CLASS = "~"
 """Prefix of the name of a class, in a phrase and as its run."""
-_NOT, _ANY = "!", "..."
+_NOT, _ANY, _OR = "!", "...", "|"
+_BESIDE = "-"
+"""Between the words of a run in `written`; no word contains it."""
 
 Run = tuple[str, ...]
 """Adjacent words, or only the name of a class of words."""
@@ -58,9 +61,10 @@ class Heads(NamedTuple):
     others: tuple[str, ...]
 
 
-def heads(phrases: Iterable[Phrase]) -> Heads:
-    """The first words of the first atoms."""
-    first = {run[0] for phrase in phrases for run in phrase.atoms[0]}
+def heads(texts: Iterable[str]) -> Heads:
+    """The first words of the first atoms of phrases as `written` makes them."""
+    atoms = (text.removeprefix(f"{_ANY} ").partition(" ")[0] for text in texts)
+    first = {run.partition(_BESIDE)[0] for atom in atoms for run in atom.split(_OR)}
     others = {word for word in first if word.startswith(CLASS) or word.endswith("*")}
     return Heads(frozenset(first - others), tuple(sorted(others)))
 
@@ -101,7 +105,7 @@ def phrase(text: str, classes: Collection[str]) -> Phrase:
 
 def _atom(piece: str, classes: Collection[str], text: str) -> Atom:
     found: list[Run] = []
-    for word in piece.split("|"):
+    for word in piece.split(_OR):
         if not word.startswith(CLASS):
             found.append(_run(word, text))
         elif word[1:] in classes:
@@ -119,3 +123,32 @@ def _run(word: str, text: str) -> Run:
         reason = f"{word!r} contains no word"
         raise DefinitionError(reason, text=text)
     return found
+
+
+def written(phrase: Phrase) -> str:
+    """The phrase as a text for `read`, which takes less space than its parts."""
+    told = zip(phrase.atoms, phrase.far, strict=True)
+    atoms = (f"{_ANY} {_text(atom)}" if far else _text(atom) for atom, far in told)
+    return " ".join((*atoms, *(_NOT + _text(atom) for atom in phrase.refused)))
+
+
+def _text(atom: Atom) -> str:
+    return _OR.join(map(_BESIDE.join, atom))
+
+
+@functools.lru_cache(1 << 14)
+def read(text: str) -> Phrase:
+    """The phrase that `written` made a text of; few are ever searched for."""
+    atoms: list[Atom] = []
+    far: list[bool] = []
+    refused: list[Atom] = []
+    for piece in text.split(" "):
+        atom = tuple(tuple(run.split(_BESIDE)) for run in piece.removeprefix(_NOT).split(_OR))
+        if piece == _ANY:
+            far.append(True)
+        elif piece.startswith(_NOT):
+            refused.append(atom)
+        else:
+            atoms.append(atom)
+            far += [False] * (len(atoms) - len(far))
+    return Phrase(tuple(atoms), tuple(far), tuple(refused))

@@ -14,7 +14,7 @@ import msgspec
 from ncdiag.engine.closures import Run, Test, test, value
 from ncdiag.engine.confine import confined
 from ncdiag.engine.narrow import Narrowing, narrowing
-from ncdiag.engine.phrases import Heads, Phrase, heads
+from ncdiag.engine.phrases import Heads, heads
 from ncdiag.engine.three_valued import ABSENT
 from ncdiag.engine.tree import EVENTS, Path, Quantifier, Template, Tree, conjuncts, event_names, names_read
 from ncdiag.engine.walk import Found, Frame, fan_out, shared, single
@@ -37,7 +37,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     """The trees of a rule.
 
     ``templates``: every text with placeholders; ``fix_when``, ``title_when``, ``sign_when``: conditions of each;
-    ``sign_says``: for each sign the phrases of ``says`` and of ``also``.
+    ``sign_says``: for each sign the phrases of ``says`` and of ``also``, as `ncdiag.engine.phrases.written` makes them.
 
     ``levels``: what can be judged with 0, 1, 2 ... bound names. It and `Bound.events` are derived from the rest
     (`completed`).
@@ -53,7 +53,7 @@ class Program(msgspec.Struct, frozen=True, dict=True):
     fix_when: tuple[tuple[Tree, ...], ...] = ()
     fix_nccl: tuple[Constraint, ...] = ()
     sign_when: tuple[tuple[Tree, ...], ...] = ()
-    sign_says: tuple[tuple[tuple[Phrase, ...], ...], ...] = ()
+    sign_says: tuple[tuple[tuple[str, ...], ...], ...] = ()
 
     @functools.cached_property
     def tests(self) -> tuple[Test, ...]:

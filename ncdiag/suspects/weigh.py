@@ -19,6 +19,7 @@ from ncdiag.base.spans import Span
 from ncdiag.engine import exclusion
 from ncdiag.engine.closures import Test
 from ncdiag.engine.compiling import program_of
+from ncdiag.engine.phrases import read
 from ncdiag.engine.resemblance import Index, resemblances
 from ncdiag.engine.results import Reason, Verdict
 from ncdiag.engine.schema import Rule, Sign, Strength
@@ -290,7 +291,7 @@ class Scales:
             if phrases:
                 if not self._wording.has_any(heads):
                     return False, ()
-                lines = self._wording.find(phrases)
+                lines = self._wording.find(map(read, phrases))
                 if not lines:
                     return False, ()
                 said += lines

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from linear import assert_linear
 
+from ncdiag import catalogue
 from ncdiag.base.errors import DefinitionError
 from ncdiag.base.spans import Span
+from ncdiag.engine import phrases
 from ncdiag.engine.phrases import Phrase, phrase, shared
 from ncdiag.suspects.wording import Wording
 
@@ -83,3 +85,16 @@ def test_the_search_is_linear() -> None:
         held.find(looked_for)
 
     assert_linear(search, lambda size: words(*(f"{'a ' * 40}{number}" for number in range(size))), 200)
+
+
+def test_a_phrase_is_the_same_after_it_was_written() -> None:
+    """The form in which compiled rules hold phrases loses nothing, and their first words are those of the atoms."""
+    classes = catalogue.shared().classes
+    texts = [text for rule in catalogue.rules() for sign in rule.signs for text in (*sign.says, *sign.also)]
+    assert texts
+    for text in [*texts, "... ~hang gpu-0|rank ... all_reduce !no-such|~missing !ok"]:
+        made = phrase(text, {**classes, **CLASSES})
+        assert phrases.read(phrases.written(made)) == made
+        first = {run[0] for run in made.atoms[0]}
+        found = phrases.heads([phrases.written(made)])
+        assert found.words | set(found.others) == first
