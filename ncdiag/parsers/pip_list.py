@@ -40,18 +40,21 @@ class _Packages(Reading):
         super().__init__(section)
         self.nccl: dict[str, int] = {}
 
-    def package(self, found: re.Match[str]) -> None:
-        """One package with its version."""
+    def package(self, found: re.Match[str]) -> bool:
+        """One package with its version; False for one that a message may know."""
         name, version = found["name"].lower().replace("_", "-"), found["version"]
         release = _RELEASE.match(version)
         if release is None:
-            return
+            return False
         if _NCCL.fullmatch(name):
             self.nccl.setdefault(release[0], self.index)
-        elif name in {"torch", "pytorch"}:
-            built = _BUILT.search(version)
-            cuda = {"cuda": f"{built[1]}.{built[2]}"} if built else {}
-            self.observe("Host", standing="manifest", frameworks={"pytorch": release[0]} | cuda)
+            return True
+        if name not in {"torch", "pytorch"}:
+            return False
+        built = _BUILT.search(version)
+        cuda = {"cuda": f"{built[1]}.{built[2]}"} if built else {}
+        self.observe("Host", standing="manifest", frameworks={"pytorch": release[0]} | cuda)
+        return True
 
     def end(self) -> None:
         """The only release of NCCL."""
