@@ -36,7 +36,16 @@ COMMANDS: tuple[str, ...] = (
 _LEAD = r"[ \t]{0,24}(?:\+{1,3}[ \t]+)?"
 _VERB = r"(?:export|declare -x|typeset -x|setenv|ENV|unset|set)"
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"';&|]*)"
-_SCALAR = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'#]{1,200}(?<![.:,;]))"
+_NO_VALUE = (
+    r"(?:[$&*!|>?<~({\[@%]|-+(?![\d\w])|(?i:null|none|nil|unset|undefined|undef|unknown|default|empty|optional|required"
+    r"|ignored|deprecated|n/a|sets|(?:en|dis)ables|controls|specifies|selects)\b(?![-_.:,\d])"
+    r"|\w+[/|][\w/|]+[\"']?[ \t]*(?:#|$))"
+)
+"""What stands in place of a value in YAML: a reference, a template, the mark of a block, a word that it has none.
+
+A table of explanations has the choices (``0/1``) and verbs there.
+"""
+_SCALAR = rf"(?!['\"]?{_NO_VALUE})(?:\"[^\"]*\"|'[^']*'|[^\s\"'#]{{1,200}}(?<![.:,;]))"
 """The value of a map in YAML; what ends like a sentence is none."""
 _USUAL = (
     r"(?:SHELL|PATH|HOME|HOSTNAME|USER|LOGNAME|PWD|OLDPWD|LANG|TERM|SHLVL|LS_COLORS|MAIL|EDITOR|VIRTUAL_ENV|CONDA_\w+"
