@@ -29,7 +29,10 @@ _STATES, _COMMANDS = ("STAT", "S", "STATE"), ("COMMAND", "CMD", "ARGS", "COMM")
 _THREADS = ("LWP", "TID", "SPID")
 _WORDS = {"LSTART": 5, "STARTED": 5}
 """Columns of several words: ``Fri Oct  6 09:12:03 2023``."""
-_LISTED = lazy_regex(r"\bps\b.*?\s-{0,2}[a-zA-Z]*o[ =]?\s?(?P<columns>[a-z%_]+(?:=\S*)?(?:,[a-z%_]+(?:=\S*)?)+)")
+_COLUMN = r"[a-z%_]+(?::\d+)?(?:=\S*)?"
+_LISTED = lazy_regex(rf"\bps\b.*?\s-{{0,2}}[a-zA-Z]*o[ =]?\s?(?P<columns>{_COLUMN}(?:,{_COLUMN})+)")
+_TITLE_ENDS = lazy_regex(r"[:=]")
+"""Behind the name of a column: its width (``wchan:30``) or its title (``stat=``)."""
 _OF_BSD = lazy_regex(r"\bps\s+-?(?=[a-z]*u)[auxwf]{2,6}\b")
 _STATE = lazy_regex(r"(?P<state>[RSDTtZIXWKP])[<NLsl+]{0,5}$")
 _LOOSE = lazy_regex(r"\s*(?:\S{1,80}\s+){1,12}[RSDTtZIXWKP][<NLsl+]{0,5}\s+\S")
@@ -116,7 +119,7 @@ def _columns(section: Section) -> tuple[str, ...]:
     command = section.command or ""
     listed = _LISTED.search(command)
     if listed is not None:
-        return tuple(name.partition("=")[0].upper() for name in listed["columns"].split(","))
+        return tuple(_TITLE_ENDS.split(name)[0].upper() for name in listed["columns"].split(","))
     return _BSD if _OF_BSD.search(command) else ()
 
 
