@@ -46,7 +46,7 @@ _NO_VALUE = (
 
 A table of explanations has the choices (``0/1``) and verbs there.
 """
-_SCALAR = rf"(?!['\"]?{_NO_VALUE})(?:\"[^\"]*\"|'[^']*'|[^\s\"'#]{{1,200}}(?<![.:,;]))"
+_SCALAR = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'#]{1,200}(?<![.:,;]))"
 """The value of a map in YAML; what ends like a sentence is none."""
 _USUAL = (
     r"(?:SHELL|PATH|HOME|HOSTNAME|USER|LOGNAME|PWD|OLDPWD|LANG|TERM|SHLVL|LS_COLORS|MAIL|EDITOR|VIRTUAL_ENV|CONDA_\w+"
@@ -86,7 +86,7 @@ _OF_A_RANK = frozenset({"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "OMPI_C
 """What each rank has a value of its own for."""
 _JSON = lazy_regex(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
 _MAP = lazy_regex(
-    rf"\s*(?P<name>(?!\w{{0,60}}_ERROR_(?!HANDLING))[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,80}}):\s+(?P<value>{_SCALAR})\s*(?:#.*)?$"
+    rf"\s*(?P<name>(?!\w{{0,60}}_ERROR_(?!HANDLING))[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,80}}):\s+(?P<value>(?!['\"]?{_NO_VALUE}){_SCALAR})\s*(?:#.*)?$"
 )
 _TRACED = lazy_regex(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = lazy_regex(r"\}$|[ \t]+\S")

@@ -92,15 +92,6 @@ def _lasts(event: Event, job: Job) -> bool:
     return sum(_process(each) == _process(event) and _letter(each) == "D" for each in states(job)) > 1
 
 
-@derived_of(PROCESS_STATE)
-def cannot_be_interrupted(event: Event, view: View) -> bool:
-    """Was the process in state D when it was looked at?"""
-    if _letter(event) != "D":
-        return False
-    view.note(event)
-    return True
-
-
 @derived
 def held_text(event: Event, view: View) -> str:
     """The process, and others like it, with its state: ``rank 3 (PID 4711) is stopped (T: do_signal_stop)``."""
