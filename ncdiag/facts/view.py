@@ -154,14 +154,14 @@ class View:
     def version(self, entity: Any = None) -> VersionRange | None:  # noqa: ANN401
         """Return the NCCL version of a rank or host (any entity with a ``host``).
 
-        Without one, the range over the whole job.
+        Without one, the range over the whole job. What ranks print says more than what is installed on their host.
         """
         own: VersionRange | None = getattr(entity, "nccl_version", None)
-        if own is not None:
+        if own is not None and not isinstance(entity, Host):
             return own
         host = self.host(getattr(entity, "host", None)) or (entity if isinstance(entity, Host) else None)
         if host is not None and host.nccl_version is not None:
-            return host.nccl_version
+            return self._printed_on(host) or host.nccl_version
         name = host.name if host is not None else None
         if type(name) is Nameless:
             return name.version
@@ -169,9 +169,14 @@ class View:
             if name is not None:
                 own = _span_of(r.nccl_version for r in self.ranks_on(name)) or self.version()
             else:
-                own = _span_of([*(r.nccl_version for r in self.job.ranks), *(h.nccl_version for h in self.job.hosts)])
+                installed = [h.nccl_version for h in self.job.hosts if h.nccl_version and not self._printed_on(h)]
+                own = _span_of([*(r.nccl_version for r in self.job.ranks), *installed])
             self._versions[name] = own
         return self._versions[name]
+
+    def _printed_on(self, host: Host) -> VersionRange | None:
+        """Return the NCCL version that the ranks on the host print."""
+        return _span_of(rank.nccl_version for rank in self.ranks_on(host.name))
 
     def ranks_on(self, host: str) -> Sequence[Rank]:
         """Return the ranks on the host of that name, sorted by number."""

@@ -105,9 +105,15 @@ def _master(draft: Draft, drafts: Iterable[Draft]) -> str | None:
     """
     if not draft.fields.get("_slave"):
         return None
-    bonds = [other for other in drafts if other.fields.get("_master")]
+    bonds = [other for other in drafts if other.fields.get("_master") and _may_be_of(draft, other)]
     alike = [bond for bond in bonds if bond.fields.get("mac") and bond.fields["mac"] == draft.fields.get("mac")]
     return next((found[0].name for found in (alike, bonds) if len(found) == 1), None)
+
+
+def _may_be_of(member: Draft, bond: Draft) -> bool:
+    """Are their addresses of one kind? Ports of IPoIB, whose addresses are longer, are no members beside Ethernet."""
+    macs = [str(draft.fields.get("mac") or "") for draft in (member, bond)]
+    return not all(macs) or len(macs[0]) == len(macs[1])
 
 
 def prefix_length(mask: str) -> int | None:

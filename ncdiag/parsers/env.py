@@ -36,6 +36,16 @@ COMMANDS: tuple[str, ...] = (
 _LEAD = r"[ \t]{0,24}(?:\+{1,3}[ \t]+)?"
 _VERB = r"(?:export|declare -x|typeset -x|setenv|ENV|unset|set)"
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"';&|]*)"
+_NO_VALUE = (
+    r"(?:[$&*!|>?<~({\[@%]|-+(?![\d\w])|(?<!PLUGIN: )(?<!PLUGIN: [\"'])[nN]one\b"
+    r"|(?i:null|nil|unset|undefined|undef|unknown|default|empty|optional|required|ignored|deprecated|n/a|sets"
+    r"|(?:en|dis)ables|controls|specifies|selects)\b(?![-_.:,\d])"
+    r"|\w+[/|][\w/|]+[\"']?[ \t]*(?:#|$))"
+)
+"""What stands in place of a value in YAML: a reference, a template, the mark of a block, a word that it has none.
+
+A table of explanations has the choices (``0/1``) and verbs there.
+"""
 _SCALAR = r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'#]{1,200}(?<![.:,;]))"
 """The value of a map in YAML; what ends like a sentence is none."""
 _USUAL = (
@@ -49,7 +59,7 @@ ANCHOR = (
     rf"|{_LEAD}{KEPT_PATTERN}={_VALUE}(?:[ \t]+[A-Z]\w{{1,60}}={_VALUE}){{1,60}}[ \t]*$"
     rf"|{_USUAL}=\S*[ \t]*$"
     rf"|{_LEAD}[\"']{KEPT_PATTERN}[\"'][ \t]?:[ \t]?[\"'][^\"']{{0,400}}[\"'],?[ \t]*$"
-    rf"|{_LEAD}(?!\w{{0,60}}_ERROR_){KEPT_PATTERN}:[ \t]+{_SCALAR}[ \t]*(?:#.*)?$"
+    rf"|{_LEAD}(?!\w{{0,60}}_ERROR_(?!HANDLING)){KEPT_PATTERN}:[ \t]+{_SCALAR}[ \t]*(?:#.*)?$"
     rf"|echo[ \t]+\"?\$\{{?{KEPT_PATTERN}\}}?\"?[ \t]*$"
     rf"|{_LEAD}os\.environ(?:\[|\.setdefault\()[\"']{KEPT_PATTERN}[\"']"
 )
@@ -76,7 +86,7 @@ _OF_A_RANK = frozenset({"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "OMPI_C
 """What each rank has a value of its own for."""
 _JSON = lazy_regex(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
 _MAP = lazy_regex(
-    rf"\s*(?P<name>(?!\w{{0,60}}_ERROR_)[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,80}}):\s+(?P<value>{_SCALAR})\s*(?:#.*)?$"
+    rf"\s*(?P<name>(?!\w{{0,60}}_ERROR_(?!HANDLING))[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,80}}):\s+(?P<value>(?!['\"]?{_NO_VALUE}){_SCALAR})\s*(?:#.*)?$"
 )
 _TRACED = lazy_regex(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = lazy_regex(r"\}$|[ \t]+\S")

@@ -97,6 +97,8 @@ _SLOWDOWNS = {
     "hw_thermal_slowdown": "HW Thermal Slowdown", "hw_power_brake_slowdown": "HW Power Brake Slowdown",
 }  # fmt: skip
 """Reasons as ``nvidia-smi -q`` calls them."""
+_ALL = frozenset({"HW Slowdown", "SW Thermal Slowdown"})
+"""Reasons that cover heat, power and the board: the driver shows HW Slowdown for each of those of the hardware."""
 _BITS = {
     0x04: "SW Power Cap", 0x08: "HW Slowdown", 0x20: "SW Thermal Slowdown", 0x40: "HW Thermal Slowdown",
     0x80: "HW Power Brake Slowdown",
@@ -162,14 +164,18 @@ def _by_units(row: str) -> list[str]:
 
 
 def _slowdowns(told: Mapping[str, str]) -> list[str] | None:
-    """What holds the clocks down, by the columns of the reasons or by their mask; None where no column tells."""
+    """What holds the clocks down, by the columns of the reasons or by their mask.
+
+    None where no column tells, or where one that somebody did not ask for may be the reason.
+    """
     columns = {found["reason"]: value for name, value in told.items() if (found := _REASONS.match(name))}
     mask = number(columns.get("active", ""))
     if mask is not None:
         return [reason for bit, reason in _BITS.items() if mask & bit]
     known = [(reason, columns[name]) for name, reason in _SLOWDOWNS.items() if name in columns]
     answers = [(reason, value) for reason, value in known if value in {"Active", "Not Active"}]
-    return [reason for reason, value in answers if value == "Active"] if answers else None
+    active = [reason for reason, value in answers if value == "Active"]
+    return active if active or {reason for reason, _ in answers} >= _ALL else None
 
 
 def _unreadable(told: Mapping[str, str]) -> str | None:

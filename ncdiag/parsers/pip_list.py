@@ -29,6 +29,10 @@ STRUCTURE = " \tnt["
 _NCCL = lazy_regex(r"nvidia-nccl-cu1[1-9]|nccl")
 _RELEASE = lazy_regex(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?")
 _BUILT = lazy_regex(r"\+cu(\d{2})(\d)\b")
+_LISTS = lazy_regex(r"\b(?:freeze|list)\b")
+_RESOLVED = lazy_regex(r"nvidia-(?!nccl)[a-z-]{2,30}-cu1[1-9]")
+"""Libraries that pip installs for PyTorch, and nobody writes into a file of requirements."""
+_FEWEST = 2
 _MOST = 2000
 
 
@@ -39,6 +43,9 @@ class _Packages(Reading):
         """No package was read."""
         super().__init__(section)
         self.nccl: dict[str, int] = {}
+        self.torch: list[tuple[int, dict[str, str]]] = []
+        self.resolved: set[str] = set()
+        self.is_installed = bool(_LISTS.search(section.command or ""))
 
     def package(self, found: re.Match[str]) -> bool:
         """One package with its version; False for one that a message may know."""
@@ -46,6 +53,9 @@ class _Packages(Reading):
         release = _RELEASE.match(version)
         if release is None:
             return False
+        self.is_installed = self.is_installed or found["wanted"] is None or found["of"] is not None
+        if _RESOLVED.fullmatch(name):
+            self.resolved.add(name)
         if _NCCL.fullmatch(name):
             self.nccl.setdefault(release[0], self.index)
             return True
@@ -53,11 +63,15 @@ class _Packages(Reading):
             return False
         built = _BUILT.search(version)
         cuda = {"cuda": f"{built[1]}.{built[2]}"} if built else {}
-        self.observe("Host", standing="manifest", frameworks={"pytorch": release[0]} | cuda)
+        self.torch.append((self.index, {"pytorch": release[0]} | cuda))
         return True
 
     def end(self) -> None:
-        """The only release of NCCL."""
+        """The only release of NCCL, and those of PyTorch, unless the list may be one of what somebody wants."""
+        if not self.is_installed and len(self.resolved) < _FEWEST:
+            return
+        for at, frameworks in self.torch:
+            self.observe("Host", at=at, standing="manifest", frameworks=frameworks)
         if len(self.nccl) == 1:
             [(version, at)] = self.nccl.items()
             self.observe("Host", at=at, standing="manifest", nccl_version=version)
@@ -65,7 +79,12 @@ class _Packages(Reading):
 
 ROWS = Rows(
     _Packages,
-    Row(rf"{_OF}(?P<name>[A-Za-z][\w.-]{{1,60}})(?:==|[ \t]+){_VERSION}(?:[ \t].{{0,300}})?$", _Packages.package),
+    Row(
+        r"[ \t]{0,4}(?P<of>\[(?:pip3?|conda)\][ \t]+)?"
+        rf"(?P<name>[A-Za-z][\w.-]{{1,60}})(?:(?P<wanted>==)|[ \t]+){_VERSION}"
+        r"(?:[ \t].{0,300})?$",
+        _Packages.package,
+    ),
     Row(r"\s{0,4}(?:Package\s+Version|-{3,60}\s+-{3,60}|# (?:packages in environment|Name)\b)"),
     Row(rf"{_OF}[A-Za-z][\w.-]{{1,60}} @ \S{{1,300}}$"),
     Row(rf"{_OF}-e \S"),

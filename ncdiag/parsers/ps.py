@@ -6,8 +6,10 @@ Source of the format: procps-ng, man 1 ps (PROCESS STATE CODES, STANDARD FORMAT 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
@@ -24,16 +26,31 @@ _HEADER = lazy_regex(ANCHOR)
 _BSD = ("USER", "PID", "%CPU", "%MEM", "VSZ", "RSS", "TTY", "STAT", "START", "TIME", "COMMAND")
 """The columns of ``ps aux``."""
 _STATES, _COMMANDS = ("STAT", "S", "STATE"), ("COMMAND", "CMD", "ARGS", "COMM")
+_THREADS = ("LWP", "TID", "SPID")
 _WORDS = {"LSTART": 5, "STARTED": 5}
 """Columns of several words: ``Fri Oct  6 09:12:03 2023``."""
-_LISTED = lazy_regex(r"\bps\b.*?\s-{0,2}[a-zA-Z]*o[ =]?\s?(?P<columns>[a-z%_]+(?:=\S*)?(?:,[a-z%_]+(?:=\S*)?)+)")
+_COLUMN = r"[a-z%_]+(?::\d+)?(?:=\S*)?"
+_LISTED = lazy_regex(rf"\bps\b.*?\s-{{0,2}}[a-zA-Z]*o[ =]?\s?(?P<columns>{_COLUMN}(?:,{_COLUMN})+)")
+_TITLE_ENDS = lazy_regex(r"[:=]")
+"""Behind the name of a column: its width (``wchan:30``) or its title (``stat=``)."""
 _OF_BSD = lazy_regex(r"\bps\s+-?(?=[a-z]*u)[auxwf]{2,6}\b")
 _STATE = lazy_regex(r"(?P<state>[RSDTtZIXWKP])[<NLsl+]{0,5}$")
 _LOOSE = lazy_regex(r"\s*(?:\S{1,80}\s+){1,12}[RSDTtZIXWKP][<NLsl+]{0,5}\s+\S")
 _OF_A_JOB = lazy_regex(
-    r"python|torchrun|deepspeed|accelerate|mpirun|mpiexec|orted|prted|hydra|horovod|_perf\b|\bray::|vllm|sglang|train",
+    r"python|torchrun|deepspeed|accelerate|mpirun|mpiexec|orted|prted|hydra|horovod|_perf\b|ray::|vllm|sglang|train"
+    r"|pt_main_thread",
     re.IGNORECASE,
 )
+"""The name of a program that a job consists of; a kernel thread, and one that has ended, is in brackets."""
+_LAUNCHES = lazy_regex(
+    r"torchrun|deepspeed|accelerate|mpirun|mpiexec|orted|prted|hydra|horovod|\S+\.run\b", re.IGNORECASE
+)
+_SERVES = lazy_regex(
+    r"ipykernel|jupyter|tensorboard|wandb|networkd-dispatcher|unattended-upgrade|nvitop|gpustat|debugpy|language.server"
+)
+"""Programs in Python that no job waits for."""
+_TREE = lazy_regex(r"\A[ \t]*(?:[|`\\][ \t|`\\_-]*)?\{?")
+_NUMBER = lazy_regex(r"\d+")
 _NOT_GOING_ON = frozenset("TtD")
 _LONGEST, _MOST = 2000, 256
 
@@ -45,10 +62,35 @@ def continues(lines: Sequence[str], line: str) -> bool:
     return is_elision(line) or (not lines and _HEADER.match(line) is not None) or _LOOSE.match(line) is not None
 
 
+class _Process(NamedTuple):
+    """A process of a job: the index of its row, and what its columns say.
+
+    ``command`` is without numbers, so that those of all ranks are alike.
+    """
+
+    row: int
+    state: str
+    pid: int
+    name: str
+    thread: str
+    command: str
+    wchan: str
+    user: str
+
+    @property
+    def is_held(self) -> bool:
+        """Can it not go on by itself?"""
+        return self.state in _NOT_GOING_ON
+
+
 def parse(section: Section) -> Parsed:
-    """An event for each process of a job that cannot go on by itself."""
+    """An event for each process of a job that cannot go on by itself, or for the first such thread of one.
+
+    Where several processes have one command, these are the ranks: a process that is neither one of them nor a launcher
+    is another program, and the ranks do not wait for it. Nor do they for a process of another user than those that run.
+    """
     columns = _columns(section)
-    found: list[Observation] = []
+    found: list[_Process] = []
     unread: list[int] = []
     for index, line in enumerate(section.lines):
         if _HEADER.match(line) or not line.strip() or is_elision(line):
@@ -56,9 +98,17 @@ def parse(section: Section) -> Parsed:
         cells = _cells(line, columns)
         if cells is None:
             unread.append(index)
-        elif len(found) < _MOST:
-            found += _held(section, index, cells)
-    return Parsed(observations=tuple(found), unread=tuple(unread))
+        else:
+            found += _processes(index, cells)
+    ranks = {each.command for each in found if len({other.pid for other in found if other.command == each.command}) > 1}
+    users = {each.user for each in found if not each.is_held}
+    held: dict[tuple[int, str], _Process] = {}
+    for each in found:
+        is_rank = each.command in ranks if ranks else not users or each.user in users
+        if each.is_held and (is_rank or _LAUNCHES.search(each.command)):
+            held.setdefault((each.pid, each.state), each)
+    observations = (_observed(section, each) for each in itertools.islice(held.values(), _MOST))
+    return Parsed(observations=tuple(observations), unread=tuple(unread))
 
 
 def _columns(section: Section) -> tuple[str, ...]:
@@ -69,7 +119,7 @@ def _columns(section: Section) -> tuple[str, ...]:
     command = section.command or ""
     listed = _LISTED.search(command)
     if listed is not None:
-        return tuple(name.partition("=")[0].upper() for name in listed["columns"].split(","))
+        return tuple(_TITLE_ENDS.split(name)[0].upper() for name in listed["columns"].split(","))
     return _BSD if _OF_BSD.search(command) else ()
 
 
@@ -87,16 +137,33 @@ def _cells(line: str, columns: Sequence[str]) -> dict[str, str] | None:
     return cells
 
 
-def _held(section: Section, index: int, cells: dict[str, str]) -> Iterator[Observation]:
+def _processes(index: int, cells: dict[str, str]) -> Iterator[_Process]:
+    """The process of a row, if it is one of a job."""
     state, command = (next((cells[name] for name in names if name in cells), "") for names in (_STATES, _COMMANDS))
+    command = _TREE.sub("", command, count=1)
     letter, pid = _STATE.match(state), cells.get("PID", "")
-    if letter is None or letter["state"] not in _NOT_GOING_ON or not pid.isdecimal() or not _OF_A_JOB.search(command):
+    name = command.split(" ", 1)[0].rstrip("}:").rpartition("/")[2]
+    if (
+        letter is None
+        or not pid.isdecimal()
+        or not _OF_A_JOB.search(name)
+        or name.startswith("[")
+        or _SERVES.search(command)
+    ):
         return
-    name = command.split()[0].rpartition("/")[2]
-    if name == "grep":
-        return
-    fields = {"state": letter["state"], "wchan": cells.get("WCHAN", "-"), "name": name}
-    yield observe(
-        section, index, "Event", event="process-state", origin="app", kind="fact", text=section.lines[index].strip(),
-        order=section.number(index), count=1, pid=int(pid), fields=fields,
+    thread = next((cells[title] for title in _THREADS if cells.get(title, pid) != pid), "")
+    alike = _NUMBER.sub("", command)
+    yield _Process(
+        index, letter["state"], int(pid), name, thread, alike, cells.get("WCHAN", "-"), cells.get("USER", "")
+    )
+
+
+def _observed(section: Section, process: _Process) -> Observation:
+    fields = {"state": process.state, "wchan": process.wchan, "name": process.name}
+    if process.thread.isdecimal():
+        fields["thread_id"] = process.thread
+    return observe(
+        section, process.row, "Event", event="process-state", origin="app", kind="fact",
+        text=section.lines[process.row].strip(), order=section.number(process.row), count=1, pid=process.pid,
+        fields=fields,
     )  # fmt: skip

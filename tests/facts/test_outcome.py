@@ -85,6 +85,8 @@ JAX = (
     "remote host: Connection refused. Retrying.\n"
 )
 GAVE_UP = "DistNetworkError: The client socket has timed out after 60s while trying to connect to (n1, 29500).\n"
+LOST = "[n1:100  :0:100] ib_mlx5_log.c:171  Transport retry count exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81)\n"
+LIMIT = "RuntimeError: retry limit reached for the store at n1:29500\n"
 TWO = "epoch 1 loss 2.1\nepoch 2 loss 2.0\n"
 
 
@@ -102,6 +104,8 @@ TWO = "epoch 1 loss 2.1\nepoch 2 loss 2.0\n"
         (GAVE_UP + TWO, "failed"), (GAVE_UP + READY, "failed"),  # that process does not try again
         (JAX.replace("Retrying", "Giving up after 3 retries") + TWO, "failed"),
         (RETRY + READY + WARN, "failed"),  # another failure
+        ("epoch 0 loss 2.2\n" + LOST + "epoch 1 loss 2.1\n", "failed"),  # of another rank, that did not know it yet
+        (LIMIT + "epoch 1 loss 2.1\n", "failed"),
     ],
 )  # fmt: skip
 def test_a_wait_is_over_after_one_sign_of_the_job(text: str, outcome: str) -> None:

@@ -43,6 +43,8 @@ NOW = {
     "later": "The firewall is solved. Since the update we had this:\n\n{log}",
     "for a time": "We had this:\n\n{log}\nAfter a restart it works for an hour.\n",
     "fails elsewhere": "We had this:\n\n{log}\nOn the old hosts it is solved. On the rest it hangs.\n",
+    "another one is solved": "We had this:\n\n{log}\nThe IB problem is resolved.\nThe socket error remains.\n",
+    "the cause is asked for": "We had this:\n\n{log}\nIt works again after a restart. Please find the cause.\n",
     "German": "Das alte Problem ist gelöst. Jetzt kommt:\n\n{log}",
     "Chinese": "之前的问题已经解决，现在又报错：\n\n{log}",
 }

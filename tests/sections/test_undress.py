@@ -253,6 +253,16 @@ def test_a_long_block_of_lines_that_occurred_before_is_read() -> None:
     assert read_source(TextSource.of_bytes("paste.txt", (head + damaged + block).encode())).lines == len(lines)
 
 
+@pytest.mark.parametrize(
+    "beside", ["   8 GPUs per node, as follows\n{}", "{}  17  python train.py\n"], ids=["above", "below"]
+)
+def test_line_numbers_come_off_beside_a_line_that_begins_with_a_number(beside: str) -> None:
+    names = ("NCCL_DEBUG", "NCCL_IB_DISABLE", "NCCL_SOCKET_IFNAME", "NCCL_P2P_DISABLE")
+    text = "".join(f"{number:4}  export {name}=1\n" for number, name in enumerate(names, 1))
+    found = {each.key[0] for each in observed(beside.format(text)) if each.entity == "Setting"}
+    assert found == set(names)
+
+
 REFUSED = (
     '[mpiexec@n1] HYD_sock_connect (lib/utils/sock.c:209): unable to connect from "n1" to "n2" (Connection refused)'
 )

@@ -12,7 +12,8 @@ WAITS = frozenset({
 """Messages of programs that go on waiting. Without what they wait for, no rank takes a step."""
 _TRIES_AGAIN = lazy_regex(r"(?i)\b(?:re-?try(?:ing)?|re-?tries|trying again|(?:try|attempt)\w* to reconnect)\b")
 _GIVES_UP = lazy_regex(
-    r"(?i)\b(?:no more|exceeded|exhausted|maximum|max|after|giv\w+ up|0|out of)\b.{0,30}\b(?:re-?tr|attempt)"
+    r"(?i)\b(?:no|no more|exceeded|exhausted|maximum|max|after|giv\w+ up|0|out of)\b.{0,30}\b(?:re-?tr|attempt)"
+    r"|\b(?:re-?tr(?:y|ies)|attempts?)\b.{0,20}\b(?:exceeded|exhausted|limit|count\w*|reached|failed)\b|\bgiv\w+ up\b"
 )
 _TRACKED = frozenset({"nccl", "rccl", "plugin", "libfabric"})
 """Programs whose lines name their process, which shows by itself whether it went on."""

@@ -43,6 +43,14 @@ _FAILS_NOW = guarded_regex(
     r"|\u53c8\u62a5|\u73b0\u5728\u62a5",
     re.IGNORECASE,
 )
+_ASKS = guarded_regex(
+    r"\b(?:remains?|persists?|comes?\sback|recurs?)\b|\bplease\s(?!close|ignore|disregard)|(?<!\bis\s)(?<!'s\s)\bwhy\b"
+    r"|\b(?:find|know|understand|explain|determine|identify|tell)\b.{0,60}\b(?:cause[ds]?|reasons?|what|how)\b"
+    r"|\b(?:bitte|bleibt|besteht|warum)\b|\bUrsache\s(?:finden|wissen)\b"
+    r"|\u8bf7|\u4e3a\u4ec0\u4e48|\u4e3a\u4f55|\u4ecd|\u8fd8\u662f",
+    re.IGNORECASE,
+)
+"""Words by which somebody asks for the cause, or says that it stays, after the trouble."""
 _PAST = guarded_regex(
     r"\b(?:had|was|were|got|saw|said|hung|died|(?!need)\w{3,}ed|hatten?|war|waren|kam|brach|blieb|stand)\b"
     r"|\u62a5\u9519|\u51fa\u73b0|\u9047\u5230",
@@ -78,7 +86,8 @@ def overcome(lines: Sequence[str], failures: Collection[int]) -> Iterator[tuple[
     held = list(_paragraphs(lines, failures))
     said = [(at, each) for at, paragraph in enumerate(held) for each in paragraph.said]
     solved = [at for at, each in said if _is_solved(each)]
-    if not solved or any(_goes_on(each) for _, each in said):
+    stays = any(_ASKS.search(lines[at]) for at in failures if lines[at].endswith(_STOPS) and not is_printed(lines[at]))
+    if not solved or stays or any(_goes_on(each) for _, each in said):
         return
     for at, (paragraph, below) in enumerate(itertools.pairwise([*held, _Paragraph(len(lines), len(lines), ())])):
         first, last = paragraph.last + 1, below.first - 1
@@ -106,7 +115,11 @@ def _is_solved(sentence: str) -> bool:
 
 def _goes_on(sentence: str) -> bool:
     """True if somebody says that something goes wrong now, or asks."""
-    is_now = is_present(sentence) or _FAILS_NOW.search(sentence) is not None or is_open(_WORKS.sub(" ", sentence))
+    is_now = (
+        is_present(sentence)
+        or any(form.search(sentence) for form in (_FAILS_NOW, _ASKS))
+        or is_open(_WORKS.sub(" ", sentence))
+    )
     return is_now or ("fails" in roles(sentence) and "now" in roles(sentence))
 
 

@@ -29,14 +29,21 @@ def device_without_guid(host: Host, view: View) -> str | None:
 
 @derived
 def shows_guid_twice(job: Job, view: View) -> bool:
-    """Do two hosts show a device with the same node GUID? Containers of one machine may see the same device."""
+    """Do two hosts show a device with the same node GUID? Containers of one machine may see the same device.
+
+    A host that is named once with its domain and once without is one.
+    """
     if is_in_container(job, view) or any(host.in_container for host in job.hosts):
         return False
     first: dict[str, Hca] = {}
     for hca in (hca for host in job.hosts for hca in host.hcas if hca.node_guid not in {None, _NO_GUID}):
         other = first.setdefault(hca.node_guid or "", hca)
-        if other.host != hca.host:
+        if _machine(other) != _machine(hca):
             view.note(other, "node_guid")
             view.note(hca, "node_guid")
             return True
     return False
+
+
+def _machine(hca: Hca) -> str:
+    return (hca.host or "").partition(".")[0].lower()

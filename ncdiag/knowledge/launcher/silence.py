@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.fold import fold_hosts, fold_ranks
 from ncdiag.facts.model import Event, Job, StackDump
@@ -27,6 +28,8 @@ _OF_SEVERAL = {
     "I": "sleep",
 }  # fmt: skip
 """The same of several processes, where it differs."""
+_OF_A_DISK = lazy_regex(r"folio|page|io_schedule|bio_|buffer|jbd2|xfs_|ext4_|blk_|balance_dirty")
+"""Functions of the kernel in which a process waits for a local disk or its cache."""
 _DECIDE = "TtD"
 """States in which a process cannot go on by itself, in the order of what decides."""
 _NAMED = 3
@@ -65,10 +68,28 @@ def holds_the_job(event: Event, view: View) -> bool:
     """
     job = view.job
     is_asked = any(e.event == EXAMINED or (e.event == RUN_SILENT and is_silent_job(e, view)) for e in job.events)
-    is_asked = is_asked or any(complaint.what == "hangs" for complaint in job.complaints)
-    if _letter(event) not in _DECIDE or not is_asked:
+    if _letter(event) not in _DECIDE or not (is_asked or (_is_said_to_hang(job) and _lasts(event, job))):
         return False
     return _alike(event, view.job)[0].order == event.order
+
+
+def _is_said_to_hang(job: Job) -> bool:
+    return any(complaint.what == "hangs" for complaint in job.complaints)
+
+
+def _lasts(event: Event, job: Job) -> bool:
+    """Does the state of a process that somebody showed say more than about the moment in which it was read?
+
+    A healthy process is in state D while it reads a file: that counts if it is seen twice, or waits for a server or a
+    device. A debugger that took the stacks of a job that hangs holds its processes as well.
+    """
+    letter = _letter(event)
+    if letter == "t":
+        return not job.stack_dumps
+    wchan = str(event.fields.get("wchan"))
+    if letter != "D" or not (wchan.strip("-0") == "" or _OF_A_DISK.search(wchan)):
+        return True
+    return sum(_process(each) == _process(event) and _letter(each) == "D" for each in states(job)) > 1
 
 
 @derived
@@ -90,7 +111,13 @@ def held_pids(event: Event, view: View) -> str:
 def _alike(event: Event, job: Job) -> list[Event]:
     """The processes in the same state at the same place."""
     place = _letter(event), event.fields.get("wchan")
-    return [each for each in states(job) if (_letter(each), each.fields.get("wchan")) == place]
+    alike = [each for each in states(job) if (_letter(each), each.fields.get("wchan")) == place]
+    first = {(*_process(each), each.fields.get("thread_id")): each for each in reversed(alike)}
+    return sorted(first.values(), key=alike.index)
+
+
+def _process(event: Event) -> tuple[str | None, int | None]:
+    return event.host, event.pid
 
 
 def _set_ups(job: Job, view: View) -> list[str]:

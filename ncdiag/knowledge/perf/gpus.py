@@ -53,7 +53,10 @@ def gpu_behind(host: Host, view: View) -> str | None:
 
 @derived
 def gpu_locked_low(host: Host, view: View) -> str | None:
-    """The same for a GPU of which nvidia-smi shows that neither heat nor power holds its clock down."""
+    """The same for a GPU of which nvidia-smi shows that neither heat nor power holds its clock down.
+
+    A power limit may be set low as well; not where the GPU draws as much as the others, and is slow nevertheless.
+    """
     return _slow_gpu(host, view, unthrottled=True)
 
 
@@ -66,10 +69,16 @@ def _slow_gpu(host: Host, view: View, *, unthrottled: bool) -> str | None:
         others = [other for other in known if other is not gpu and other.model == gpu.model]
         usual = median_high(other.sm_clock_mhz or 0 for other in others) if len(others) >= _OTHERS else 0
         is_slow = (gpu.sm_clock_mhz or 0) < _SLOW * usual and _works(gpu, others)
-        if is_slow and (is_held_down(gpu, view) is False) is unthrottled:
+        if is_slow and (is_held_down(gpu, view) is False and not _is_at_power(gpu, others)) is unthrottled:
             view.note(gpu, "sm_clock_mhz")
             return f"GPU {gpu.index} at {gpu.sm_clock_mhz} MHz, the others at {usual}"
     return ""
+
+
+def _is_at_power(gpu: Gpu, others: list[Gpu]) -> bool:
+    """Does the power limit hold the GPU down at a power that is usual for the others?"""
+    usual = median_high(other.power_watts or 0 for other in others)
+    return "SW Power Cap" in (gpu.slowdowns or ()) and (gpu.power_watts or 0) >= _CAPPED * usual > 0
 
 
 def _works(gpu: Gpu, others: list[Gpu]) -> bool:

@@ -44,7 +44,7 @@ def gpu_before_time(host: Host, view: View) -> str | None:
     if version is None or not models:
         return None
     for model, fact, field in models:
-        first = next((bound for family, bound in _firsts() if is_gpu(model, (family,))), None)
+        first = first_release(model)
         if first is not None and version.less(first) is not False:
             view.note(fact, field)
             return f"{model} (first release for it: {first})" if version.less(first) else None
@@ -59,6 +59,11 @@ def fits_named_gpus(job: Job, view: View) -> bool | None:
         return None
     bounds = [bound for model in named for family, bound in _firsts() if is_gpu(model.upper(), (family,))]
     return all(version.less(bound) is False for bound in bounds)
+
+
+def first_release(model: str) -> Version | None:
+    """The first release of NCCL that is built for this GPU; None where it is not known."""
+    return next((bound for family, bound in _firsts() if is_gpu(model, (family,))), None)
 
 
 def _models(host: Host, view: View) -> Iterator[tuple[str, Fact, str]]:

@@ -41,6 +41,8 @@ _LAYOUTS = tuple(
 _TABBED, _ALIGNED, _GREP, _NAMED = (_LAYOUTS[place] for place in (0, 1, 3, -1))
 _GREP_BREAK = "--"
 _ROW_ZERO = lazy_regex(r" {0,8}\[?0[]: \t]")
+_PROCESS = lazy_regex(r"\s*(?:\S{1,80}\s+){0,7}[RSDTtZIX][<NLsl+]{0,5}\s")
+"""A row of ps or top after the id: the state of a process is one of its first columns."""
 _OTHER = lazy_regex(r" ?\Z| \S|[0-9a-fA-F]{2}[:.]")
 """Text after a rank's label, an interface's index or part of a PCI address, instead of that after a line number."""
 _QUOTED = lazy_regex(r"\s{0,8}(?:b|r|u|f)?(?P<mark>[\"'`])(?P<text>.*)(?P=mark)\s?[,;+\\]?\s{0,4}$")
@@ -132,8 +134,9 @@ def _numbered(layout: re.Pattern[str]) -> Callable[[Sequence[str], int], Run]:
             return start + len(rest), []  # rows of a GPU matrix, or labels of ranks, which count from 0
         if counted < _enough(layout, first) or (layout is _GREP and all(map(_OTHER.match, rest))):
             return start, []
-        if layout is _ALIGNED and any(map(layout.match, [*lines[start - 1 : start], *lines[start + len(rest) :][:1]])):
-            return start + len(rest), []  # a column of ids, of which some follow each other
+        beside = [*lines[start - 1 : start], *lines[start + len(rest) :][:1]]
+        if layout is _ALIGNED and any(map(layout.match, beside)) and all(map(_PROCESS.match, filter(str.strip, rest))):
+            return start + len(rest), []  # a column of ids of processes, of which some follow each other
         return start + len(rest), _dedented(layout, rest)
 
     return run
