@@ -100,7 +100,6 @@ def test_an_unlikely_suspect_is_seldom_right(
     assert interval(right, said)[1] <= 0.25
 
 
-@pytest.mark.xfail(reason="two wrong of 12 on rounds 12 to 14")
 def test_of_causes_called_certain_at_most_one_is_wrong(rows: list[dict[str, str]]) -> None:
     right, said = counts(rows, "certain cause")
     assert said
