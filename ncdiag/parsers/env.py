@@ -86,8 +86,10 @@ _OF_A_RANK = frozenset({"RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "OMPI_C
 """What each rank has a value of its own for."""
 _JSON = lazy_regex(r"\s*[\"'](?P<name>[A-Z_a-z]\w{0,120})[\"']\s?:\s?[\"'](?P<value>[^\"']{0,400})[\"'],?\s*$")
 _MAP = lazy_regex(
-    rf"\s*(?P<name>(?!\w{{0,60}}_ERROR_(?!HANDLING))[A-Z][A-Z0-9]{{0,30}}_[A-Z0-9_]{{1,80}}):\s+(?P<value>(?!['\"]?{_NO_VALUE}){_SCALAR})\s*(?:#.*)?$"
+    r"\s*(?P<name>(?!\w{0,60}_ERROR_(?!HANDLING))[A-Z][A-Z0-9]{0,30}_[A-Z0-9_]{1,80}):"
+    rf"(?:\s+(?:['\"]?{_NO_VALUE}.*|(?P<value>{_SCALAR})\s*(?:#.*)?))?$"
 )
+"""A member of a map in YAML, which may have no value."""
 _TRACED = lazy_regex(r"\s*\+{1,3}\s+[A-Za-z_]\w*=")
 _FUNCTION_END = lazy_regex(r"\}$|[ \t]+\S")
 _LAUNCH = lazy_regex(launch.ANCHOR)
@@ -173,7 +175,7 @@ def _settings(line: str) -> Iterator[tuple[str, str | None, str]]:
     elif python := _PYTHON.match(line):
         yield python["name"], unquoted(python["value"]), "launcher"
     elif pair := _JSON.match(line) or _MAP.match(line):
-        yield pair["name"], unquoted(pair["value"]), "manifest"
+        yield from ((pair["name"], unquoted(value), "manifest") for value in [pair["value"]] if value is not None)
     elif export := _EXPORT.match(line):
         yield from _exported(export["rest"], line, "manifest" if export["verb"] == "ENV" else "shell")
     elif setenv := _SETENV.match(line):
