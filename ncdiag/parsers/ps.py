@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -21,7 +22,6 @@ COMMANDS: tuple[str, ...] = ("ps",)
 _TITLES = r"(?:[A-Z%]{1,10}[ \t]+){0,12}"
 ANCHOR = rf"[ \t]{{0,10}}{_TITLES}PID[ \t]+{_TITLES}(?:STAT|S)[ \t]+{_TITLES}(?:CMD|COMMAND|ARGS)[ \t]*$"
 STRUCTURE = " \tabcdefghijklmnopqrstuvwxyz%"
-EVENTS: dict[str, dict[str, str]] = {}
 _HEADER = lazy_regex(ANCHOR)
 _BSD = ("USER", "PID", "%CPU", "%MEM", "VSZ", "RSS", "TTY", "STAT", "START", "TIME", "COMMAND")
 """The columns of ``ps aux``."""
@@ -100,7 +100,10 @@ def parse(section: Section) -> Parsed:
             unread.append(index)
         else:
             found += _processes(index, cells)
-    ranks = {each.command for each in found if len({other.pid for other in found if other.command == each.command}) > 1}
+    pids: dict[str, set[int]] = defaultdict(set)
+    for each in found:
+        pids[each.command].add(each.pid)
+    ranks = {command for command, alike in pids.items() if len(alike) > 1}
     users = {each.user for each in found if not each.is_held}
     held: dict[tuple[int, str], _Process] = {}
     for each in found:
