@@ -127,8 +127,8 @@ def _run(word: str, text: str) -> Run:
 
 def written(phrase: Phrase) -> str:
     """The phrase as a text for `read`, which takes less space than its parts."""
-    told = zip(phrase.atoms, phrase.far, strict=True)
-    atoms = (f"{_ANY} {_text(atom)}" if far else _text(atom) for atom, far in told)
+    pairs = zip(phrase.atoms, phrase.far, strict=True)
+    atoms = (f"{_ANY} {_text(atom)}" if far else _text(atom) for atom, far in pairs)
     return " ".join((*atoms, *(_NOT + _text(atom) for atom in phrase.refused)))
 
 

@@ -28,7 +28,7 @@ def is_docker(launch: Launch) -> bool:
 
 
 def has_own_files(launch: Launch) -> bool:
-    """Does the line start a container, which has files of its own?"""
+    """Does the line start a container with its own file system?"""
     return PYXIS in launch.text or is_docker(launch)
 
 

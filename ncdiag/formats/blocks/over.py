@@ -147,10 +147,10 @@ def has_outcome(text: str) -> bool:
 
 def is_over_now(text: str) -> bool:
     """True if a sentence of the text says that a trouble is over, and none goes on about it."""
-    told = sentences(text)
-    rest = list(map(_without_not_again, told))
-    is_told = any(is_over(each) and not says_failure(bare) for each, bare in zip(told, rest, strict=True))
-    return is_told and not any(map(is_open, rest))
+    whole = sentences(text)
+    rest = list(map(_without_not_again, whole))
+    is_said = any(is_over(each) and not says_failure(bare) for each, bare in zip(whole, rest, strict=True))
+    return is_said and not any(map(is_open, rest))
 
 
 def fails_elsewhere(text: str) -> bool:

@@ -31,7 +31,7 @@ _WORKS = guarded_regex(
     r"|\bl\u00e4uft\s(?:\w+\s)?wieder\b|\u6b63\u5e38\u4e86|\u6062\u590d\u6b63\u5e38",
     re.IGNORECASE,
 )
-"""What works again, and is no exception to what does not."""
+"""Words that say that something works again."""
 _DOUBT = guarded_regex(
     r"\b(?:if|once|until|should|would|will|may|might|could|try|hope|seem\w*|maybe|perhaps|read|not|never|no|for|one|single"
     r"|nicht|kein\w*|falls|bis|(?:in|since|by)\s(?:version|release|v?\d[\d.]*))\b|n't\b|[\u4e0d\u6ca1\u672a]",
@@ -50,7 +50,7 @@ _ASKS = guarded_regex(
     r"|\u8bf7|\u4e3a\u4ec0\u4e48|\u4e3a\u4f55|\u4ecd|\u8fd8\u662f",
     re.IGNORECASE,
 )
-"""Words by which somebody asks for the cause, or says that it stays, after the trouble."""
+"""Words that ask for the cause, or say that the trouble remains."""
 _PAST = guarded_regex(
     r"\b(?:had|was|were|got|saw|said|hung|died|(?!need)\w{3,}ed|hatten?|war|waren|kam|brach|blieb|stand)\b"
     r"|\u62a5\u9519|\u51fa\u73b0|\u9047\u5230",

@@ -119,7 +119,7 @@ def _sections(lines: Sequence[str], heads: Sequence[int]) -> Iterator[tuple[int,
 
 
 def _names(heading: str) -> bool:
-    """True if a heading quotes a message, or has a word of a failure or a name that is no ordinary word."""
+    """True if a heading quotes a message, mentions a failure or contains an identifier such as an acronym."""
     return says_failure(heading) or without_quotations(heading) != heading or _NAMED.search(heading) is not None
 
 

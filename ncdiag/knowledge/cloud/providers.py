@@ -75,11 +75,11 @@ def _machine_type(host: Host, view: View) -> str | None:
     if host.instance_type is not None:
         view.note(host, "instance_type")
         return host.instance_type
-    told = only(view.job.contexts, "instance-type")
-    if told is None:
+    named = only(view.job.contexts, "instance-type")
+    if named is None:
         return None
-    view.note(told)
-    return told.value
+    view.note(named)
+    return named.value
 
 
 def _placed(view: View) -> str | None:
