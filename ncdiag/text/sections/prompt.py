@@ -11,6 +11,7 @@ import re
 import msgspec
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.text.sections.described import described
 
 _HOSTNAME = r"[A-Za-z0-9][\w.-]*"
 _CLOCK = r"(?:\[\d\d?:\d\d(?::\d\d)?\]\s*)?"
@@ -74,12 +75,12 @@ _RUN_ON = lazy_regex(
 )
 """``The command that I run on 10.0.0.4:``, in Chinese as well: the machine on which the lines below were typed."""
 NO_HOST = lazy_regex(
-    r"(?:rank|step|epoch|stage|phase|part|test|case|run|option|attempt|try|layer|round|job|task|gpu|nic|port|rail|cuda|eth"
+    r"(?:rank|step|epoch|stage|phase|part|test|case|run|option|attempt|try|layer|round|job|task|gpu(?!-?(?:0\d|\d{3}|[2-9]\d|1[6-9]))|nic|port|rail|cuda|eth"
     r"|en[ops]\w*|ib|bond|mlx|nvme|device|channel|thread|process|line|page|fig\w*|item|point|question|q|v|h|utf|sha|md|x)"
     r"-?\d[\da-f-]*",
     re.IGNORECASE,
 )
-"""Words that end in a number and do not name a machine."""
+"""Words that end in a number and do not name a machine; ``gpu16`` and ``gpu01`` do: no GPU is called so."""
 _SYSTEM = [["", name] for name in ("dev", "etc", "proc", "run", "sys", "usr")]
 """First parts of the usual paths of a machine's files: they name no host."""
 _DECORATED = lazy_regex(
@@ -262,7 +263,9 @@ def _labelled(line: str) -> str | None:
     ran, label = _RAN_ON.match(line), _LABEL.match(line)
     if ran:
         return short_host(ran["ansible"] or ran["pssh"])
-    return f"{label['what'].lower()}{label['dash'] or ''}{label['number']}" if label else _said_host(line)
+    if label:
+        return f"{label['what'].lower()}{label['dash'] or ''}{label['number']}"
+    return described(line) or _said_host(line)
 
 
 def _said_host(line: str) -> str | None:
