@@ -9,7 +9,7 @@ of a command that shows how busy a host is, its clock or its names.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import span
@@ -63,6 +63,7 @@ _INNER = lazy_regex(
 _WRAPPED = lazy_regex(
     r"\b(?:pdsh|clush|pssh|parallel-ssh|dsh)\s+(?:-\S{1,80}\s+(?:[\w.\[\],-]{1,200}\s+)?){0,6}(?P<inner>[A-Za-z/'\"].{0,200})$"
 )
+_NEXT = lazy_regex(r"\s*(?:;|&&)\s*")
 _NAMES = lazy_regex(r"\$?\(?\bhostname(?:\s+-s)?\b\)?\s*[;:]?|\becho\b(?:\s+-n)?")
 
 
@@ -74,16 +75,24 @@ def read(source: str, lines: Sequence[tuple[int, str]]) -> list[Observation]:
 
 def _of_command(source: str, lines: Sequence[tuple[int, str]], place: int) -> Iterator[Observation]:
     command, begin = _command(lines, place)
-    if _VARIES.search(command) or (_LOOP.search(command) and not _REMOTE.search(command)):
+    if _LOOP.search(command) and not _REMOTE.search(command):
         return
     output = []
     for number, line in lines[begin : begin + _LINES]:
         if not line.strip() or len(line) > _LONGEST or _PROMPT.match(line):
             break
         output.append((number, line))
-    values = _rows(output) or _blocks(output)
-    if len(values) >= _FEWEST:
-        yield from _odd(source, command, values)
+    blocks = _blocks(output)
+    parts = _commands(command)
+    if rows := _rows(output):
+        tables = [(command, rows)]
+    elif len(parts) > 1 and blocks and all(len(lines) == len(parts) for lines in blocks.values()):
+        tables = [(part, {host: lines[index] for host, lines in blocks.items()}) for index, part in enumerate(parts)]
+    else:
+        tables = [(command, {host: _joined(lines) for host, lines in blocks.items()})]
+    for part, values in tables:
+        if len(values) >= _FEWEST and not _VARIES.search(part):
+            yield from _odd(source, part, values)
 
 
 def _command(lines: Sequence[tuple[int, str]], place: int) -> tuple[str, int]:
@@ -94,8 +103,23 @@ def _command(lines: Sequence[tuple[int, str]], place: int) -> tuple[str, int]:
     return text, end
 
 
-Values = dict[str, tuple[str, int, str]]
-"""By host: its value, and the number and text of a line that shows it."""
+Value = tuple[str, int, str]
+"""A value of a host, and the number and text of the line that shows it."""
+Values = dict[str, Value]
+"""By host."""
+
+
+def _commands(command: str) -> list[str]:
+    """The commands that run on each host, one after the other, without those that print its name."""
+    found = _INNER.search(command) or _WRAPPED.search(command)
+    inner = found["inner"].strip(" \"'") if found else ""
+    parts = [part.strip(" \"'") for part in _NEXT.split(inner)]
+    return [part for part in parts if _NAMES.sub("", part).strip(" \"'$();-=")]
+
+
+def _joined(lines: Sequence[Value]) -> Value:
+    """All lines of a host as one value; the last of them shows it."""
+    return " / ".join(value for value, _, _ in lines), *lines[-1][1:]
 
 
 def _rows(output: Sequence[tuple[int, str]]) -> Values:
@@ -109,9 +133,9 @@ def _rows(output: Sequence[tuple[int, str]]) -> Values:
     return found if all(map(_NUMBERED.search, found)) else {}
 
 
-def _blocks(output: Sequence[tuple[int, str]]) -> Values:
-    """Values below the line of their host, or of several: Ansible, clush -b, dshbak -c, loops with ``hostname``."""
-    found: Values = {}
+def _blocks(output: Sequence[tuple[int, str]]) -> dict[str, list[Value]]:
+    """Lines below the line of their host, or of several: Ansible, clush -b, dshbak -c, loops with ``hostname``."""
+    found: dict[str, list[Value]] = {}
     hosts: tuple[str, ...] = ()
     titled = any(_ANSIBLE.match(line) for _, line in output)
     for number, line in output:
@@ -121,12 +145,11 @@ def _blocks(output: Sequence[tuple[int, str]]) -> Values:
             hosts = (named["host"],) if named else tuple(unfold_hosts(alone["hosts"])) if alone else ()
         elif hosts and not _RULE.match(line):
             for host in hosts:
-                held = f"{found[host][0]} / " if host in found else ""
-                found[host] = f"{held}{line.strip()}", number, line
+                found.setdefault(host, []).append((line.strip(), number, line))
     return found
 
 
-def _is_host(text: str, found: Values) -> bool:
+def _is_host(text: str, found: Collection[str]) -> bool:
     """May the line be the name of a host, and no value? Hosts of one job have a stem in common, and come once."""
     stem = _stem(text)
     return text not in found and (not found or any(_stem(host) == stem for host in found))
@@ -170,5 +193,6 @@ def _thing(command: str) -> tuple[str, str]:
         if pattern.search(command):
             return name, weight
     found = _INNER.search(command) or _WRAPPED.search(command)
-    inner = _NAMES.sub("", found["inner"] if found else "").strip(" \"'$();")
+    inner = found["inner"] if found else "" if _ON_MANY.search(command) else command
+    inner = _NAMES.sub("", inner).strip(" \"'$();")
     return f"the output of {inner[:60]}" if inner else "the output", "medium"
