@@ -16,13 +16,14 @@ from ncdiag.engine.causes import conclude, overall, root_cause, without_mentione
 from ncdiag.engine.fallback import judge_all
 from ncdiag.engine.results import Finding, Verdict
 from ncdiag.engine.schema import Rule
-from ncdiag.facts.model import Event, Job
+from ncdiag.facts.model import Job
 from ncdiag.facts.observe import not_declared
 from ncdiag.facts.scalars import VersionRange
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.hosts import unanswered
 from ncdiag.facts.vocabulary.outcome import is_past
 from ncdiag.facts.vocabulary.probes import gaps
+from ncdiag.facts.vocabulary.troubled_hosts import troubled_hosts
 from ncdiag.fixes.values import Values
 from ncdiag.formats.mentions import is_mention
 from ncdiag.formats.secrets.hiding import Hiding
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ncdiag.comparing.beside import Judged
-    from ncdiag.comparing.groups import Compared
+    from ncdiag.comparing.sweep import Swept
 
     Lines = Callable[[Judged, Judged], tuple[period.Changed, ...] | None]
 
@@ -146,9 +147,13 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
     compared = None
     if options.table:
         view = view_of(_of_answers(view.job), options.nccl)
-        compared = _compared(view)
+        compared = _swept(view)
         if compared is not None and compared.odd:
             view = view_of(msgspec.structs.replace(view.job, events=(*view.job.events, *compared.odd)), options.nccl)
+    elif troubled_hosts(view.job, view):
+        from ncdiag.comparing import followed  # few pastes need it
+
+        view = view_of(msgspec.structs.replace(view.job, events=followed.events(view)), options.nccl)
     values = Values(view, rules)
     looked = [_looked(look) for look in case.looks]
     understood = any(each.has_facts for each in looked)
@@ -195,28 +200,13 @@ def _of_answers(job: Job) -> Job:
     return msgspec.structs.replace(job, hosts=tuple(host for host in job.hosts if host.name not in silent))
 
 
-class _Compared(NamedTuple):
-    """The hosts of a job beside each other: their differences, and events of those that differ from most others."""
-
-    found: Compared
-    odd: tuple[Event, ...]
-
-    def new(self, verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts without differences that other rules report."""
-        from ncdiag.comparing.odd import without_known
-
-        return without_known(verdicts, self.found.different)
-
-
-def _compared(view: View) -> _Compared | None:
+def _swept(view: View) -> Swept | None:
     """The comparison of the hosts; None for fewer than two."""
     if len(view.hosts) < 2:  # noqa: PLR2004
         return None
-    from ncdiag.comparing import groups, odd  # most commands inspect no machine
-    from ncdiag.comparing.values import of_hosts
+    from ncdiag.comparing.sweep import swept  # most commands inspect no machine
 
-    found = groups.compare(of_hosts(view), view.hosts)
-    return _Compared(found, tuple(odd.events(found.different, len(view.job.events))))
+    return swept(view)
 
 
 def _beside(saved: Baseline, view: View) -> Beside:

@@ -29,9 +29,9 @@ def events(different: Iterable[Comparison], first: int) -> Iterator[Event]:
         if not one.odd or one.weight == _NOT_WORTH:
             continue
         usual, others = next((value, share.nhosts) for value, share in one.groups.items() if value not in one.odd)
-        thing, normal = f"{one.what} {one.name}".rstrip(), _readable(one, usual)
+        thing, normal = f"{one.what} {one.name}".rstrip(), readable(one.what, one.name, usual)
         for rare in one.odd:
-            value = _readable(one, rare)
+            value = readable(one.what, one.name, rare)
             for host in unfold_hosts(one.groups[rare].hosts):
                 text = f"{host} differs from {others} other hosts: {thing} is {value}, there {normal} [{one.weight}]"
                 yield Event(
@@ -45,9 +45,9 @@ def events(different: Iterable[Comparison], first: int) -> Iterator[Event]:
                 order += 1
 
 
-def _readable(one: Comparison, value: str) -> str:
+def readable(what: str, name: str, value: str) -> str:
     """``64 KiB`` for a limit of 65536 bytes: the largest unit in which it is whole; other values cut where long."""
-    if one.what != "limit" or one.name not in _BYTES or not value.isdecimal():
+    if what != "limit" or name not in _BYTES or not value.isdecimal():
         return value if len(value) <= _LONGEST else f"{value[:_LONGEST]} ..."
     count = int(value)
     unit = next((unit for unit in range(len(_UNITS) - 1, 0, -1) if count and not count % (1 << 10 * unit)), 0)

@@ -50,6 +50,7 @@ USUAL = "usual"
 """The group of signs that say what is usual for such a symptom on such a machine, and no more."""
 _LIGHT = STRENGTHS["moderate"]
 _GUARDED = "it is harmless in a job such as this one"
+_DIFFERS = frozenset({"troubled-host-differs", "troubled-host-differs-in-detail"})
 _TOO_EARLY = Sign(text="it fails during the bootstrap, before NCCL connects GPUs", strength="strong", against=True)
 
 
@@ -147,6 +148,7 @@ class Scales:
         self._tried = _tried(view)
         self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
         clear = {code for code, verdict in self._outcomes.items() if verdict.outcome == "clear"}
+        self._apart = [event for event in view.job.events if event.event in _DIFFERS]
         self._scene = exclusion.Scene(view, wording.has_word, clear)
         self.excluded: list[tuple[Weighed, Reason]] = []
         self.faults: list[str] = []
@@ -188,7 +190,7 @@ class Scales:
         own = (self._judged(rule, number) for number in range(len(rule.signs)))
         found = (
             self._of_verdict(rule), self._of_guards(rule), self._of_phase(rule), self._of_trials(rule),
-            self._of_answer(rule),
+            self._of_answer(rule), self._of_hosts(rule),
         )  # fmt: skip
         cells = list(self._of_cells(rule))
         judged = [*counted([*own, *itertools.chain.from_iterable(found)]), *self._of_words(rule), *cells]
@@ -262,6 +264,13 @@ class Scales:
         for sign, label in trials.signs(rule, self._cured, self._in_vain, self._offers, says_why=self._says_why):
             lines = self._tried.get(label) or self._tried.get(label.partition("=")[0], ())
             yield Judged(sign, truth=True, evidence=lines)
+
+    def _of_hosts(self, rule: Rule) -> Iterable[Judged]:
+        """The host that the trouble follows differs from the others in what the rule judges."""
+        for event in self._apart:
+            if rule.name in str(event.fields["judged_by"]).split():
+                text = f"the trouble follows {event.host}, where {event.fields['thing']} is {event.fields['value']}"
+                yield Judged(Sign(text=text, strength="strong"), truth=True, evidence=tuple(event.provenance.values()))
 
     def _of_answer(self, rule: Rule) -> Iterable[Judged]:
         """The answer to the question of the suspect."""

@@ -15,6 +15,7 @@ from ncdiag.facts.vocabulary.gpus import SIBLINGS
 from ncdiag.facts.vocabulary.hosts import shows_kernel_log
 from ncdiag.facts.vocabulary.link_tests import hosts_of_test, measured_bandwidth
 from ncdiag.facts.vocabulary.rdma import active_ports, failed_over_verbs, is_active, raised_counters
+from ncdiag.facts.vocabulary.troubled_hosts import troubled_hosts
 from ncdiag.knowledge.ib.probe_rails import rates_of_both
 from ncdiag.messages.vocabulary.rails import is_never_acknowledged
 from ncdiag.messages.vocabulary.reasons import reason
@@ -56,17 +57,35 @@ _PER_GPU = frozenset({8, 16})
 """The number of ports of a machine with eight GPUs that has one or two ports for each GPU, and no others."""
 
 
+def _is_slower_than_elsewhere(port: Port, view: View) -> bool:
+    """Is the port on a host that the trouble follows, and slower there than on each other host that has it?"""
+    troubled = troubled_hosts(view.job, view)
+    if port.host not in troubled or port.rate_gbps is None:
+        return False
+    elsewhere = [
+        other.rate_gbps
+        for host in view.job.hosts if host.name not in troubled
+        for hca in host.hcas if hca.name == port.hca
+        for other in hca.ports if other.number == port.number and other.link_layer == port.link_layer
+    ]  # fmt: skip
+    return bool(elsewhere) and all(rate is not None and port.rate_gbps < rate for rate in elsewhere)
+
+
 @derived
 def is_slower_than_siblings(port: Port, view: View) -> bool | None:
     """Is this the only active port slower than all others of its model on this host?
 
-    None when model or rates are not known, or when there are too few ports to compare. If no model is known, the ports
-    of one driver count as one model, provided that there are one or two for each of eight GPUs.
+    On a host that the trouble follows: is it slower than the port of this name on each other host? None when model or
+    rates are not known, or when there are too few ports to compare. If no model is known, the ports of one driver count
+    as one model, provided that there are one or two for each of eight GPUs.
     """
     host = view.host(port.host)
     model = {h.name: h.board_id or h.board for h in host.hcas} if host is not None else {}
     if host is not None and not any(model.values()) and len(active_ports(host, view)) in _PER_GPU:
         model = {name: name.rstrip("0123456789") for name in model}
+    if _is_slower_than_elsewhere(port, view):
+        view.note(port)
+        return True
     if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
         return None
     equal = [p for p in active_ports(host, view) if model.get(p.hca) == model[port.hca] and p.rate_gbps]

@@ -21,6 +21,7 @@ from ncdiag.parsers.user_text import (
     access,
     apart,
     context,
+    followed,
     hosts,
     in_use,
     labels,
@@ -294,6 +295,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         for trial in trials
     )
     outage = outages.read(sentence)
+    host = followed.read(sentence)
     made = [(trial.change.label, trial.outcome) for trial in trials]
     given = settings.misnamed(made) if trials else settings.read(sentence)
     return [
@@ -307,6 +309,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             for k, v in context.read(sentence)
             if not (tried and k in _RELEASES)
         ),
+        *([] if host is None else [observe(section, index, "Context", kind="troubled-host", value=host, text=text)]),
         *(
             observe(section, index, "Context", kind="state", value=s, text=text)
             for s in states.read(sentence)
