@@ -25,7 +25,7 @@ class Generated(BuildHookInterface):  # type: ignore[type-arg]
         compiled, page = Path(self._folder.name, "compiled"), Path(self._folder.name, "ncdiag.1")
         self._run("-m", "ncdiag.catalogue", "build", str(compiled))
         self._run(str(Path("tools", "man.py")), str(page))
-        for path in compiled.glob("*.msgpack"):
+        for path in compiled.glob("*.msgpack*"):
             build_data["force_include"][str(path)] = f"ncdiag/_compiled/{path.name}"
         build_data["shared_data"][str(page)] = "share/man/man1/ncdiag.1"
 

@@ -339,7 +339,9 @@ def build(folder: Path) -> None:
         contents[f"rules-{language}"] = ordered(whole, _translations(language))
         contents[f"phrases-{language}"] = phrases.build(language)
     for name, content in contents.items():
-        compiled.write(folder / f"{name}.msgpack", __version__, content)
+        compiled.write(path := folder / f"{name}.msgpack", __version__, content)
+        if name in compiled.PACKED:
+            compiled.packed(path)
 
 
 def _main(arguments: list[str]) -> int:

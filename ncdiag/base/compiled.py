@@ -27,6 +27,8 @@ PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "_compiled"
 """The folder of a wheel's compiled files (`ncdiag.catalogue.build` writes them)."""
 
+PACKED = frozenset({"examples", "explained"})
+"""Definitions that a wheel ships compressed by xz: large, and read by `explain` alone."""
 _FOLDER = f"{PACKAGE}{os.sep}"
 _KEPT = 8
 """Maximum number of cache files with one name: several checkouts and packs may be in use at the same time."""
@@ -42,7 +44,7 @@ def load(name: str, sources: Iterable[str | Path], build: Callable[[], T], kind:
     if is_checkout():
         return cached(name, sources, build, kind)
     path = SHIPPED / f"{name}.msgpack"
-    shipped: T | None = read(path, __version__, kind)
+    shipped: T | None = unpacked(path, kind) if name in PACKED else read(path, __version__, kind)
     if shipped is None:
         msg = f"{path} is missing or damaged; install ncdiag again"
         raise NcdiagError(msg)
@@ -108,6 +110,33 @@ def read(path: Path, stamp: str, kind: Any) -> Any:  # noqa: ANN401
             return msgspec.msgpack.decode(file.read(), type=kind) if file.read(len(head)) == head else None
     except (OSError, ValueError, RecursionError):
         return None
+
+
+def unpacked(path: Path, kind: Any) -> Any:  # noqa: ANN401
+    """What `packed` made of a file of `write`, with the version as its stamp; None if it is missing or damaged.
+
+    Raises NcdiagError if this Python was built without lzma, which most commands do not need.
+    """
+    try:
+        import lzma
+    except ImportError:
+        msg = "this Python was built without the module lzma; install Python with it"
+        raise NcdiagError(msg) from None
+
+    try:
+        data = lzma.decompress(path.with_name(f"{path.name}.xz").read_bytes())
+        head = msgspec.msgpack.encode(__version__)
+        return msgspec.msgpack.decode(data[len(head) :], type=kind) if data.startswith(head) else None
+    except (OSError, ValueError, EOFError, lzma.LZMAError):
+        return None
+
+
+def packed(path: Path) -> None:
+    """Replace a file of `write` by one compressed by xz, for a wheel."""
+    import lzma
+
+    path.with_name(f"{path.name}.xz").write_bytes(lzma.compress(path.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+    path.unlink()
 
 
 def _user() -> int:

@@ -13,7 +13,8 @@ import pytest
 
 from ncdiag import catalogue
 from ncdiag.base import compiled
-from ncdiag.base.errors import DefinitionError, UsageError
+from ncdiag.base.errors import DefinitionError, NcdiagError, UsageError
+from ncdiag.base.version import __version__
 from ncdiag.engine.evaluate import judge
 from ncdiag.engine.load import load_folder
 from ncdiag.engine.schema import Rule
@@ -129,6 +130,25 @@ def test_what_is_held_stays_until_the_next_process(cache: Path, tmp_path: Path) 
     source.write_text("a b c")
     assert words() is first
     assert compiled.load("held-words", [source], lambda: ("built", "anew"), tuple[str, ...]) == ("built", "anew")
+
+
+def test_a_packed_definition_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "words.msgpack"
+    compiled.write(path, __version__, ("a", "b"))
+    compiled.packed(path)
+    (only,) = tmp_path.iterdir()
+    assert only.name == "words.msgpack.xz"
+    assert compiled.unpacked(path, tuple[str, ...]) == ("a", "b")
+    only.write_bytes(only.read_bytes()[:-9])
+    assert compiled.unpacked(path, tuple[str, ...]) is None
+    only.unlink()
+    assert compiled.unpacked(path, tuple[str, ...]) is None
+
+
+def test_a_python_without_lzma_is_told_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lzma", None)
+    with pytest.raises(NcdiagError, match="without the module lzma"):
+        compiled.unpacked(tmp_path / "words.msgpack", tuple[str, ...])
 
 
 def test_rules_depend_on_the_code_of_all_facts() -> None:

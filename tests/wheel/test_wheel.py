@@ -71,7 +71,7 @@ def test_the_wheel_carries_the_package_and_compiled_definitions(wheel: Path, pro
     inside = set(zipfile.ZipFile(wheel).namelist())
     expected = {f"ncdiag/{path.relative_to(project / 'ncdiag')}" for path in (project / "ncdiag").rglob("*.py")}
     assert not expected - inside
-    compiled = {name.removesuffix(".msgpack") for name in inside if name.startswith("ncdiag/_compiled/")}
+    compiled = {name.partition(".msgpack")[0] for name in inside if name.startswith("ncdiag/_compiled/")}
     assert {f"ncdiag/_compiled/{name}" for name in ("rules", "examples", "messages", "variables")} <= compiled
     assert not [name for name in inside if name.startswith(("tests/", "fixtures/", "rules/", "docs/"))]
     assert {name for name in inside if name.endswith(".toml")} == READ_AS_TOML
