@@ -29,6 +29,10 @@ from ncdiag.parsers.user_text import followed
         ("gpu17 is always the culprit.", "gpu17"),
         ("Busbw falls from 190 to 30 GB/s as soon as n3 takes part.", "n3"),
         ("n1, n2 and n3 together are fine, it hangs when n4 is added.", "n4"),
+        ("The same image works on cluster A but on cluster B it hangs.", "cluster B"),
+        ("It hangs on n07, n08 is fine.", "n07"),
+        ("It runs at 190 GB/s on n1, on n2 it drops to 30 GB/s.", "n2"),
+        ("gpu16 正常，gpu17 卡住。", "gpu17"),
         ("只要有 gpu17 就卡住。", "gpu17"),
         ("除了 gpu17 之外都正常。", "gpu17"),
         ("排除 node07 就恢复了。", "node07"),
@@ -54,6 +58,8 @@ def test_the_host_that_is_named_in_all_that_fails(sentence: str, host: str) -> N
         "We replaced gpu17 last week.",
         "The job uses n1 to n4 and hangs.",
         "When n3 is used, the log says nothing.",
+        "It works on n1 and n2.",
+        "It does not work on n1, and on n2 neither.",
     ],
 )
 def test_a_host_that_is_only_named_is_not_followed(sentence: str) -> None:

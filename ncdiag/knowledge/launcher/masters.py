@@ -1,4 +1,4 @@
-"""The masters that ranks tried to reach, for a job of which no launch line is in the input.
+"""The masters that ranks tried to reach, or print at their start, for a job of which no launch line is in the input.
 
 Ranks of one job that look for their store on different hosts show that each host names itself. Two tries, or two jobs,
 look for different masters as well: those come from the same process, or at another time.
@@ -24,6 +24,7 @@ _LABEL = lazy_regex(r"\s{0,4}(\d{1,6}): ")
 """The number of the task before a line (srun --label)."""
 _STAMP = lazy_regex(r"\[?[IWEF](\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)\b")
 """The head of a line of PyTorch's logger, which has no year: ``[W302 11:04:51.000000000 socket.cpp:752]``."""
+_GIVEN = "meeting-place-given"
 _YEAR = 1972
 """A leap year."""
 _SEVERAL = 2
@@ -42,13 +43,20 @@ def sought(job: Job) -> Mapping[str, Sequence[Event]]:
     """
     masters: dict[tuple[object, bool], dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in job.events:
-        host = str(event.fields.get("peer_host") or "")
-        if event.event not in STORE_UNREACHED or not host or is_own(host):
+        host = _named_by(event)
+        if not host or is_own(host):
             continue
         is_address = ip_address(host) is not None
         name = host if is_address else _NETWORK.sub("", host.partition(".")[0].lower())
         masters[event.fields.get("port"), is_address][name].append(event)
     return next((held for held in masters.values() if len(held) >= _SEVERAL), {})
+
+
+def _named_by(event: Event) -> str:
+    """The master that the line says it could not reach, or with which a named host was started; empty for none."""
+    if event.event in STORE_UNREACHED:
+        return str(event.fields.get("peer_host") or "")
+    return str(event.fields["given"]) if event.event == _GIVEN and event.host else ""
 
 
 def is_own(text: str) -> bool:

@@ -11,7 +11,7 @@ import re
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.parsers.user_text.moods import SEGMENTS, stated
 
-_KIND = r"(?:node|host|machine|server|worker|box|pod|vm|instance)"
+_KIND = r"(?:node|host|machine|server|worker|box|pod|vm|instance|cluster|system|site|computer)"
 _NAME = lazy_regex(
     rf"\b(?:the\s)?(?P<kind>{_KIND})[\s_#]{{1,2}}(?P<number>\d{{1,4}}|(?-i:[A-Z])|[b-z])(?![\w.-]*\w)"
     rf"|(?<![\w.-])(?:(?:the\s)?{_KIND}\s)?[`'\"*]{{0,2}}(?P<name>(?=[\w.-]{{0,60}}\d)[A-Za-z][A-Za-z0-9._-]{{0,60}}[A-Za-z0-9])[`'\"*]{{0,2}}"
@@ -40,7 +40,7 @@ _ILL = (
 )
 _WELL = (
     r"\b(?:fine|work|ok\b|okay|good|normal|clean|succe|pass|healthy|full\s|expected|fast|no\s|complet|finish|gone|disappear"
-    r"|goes\saway|reach|gets?\s\d|well\b|stable|recover|back\b)"
+    r"|goes\saway|reach|(?:gets?|runs?\sat)\s\d|well\b|stable|recover|back\b)"
 )
 _JOB = rf"\b(?:any|every|each|all|only)\s(?:the\s)?(?:\w+\s)?{_RUN}\s{_TAKES}\s@{_ALONE}"
 _JOINS = rf"\b{_WHEN}\s(?:(?!only|just)[^\s,;]+\s){{0,3}}?@\s{_IN_IT}"
@@ -85,10 +85,16 @@ _EXCEPT = lazy_regex(
     re.IGNORECASE,
 )
 _OTHERS = lazy_regex(r"\b(?:all|every\w*|any\w*|others?|rest|hosts|nodes|machines|servers)\b", re.IGNORECASE)
+_CLAUSES = lazy_regex(r"\s*(?:[,;\uff0c\uff1b]|\b(?:but|while|whereas|however|and|yet)\b|但是?|而)\s*", re.IGNORECASE)
+_BAD, _FINE = (
+    lazy_regex(f"{_ILL}|卡|挂|失败|报错|慢|超时", re.IGNORECASE),
+    lazy_regex(f"{_WELL}|正常|没问题", re.IGNORECASE),
+)
+_PLACED = lazy_regex(r"\b(?:on|with|from|at|in)\s@")
 _HINT = lazy_regex(
-    rf"\b{_RUN}\s|\b{_WHEN}\s|except|\bbut\b|apart|than|besides|save|without|exclud|remov|drain|skip|tak|cordon|replac|swap"
+    rf"\b{_RUN}\s|\b{_WHEN}\s|{_WELL}|except|\bbut\b|apart|than|besides|save|without|exclud|remov|drain|skip|tak|cordon|replac|swap"
     r"|drop|left|leav|only|always|just|follow|point|narrow|isolat|trac|pinn|culprit|limited|tied|odd one|factor| -x "
-    r"|只要|一旦|凡是|每次|每当|除|去掉|排除|不用|不包含|剔除|换掉|踢掉",
+    r"|正常|没问题|只要|一旦|凡是|每次|每当|除|去掉|排除|不用|不包含|剔除|换掉|踢掉",
     re.IGNORECASE,
 )
 
@@ -102,9 +108,23 @@ def read(sentence: str) -> str | None:
     for name in names:
         marked = _marked(said, names, name)
         part = next(part for part in SEGMENTS.split(marked) if _MARK in part)
-        if any(_says(part, *way) for way in _WAYS) or _says(marked, _EXCEPT, _OTHERS):
+        if any(_says(part, *way) for way in _WAYS) or _says(marked, _EXCEPT, _OTHERS) or _contrasts(marked):
             return name["name"] or f"{name['kind'].lower()} {name['number']}"
     return None
+
+
+def _contrasts(marked: str) -> bool:
+    """Does one clause say that the marked host does ill, and another that others do well? ``n1 works, n2 hangs``."""
+    clauses = _CLAUSES.split(marked)
+    ill = [clause for clause in clauses if _MARK in clause and _OTHER not in clause]
+    well = [clause for clause in clauses if _OTHER in clause and _MARK not in clause]
+    return (
+        len(ill) == 1
+        and len(well) == 1
+        and _BAD.search(_PLACED.sub(" ", ill[0])) is not None
+        and _BAD.search(well[0]) is None
+        and _FINE.search(well[0]) is not None
+    )
 
 
 def _says(text: str, way: re.Pattern[str], tone: re.Pattern[str]) -> bool:

@@ -48,8 +48,8 @@ _RAN_ON = lazy_regex(
 )
 """Headings of ansible and pssh above the output of a host."""
 _LABEL = lazy_regex(
-    r"[#*_\s]{0,8}(?:(?:on|from)\s)?(?:the\s)?(?P<what>node|host|machine|server|pod|worker)\s?(?:#|(?P<dash>(?<!\s)-)|-)?(?P<number>\d{1,4}|[A-D])"
-    r"(?:\s\([\w .-]{1,40}\))?\s?[:*_#]{0,6}$",
+    r"[#*_\s]{0,8}(?:(?:on|from)\s)?(?:the\s)?(?P<what>node|host|machine|server|pod|worker|cluster|system|site|computer|vm|instance)\s?(?:#|(?P<dash>(?<!\s)-)|-)?(?P<number>\d{1,4}|[A-D])"
+    r"(?:\s(?:outputs?|logs?))?(?:\s\([\w .-]{1,40}\))?\s?[:*_#]{0,6}$",
     re.IGNORECASE,
 )
 """``Node 1:``: a hand-written label for one of several machines whose outputs follow."""
