@@ -90,6 +90,18 @@ _ACTORS = r"(?:process(?:es)?|ranks?|gpus?|jobs?|logs?|workers?|training|trainer
 """What says something as long as it works."""
 _LOOP_OF_KUBERNETES = r"crash-?loop-?(?:back-?off|ing)?|restarts?\sover\sand\sover"
 
+_MEMBERS = (
+    r"(?:workers?|nodes?|ranks?|hosts?|pods?|process(?:es)?|gpus?|tasks?|machines?|servers?|clients?|replicas?"
+    r"|executors?)"
+)
+"""What a job consists of."""
+_APPEAR = r"(?:shows?\sup|joins?|appears?|registers?|connects?|comes?\s(?:up|online|back)|starts?)"
+_AT_END = r"(?=\s?(?:[.,;!?]|$))"
+_AGAIN = (
+    r"(?:again\sand\sagain|repeatedly|constantly|continuously|over\sand\sover|in\sa\sloop|endlessly|all\sthe\stime"
+    r"|every\s(?:few\s|\d+\s)?(?:seconds?|minutes?|hours?|nights?))"
+)
+
 _NOT = r"(?:not|n't|never|cannot|unable\sto|fails?\sto|failed\sto|refuses?\sto)\s(?:\w+\s){0,2}"
 _UNDONE = (
     r"(?![^.;]{0,40}\s(?:when|once|after)\s(?:\w+\s){1,2}(?:is|are|has|have|was|were)\s"
@@ -155,6 +167,7 @@ _HANGS = rf"""
   | (?:have|had|need)\sto\s(?:\w+\s)?(?:kill|ctrl-?c|interrupt)(?:\sit)?(?:\sby\shand)?
   | ctrl-?\+?c\s(?:\w+\s){{0,3}}(?:not|n't|through|nothing|ignored)
   | lock(?:s|ed)?\s(?:solid|hard) | (?:seizes?|seized)\sup
+  | (?:keeps?|kept|still|all|both|are|is|just)\swait(?:s|ing)?\s(?:for|on)\s(?:each\sother|one\sanother|the\sothers?\b)
 """
 _WRONG = rf"""
     (?:is|are|all)\s(?:all\s|always\s)?incorrect | wrongs | (?:errors?\sof\s)out\sof\sbounds\svalues
@@ -246,6 +259,7 @@ _SLOW = rf"""
   | {_TIMES}\s(?:slower|longer|lower|worse|less|as\s(?:long|slow|much\stime)|what\swe|the\s(?:expected|usual|normal))
   | (?:eats?|eating|accounts?\sfor|takes?\s(?:up)?|spends?|spent|dominat\w+|costs?)\s(?:\w+\s){{0,3}}?
     (?:[2-9]\d|100)(?:\.\d+)?\s?(?:%|percent)
+  | {_SHARE}\sas\s(?:fast|quick|high)
   | {_SHARE}\sof\s(?:what|the\s(?:paper|expected|published|advertised|nominal|theoretical|usual|peak|baseline))
 """
 _UNUSED = rf"""
@@ -318,6 +332,17 @@ _FAILS = rf"""
   | (?<!we\s)(?<!i\s)evict(?:s|ed|ing)\s(?:\w+\s){{0,2}}pods?\b{_UNDONE}
   | never\s(?:made\sit|makes\sit|got|gets)\s(?:to|past|through)
   | (?:not\sable|impossible|no\sway)\sto\s(?:\w+\s){{0,2}}(?:start|run|launch|connect|initiali[sz]e|use|train|load)
+  | {_MEMBERS}\s(?:\w+\s){{0,2}}?{_NEVER}\s(?:\w+\s)?{_APPEAR}
+  | (?:only|just)\s(?:one|two|three|\d+)\s(?:out\s)?of\s(?:the\s|our\s|my\s)?(?:\w+\s){{0,2}}?{_MEMBERS}\s
+    (?:ever\s|actually\s)?{_APPEAR}
+  | (?:gives?|gets?|got|starts?|launch(?:es)?)\s(?:me\s|us\s)?(?:only|just)\s(?:one|1|a\ssingle)\s(?:\w+\s)?{_MEMBERS}
+  | {_MEMBERS}\s(?:\w+\s){{0,2}}?(?:restarts?|reboots?|respawns?)\s{_AGAIN}
+  | keeps?\s(?:restarting|rebooting|respawning)
+  | {_MEMBERS}\s(?:\w+\s){{0,3}}?out\sof\s(?:sync|step)\b
+  | works?\s(?:\w+\s){{0,4}}?but\s(?:\S+\s){{1,4}}?(?:(?:does|do|will|did)(?:n't|\snot)|won't|not){_AT_END}
+  | (?:nccl|rccl|{_MEMBERS})\s(?:\w+\s)?refuses?{_AT_END}
+  | (?:access|peer-to-peer|p2p|rdma|communication|connections?)\s(?:\S+\s){{0,4}}?impossible{_AT_END}
+  | get\srid\sof\s(?=[\"\u201c])
   | {_LOOP_OF_KUBERNETES} | (?:stays?|stuck|remains?|sits?|hangs?|keeps?)\s(?:\w+\s)?(?:in\s)?(?:pending|queued
     |containercreating|podinitializing)
 """

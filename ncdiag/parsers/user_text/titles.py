@@ -26,7 +26,7 @@ _PRINTED = lazy_regex(
 )
 """Signs of a program's line or a command."""
 _CLAIMS = lazy_regex(
-    r"\b(?:cannot|can't|unable|fails?\s(?:to|on|with|when|in)|failing|not|n't|abnormal|issues?"
+    r"\b(?:cannot|can't|unable|impossible|refuses?|rid\sof|fails?\s(?:to|on|with|when|in)|failing|not|n't|abnormal|issues?"
     r"|(?:raises?|throws?|gets?|got|gives?)\s(?:\w+\s){0,3}(?:error|exception)s?)\b",
     re.IGNORECASE,
 )

@@ -1,0 +1,50 @@
+"""Sentences in which people complain in words of their own, and healthy ones beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ncdiag.parsers import _complaints
+
+
+@pytest.mark.parametrize(
+    ("sentence", "what"),
+    [
+        ("Only 3 of 4 workers show up.", "fails"),
+        ("Only one of the nodes joins.", "fails"),
+        ("The second node does not join.", "fails"),
+        ("Two of the pods never register with the head.", "fails"),
+        ("srun gives me only one task.", "fails"),
+        ("torchrun starts just one process on each host.", "fails"),
+        ("The pods restart again and again.", "fails"),
+        ("The workers keep restarting.", "fails"),
+        ("The ranks are out of sync after a resume.", "fails"),
+        ("nccl-tests works but PyTorch doesn't.", "fails"),
+        ("It works on one host but on two it will not.", "fails"),
+        ("Gloo is fine, NCCL refuses.", "fails"),
+        ("Peer access between the GPUs is impossible.", "fails"),
+        ('How do I get rid of "Address already in use"?', "fails"),
+        ("The workers keep waiting for each other.", "hangs"),
+        ("Both ranks are waiting for the other.", "hangs"),
+        ("Of two identical servers, one is half as fast.", "slow"),
+    ],
+)
+def test_a_trouble_is_read_from_the_class_of_its_words(sentence: str, what: str) -> None:
+    assert _complaints.find(sentence) == what
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "We use only one of the two nodes.",
+        "Each worker starts just one thread.",
+        "All pods register with the head.",
+        "It works on one host but we want to use two.",
+        "The workers wait for the head before they start.",
+        "We restart the pods every night.",
+        "The clocks of the ranks need not be in sync.",
+        "Half as many GPUs are enough.",
+    ],
+)
+def test_what_is_as_it_should_be_is_no_trouble(sentence: str) -> None:
+    assert _complaints.find(sentence) is None
