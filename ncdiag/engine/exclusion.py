@@ -19,6 +19,7 @@ from ncdiag.engine.compiling import program_of
 from ncdiag.engine.in_use import first, lines_of_connecting, lines_of_gdr, lines_of_rdma
 from ncdiag.engine.results import Finding, Reason
 from ncdiag.engine.schema import Rule
+from ncdiag.engine.switched_off import said_off
 from ncdiag.engine.traces import CAPABILITIES, PLATFORMS, capabilities_needed, needed
 from ncdiag.facts.model import SET_UP, Complaint, Fact, SeenComplaint, What
 from ncdiag.facts.view import View
@@ -319,6 +320,11 @@ def unharmed(rule: Rule, scene: Scene) -> Reason | None:
     return Reason("the job is said to end well in spite of the message", said)
 
 
+def switched_off(rule: Rule, scene: Scene) -> Reason | None:
+    """Somebody says that what the rule is about is off."""
+    return said_off(rule, scene.view)
+
+
 def incapable(rule: Rule, scene: Scene) -> Reason | None:
     """All GPUs of the job lack what the fault is about: NVLink, NVLink SHARP, MIG, GPUDirect RDMA."""
     view = scene.view
@@ -343,7 +349,7 @@ def other_release(rule: Rule, scene: Scene) -> Reason | None:
 OF_FINDINGS: tuple[Mechanism, ...] = (other_trouble, cures)
 OF_SUSPECTS: tuple[Mechanism, ...] = (
     other_trouble, cures, works, fails_without, one_gpu, other_signal, set_otherwise, past_rendezvous, past_bootstrap,
-    past_setup, unharmed, absent, incapable, other_release,
+    past_setup, unharmed, absent, incapable, other_release, switched_off,
 )  # fmt: skip
 """The mechanisms, those first that are worth most. Findings rest on facts, which show their platform and part."""
 

@@ -201,6 +201,7 @@ def stray_text(event: Event, view: View) -> str:
 
 
 _SEGV = 11
+_WITHOUT_CUDA = "mpi-built-without-cuda"
 _WITH_ADDRESS = frozenset({"mpi-signal", "mpi-fault-address"})
 _COPY_REFUSED = frozenset({"process-copy-refused", "process-copy-left-out"})
 _OF_HOST = lazy_regex(
@@ -215,7 +216,19 @@ def touches_gpu_memory(event: Event, view: View) -> bool:
     """Did a copy in host code access existing memory that a CPU may not read, such as GPU memory?"""
     if event.event in _COPY_REFUSED:
         return error_name(event, view) == "EFAULT"
-    return "invalid permissions for mapped object" in event.text or copied_by(event, view) != ""
+    if "invalid permissions for mapped object" in event.text or copied_by(event, view) != "":
+        return True
+    return event.fields.get("signal") == _SEGV and is_built_without_cuda(event, view)
+
+
+@derived_of("mpi-signal")
+def is_built_without_cuda(event: Event, view: View) -> bool:
+    """Is the MPI shown to be built without CUDA, and nothing that the fault was in memory of the host?"""
+    built = next((each for each in view.job.events if each.event == _WITHOUT_CUDA), None)
+    if built is None or view.remembered(("fault in memory of a host",), lambda: _faults_in_host_memory(view.job)):
+        return False
+    view.note(built)
+    return True
 
 
 @derived

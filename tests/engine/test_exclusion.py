@@ -295,3 +295,18 @@ def test_rdma_in_use_excludes_what_leaves_a_slow_job_without_it(log: str, is_exc
 def test_nothing_is_between_the_gpus_of_machines_that_have_one(text: str, reason: str) -> None:
     assert because(text, rule("p2p")) == reason
     assert because(text, rule("shm")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("It hangs. firewalld is inactive on both nodes.", "the firewall is said to be off"),
+        ("It hangs. The firewall is disabled on all hosts.", "the firewall is said to be off"),
+        ("It hangs. The firewall is on.", ""),
+        ("It hangs. Is the firewall off?", ""),
+        ("It hangs on AWS. The firewall is off.", ""),  # a security group may filter
+    ],
+)
+def test_a_firewall_that_is_off_stops_nothing(text: str, reason: str) -> None:
+    suspect = next(each for each in catalogue.rules() if each.name == "socket-firewall-ephemeral-ports")
+    assert because(text, suspect) == reason
