@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derived import derived_of
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import FAILURES, Event
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
@@ -11,6 +11,12 @@ _FOUND = "name-resolved"
 
 
 @derived_of(_FOUND)
+def is_answered_otherwise(event: Event, view: View) -> bool:
+    """Did another host find another address for this name, at which the ranks are to meet?"""
+    return answered_otherwise(event, view) != ""
+
+
+@derived
 def answered_otherwise(event: Event, view: View) -> str:
     """The other address that another host found for the same name, ``10.0.1.7 on n2``; empty if all agree.
 
