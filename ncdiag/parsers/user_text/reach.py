@@ -120,20 +120,20 @@ SAYS = lazy_regex(
     _FLAGS,
 )
 """A program that says something is no hearsay."""
-RUNS = lazy_regex(r"-smi|rocminfo|ibv_dev|ibstat|is_available\(|deviceQuery")
+RUNS = lazy_regex(r"-smi|rocminfo|ibv_dev|ibstat|is_available\(|device_count\(|deviceQuery")
 RUN = lazy_regex(
     r"""^\s*(?:\S*(?:[$\#%]|>>>|\]:)\s*|\w[\w.-]*@[\w.-]+:\S*[$\#]\s*|>>>\s*)?
     (?P<command>
       (?:(?:sudo|docker|podman|nerdctl|nvidia-docker|kubectl|ctr|srun|enroot|singularity|apptainer|python3?)\b.{1,200}?)?
       (?:nvidia-smi|rocminfo|rocm-smi|npu-smi|ibv_devinfo|ibv_devices|ibstat|deviceQuery
-        |(?:print\s?\()?torch\.cuda\.is_available\(\))\S*(?:\s-?-?\w+)?)\W*$""",
+        |(?:print\s?\()?torch\.cuda\.(?:is_available|device_count)\(\))\S*(?:\s-?-?\w+)?)\W*$""",
     _FLAGS,
 )
 """A line that runs a tool."""
 PRINTED = lazy_regex(
-    r"""^\W*(?:
-      (?P<well>True | \|?\sNVIDIA-SMI\s\d.* | GPU\s\d+:\s.* | hca_id:.* | Result\s=\sPASS)
-    | (?P<ill>False | Failed\sto\sinitialize\sNVML.* | NVIDIA-SMI\s(?:has\sfailed|couldn).*
+    r"""^\W*(?:(?:it\s)?(?:prints?|returns?|gives?|says?|shows?|outputs?)\s)?(?:
+      (?P<well>True | [1-9]\d? | \|?\sNVIDIA-SMI\s\d.* | GPU\s\d+:\s.* | hca_id:.* | Result\s=\sPASS)
+    | (?P<ill>False(?=\W*$|\.\s) | 0(?=\W*$|\.\s).* | Failed\sto\sinitialize\sNVML.* | NVIDIA-SMI\s(?:has\sfailed|couldn).*
         | No\sdevices\swere\sfound.* | .*executable\sfile\snot\sfound.* | .*nvidia-smi.*command\snot\sfound.*
         | .*command\snot\sfound.*nvidia-smi.* | No\sIB\sdevices\sfound.* | Failed\sto\sopen\sdevice.*
         | Unable\sto\sopen\s/dev/kfd.* | ROCk\smodule\sis\sNOT.* | dcmi\s(?:module|model)\sinitialize\sfailed.*
