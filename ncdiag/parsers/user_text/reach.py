@@ -133,7 +133,8 @@ RUN = lazy_regex(
 PRINTED = lazy_regex(
     r"""^\W*(?:(?:it\s)?(?:prints?|returns?|gives?|says?|shows?|outputs?)\s)?(?:
       (?P<well>True | [1-9]\d? | \|?\sNVIDIA-SMI\s\d.* | GPU\s\d+:\s.* | hca_id:.* | Result\s=\sPASS)
-    | (?P<ill>False(?=\W*$|\.\s) | 0(?=\W*$|\.\s).* | Failed\sto\sinitialize\sNVML.* | NVIDIA-SMI\s(?:has\sfailed|couldn).*
+    | (?P<ill>False(?=\W*$|\.\s) | 0(?=\W*$|\.\s).* | Failed\sto\sinitialize\sNVML.*
+        | NVIDIA-SMI\s(?:has\sfailed|couldn).*
         | No\sdevices\swere\sfound.* | .*executable\sfile\snot\sfound.* | .*nvidia-smi.*command\snot\sfound.*
         | .*command\snot\sfound.*nvidia-smi.* | No\sIB\sdevices\sfound.* | Failed\sto\sopen\sdevice.*
         | Unable\sto\sopen\s/dev/kfd.* | ROCk\smodule\sis\sNOT.* | dcmi\s(?:module|model)\sinitialize\sfailed.*
