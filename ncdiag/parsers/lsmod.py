@@ -36,6 +36,8 @@ _ROW = lazy_regex(
 )
 _WRAPPED = lazy_regex(r"\s*[\w,]+\s*$")
 _FAILED = lazy_regex(r".{0,80}\blsmod: .{0,40}not found")
+_COUNT = lazy_regex(r"\s*\d{1,4}\s*$")
+"""What ``grep -c`` and ``wc -l`` print."""
 _LITERAL = lazy_regex(r"[\w-]+$")
 
 WATCHED = (
@@ -48,7 +50,7 @@ WATCHED = (
 
 def continues(lines: Sequence[str], line: str) -> bool:
     """Rows belong, and the rest of a list of users that was wrapped behind a comma."""
-    if _ROW.match(line) or _FAILED.match(line) or is_elision(line):
+    if _ROW.match(line) or _FAILED.match(line) or is_elision(line) or (not lines and _COUNT.match(line)):
         return True
     if not line.strip():
         return bool(lines) and bool(lines[-1].strip())
@@ -60,6 +62,7 @@ def parse(section: Section) -> Parsed:
     found: list[Observation] = []
     unread: list[int] = []
     header = elided = failed = False
+    counts = any(_counts(stage) for stage in pipeline(section.command)[1:])
     for index, line in enumerate(section.lines):
         row = _ROW.match(line)
         if row:
@@ -69,6 +72,8 @@ def parse(section: Section) -> Parsed:
             found.append(observe(section, index, "KernelModule", (row["name"],), **fields))
         elif _HEADER.match(line):
             header = True
+        elif counts and _COUNT.match(line):
+            failed = int(line) > 0  # how many there are says nothing of which
         elif is_elision(line):
             elided = True
         elif _FAILED.match(line):
@@ -84,10 +89,18 @@ def parse(section: Section) -> Parsed:
     return Parsed(observations=tuple(found), unread=tuple(unread), complete=complete)
 
 
+def _counts(stage: Sequence[str]) -> bool:
+    """Does the command print the number of lines in place of the lines?"""
+    read = _grep(stage)
+    return stage[0] == "wc" or (read is not None and "c" in read[1])
+
+
 def _absent(section: Section, filters: Sequence[Sequence[str]], listed: set[object]) -> list[Observation]:
     """What the filters would have shown and did not: one observation with the names of the absent modules."""
     absent: set[str] | None = None
     for stage in filters:
+        if stage[0] == "wc":
+            continue
         tested = _would_show(stage)
         if tested is None:
             return []
@@ -130,6 +143,6 @@ def _grep(stage: Sequence[str]) -> tuple[list[str], str] | None:
     patterns = [word for word in stage[1:] if not word.startswith("-")]
     flags = "".join(option.lstrip("-") for option in options)
     many = flags.count("e")
-    if set(flags) - set("ieEFwnP") or len(patterns) != max(many, 1):
+    if set(flags) - set("ieEFwnPc") or len(patterns) != max(many, 1):
         return None
     return patterns, flags
