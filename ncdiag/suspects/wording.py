@@ -19,6 +19,17 @@ from ncdiag.suspects import attempts
 _LONGEST = 4000
 """Maximum number of characters of a line that are searched."""
 _TIME = lazy_regex(r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?|\d{4}-\d\d-\d\d")
+_SHARE = r"(?<![\d.,])(?:[1-8]?\d)(?:[.,]\d{1,2})?\s?(?:%|\uff05|per\s?cent\b|prozent\b)"
+"""A percentage at which nothing is full."""
+_PARTLY = lazy_regex(
+    rf"{_SHARE}\s?(?:full|filled|used(?:\sup)?|in\suse|occupied|voll|belegt|gef\u00fcllt|pleine?|lleno|llena|\u6ee1)"
+    rf"|\b(?:full|filled|used|voll|belegt)\s?(?:to|at|up\sto|zu|:|=|\()\s?(?:(?:only|about|just|nur)\s)?{_SHARE}"
+    r"|\b(?:half|hardly|barely|partly|a\s(?:third|quarter)|halb|kaum)[\s-](?:full|voll)\b",
+    re.IGNORECASE,
+)
+"""What is full in part: 40 % full, zu 40 % voll, full at 40 %, half full."""
+_OF_PARTS = ("%", "\uff05", "ent", "alf", "ly ", "hird", "arter", "alb", "aum")
+"""One of these is in each of them."""
 _INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that are ignored."""
 _SHORTEST = 3
@@ -55,7 +66,7 @@ class Wording:
         lines: dict[tuple[str, ...], Span] = {}
         spans = list(spans)
         for span in spans:
-            words = tuple(TOKEN.findall(without_names(span.text[:_LONGEST]).lower()))
+            words = tuple(TOKEN.findall(_without_parts(without_names(span.text[:_LONGEST])).lower()))
             if words and not is_commented_out(span.text):
                 lines.setdefault(words, span)
         self._words, self._spans = list(lines), list(lines.values())
@@ -183,6 +194,11 @@ class Wording:
         """The words of the input with this beginning."""
         rest = map(self._vocabulary.__getitem__, range(bisect_left(self._vocabulary, begin), len(self._vocabulary)))
         return frozenset(itertools.takewhile(lambda word: word.startswith(begin), rest))
+
+
+def _without_parts(line: str) -> str:
+    """The line with blanks for what it says is full in part only."""
+    return _PARTLY.sub(" ", line) if any(map(line.__contains__, _OF_PARTS)) else line
 
 
 def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:
