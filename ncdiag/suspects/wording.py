@@ -28,8 +28,10 @@ _PARTLY = lazy_regex(
     re.IGNORECASE,
 )
 """What is full in part: 40 % full, zu 40 % voll, full at 40 %, half full."""
-_OF_PARTS = ("%", "\uff05", "ent", "alf", "ly ", "hird", "arter", "alb", "aum")
-"""One of these is in each of them."""
+_OF_PARTS = (
+    "full", "voll", "filled", "belegt", "used", "in use", "occupied", "plein", "llen", "gef\u00fcllt", "\u6ee1",
+)  # fmt: skip
+"""One of these is in each of them, in small letters."""
 _INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that are ignored."""
 _SHORTEST = 3
@@ -65,8 +67,11 @@ class Wording:
         self._classes = shared.classes
         lines: dict[tuple[str, ...], Span] = {}
         spans = list(spans)
+        whole = "\n".join([span.text for span in spans]).lower()
+        has_parts = any(map(whole.__contains__, _OF_PARTS))
         for span in spans:
-            words = tuple(TOKEN.findall(_without_parts(without_names(span.text[:_LONGEST])).lower()))
+            said = without_names(span.text[:_LONGEST])
+            words = tuple(TOKEN.findall((_PARTLY.sub(" ", said) if has_parts else said).lower()))
             if words and not is_commented_out(span.text):
                 lines.setdefault(words, span)
         self._words, self._spans = list(lines), list(lines.values())
@@ -194,11 +199,6 @@ class Wording:
         """The words of the input with this beginning."""
         rest = map(self._vocabulary.__getitem__, range(bisect_left(self._vocabulary, begin), len(self._vocabulary)))
         return frozenset(itertools.takewhile(lambda word: word.startswith(begin), rest))
-
-
-def _without_parts(line: str) -> str:
-    """The line with blanks for what it says is full in part only."""
-    return _PARTLY.sub(" ", line) if any(map(line.__contains__, _OF_PARTS)) else line
 
 
 def _forms(vocabulary: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -44,6 +44,8 @@ _SETTING = lazy_regex(r"\W{0,8}(?:export\s)?(?:[A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,4
 def setting_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The first and last index of each such table, from its heading to the next empty line."""
     for index, line in enumerate(lines):
+        if "|" not in line and "\t" not in line and "  " not in line and "<t" not in line:
+            continue  # which most lines are: it costs no call
         if len(line) > _LONGEST or not _HEADED.search(line) or not _is_heading(line):
             continue
         last = end_of_paragraph(lines, index)

@@ -62,7 +62,7 @@ def read(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
 
 def mapped(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Path and place of each library that a listing shows in the memory of one process."""
-    if not any(".so" in line for line in lines):
+    if ".so" not in "\n".join(lines):
         return
     is_of_one, count = False, 0
     for place, line in enumerate(lines):
