@@ -13,7 +13,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import bus_bandwidth
 from ncdiag.facts.vocabulary.hosts import sysctl
 from ncdiag.facts.vocabulary.link_tests import ENOUGH_OF_TESTED, fraction_of_tested
-from ncdiag.facts.vocabulary.pci import is_amd_gpu, is_nvidia_gpu
+from ncdiag.facts.vocabulary.pci import LENT, is_amd_gpu, is_nvidia_gpu
 from ncdiag.facts.vocabulary.usual import platform
 from ncdiag.nccl.vocabulary.limits import fraction_of_limit, in_node_floor, is_below_links
 
@@ -213,7 +213,10 @@ def is_window_missing(event: Event, view: View) -> bool | None:
 
 @derived_of(_DRIVER, _KERNEL, _SHOWN)
 def is_of_another_device(event: Event, view: View) -> bool | None:
-    """Does the window belong to another device, or to a GPU that works? None if nothing shows the device."""
+    """Does the window belong to another device, or to a GPU that works or is lent to a virtual machine?
+
+    None if nothing shows the device.
+    """
     if event.event == _DRIVER:
         return False
     address = bus_id(str(event.fields.get("pci") or ""))
@@ -224,7 +227,7 @@ def is_of_another_device(event: Event, view: View) -> bool | None:
             for device in host.pci:
                 if device.bus_id == address and (device.description or device.device_class):
                     view.note(device)
-                    return not (is_nvidia_gpu(device) or is_amd_gpu(device))
+                    return device.driver in LENT or not (is_nvidia_gpu(device) or is_amd_gpu(device))
     lines = (other.text for other in view.job.events if address is not None and address in other.text.lower())
     return False if any(map(_GPU_DRIVERS.search, lines)) else None
 

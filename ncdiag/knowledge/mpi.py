@@ -11,7 +11,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host, Job, Launch
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.job import has_ready_rank
-from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, SLURM_PROGRAMS
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.rdma import has_rdma_hardware
 from ncdiag.messages.vocabulary.reasons import error_name
@@ -91,7 +91,7 @@ def _starts_several(launch: Launch) -> bool:
 
 def _starts_tasks(launch: Launch) -> bool:
     """Is it a launcher that limits the cores of what it starts?"""
-    return launch.program.endswith((*MPI_PROGRAMS, "srun", "sbatch", "salloc"))
+    return launch.program.endswith((*MPI_PROGRAMS, *SLURM_PROGRAMS))
 
 
 def _binds_to_one_core(launch: Launch) -> bool:

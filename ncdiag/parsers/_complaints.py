@@ -15,6 +15,7 @@ import msgspec
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, observe
+from ncdiag.formats.blocks.over import is_open, past_at
 from ncdiag.formats.guarded import guarded_regex
 from ncdiag.formats.hints import Hints
 from ncdiag.parsers import _languages, _prose
@@ -68,6 +69,10 @@ _PLAIN = guarded_regex(
 """Nor do they write so of what does not work."""
 _LONGEST_SENTENCE = 600
 """Characters of a sentence over several lines, from which on the next line begins another."""
+_TODAY = lazy_regex(r"(\bnow\b|\btoday\b|\bjetzt\b|\bheute\b|\u73b0\u5728|\u4eca\u5929)", re.IGNORECASE)
+"""Where a sentence begins to speak of now."""
+_FIRST = 8
+"""Characters before the day with which a sentence begins: ``Already``."""
 _STATUS = lazy_regex(r"[:=]\s?(?:FAIL(?:ED)?|ERROR)\b")
 """What a tool says of itself, where somebody reports it."""
 _STATES = frozenset({"wrong-results", "slow", "memory-grows"})
@@ -199,8 +204,9 @@ class Complaints:
             told = [(what, sentence)]
         fields = _with_forms([troubles.described(what, part) for what, part in told], sentence)
         first = {(each["what"], each.get("form")): each for each in reversed(fields)}
+        past: dict[str, Any] = {"is_past": True} if fields and _is_past(sentence) else {}
         return [
-            observe(self._section, index, "Complaint", text=sentence[:_KEPT], **each)
+            observe(self._section, index, "Complaint", text=sentence[:_KEPT], **each, **past)
             for each in reversed(first.values())
         ]
 
@@ -234,6 +240,19 @@ class Complaints:
         from ncdiag.parsers.script.blocks import is_code  # with its patterns, which only a long text needs
 
         return sum(map(is_code, self._section.lines)) >= beside
+
+
+def _is_past(sentence: str) -> bool:
+    """True if a sentence complains of another day, and of nothing in what it says of now.
+
+    The day is that of the trouble if the sentence begins with it, or names it after the trouble; else it is that of
+    something before: ``the job that I started yesterday hung``.
+    """
+    then, *now = _TODAY.split(sentence, 1)
+    at = past_at(then)
+    if at is None or not (at <= _FIRST or find(then[:at])):
+        return False
+    return not (now and (find("".join(now)) or is_open(now[-1])))
 
 
 def _later(found: list[Observation]) -> list[Observation]:

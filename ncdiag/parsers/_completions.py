@@ -68,9 +68,14 @@ def status(text: str) -> int | None:
         return number if number in codes()["completion"] else None
     by_card = _SYNDROME.search(text)
     if by_card is not None:
-        return _SYNDROMES.get(int(by_card[1], 16))
+        return of_syndrome(int(by_card[1], 16))
     words = _words().search(text)
     return _said()[words[0].lower().replace("count ", "counter ")] if words is not None else None
+
+
+def of_syndrome(syndrome: int) -> int | None:
+    """The status for a syndrome of mlx5."""
+    return _SYNDROMES.get(syndrome)
 
 
 @functools.cache

@@ -24,17 +24,23 @@ _JOB = r"(?P<step>\d{1,12})(?:_[\d\[]\S{0,40})?"
 """The job at the head of a row; the tasks of an array are one job."""
 _USER = r"(?P<user>[A-Za-z_][\w.-]{0,31})"
 _RAN = r"(?:\d{1,3}-)?(?:\d{1,2}:){1,2}\d\d"
+_GAP = r"\s{1,40}"
+"""Between two columns: ``-O`` pads each to 20 characters, or to the width that it is given; others use tabs."""
 _QUEUED = lazy_regex(
-    rf"(?:(?:^|\s){_JOB}\s.{{0,80}}\s{_USER}\s{{1,8}}|\s)(?:PD|PENDING)\s{{1,12}}{_RAN}\s{{1,12}}(?:\S{{1,20}}\s{{1,12}})?\d{{1,6}}\s{{1,4}}\((?P<why>[A-Z][A-Za-z][^()]{{2,200}})\)\s*$"
+    rf"(?:(?:^|\s){_JOB}\s.{{0,80}}\s{_USER}{_GAP}|\s)(?:PD|PENDING){_GAP}{_RAN}{_GAP}(?:\S{{1,20}}{_GAP})?"
+    rf"\d{{1,6}}{_GAP}\((?P<why>[A-Z][A-Za-z][^()]{{2,200}})\)\s*$"
 )
 """The columns ST, TIME, NODES and NODELIST(REASON) of squeue; with ``-l`` the time limit comes before NODES."""
 _UNAVAILABLE = lazy_regex(r"\b(?:srun|salloc): (?P<why>Required node not available \(down, drained or reserved\))")
 """What srun prints before it waits for such a node (slurm_errno.c, ESLURM_NODE_NOT_AVAIL)."""
 _FIELD = lazy_regex(r"\bJobState=PENDING\s+Reason=(?P<why>[A-Z]\S{3,80})")
 _RUNS = lazy_regex(
-    rf"(?:^|\s){_JOB}\s.{{0,80}}?\s(?:{_USER}\s{{1,8}})?R\s{{1,10}}{_RAN}\s{{1,12}}\d{{1,5}}\s{{1,4}}(?P<nodes>[A-Za-z][\w.,\[\]-]{{0,200}})$"
+    rf"(?:^|\s){_JOB}\s.{{0,80}}?\s(?:{_USER}{_GAP})?(?:R|RUNNING){_GAP}{_RAN}{_GAP}(?:(?:{_RAN}|UNLIMITED){_GAP})?"
+    rf"\d{{1,5}}{_GAP}(?P<nodes>[A-Za-z][\w.,\[\]-]{{0,200}})\s*$"
 )
-_DONE = lazy_regex(rf"{_JOB}(?: {{2,16}}|\|)(?:[^:]{{0,120}}[ |])?COMPLETED(?:[ |]{{1,20}}0:0\b|[ |]{{0,20}}$)")
+_DONE = lazy_regex(
+    rf"{_JOB}(?: {{2,40}}|\t|\|)(?:[^:]{{0,120}}[ |\t])?COMPLETED(?:[ |\t]{{1,40}}0:0\b|[ |\t]{{0,40}}$)"
+)
 """A row of sacct for a whole job: columns, not words, follow the number.
 
 Its batch script may end with 0 after a step that failed.
@@ -60,9 +66,9 @@ _OUT_LONG = lazy_regex(
 )
 _GPUS = lazy_regex(r"gres/gpu\b")
 _UNSAID = lazy_regex(r"none\b|\(null\)", re.IGNORECASE)
-_WAITING = Signs(" pd ", "pending", "node not available")
+_WAITING = Signs(" pd ", "\tpd\t", "pending", "node not available")
 _OUT = Signs("0000-00-00t00:00:00", "drain", "drng", "inval", " down")
-_RUNNING, _ENDED = Signs(" r "), Signs("completed")
+_RUNNING, _ENDED = Signs(" r ", "\tr\t", "running"), Signs("completed")
 _STILL = lazy_regex(
     r"(?:maint\w*|reboot\w*|scheduled|planned|tests?(?!.*fail)|testing|hw|ticket)\b|.*\b(?:rma|replac\w*|reserv\w*|vendor|decom\w*)\b",
     re.IGNORECASE,

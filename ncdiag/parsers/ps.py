@@ -1,4 +1,4 @@
-"""``ps``: processes of a job that do not run: stopped, held by a debugger, or waiting in the kernel.
+"""``ps``: what the processes of a job do: run, are stopped, are held by a debugger, or wait in the kernel.
 
 The columns are those of the header, or of the command if a filter left the header out: ``aux``, ``-o pid,stat,args``.
 Source of the format: procps-ng, man 1 ps (PROCESS STATE CODES, STANDARD FORMAT SPECIFIERS).
@@ -84,7 +84,7 @@ class _Process(NamedTuple):
 
 
 def parse(section: Section) -> Parsed:
-    """An event for each process of a job that cannot go on by itself, or for the first such thread of one.
+    """An event for each process of a job: those that cannot go on by themselves first, or the first such thread of one.
 
     Where several processes have one command, these are the ranks: a process that is neither one of them nor a launcher
     is another program, and the ranks do not wait for it. Nor do they for a process of another user than those that run.
@@ -105,12 +105,12 @@ def parse(section: Section) -> Parsed:
         pids[each.command].add(each.pid)
     ranks = {command for command, alike in pids.items() if len(alike) > 1}
     users = {each.user for each in found if not each.is_held}
-    held: dict[tuple[int, str], _Process] = {}
-    for each in found:
+    shown: dict[tuple[int, str], _Process] = {}
+    for each in sorted(found, key=lambda process: not process.is_held):
         is_rank = each.command in ranks if ranks else not users or each.user in users
-        if each.is_held and (is_rank or _LAUNCHES.search(each.command)):
-            held.setdefault((each.pid, each.state), each)
-    observations = (_observed(section, each) for each in itertools.islice(held.values(), _MOST))
+        if is_rank or _LAUNCHES.search(each.command):
+            shown.setdefault((each.pid, each.state), each)
+    observations = (_observed(section, each) for each in itertools.islice(shown.values(), _MOST))
     return Parsed(observations=tuple(observations), unread=tuple(unread))
 
 

@@ -21,11 +21,11 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.interfaces import is_virtual
 from ncdiag.facts.vocabulary.launches import POD
 from ncdiag.facts.vocabulary.platforms import platforms
+from ncdiag.facts.vocabulary.pod_rows import POD_NAME
 
 _HOLE = lazy_regex(r"<([a-zA-Z][a-zA-Z' ]{0,40})>")
 _SAFE = lazy_regex(r"/?[A-Za-z0-9][\w.:%@/+-]{0,199}")
 """What may be written into a command without quotes."""
-_POD = lazy_regex(r"(?<![\w/-])pod/([a-z0-9][a-z0-9.-]{0,200})")
 _PEERS = ("peer_host", "other_host")
 """Fields of events with the host that could not be reached, which is the one that the fix is about."""
 _PATHS = ("path", "full_path", "file_path", "folder")
@@ -94,7 +94,7 @@ def _hosts(found: Finding, view: View) -> Iterator[str]:
 
 def _pods(found: Finding, view: View) -> Iterator[str]:
     """The pod that the line of an event names, else the host of the finding: NCCL in a pod calls the pod a host."""
-    pods = [name[1] for event in _bound(found, Event) for name in _POD.finditer(event.text)]
+    pods = [name[1] for event in _bound(found, Event) for name in POD_NAME.finditer(event.text)]
     yield from pods or (_hosts(found, view) if POD in platforms(view.job, view) else ())
 
 

@@ -19,6 +19,19 @@ from ncdiag.suspects import attempts
 _LONGEST = 4000
 """Maximum number of characters of a line that are searched."""
 _TIME = lazy_regex(r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,9})?|\d{4}-\d\d-\d\d")
+_SHARE = r"(?<![\d.,])(?:[1-8]?\d)(?:[.,]\d{1,2})?\s?(?:%|\uff05|per\s?cent\b|prozent\b)"
+"""A percentage at which nothing is full."""
+_PARTLY = lazy_regex(
+    rf"{_SHARE}\s?(?:full|filled|used(?:\sup)?|in\suse|occupied|voll|belegt|gef\u00fcllt|pleine?|lleno|llena|\u6ee1)"
+    rf"|\b(?:full|filled|used|voll|belegt)\s?(?:to|at|up\sto|zu|:|=|\()\s?(?:(?:only|about|just|nur)\s)?{_SHARE}"
+    r"|\b(?:half|hardly|barely|partly|a\s(?:third|quarter)|halb|kaum)[\s-](?:full|voll)\b",
+    re.IGNORECASE,
+)
+"""What is full in part: 40 % full, zu 40 % voll, full at 40 %, half full."""
+_OF_PARTS = (
+    "full", "voll", "filled", "belegt", "used", "in use", "occupied", "plein", "llen", "gef\u00fcllt", "\u6ee1",
+)  # fmt: skip
+"""One of these is in each of them, in small letters."""
 _INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that are ignored."""
 _SHORTEST = 3
@@ -54,8 +67,11 @@ class Wording:
         self._classes = shared.classes
         lines: dict[tuple[str, ...], Span] = {}
         spans = list(spans)
+        whole = "\n".join([span.text for span in spans]).lower()
+        has_parts = any(map(whole.__contains__, _OF_PARTS))
         for span in spans:
-            words = tuple(TOKEN.findall(without_names(span.text[:_LONGEST]).lower()))
+            said = without_names(span.text[:_LONGEST])
+            words = tuple(TOKEN.findall((_PARTLY.sub(" ", said) if has_parts else said).lower()))
             if words and not is_commented_out(span.text):
                 lines.setdefault(words, span)
         self._words, self._spans = list(lines), list(lines.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import pytest
 
 from ncdiag.diagnose import diagnose
@@ -136,3 +138,16 @@ def test_one_event_holds_all_jobs_that_completed() -> None:
     rows = "".join(f"{number}          eval       gpu       acct   8  COMPLETED   0:0\n" for number in (7, 8, 9))
     job = job_of([read_source(TextSource.of_bytes("sacct", rows.encode()))])
     assert [(event.count, event.fields["step"]) for event in job.events] == [(3, "7 8 9")]
+
+
+COLUMNS = ("4{}", "gpu", "train", "ada", "PENDING", "0:00", "8", "(QOSMaxGRESPerUser)")
+RUNS = ("4{}", "gpu", "train", "ada", "RUNNING", "1:10:00", "8", "gpu[01-08]")
+
+
+@pytest.mark.parametrize("cells", [COLUMNS, RUNS])
+@pytest.mark.parametrize("form", ["\t".join, lambda row: "".join(f"{cell:<20}" for cell in row), "   ".join])
+def test_no_row_of_a_long_queue_is_lost(cells: tuple[str, ...], form: Callable[[Iterable[str]], str]) -> None:
+    """Rows of one width look like a line that was broken there. ``-O`` pads each column to 20 characters."""
+    rows = [form([cells[0].format(f"{(number * 37) % 1000:03}"), *cells[1:]]) for number in range(1, 13)]
+    job = job_of([read_source(TextSource.of_bytes("squeue", "\n".join(rows).encode()))])
+    assert len(job.events) == len(rows)

@@ -77,3 +77,23 @@ def test_steps_exclude_what_keeps_a_job_from_starting(text: str) -> None:
 )
 def test_without_told_steps_nothing_is_excluded(text: str) -> None:
     assert all(causes(text + FIREWALL).values())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_past"),
+    [
+        ("Last week our job hung at step 10.", True),
+        ("Last week it hung for a while, now everything trains fine.", True),
+        ("Our job hung two months ago at step 10.", True),
+        ("上周我们的训练卡住了，现在正常。", True),
+        ("Our job hangs since last week.", False),
+        ("Our job worked last week, now it hangs.", False),
+        ("Our job hung yesterday, today again.", False),
+        ("Our training hung last night.", False),
+        ("The job that I started yesterday hung at step 100.", False),
+        ("We upgraded last week and the training hung.", False),
+    ],
+)
+def test_a_hang_of_another_day(text: str, is_past: bool) -> None:
+    view, _ = look(text)
+    assert {found.is_past for found in view.job.complaints if found.what == "hangs"} == {is_past}

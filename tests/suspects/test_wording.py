@@ -98,3 +98,22 @@ def test_a_phrase_is_the_same_after_it_was_written() -> None:
         first = {run[0] for run in made.atoms[0]}
         found = phrases.heads([phrases.written(made)])
         assert found.words | set(found.others) == first
+
+
+@pytest.mark.parametrize(
+    ("line", "is_full"),
+    [
+        ("the disk is full", True),
+        ("the disk is 100 % full", True),
+        ("the disk is 97% full", True),
+        ("the disk is full, and 40 % of the runs fail", True),
+        ("the disk is 40 % full", False),
+        ("the disk is 40% full", False),
+        ("the disk is 12.5 percent full", False),
+        ("the disk is full at 40 %", False),
+        ("the disk is half full", False),
+        ("the disk is hardly full", False),
+    ],
+)
+def test_what_is_full_in_part_is_not_full(line: str, is_full: bool) -> None:
+    assert bool(words(line).find([written("disk ... full")])) == is_full

@@ -98,9 +98,10 @@ class Host(Fact, frozen=True, kw_only=True):
     Clock and software: ``clock_synchronized``: does a daemon synchronize the clock? ``clock_offset_seconds`` is how far
     the clock is ahead of its reference. ``nccl_parameters`` is the parameter registry of the installed NCCL library.
     ``frameworks`` are releases of PyTorch and other frameworks by name (``pytorch``). ``files`` are paths of libraries
-    and XML files that listings show outside of containers, ``folders`` those that not only root may write in, with
-    their owner (``anybody``), ``device_groups`` the numbers of the groups of device files. ``shm_files`` are the owners
-    of files in /dev/shm with the beginning of the names (``user7 torch_``).
+    and XML files that listings show outside of containers, ``mapped_files`` of libraries that listings show in the
+    memory of one process, ``folders`` those that not only root may write in, with their owner (``anybody``),
+    ``device_groups`` the numbers of the groups of device files. ``shm_files`` are the owners of files in /dev/shm with
+    the beginning of the names (``user7 torch_``).
     """
 
     KEY = ()
@@ -201,6 +202,7 @@ class Host(Fact, frozen=True, kw_only=True):
     nvml_error: str | None = None
     frameworks: Annotated[dict[str, str] | None, BY_NAME] = None
     files: Annotated[tuple[str, ...] | None, UNION] = None
+    mapped_files: Annotated[tuple[str, ...] | None, UNION] = None
     folders: Annotated[dict[str, str] | None, BY_NAME] = None
     shm_files: Annotated[tuple[str, ...] | None, UNION] = None
     device_groups: Annotated[dict[str, str] | None, BY_NAME] = None

@@ -230,7 +230,7 @@ class Complaint(Fact, frozen=True, kw_only=True):
     """What a person says goes wrong: ``text`` is the sentence, ``what`` the kind of problem.
 
     ``phase`` is how far the job had come, ``against`` what it is slower than, ``subject`` what is not used (``ib``),
-    ``form`` how it shows: GPUs that idle, pauses, only with several GPUs.
+    ``form`` how it shows: GPUs that idle, pauses, only with several GPUs. ``is_past``: it is only told of another day.
     """
 
     what: Literal[
@@ -245,8 +245,9 @@ class Complaint(Fact, frozen=True, kw_only=True):
         "gpus-idle", "pauses", "falls-off", "with-more-gpus", "elsewhere", "reading", "start", "gpu-lost",
         "needs-reboot", "gpu-unseen", "above-a-size", "unsteady", "wrong-with-several", "from-a-number", "epoch-end",
         "validating", "saving", "at-random", "one-slow-gpu", "less-than-elsewhere", "rdma-unseen", "second-step",
-        "on-one-rank", "one-slow-host", "data-dependent",
+        "on-one-rank", "one-slow-host", "data-dependent", "each-alone",
     ] | None = None  # fmt: skip
+    is_past: bool = False
     told: bool = True
     text: str = ""
 

@@ -11,6 +11,7 @@ import msgspec
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Job, Launch
+from ncdiag.facts.vocabulary.launches import SLURM_PROGRAMS
 
 T = TypeVar("T")
 
@@ -18,8 +19,7 @@ HOSTFILE = "hostfile"
 """The ``program`` of a launch that is a file of hosts."""
 _MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "mpiexec.mpich", "orterun", "prterun"})
 TORCH = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch", "torch.distributed.elastic"})
-_SLURM = frozenset({"srun", "sbatch", "salloc"})
-_KNOWN = _MPI | TORCH | _SLURM | {"horovodrun", "deepspeed", "accelerate launch"}
+_KNOWN = _MPI | TORCH | SLURM_PROGRAMS | {"horovodrun", "deepspeed", "accelerate launch"}
 _SSH_AGENTS = frozenset({"ssh", "rsh", "pdsh", "openmpi", "mpich", "impi", "mvapich", "standard"})
 """Launcher options of hydra (-launcher) and DeepSpeed (--launcher) that use ssh; the first two are hydra's names."""
 _SSH_ARGUMENTS = ("plm_rsh_args", "plm_ssh_args", "pls_rsh_args")
@@ -212,7 +212,9 @@ def _ssh(outer: Launch | None, lines: Sequence[Launch]) -> tuple[str, ...] | Non
     """The options of ssh; None where the launcher does not use ssh."""
     if outer is None:
         return ()  # without a launch line, a file of hosts is for a launcher that logs in by ssh
-    if outer.program in TORCH | _SLURM | {"accelerate launch"} or any(line.program == "sbatch" for line in lines):
+    if outer.program in TORCH | SLURM_PROGRAMS | {"accelerate launch"} or any(
+        line.program == "sbatch" for line in lines
+    ):
         return None
     given = _parameters(outer)
     program = next((given[name] for name in _SSH_PROGRAMS if given.get(name)), outer.agent or "ssh")
@@ -272,7 +274,7 @@ def _slots(job: Job, lines: Sequence[Launch], hosts: Sequence[str]) -> dict[str,
     if total is None:
         return known
     by_node = any(re.search(_BY_NODE, line.text) for line in lines)
-    if hosts and (by_node or (not known and any(line.program in _SLURM for line in lines))):
+    if hosts and (by_node or (not known and any(line.program in SLURM_PROGRAMS for line in lines))):
         return dict.fromkeys(hosts, -(-total // len(hosts)))
     if len(known) < len(hosts):
         return known

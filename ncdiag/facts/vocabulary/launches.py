@@ -10,6 +10,8 @@ from ncdiag.facts.model import Job, Launch
 from ncdiag.facts.view import View
 
 POD = "kubernetes"
+SLURM_PROGRAMS = frozenset({"srun", "sbatch", "salloc"})
+"""The programs with which Slurm starts a job."""
 HYDRA_OPTIONS = lazy_regex(r"\s-(?:g?env\w*|ppn|perhost|hosts|f|iface|bootstrap)\b")
 """Options of MPICH and Intel MPI, whose launcher passes on its whole environment (Hydra: -genvall is the default)."""
 OPEN_MPI_OPTIONS = lazy_regex(r"\s(?:-x|--?mca|-H|--host|--?hostfile|--allow-run-as-root|--?map-by|--?bind-to|-N)\b")

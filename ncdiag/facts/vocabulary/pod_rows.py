@@ -8,7 +8,8 @@ from __future__ import annotations
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Event
 
-_POD = lazy_regex(r"\bpod/([a-z0-9][\w.-]{0,252})")
+POD_NAME = lazy_regex(r"(?<![\w/-])pod/([a-z0-9][a-z0-9.-]{0,252})")
+"""A pod as kubectl and the events of Kubernetes name it."""
 _TABLE = 25
 """Lines within which the events of one pod are, where they do not name it."""
 _AGE = lazy_regex(r"(?:^|\s)(\d{1,5})([dhms])(?:(\d{1,2})([hms]))?(?=\s)")
@@ -18,7 +19,7 @@ _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 def are_of_one_pod(one: Event, other: Event) -> bool:
     """Are both rows about one pod: by its name, else because they are in one table?"""
-    names = [found[1] for row in (one, other) if (found := _POD.search(_text(row)))]
+    names = [found[1] for row in (one, other) if (found := POD_NAME.search(_text(row)))]
     if len(names) > 1:
         return names[0] == names[1]
     first, second = one.provenance.get(""), other.provenance.get("")

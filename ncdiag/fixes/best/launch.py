@@ -7,6 +7,7 @@ import shlex
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.model import Host, Launch, Setting
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import SLURM_PROGRAMS
 from ncdiag.fixes.values import Bindings, Value, best, bound
 from ncdiag.nccl import environment
 from ncdiag.nccl.vocabulary.launches import values_left_behind
@@ -98,7 +99,6 @@ def default_for(view: View, bindings: Bindings) -> Value:
 
 _PER_TASK = lazy_regex(r"--gpus-per-task[=\s](?P<kind>[a-z][\w.-]{0,30}:)?(?P<count>\d{1,2})\b")
 _BINDS = lazy_regex(r"--gpu-bind[=\s](?!none\b)\S{1,60}|--ntasks-per-gpu[=\s]\d")
-_OF_SLURM = frozenset({"sbatch", "srun", "salloc"})
 
 
 @best
@@ -107,7 +107,7 @@ def visible_gpus(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
 
     --gpus-per-task implies --gpu-bind=per_task, --ntasks-per-gpu --gpu-bind=single (Slurm sbatch(1), srun(1)).
     """
-    lines = [launch for launch in view.job.launches if launch.program in _OF_SLURM]
+    lines = [launch for launch in view.job.launches if launch.program in SLURM_PROGRAMS]
     tasks = next((launch.nproc_per_node for launch in lines if launch.nproc_per_node), None)
     for launch in lines:
         found = _PER_TASK.search(launch.text or "")

@@ -8,6 +8,7 @@ from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.addresses import STORE_UNREACHED
 from ncdiag.facts.vocabulary.late_hosts import late_seconds
+from ncdiag.facts.vocabulary.launches import SLURM_PROGRAMS
 from ncdiag.facts.vocabulary.listeners import is_foreign
 from ncdiag.facts.vocabulary.platforms import SLURM, platforms
 from ncdiag.facts.vocabulary.split_places import split_variable
@@ -28,7 +29,6 @@ _STEP = 17
 _HIGHEST = 32_000
 """Below the ports that the kernel assigns automatically (net.ipv4.ip_local_port_range begins at 32768)."""
 
-_SLURM = frozenset({"sbatch", "srun", "salloc"})
 _FIRST = 'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 _FIRST_OF_SLURM = f"{_FIRST} in the batch script"
 """Task 0 runs on the first host of the list unless the distribution is arbitrary (Slurm, srun --distribution)."""
@@ -53,7 +53,7 @@ def master_address(view: View, bindings: Bindings) -> Value:  # noqa: ARG001
         return met
     first = next((rank.host for rank in view.job.ranks if rank.rank == 0), None) or _listening(view)
     if first is None:
-        if any(launch.program in _SLURM for launch in view.job.launches) or "slurm" in platform(view.job, view):
+        if any(launch.program in SLURM_PROGRAMS for launch in view.job.launches) or "slurm" in platform(view.job, view):
             return Value(reason=f"under Slurm it is the first host of the job: {_FIRST_OF_SLURM}")
         return Value(reason="the host of rank 0 was not seen", ask_for=("NCCL_DEBUG=INFO output of rank 0",))
     held = seen.interfaces(first, view)

@@ -49,6 +49,12 @@ _PAST = guarded_regex(
     r"|hier\s(?:soir|matin)|la\ssemaine\sderni\u00e8re)\b|\u4e0a(?:\u4e2a?\u6708|\u5468)|\u6628\u5929|\u4e4b\u524d|\u5f53\u65f6",
     re.IGNORECASE,
 )
+_LASTING = guarded_regex(
+    r"\b(?:last\snight|since\sthen|remember|in\sthe\send|hangs|freezes|stalls|sits|waits|gets\sstuck|has\sbeen|have\sbeen"
+    r"|is|are|keeps?|does|do)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence whose trouble may last: it began then, or the verb says that it is so."""
 _NOT_AGAIN = guarded_regex(
     r"\b(?:not|never|haven't|hasn't)\s(?:been\s)?(?:see|seen|happened?|occurred|failed|appeared|come|hung)\b[^.;,]{0,20}\b"
     r"(?:again|since)\b|\b(?:seen?|saw|had|observed?)\sno\s(?:\w+\s){1,4}(?:since|again)\b"
@@ -105,6 +111,14 @@ def is_over(text: str) -> bool:
 def is_of_another_time(text: str) -> bool:
     """True if the line names another time."""
     return _PAST.search(text) is not None or "past" in roles(text)
+
+
+def past_at(text: str) -> int | None:
+    """Where a sentence names another day; None if it does not, or says that the trouble lasts."""
+    found = _PAST.search(text)
+    if goes_on(text) or _LASTING.search(text) or not (found or "past" in roles(text)):
+        return None
+    return found.start() if found else 0
 
 
 def is_past(text: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.formats.blocks.documents import is_instruction
@@ -73,6 +74,34 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     begins = marked if len(marked) >= _PAIRS and is_answered else asked if len(asked) >= _PAIRS else []
     if begins:
         yield begins[0], _end_of_answer(lines, begins)
+
+
+def is_faq(lines: Sequence[str], runs: Sequence[bool]) -> bool:
+    """True if a text is a collection of questions with answers, and the logs below its questions are examples.
+
+    Each question with a log has an answer as well: it says what to do, or explains. Nobody reports a trouble.
+    """
+    block = next(questions(lines), None)
+    if block is None or asks_reporters(lines):
+        return False
+    heads = [at for at in range(block[0], block[1] + 1) if _Q.match(lines[at]) or _ASKED.match(lines[at])]
+    sections = [range(at + 1, end) for at, end in itertools.pairwise([*heads, block[1] + 1])]
+    written = [[lines[at] for at in section if not runs[at] and lines[at].strip()] for section in sections]
+    if any(is_reported(_without_answer_marks(section)) for section in written):
+        return False
+    answered = [any(map(_is_answer, section)) for section in written]
+    shows = [any(runs[at] for at in section) for section in sections]
+    instructs = sum(any(map(is_instruction, section)) for section in written)
+    return instructs > 0 and sum(answered) >= _PAIRS and all(map(operator.le, shows, answered))
+
+
+def _is_answer(line: str) -> bool:
+    """True for a sentence that does more than to announce what is below it, and for an instruction."""
+    return not line.rstrip().endswith((":", "\uff1a")) and (is_sentence(line) or is_instruction(line))
+
+
+def _without_answer_marks(lines: Iterable[str]) -> list[str]:
+    return [_A.sub("", line, count=1) for line in lines]
 
 
 def _end_of_answer(lines: Sequence[str], begins: Sequence[int]) -> int:

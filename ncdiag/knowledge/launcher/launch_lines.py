@@ -9,6 +9,7 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Job, Launch, Setting
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import SLURM_PROGRAMS
 from ncdiag.knowledge.launcher.counts import told_miscount
 from ncdiag.knowledge.launcher.slots import slots
 from ncdiag.knowledge.launcher.starts import unequal_counts
@@ -147,7 +148,7 @@ def hides_gpus_from_tasks(job: Job, view: View) -> str:
     --ntasks-per-gpu binds each task to its GPU unless another binding is given (slurm.schedmd.com/srun.html).
     """
     for launch in job.launches:
-        found = _ONE_GPU.search(launch.text) if launch.program in {"srun", "sbatch", "salloc"} else None
+        found = _ONE_GPU.search(launch.text) if launch.program in SLURM_PROGRAMS else None
         if found is not None and not (found[0].startswith("--ntasks") and _UNBOUND.search(launch.text)):
             view.note(launch)
             return found[0]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
-
-_POD = lazy_regex(r"\bpod/([a-z0-9][\w.-]{0,252})")
+from ncdiag.facts.vocabulary.pod_rows import POD_NAME
 
 
 @derived
 def refused_pod(event: Event, view: View) -> str:
     """The pod that no node takes, ``pod worker-1``; ``a pod`` where the line names none."""
-    found = _POD.search(event.text)
+    found = POD_NAME.search(event.text)
     if found is None:
         return "a pod"
     name = found[1]

@@ -64,7 +64,7 @@ def hang_heading(event: Event, view: View) -> str:
 def holds_the_job(event: Event, view: View) -> bool:
     """Can this process not go on by itself, of a job that is silent, or that is said to hang, or examined?
 
-    It is the first of those in the same state at the same place.
+    It is the first of those in the same state at the same place. What somebody showed last of a process decides.
     """
     job = view.job
     is_asked = any(e.event == EXAMINED or (e.event == RUN_SILENT and is_silent_job(e, view)) for e in job.events)
@@ -74,7 +74,7 @@ def holds_the_job(event: Event, view: View) -> bool:
 
 
 def _is_said_to_hang(job: Job) -> bool:
-    return any(complaint.what == "hangs" for complaint in job.complaints)
+    return any(complaint.what == "hangs" and not complaint.is_past for complaint in job.complaints)
 
 
 def _lasts(event: Event, job: Job) -> bool:
@@ -84,12 +84,27 @@ def _lasts(event: Event, job: Job) -> bool:
     device. A debugger that took the stacks of a job that hangs holds its processes as well.
     """
     letter = _letter(event)
+    if _went_on(event, job):
+        return False
     if letter == "t":
         return not job.stack_dumps
     wchan = str(event.fields.get("wchan"))
     if letter != "D" or not (wchan.strip("-0") == "" or _OF_A_DISK.search(wchan)):
         return True
     return sum(_process(each) == _process(event) and _letter(each) == "D" for each in states(job)) > 1
+
+
+def _went_on(event: Event, job: Job) -> bool:
+    """Does a later table of the same text show the process, or the thread, in a state in which it goes on?"""
+    return any(_is_later(each, event) and _letter(each) not in _DECIDE for each in states(job))
+
+
+def _is_later(event: Event, other: Event) -> bool:
+    """Is the event of the same process and thread, and below the other in one text?"""
+    if _process(event) != _process(other) or event.fields.get("thread_id") != other.fields.get("thread_id"):
+        return False
+    span, earlier = event.provenance.get(""), other.provenance.get("")
+    return span is not None and earlier is not None and span.source == earlier.source and event.order > other.order
 
 
 @derived

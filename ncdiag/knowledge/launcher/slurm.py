@@ -8,6 +8,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event, Host, Job
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.launches import SLURM_PROGRAMS
 from ncdiag.messages.vocabulary.cuda_errors import UNAVAILABLE, is_cuda_unavailable
 
 _OTHER_TIME = r"(?i)\b(?:expired|rewound)\b"
@@ -31,7 +32,6 @@ def unanswered_text(event: Event, view: View) -> str:
     return "A daemon of Slurm does not answer"
 
 
-_SLURM = frozenset({"sbatch", "srun", "salloc"})
 _INSPECTS = frozenset({
     "ls", "cat", "hostname", "env", "printenv", "id", "df", "mount", "ip", "uname", "lspci", "lscpu", "ibstat",
     "ibv_devinfo", "ibv_devices", "rocminfo",
@@ -43,7 +43,9 @@ _ASKS = lazy_regex(r"\s(?:--(?:gres|gpus|tres|exclusive)|-G)|gpu:|--gpu", re.IGN
 @derived
 def slurm_without_gpus(job: Job, view: View) -> str | None:
     """The Slurm line that asks for no GPU, if no other line of the job does; empty if one does, None without lines."""
-    mine = [launch for launch in job.launches if launch.program in _SLURM and launch.executable not in _INSPECTS]
+    mine = [
+        launch for launch in job.launches if launch.program in SLURM_PROGRAMS and launch.executable not in _INSPECTS
+    ]
     if not mine:
         return None
     if any(_ASKS.search(launch.text) for launch in mine):

@@ -15,13 +15,12 @@ from ncdiag.facts.fold import fold_hosts
 from ncdiag.facts.model import Fact, Host, Job, RuledOut
 from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import is_container
+from ncdiag.facts.vocabulary.launches import POD, is_container
 from ncdiag.facts.vocabulary.rdma import is_active
 
 _SHM = "/dev/shm"  # noqa: S108
 _SHM_ENOUGH = 32 << 30
 """Bytes that sixteen GPUs do not fill: a connection uses 9637888 bytes per channel, and has at most 64 channels."""
-_POD = "kubernetes"
 _LINES, _NAMED = 3, 4
 
 
@@ -99,7 +98,7 @@ def _versions(job: Job, view: View) -> RuledOut | None:
 def _in_container(job: Job, view: View) -> bool:
     """Is there a sign of a container, which has its own limits and mounts?"""
     return any(host.in_container for host in job.hosts) or any(
-        launch.program == _POD or is_container(launch, view) for launch in job.launches
+        launch.program == POD or is_container(launch, view) for launch in job.launches
     )
 
 

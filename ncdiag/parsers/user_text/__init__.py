@@ -158,6 +158,8 @@ def _listings(written: Sequence[str], lines: Sequence[tuple[Section, int]]) -> I
     """The files and folders of hosts that listings show."""
     for path, place in listed.read(written):
         yield _of_host(lines[place], lines[place][0].host, "files", (path,))
+    for path, place in listed.mapped(written):
+        yield _of_host(lines[place], lines[place][0].host, "mapped_files", (path,))
     for path, owner, place in listed.folders(written):
         yield _of_host(lines[place], lines[place][0].host, "folders", {path: owner})
     for path, group, place in listed.devices(written):

@@ -1,6 +1,7 @@
-"""What a listing shows: libraries and XML files, and folders in which others than root may write.
+"""What a listing shows: libraries and XML files, which of them one process maps, and folders of others than root.
 
-Source of the format: rows of ``ls -l`` below their folder, of ``ls -ld``, and paths that ``find`` prints.
+Source of the format: rows of ``ls -l`` below their folder, of ``ls -ld``, paths that ``find`` prints, and rows of
+``/proc/PID/maps`` (proc_pid_maps(5)), ``lsof -p`` and ``pmap``.
 """
 
 from __future__ import annotations
@@ -27,9 +28,16 @@ _OF_FOLDER = lazy_regex(
 _OF_DEVICE = lazy_regex(
     r"\s*c[rwxsStT-]{9}[.+@]?\s+\d+\s+\S{1,40}\s+(?P<group>\d{1,7})\s+\d+,\s*\d+\s.{4,40}\s(?P<path>/dev/[\w./-]{1,60})\s*$"
 )
+_MAPS = lazy_regex(r"\b/?proc/(?P<pid>[^\s/*]{1,60})/(?:maps|smaps|numa_maps)\b|\b(?:lsof\s[^|]{0,60}-p|pmap)\s")
+"""What a command has that lists the files of one process."""
+_OF_MAPS = lazy_regex(
+    r"\s*[0-9a-f]{6,16}-[0-9a-f]{6,16} [rwxsp-]{4} [0-9a-f]{4,16} \S{3,9} \d{1,20}\s+"
+    rf"(?P<path>{_FOLDER}/{_FILE})\s*$"
+)
+_LAST = lazy_regex(rf"\S.*\s(?P<path>{_FOLDER}/{_FILE})\s*$")
 _ANYBODY = "anybody"
 _SIGNS = (".xml", ".so")
-_MOST = 64
+_MOST, _LONGEST = 64, 600
 
 
 def read(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -50,6 +58,21 @@ def read(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
             if path.startswith("/"):
                 count += 1
                 yield path, place
+
+
+def mapped(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Path and place of each library that a listing shows in the memory of one process."""
+    if ".so" not in "\n".join(lines):
+        return
+    is_of_one, count = False, 0
+    for place, line in enumerate(lines):
+        if (typed := _TYPED.match(line)) is not None:
+            is_of_one = _MAPS.search(typed["command"]) is not None
+        elif ".so" in line and len(line) < _LONGEST and count < _MOST:
+            found = _OF_MAPS.match(line) or ((_PATH.match(line) or _LAST.match(line)) if is_of_one else None)
+            if found:
+                count += 1
+                yield found["path"], place
 
 
 def folders(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:

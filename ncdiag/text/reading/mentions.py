@@ -11,6 +11,7 @@ import msgspec
 
 from ncdiag.base.spans import Span
 from ncdiag.facts.observe import Observation
+from ncdiag.formats.blocks.setting_tables import setting_tables
 from ncdiag.text.reading.model import Piece, Reading
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _SHOWN = 4
 
 def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
     """The reading of a short source without what its lines (all, in order) only mention, and with a note on it."""
+    reading = _without_explained(reading, lines)
     if not any(map(_reports, reading.observations)):
         return reading
     from ncdiag.formats.blocks.kinds import Content, mentioned  # with its patterns, which only a text with events needs
@@ -62,6 +64,16 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
             bare[span.line - 1] = span.text
     blocks = mentioned(lines, named, _failures(reading.observations, lines), content, bare)
     return _without(reading, [found._replace(first=found.first + 1, last=found.last + 1) for found in blocks], lines)
+
+
+def _without_explained(reading: Reading, lines: Sequence[str]) -> Reading:
+    """The reading without the rows of tables that explain settings, whoever wrote what is around them."""
+    rows = {row + 1 for first, last in setting_tables(lines) for row in range(first + 1, last + 1)}
+    if not rows:
+        return reading
+    held = (each for each in reading.observations if not (each.span.line in rows and each.entity in _WRITTEN))
+    written = (span for span in reading.written if span.line not in rows)
+    return msgspec.structs.replace(reading, observations=tuple(held), written=tuple(written))
 
 
 def _failures(observations: Sequence[Observation], lines: Sequence[str]) -> dict[int, Failure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -68,6 +68,15 @@ class Reading(msgspec.Struct, frozen=True):
                 for each in self.pieces
             ),
         )  # fmt: skip
+
+    def quoting(self, texts: Mapping[int, str]) -> Reading:
+        """The same reading with the texts of some lines, by their numbers, as they were."""
+
+        def quoted(span: Span) -> Span:
+            is_own = span.source == self.source and span.line in texts
+            return Span(span.source, span.line, texts[span.line]) if is_own else span
+
+        return self._with(quoted)
 
     def _with(self, change: Callable[[Span], Span]) -> Reading:
         """The same reading with other places of its lines."""

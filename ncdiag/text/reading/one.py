@@ -22,6 +22,7 @@ from ncdiag.text.reading.stop import Stoppable
 from ncdiag.text.sections.cut import Cutter
 from ncdiag.text.sections.line import Line
 from ncdiag.text.sections.places import by_host, hosts_of, placed
+from ncdiag.text.sections.twins import told_apart
 from ncdiag.text.sections.undress import GENERAL, LIMIT, Said, joined, undressed
 from ncdiag.text.sources import bug_report, traces
 from ncdiag.text.sources.model import Text
@@ -144,6 +145,7 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
     ``quiet``: only to compare how the lines read with and without what surrounds them. Then what people say and their
     programs are not read, as neither depends on that, and lines outside sections that say nothing are left out.
     """
+    lines, before = told_apart(lines) if quiet is None else (lines, {})
     scanner = Scanner(source.name)
     cutters: dict[str, Cutter] = {}
     passing = _Passing(scanner) if quiet is None and len(lines) > MANY else None
@@ -185,9 +187,10 @@ def _read_lines(source: Text, lines: Sequence[Line], count: int = 0, *, quiet: _
     written, announced = _words(source.name, lines, announcing, silent)
     programs = programs_in(source.name, [(lines[index].number, lines[index].text) for index in order])
     observations, faults = (*reading.observations, *programs[0]), (*reading.faults, *programs[1])
-    return msgspec.structs.replace(
+    reading = msgspec.structs.replace(
         reading, written=written, announcing=announced, observations=observations, faults=faults
     )
+    return reading.quoting(before) if before else reading
 
 
 class _Passing:

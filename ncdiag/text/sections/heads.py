@@ -65,7 +65,7 @@ class Head(msgspec.Struct, frozen=True):
     settings and commands after it are ignored. ``alone``: in addition, the text must consist of little else, or the
     block have lines behind the head that begin as those of a log.
     ``again``: a label must occur more than once, because words and numbers often precede colons. ``proven``: NCCL must
-    print the same host name in the line. ``sure``: nothing else has this form.
+    print the same host name in the line. ``sure``: nothing else has this form. ``contained``: the label is a container.
     """
 
     name: str
@@ -75,6 +75,7 @@ class Head(msgspec.Struct, frozen=True):
     again: bool = False
     proven: bool = False
     sure: bool = False
+    contained: bool = False
 
     def blocks(self, lines: Sequence[Line]) -> list[tuple[int, int]]:
         """(start, end) of each block of lines of which most (if doubtful: nearly all) begin with the head."""
@@ -123,7 +124,8 @@ class Head(msgspec.Struct, frozen=True):
         groups = found.groupdict()
         host = short_host(groups["host"]) if groups.get("host") else line.host
         head = line.head + _kept(groups)
-        return groups.get("label"), Line(line.number, line.text[found.end() :], head, line.stream, host)
+        container = groups["label"] if self.contained else line.container
+        return groups.get("label"), Line(line.number, line.text[found.end() :], head, line.stream, host, container)
 
 
 def _is_proven(found: re.Match[str]) -> bool:
@@ -223,7 +225,7 @@ HEADS = (
     _head("kubetail", rf"\[(?P<label>(?P<host>{_POD}) [a-z0-9-]{{1,64}})\]{_END}", again=True),
     _head("stern", _STERN, again=True, doubtful=True),
     _head("stern of all namespaces", rf"[a-z0-9][a-z0-9-]{{0,62}} {_STERN}", again=True, doubtful=True),
-    _head("compose", rf"(?P<label>[\w.-]{{1,64}}(?:@(?P<host>{_HOST}))?) {{1,16}}\|{_END}", again=True),
+    _head("compose", rf"(?P<label>[\w.-]{{1,64}}(?:@(?P<host>{_HOST}))?) {{1,16}}\|{_END}", again=True, contained=True),
     _head("mpirun",
           r"(?P<label>(?P<fact>\[(?:(?:\d{1,9}|[\w.-]{1,64}@\d{1,9}),)?\d{1,9}\]<std(?:out|err|diag)>:))\s?",
           sure=True),

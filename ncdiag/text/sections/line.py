@@ -12,7 +12,8 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     """A line: ``number`` in the source, the remaining ``text``, and what was learnt from the removed parts.
 
     ``head`` are the times and labels that preceded the text, outermost first, each followed by a blank. ``stream``
-    identifies the process among several whose lines are interleaved; ``host`` is where the text was printed.
+    identifies the process among several whose lines are interleaved; ``host`` is where the text was printed, and
+    ``container`` the label of one whose host is not known.
     """
 
     number: int
@@ -20,6 +21,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     head: str = ""
     stream: str = ""
     host: str | None = None
+    container: str | None = None
 
     @property
     def is_fence(self) -> bool:

@@ -29,6 +29,8 @@ _SOUND = 3
 """Required ratio of lines of a width that continue on the next line to those that do not."""
 _ALIKE = 10
 """Characters at the start that lines of one program have in common."""
+_COLUMNS = 3
+"""Minimum number of columns that rows of a table have in common."""
 _LONGEST = 24
 """Maximum number of pieces of one line."""
 _PLACES, _FOLLOWING = 120, 6
@@ -50,6 +52,7 @@ _OWN_NCCL = lazy_regex(
 )
 """The same for NCCL's lines."""
 
+_GAP = lazy_regex(r"(?<=\S) {2,}")
 _WITHIN = lazy_regex(r" ?[A-Za-z0-9:]")
 """How a line continues after a break at an arbitrary position."""
 
@@ -172,7 +175,18 @@ def _begins(line: Line) -> bool:
 
 def _is_alike(line: Line, other: Line) -> bool:
     """True if both begin with the same words, as lines of one program do: then neither continues the other."""
-    return line.text[:_ALIKE] == other.text[:_ALIKE]
+    return line.text[:_ALIKE] == other.text[:_ALIKE] or (
+        ("  " in line.text or "\t" in line.text) and _has_columns_of(line.text, other.text)
+    )
+
+
+def _has_columns_of(text: str, other: str) -> bool:
+    """True if the columns of both lines end at the same places, or are parted by as many tabs: both are rows."""
+    tabs = text.count("\t")
+    if tabs >= _COLUMNS and tabs == other.count("\t"):
+        return True
+    ends, others = ({gap.start() for gap in _GAP.finditer(each[:WIDEST])} for each in (text, other))
+    return len(ends & others) >= _COLUMNS
 
 
 def _is_full(line: Line, following: Line, width: int) -> bool:

@@ -14,7 +14,7 @@ from ncdiag.facts.model import FAILURES, Benchmark, Event, Fact, Job, Launch, Re
 from ncdiag.facts.scalars import ip_address
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.benchmarks import program_of
-from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, starts_fewer_tasks
+from ncdiag.facts.vocabulary.launches import MPI_PROGRAMS, SLURM_PROGRAMS, starts_fewer_tasks
 from ncdiag.facts.vocabulary.outcome import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
@@ -23,7 +23,6 @@ _GPU_LAUNCHERS = frozenset({
     "torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate launch",
 })  # fmt: skip
 """Launchers whose processes each use a GPU, as a rule."""
-_SLURM = frozenset({"srun", "sbatch", "salloc"})
 _TEST = lazy_regex(r"\b[a-z_]{4,40}_perf\b")
 _GPUS_EACH = lazy_regex(r"\s-(?:g|-ngpus)[ =](\d{1,3})\b")
 _SERVER = lazy_regex(r"\bvllm-serve\b|\bvllm serve\b|launch_server|entrypoints|\blmdeploy serve\b|\btrtllm-serve\b")
@@ -146,7 +145,7 @@ def _on_one_host(launch: Launch) -> int | None:
     hosts = launch.nnodes or len({host.name for host in launch.hosts}) or (None if launch.hostfile else 1)
     if launch.nproc_per_node is not None:
         return launch.nproc_per_node * each
-    if launch.np is None or hosts is None or launch.program in _SLURM:
+    if launch.np is None or hosts is None or launch.program in SLURM_PROGRAMS:
         return None
     return -(-launch.np // hosts) * each
 

@@ -6,11 +6,16 @@ from collections.abc import Iterator
 
 from ncdiag.facts.model import Job, Launch, Relation, Setting
 from ncdiag.facts.view import View
-from ncdiag.facts.vocabulary.launches import HYDRA_OPTIONS, MPI_PROGRAMS, OPEN_MPI_OPTIONS, is_multi_host
+from ncdiag.facts.vocabulary.launches import (
+    HYDRA_OPTIONS,
+    MPI_PROGRAMS,
+    OPEN_MPI_OPTIONS,
+    SLURM_PROGRAMS,
+    is_multi_host,
+)
 from ncdiag.facts.vocabulary.outcome import place
 from ncdiag.facts.vocabulary.probes import lines_of
 
-_SLURM = frozenset({"srun", "sbatch", "salloc"})
 _FAMILIES = ("NCCL_", "TORCH_NCCL_", "UCX_", "GLOO_", "TP_SOCKET_", "FI_", "HOROVOD_", "HCCL_", "LD_LIBRARY_PATH")
 _OF_DEEPSPEED = ("NCCL", "PYTHON", "MV2", "UCX")
 """What the names of the variables begin with that DeepSpeed passes on (deepspeed/launcher/runner.py, EXPORT_ENVS)."""
@@ -19,7 +24,9 @@ _SHOWN = 3
 
 def not_passed_on(job: Job, view: View) -> Iterator[Relation]:
     """The shell exports variables, and the launch line for several hosts does not pass them on."""
-    if any(launch.program in _SLURM for launch in job.launches):  # the daemons of MPI then start with the environment
+    if any(
+        launch.program in SLURM_PROGRAMS for launch in job.launches
+    ):  # the daemons of MPI then start with the environment
         return
     exported = [s for s in job.settings if s.origin == "shell" and s.is_set and s.name.startswith(_FAMILIES)]
     for launch in job.launches if exported else ():

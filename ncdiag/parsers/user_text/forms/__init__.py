@@ -19,7 +19,7 @@ from ncdiag.formats.hints import Hints
 from ncdiag.parsers._languages import SCRIPT
 from ncdiag.parsers._prose import is_said
 from ncdiag.parsers.user_text import verbs
-from ncdiag.parsers.user_text.forms import chinese, compared, devices, measured, speed, stops
+from ncdiag.parsers.user_text.forms import alone, chinese, compared, devices, measured, speed, stops
 from ncdiag.parsers.user_text.forms.form import Form, Way
 from ncdiag.parsers.user_text.forms.vocabulary import worded
 
@@ -27,7 +27,7 @@ _NEAR = 90
 """The greatest number of characters between the subject and what is said of it."""
 _LONGEST = 1000
 """The number of characters of a sentence that are read."""
-FORMS = (*devices.FORMS, *speed.FORMS, *compared.FORMS, *stops.FORMS)
+FORMS = (*devices.FORMS, *speed.FORMS, *compared.FORMS, *stops.FORMS, *alone.FORMS)
 """All forms; of two that one sentence names, the first describes the complaint."""
 _WAYS = tuple((form, way) for form in FORMS for way in form.ways)
 
