@@ -56,7 +56,8 @@ class Context(Fact, frozen=True, kw_only=True):
     a link, a switch or a network was down. A ``release`` is one that the job runs: ``nccl 2.30.4``. ``ranks-a-host``
     are the numbers of two hosts (``7 8``), that of each (``8``), or ``uneven``; a ``function`` is one that somebody
     saw on a stack or calls, as it is written. ``plane-lost`` is how many planes of a network are lost, and of
-    how many if the sentence says so: ``1 of 8``.
+    how many if the sentence says so: ``1 of 8``. ``card-aside`` is an RDMA card for storage or management,
+    ``card-idle`` one whose counters stand still while those of others grow.
     """
 
     kind: Literal[
@@ -64,7 +65,8 @@ class Context(Fact, frozen=True, kw_only=True):
         "host-count", "nvlink-bridge", "nvswitch", "driver-branch", "cuda-toolkit", "nccl-version", "framework",
         "framework-version", "launcher", "container", "orchestrator", "state", "machine", "slot", "network",
         "networks", "storage", "processor", "feature", "outage", "release", "rank-count", "ranks-a-host",
-        "rdma-port-count", "function", "plane-lost", "planes", "cpu-count", "loader-count",
+        "rdma-port-count", "function", "plane-lost", "planes", "cpu-count", "loader-count", "card-aside",
+        "card-idle",
     ]  # fmt: skip
     value: str
     told: bool = True
