@@ -17,7 +17,8 @@ from ncdiag.base.patterns import lazy_regex
 SEQUENCE = lazy_regex(r"\{(\d{1,3})\.\.(\d{1,3})\}|\$\(seq (\d{1,3}) (\d{1,3})\)")
 CHOICE = lazy_regex(r"\{([\w,.-]{1,200})\}")
 _LOOP = lazy_regex(r"for (?P<name>\w{1,20}) in (?P<items>[^;]{1,300}?) ?; ?do (?P<body>.{1,800}?) ?;? ?done")
-_PAUSE = lazy_regex(r"(?:^|(?: ?(?:;|&&) ?))sleep \d{1,4}s? ?(?:;|&&) ?")
+PAUSE = lazy_regex(r"(?:^|(?: ?(?:;|&&) ?))sleep \d{1,4}s? ?(?:;|&&) ?")
+"""What stands between two readings of the same files."""
 _STATEMENT = lazy_regex(r"(?:[^;\"'(]|\"[^\"]*\"|'[^']*'|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
 _ECHO = lazy_regex(r"echo(?: -(?P<flags>[ne]{1,2}))? (?P<text>.+)$")
 _PRINTS = r"(?:cat|head -n ?1|<) ?"
@@ -87,7 +88,7 @@ def printed(command: str) -> list[Line]:
 
     ``sleep 5; LOOP`` is that loop, and ``LOOP; sleep 5; LOOP`` prints the lines of both.
     """
-    first, *more = [piece for piece in _PAUSE.split(command.strip()) if piece] or [""]
+    first, *more = [piece for piece in PAUSE.split(command.strip()) if piece] or [""]
     if more:
         each = [printed(piece) for piece in (first, *more)]
         same = all(lines == each[0] for lines in each)

@@ -18,7 +18,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.formats import basics, rdma
 from ncdiag.parsers._rows import Reading, Row, Rows
-from ncdiag.parsers._shell_loops import Line, expanded, items, printed
+from ncdiag.parsers._shell_loops import PAUSE, Line, expanded, items, printed
 from ncdiag.parsers._traffic import keep_traffic
 
 KIND = "sysfs_values"
@@ -65,7 +65,14 @@ _MOST_FILES = 256
 
 
 def _files(line: str, last: str) -> list[str] | None:
-    """The files that a command of this line prints, a value each; None for another line. ``last``: the file before."""
+    """The files that a command of this line prints, a value each; None for another line. ``last``: the file before.
+
+    Commands with a pause between them print the files of each.
+    """
+    first, *more = [piece for piece in PAUSE.split(line) if piece] or [""]
+    if more:
+        named = [_files(piece, last) for piece in (first, *more)]
+        return None if None in named else [file for files in named for file in files or ()][:_MOST_FILES]
     loop, command = re.match(_IN_LOOP, line), re.match(_COMMAND, line)
     if loop:
         name = re.compile(rf"\$(?:{loop['name']}\b|\{{{loop['name']}\}})")

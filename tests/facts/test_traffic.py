@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ncdiag.diagnose import view_of
-from ncdiag.knowledge.ib.traffic import idle_ports
+from ncdiag.knowledge.perf.traffic import idle_ports
 from ncdiag.text.reading.many import read_all
 from ncdiag.text.sources.files import TextSource
 
@@ -51,16 +51,22 @@ def statistic(values: dict[str, int]) -> str:
     return "$ rdma statistic show link\n" + "".join(rows)
 
 
+def exporter(values: dict[str, int]) -> str:
+    """The metrics of node_exporter."""
+    name = 'node_infiniband_port_data_transmitted_bytes_total{{device="{}",port="1"}} {:e}\n'
+    return "".join(name.format(card, value) for card, value in values.items())
+
+
 def cards(*grown: int, name: str = "mlx5_") -> tuple[dict[str, int], dict[str, int]]:
     """Counters of so many cards before and after."""
-    before = {f"{name}{number}": 1_000_000 + number for number in range(len(grown))}
+    before = {f"{name}{number}": 1_000_000 + 7919 * number for number in range(len(grown))}
     return before, {card: before[card] + more for card, more in zip(before, grown, strict=True)}
 
 
 ONE = cards(GROWN, GROWN, 0, GROWN)
 
 
-@pytest.mark.parametrize("write", [paths, loop, perfquery, statistic])
+@pytest.mark.parametrize("write", [paths, loop, perfquery, statistic, exporter])
 def test_one_card_stands_still_in_the_output_of_each_tool(write: Callable[[dict[str, int]], str]) -> None:
     before, after = ONE
     assert idle(write(before) + write(after)) == "mlx5_2: still while the counters of 3 others grow"
@@ -73,6 +79,13 @@ def test_loops_with_a_pause_are_two_readings() -> None:
     both = loop(before).removeprefix("$ ").split("\n", 1)
     once = f"$ {both[0]}; sleep 5; {both[0]}\n{both[1]}" + loop(after).split("\n", 1)[1]
     assert idle(once).startswith("mlx5_2: ")
+
+
+def test_a_loop_with_cat_is_read_twice() -> None:
+    before, after = ONE
+    numbers = "for i in 0 1 2 3; do cat /sys/class/infiniband/mlx5_$i/ports/1/counters/port_xmit_data; done"
+    values = "".join(f"{value}\n" for value in (*before.values(), *after.values()))
+    assert idle(f"$ {numbers}; sleep 5; {numbers}\n{values}").startswith("mlx5_2: ")
 
 
 def test_interfaces_count_what_rdma_sends() -> None:

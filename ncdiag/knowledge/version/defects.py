@@ -296,8 +296,10 @@ def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
     if product in {"nccl", "rccl"}:
         version = view.version(host)
         right = _uses_rccl(host, view) == (product == "rccl")
-        if version is None and product == "rccl":
-            return _of_rocm(host, view)
+        if version is None and product == "rccl":  # no rank printed it, but ROCm contains it
+            rocm = version_of("rocm", host, view)
+            contained = rccl_of(rocm.low) if rocm is not None else None
+            return VersionRange.exact(str(contained)) if contained is not None else None
         return version if version is not None and right and not version.less(_FIRST) else None
     if product == "driver":
         text = _driver(host).driver
@@ -341,13 +343,6 @@ def _printed(product: str, host: Host, view: View) -> str:
     told = None if shown else in_use(view.job.contexts, product)
     text = shown if told is None else told.value.split()[-1]
     return ".".join(text.split(".")[:3]) if product == "rocm" else text  # 7.1.0 of 7.1.0.0-20-4179531dcd
-
-
-def _of_rocm(host: Host, view: View) -> VersionRange | None:
-    """The release of RCCL in the ROCm of the host, where no rank printed it."""
-    rocm = version_of("rocm", host, view)
-    found = rccl_of(rocm.low) if rocm is not None else None
-    return VersionRange.exact(str(found)) if found is not None else None
 
 
 def _shows(signature: Signature, host: Host, view: View) -> bool | None:
