@@ -17,6 +17,8 @@ from ncdiag.base.patterns import lazy_regex
 SEQUENCE = lazy_regex(r"\{(\d{1,3})\.\.(\d{1,3})\}|\$\(seq (\d{1,3}) (\d{1,3})\)")
 CHOICE = lazy_regex(r"\{([\w,.-]{1,200})\}")
 _LOOP = lazy_regex(r"for (?P<name>\w{1,20}) in (?P<items>[^;]{1,300}?) ?; ?do (?P<body>.{1,800}?) ?;? ?done")
+PAUSE = lazy_regex(r"(?:^|(?: ?(?:;|&&) ?))sleep \d{1,4}s? ?(?:;|&&) ?")
+"""What stands between two readings of the same files."""
 _STATEMENT = lazy_regex(r"(?:[^;\"'(]|\"[^\"]*\"|'[^']*'|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
 _ECHO = lazy_regex(r"echo(?: -(?P<flags>[ne]{1,2}))? (?P<text>.+)$")
 _PRINTS = r"(?:cat|head -n ?1|<) ?"
@@ -82,8 +84,17 @@ def items(text: str) -> list[str]:
 
 
 def printed(command: str) -> list[Line]:
-    """The lines that a loop prints, in order; empty for one that is not understood, or that prints no file."""
-    loop = _LOOP.fullmatch(command.strip())
+    """The lines that a loop prints, in order; empty for one that is not understood, or that prints no file.
+
+    ``sleep 5; LOOP`` is that loop, and ``LOOP; sleep 5; LOOP`` prints the lines of both.
+    """
+    first, *more = [piece for piece in PAUSE.split(command.strip()) if piece] or [""]
+    if more:
+        each = [printed(piece) for piece in (first, *more)]
+        same = all(lines == each[0] for lines in each)
+        whole = list(itertools.chain.from_iterable(each))
+        return (each[0] if any(line.is_open for line in whole) and same else whole) if all(each) else []
+    loop = _LOOP.fullmatch(first)
     if loop is None or "/sys/" not in loop[0]:
         return []
     if loop["body"].startswith("for "):  # a loop in it: its body is between its own do and done

@@ -4,7 +4,8 @@ Source of the format: dcgmi dmon of DCGM 3.3 and 4.4 (NVIDIA/DCGM dcgmi/DeviceMo
 names of dcgm_fields.cpp, whether a field was asked for by number (``-e``) or group (``-g``). ``N/A`` is a value that is
 not there (yet), and an entity without a field has an empty cell; columns have fixed widths. Fields of PROF (``GRACT``,
 ``SMACT``, ``DRAMA``) are shares from 0 to 1, ``GPUTL`` and ``MCUTL`` are percent. Instances of a GPU, links, switches
-and processors have lines too; those of whole GPUs are read.
+and processors have lines too; those of whole GPUs are read. Before DCGM 3 it is ``# Entity`` and ``Id``, and lines are
+indented (NVIDIA's DCGM documentation, Feature Overview, Profiling).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from ncdiag.parsers._rows import BLANK, ELISION, Reading, Row, Rows
 
 KIND = "dcgmi_dmon"
 COMMANDS: tuple[str, ...] = ("dcgmi dmon",)
-ANCHOR = r"#Entity[ \t]{1,12}[A-Z][A-Z0-9]{1,7}[ \tA-Z0-9]{0,300}$"
+STRUCTURE = " \t#"
+_BLANKS = r"[ \t]{0,12}"
+ANCHOR = _BLANKS + r"# ?Entity[ \t]{1,12}[A-Z][A-Z0-9]{1,7}[ \tA-Z0-9]{0,300}$"
 _FIELDS = {
     "GPUTL": ("load_percent", 1), "GRACT": ("load_percent", 100), "SMACT": ("load_percent", 100),
     "MCUTL": ("memory_activity_percent", 1), "DRAMA": ("memory_activity_percent", 100),
@@ -42,7 +45,7 @@ class _Samples(Reading):
 
     def head(self, found: re.Match[str]) -> None:
         """The names of the columns, which are repeated after some samples, and where each begins."""
-        named = list(_NAME.finditer(found[0], len("#Entity")))
+        named = list(_NAME.finditer(found[0], found[0].index("Entity") + len("Entity")))
         self.names = [each[0] for each in named]
         self.columns = [each.start() for each in named]
 
@@ -79,10 +82,13 @@ _CELLS = r"[ \t]{2,20}\S{1,80}(?:[ \t]{1,40}\S{1,80}){0,80}"
 ROWS = Rows(
     _Samples,
     Row(ANCHOR, _Samples.head),
-    Row(rf"ID(?:[ \t]{{1,300}}{_UNIT}){{0,40}}[ \t]*$"),
-    Row(r"GPU (?P<gpu>\d{1,3})(?P<values>(?:[ \t]{1,60}(?:\d{1,20}(?:\.\d{1,6})?|N/A)){1,80})[ \t]*$", _Samples.sample),
-    Row(rf"GPU (?P<gpu>\d{{1,3}})(?P<values>{_CELLS})[ \t]*$", _Samples.sample),
-    Row(rf"(?:GPU-C?I|CPU|CPU Core|vGPU|Switch|(?:GPU|SW) \d{{1,3}} LINK|CX) \d{{1,5}}(?:{_CELLS})?[ \t]*$"),
+    Row(rf"{_BLANKS}(?:# ?)?I[Dd](?:[ \t]{{1,300}}{_UNIT}){{0,40}}[ \t]*$"),
+    Row(
+        _BLANKS + r"GPU (?P<gpu>\d{1,3})(?P<values>(?:[ \t]{1,60}(?:\d{1,20}(?:\.\d{1,6})?|N/A)){1,80})[ \t]*$",
+        _Samples.sample,
+    ),
+    Row(rf"{_BLANKS}GPU (?P<gpu>\d{{1,3}})(?P<values>{_CELLS})[ \t]*$", _Samples.sample),
+    Row(rf"{_BLANKS}(?:GPU-C?I|CPU|CPU Core|vGPU|Switch|(?:GPU|SW) \d{{1,3}} LINK|CX) \d{{1,5}}(?:{_CELLS})?[ \t]*$"),
     BLANK,
     ELISION,
 )

@@ -11,6 +11,7 @@ import re
 from ncdiag.base.spans import Section
 from ncdiag.formats import basics
 from ncdiag.parsers._rows import BLANK, Reading, Row, Rows, never
+from ncdiag.parsers._traffic import keep_traffic
 
 KIND = "ethtool_S"
 COMMANDS: tuple[str, ...] = ("ethtool -S", "ethtool --statistics")
@@ -45,8 +46,9 @@ class _Counters(Reading):
         """All of them as one observation."""
         if self.counters and self.name is None:
             self.observe("Host", at=self.first, unnamed_nic_counters=self.counters)
-        elif self.counters:
+        elif self.counters and self.name is not None:
             self.observe("Interface", (self.name,), at=self.first, counters=self.counters)
+            keep_traffic(self, self.name, self.counters, self.first)
 
 
 ROWS = Rows(

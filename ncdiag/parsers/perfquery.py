@@ -12,6 +12,7 @@ import re
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.parsers._rows import Reading, Row, Rows, once
+from ncdiag.parsers._traffic import keep_traffic
 
 KIND = "perfquery"
 COMMANDS: tuple[str, ...] = ("perfquery",)
@@ -39,29 +40,37 @@ class _Counters(Reading):
         """No table has begun."""
         super().__init__(section)
         self.tables: list[tuple[int, re.Match[str], dict[str, int]]] = []
+        self.traffic: list[dict[str, int]] = []
 
     def head(self, found: re.Match[str]) -> None:
         """The next port."""
         self.tables.append((self.index, found, {}))
+        self.traffic.append({})
 
     def value(self, found: re.Match[str]) -> bool:
         """A counter of the port above."""
         if self.tables and found["name"] in _NAMES:
             self.tables[-1][2][_NAMES[found["name"]]] = int(found["value"], 0)
+        elif self.tables:
+            self.traffic[-1][found["name"]] = int(found["value"], 0)
         return bool(self.tables)
 
     def end(self) -> None:
         """The counters of each port."""
         command = self.section.command or ""
         device = _OPTION.search(command)
-        for at, head, counters in self.tables:
+        for (at, head, counters), traffic in zip(self.tables, self.traffic, strict=True):
             port = int(head["port"])
-            if not counters or port == _ALL_PORTS:
+            if port == _ALL_PORTS:
                 continue
             if device is not None and not _asks_elsewhere(command):
-                self.observe("Port", (device["hca"], port), at=at, counters=counters)
+                if counters:
+                    self.observe("Port", (device["hca"], port), at=at, counters=counters)
+                keep_traffic(self, f"{device['hca']}/{port}", traffic, at)
             elif head["lid"]:
-                self.observe("Host", at=at, lid_counters={f"{int(head['lid'])}/{port}": counters})
+                if counters:
+                    self.observe("Host", at=at, lid_counters={f"{int(head['lid'])}/{port}": counters})
+                keep_traffic(self, f"lid {int(head['lid'])}/{port}", traffic, at)
 
 
 ROWS = Rows(

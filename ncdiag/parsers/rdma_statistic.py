@@ -11,6 +11,7 @@ import re
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.parsers._rows import BLANK, Reading, Row, Rows
+from ncdiag.parsers._traffic import keep_traffic
 
 KIND = "rdma_statistic"
 COMMANDS: tuple[str, ...] = ("rdma statistic", "rdma stat", "rdma stats")
@@ -48,6 +49,7 @@ class _Counters(Reading):
         for key, (at, counters) in self.ports.items():
             if counters:
                 self.observe("Port", key, at=at, counters=counters)
+                keep_traffic(self, f"{key[0]}/{key[1]}", counters, at)
 
 
 ROWS = Rows(

@@ -18,25 +18,29 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.formats import basics, rdma
 from ncdiag.parsers._rows import Reading, Row, Rows
-from ncdiag.parsers._shell_loops import Line, expanded, items, printed
+from ncdiag.parsers._shell_loops import PAUSE, Line, expanded, items, printed
+from ncdiag.parsers._traffic import keep_traffic
 
 KIND = "sysfs_values"
 COMMANDS: tuple[str, ...] = ()
 EVENTS: dict[str, dict[str, str]] = {"roce-gid-empty": {"hca": "str", "port": "int", "gid_index": "int"}}
 """The event of an empty entry, and the types of its fields."""
 _FOLDER = r"/sys/class/(?:infiniband|net)/"
+_PAUSE = r"(?:sleep \d{1,4}s? ?(?:;|&&) ?)?"
+"""Before a command that reads counters once more."""
 _LOOP = r"for \w{1,20} in [\w .{}$()-]{1,120}; ?do "
 _ECHOES = rf"for \w{{1,20}} in (?:[^;\n]{{1,300}}; ?do echo .{{0,400}}{_FOLDER}|{_FOLDER}[^;\n]{{1,200}}; ?do echo )"
 ANCHOR = (
-    rf"(?:sudo )?cat {_FOLDER}\S|{_LOOP}(?:sudo )?cat {_FOLDER}\S{{1,200}} ?; ?done|{_ECHOES}"
+    rf"{_PAUSE}(?:(?:sudo )?cat {_FOLDER}\S|{_LOOP}(?:sudo )?cat {_FOLDER}\S{{1,200}} ?; ?done|{_ECHOES})"
     rf"|{_FOLDER}(?!\S{{1,80}}/pkeys/)[\w./@-]{{3,160}}:[ \t]{{0,4}}[\w.].{{0,80}}$"
     rf"|cd {_FOLDER}\S|==> {_FOLDER}\S{{3,160}} <==$"
 )
 
-_IS_ECHO = lazy_regex(_ECHOES)
-_COMMAND = r"(?:sudo )?cat (?P<paths>(?:/sys/class/|\.{3}/)\S.{0,2000})$"
+_IS_ECHO = lazy_regex(_PAUSE + _ECHOES)
+_COMMAND = _PAUSE + r"(?:sudo )?cat (?P<paths>(?:/sys/class/|\.{3}/)\S.{0,2000})$"
 _IN_LOOP = (
-    r"for (?P<name>\w{1,20}) in (?P<items>[\w .{}$()-]{1,120}?) ?; ?do (?:sudo )?cat (?P<paths>\S{1,200}?) ?; ?done"
+    _PAUSE
+    + r"for (?P<name>\w{1,20}) in (?P<items>[\w .{}$()-]{1,120}?) ?; ?do (?:sudo )?cat (?P<paths>\S{1,200}?) ?; ?done"
 )
 _NAMED = rf"(?P<path>{_FOLDER}[\w./@-]{{3,160}}):\s{{0,4}}(?P<value>\S.{{0,80}}?)\s*$"
 _CD = rf"cd (?P<folder>{_FOLDER}[\w./@-]{{1,160}}?)/?(?: ?(?:;|&&) ?\S.{{0,400}})?$"
@@ -61,7 +65,14 @@ _MOST_FILES = 256
 
 
 def _files(line: str, last: str) -> list[str] | None:
-    """The files that a command of this line prints, a value each; None for another line. ``last``: the file before."""
+    """The files that a command of this line prints, a value each; None for another line. ``last``: the file before.
+
+    Commands with a pause between them print the files of each.
+    """
+    first, *more = [piece for piece in PAUSE.split(line) if piece] or [""]
+    if more:
+        named = [_files(piece, last) for piece in (first, *more)]
+        return None if None in named else [file for files in named for file in files or ()][:_MOST_FILES]
     loop, command = re.match(_IN_LOOP, line), re.match(_COMMAND, line)
     if loop:
         name = re.compile(rf"\$(?:{loop['name']}\b|\{{{loop['name']}\}})")
@@ -174,6 +185,7 @@ class _Values(Reading):
         folder, _, name = file.rpartition("/")
         if file.startswith(_COUNTERS) and value.isdecimal():
             self._of("Port", hca, number).setdefault("counters", {})[name] = int(value)
+            keep_traffic(self, f"{hca}/{number}", {name: int(value)})
         elif file in _FIELDS:
             field, read = _FIELDS[file]
             self._of("Port", hca, number)[field] = read(value)
@@ -227,7 +239,7 @@ def _goes_on(lines: Sequence[str], line: str) -> bool:
 ROWS = Rows(
     _Values,
     Row(_IN_LOOP, _Values.command),
-    Row(_ECHOES, _Values.loop),
+    Row(_PAUSE + _ECHOES, _Values.loop),
     Row(_COMMAND, _Values.command),
     Row(r"\s*\S.{0,400}$", _Values.shown, belongs=_goes_on),
     Row(_CD, _Values.moved),

@@ -22,7 +22,7 @@ GPUS = {
     "workstation-blackwell": "NVIDIA GeForce RTX 5090",
     "grace": "NVIDIA GH200 480GB", "cubemesh": "Tesla V100-SXM2-32GB",
     "amd-cdna": "AMD Instinct MI300X", "mi300": "AMD Instinct MI300X", "mi350": "AMD Instinct MI350X",
-    "rdna4": "AMD Radeon AI PRO R9700", "geforce-ada": "NVIDIA GeForce RTX 4090",
+    "mi200": "AMD Instinct MI250X", "rdna4": "AMD Radeon AI PRO R9700", "geforce-ada": "NVIDIA GeForce RTX 4090",
     "spark": "NVIDIA GB10", "h800": "NVIDIA H800",
 }  # fmt: skip
 OTHER_GPU = "NVIDIA RTX A6000"
@@ -47,7 +47,7 @@ USES = {
 }  # fmt: skip
 CUMEM = "n1:40:40 [0] NCCL INFO NCCL_CUMEM_ENABLE set by environment to 1."
 VALUES = {"set": "n1:5", "*/*": "/opt/libnccl-net.so", "*,*": "one,two", "LOC|0": "LOC", "*TUNING*|*ALL*": "TUNING"}
-SIZES = {">=80": (96, 24), ">=256": (256, 32), "==2": (2, 1)}
+SIZES = {">=80": (96, 24), ">=256": (256, 32), "==2": (2, 1), "==1": (1, 1)}
 """Ranks and hosts of a job with such a number of ranks."""
 EVENTS = {
     "torch-watchdog-timeout": "[rank0]:[E ProcessGroupNCCL.cpp:563] [Rank 0] Watchdog caught collective operation "
@@ -184,7 +184,7 @@ def _condition(when: Condition, product: str) -> Iterator[str]:
 
 
 def _size(when: Condition) -> Iterator[str]:
-    ranks, hosts = SIZES.get(when.ranks, (2, 2) if when.hosts == ">=2" else (2, 1))
+    ranks, hosts = SIZES.get(when.ranks, {">=2": (2, 2), ">32": (40, 40)}.get(when.hosts, (2, 1)))
     if when.ranks or when.hosts:
         comm = "n1:40:50 [0] NCCL INFO comm 0x5581 rank 0"
         yield f"{comm} nRanks {ranks} nNodes {hosts} localRanks 1 localRank 0 MNNVL 0"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from linear import assert_linear
 
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.accounts import communicator_account
-from ncdiag.knowledge.launcher.left_open import open_text
+from ncdiag.knowledge.collective.hangs import waits_after_init
+from ncdiag.knowledge.launcher.left_open import is_left_open, open_text
 from ncdiag.report import accounts
 from ncdiag.text.reading.job import job_of
 from ncdiag.text.reading.one import read_source
@@ -80,3 +82,16 @@ def test_who_is_missing_as_the_title_of_a_finding() -> None:
         "0x2": "rank 0 of 4 on srv0 never finished the setup of communicator 0x2; "
                "ranks 2-3 of 4 never began the setup of communicator 0x2; another one is complete",
     }  # fmt: skip
+
+
+def test_a_job_that_hangs_with_many_communicators_is_judged_in_linear_time() -> None:
+    def made(count: int) -> View:
+        whole = "".join(init(rank, 2, f"{0x100 + n:#x}", START, COMPLETE) for n in range(count) for rank in range(2))
+        return view_of(f"The job hangs.\n\n{whole}{init(0, 2, '0x99', START)}")
+
+    def judge(view: View) -> None:
+        judged = [(is_left_open(one, view), waits_after_init(one, view)) for one in view.job.communicators]
+        assert judged.count((True, False)) == 1
+        assert len(set(judged)) == 2
+
+    assert_linear(judge, made, 40)

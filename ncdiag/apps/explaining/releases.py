@@ -9,7 +9,7 @@ from typing import Any
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.scalars import Version, VersionRange
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product
-from ncdiag.nccl.defects.table import tables
+from ncdiag.nccl.defects.table import rccl_of, tables
 
 _RELEASE = lazy_regex(
     r"(?:(?P<product>nccl|rccl|rocm|aws-ofi-nccl|libfabric|(?:py)?torch|driver)[\s/:=-]*)?v?"
@@ -34,11 +34,14 @@ def release(text: str) -> tuple[str, str, dict[str, Any]] | None:
     if found is None or version is None:
         return None
     product = _PRODUCTS[(found["product"] or "nccl").lower()]
-    known = [defect for defect in tables().defects if defect.product == product]
     if product == "nccl" and not found["product"] and not _is_of_nccl(version):
         return None
-    fixes = [defect for defect in known if defect.high == version]
-    verdicts = [(defect, defect.covers(VersionRange(version, version))) for defect in known]
+    numbers: dict[Product, Version] = {product: version}
+    if product == "rocm" and (contained := rccl_of(version)) is not None:
+        numbers["rccl"] = contained
+    known = [(defect, numbers[defect.product]) for defect in tables().defects if defect.product in numbers]
+    fixes = [defect for defect, number in known if defect.high == number and defect.product == product]
+    verdicts = [(defect, defect.covers(VersionRange(number, number))) for defect, number in known]
     held = [defect for defect, verdict in verdicts if verdict]
     maybe = [defect for defect, verdict in verdicts if verdict is None]
     details: dict[str, Any] = dict(_about(product, version, found["rest"] or ""))
@@ -72,6 +75,8 @@ def _said(defect: Defect, *, with_fix: bool = True) -> str:
 
 def _about(product: Product, version: Version, rest: str) -> Iterator[tuple[str, str]]:
     published = tables().releases
+    if product == "rocm" and (contained := rccl_of(version)) is not None:
+        yield "contains", f"RCCL {contained}"
     if product == "nccl":
         day = published.get(str(version))
         if day:

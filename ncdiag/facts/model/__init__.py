@@ -27,7 +27,7 @@ from ncdiag.facts.model.monitoring import (
     RasReport,
     RasShare,
 )
-from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer
+from ncdiag.facts.model.network import Address, Gid, Hca, Interface, Port, Route, RouteAnswer, Traffic
 from ncdiag.facts.model.probes import (
     LaunchFault,
     ProbeFault,
@@ -235,6 +235,7 @@ __all__ = [
     "TopoNvlink",
     "TopoPci",
     "TopoSystem",
+    "Traffic",
     "Trial",
     "Want",
     "What",

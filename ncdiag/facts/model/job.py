@@ -13,7 +13,7 @@ from ncdiag.facts.model.fabric import Fabric
 from ncdiag.facts.model.hardware import Gpu, Npu, PciDevice, TopoLink
 from ncdiag.facts.model.marks import BY_NAME, FACE, GREATEST, READ, UNION, Open, closed_by
 from ncdiag.facts.model.monitoring import HealthCheck, OperationProfile, RasReport
-from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer
+from ncdiag.facts.model.network import Hca, Interface, Route, RouteAnswer, Traffic
 from ncdiag.facts.model.probes import (
     ProbeGap,
     ProbeLink,
@@ -114,6 +114,7 @@ class Host(Fact, frozen=True, kw_only=True):
     hcas: Annotated[
         tuple[Hca, ...], closed_by("ibstat", "ibstatus", "ibv_devinfo", "show_gids", "sysfs_infiniband")
     ] = ()
+    traffic: tuple[Traffic, ...] = ()
     interfaces: Annotated[tuple[Interface, ...], closed_by("interfaces")] = ()
     routes: Annotated[tuple[Route, ...], closed_by("routes")] = ()
     links: Annotated[tuple[TopoLink, ...], closed_by("topo_m")] = ()

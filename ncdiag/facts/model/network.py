@@ -141,6 +141,18 @@ class Port(Fact, frozen=True, kw_only=True):
     traffic_class: int | None = None
 
 
+class Traffic(Fact, frozen=True, kw_only=True):
+    """One reading of a counter of what a port or an interface sent or received, each time that it is read.
+
+    ``device`` is a port (``mlx5_0/1``, ``lid 17/1``) or an interface, ``counter`` the name that the tool prints.
+    """
+
+    host: HostName
+    device: str
+    counter: str
+    value: int
+
+
 class Hca(Fact, frozen=True, kw_only=True):
     """An RDMA device such as ``mlx5_0``.
 

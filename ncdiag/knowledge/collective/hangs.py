@@ -26,10 +26,15 @@ def waits_after_init(communicator: Communicator, view: View) -> bool:
     if hung is None or _fails(job, view) or any(run.rows for run in job.benchmarks) or outcome(job, view) != "unknown":
         return False
     view.note(hung)
-    complete = [c for c in job.communicators if c.ranks_ready and set(c.ranks_started) <= set(c.ranks_ready)]
-    every = len(complete) == len(job.communicators)
-    largest = max(complete, key=lambda found: found.nranks or 0, default=None)
-    return every and communicator is largest and communicator.nranks != 1
+    largest = view.remembered(("largest of complete communicators",), lambda: _largest_of_complete(job))
+    return communicator is largest and communicator.nranks != 1
+
+
+def _largest_of_complete(job: Job) -> Communicator | None:
+    """The largest communicator; None if one of them is not complete."""
+    if not all(c.ranks_ready and set(c.ranks_started) <= set(c.ranks_ready) for c in job.communicators):
+        return None
+    return max(job.communicators, key=lambda found: found.nranks or 0, default=None)
 
 
 def _fails(job: Job, view: View) -> bool:

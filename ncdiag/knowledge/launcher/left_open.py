@@ -15,11 +15,17 @@ from ncdiag.facts.vocabulary.communicators import is_said_to_hang
 @derived
 def is_left_open(communicator: Communicator, view: View) -> bool:
     """Does the job hang, and is this the first communicator that is not complete, while others are?"""
-    entries = communicator_account(view.job, view)
-    if not are_ends_shown(entries) or not (view.job.timeouts or is_said_to_hang(view.job)):
+    if not (view.job.timeouts or is_said_to_hang(view.job)):
         return False
-    first = next((entry for entry in entries if not entry.is_complete), None)
-    return first is not None and first.communicator is communicator
+    return communicator is view.remembered(("first open communicator",), lambda: _first_open(view))
+
+
+def _first_open(view: View) -> Communicator | None:
+    """The first communicator that is not complete; None where the log shows no ends of set-ups."""
+    entries = communicator_account(view.job, view)
+    if not are_ends_shown(entries):
+        return None
+    return next((entry.communicator for entry in entries if not entry.is_complete), None)
 
 
 @derived

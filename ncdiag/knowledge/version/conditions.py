@@ -12,6 +12,7 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.capabilities import named_gpus
 from ncdiag.facts.vocabulary.job import is_multi_host
 from ncdiag.facts.vocabulary.told import cured_by, told_context
+from ncdiag.knowledge.version.per_host import is_uneven
 from ncdiag.nccl.defects.entries import Condition
 from ncdiag.nccl.defects.table import tables
 from ncdiag.nccl.vocabulary.features import compared, features, matches
@@ -159,6 +160,8 @@ def _hosts(condition: Condition, _host: Host, view: View) -> bool | None:
 
 def _ranks_a_host(condition: Condition, _host: Host, view: View) -> bool | None:
     job = view.job
+    if condition.ranks_a_host == "uneven" and (shown := is_uneven(view)) is not None:
+        return shown
     ranks = {(rank.host, rank.rank) for rank in job.ranks if rank.rank is not None}
     counts = Counter(name for name, _ in ranks)
     whole = bool(counts) and sum(counts.values()) == (job.nranks or _world(view))

@@ -31,7 +31,7 @@ from ncdiag.knowledge.version.conditions import holds, is_avoided, of_host
 from ncdiag.knowledge.version.stacks import dump_with, shows_functions
 from ncdiag.messages.vocabulary.seen import goes_well
 from ncdiag.nccl.defects.entries import LABELS, OPEN, Defect, Product, Signature
-from ncdiag.nccl.defects.table import leading
+from ncdiag.nccl.defects.table import leading, rccl_of
 
 LIBRARIES: tuple[Product, ...] = ("nccl", "rccl", "rocm", "pytorch")
 PLUGINS: tuple[Product, ...] = ("aws-ofi-nccl", "libfabric", "nvshmem")
@@ -296,6 +296,10 @@ def version_of(product: Product, host: Host, view: View) -> VersionRange | None:
     if product in {"nccl", "rccl"}:
         version = view.version(host)
         right = _uses_rccl(host, view) == (product == "rccl")
+        if version is None and product == "rccl":  # no rank printed it, but ROCm contains it
+            rocm = version_of("rocm", host, view)
+            contained = rccl_of(rocm.low) if rocm is not None else None
+            return VersionRange.exact(str(contained)) if contained is not None else None
         return version if version is not None and right and not version.less(_FIRST) else None
     if product == "driver":
         text = _driver(host).driver

@@ -164,7 +164,11 @@ class Minimum(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Tables(msgspec.Struct, frozen=True, kw_only=True):
-    """All tables: ``releases`` are the published releases of NCCL with their dates, ``first`` the first for GPUs."""
+    """All tables.
+
+    ``releases`` are the published releases of NCCL with their dates, ``first`` the first for GPUs, ``rocm`` the release
+    of RCCL in each ROCm.
+    """
 
     defects: tuple[Defect, ...] = ()
     minimums: tuple[Minimum, ...] = ()
@@ -172,6 +176,7 @@ class Tables(msgspec.Struct, frozen=True, kw_only=True):
     first: dict[str, str] = {}
     uses: dict[str, Use] = {}
     releases: dict[str, str] = {}
+    rocm: dict[str, str] = {}
     checked: dict[str, str] = {}
 
 

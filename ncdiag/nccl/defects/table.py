@@ -17,6 +17,7 @@ import msgspec
 
 from ncdiag.base import compiled
 from ncdiag.base.errors import DefinitionError, suggestion
+from ncdiag.facts.scalars import Version
 from ncdiag.nccl.defects.entries import OPEN, UNKNOWN, Condition, Defect, Minimum, Product, Tables, Use, version_of
 
 FOLDER = Path(__file__).parent
@@ -35,6 +36,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     first: dict[str, str] = {}
     uses: dict[str, Use] = {}
     releases: dict[str, str] = {}
+    rocm: dict[str, str] = {}
     remove: tuple[str, ...] = ()
 
 
@@ -55,6 +57,14 @@ def use(folders: Iterable[Path]) -> None:
 def leading(product: Product) -> tuple[Defect, ...]:
     """The entries of a product that can be the answer."""
     return _leading(_packs).get(product, ())
+
+
+def rccl_of(rocm: Version) -> Version | None:
+    """The release of RCCL in this ROCm: that of the nearest earlier one of its series; None for an unknown series."""
+    known = ((version_of(name), release) for name, release in tables().rocm.items())
+    series = [(each, release) for each, release in known if (each.major, each.minor) == (rocm.major, rocm.minor)]
+    before = [(each, release) for each, release in series if each <= rocm] or series[:1]
+    return version_of(max(before)[1]) if before else None
 
 
 @functools.lru_cache(maxsize=8)
@@ -99,7 +109,7 @@ def merged(held: Tables, files: Iterable[tuple[str, str]]) -> Tables:
     gone = {name for _, _, file in read for name in file.remove}
     words = {
         key: getattr(held, key) | {name: value for _, _, file in read for name, value in getattr(file, key).items()}
-        for key in ("gpus", "first", "uses", "releases")
+        for key in ("gpus", "first", "uses", "releases", "rocm")
     }
     places: dict[str, tuple[str, str]] = {}
     for name, text, file in read:

@@ -20,6 +20,7 @@ from ncdiag.parsers._prose import is_prose
 from ncdiag.parsers.user_text import (
     access,
     apart,
+    cards,
     context,
     followed,
     hosts,
@@ -324,7 +325,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
         *(observe(section, index, "Context", kind="release", value=r, text=text) for r in in_use.read(sentence)),
         *(
             observe(section, index, "Context", kind=k, value=v, text=text)
-            for k, v in (*sizes.read(sentence), *planes.read(sentence))
+            for k, v in (*sizes.read(sentence), *planes.read(sentence), *cards.read(sentence))
         ),
         *(
             observe(section, index, "Setting", (name,), standing="manifest", is_set=True, text=value, origin="launcher")

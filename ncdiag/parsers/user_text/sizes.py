@@ -26,7 +26,7 @@ _TOTAL = lazy_regex(
 _TWO = lazy_regex(
     rf"\b(?P<one>{_N})\s{_RANKS}\s{_ON}(?:\s\w+){{0,2}},?\s(?:and|but|while|versus|vs\.?|with)\s(?:only\s)?"
     rf"(?P<other>{_N})\s(?:{_RANKS}\s)?(?:{_ON}|on\sthe\s(?:other|second|last|rest))"
-    rf"|\b(?P<first>\d{{1,2}})\s?\+\s?(?P<second>\d{{1,2}})\s{_RANKS}\b",
+    rf"|\b(?P<first>\d{{1,2}})\s?\+\s?(?P<second>\d{{1,2}})(?:\s?=\s?\d{{1,3}})?\s{_RANKS}\b",
     re.IGNORECASE,
 )
 _UNEVEN = lazy_regex(
