@@ -180,6 +180,6 @@ def _module(kind: str) -> ModuleType:
 
 
 def _sources() -> Iterator[str]:
-    """The files that say what the parsers are."""
-    folders = (compiled.PACKAGE / name for name in ("parsers", "formats"))
+    """The files that say what the parsers are; those of the agent say which variables are kept."""
+    folders = (compiled.PACKAGE / name for name in ("parsers", "formats", "agent"))
     return itertools.chain.from_iterable(compiled.files(folder, ".py") for folder in folders)

@@ -29,9 +29,17 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
     refused = event.event == "ib-modify-qp-failed" and reason(event, view) in {"unreachable", "timed-out"}
     if not (refused or is_never_acknowledged(event, view)):
         return False
-    local, remote = (_ipv4(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
+    local, remote = (ipv4_of(event.fields.get(name)) for name in ("local_gid", "remote_gid"))
     if local is None or remote is None:
         return None
+    beyond = is_beyond(event, local, remote, view)
+    if beyond is None and _is_sent_across(event, local, remote, view):
+        return True
+    return beyond
+
+
+def is_beyond(event: Event, local: ipaddress.IPv4Address, remote: ipaddress.IPv4Address, view: View) -> bool | None:
+    """Is an address outside the network of the interface that has the other one? None where no host shows it."""
     for host in view.job.hosts:
         for interface in host.interfaces:
             for address in interface.addresses or ():
@@ -40,7 +48,7 @@ def crosses_subnets(event: Event, view: View) -> bool | None:
                     view.note(interface)
                     network = ipaddress.ip_network(f"{address.ip}/{address.prefix_len}", strict=False)
                     return remote not in network
-    return True if _is_sent_across(event, local, remote, view) else None
+    return None
 
 
 def _is_sent_across(event: Event, local: ipaddress.IPv4Address, remote: ipaddress.IPv4Address, view: View) -> bool:
@@ -57,7 +65,7 @@ def _is_sent_across(event: Event, local: ipaddress.IPv4Address, remote: ipaddres
     return True
 
 
-def _ipv4(gid: object) -> ipaddress.IPv4Address | None:
+def ipv4_of(gid: object) -> ipaddress.IPv4Address | None:
     """The IPv4 address in a GID; None without one."""
     address = ip_address(str(gid)) if gid else None
     if isinstance(address, ipaddress.IPv6Address):
