@@ -15,7 +15,7 @@ _HANDLER = lazy_regex(
     r"|_*GI_raise|backtrace\w*|ucs_(?:handle_error|debug|error)\w*)$"
 )
 _FUNCTION = lazy_regex(r"hmca_\w|hcoll_\w|mcast_(?:ucx|p2p|vmc)_\w|vmc_\w|bcol_\w|comm_allreduce_hcolrte")
-_FILE = lazy_regex(r"(?:.{0,400}/)?(?:libhcoll\.so|hmca_\w{1,60}\.so|vmc\.c|mcast_vmc\.c|bcol_\w{1,60}\.c|hcoll_rte\.c)")
+_FILE = lazy_regex(r"(?:.{0,400}/)?(?:libhcoll\.so|hmca_\w{1,60}\.so|(?:mcast_)?vmc\.c|bcol_\w{1,60}\.c|hcoll_rte\.c)")
 _BELOW = lazy_regex(r"rdma_\w|ibv_\w|mlx5\w*_\w|_{0,4}(?:GI_)?mem(?:cpy|move|set)\w*")
 """Functions of verbs and libc, which HCOLL calls itself. Those of UCX may fail for other reasons."""
 _CALLED = 2
