@@ -11,6 +11,7 @@ from ncdiag.facts.model import Event, Job
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure, place
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION, is_own_exception
+from ncdiag.messages.vocabulary.ucx import missing_ucx_symbol, refused_ucx
 
 _LIBRARY, _SYMBOL, _MODULE = "loader-library-missing", "loader-symbol-missing", "python-module-missing"
 MISSING = (_LIBRARY, _MODULE)
@@ -76,6 +77,8 @@ class _Fault(NamedTuple):
 def is_failed_import(event: Event, view: View) -> bool:
     """Did a program end because it could not load a module or library of its own?"""
     if _fault(event) is None or _came_past(event, view) or asks_mpi_for_rank(event, view):
+        return False
+    if missing_ucx_symbol(event.text) or refused_ucx(event.text):  # another rule covers UCX
         return False
     return bool(is_own_exception(event, view) if event.event == EXCEPTION else is_open_failure(event, view))
 

@@ -116,13 +116,16 @@ _MANY_QUEUES = 100_000
 
 _MAKES = ("ALLOC_", "CREATE_")
 """Prefixes of the mlx5 commands that allocate something for a program (include/linux/mlx5/mlx5_ifc.h)."""
+_MAKES_KEY = "CREATE_MKEY"
+"""The mlx5 command that makes a memory key, of which each registered region needs one or more."""
 
 
 @derived_of("ib-create-failed", "mlx5-resources-used-up", *OPEN_FAILURES)
 def lacks_rdma_resources(event: Event, view: View) -> bool:
     """Did a card refuse a queue, or even a context, because its resources are exhausted?"""
     if event.event == "mlx5-resources-used-up":
-        return str(event.fields.get("command", "")).startswith(_MAKES)
+        command = str(event.fields.get("command", ""))
+        return command.startswith(_MAKES) and command != _MAKES_KEY
     return event.event == "ib-create-failed" or is_used_up(event, view)
 
 

@@ -1,0 +1,1 @@
+"""MPI: its processes, transports and collectives, and UCX below it."""
