@@ -1,4 +1,4 @@
-"""Folders that the user of a job cannot write."""
+"""Folders that the user of a job cannot write, and files in folders from which no program may be run."""
 
 from __future__ import annotations
 
@@ -49,3 +49,32 @@ _COMPILED = lazy_regex(r"/\.triton|/torch_extensions|/torchinductor_")
 def is_compile_cache(event: Event, view: View) -> bool:
     """Is it a folder of compiled kernels or extensions, which can be made anew anywhere?"""
     return _COMPILED.search(cache_refused(event, view)) is not None
+
+
+_UNMAPPED = lazy_regex(
+    r"(?P<path>/[^\s:'\"]{1,300}\.(?:so|pyd)[\w.]{0,40}): failed to map segment from shared object"
+    r"(?P<why>: [A-Z].{0,60})?"
+)
+_FORBIDDEN = ": Operation not permitted"
+"""EPERM of mmap(2) for the code of a program on a file system that is mounted noexec."""
+_SCRATCH = lazy_regex(
+    r"(?:/(?:tmp|var/tmp|dev/shm|run)/|.*/(?:\.triton|\.cache|torch_extensions|torchinductor_[^/]{1,60})/)"
+    r"(?!.*(?:site|dist)-packages/).*"
+)
+"""Folders for temporary files and compiled code; a library that is elsewhere lacks address space (ulimit -v)."""
+
+
+@derived_of(EXCEPTION, "loader-segment-refused")
+def is_code_refused(event: Event, view: View) -> bool:
+    """Did the kernel refuse to map the code of a library, as on a file system that is mounted noexec?"""
+    return refused_library(event, view) != "" and is_open_failure(event, view)
+
+
+@derived
+def refused_library(event: Event, view: View) -> str:
+    """That library; empty otherwise. glibc adds the words of the error in some releases only (elf/dl-load.c)."""
+    found = _UNMAPPED.search(event.text)
+    if found is None:
+        return ""
+    why = found["why"] or ""
+    return found["path"] if why.startswith(_FORBIDDEN) or (not why and _SCRATCH.match(found["path"])) else ""
