@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event, Host
 from ncdiag.facts.view import View
 
@@ -109,3 +109,19 @@ def unopened_card(host: Host, view: View) -> str:
     """The card that NCCL could not open, ``the RDMA card mlx5_1``, or ``an RDMA card``."""
     names = {str(e.fields["hca"]) for e in view.events_on(host.name, [_NOT_OPENED]) if "hca" in e.fields}
     return f"the RDMA card {min(names)}" if len(names) == 1 else "an RDMA card"
+
+
+_SKIPPED, _UNSCHEDULABLE = "rdma-card-skipped", "pod-unschedulable"
+_OF_RDMA_CARDS = frozenset({"umad", "uverbs"})
+"""Files that the plugin asks for after rdma_cm (or issm), which it does not find for a card without RDMA either."""
+
+
+@derived_of(_SKIPPED)
+def is_card_incomplete(event: Event, view: View) -> bool:
+    """Does a card with RDMA lack a device file on the node: by the file, or since no pod gets the resource?"""
+    if event.fields.get("rdma_file") in _OF_RDMA_CARDS:
+        return True
+    waiting = next((e for e in view.job.events if e.event == _UNSCHEDULABLE and "Insufficient rdma" in e.text), None)
+    if waiting is not None:
+        view.note(waiting)
+    return waiting is not None

@@ -24,6 +24,11 @@ _NO_NAME = (
     r"cannot import name ['\"]?(\w{1,120})['\"]? from (?P<half>partially initialized module )?['\"]?([\w.]{1,120})"
 )
 _NO_SYMBOL = r"undefined symbol: ?([^\s,]{1,200})"
+_NO_TLS = (
+    r"(?:(/?[\w.+/@-]{1,300}): |dlopen: )?"
+    r"cannot (?:allocate memory in static TLS block|load any more object with static TLS)"
+)
+"""glibc elf/dl-reloc.c (until 2.33 also elf/dl-open.c), for a library that is loaded by dlopen."""
 _NO_VERSION = r"version [`'\"]([\w.]{1,60})['`\"] not found"
 _WRAPPED = r"Failed to import ([\w.]{1,200}) because of the following error"
 """The RuntimeError if a module that is imported at its first use fails to load (transformers/utils/import_utils.py)."""
@@ -53,6 +58,11 @@ _OLD_SYSTEM = (
 _SHADOWED = (
     "One of your own files may have the name of the module (`ls *.py` next to the program); otherwise "
     "the releases of the two packages do not match."
+)
+_STATIC_TLS = (
+    "Memory is not the matter: the library needs thread-local storage of a fixed size, and those loaded before it have "
+    "used that up. Load it first: `export LD_PRELOAD=<the library that the line names>`, or import its package before "
+    "the others."
 )
 _FOUND_BY_LOADER = (
     "Install the package that has the library on every host, and name its folder in LD_LIBRARY_PATH "
@@ -146,13 +156,22 @@ def _fault(event: Event) -> _Fault | None:
     return _of_exception(said, is_import="OSError" not in str(fields.get("exception")))
 
 
-def _of_exception(said: str, *, is_import: bool) -> _Fault | None:
+def _of_loader(said: str) -> _Fault | None:
+    """What the loader of libraries refused."""
     if found := re.search(_NO_SYMBOL, said):
         return _Fault(f"a library lacks {found[1]}, which another one needs", _BUILD)
+    if found := re.search(_NO_TLS, said):
+        name = (found[1] or "a library").rpartition("/")[2]
+        return _Fault(f"no static thread-local storage is left for {name}", _STATIC_TLS)
     if found := re.search(_NO_VERSION, said):
         return _Fault(f"a library of the system has no {found[1]}", _OLD_SYSTEM)
-    if not is_import:
-        return None
+    return None
+
+
+def _of_exception(said: str, *, is_import: bool) -> _Fault | None:
+    refused = _of_loader(said)
+    if refused is not None or not is_import:
+        return refused
     if found := re.match(_NO_MODULE, said):
         return _missing(found[1])
     if found := re.match(_NO_NAME, said):
