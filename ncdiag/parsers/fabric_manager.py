@@ -30,7 +30,7 @@ _LINE = (
 )
 _READY = "Successfully configured all the available"
 _IMEX = lazy_regex(r"(?i)\bIMEX\b|nvidia-imex|node configuration file")
-"""What a line of the IMEX service's log names, such as the first ones: its version, its options and its list of nodes."""
+"""What lines of the IMEX service's log name, such as the first ones: its version, its options, its list of nodes."""
 _BAD = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _SXID = lazy_regex(
     r"detected NVSwitch (?P<kind>fatal|non-fatal) error (?P<sxid>\d{1,6}) on .{0,40}pci bus id"
