@@ -1,9 +1,9 @@
 """``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls, ATS.
 
 Source of the format: pciutils lspci.c, ls-caps.c (cap_express: ``LnkCap:``, ``LnkSta:``), ls-ecaps.c (cap_acs:
-``ACSCtl:``; cap_ats: ``ATSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown. ``-mm`` prints
-a row of quoted words, ``-vmm`` a block of ``Slot:``, ``Class:``, ``Vendor:`` and so on (lspci.c, show_machine); ``-n``
-prints numbers of classes (pci.ids). The tree of ``-t`` is not read.
+``ACSCtl:``; cap_ats: ``ATSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay
+unknown. ``-mm`` prints a row of quoted words, ``-vmm`` a block of ``Slot:``, ``Class:``, ``Vendor:`` and so on
+(lspci.c, show_machine); ``-n`` prints numbers of classes (pci.ids). The tree of ``-t`` is not read.
 """
 
 from __future__ import annotations

@@ -22,7 +22,9 @@ _MST = (
     r"(?:ConnectX|BlueField)[\w-]{1,12}\(rev:[^)]{1,8}\)[ \t]{1,20}(?P<mst>/dev/mst/\w{1,60}(?:\.\d)?)[ \t]{1,20}"
     r"(?P<pci>[0-9a-f:.]{7,12})[ \t]{1,20}(?P<rdma>[\w-]{1,40})\b"
 )
-ANCHOR = r"[ \t*]{0,40}(?:LINK_TYPE_P[12]|ATS_ENABLED)[ \t]|(?:ConnectX|BlueField)[\w-]{1,12}\(rev:|Device #\d{1,3}:[ \t]*$"
+ANCHOR = (
+    r"[ \t*]{0,40}(?:LINK_TYPE_P[12]|ATS_ENABLED)[ \t]|(?:ConnectX|BlueField)[\w-]{1,12}\(rev:|Device #\d{1,3}:[ \t]*$"
+)
 _DEVICE = r"Device:\s{1,20}(?P<device>\S{1,80})\s*$"
 _VALUE = r"[ \t*]{0,40}[A-Z][A-Z0-9_]{3,60}(?:\[\d+(?:\.\.\d+)?\])?[ \t]{1,80}\S[^\n]{0,200}$"
 _FRAME = (

@@ -1,7 +1,7 @@
 """PCIe address translation (ATS) of cards that are passed through to a virtual machine.
 
-Source: NVIDIA AI Enterprise, Optimizing VM Configuration for AI Inference, appendix: with ATS a card asks the IOMMU for an
-address once, and then writes to the GPU below the same switch; without, all its traffic takes the way through the IOMMU.
+Source: NVIDIA AI Enterprise, Optimizing VM Configuration for AI Inference, appendix: with ATS a card asks the IOMMU for
+an address once, and then reaches the GPU below the same switch; without, all its traffic goes through the IOMMU.
 """
 
 from __future__ import annotations
