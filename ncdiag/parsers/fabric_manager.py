@@ -29,8 +29,8 @@ _LINE = (
     r" (?P<text>.*)$"
 )
 _READY = "Successfully configured all the available"
-_IMEX = lazy_regex(r"\bIMEX\b|nvidia-imex")
-"""What a line of the IMEX service's log names, such as the first ones: its version and its options."""
+_IMEX = lazy_regex(r"(?i)\bIMEX\b|nvidia-imex|node configuration file")
+"""What lines of the IMEX service's log name, such as the first ones: its version, its options, its list of nodes."""
 _BAD = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _SXID = lazy_regex(
     r"detected NVSwitch (?P<kind>fatal|non-fatal) error (?P<sxid>\d{1,6}) on .{0,40}pci bus id"

@@ -1,9 +1,9 @@
-"""``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls.
+"""``lspci`` with any number of ``-v``: devices, link width and speed now and at most, ACS controls, ATS.
 
 Source of the format: pciutils lspci.c, ls-caps.c (cap_express: ``LnkCap:``, ``LnkSta:``), ls-ecaps.c (cap_acs:
-``ACSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay unknown. ``-mm`` prints
-a row of quoted words, ``-vmm`` a block of ``Slot:``, ``Class:``, ``Vendor:`` and so on (lspci.c, show_machine); ``-n``
-prints numbers of classes (pci.ids). The tree of ``-t`` is not read.
+``ACSCtl:``; cap_ats: ``ATSCtl:``). Without root the capabilities read ``<access denied>``, so that link and ACS stay
+unknown. ``-mm`` prints a row of quoted words, ``-vmm`` a block of ``Slot:``, ``Class:``, ``Vendor:`` and so on
+(lspci.c, show_machine); ``-n`` prints numbers of classes (pci.ids). The tree of ``-t`` is not read.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ _SPEED = lazy_regex(r"Speed (\d{1,3}(?:\.\d)?)GT/s")
 _WIDTH = lazy_regex(r"Width x(\d{1,2})\b")
 _ACS = lazy_regex(rf"(?:(?P<bdf>{_BDF}):?\s)?\s*ACSCtl:\s+(?P<controls>(?:[A-Za-z]+[+-]\s*){{1,9}})")
 _REDIRECTS = lazy_regex(r"(?:SrcValid|ReqRedir|CmpltRedir|UpstreamFwd)\+")
+_ATS = lazy_regex(r"\s*ATSCtl:\s+Enable(?P<on>[+-])")
 _NUMA = lazy_regex(r"\s*NUMA node: (\d{1,3})\s*$")
 _GROUP = lazy_regex(r"\s*IOMMU group: (\d{1,5})\s*$")
 _DRIVER = lazy_regex(r"\s*Kernel driver in use: ([\w-]{1,40})\s*$")
@@ -216,6 +217,9 @@ def _detail(line: str, fields: dict[str, Any]) -> None:
     acs = _ACS.match(line)
     if acs:
         fields.update(acs_controls=" ".join(acs["controls"].split()), acs_redirects=_redirects(acs["controls"]))
+        return
+    if ats := _ATS.match(line):
+        fields.setdefault("ats", ats["on"] == "+")
         return
     for name, pattern in _TOLD:
         told = pattern.match(line)

@@ -1,4 +1,4 @@
-"""``mlxconfig -d DEVICE query`` and ``mst status -v``: the link type in the firmware, and which device is which.
+"""``mlxconfig -d DEVICE query`` and ``mst status -v``: link type and ATS in the firmware, and which device is which.
 
 Source of the format: MFT mlxconfig (``Device:`` above the values, ``LINK_TYPE_P1   ETH(2)``; with ``-e`` the last
 column is that of the next start) and mst (``DEVICE_TYPE MST PCI RDMA NET NUMA``); mstflint's mstconfig is the same.
@@ -17,11 +17,14 @@ COMMANDS: tuple[str, ...] = ("mlxconfig", "mstconfig", "mst status")
 _TYPE = (
     r"[ \t*]{0,40}LINK_TYPE_P(?P<port>[12])[ \t]{1,80}(?:[\w()]{1,20}[ \t]{1,60}){0,2}(?P<type>IB|ETH|VPI)\(\d\)\s*$"
 )
+_ATS = r"[ \t*]{0,40}ATS_ENABLED[ \t]{1,80}(?:[\w()]{1,20}[ \t]{1,60}){0,2}(?P<on>True|False)\(\d\)\s*$"
 _MST = (
     r"(?:ConnectX|BlueField)[\w-]{1,12}\(rev:[^)]{1,8}\)[ \t]{1,20}(?P<mst>/dev/mst/\w{1,60}(?:\.\d)?)[ \t]{1,20}"
     r"(?P<pci>[0-9a-f:.]{7,12})[ \t]{1,20}(?P<rdma>[\w-]{1,40})\b"
 )
-ANCHOR = r"[ \t*]{0,40}LINK_TYPE_P[12][ \t]|(?:ConnectX|BlueField)[\w-]{1,12}\(rev:|Device #\d{1,3}:[ \t]*$"
+ANCHOR = (
+    r"[ \t*]{0,40}(?:LINK_TYPE_P[12]|ATS_ENABLED)[ \t]|(?:ConnectX|BlueField)[\w-]{1,12}\(rev:|Device #\d{1,3}:[ \t]*$"
+)
 _DEVICE = r"Device:\s{1,20}(?P<device>\S{1,80})\s*$"
 _VALUE = r"[ \t*]{0,40}[A-Z][A-Z0-9_]{3,60}(?:\[\d+(?:\.\.\d+)?\])?[ \t]{1,80}\S[^\n]{0,200}$"
 _FRAME = (
@@ -32,7 +35,7 @@ _ASKED = lazy_regex(r"\s(?:-d|--dev)[\s=]+(?P<device>[\w/:.-]{1,80})")
 
 
 class _Types(Reading):
-    """``port_types`` and ``mst_devices`` of the host."""
+    """``port_types``, ``ats_settings`` and ``mst_devices`` of the host."""
 
     def __init__(self, section: Section) -> None:
         """The device is that of the command until a line names one."""
@@ -50,6 +53,10 @@ class _Types(Reading):
             self.observe("Host", port_types={f"{self.device} {found['port']}": found["type"]})
         return self.device is not None
 
+    def ats(self, found: re.Match[str]) -> None:
+        """Whether ATS is switched on in the firmware of the device."""
+        self.observe("Host", ats_settings={self.device or "a card": found["on"]})
+
     def mst(self, found: re.Match[str]) -> None:
         """A device under all of its names."""
         self.observe("Host", mst_devices={found["mst"]: found["rdma"], found["pci"]: found["rdma"]})
@@ -58,6 +65,7 @@ class _Types(Reading):
 ROWS = Rows(
     _Types,
     Row(_TYPE, _Types.link_type),
+    Row(_ATS, _Types.ats),
     Row(_MST, _Types.mst),
     Row(_DEVICE, _Types.asked_of),
     Row(_FRAME),

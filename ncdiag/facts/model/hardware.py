@@ -170,8 +170,8 @@ class PciDevice(Fact, frozen=True, kw_only=True):
 
     ``max_read_request`` is in bytes, ``class_code`` in hexadecimal (``0x030200``). ``parent`` is the bus id of the
     bridge above it, from a topology file. ``bridges`` are all bridges above it, the root port first; empty means that
-    it is attached to the root complex. ``ids`` are vendor, device, subsystem vendor and subsystem device
-    (``1000:c010:1000:a096``).
+    it is attached to the root complex. ``ats``: is address translation (ATS) enabled on it? ``ids`` are vendor, device,
+    subsystem vendor and subsystem device (``1000:c010:1000:a096``).
 
     For SR-IOV: ``virtual_functions`` is the number of virtual functions of it, ``virtual_functions_max`` the largest
     possible number; ``physical_function`` is the bus id of the function that a virtual one belongs to.
@@ -190,6 +190,7 @@ class PciDevice(Fact, frozen=True, kw_only=True):
     speed_gts_max: float | None = None
     acs_redirects: bool | None = None
     acs_controls: str | None = None
+    ats: bool | None = None
     iommu_group: int | None = None
     numa_node: int | None = None
     driver: str | None = None

@@ -69,6 +69,7 @@ class Host(Fact, frozen=True, kw_only=True):
     ``acs_redirects`` summarizes ACS lines that name no device, ``unnamed_nic_counters`` the counters of ``ethtool -S``
     output that names no interface, ``lid_counters`` those of ports that are known by LID and number alone (``17/1``).
     ``port_types`` are the link types in the firmware of cards (``/dev/mst/mt4129_pciconf0 1``: ``ETH``),
+    ``ats_settings`` the values of ATS_ENABLED there (``/dev/mst/mt4129_pciconf0``: ``False``),
     ``mst_devices`` the RDMA devices of MFT's device files and of PCI addresses.
     ``infiniband_closed`` are the device files of RDMA cards that only their owner and its group may open.
     ``verbs_providers`` are the adapters that rdma-core has drivers for. ``libfabric_providers`` says, by provider name,
@@ -197,6 +198,7 @@ class Host(Fact, frozen=True, kw_only=True):
     slurm_mpi_types: Annotated[tuple[str, ...] | None, UNION] = None
     slurm_config: Annotated[dict[str, str] | None, BY_NAME] = None
     port_types: Annotated[dict[str, str] | None, BY_NAME] = None
+    ats_settings: Annotated[dict[str, str] | None, BY_NAME] = None
     mst_devices: Annotated[dict[str, str] | None, BY_NAME] = None
     nccl_parameters: tuple[Parameter, ...] | None = None
     checks: tuple[HealthCheck, ...] = ()

@@ -52,6 +52,7 @@ _RECOVERIES = {
     # a discovery that finds a node twice is repeated, one that finds a port twice (ERR 0D15) goes on
     "ib-guid-duplicate": _Recovery(("ib-subnet-up",), but="0D15"),
     "fabric-manager-config-invalid": _Recovery(("fabric-manager-ready",)),
+    "imex-no-own-address": _Recovery(("imex-own-address",)),
     "google-receiver-unreached": _Recovery(("google-receiver-ready",)),
     "container-image-not-fetched": _Recovery((FETCHED, LOGGED_IN)),
     "container-gave-up": _Recovery((FETCHED,)),
