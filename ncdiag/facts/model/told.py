@@ -57,8 +57,8 @@ class Context(Fact, frozen=True, kw_only=True):
     are the numbers of two hosts (``7 8``), that of each (``8``), or ``uneven``; a ``function`` is one that somebody
     saw on a stack or calls, as it is written. ``plane-lost`` is how many planes of a network are lost, and of
     how many if the sentence says so: ``1 of 8``. A ``troubled-host`` is the host that the trouble follows, as it is
-    written: ``node 7``. ``card-aside`` is an RDMA card for storage or management, ``card-idle`` one whose counters stand
-    still while those of others grow.
+    written: ``node 7``. ``card-aside`` is an RDMA card for storage or management, ``card-idle`` one whose counters do
+    not move while those of others grow.
     """
 
     kind: Literal[
