@@ -38,6 +38,8 @@ TELLS_OF_WHAT_IT_IS_ABOUT = {
     ("host-name-is-loopback", "name_lookup"): "nobody asked what a name stands for, and there is no answer to judge",
     ("roce-port-without-gid", "ibstat"): "the list of ports alone has the port that the list of GIDs lacks",
     ("socket-mtu-lost", "interfaces"): "without the interfaces no two MTUs differ, and that is what the rule compares",
+    ("roce-mtu-differs-between-peers", "ibv_devinfo"): "without the ports no two MTUs differ",
+    ("gdr-vm-ats-off", "dmesg"): "only the kernel's log says that the machine is virtual",
     ("shm-below-expected", "nvidia_smi_L"): "without GPUs nothing is expected of shared memory",
     ("version-defect-met", "env"): "the setting that meets the defect is there alone",
     ("version-below-minimum", "nvidia_smi_q"): "without the driver nothing has a release that could be too old",

@@ -15,8 +15,10 @@ _SHOWN = 4
 
 
 @derived
-def cards_without_ats(host: Host, view: View) -> str:
-    """NVIDIA's network cards with ATS off, by lspci or by their firmware; empty for none seen."""
+def cards_without_ats(host: Host, view: View) -> str | None:
+    """NVIDIA's network cards with ATS off, by lspci or by their firmware; empty for none, None if nothing shows it."""
+    if not host.ats_settings and all(device.ats is None for device in host.pci):
+        return None
     shown = [device for device in host.pci if device.ats is False and _is_card(device)]
     stored = [name for name, value in (host.ats_settings or {}).items() if value == "False"]
     for device in shown:

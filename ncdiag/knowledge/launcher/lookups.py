@@ -25,7 +25,8 @@ def answered_otherwise(event: Event, view: View) -> str:
     """
     name, own = str(event.fields.get("host_name") or ""), ip_address(str(event.fields.get("address") or ""))
     answers = [each for each in view.job.events if each.event == _FOUND and each.fields.get("host_name") == name]
-    if own is None or own.is_loopback or event.host is None or answers[0] is not event or not _matters(name, view):
+    is_first = bool(answers) and (answers[0].order, answers[0].host) == (event.order, event.host)
+    if own is None or own.is_loopback or event.host is None or not is_first or not _matters(name, view):
         return ""
     mine = {each.fields.get("address") for each in answers if each.host == event.host}
     for other in answers:

@@ -17,6 +17,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.fold import unfold_hosts
 from ncdiag.parsers import Parser
 from ncdiag.text.sections import bare_names, kubectl, prompt
+from ncdiag.text.sections.described import described
 from ncdiag.text.sections.kinds import SHORT, kinds_of
 from ncdiag.text.sections.opened import Open, near
 
@@ -324,6 +325,8 @@ class Cutter:
             if kind:
                 self._open = Open(kind, self._host, what or host, prefix)
                 self._open.heading = number
+            elif described(line):
+                self._add_text(number, line)  # it also says how the run below it did
             return True
         there = prompt.output_on(line)
         name = there[0] if there else prompt.title(line)

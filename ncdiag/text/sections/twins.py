@@ -64,5 +64,10 @@ def _place(line: Line, end: int) -> str | None:
 
 
 def _are_twins(ranks: Sequence[set[str]]) -> bool:
-    """True if there are several, of which no two are one rank."""
-    return len(ranks) > 1 and all(one.isdisjoint(other) for one, other in itertools.combinations(ranks[:64], 2))
+    """True if there are several, and each says which rank it is, no two the same, or none says it.
+
+    Where only some say it, the lines of one process may have been dealt out to several labels.
+    """
+    if len(ranks) < 2 or any(ranks) != all(ranks):  # noqa: PLR2004
+        return False
+    return all(one.isdisjoint(other) for one, other in itertools.combinations(ranks[:64], 2))
