@@ -1,4 +1,4 @@
-"""The GPUs that DeepSpeed's launcher takes, beside those that CUDA_VISIBLE_DEVICES lists (deepspeed/launcher/runner.py).
+"""The GPUs that DeepSpeed's launcher takes, beside those of CUDA_VISIBLE_DEVICES (deepspeed/launcher/runner.py).
 
 Since 0.5.7 the launcher turns the list into ``--include localhost:2,3`` where none of its own options selects GPUs, and
 ignores it otherwise; ``--num_gpus`` takes the first GPUs of the host. Up to 0.15.1 it compares the numbers of the list
