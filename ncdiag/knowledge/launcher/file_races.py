@@ -40,8 +40,10 @@ def file_race(event: Event, view: View) -> Race:
 
     Empty for other failures, where one process runs, and where all ranks fail alike: then the folder was there before.
     """
+    if event.event != EXCEPTION:
+        return ""
     found = _race(str(event.fields.get("error", "")), str(event.fields.get("exception", "")))
-    if event.event != EXCEPTION or not found or not is_open_failure(event, view):
+    if not found or not is_open_failure(event, view):
         return ""
     if found != "checkpoint" and not _is_one_of_several(event, view):
         return ""
