@@ -19,7 +19,8 @@ class ScriptFault(Fact, frozen=True, kw_only=True):
     started), ``rank-outside`` (a rank that is not below the number of ranks), ``own-place`` (each process chooses its
     own rendezvous address: a free port, its own host), ``unguarded-spawn`` (workers are spawned while the program is
     imported), ``cuda-before-fork`` (CUDA is used in a process that forks afterwards), ``rank-expanded-early`` (a
-    shell script fills in the number of a task, its variable ``call``, before the tasks start).
+    shell script fills in the number of a task, its variable ``call``, before the tasks start), ``visible-late`` (the
+    list of visible GPUs is set after CUDA has read it).
 
     ``call`` is the function that is called, without its arguments. ``one_host``: do several of its processes run on one
     host?
@@ -28,7 +29,7 @@ class ScriptFault(Fact, frozen=True, kw_only=True):
     kind: Literal[
         "some-ranks", "some-ranks-pass", "new-group", "skipped-step", "one-gpu", "gpu0-context", "local-rank-as-rank",
         "fixed-rank", "world-size", "rank-outside", "own-place", "unguarded-spawn", "cuda-before-fork",
-        "rank-expanded-early",
+        "rank-expanded-early", "visible-late",
     ]  # fmt: skip
     call: str
     one_host: bool | None = None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import span
 from ncdiag.facts.observe import Observation
-from ncdiag.parsers.script import starts
+from ncdiag.parsers.script import starts, visible
 from ncdiag.parsers.script.blocks import Script, begun, scripts
 from ncdiag.parsers.script.collectives import Finder
 from ncdiag.parsers.script.devices import Devices
@@ -153,3 +153,5 @@ class _Faults:
                 yield "own-place", call, names
             if call := starts.forked(script, names):
                 yield "cuda-before-fork", call, names
+            if late := visible.set_late(script, names):
+                yield "visible-late", late, names

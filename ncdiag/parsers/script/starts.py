@@ -152,7 +152,7 @@ def forked(script: Script, names: Names) -> ast.Call | None:
     touched: ast.Call | None = None
     for call in _at_once(script.body):
         name = names.of(call.func)
-        if touched is None and (_TOUCHES.fullmatch(name) or _moves(call)):
+        if touched is None and (_TOUCHES.fullmatch(name) or moves(call)):
             touched = call
         elif touched is not None and _forks(name, call):
             return touched
@@ -165,7 +165,8 @@ def _forks(name: str, call: ast.Call) -> bool:
     return is_start or (last(call.func) in _ENGINES and _has_workers(call))
 
 
-def _moves(call: ast.Call) -> bool:
+def moves(call: ast.Call) -> bool:
+    """Does it move a module or a tensor to a GPU, ``.cuda()`` or ``.to("cuda")``, or create one there?"""
     if last(call.func) == "cuda":
         return isinstance(call.func, ast.Attribute)
     target = call.args[0] if last(call.func) == "to" and call.args else keyword(call, "device")

@@ -1,0 +1,99 @@
+"""Files and folders that all ranks create, rename or copy at once: one is first, and the others fail."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.derived import derived
+from ncdiag.facts.model import Event, Job
+from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.knowledge.launcher.placement import is_under_launcher
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION
+
+Race = Literal["checkpoint", "rename", "folder", "copy", ""]
+
+_CREATED = lazy_regex(r"\[Errno 17\] File exists: ?['\"](?P<path>[^'\"]{1,400})['\"]$")
+_RENAMED = lazy_regex(r"\[Errno (?:2|17|39|66)\] [^:]{1,40}: ?'(?P<old>[^']{1,400})' -> '(?P<new>[^']{1,400})'")
+"""No such file (another rank has renamed it), file exists, directory not empty (of Linux and of macOS)."""
+_STAGED = lazy_regex(r"(?:^|/)tmp-checkpoint-[\w.-]{1,60}$")
+_FINAL = lazy_regex(r"(?:^|/)checkpoint-\d{1,12}$")
+"""transformers/trainer.py, _save_checkpoint (4.36): a folder of this name is renamed when it is complete."""
+_TEMPORARY = lazy_regex(r"(?i)(?<![a-z])(?:te?mp|partial|part|incomplete|staging)(?![a-z])")
+_COPIED = lazy_regex(r"\[Errno 2\] [^:]{1,40}: ?'[^']{0,300}/transformers_modules/[^']{1,300}\.py'$")
+"""transformers/dynamic_module_utils.py, get_cached_module_file: each rank copies the code of the model for itself."""
+_CACHES = lazy_regex(
+    r"triton|torch_extensions|torch_?inductor|torch_compile_cache|flashinfer|deep_?gemm|tilelang|tvm|nv_?cache|ComputeCache"
+)
+"""Caches of compiled kernels, which have a rule of their own (compile-cache-race)."""
+_NUMBERED = {"spawned-worker-failed": "worker", "worker-failed": "local_rank"}
+"""What launchers print of a process that ended, with the hole that has its number."""
+_SEGMENT = lazy_regex(r"/[^/]*$|/dev/shm/")
+"""A name of shared memory (shm_open), which a process that was killed leaves behind, or a folder of the root."""
+
+
+@derived
+def file_race(event: Event, view: View) -> Race:
+    """What ranks do at once: rename a ``checkpoint`` or another file, create a ``folder``, ``copy`` a model's code.
+
+    Empty for other failures, where one process runs, and where all ranks fail alike: then the folder was there before.
+    """
+    if event.event != EXCEPTION:
+        return ""
+    found = _race(str(event.fields.get("error", "")), str(event.fields.get("exception", "")))
+    if not found or not is_open_failure(event, view):
+        return ""
+    if found != "checkpoint" and not _is_one_of_several(event, view):
+        return ""
+    return "" if found != "checkpoint" and _fails_alike(event, view.job) else found
+
+
+def _race(error: str, exception: str) -> Race:
+    if _CACHES.search(error):
+        return ""
+    renamed = _RENAMED.search(error)
+    if renamed is not None:
+        old, new = renamed["old"], renamed["new"]
+        if _STAGED.search(old) and _FINAL.search(new):
+            return "checkpoint"
+        return "rename" if _TEMPORARY.search(old.removeprefix(_common(old, new))) else ""
+    created = _CREATED.search(error) if exception == "FileExistsError" else None
+    if created is not None:
+        return "" if _SEGMENT.match(created["path"]) else "folder"
+    return "copy" if _COPIED.search(error) else ""
+
+
+def _is_one_of_several(event: Event, view: View) -> bool:
+    """Is the process one of several, by its own line, the launch, or the number of one that ended?"""
+    if is_under_launcher(event, view):
+        return True
+    numbered = (
+        (other, other.fields.get(_NUMBERED[other.event])) for other in view.job.events if other.event in _NUMBERED
+    )
+    other = next((other for other, number in numbered if isinstance(number, int) and number > 0), None)
+    if other is not None:
+        view.note(other)
+    return other is not None
+
+
+def _common(old: str, new: str) -> str:
+    """The folder of both paths, whose name says nothing of the file."""
+    folder = old.rpartition("/")[0]
+    return f"{folder}/" if folder and new.startswith(f"{folder}/") else ""
+
+
+def _fails_alike(event: Event, job: Job) -> bool:
+    """Do all ranks of the job report this error?"""
+    error = event.fields.get("error")
+    ranks = {other.rank for other in job.events if other.event == EXCEPTION and other.fields.get("error") == error}
+    return job.nranks is not None and len(ranks - {None}) >= job.nranks
+
+
+@derived
+def raced_path(event: Event, view: View) -> str:
+    """The folder or file that the ranks handle at once, as the line has it; empty where it names none."""
+    error = str(event.fields.get("error", ""))
+    found = re.search(r"'([^']{1,200})'(?: -> '([^']{1,200})')?", error)
+    return (found[2] or found[1]) if found is not None else ""
