@@ -10,7 +10,10 @@ from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
 
 _SPREAD, _BY_LOADER = "model-spread-over-gpus", "model-spread-by-loader"
+_BEFORE_SHARDING = "device-map-with-zero3"
 _ANY_TENSORS = "Expected all tensors"
+_COMMENT = "#"
+"""Programs that avoid this error often quote it beside the argument that they leave out."""
 _TYPE = r"torch\.(\w{3,20})"
 _SMALL = ("bfloat16", "float16")
 
@@ -41,9 +44,9 @@ def _types(event: Event) -> list[str]:
     return list(dict.fromkeys(re.findall(_TYPE, event.text)))
 
 
-@derived_of(_SPREAD)
+@derived_of(_SPREAD, _BEFORE_SHARDING)
 def is_model_spread(event: Event, view: View) -> bool:
-    """Did a process end because its model is on several GPUs, though it is one of several processes?
+    """Did a process end because its model is to be where this process may not have it: on several GPUs, or whole?
 
     Tensors of one operation are on two GPUs for many reasons: a checkpoint that torch.load put on GPU 0, a program
     that uses two GPUs on purpose. That counts only beside a line that lets the loader spread the model.
@@ -53,6 +56,8 @@ def is_model_spread(event: Event, view: View) -> bool:
         if spread is None or not is_under_launcher(event, view):
             return False
         view.note(spread)
+    if event.event == _BEFORE_SHARDING and event.text.lstrip().startswith(_COMMENT):
+        return False
     return is_open_failure(event, view)
 
 
