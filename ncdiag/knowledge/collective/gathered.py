@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ncdiag.facts.derived import derived, derived_of
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 
@@ -13,9 +13,11 @@ _NUMBERS = r"\d{1,9}(?:, \d{1,9}){0,15}"
 _SHOWN = 2
 
 
-@derived_of(_DIFFER)
+@derived
 def unequal_shapes(event: Event, view: View) -> str:
     """Two of the shapes, ``[2, 350] on rank 0 and [2, 311] on rank 1``; empty where the input does not list them."""
+    if event.event != _DIFFER:
+        return ""
     first: dict[str, int] = {}
     for number, shape in _listed(view):
         first.setdefault(shape, number)
@@ -23,9 +25,11 @@ def unequal_shapes(event: Event, view: View) -> str:
     return " and ".join(f"[{shape}] on rank {number}" for shape, number in shown) if len(shown) == _SHOWN else ""
 
 
-@derived_of(_DIFFER)
+@derived
 def padded_by(event: Event, view: View) -> str:
     """The call that makes the shapes equal; empty where tensors with other numbers of dimensions meet."""
+    if event.event != _DIFFER:
+        return ""
     shapes = [shape.split(", ") for _, shape in _listed(view)]
     if len({len(shape) for shape in shapes}) > 1:
         return ""

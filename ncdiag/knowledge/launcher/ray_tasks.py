@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ncdiag.facts.derived import derived_of
+from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import place
@@ -12,11 +12,11 @@ _LONGEST = 80
 """The number of lines of a traceback, with those of the exceptions that it chains."""
 
 
-@derived_of(_NO_GPU)
+@derived
 def ray_task(event: Event, view: View) -> str:
     """The task of Ray in whose traceback the line is, ``Worker.setup``; empty if it is in none."""
     at = place(event)
-    if at is None:
+    if at is None or event.event != _NO_GPU:
         return ""
     above = [
         (seen[1], other)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived_of
+from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import place, went_on
@@ -15,7 +15,7 @@ from ncdiag.facts.vocabulary.outcome import place, went_on
 _MISSING, _EXTRA = "state-dict-missing", "state-dict-unexpected"
 _KEY = lazy_regex(r"""["']([\w.-]{1,300})["']""")
 _WRAPPERS = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "_forward_module.", "_checkpoint_wrapped_module.")
-"""What DDP and DataParallel, torch.compile, FSDP, Lightning with DeepSpeed, and checkpointing put into names, anywhere."""
+"""What DDP and DataParallel, torch.compile, FSDP, Lightning with DeepSpeed, and checkpointing put into names."""
 _NEAR = 4
 """The list of missing names is on one of so many lines above that of the unexpected ones."""
 _SHARE = 0.9
@@ -23,16 +23,16 @@ _SHARE = 0.9
 
 
 class Names(NamedTuple):
-    """What one side has in its names and the other has not, whether the checkpoint has it, and whether it comes first."""
+    """What one side alone has in its names; does the checkpoint have it, and does it come first?"""
 
     prefix: str
     in_checkpoint: bool
     leads: bool
 
 
-@derived_of(_EXTRA)
+@derived
 def differing_prefix(event: Event, view: View) -> str:
-    """The part by which the names of the checkpoint and of the model differ, ``module.``; empty for other differences."""
+    """The part by which the names of the checkpoint and of the model differ, ``module.``; empty for others."""
     found = _names(event, view)
     return found.prefix if found else ""
 
@@ -44,19 +44,19 @@ def prefix_is_saved(event: Event, view: View) -> bool:
     return found is not None and found.in_checkpoint
 
 
-@derived_of(_EXTRA)
+@derived
 def renaming(event: Event, view: View) -> str:
-    """The statement that gives the names of the checkpoint the form that the model has."""
+    """The statement that removes the prefix from the names of a checkpoint; empty where the model has it."""
     found = _names(event, view)
-    if found is None:
+    if found is None or not found.in_checkpoint:
         return ""
-    if found.in_checkpoint:
-        name = f'k.removeprefix("{found.prefix}")' if found.leads else f'k.replace("{found.prefix}", "")'
-        return f"state = {{{name}: v for k, v in state.items()}}"
-    return f'state = {{"{found.prefix}" + k: v for k, v in state.items()}}' if found.leads else ""
+    name = f'k.removeprefix("{found.prefix}")' if found.leads else f'k.replace("{found.prefix}", "")'
+    return f"state = {{{name}: v for k, v in state.items()}}"
 
 
 def _names(event: Event, view: View) -> Names | None:
+    if event.event != _EXTRA:
+        return None
     extra = _keys(event.fields.get("extra_keys"))
     missing = _keys(event.fields.get("missing_keys"))
     if not missing:
