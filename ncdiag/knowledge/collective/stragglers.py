@@ -38,7 +38,7 @@ def look_at(timeout: Timeout, view: View) -> str:
 
 DESYNC = (
     "collective-mismatch", "collective-mismatch-suspected", "torch-collective-mismatch", "torch-ddp-shape-mismatch",
-    "message-truncated", "bootstrap-message-truncated",
+    "message-truncated", "bootstrap-message-truncated", "gather-shapes-differ",
 )  # fmt: skip
 """Events that report ranks in different collectives."""
 _MISSING = frozenset({"torch-ranks-missing", "torch-barrier-missed", "horovod-ranks-missing"})

@@ -8,8 +8,14 @@ from ncdiag.facts.derived import derived, derived_of
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.outcome import is_open_failure
+from ncdiag.messages.vocabulary.exceptions import EXCEPTION
 
 _SPREAD, _BY_LOADER = "model-spread-over-gpus", "model-spread-by-loader"
+_WITH_SHARDING = "DeepSpeed Zero-3 is not compatible with "
+"""transformers modeling_utils.py (4.20 to 4.48), integrations/accelerate.py (check_and_set_device_map, from 4.50).
+
+It is read as an exception, not as a message: programs that avoid the error quote it in a comment.
+"""
 _ANY_TENSORS = "Expected all tensors"
 _TYPE = r"torch\.(\w{3,20})"
 _SMALL = ("bfloat16", "float16")
@@ -41,9 +47,9 @@ def _types(event: Event) -> list[str]:
     return list(dict.fromkeys(re.findall(_TYPE, event.text)))
 
 
-@derived_of(_SPREAD)
+@derived_of(_SPREAD, EXCEPTION)
 def is_model_spread(event: Event, view: View) -> bool:
-    """Did a process end because its model is on several GPUs, though it is one of several processes?
+    """Did a process end because its model is to be where this process may not have it: on several GPUs, or whole?
 
     Tensors of one operation are on two GPUs for many reasons: a checkpoint that torch.load put on GPU 0, a program
     that uses two GPUs on purpose. That counts only beside a line that lets the loader spread the model.
@@ -53,7 +59,16 @@ def is_model_spread(event: Event, view: View) -> bool:
         if spread is None or not is_under_launcher(event, view):
             return False
         view.note(spread)
+    if event.event == EXCEPTION and not is_mapped_before_sharding(event, view):
+        return False
     return is_open_failure(event, view)
+
+
+@derived_of(_SPREAD, EXCEPTION)
+def is_mapped_before_sharding(event: Event, view: View) -> bool:
+    """Does the loader refuse to place whole weights of a model that ZeRO-3 partitions as it is loaded?"""
+    error = str(event.fields.get("error", ""))
+    return error.startswith(_WITH_SHARDING) and "device_map" in error
 
 
 @derived
