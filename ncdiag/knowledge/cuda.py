@@ -13,6 +13,7 @@ from ncdiag.facts.model.declared import is_closed
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.gpus import gpu_of
 from ncdiag.facts.vocabulary.launches import POD, is_container
+from ncdiag.facts.vocabulary.outcome import is_open_failure
 from ncdiag.facts.vocabulary.platforms import platforms
 from ncdiag.messages.vocabulary.cuda_errors import (
     PRINTED,
@@ -355,3 +356,25 @@ def memory_setting(event: Event, view: View) -> str:
             view.note(setting)
             return name
     return ""
+
+
+@derived_of("engine-memory-changed")
+def is_memory_released(event: Event, view: View) -> bool:
+    """Did GPU memory become free while an engine measured what it needs, and did the engine end because of that?
+
+    Two equal numbers show no other process: releases for some devices refuse these, too.
+    """
+    before, after = (event.fields.get(name) for name in ("memory_before", "memory_after"))
+    if not isinstance(before, float) or not isinstance(after, float):
+        return False
+    grew = after < before if "used memory" in event.text else after > before
+    return grew and is_open_failure(event, view)
+
+
+@derived_of("cuda-out-of-memory")
+def is_state_gathered(event: Event, view: View) -> bool:
+    """Did GPU memory run out while FSDP gathered the whole model to save it (torch fsdp/_state_dict_utils.py)?
+
+    It only warns, and the checkpoint may have invalid weights: that the job goes on does not make it better.
+    """
+    return "Failed to clone() tensor with name" in event.text
