@@ -89,7 +89,7 @@ def _quota(quota: str, period: str) -> float | None:
 
 
 def _throttled(tree: Tree) -> Iterator[Observation]:
-    """The share of the periods in which the process's own group, or the nearest above it that has a limit, was stopped."""
+    """How often the process's own group, or the nearest above it that has a limit, was stopped."""
     for folder in _folders(tree, "cpu"):
         counts = {}
         for index, line in enumerate(tree.lines(f"{folder}/cpu.stat") or ()):
