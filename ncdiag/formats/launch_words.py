@@ -13,7 +13,7 @@ from ncdiag.facts.fold import MOST_HOSTS, unfold_hosts
 from ncdiag.formats.launchers import CONTAINERS, Launcher
 from ncdiag.formats.shell import unquoted
 from ncdiag.formats.shell import words as split
-from ncdiag.formats.units import size_bytes
+from ncdiag.formats.units import cpu_quantity, size_bytes
 
 _APPLICATION = lazy_regex(r".*/|python|bash$|sh$|.*\.(?:py|sh)$|.*_perf$")
 _HOST = lazy_regex(r"(?P<name>[A-Za-z0-9][\w.-]{0,120})(?:[:@](?P<slots>\d{1,4}))?$")
@@ -341,6 +341,10 @@ def _shm_size(command: Command, value: str) -> None:
     command.fields["shm_size_bytes"] = size_bytes(value)
 
 
+def _cpus(command: Command, value: str) -> None:
+    command.fields["cpu_limit"] = cpu_quantity(value)
+
+
 def _master_text(field: str) -> Callable[[Command, str], None]:
     def put(command: Command, value: str) -> None:
         _master(command, field, value)
@@ -371,7 +375,8 @@ _HANDLERS: dict[str, Callable[[Command, str], None]] = {
     "map_by": _map_by,
     "endpoint": _endpoint, "ulimit": _ulimit, "ipc": _text("ipc"), "network": _text("network"), "image": _text("image"),
     "gpus": _text("gpus"), "hostfile": _text("hostfile"), "device": _list("devices"), "cap_add": _list("cap_add"),
-    "shm_size": _shm_size, "gpus_per_node": _gpus_per_node, "workdir": _text("workdir"), "agent": _text("agent"),
+    "shm_size": _shm_size, "cpus": _cpus, "gpus_per_node": _gpus_per_node, "workdir": _text("workdir"),
+    "agent": _text("agent"),
     "ssh_key": _text("ssh_key"), "include": _resources("include"), "exclude": _resources("exclude"),
     "master_addr": _master_text("master_addr"),
     "master_port": _master_text("master_port"), "ignored": _ignored,

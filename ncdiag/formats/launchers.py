@@ -130,7 +130,7 @@ _ACCELERATE = Launcher(
 _DOCKER = Launcher(
     options={
         "e": "x", "env": "x", "shm-size": "shm_size", "ipc": "ipc", "net": "network", "network": "network",
-        "ulimit": "ulimit",
+        "ulimit": "ulimit", "cpus": "cpus",
         "device": "device", "privileged": "privileged", "gpus": "gpus", "cap-add": "cap_add", "hostname": "ignored",
     },
     flags=_set(

@@ -22,6 +22,15 @@ def size_bytes(text: str, unit: int = 1, step: int = 1024) -> int | None:
     return int(value * factor)
 
 
+_CPUS = lazy_regex(r"(\d{1,6}(?:\.\d{1,6})?)(m?)$")
+
+
+def cpu_quantity(text: str | None) -> float | None:
+    """Processors of ``2``, ``1.5`` or Kubernetes' ``500m``; None for no limit (0) and for what is no number."""
+    found = _CPUS.match((text or "").strip("\"' "))
+    return round(float(found[1]) / (1000 if found[2] else 1), 2) or None if found else None
+
+
 def unit_seconds(unit: str) -> float:
     """Seconds of one ``ms``, ``s``, ``min`` or ``hours``, in English and Chinese; ``m`` is a minute."""
     unit = unit.lower()

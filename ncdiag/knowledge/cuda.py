@@ -265,7 +265,7 @@ def is_lost_gpu(event: Event, view: View) -> bool:
 
 
 _NAMES = {"pci", "gpu_minor"}
-_BOXES = frozenset({"docker", "podman", "enroot", "pyxis", "apptainer", "singularity", "kubernetes"})
+_BOXES = frozenset({"docker", "docker-snap", "podman", "enroot", "pyxis", "apptainer", "singularity", "kubernetes"})
 """Containers and orchestrators of which people say that a job runs in them."""
 
 

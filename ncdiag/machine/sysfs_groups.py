@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.observe import Observation
 from ncdiag.machine.tree import Tree
+from ncdiag.parsers.cgroup_cpu import FEW_PERIODS
 
 _GROUPS = "sys/fs/cgroup"
 _UNLIMITED = 1 << 62  # version 1 writes the largest page count for 'no limit'
@@ -23,7 +24,7 @@ _FIRST = {
 
 
 def group(tree: Tree) -> Iterator[Observation]:
-    """Limits of memory, processors and processes of the control group, and the number of its killed processes.
+    """Limits of memory, processors and processes of the control group, what they stopped, and its killed processes.
 
     The smallest limit of the group and its ancestors is used.
     """
@@ -38,6 +39,7 @@ def group(tree: Tree) -> Iterator[Observation]:
     count = _smallest(tree, "pids", ("pids.max",), _bytes)
     if count:
         yield tree.fact(count[0], "Limit", "pids", soft=int(count[1]), unlimited=False)
+    yield from _throttled(tree)
     yield from _killed(tree)
 
 
@@ -84,6 +86,22 @@ def _quota(quota: str, period: str) -> float | None:
     if not (quota.isdecimal() and period.isdecimal() and len(quota) < 20 and len(period) < 20):  # noqa: PLR2004
         return None
     return int(quota) / int(period) if int(period) else None
+
+
+def _throttled(tree: Tree) -> Iterator[Observation]:
+    """How often the process's own group, or the nearest above it that has a limit, was stopped."""
+    for folder in _folders(tree, "cpu"):
+        counts = {}
+        for index, line in enumerate(tree.lines(f"{folder}/cpu.stat") or ()):
+            name, _, value = line.partition(" ")
+            if value.strip().isdecimal() and len(value) < 20:  # noqa: PLR2004  (digits of 64 bits)
+                counts[name] = (int(value), index + 1, line)
+        periods = counts.get("nr_periods", (0, 0, ""))[0]
+        if periods >= FEW_PERIODS and "nr_throttled" in counts:
+            stopped, number, line = counts["nr_throttled"]
+            share = round(stopped / periods, 2)
+            yield tree.fact(f"{folder}/cpu.stat", "Host", text=line, line=number, cpu_throttled=share)
+            return
 
 
 def _killed(tree: Tree) -> Iterator[Observation]:

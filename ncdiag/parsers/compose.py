@@ -15,7 +15,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Parsed, observe
 from ncdiag.formats.shell import is_variable, without_secrets
-from ncdiag.formats.units import size_bytes
+from ncdiag.formats.units import cpu_quantity, size_bytes
 from ncdiag.formats.yaml import Node, load
 
 KIND = "compose"
@@ -75,6 +75,7 @@ def container(service: Node) -> Iterator[tuple[str, Any]]:
     yield "shm_size_bytes", size_bytes(size) if size else None
     limit = service.text("ulimits", "memlock") or service.text("ulimits", "memlock", "soft")
     yield "memlock", "unlimited" if limit == "-1" else limit
+    yield "cpu_limit", cpu_quantity(service.text("cpus") or service.text("deploy", "resources", "limits", "cpus"))
     devices = service.items("deploy", "resources", "reservations", "devices")
     gpus = [item for item in devices if any(cap.value == "gpu" for cap in item.items("capabilities"))]
     counts = [item.text("count") for item in gpus]

@@ -23,6 +23,7 @@ from ncdiag.base.spans import Section
 from ncdiag.facts.observe import Observation, Parsed, observe
 from ncdiag.facts.scalars import is_rdma_resource
 from ncdiag.formats.shell import is_variable, without_secrets
+from ncdiag.formats.units import cpu_quantity
 from ncdiag.formats.yaml import Node, load
 from ncdiag.parsers import _k8s_place, _k8s_policy
 from ncdiag.parsers import env as env_parser
@@ -210,6 +211,7 @@ def _container(section: Section, pod: _Pod, container: Node, fields: dict[str, A
         "ipc": "host" if pod.spec.text("hostIPC") == "true" else None,
         "rdma_resources": [name for name, number in resources.items() if is_rdma_resource(name) and number != "0"],
         "efa_devices": _count_of(resources.get(_EFA)),
+        "cpu_limit": cpu_quantity(container.text("resources", "limits", "cpu")),
         "runtime_class": pod.spec.text("runtimeClassName") or "",
         "mesh": _k8s_place.mesh(pod.spec, pod.labels, pod.annotations),
         **_k8s_place.place(pod.spec),

@@ -34,7 +34,7 @@ _TROUBLE = lazy_regex(r"\s*Unable to determine the device handle for ")
 """In place of what is told of a GPU: left to the catalogue of messages."""
 _XML = lazy_regex(r"\s*<(?:\?xml |!DOCTYPE nvidia_smi_log |nvidia_smi_log>)")
 _VALUE = r"(?P<indent>\s{0,60})(?P<name>\S.{0,78}?)\s{0,60}:\s(?P<value>.{0,300})$|\s{0,60}\S.{0,78}?\s{0,60}:$"
-_GROUP = r"(?P<indent>\s{4,60})(?P<name>[A-Z][\w /()&.-]{1,60})$"
+_GROUP = r"(?P<indent>\s{4,60})(?P<name>(?:[A-Z]|vGPU)[\w /()&.-]{1,60})$"
 _NOTHING = frozenset({"N/A", "None", "", "Not Found", "Unknown", "Unknown Error", "[N/A]", "[Not Supported]"})
 _SLOWDOWNS = ("Clocks Event Reasons", "Clocks Throttle Reasons")
 _IDLE = frozenset({"Idle", "Applications Clocks Setting", "Sync Boost"})
@@ -211,6 +211,8 @@ _READ: tuple[tuple[str, _Path, Callable[[str], Any]], ...] = (
     ("numa_node", ("GPU Numa Node ID",), _count), ("numa_node", ("PCI", "GPU Numa Node ID"), _count),
     ("recovery_action", ("GPU Recovery Action",), _action),
     ("sram_threshold_exceeded", ("ECC Errors", "Aggregate", "SRAM Threshold Exceeded"), _enabled),
+    ("license", ("vGPU Software Licensed Product", "License Status"), _text),
+    ("license", ("GRID Licensed Product", "License Status"), _text),
     ("fabric_state", ("Fabric", "State"), _text), ("fabric_status", ("Fabric", "Status"), _text),
     ("ecc_enabled", ("ECC Mode", "Current"), _enabled), ("ecc_enabled", ("Ecc Mode", "Current"), _enabled),
     ("retired_single_bit", ("Retired Pages", "Single Bit ECC"), _count),

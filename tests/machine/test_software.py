@@ -39,6 +39,8 @@ CHANNELS = "dev/nvidia-caps-imex-channels"
         ({f"{GROUP}/cpu.max": "250000 100000\n"}, {"cpu_limit": 2.5}),
         ({f"{GROUP}/cpu.max": "max 100000\n"}, {"cpu_limit": None}),
         ({f"{GROUP}/cpu.max": "5 0\n"}, {"cpu_limit": None}),
+        ({f"{GROUP}/cpu.stat": "usage_usec 9\nnr_periods 200\nnr_throttled 150\n"}, {"cpu_throttled": 0.75}),
+        ({f"{GROUP}/cpu.stat": "nr_periods 20\nnr_throttled 15\n"}, {"cpu_throttled": None}),
         ({**PODS, f"{GROUP}/cpu/kubepods/pod1/cpu.cfs_quota_us": "150000"}, {"cpu_limit": 1.5}),
         ({**PODS, f"{GROUP}/cpu/kubepods/pod1/cpu.cfs_quota_us": "-1"}, {"cpu_limit": None}),
         (

@@ -31,7 +31,7 @@ class Gpu(Fact, frozen=True, kw_only=True):
     ``fabric_state`` and ``fabric_status`` are the state and the result of the registration with the NVLink fabric,
     ``fabric_problems`` the lines of nvidia-smi's fabric health that report a problem. ``unreadable`` is the error that
     nvidia-smi prints in place of values (``ERR!``, ``GPU is lost``), ``recovery_action`` the action that it asks for
-    (``Reset``, ``None``).
+    (``Reset``, ``None``). ``license`` is the state of a virtual GPU's licence (``Unlicensed (Restricted)``).
 
     ``local_gb_per_s`` is the rate of a copy inside the memory of the GPU, ``from_host_gb_per_s`` and
     ``to_host_gb_per_s`` of a copy between it and the memory of the host (CUDA samples, nvbandwidth).
@@ -85,6 +85,7 @@ class Gpu(Fact, frozen=True, kw_only=True):
     power_watts: int | None = None
     power_limit_watts: int | None = None
     fabric_problems: tuple[str, ...] | None = None
+    license: str | None = None
     unreadable: str | None = None
     recovery_action: str | None = None
     reset_required: bool | None = None

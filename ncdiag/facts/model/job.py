@@ -88,6 +88,7 @@ class Host(Fact, frozen=True, kw_only=True):
     Processors and limits: ``cpu_arch`` is the kernel's name (``x86_64``, ``aarch64``), ``cpu_vendor`` the CPUID vendor
     (``AuthenticAMD``). ``cpu_governors`` counts processors by frequency governor, ``idle_states`` are the idle states
     of the processors. ``cpu_limit`` is the number of processors that the control group may use (2.5: two and a half),
+    ``cpu_throttled`` the share of the periods in which it was stopped because it had used them up,
     ``memory_limit_bytes`` its memory limit, ``oom_kills`` the number of its processes that the kernel killed for lack
     of memory, ``rdma_limits`` the number of RDMA handles and objects that it may have on each card, ``rdma_held`` the
     number that it has (``mlx5_0 hca_object``: 4096). ``cma_bytes`` is the size of the kernel's contiguous memory area
@@ -166,6 +167,7 @@ class Host(Fact, frozen=True, kw_only=True):
     cpu_vendor: str | None = None
     machine: str | None = None
     cpu_limit: float | None = None
+    cpu_throttled: Annotated[float | None, GREATEST] = None
     own_namespaces: tuple[str, ...] | None = None
     clock_synchronized: bool | None = None
     clock_offset_seconds: float | None = None

@@ -41,6 +41,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     that it requests, ``efa_devices`` the number of AWS EFA devices among them. ``instance_type`` and ``accelerator``
     are labels that its node must have. ``mesh`` is the proxy of a service mesh that captures its connections; empty
     means none. ``runtime_class`` is the container runtime that a pod selects; empty means the default of its node.
+    ``cpu_limit`` is the number of processors that the container may use.
     """
 
     SHOWS_A_RUN = True
@@ -80,6 +81,7 @@ class Launch(Fact, frozen=True, kw_only=True):
     accelerator: str | None = None
     mesh: str | None = None
     runtime_class: str | None = None
+    cpu_limit: float | None = None
     executable: str | None = None
     script: Annotated[str | None, FACE] = None
     workdir: str | None = None

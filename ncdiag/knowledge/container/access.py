@@ -33,6 +33,16 @@ _LOCKING = frozenset({"IPC_LOCK", "CAP_IPC_LOCK", "ALL"})
 
 
 @derived
+def docker_in_snap(job: Job, view: View) -> bool:
+    """Is Docker installed as a snap, as a path, a service or a person says?"""
+    told = [e for e in job.events if e.event == "docker-in-snap"]
+    for fact in [*told, *(c for c in job.contexts if (c.kind, c.value) == ("container", "docker-snap"))][:1]:
+        view.note(fact)
+        return True
+    return False
+
+
+@derived
 def gpu_count(launch: Launch, view: View) -> int | None:
     """The number of GPUs of the container; None when the line does not say it, or says all."""
     text = (launch.gpus or "").strip("\"'")

@@ -281,6 +281,21 @@ def backlog(host: Host, view: View) -> str:
     return sysctl(host, "net.core.somaxconn") or "?"
 
 
+MANY_MAPPINGS = 1 << 20
+"""The number of memory mappings that a process of a large job should be permitted (65530 by default)."""
+
+
+@derived
+def permits_many_mappings(job: Job, view: View) -> bool:
+    """Does a host show that its processes may have a million memory mappings (vm.max_map_count)?"""
+    for host in job.hosts:
+        value = sysctl(host, "vm.max_map_count") or ""
+        if value.isdecimal() and int(value) >= MANY_MAPPINGS:
+            view.note(host, "sysctls")
+            return True
+    return False
+
+
 @derived
 def has_few_ports(host: Host, view: View) -> bool | None:
     """Is the range of ephemeral TCP ports narrow?"""

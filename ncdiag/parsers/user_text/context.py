@@ -136,6 +136,9 @@ LEXER = Lexer(
                                                            "tensorrt-llm", "axolotl", "paddle", "mindspore",
              "fairseq", "nemo")),
         *(Word("launcher", name, name, name) for name in ("torchrun", "mpirun", "srun", "accelerate", "horovodrun")),
+        Word("container", "docker-snap",
+             r"docker\s(?:(?:is|was)\s)?(?:installed\s)?(?:from|via|with|as|by|through|using)\s(?:an?\s|the\s)?snap(?:\sstore)?"
+             r"|snap(?:'s)?\s(?:version\sof\s|package\sof\s)?docker|docker(?:'s)?\ssnap"),
         *(Word("container", name, name, name) for name in ("docker", "podman", "enroot", "pyxis", "lxc", "apptainer")),
         Word("container", "singularity", r"singularity(?=\s(?:image|container|exec|run))"),
         Word("orchestrator", "kubernetes", r"kubernetes|k8s|k3s|rke2|openshift|eks|gke|aks|pods?", "k8s|kubernetes"),
