@@ -27,8 +27,8 @@ PACKAGE = Path(__file__).parents[1]
 SHIPPED = PACKAGE / "_compiled"
 """The folder of a wheel's compiled files (`ncdiag.catalogue.build` writes them)."""
 
-PACKED = frozenset({"examples", "explained"})
-"""Definitions that a wheel ships compressed by xz: large, and read by `explain` alone."""
+PACKED = frozenset({"examples", "explained", "rules-zh"})
+"""Definitions that a wheel ships compressed by xz: large, and read by `explain` alone or for one language."""
 _FOLDER = f"{PACKAGE}{os.sep}"
 _KEPT = 8
 """Maximum number of cache files with one name: several checkouts and packs may be in use at the same time."""
