@@ -11,6 +11,8 @@ from ncdiag.facts.vocabulary.told import broken_by, cured_by
 from ncdiag.messages.vocabulary.exceptions import EXCEPTION
 
 _LEFT_ALONE = "ddp-buffers-left-alone"
+_OPTION = lazy_regex(r"(?i)broadcast[_-]buffers[= ](?:false|no|0)\b|--no[_-](?:ddp[_-])?broadcast[_-]buffers\b")
+"""An option of the Trainer, and of programs that pass it on."""
 _CHANGED = lazy_regex(
     r"one of the variables needed for gradient computation has been modified by an inplace operation"
     r"(?:: \[(?P<type>[\w.]{1,60}))?"
@@ -29,7 +31,7 @@ def is_buffer_overwritten(event: Event, view: View) -> bool:
     """
     if not is_saved_tensor_changed(event, view) or not is_open_failure(event, view) or not is_among_ranks(event, view):
         return False
-    if any(other.event == _LEFT_ALONE for other in view.job.events):
+    if _are_left_alone(view.job):
         return False
     return is_of_no_parameter(event, view) or _needs_one_gpu(view.job, view)
 
@@ -45,6 +47,12 @@ def is_of_no_parameter(event: Event, view: View) -> bool:
     """Is the changed tensor one of integers or truth values, which no backward pass changes?"""
     found = _CHANGED.search(str(event.fields.get("error", "")))
     return found is not None and _NO_PARAMETER.fullmatch(found["type"] or "") is not None
+
+
+def _are_left_alone(job: Job) -> bool:
+    """Does the program, or an option of its command, tell DDP not to copy buffers?"""
+    told = any(other.event == _LEFT_ALONE for other in job.events)
+    return told or any(_OPTION.search(launch.text or "") for launch in job.launches)
 
 
 def is_among_ranks(event: Event, view: View) -> bool:

@@ -28,6 +28,8 @@ _CACHES = lazy_regex(
     r"triton|torch_extensions|torch_?inductor|torch_compile_cache|flashinfer|deep_?gemm|tilelang|tvm|nv_?cache|ComputeCache"
 )
 """Caches of compiled kernels, which have a rule of their own (compile-cache-race)."""
+_NO_ROOM = lazy_regex(r"\[Errno (?:28|69|122)\]")
+"""ENOSPC, and EDQUOT of macOS and Linux."""
 _NUMBERED = {"spawned-worker-failed": "worker", "worker-failed": "local_rank"}
 """What launchers print of a process that ended, with the hole that has its number."""
 _SEGMENT = lazy_regex(r"/[^/]*$|/dev/shm/")
@@ -38,12 +40,15 @@ _SEGMENT = lazy_regex(r"/[^/]*$|/dev/shm/")
 def file_race(event: Event, view: View) -> Race:
     """What ranks do at once: rename a ``checkpoint`` or another file, create a ``folder``, ``copy`` a model's code.
 
-    Empty for other failures, where one process runs, and where all ranks fail alike: then the folder was there before.
+    Empty for other failures, where one process runs, where a disk is full, and where all ranks fail alike: then the
+    folder was there before.
     """
     if event.event != EXCEPTION:
         return ""
     found = _race(str(event.fields.get("error", "")), str(event.fields.get("exception", "")))
     if not found or not is_open_failure(event, view):
+        return ""
+    if found != "folder" and _lacks_room(view.job):
         return ""
     if found != "checkpoint" and not _is_one_of_several(event, view):
         return ""
@@ -88,7 +93,19 @@ def _fails_alike(event: Event, job: Job) -> bool:
     """Do all ranks of the job report this error?"""
     error = event.fields.get("error")
     ranks = {other.rank for other in job.events if other.event == EXCEPTION and other.fields.get("error") == error}
-    return job.nranks is not None and len(ranks - {None}) >= job.nranks
+    count = job.nranks or _started(job)
+    return count is not None and len(ranks - {None}) >= count
+
+
+def _started(job: Job) -> int | None:
+    """The number of ranks by the launch lines; None where they differ or name none."""
+    counts = {launch.np or (launch.nproc_per_node or 0) * (launch.nnodes or 1) for launch in job.launches} - {0}
+    return counts.pop() if len(counts) == 1 else None
+
+
+def _lacks_room(job: Job) -> bool:
+    """Did a process fail to write because a disk is full or over its quota? Then what it was to write is not there."""
+    return any(_NO_ROOM.search(str(other.fields.get("error", ""))) for other in job.events if other.event == EXCEPTION)
 
 
 @derived
