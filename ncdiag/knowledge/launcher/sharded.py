@@ -6,8 +6,12 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
 from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
+from ncdiag.facts.vocabulary.outcome import place
 
 _OPERATOR = lazy_regex(r"\w{1,40}\.(\w{1,60})\.\w{1,40}:? got mixed")
+_UPDATES = "update-frame"
+_LONGEST = 40
+"""The number of lines between that frame and the exception."""
 _USED = frozenset({"embedding", "mm", "addmm", "bmm", "linear", "matmul", "convolution", "index_select"})
 
 
@@ -17,7 +21,7 @@ def mixed_use(event: Event, view: View) -> str:
 
     The operator shows it. ``aten.copy_`` writes a whole weight into a part of it. Other operators that change their
     first argument (a name that ends in ``_``), or take lists of tensors, are those of optimizers and of clipping. A
-    product or a look-up uses a weight outside the forward of its module.
+    product or a look-up uses a weight outside the forward of its module. Of the rest, the frames above tell.
     """
     found = _OPERATOR.search(event.text)
     name = found.group(1) if found else ""
@@ -25,4 +29,17 @@ def mixed_use(event: Event, view: View) -> str:
         return "load"
     if name.startswith("_foreach_") or name.endswith("_"):
         return "update"
-    return "use" if name in _USED else ""
+    if name in _USED:
+        return "use"
+    return "update" if _is_in_update(event, view) else ""
+
+
+def _is_in_update(event: Event, view: View) -> bool:
+    """Does the traceback of the line go through an optimizer or the clipping of gradients?"""
+    at = place(event)
+    for other in view.job.events:
+        seen = place(other) if other.event == _UPDATES else None
+        if at and seen and seen[0] == at[0] and 0 < at[1] - seen[1] <= _LONGEST and other.rank == event.rank:
+            view.note(other)
+            return True
+    return False
