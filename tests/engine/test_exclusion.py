@@ -302,6 +302,9 @@ def test_nothing_is_between_the_gpus_of_machines_that_have_one(text: str, reason
     [
         ("It hangs. firewalld is inactive on both nodes.", "the firewall is said to be off"),
         ("It hangs. The firewall is disabled on all hosts.", "the firewall is said to be off"),
+        ("It hangs. firewalld is inactive on node101 and node102.", "the firewall is said to be off"),
+        ("It hangs. firewalld is inactive on node1, nobody looked on node2.", ""),
+        ("It hangs. ufw is disabled on the master.", ""),
         ("It hangs. The firewall is on.", ""),
         ("It hangs. Is the firewall off?", ""),
         ("It hangs on AWS. The firewall is off.", ""),  # a security group may filter

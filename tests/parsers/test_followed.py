@@ -32,6 +32,9 @@ from ncdiag.parsers.user_text import followed
         ("The same image works on cluster A but on cluster B it hangs.", "cluster B"),
         ("It hangs on n07, n08 is fine.", "n07"),
         ("It runs at 190 GB/s on n1, on n2 it drops to 30 GB/s.", "n2"),
+        ("Whenever n7 is part of it, the job does not crash, it just hangs.", "n7"),
+        ("Any job that includes n7 works now, jobs with n8 fail.", "n8"),
+        ("n1 prints no errors, n2 hangs in the first all-reduce.", "n2"),
         ("gpu16 正常，gpu17 卡住。", "gpu17"),
         ("只要有 gpu17 就卡住。", "gpu17"),
         ("除了 gpu17 之外都正常。", "gpu17"),
@@ -60,6 +63,11 @@ def test_the_host_that_is_named_in_all_that_fails(sentence: str, host: str) -> N
         "When n3 is used, the log says nothing.",
         "It works on n1 and n2.",
         "It does not work on n1, and on n2 neither.",
+        "If we include n7 the job does not hang.",
+        "Any job that includes n7 is without errors.",
+        "If n7 is in the list and n8 is not, it works.",
+        "The hang does not follow n7.",
+        "It is not only n7 that is slow.",
     ],
 )
 def test_a_host_that_is_only_named_is_not_followed(sentence: str) -> None:

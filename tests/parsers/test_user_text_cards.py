@@ -21,6 +21,7 @@ ASIDE = {
     "The storage NICs are mlx5_2, mlx5_7.": ["mlx5_2", "mlx5_7"],
     "We have eight cards (mlx5_4 for management).": ["mlx5_4"],
     "mlx5_bond_0: front-end network": ["mlx5_bond_0"],
+    "The counters of mlx5_5 stay flat because it is the storage card, the others grow.": ["mlx5_5"],
 }
 NOTHING = (
     "The counters of mlx5_3 and of the others grow.", "Do the counters of mlx5_3 stay flat while the others grow?",

@@ -37,6 +37,11 @@ _IDLE = lazy_regex(
     rf"|{_COUNTS}[^.;\n]{{0,60}}?{_GROW}[^.;\n]{{0,60}}?(?:except|but\snot|apart\sfrom|除了?)[^.;\n]{{0,30}}?\b(?P<c>{_CARD})\b",
     re.IGNORECASE,
 )
+_BECAUSE = lazy_regex(
+    rf"\b(?:because|since|as)\s(?:it(?:\s(?:is|carries|serves|belongs|goes))|it's|that(?:\sone)?\sis|that's|this\sis)\s[^.;,\n]{{0,30}}?{_OTHER_USE}",
+    re.IGNORECASE,
+)
+"""It is still for a reason: ``because it is the storage card``."""
 _NAME = lazy_regex(_CARD, re.IGNORECASE)
 
 
@@ -51,4 +56,5 @@ def _cards(said: str) -> Iterator[tuple[str, str]]:
     for found in _ASIDE.finditer(said):
         yield from (("card-aside", name.lower()) for name in _NAME.findall(found["cards"] or found["the_cards"]))
     if idle := _IDLE.search(said):
-        yield "card-idle", next(filter(None, idle.groupdict().values())).lower()
+        name = next(filter(None, idle.groupdict().values())).lower()
+        yield "card-aside" if _BECAUSE.search(said) else "card-idle", name

@@ -96,6 +96,11 @@ _MEMBERS = (
 )
 """What a job consists of."""
 _APPEAR = r"(?:shows?\sup|joins?|appears?|registers?|connects?|comes?\s(?:up|online|back)|starts?)"
+_MEANT = (
+    r"(?!\s?,?\s(?:by\sdesign|on\spurpose|as\s(?:intended|planned|designed|scheduled|expected|(?:it|they)\sshould)))"
+)
+_OTHER_START = r"(?!\s(?:an?|the|any|jobs?|with\s(?:an?|the)\s(?:new|old))\b)"
+"""Not what appears, but what it starts or registers: ``starts a web server``."""
 _AT_END = r"(?=\s?(?:[.,;!?]|$))"
 _AGAIN = (
     r"(?:again\sand\sagain|repeatedly|constantly|continuously|over\sand\sover|in\sa\sloop|endlessly|all\sthe\stime"
@@ -167,7 +172,8 @@ _HANGS = rf"""
   | (?:have|had|need)\sto\s(?:\w+\s)?(?:kill|ctrl-?c|interrupt)(?:\sit)?(?:\sby\shand)?
   | ctrl-?\+?c\s(?:\w+\s){{0,3}}(?:not|n't|through|nothing|ignored)
   | lock(?:s|ed)?\s(?:solid|hard) | (?:seizes?|seized)\sup
-  | (?:keeps?|kept|still|all|both|are|is|just)\swait(?:s|ing)?\s(?:for|on)\s(?:each\sother|one\sanother|the\sothers?\b)
+  | (?:keeps?|kept|still|all|both|are|is|just)\swait(?:s|ing)?\s(?:for|on)\s
+    (?:each\sother|one\sanother|the\sothers?\b){_MEANT}
 """
 _WRONG = rf"""
     (?:is|are|all)\s(?:all\s|always\s)?incorrect | wrongs | (?:errors?\sof\s)out\sof\sbounds\svalues
@@ -334,15 +340,17 @@ _FAILS = rf"""
   | (?:not\sable|impossible|no\sway)\sto\s(?:\w+\s){{0,2}}(?:start|run|launch|connect|initiali[sz]e|use|train|load)
   | {_MEMBERS}\s(?:\w+\s){{0,2}}?{_NEVER}\s(?:\w+\s)?{_APPEAR}
   | (?:only|just)\s(?:one|two|three|\d+)\s(?:out\s)?of\s(?:the\s|our\s|my\s)?(?:\w+\s){{0,2}}?{_MEMBERS}\s
-    (?:ever\s|actually\s)?{_APPEAR}
-  | (?:gives?|gets?|got|starts?|launch(?:es)?)\s(?:me\s|us\s)?(?:only|just)\s(?:one|1|a\ssingle)\s(?:\w+\s)?{_MEMBERS}
-  | {_MEMBERS}\s(?:\w+\s){{0,2}}?(?:restarts?|reboots?|respawns?)\s{_AGAIN}
-  | keeps?\s(?:restarting|rebooting|respawning)
-  | {_MEMBERS}\s(?:\w+\s){{0,3}}?out\sof\s(?:sync|step)\b
+    (?:ever\s|actually\s)?{_APPEAR}\b{_OTHER_START}
+  | (?:gives?|gets?|got|starts?|launch(?:es)?)\s(?:me\s|us\s)?(?:only|just)\s(?:one|1|a\ssingle)\s(?:\w+\s)?{_MEMBERS}\b
+    (?!\s(?:per|for\s(?:each|every))\s(?:gpu|device|card|rank|core)){_MEANT}
+  | {_MEMBERS}\s(?:\w+\s){{0,2}}?(?:restarts?|reboots?|respawns?)\s{_AGAIN}{_MEANT}
+  | (?<!loss\s)(?<!rate\s)(?<!schedule\s)(?<!scheduler\s)(?<!timer\s)(?<!counter\s)
+    keeps?\s(?:restarting|rebooting|respawning)
+  | (?<!clocks\sof\s)(?<!clocks\sof\sthe\s)(?<!clocks\sof\sall\s){_MEMBERS}\s(?:\w+\s){{0,3}}?out\sof\s(?:sync|step)\b
   | works?\s(?:\w+\s){{0,4}}?but\s(?:\S+\s){{1,4}}?(?:(?:does|do|will|did)(?:n't|\snot)|won't|not){_AT_END}
   | (?:nccl|rccl|{_MEMBERS})\s(?:\w+\s)?refuses?{_AT_END}
   | (?:access|peer-to-peer|p2p|rdma|communication|connections?)\s(?:\S+\s){{0,4}}?impossible{_AT_END}
-  | get\srid\sof\s(?=[\"\u201c])
+  | get\srid\sof\s(?=[\"\u201c](?!\w*warning|deprecat)[^\"\u201d\s]{{1,40}}\s[^\"\u201d\s])
   | {_LOOP_OF_KUBERNETES} | (?:stays?|stuck|remains?|sits?|hangs?|keeps?)\s(?:\w+\s)?(?:in\s)?(?:pending|queued
     |containercreating|podinitializing)
 """

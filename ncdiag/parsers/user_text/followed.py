@@ -91,6 +91,18 @@ _BAD, _FINE = (
     lazy_regex(f"{_WELL}|正常|没问题", re.IGNORECASE),
 )
 _PLACED = lazy_regex(r"\b(?:on|with|from|at|in)\s@")
+_NOT_ILL = lazy_regex(
+    r"\b(?:(?:do(?:es)?|did|is|are|was|were|ha(?:s|ve|d)|will|would)(?:n't|\snot)|never|no(?:\slonger|\smore)?|without(?:\sany|\sa)?)"
+    r"\s(?:\w+ly\s)?(?:hang|stuck|stall|freez|crash|fail|time\s?-?out|timing\sout|errors?\b|abort|dead|slow|problem|issue|trouble)\w*",
+    re.IGNORECASE,
+)
+"""It goes well: ``does not hang``, ``no errors``."""
+_DENIED = lazy_regex(
+    r"(?:n't|\bnot|\bnever|\bno\slonger)\s(?:\w+\s){0,2}?(?:follows?|points?\sto|tied|limited|the\s(?:\w+\s)?(?:culprit|one|factor))\b"
+    r"|\b(?:do(?:es)?|did|is|are)(?:n't|\snot)\s(?:\w+\s)?(?:only|always|exclusively|just)\b|\bnot\s(?:only|just|always)\b",
+    re.IGNORECASE,
+)
+"""The trouble does not follow it: ``does not follow n7``, ``not only on n7``."""
 _HINT = lazy_regex(
     rf"\b{_RUN}\s|\b{_WHEN}\s|{_WELL}|except|\bbut\b|apart|than|besides|save|without|exclud|remov|drain|skip|tak|cordon|replac|swap"
     r"|drop|left|leav|only|always|just|follow|point|narrow|isolat|trac|pinn|culprit|limited|tied|odd one|factor| -x "
@@ -107,7 +119,10 @@ def read(sentence: str) -> str | None:
     names = list(_NAME.finditer(said))[:_MOST]
     for name in names:
         marked = _marked(said, names, name)
+        marked = _NOT_ILL.sub(" fine ", marked)
         part = next(part for part in SEGMENTS.split(marked) if _MARK in part)
+        if _DENIED.search(part):
+            continue
         if any(_says(part, *way) for way in _WAYS) or _says(marked, _EXCEPT, _OTHERS) or _contrasts(marked):
             return name["name"] or f"{name['kind'].lower()} {name['number']}"
     return None
@@ -128,8 +143,16 @@ def _contrasts(marked: str) -> bool:
 
 
 def _says(text: str, way: re.Pattern[str], tone: re.Pattern[str]) -> bool:
-    """Is it said in this way, and does the rest of the text have the tone?"""
-    return way.search(text) is not None and tone.search(way.sub(" ", text)) is not None
+    """Is it said in this way, and does the rest of the text have the tone?
+
+    Ill that is said of other hosts only does not count where this one does well: ``jobs with n7 work, n8 fails``.
+    """
+    if way.search(text) is None:
+        return False
+    own = " , ".join(c for c in _CLAUSES.split(text) if _MARK in c or _OTHER not in c)
+    if tone.pattern == _ILL and _FINE.search(way.sub(" ", own)) and not tone.search(way.sub(" ", own)):
+        return False
+    return tone.search(way.sub(" ", text)) is not None
 
 
 def _marked(said: str, names: list[re.Match[str]], one: re.Match[str]) -> str:
