@@ -265,7 +265,7 @@ def _labelled(line: str) -> str | None:
         return short_host(ran["ansible"] or ran["pssh"])
     if label:
         return f"{label['what'].lower()}{label['dash'] or ''}{label['number']}"
-    return described(line) or _said_host(line)
+    return (described(line) if any(map(line.__contains__, ":\uff1a#*")) else None) or _said_host(line)
 
 
 def _said_host(line: str) -> str | None:
