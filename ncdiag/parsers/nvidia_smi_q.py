@@ -236,12 +236,18 @@ _UNCORRECTABLE = lazy_regex(r"[SD]RAM Uncorrectable(?: (?:Parity|SEC-DED))?$")
 _ECC = frozenset({"ECC Errors", "Ecc Errors"})
 
 
+_VIRTUALIZATION = ("GPU Virtualization Mode", "Virtualization Mode")
+"""``Pass-Through``: the machine has the whole GPU, whose CUDA needs no licence; ``VGPU``: a virtual one."""
+
+
 def _fields(told: Mapping[_Path, str]) -> dict[str, Any]:
     """The fields of a Gpu."""
     fields: dict[str, Any] = {}
     for field, path, convert in _READ:
         if path in told and fields.get(field) is None:
             fields[field] = convert(told[path])
+    if told.get(_VIRTUALIZATION) == "Pass-Through":
+        fields["license"] = None
     fields["reset_required"] = _reset_required(told)
     fields["unreadable"] = _unreadable(told)
     fields["fabric_problems"] = _fabric_problems(told)

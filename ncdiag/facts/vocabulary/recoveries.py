@@ -53,6 +53,7 @@ _RECOVERIES = {
     "ib-guid-duplicate": _Recovery(("ib-subnet-up",), but="0D15"),
     "fabric-manager-config-invalid": _Recovery(("fabric-manager-ready",)),
     "imex-no-own-address": _Recovery(("imex-own-address",)),
+    "vgpu-license-missing": _Recovery(("vgpu-license-acquired",)),
     "google-receiver-unreached": _Recovery(("google-receiver-ready",)),
     "container-image-not-fetched": _Recovery((FETCHED, LOGGED_IN)),
     "container-gave-up": _Recovery((FETCHED,)),

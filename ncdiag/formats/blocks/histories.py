@@ -55,6 +55,10 @@ _CHANGES = lazy_regex(
     r"|added|changed|removed|deprecated|security|improvements|news?|features)\W*(?:\(\d{1,4} \w+\))?\W*$",
     re.IGNORECASE,
 )
+_MENDS = lazy_regex(
+    r"\W{1,8}(?:fix(?:e[sd])?|resolve[sd]?|behebt|behoben)\s(?!by\b|it\b|with\b)|\W{1,8}\u4fee\u590d(?!\u540e)",
+    re.IGNORECASE,
+)
 _UNDERLINE = lazy_regex(r"\s*([=~^*-])\1{2,}\s*$")
 _NUMBERED = lazy_regex(r"\s{0,8}(?:[A-Z]{2,6}-\d{1,6}|\[\d{3,9}\])(?:\s|::)")
 """An item that begins with the number of a ticket."""
@@ -133,7 +137,7 @@ def changelogs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
             end = _while(lines, index, belongs)
             block = lines[index : end + 1]
             versions, items = sum(released[index : end + 1]), sum(map(_is_change, block))
-            if versions and items > 1 and (versions > 1 or _RELEASE.match(block[0]) or any(map(_CHANGES.match, block))):
+            if versions and items > 1 and (versions > 1 or _RELEASE.match(block[0]) or any(map(_says_change, block))):
                 yield index, end
         index = max(end, index) + 1
 
@@ -142,6 +146,11 @@ def _is_closed(line: str) -> bool:
     """True for a row of a table of tickets, one of whose cells says in any language that it is closed."""
     cells = {cell.strip().strip("'\"") for cell in _CELLS.split(line) if _WORDY.search(cell)}
     return any(_CLOSED.fullmatch(cell) or "done" in roles_in_any(cell) for cell in cells if len(cell) <= _SHORT)
+
+
+def _says_change(line: str) -> bool:
+    """True for a heading of changes, and for an item that says what was mended."""
+    return _CHANGES.match(line) is not None or (_is_change(line) and _MENDS.match(line) is not None)
 
 
 def _is_change(line: str) -> bool:

@@ -11,10 +11,13 @@ from ncdiag.messages.vocabulary.exceptions import EXCEPTION
 
 _DENIED = lazy_regex(r"\[Errno 13\][^:'\"]{0,40}: ?['\"](?P<path>[^'\"]{1,400})")
 _CACHE = lazy_regex(
-    r"/\.(?!docker|singularity)[a-z][\w.-]{0,60}(?:/.*)?"
+    r"/\.(?!docker|singularity|snapshots?/|zfs/|Trash|auto(?:fsck|relabel))[a-z][\w.-]{0,60}(?:/.*)?"
     r"|.*/(?:\.cache|\.config|\.triton|\.nv|\.cupy|\.keras|huggingface|torch_extensions|torchinductor_[^/]{1,60})(?:/.*)?"
 )
-"""A hidden file or folder at the root, which programs make where HOME is /, or a folder that a cache usually has."""
+"""A hidden file or folder at the root, which programs make where HOME is /, or a folder that a cache usually has.
+
+File systems and containers have hidden ones at the root as well: snapshots of btrfs, ZFS and filers, marks of Docker.
+"""
 _UNCACHED = lazy_regex(r"cannot cache function .{1,200}: no locator available for file (?!'<)(?P<path>'?/.{1,300})")
 """Numba found no folder for its cache; code from a string or a notebook has no file (numba/core/caching.py)."""
 _AT_ROOT = "/."

@@ -296,6 +296,24 @@ def permits_many_mappings(job: Job, view: View) -> bool:
     return False
 
 
+_NO_OVERCOMMIT = "2"
+"""The value of vm.overcommit_memory with which the kernel counts what programs ask for (Documentation/mm)."""
+
+
+@derived
+def bounds_address_space(job: Job, view: View) -> bool:
+    """Does a host show that it limits what programs may map: by ulimit -v, or as the kernel does not overcommit?"""
+    for host in job.hosts:
+        if sysctl(host, "vm.overcommit_memory") == _NO_OVERCOMMIT:
+            view.note(host, "sysctls")
+            return True
+        for limit in host.limits:
+            if limit.name == "as" and limit.soft is not None:
+                view.note(limit)
+                return True
+    return False
+
+
 @derived
 def has_few_ports(host: Host, view: View) -> bool | None:
     """Is the range of ephemeral TCP ports narrow?"""
