@@ -95,6 +95,8 @@ _MEMBERS = (
     r"|executors?)"
 )
 """What a job consists of."""
+_MEMBER = rf"(?={_MEMBERS}\b)\w+"
+"""One of them. A look ahead, so that lines are asked for the words that follow: programs name members often."""
 _APPEAR = r"(?:shows?\sup|joins?|appears?|registers?|connects?|comes?\s(?:up|online|back)|starts?)"
 _MEANT = (
     r"(?!\s?,?\s(?:by\sdesign|on\spurpose|as\s(?:intended|planned|designed|scheduled|expected|(?:it|they)\sshould)))"
@@ -338,17 +340,17 @@ _FAILS = rf"""
   | (?<!we\s)(?<!i\s)evict(?:s|ed|ing)\s(?:\w+\s){{0,2}}pods?\b{_UNDONE}
   | never\s(?:made\sit|makes\sit|got|gets)\s(?:to|past|through)
   | (?:not\sable|impossible|no\sway)\sto\s(?:\w+\s){{0,2}}(?:start|run|launch|connect|initiali[sz]e|use|train|load)
-  | {_MEMBERS}\s(?:\w+\s){{0,2}}?{_NEVER}\s(?:\w+\s)?{_APPEAR}
-  | (?:only|just)\s(?:one|two|three|\d+)\s(?:out\s)?of\s(?:the\s|our\s|my\s)?(?:\w+\s){{0,2}}?{_MEMBERS}\s
+  | {_MEMBER}\s(?:\w+\s){{0,2}}?{_NEVER}\s(?:\w+\s)?{_APPEAR}
+  | (?:only|just)\s(?:one|two|three|\d+)\s(?:out\s)?of\s(?:the\s|our\s|my\s)?(?:\w+\s){{0,2}}?{_MEMBER}\s
     (?:ever\s|actually\s)?{_APPEAR}\b{_OTHER_START}
-  | (?:gives?|gets?|got|starts?|launch(?:es)?)\s(?:me\s|us\s)?(?:only|just)\s(?:one|1|a\ssingle)\s(?:\w+\s)?{_MEMBERS}\b
+  | (?:gives?|gets?|got|starts?|launch(?:es)?)\s(?:me\s|us\s)?(?:only|just)\s(?:one|1|a\ssingle)\s(?:\w+\s)?{_MEMBER}\b
     (?!\s(?:per|for\s(?:each|every))\s(?:gpu|device|card|rank|core)){_MEANT}
-  | {_MEMBERS}\s(?:\w+\s){{0,2}}?(?:restarts?|reboots?|respawns?)\s{_AGAIN}{_MEANT}
+  | {_MEMBER}\s(?:\w+\s){{0,2}}?(?:restarts?|reboots?|respawns?)\s{_AGAIN}{_MEANT}
   | (?<!loss\s)(?<!rate\s)(?<!schedule\s)(?<!scheduler\s)(?<!timer\s)(?<!counter\s)
     keeps?\s(?:restarting|rebooting|respawning)
-  | (?<!clocks\sof\s)(?<!clocks\sof\sthe\s)(?<!clocks\sof\sall\s){_MEMBERS}\s(?:\w+\s){{0,3}}?out\sof\s(?:sync|step)\b
-  | works?\s(?:\w+\s){{0,4}}?but\s(?:\S+\s){{1,4}}?(?:(?:does|do|will|did)(?:n't|\snot)|won't|not){_AT_END}
-  | (?:nccl|rccl|{_MEMBERS})\s(?:\w+\s)?refuses?{_AT_END}
+  | (?<!clocks\sof\s)(?<!clocks\sof\sthe\s)(?<!clocks\sof\sall\s){_MEMBER}\s(?:\w+\s){{0,3}}?out\sof\ssync\b
+  | (?<=\s)but\s(?:\S+\s){{1,4}}?(?:(?:does|do|will|did)(?:n't|\snot)|won't){_AT_END}
+  | (?:nccl|rccl|{_MEMBER})\s(?:\w+\s)?refuses?{_AT_END}
   | (?:access|peer-to-peer|p2p|rdma|communication|connections?)\s(?:\S+\s){{0,4}}?impossible{_AT_END}
   | get\srid\sof\s(?=[\"\u201c](?!\w*warning|deprecat)[^\"\u201d\s]{{1,40}}\s[^\"\u201d\s])
   | {_LOOP_OF_KUBERNETES} | (?:stays?|stuck|remains?|sits?|hangs?|keeps?)\s(?:\w+\s)?(?:in\s)?(?:pending|queued
