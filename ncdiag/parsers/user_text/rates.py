@@ -15,10 +15,12 @@ from ncdiag.base.patterns import lazy_regex
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _LONGEST = 1000
-_UNIT = r"[GM]i?B(?:/s(?:ec)?|ps)|[GMgm][Bb]its?(?:/s(?:ec)?|ps)?|[GMgm]bps|[GM]b/s(?:ec)?|[Gg][Bb]E|Gb?"
+_UNIT = (
+    r"[GM]i?B(?:/s(?:ec)?|ps)|[GMgm][Bb]its?(?:/s(?:ec)?|ps)?|[GMgm]bps|[GM]b/s(?:ec)?|[Gg][Bb]E|[Gg]igabits?|MB|Gb?"
+)
 _CALLED = (
     r"FDR|EDR|HDR-?[12]00|HDR|NDR-?[24]00|NDR|XDR|千兆|万兆"
-    r"|[Gg]igabit(?= (?:[Ee]thernet|LAN|network|switch|link|NIC|card|router))"
+    r"|(?<!\d )(?<!\d-)(?<!\d)[Gg]igabit(?= (?:[Ee]thernet|LAN|network|switch|link|NIC|card|router))"
 )
 _OF_OTHERS = (
     r"[A-Za-z0-9_%:/-]|[.,]\d|\s?[%GMKgmk]"
@@ -31,6 +33,8 @@ _RATE = lazy_regex(
     rf"|(?<=instead of )(?:about |around |~)?(?P<other>\d{{1,5}}(?:\.\d{{1,3}})?)(?!{_OF_OTHERS})"
 )
 _BARE = ("G", "Gb")
+_A_SECOND = "MB"
+"""A unit that is one of a second only where the rate of a link is told: ``bandwidth between the nodes: 100MB``."""
 """Units that say nothing of a second: they are those of a link, or of something else."""
 _NAMES = {
     "FDR": 56.0, "EDR": 100.0, "HDR": 200.0, "HDR100": 100.0, "HDR200": 200.0, "NDR": 400.0, "NDR200": 200.0,
@@ -52,6 +56,17 @@ _LINK_BEFORE = lazy_regex(
     r"(?:only[ ]|just[ ])?$",
     re.IGNORECASE,
 )
+_HOSTS = r"(?:nodes|hosts|machines|servers|computers)"
+_LINK_TOLD = lazy_regex(
+    rf"""(?:(?<![a-z0-9])(?:inter-?node|network|nic|link|lan|ethernet|internet)(?:'s)?\s(?:bandwidth|speed|rate)
+      |(?:bandwidth|speed)\s(?:between|of)\s(?:(?:the|our|my|both|two|these|all)\s){{0,2}}(?:{_HOSTS}|network|nics?|link)
+      |(?:link|network|connection)\sbetween\s(?:(?:the|our|my|both|two|these|all)\s){{0,2}}{_HOSTS}
+      |(?:节点|机器|主机|服务器)(?:之间|间)的?(?:网络)?(?:带宽|速度|速率)|网(?:络|卡)(?:带宽|速度|速率))
+      (?:\sbetween\s(?:(?:the|our|my|both|two|these|all)\s){{0,2}}{_HOSTS})?
+      \s?(?:is|are|has|have|was|:|\uff1a|=|是|为|只有|有)?\s?(?:(?:about|around|only|just|roughly|ca\.|~)\s?)?$""",
+    _FLAGS,
+)
+"""What a link or a network is said to have, without a program that measured it."""
 _EXPECTED_BEFORE = lazy_regex(
     r"""(?:expect\w*|should|would|could|theor\w+|line\srate|peak|max(?:imum)?|advertised|rated|capable|instead\sof
       |rather\sthan|out\sof|of\s(?:the|our)|理论|应该|应有|预期|标称|可以达到)[^.;\d]{0,30}$""",
@@ -175,9 +190,10 @@ def _rate(number: re.Match[str], unit: str | None, before: str, behind: str, top
         return None
     if number["other"] or _EXPECTED_BEFORE.search(before) or _EXPECTED_BEHIND.match(behind):
         return Rate("expected", gbps)
-    if _is_link(number, before, behind):
+    is_told = not topic.of() and _LINK_TOLD.search(before) is not None
+    if is_told or (number["unit"] != _A_SECOND and _is_link(number, before, behind)):
         return Rate("link", gbps, _count(before, behind))
-    if number["name"] or number["unit"] in _BARE:
+    if number["name"] or number["unit"] in (*_BARE, _A_SECOND):
         return None
     own = _Topic()
     if re.match(r"\s?(?:in|with|by|from|for|using|on|when)\s", behind):
@@ -211,5 +227,5 @@ def _gbps(number: re.Match[str], unit: str | None) -> float | None:
         return None
     value = float(number["number"] or number["other"])
     scale = 1e-3 if unit[0] in "Mm" else 1.0
-    is_bytes = re.match(r"[GM]i?B(?:/s|ps)", unit) is not None
+    is_bytes = unit == _A_SECOND or re.match(r"[GM]i?B(?:/s|ps)", unit) is not None
     return value * scale * (8 if is_bytes else 1) or None
