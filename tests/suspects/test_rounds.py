@@ -15,7 +15,7 @@ from types import ModuleType
 
 import pytest
 
-from ncdiag.suspects.choose import SURE, UNLIKELY
+from ncdiag.suspects.choose import SURE, UNLIKELY, VERY_LIKELY
 
 TABLE = Path(__file__).with_name("rounds.csv")
 TOOL = Path(__file__).parents[2] / "tools" / "cases.py"
@@ -62,7 +62,7 @@ def words(rows: list[dict[str, str]]) -> list[tuple[str, bool]]:
         is_settled = False
         for row in sorted(answers, key=lambda row: int(row["place"])):
             word = row["word"]
-            if word == "very likely" and float(row["score"]) < SURE:
+            if word == "very likely" and (float(row["score"]) < SURE or float(row["lead"]) < VERY_LIKELY[1]):
                 word = "likely"
             if word in {"possible", "unlikely"}:
                 is_unlikely = row["place"] != "1" and (is_settled or float(row["score"]) < UNLIKELY)
