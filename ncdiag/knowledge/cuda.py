@@ -378,3 +378,16 @@ def is_state_gathered(event: Event, view: View) -> bool:
     It only warns, and the checkpoint may have invalid weights: that the job goes on does not make it better.
     """
     return "Failed to clone() tensor with name" in event.text
+
+
+@derived
+def is_beside_used_gpus(event: Event, view: View) -> bool:
+    """Does the host of the line have a GPU on which kernels run or programs compute, so that CUDA starts there?"""
+    host = view.host(event.host)
+    hosts = view.job.hosts if event.host is None else () if host is None else (host,)
+    for gpu in (gpu for each in hosts if len(hosts) == 1 for gpu in each.gpus):
+        for field in ("load_percent", "process_mib"):
+            if getattr(gpu, field):
+                view.note(gpu, field)
+                return True
+    return False

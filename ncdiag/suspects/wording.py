@@ -144,10 +144,15 @@ class Wording:
 
     def most_of(self, words: Iterable[str]) -> Span | None:
         """The first line with the largest number of these words; None if no line has one."""
-        counts = Counter(
-            number for word in words for number in self._index.get(word, ()) if number not in self._left_out
-        )
-        return self._spans[min(counts, key=lambda number: (-counts[number], number))] if counts else None
+        counts: Counter[int] = Counter()
+        for word in words:
+            counts.update(self._index.get(word, ()))  # of thousands of lines: no call for each
+        for number in counts.keys() & self._left_out:
+            del counts[number]
+        if not counts:
+            return None
+        most = max(counts.values())
+        return self._spans[min([number for number, count in counts.items() if count == most])]
 
     def _matches(self, phrase: Phrase) -> Iterator[int]:
         """The indexes of the lines that contain the phrase."""
