@@ -149,6 +149,10 @@ class Hosts:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         assert until(lambda: not self.pids(host))
+        self.serve_again(host, *words, first=first)
+
+    def serve_again(self, host: str, *words: str, first: str = "true") -> None:
+        """Start the sshd of a host on which none runs, and wait until it listens: a test may end it at once."""
         self.serve(host, *words, first=first)
         assert until(lambda: b"LISTEN" in self.run(host, "ss", "-ltn").stdout), f"no sshd on {host}"
 

@@ -103,7 +103,7 @@ def test_hosts_that_do_not_answer_are_findings(fleet: Hosts, sweep: Sweep) -> No
                 os.kill(pid, signal.SIGKILL)  # its shell never came to what we asked
     finally:
         fleet.run("n3", "ip", "link", "set", "eth0", "up")
-        fleet.serve("n2")
+        fleet.serve_again("n2")
     told = report(done)
     silent = [f for f in told["findings"] if f["name"] == "host-unanswered"]
     why = {finding["hosts"]: finding["title"] for finding in silent}
@@ -151,7 +151,7 @@ def test_the_dead_and_the_odd_of_many_hosts_are_named(fleet: Hosts, sweep: Sweep
             told = report(sweep("check", "--nodes", nodes, "--format", "json", "--no-nccl"))
             screen = sweep("check", "--nodes", nodes, "--no-nccl").stdout.decode()
     finally:
-        fleet.serve("n2")
+        fleet.serve_again("n2")
     odd = found(told, "host-differs-from-others")
     assert (odd["hosts"], odd["severity"]) == ("n5", "warning")
     assert odd["title"].startswith("limit memlock is 64 KiB on n5, ")
