@@ -150,7 +150,7 @@ def judged(case: Case, rules: Sequence[Rule], options: Options) -> tuple[View, m
         compared = _swept(view)
         if compared is not None and compared.odd:
             view = view_of(msgspec.structs.replace(view.job, events=(*view.job.events, *compared.odd)), options.nccl)
-    elif troubled_hosts(view.job, view):
+    elif troubled_hosts(view):
         from ncdiag.comparing import followed  # few pastes need it
 
         view = view_of(msgspec.structs.replace(view.job, events=followed.events(view)), options.nccl)

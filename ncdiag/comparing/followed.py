@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -28,7 +28,7 @@ def events(view: View) -> tuple[Event, ...]:
     Others for which a thing is known are alike in it. What a command that ran on each host showed (`host-differs`)
     becomes such an event.
     """
-    troubled = troubled_hosts(view.job, view)
+    troubled = troubled_hosts(view)
     found = [
         _Apart(subject, *each)
         for subject, groups in of_hosts(view).items()
@@ -44,9 +44,8 @@ def events(view: View) -> tuple[Event, ...]:
 
 def _shown(event: Event) -> Event:
     """The event of a host that differs from most others as one of a host that the trouble follows."""
-    told = event.fields
-    fields = {**told, "fine": f"{told['others']} other hosts", "judged_by": ""}
-    return msgspec.structs.replace(event, event=_EVENTS[str(told["weight"])], fields=fields)
+    fields = {**event.fields, "fine": f"{event.fields['others']} other hosts", "judged_by": ""}
+    return msgspec.structs.replace(event, event=_EVENTS[str(event.fields["weight"])], fields=fields)
 
 
 class _Apart(NamedTuple):
@@ -59,7 +58,7 @@ class _Apart(NamedTuple):
     fine: list[str]
 
 
-def _apart(groups: Groups, troubled: tuple[str, ...]) -> Iterator[tuple[str, str, str, list[str]]]:
+def _apart(groups: Groups, troubled: Collection[str]) -> Iterator[tuple[str, str, str, list[str]]]:
     """Troubled host, its value, the one value of all other hosts, and these hosts."""
     others = {value: rest for value, hosts in groups.items() if (rest := [h for h in hosts if h not in troubled])}
     if len(others) != 1:

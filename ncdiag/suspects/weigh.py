@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from ncdiag.engine.schema import Rule, Sign, Strength
 from ncdiag.engine.three_valued import Truth, both
 from ncdiag.engine.walk import Context, Frame
 from ncdiag.engine.where import spans
+from ncdiag.facts.model import Event
 from ncdiag.facts.view import View
 from ncdiag.facts.vocabulary.runs import seen_trials
 from ncdiag.facts.vocabulary.told import cured_by, not_cured_by, set_in_vain
@@ -148,7 +150,10 @@ class Scales:
         self._tried = _tried(view)
         self._resemblances = resemblances(texts, wording.lines()) if texts is not None else {}
         clear = {code for code, verdict in self._outcomes.items() if verdict.outcome == "clear"}
-        self._apart = [event for event in view.job.events if event.event in _DIFFERS]
+        self._apart: dict[str, list[Event]] = defaultdict(list)
+        for event in view.job.events:
+            for name in str(event.fields["judged_by"]).split() if event.event in _DIFFERS else ():
+                self._apart[name].append(event)
         self._scene = exclusion.Scene(view, wording.has_word, clear)
         self.excluded: list[tuple[Weighed, Reason]] = []
         self.faults: list[str] = []
@@ -267,10 +272,9 @@ class Scales:
 
     def _of_hosts(self, rule: Rule) -> Iterable[Judged]:
         """The host that the trouble follows differs from the others in what the rule judges."""
-        for event in self._apart:
-            if rule.name in str(event.fields["judged_by"]).split():
-                text = f"the trouble follows {event.host}, where {event.fields['thing']} is {event.fields['value']}"
-                yield Judged(Sign(text=text, strength="strong"), truth=True, evidence=tuple(event.provenance.values()))
+        for event in self._apart.get(rule.name, ()):
+            text = f"the trouble follows {event.host}, where {event.fields['thing']} is {event.fields['value']}"
+            yield Judged(Sign(text=text, strength="strong"), truth=True, evidence=tuple(event.provenance.values()))
 
     def _of_answer(self, rule: Rule) -> Iterable[Judged]:
         """The answer to the question of the suspect."""

@@ -58,7 +58,7 @@ class Context(Fact, frozen=True, kw_only=True):
     saw on a stack or calls, as it is written. ``plane-lost`` is how many planes of a network are lost, and of
     how many if the sentence says so: ``1 of 8``. A ``troubled-host`` is the host that the trouble follows, as it is
     written: ``node 7``. ``card-aside`` is an RDMA card for storage or management, ``card-idle`` one whose counters do
-    not move while those of others grow.
+    not move while those of others grow. ``in_part``: a state of one host or of some, by the sentence that says so.
     """
 
     kind: Literal[
@@ -70,6 +70,7 @@ class Context(Fact, frozen=True, kw_only=True):
         "card-idle", "troubled-host",
     ]  # fmt: skip
     value: str
+    in_part: bool = False
     told: bool = True
     text: str = ""
 

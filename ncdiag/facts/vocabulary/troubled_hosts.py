@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
+
 from ncdiag.base.patterns import lazy_regex
-from ncdiag.facts.derived import derived
-from ncdiag.facts.model import Context, Job, RunLabel
+from ncdiag.facts.model import Fact, Job
 from ncdiag.facts.view import View
 
 _APART = lazy_regex(r"[\s._-]+")
@@ -14,26 +16,26 @@ _CALLED_BAD = lazy_regex(
 """A host without a name whose outputs are labelled so (`ncdiag.text.sections.prompt`)."""
 
 
-@derived
-def troubled_hosts(job: Job, view: View) -> tuple[str, ...]:
-    """The hosts of the input that the trouble follows; none where that is most of them."""
-    found: list[str] = []
-    for host in job.hosts:
-        facts = [*_said_of(job, _plain(host.name)), *_labels_of(job, _plain(host.name))]
-        if facts or _CALLED_BAD.fullmatch(host.name):
-            found.append(host.name)
-        for fact in facts:
-            view.note(fact)
-    return tuple(found) if len(job.hosts) == 1 or 2 * len(found) <= len(job.hosts) else ()
+def troubled_hosts(view: View) -> Mapping[str, tuple[Fact, ...]]:
+    """The hosts of the input that the trouble follows, with the facts that say so; none if that is most of them."""
+    return view.remembered(("troubled hosts",), lambda: _found(view.job))
 
 
-def _said_of(job: Job, host: str) -> list[Context]:
-    told = (context for context in job.contexts if context.kind == "troubled-host")
-    return [context for context in told if host in {_plain(context.value), _plain(context.value.partition(".")[0])}]
-
-
-def _labels_of(job: Job, host: str) -> list[RunLabel]:
-    return [label for label in job.run_labels if label.well is False and host in map(_plain, label.text.split())]
+def _found(job: Job) -> Mapping[str, tuple[Fact, ...]]:
+    named: dict[str, list[Fact]] = defaultdict(list)
+    for context in job.contexts:
+        if context.kind == "troubled-host":
+            for name in {_plain(context.value), _plain(context.value.partition(".")[0])}:
+                named[name].append(context)
+    for label in job.run_labels:
+        if label.well is False:
+            for word in label.text.split():
+                named[_plain(word)].append(label)
+    found = {
+        host.name: tuple(named.get(_plain(host.name), ()) if named else ())
+        for host in job.hosts if (named and _plain(host.name) in named) or _CALLED_BAD.fullmatch(host.name)
+    }  # fmt: skip
+    return found if len(job.hosts) == 1 or 2 * len(found) <= len(job.hosts) else {}
 
 
 def _plain(name: str) -> str:

@@ -59,7 +59,7 @@ _PER_GPU = frozenset({8, 16})
 
 def _is_slower_than_elsewhere(port: Port, view: View) -> bool:
     """Is the port on a host that the trouble follows, and slower there than on each other host that has it?"""
-    troubled = troubled_hosts(view.job, view)
+    troubled = troubled_hosts(view)
     if port.host not in troubled or port.rate_gbps is None:
         return False
     elsewhere = [
@@ -85,6 +85,8 @@ def is_slower_than_siblings(port: Port, view: View) -> bool | None:
         model = {name: name.rstrip("0123456789") for name in model}
     if _is_slower_than_elsewhere(port, view):
         view.note(port)
+        for fact in troubled_hosts(view)[port.host]:
+            view.note(fact)
         return True
     if host is None or port.state != "active" or not port.rate_gbps or not model.get(port.hca):
         return None

@@ -299,6 +299,8 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
     )
     outage = outages.read(sentence)
     host = followed.read(sentence)
+    stated = [] if trials else states.read(sentence)
+    part: dict[str, Any] = {"in_part": True} if stated and states.is_in_part(sentence) else {}
     made = [(trial.change.label, trial.outcome) for trial in trials]
     given = settings.misnamed(made) if trials else settings.read(sentence)
     return [
@@ -313,11 +315,7 @@ def _others(sentence: str, section: Section, index: int, trials: Sequence[Found]
             if not (tried and k in _RELEASES)
         ),
         *([] if host is None else [observe(section, index, "Context", kind="troubled-host", value=host, text=text)]),
-        *(
-            observe(section, index, "Context", kind="state", value=s, text=text)
-            for s in states.read(sentence)
-            if not trials
-        ),
+        *(observe(section, index, "Context", kind="state", value=s, **part, text=text) for s in stated),
         *(
             observe(section, index, "Context", kind="state", value=s, text=text)
             for s in (*loads.read(sentence), *unharmed.read(sentence))

@@ -95,6 +95,14 @@ _PARTLY = lazy_regex(
 """What may follow a state that only some of the machines have."""
 _BUT_NOT = lazy_regex(r"\bbut\snot\s(?:on|at|in|for|with)\b", re.IGNORECASE)
 """Words that say that other machines do not have the state."""
+_IN_PART = lazy_regex(
+    r"\b(?:on|at|of|in)\s(?:the\s)?(?:one|first|second|other|master|head|login|worker|local|some|\d+\sof)\b"
+    r"|\b(?:on|at|of)\s(?:the\s)?(?:(?:node|host|machine|server|vm)\s)?[A-Za-z][\w.-]*\d(?![\w-]|[\s,]*(?:and|&|,)\s)"
+    r"|\bgpu\s?\d|\bonly\b|第一台|其中一",
+    re.IGNORECASE,
+)
+"""It is off on one host, or on some of them: that says nothing about the rest."""
+_IN_ALL = lazy_regex(r"\b(?:all|both|every\w*|each|any\w*|neither)\b|所有|都|两台", re.IGNORECASE)
 _AFTER_ACT = lazy_regex(r"\s?(?:的话|[之以]?后|时|没有?\b|吗|失败|不了)")
 """What follows in Chinese if a change was a trial whose result is reported, or if the state is only assumed."""
 _MAYBE = lazy_regex(r"(?:之前|以前|原来|怀疑|可能|也许)[^,，。;；]{0,8}$")
@@ -116,6 +124,11 @@ def read(sentence: str) -> list[str]:
     """The states that the sentence states, each once."""
     listed = _listed(sentence) if "=" in sentence else []
     return list(dict.fromkeys([*_stated(sentence), *listed]))
+
+
+def is_in_part(sentence: str) -> bool:
+    """True if the sentence says it of one host or of some, and not of all: ``on n1``, ``on the login node``."""
+    return _IN_PART.search(sentence) is not None and _IN_ALL.search(sentence) is None
 
 
 def _listed(sentence: str) -> list[str]:
