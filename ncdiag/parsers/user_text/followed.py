@@ -69,16 +69,16 @@ _CHINESE_TAKES = (
 )
 _CHINESE_EXCEPT = r"除了?\s?@\s?(?:之外|以外|外|,|\uff0c|都|其)"
 _CHINESE_WITHOUT = r"(?:去掉|排除|不用|不包含|剔除|换掉|踢掉)了?\s?@"
-_CHINESE_WELL = "正常|没问题|可以|好的|都行|就好|恢复"
+_BAD = lazy_regex(rf"{_ILL}|卡|挂|失败|报错|慢|超时|下降|崩|掉|不(?:能|行|动|了|工作)", re.IGNORECASE)
+_FINE = lazy_regex(rf"{_WELL}|正常|没问题|可以|好的|都行|就好|恢复", re.IGNORECASE)
 _WAYS = tuple(
-    (lazy_regex(form, re.IGNORECASE), lazy_regex(tone, re.IGNORECASE))
+    (lazy_regex(form, re.IGNORECASE), tone)
     for form, tone in (
-        (_JOB, _ILL), (_JOINS, _ILL), (_TAKEN, _ILL), (_WITHOUT, _WELL), (_ONLY_ON, ""), (_ONLY, _ILL), (_FOLLOWS, ""),
-        (_CULPRIT, ""), (_CHINESE_TAKES, "卡|挂|失败|报错|慢|超时|降|崩|不|掉"), (_CHINESE_EXCEPT, _CHINESE_WELL),
-        (_CHINESE_WITHOUT, _CHINESE_WELL),
+        (_JOB, _BAD), (_JOINS, _BAD), (_TAKEN, _BAD), (_WITHOUT, _FINE), (_ONLY_ON, None), (_ONLY, _BAD),
+        (_FOLLOWS, None), (_CULPRIT, None), (_CHINESE_TAKES, _BAD), (_CHINESE_EXCEPT, _FINE), (_CHINESE_WITHOUT, _FINE),
     )
 )  # fmt: skip
-"""Ways to say it, and what the rest of the clause must say."""
+"""Ways to say it, and what the rest of the clause must say as well; None where the way says it all."""
 _EXCEPT = lazy_regex(
     r"\b(?:except|but|apart\sfrom|other\sthan|besides|save\sfor)\s(?:not\s)?(?:for\s|those\s|the\sones\s|ones\s|pairs\s|with\s"
     rf"|on\s|to\s|from\s|of\s|involving\s){{0,3}}@{_ALONE}",
@@ -86,10 +86,6 @@ _EXCEPT = lazy_regex(
 )
 _OTHERS = lazy_regex(r"\b(?:all|every\w*|any\w*|others?|rest|hosts|nodes|machines|servers)\b", re.IGNORECASE)
 _CLAUSES = lazy_regex(r"\s*(?:[,;\uff0c\uff1b]|\b(?:but|while|whereas|however|and|yet)\b|但是?|而)\s*", re.IGNORECASE)
-_BAD, _FINE = (
-    lazy_regex(f"{_ILL}|卡|挂|失败|报错|慢|超时", re.IGNORECASE),
-    lazy_regex(f"{_WELL}|正常|没问题", re.IGNORECASE),
-)
 _PLACED = lazy_regex(r"\b(?:on|with|from|at|in)\s@")
 _NOT_ILL = lazy_regex(
     r"\b(?:(?:do(?:es)?|did|is|are|was|were|ha(?:s|ve|d)|will|would)(?:n't|\snot)|never|no(?:\slonger|\smore)?|without(?:\sany|\sa)?)"
@@ -142,16 +138,19 @@ def _contrasts(marked: str) -> bool:
     )
 
 
-def _says(text: str, way: re.Pattern[str], tone: re.Pattern[str]) -> bool:
+def _says(text: str, way: re.Pattern[str], tone: re.Pattern[str] | None) -> bool:
     """Is it said in this way, and does the rest of the text have the tone?
 
-    Ill that is said of other hosts only does not count where this one does well: ``jobs with n7 work, n8 fails``.
+    A fault of another host does not count where this one does well: ``jobs with n7 work, n8 fails``.
     """
     if way.search(text) is None:
         return False
-    own = " , ".join(c for c in _CLAUSES.split(text) if _MARK in c or _OTHER not in c)
-    if tone.pattern == _ILL and _FINE.search(way.sub(" ", own)) and not tone.search(way.sub(" ", own)):
-        return False
+    if tone is None:
+        return True
+    if tone is _BAD:
+        own = way.sub(" ", " , ".join(c for c in _CLAUSES.split(text) if _MARK in c or _OTHER not in c))
+        if _FINE.search(own) and not _BAD.search(own):
+            return False
     return tone.search(way.sub(" ", text)) is not None
 
 
