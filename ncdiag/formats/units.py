@@ -26,7 +26,7 @@ _CPUS = lazy_regex(r"(\d{1,6}(?:\.\d{1,6})?)(m?)$")
 
 
 def cpu_quantity(text: str | None) -> float | None:
-    """Processors of ``2``, ``1.5`` or Kubernetes' ``500m``; None for no limit (0) and for what is no number."""
+    """Processors in ``2``, ``1.5`` or Kubernetes' ``500m``; None for 0 (no limit) and if it is not a number."""
     found = _CPUS.match((text or "").strip("\"' "))
     return round(float(found[1]) / (1000 if found[2] else 1), 2) or None if found else None
 

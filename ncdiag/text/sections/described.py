@@ -1,4 +1,4 @@
-"""Labels that say of a machine how it does, above its outputs: ``Good node:``, ``On the failing server (n7):``."""
+"""Labels above outputs that say whether the machine works: ``Good node:``, ``On the failing server (n7):``."""
 
 from __future__ import annotations
 
