@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from ncdiag.base.patterns import lazy_regex
 from ncdiag.facts.derived import derived
+from ncdiag.facts.described_hosts import is_called_bad
 from ncdiag.facts.model import Context, Job, RunLabel
 from ncdiag.facts.view import View
 
 _APART = lazy_regex(r"[\s._-]+")
-_CALLED_BAD = lazy_regex(
-    r"(?:bad|broken|failing|faulty|slow|problem(?:atic)?|affected|hanging|unhealthy|suspect)-[a-z]+"
-)
-"""A host without a name whose outputs are labelled so (`ncdiag.text.sections.prompt`)."""
 
 
 @derived
@@ -20,7 +17,7 @@ def troubled_hosts(job: Job, view: View) -> tuple[str, ...]:
     found: list[str] = []
     for host in job.hosts:
         facts = [*_said_of(job, _plain(host.name)), *_labels_of(job, _plain(host.name))]
-        if facts or _CALLED_BAD.fullmatch(host.name):
+        if facts or is_called_bad(host.name):
             found.append(host.name)
         for fact in facts:
             view.note(fact)
