@@ -243,7 +243,7 @@ class Complaints:
 
 
 def _is_past(sentence: str) -> bool:
-    """True if a sentence complains of another day, and of nothing in what it says of now.
+    """True if a sentence complains about another day, and reports no trouble of today.
 
     The day is that of the trouble if the sentence begins with it, or names it after the trouble; else it is that of
     something before: ``the job that I started yesterday hung``.

@@ -111,7 +111,7 @@ def _master(draft: Draft, drafts: Iterable[Draft]) -> str | None:
 
 
 def _may_be_of(member: Draft, bond: Draft) -> bool:
-    """Are their addresses of one kind? Ports of IPoIB, whose addresses are longer, are no members beside Ethernet."""
+    """Are their addresses of one kind? Ports of IPoIB, with longer addresses, are not members of an Ethernet bond."""
     macs = [str(draft.fields.get("mac") or "") for draft in (member, bond)]
     return not all(macs) or len(macs[0]) == len(macs[1])
 

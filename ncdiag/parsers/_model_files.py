@@ -52,6 +52,8 @@ _EXCEPTION = "python-exception"
 
 def judged(section: Section, read: Parsed) -> Parsed:
     """The same with the exceptions that say what is wrong with a file as that event."""
+    if not any(map(_is_exception, read.observations)):
+        return read
     found = {section.number(index): event for index, event in _faults(section)}
     if not found:
         return read
@@ -60,10 +62,14 @@ def judged(section: Section, read: Parsed) -> Parsed:
 
 def _named(seen: Observation, found: dict[int, str]) -> Observation:
     event = found.get(seen.span.line)
-    if seen.entity != "Event" or event is None or seen.fields.get("event") != _EXCEPTION:
+    if event is None or not _is_exception(seen):
         return seen
     said = {"event": event, "origin": "launcher", "kind": "cause", "fields": {}}
     return msgspec.structs.replace(seen, fields=seen.fields | said)
+
+
+def _is_exception(seen: Observation) -> bool:
+    return seen.entity == "Event" and seen.fields.get("event") == _EXCEPTION
 
 
 def _faults(section: Section) -> Iterator[tuple[int, str]]:
@@ -76,6 +82,6 @@ def _faults(section: Section) -> Iterator[tuple[int, str]]:
         text = _context.split(line)[1].strip()
         fault = next((each for each in _FAULTS if each.exception.match(text)), None)
         if fault is None:
-            shown.update(each.event for each in _FAULTS if each.frames.search(line))
+            shown.update(each.event for each in _FAULTS if each.event not in shown and each.frames.search(line))
         elif fault.event in shown:
             yield index, fault.event

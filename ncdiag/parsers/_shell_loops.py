@@ -17,8 +17,8 @@ from ncdiag.base.patterns import lazy_regex
 SEQUENCE = lazy_regex(r"\{(\d{1,3})\.\.(\d{1,3})\}|\$\(seq (\d{1,3}) (\d{1,3})\)")
 CHOICE = lazy_regex(r"\{([\w,.-]{1,200})\}")
 _LOOP = lazy_regex(r"for (?P<name>\w{1,20}) in (?P<items>[^;]{1,300}?) ?; ?do (?P<body>.{1,800}?) ?;? ?done")
-PAUSE = lazy_regex(r"(?:^|(?: ?(?:;|&&) ?))sleep \d{1,4}s? ?(?:;|&&) ?")
-"""What stands between two readings of the same files."""
+_PAUSE = lazy_regex(r"(?:^|(?: ?(?:;|&&) ?))sleep \d{1,4}s? ?(?:;|&&) ?")
+"""Between two readings of the same files."""
 _STATEMENT = lazy_regex(r"(?:[^;\"'(]|\"[^\"]*\"|'[^']*'|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
 _ECHO = lazy_regex(r"echo(?: -(?P<flags>[ne]{1,2}))? (?P<text>.+)$")
 _PRINTS = r"(?:cat|head -n ?1|<) ?"
@@ -83,12 +83,17 @@ def items(text: str) -> list[str]:
     return list(alternatives("", sequence)) if sequence and not sequence.start() else expanded(text)
 
 
+def readings(command: str) -> list[str]:
+    """The commands before, between and after pauses; one, which may be empty, without a pause."""
+    return [piece for piece in _PAUSE.split(command) if piece] or [""]
+
+
 def printed(command: str) -> list[Line]:
     """The lines that a loop prints, in order; empty for one that is not understood, or that prints no file.
 
     ``sleep 5; LOOP`` is that loop, and ``LOOP; sleep 5; LOOP`` prints the lines of both.
     """
-    first, *more = [piece for piece in PAUSE.split(command.strip()) if piece] or [""]
+    first, *more = readings(command.strip())
     if more:
         each = [printed(piece) for piece in (first, *more)]
         same = all(lines == each[0] for lines in each)

@@ -20,7 +20,7 @@ ANCHOR = r"(?:usage_usec|nr_periods) \d{1,18}[ \t]*$"
 _NAME = r"(?P<name>(?:usage|user|system|nice|throttled|burst|core_sched\.force_idle)_usec|nr_\w{1,20}|\w{1,20}_time)"
 _MOST = 16
 FEW_PERIODS = 100
-"""Periods (0.1 seconds each) below which the share says nothing of a job."""
+"""Minimum number of periods (0.1 seconds each) from which the share describes a job."""
 
 
 class _Stat(Reading):
@@ -39,7 +39,7 @@ class _Stat(Reading):
             self.observe("Host", cpu_throttled=round(int(found["count"]) / self.periods, 2))
 
     def limit(self, found: re.Match[str]) -> None:
-        """``cpu_limit`` of the host, in processors; ``max`` is none."""
+        """``cpu_limit`` of the host, in processors; ``max`` means no limit."""
         if found["quota"] != "max" and int(found["period"]):
             self.observe("Host", cpu_limit=round(int(found["quota"]) / int(found["period"]), 2))
 

@@ -73,7 +73,7 @@ def parse(section: Section) -> Parsed:
         elif _HEADER.match(line):
             header = True
         elif counts and _COUNT.match(line):
-            failed = int(line) > 0  # how many there are says nothing of which
+            failed = int(line) > 0  # their number does not say which they are
         elif is_elision(line):
             elided = True
         elif _FAILED.match(line):

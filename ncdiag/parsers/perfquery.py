@@ -39,38 +39,36 @@ class _Counters(Reading):
     def __init__(self, section: Section) -> None:
         """No table has begun."""
         super().__init__(section)
-        self.tables: list[tuple[int, re.Match[str], dict[str, int]]] = []
-        self.traffic: list[dict[str, int]] = []
+        self.tables: list[tuple[int, re.Match[str], dict[str, int], dict[str, int]]] = []
 
     def head(self, found: re.Match[str]) -> None:
         """The next port."""
-        self.tables.append((self.index, found, {}))
-        self.traffic.append({})
+        self.tables.append((self.index, found, {}, {}))
 
     def value(self, found: re.Match[str]) -> bool:
         """A counter of the port above."""
         if self.tables and found["name"] in _NAMES:
             self.tables[-1][2][_NAMES[found["name"]]] = int(found["value"], 0)
         elif self.tables:
-            self.traffic[-1][found["name"]] = int(found["value"], 0)
+            self.tables[-1][3][found["name"]] = int(found["value"], 0)
         return bool(self.tables)
 
     def end(self) -> None:
         """The counters of each port."""
         command = self.section.command or ""
         device = _OPTION.search(command)
-        for (at, head, counters), traffic in zip(self.tables, self.traffic, strict=True):
+        for at, head, counters, others in self.tables:
             port = int(head["port"])
             if port == _ALL_PORTS:
                 continue
             if device is not None and not _asks_elsewhere(command):
                 if counters:
                     self.observe("Port", (device["hca"], port), at=at, counters=counters)
-                keep_traffic(self, f"{device['hca']}/{port}", traffic, at)
+                keep_traffic(self, f"{device['hca']}/{port}", others, at)
             elif head["lid"]:
                 if counters:
                     self.observe("Host", at=at, lid_counters={f"{int(head['lid'])}/{port}": counters})
-                keep_traffic(self, f"lid {int(head['lid'])}/{port}", traffic, at)
+                keep_traffic(self, f"lid {int(head['lid'])}/{port}", others, at)
 
 
 ROWS = Rows(

@@ -18,7 +18,8 @@ COMMANDS: tuple[str, ...] = (
     "pip list", "pip freeze", "pip3 list", "pip3 freeze", "python -m pip list", "python -m pip freeze",
     "python3 -m pip list", "python3 -m pip freeze", "uv pip list", "uv pip freeze", "conda list", "mamba list",
 )  # fmt: skip
-_OF = r"[ \t]{0,4}(?:\[(?:pip3?|conda)\][ \t]+)?"
+_TOOL = r"\[(?:pip3?|conda)\][ \t]+"
+_OF = rf"[ \t]{{0,4}}(?:{_TOOL})?"
 _VERSION = r"(?P<version>\d{1,4}(?:\.\d{1,6}){1,4}[\w.+-]{0,40})"
 _NUMBERS = _VERSION.replace("?P<version>", "?:")
 ANCHOR = (
@@ -80,8 +81,7 @@ class _Packages(Reading):
 ROWS = Rows(
     _Packages,
     Row(
-        r"[ \t]{0,4}(?P<of>\[(?:pip3?|conda)\][ \t]+)?"
-        rf"(?P<name>[A-Za-z][\w.-]{{1,60}})(?:(?P<wanted>==)|[ \t]+){_VERSION}"
+        rf"[ \t]{{0,4}}(?P<of>{_TOOL})?(?P<name>[A-Za-z][\w.-]{{1,60}})(?:(?P<wanted>==)|[ \t]+){_VERSION}"
         r"(?:[ \t].{0,300})?$",
         _Packages.package,
     ),

@@ -18,7 +18,7 @@ from ncdiag.base.patterns import lazy_regex
 from ncdiag.base.spans import Section
 from ncdiag.formats import basics, rdma
 from ncdiag.parsers._rows import Reading, Row, Rows
-from ncdiag.parsers._shell_loops import PAUSE, Line, expanded, items, printed
+from ncdiag.parsers._shell_loops import Line, expanded, items, printed, readings
 from ncdiag.parsers._traffic import keep_traffic
 
 KIND = "sysfs_values"
@@ -69,7 +69,7 @@ def _files(line: str, last: str) -> list[str] | None:
 
     Commands with a pause between them print the files of each.
     """
-    first, *more = [piece for piece in PAUSE.split(line) if piece] or [""]
+    first, *more = readings(line)
     if more:
         named = [_files(piece, last) for piece in (first, *more)]
         return None if None in named else [file for files in named for file in files or ()][:_MOST_FILES]

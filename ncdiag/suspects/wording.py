@@ -31,7 +31,7 @@ _PARTLY = lazy_regex(
 _OF_PARTS = (
     "full", "voll", "filled", "belegt", "used", "in use", "occupied", "plein", "llen", "gef\u00fcllt", "\u6ee1",
 )  # fmt: skip
-"""One of these is in each of them, in small letters."""
+"""Each match of `_PARTLY` contains one of these, in small letters."""
 _INFLECTED = ("s", "es", "ed", "d", "ing")
 """Endings of a plain word that are ignored."""
 _SHORTEST = 3
@@ -68,10 +68,12 @@ class Wording:
         lines: dict[tuple[str, ...], Span] = {}
         spans = list(spans)
         whole = "\n".join([span.text for span in spans]).lower()
-        has_parts = any(map(whole.__contains__, _OF_PARTS))
+        parts = [part for part in _OF_PARTS if part in whole]
         for span in spans:
-            said = without_names(span.text[:_LONGEST])
-            words = tuple(TOKEN.findall((_PARTLY.sub(" ", said) if has_parts else said).lower()))
+            said = without_names(span.text[:_LONGEST]).lower()
+            if any(map(said.__contains__, parts)):
+                said = _PARTLY.sub(" ", said)
+            words = tuple(TOKEN.findall(said))
             if words and not is_commented_out(span.text):
                 lines.setdefault(words, span)
         self._words, self._spans = list(lines), list(lines.values())

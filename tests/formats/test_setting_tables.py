@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from linear import assert_linear
 
 from ncdiag.diagnose import diagnose
 from ncdiag.formats.blocks.setting_tables import setting_tables
@@ -74,3 +75,8 @@ def test_another_table() -> None:
 
 def suspects(text: str) -> set[str]:
     return {each.name for each in diagnose([TextSource.of_bytes("x", text.encode())]).suspects}
+
+
+def test_the_cost_of_headings_is_linear_in_their_number() -> None:
+    """Each line of a text may be a heading: the rows below each of them are not all judged."""
+    assert_linear(lambda lines: list(setting_tables(lines)), lambda count: ["name | default"] * count, 500)

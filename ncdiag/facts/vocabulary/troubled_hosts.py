@@ -6,14 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from ncdiag.base.patterns import lazy_regex
+from ncdiag.facts.described_hosts import is_called_bad
 from ncdiag.facts.model import Fact, Job
 from ncdiag.facts.view import View
 
 _APART = lazy_regex(r"[\s._-]+")
-_CALLED_BAD = lazy_regex(
-    r"(?:bad|broken|failing|faulty|slow|problem(?:atic)?|affected|hanging|unhealthy|suspect)-[a-z]+"
-)
-"""A host without a name whose outputs are labelled so (`ncdiag.text.sections.prompt`)."""
 
 
 def troubled_hosts(view: View) -> Mapping[str, tuple[Fact, ...]]:
@@ -33,7 +30,7 @@ def _found(job: Job) -> Mapping[str, tuple[Fact, ...]]:
                 named[_plain(word)].append(label)
     found = {
         host.name: tuple(named.get(_plain(host.name), ()) if named else ())
-        for host in job.hosts if (named and _plain(host.name) in named) or _CALLED_BAD.fullmatch(host.name)
+        for host in job.hosts if (named and _plain(host.name) in named) or is_called_bad(host.name)
     }  # fmt: skip
     return found if len(job.hosts) == 1 or 2 * len(found) <= len(job.hosts) else {}
 

@@ -269,7 +269,7 @@ def _by_form(lines: Sequence[str], runs: Sequence[bool]) -> list[str]:
     kinds = [""] * len(lines)
     for kind, find in _BLOCKS.items():
         for first, last in find(lines):
-            captured = kind in _CAPTURED or (find is talks.questions and talks.is_faq(lines, runs))
+            captured = kind in _CAPTURED or (find is talks.questions and talks.is_faq(lines, runs, first, last))
             _mark(kinds, first, last, kind, () if captured else runs)
     return kinds
 

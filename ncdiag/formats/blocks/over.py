@@ -54,7 +54,7 @@ _LASTING = guarded_regex(
     r"|is|are|keeps?|does|do)\b",
     re.IGNORECASE,
 )
-"""Words of a sentence whose trouble may last: it began then, or the verb says that it is so."""
+"""Words that say that a trouble may last: since when it does, or a verb in the present."""
 _NOT_AGAIN = guarded_regex(
     r"\b(?:not|never|haven't|hasn't)\s(?:been\s)?(?:see|seen|happened?|occurred|failed|appeared|come|hung)\b[^.;,]{0,20}\b"
     r"(?:again|since)\b|\b(?:seen?|saw|had|observed?)\sno\s(?:\w+\s){1,4}(?:since|again)\b"

@@ -13,6 +13,8 @@ from ncdiag.formats.blocks.stretches import end_of_paragraph
 from ncdiag.formats.guarded import guarded_regex
 
 _LONGEST = 400
+_JUDGED = 64
+"""Maximum number of rows of a table that are judged."""
 _BETWEEN = lazy_regex(r"\s*\|\s*|\t+|\s{2,}|</t[hd]>\s*<t[hd][^>]{0,60}>")
 _AROUND = lazy_regex(r"</?t[rhd][^>]{0,60}>|[*_`#]+")
 _NAME = lazy_regex(
@@ -43,18 +45,26 @@ _SETTING = lazy_regex(r"\W{0,8}(?:export\s)?(?:[A-Z][A-Z0-9]{1,20}_[A-Z0-9_]{2,4
 
 def setting_tables(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The first and last index of each such table, from its heading to the next empty line."""
+    end = found = -1  # of the present paragraph, and of the last table
     for index, line in enumerate(lines):
         if "|" not in line and "\t" not in line and "  " not in line and "<t" not in line:
-            continue  # which most lines are: it costs no call
-        if len(line) > _LONGEST or not _HEADED.search(line) or not _is_heading(line):
+            continue  # most lines, without a call
+        if index <= found or len(line) > _LONGEST or not _HEADED.search(line) or not _is_heading(line):
             continue
-        last = end_of_paragraph(lines, index)
-        rows = [row for row in lines[index + 1 : last + 1] if not _RULE.match(row)]
+        end = last = end if index <= end else end_of_paragraph(lines, index)
+        rows = _rows(lines, index, last)
         if not rows and last + 2 < len(lines):  # a blank line below the heading
             last = end_of_paragraph(lines, last + 2)
-            rows = [row for row in lines[index + 1 : last + 1] if row.strip() and not _RULE.match(row)]
+            rows = _rows(lines, index, last)
         if rows and 2 * sum(_SETTING.match(row[:_LONGEST]) is not None for row in rows) >= len(rows):
+            found = last
             yield index, last
+
+
+def _rows(lines: Sequence[str], heading: int, last: int) -> list[str]:
+    """The rows below a heading, up to a maximum number of lines: each of many lines may be a heading."""
+    below = lines[heading + 1 : min(last, heading + _JUDGED) + 1]
+    return [row for row in below if row.strip() and not _RULE.match(row)]
 
 
 def _is_heading(line: str) -> bool:

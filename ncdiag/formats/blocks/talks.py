@@ -76,16 +76,15 @@ def questions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield begins[0], _end_of_answer(lines, begins)
 
 
-def is_faq(lines: Sequence[str], runs: Sequence[bool]) -> bool:
-    """True if a text is a collection of questions with answers, and the logs below its questions are examples.
+def is_faq(lines: Sequence[str], runs: Sequence[bool], first: int, last: int) -> bool:
+    """True if a block of questions is a collection with answers, and the logs below its questions are examples.
 
     Each question with a log has an answer as well: it says what to do, or explains. Nobody reports a trouble.
     """
-    block = next(questions(lines), None)
-    if block is None or asks_reporters(lines):
+    if asks_reporters(lines):
         return False
-    heads = [at for at in range(block[0], block[1] + 1) if _Q.match(lines[at]) or _ASKED.match(lines[at])]
-    sections = [range(at + 1, end) for at, end in itertools.pairwise([*heads, block[1] + 1])]
+    heads = [at for at in range(first, last + 1) if _Q.match(lines[at]) or _ASKED.match(lines[at])]
+    sections = [range(at + 1, end) for at, end in itertools.pairwise([*heads, last + 1])]
     written = [[lines[at] for at in section if not runs[at] and lines[at].strip()] for section in sections]
     if any(is_reported(_without_answer_marks(section)) for section in written):
         return False
@@ -96,7 +95,7 @@ def is_faq(lines: Sequence[str], runs: Sequence[bool]) -> bool:
 
 
 def _is_answer(line: str) -> bool:
-    """True for a sentence that does more than to announce what is below it, and for an instruction."""
+    """True for a sentence that does more than announce what is below it, and for an instruction."""
     return not line.rstrip().endswith((":", "\uff1a")) and (is_sentence(line) or is_instruction(line))
 
 

@@ -1,4 +1,4 @@
-"""What people say of single RDMA cards: ``mlx5_8 is for storage``, ``counters of mlx5_5 stay flat, others grow``."""
+"""What people write about RDMA cards: ``mlx5_8 is for storage``, ``counters of mlx5_5 stay flat, others grow``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BECAUSE = lazy_regex(
     rf"\b(?:because|since|as)\s(?:it(?:\s(?:is|carries|serves|belongs|goes))|it's|that(?:\sone)?\sis|that's|this\sis)\s[^.;,\n]{{0,30}}?{_OTHER_USE}",
     re.IGNORECASE,
 )
-"""It is still for a reason: ``because it is the storage card``."""
+"""The reason why a card is idle: ``because it is the storage card``."""
 _NAME = lazy_regex(_CARD, re.IGNORECASE)
 
 

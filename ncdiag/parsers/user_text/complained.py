@@ -96,13 +96,13 @@ _MEMBERS = (
 )
 """What a job consists of."""
 _MEMBER = rf"(?={_MEMBERS}\b)\w+"
-"""One of them. A look ahead, so that lines are asked for the words that follow: programs name members often."""
+"""One of them, as a lookahead: so the words that follow preselect the lines, as programs often name members."""
 _APPEAR = r"(?:shows?\sup|joins?|appears?|registers?|connects?|comes?\s(?:up|online|back)|starts?)"
 _MEANT = (
     r"(?!\s?,?\s(?:by\sdesign|on\spurpose|as\s(?:intended|planned|designed|scheduled|expected|(?:it|they)\sshould)))"
 )
 _OTHER_START = r"(?!\s(?:an?|the|any|jobs?|with\s(?:an?|the)\s(?:new|old))\b)"
-"""Not what appears, but what it starts or registers: ``starts a web server``."""
+"""Refuses an object that a member starts or registers: ``starts a web server``."""
 _AT_END = r"(?=\s?(?:[.,;!?]|$))"
 _AGAIN = (
     r"(?:again\sand\sagain|repeatedly|constantly|continuously|over\sand\sover|in\sa\sloop|endlessly|all\sthe\stime"

@@ -28,8 +28,8 @@ _OF_FOLDER = lazy_regex(
 _OF_DEVICE = lazy_regex(
     r"\s*c[rwxsStT-]{9}[.+@]?\s+\d+\s+\S{1,40}\s+(?P<group>\d{1,7})\s+\d+,\s*\d+\s.{4,40}\s(?P<path>/dev/[\w./-]{1,60})\s*$"
 )
-_MAPS = lazy_regex(r"\b/?proc/(?P<pid>[^\s/*]{1,60})/(?:maps|smaps|numa_maps)\b|\b(?:lsof\s[^|]{0,60}-p|pmap)\s")
-"""What a command has that lists the files of one process."""
+_MAPS = lazy_regex(r"\bproc/[^\s/*]{1,60}/(?:maps|smaps|numa_maps)\b|\b(?:lsof\s[^|]{0,60}-p|pmap)\s")
+"""In a command that lists the files of one process."""
 _OF_MAPS = lazy_regex(
     r"\s*[0-9a-f]{6,16}-[0-9a-f]{6,16} [rwxsp-]{4} [0-9a-f]{4,16} \S{3,9} \d{1,20}\s+"
     rf"(?P<path>{_FOLDER}/{_FILE})\s*$"

@@ -33,9 +33,9 @@ _RATE = lazy_regex(
     rf"|(?<=instead of )(?:about |around |~)?(?P<other>\d{{1,5}}(?:\.\d{{1,3}})?)(?!{_OF_OTHERS})"
 )
 _BARE = ("G", "Gb")
+"""Units without a time: they are those of a link, or of something else."""
 _A_SECOND = "MB"
-"""A unit that is one of a second only where the rate of a link is told: ``bandwidth between the nodes: 100MB``."""
-"""Units that say nothing of a second: they are those of a link, or of something else."""
+"""A unit that means a rate only where somebody states that of a link: ``bandwidth between the nodes: 100MB``."""
 _NAMES = {
     "FDR": 56.0, "EDR": 100.0, "HDR": 200.0, "HDR100": 100.0, "HDR200": 200.0, "NDR": 400.0, "NDR200": 200.0,
     "NDR400": 400.0, "XDR": 800.0, "GIGABIT": 1.0, "千兆": 1.0, "万兆": 10.0,
@@ -66,7 +66,7 @@ _LINK_TOLD = lazy_regex(
       \s?(?:is|are|has|have|was|:|\uff1a|=|是|为|只有|有)?\s?(?:(?:about|around|only|just|roughly|ca\.|~)\s?)?$""",
     _FLAGS,
 )
-"""What a link or a network is said to have, without a program that measured it."""
+"""Before the rate of a link or a network that somebody states, without a program that measured it."""
 _EXPECTED_BEFORE = lazy_regex(
     r"""(?:expect\w*|should|would|could|theor\w+|line\srate|peak|max(?:imum)?|advertised|rated|capable|instead\sof
       |rather\sthan|out\sof|of\s(?:the|our)|理论|应该|应有|预期|标称|可以达到)[^.;\d]{0,30}$""",

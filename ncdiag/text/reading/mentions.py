@@ -67,7 +67,7 @@ def without_mentions(reading: Reading, lines: Sequence[str]) -> Reading:
 
 
 def _without_explained(reading: Reading, lines: Sequence[str]) -> Reading:
-    """The reading without the rows of tables that explain settings, whoever wrote what is around them."""
+    """The reading without the rows of tables that explain settings, whatever is around them."""
     rows = {row + 1 for first, last in setting_tables(lines) for row in range(first + 1, last + 1)}
     if not rows:
         return reading

@@ -70,7 +70,7 @@ class Reading(msgspec.Struct, frozen=True):
         )  # fmt: skip
 
     def quoting(self, texts: Mapping[int, str]) -> Reading:
-        """The same reading with the texts of some lines, by their numbers, as they were."""
+        """The same reading with the original texts of some lines, by their numbers."""
 
         def quoted(span: Span) -> Span:
             is_own = span.source == self.source and span.line in texts

@@ -29,10 +29,10 @@ Process = tuple[str, str]
 
 
 def told_apart(lines: Sequence[Line]) -> tuple[list[Line], dict[int, str]]:
-    """The lines, with the container as the host of processes that have a twin in another one.
+    """The lines, with the container as the host of processes that have a twin in another one; and the original texts.
 
-    And the texts before, by the numbers of the changed lines. Where both say that they are one rank, the output of a
-    container is only shown twice.
+    The texts are those of the changed lines, by their numbers. Processes that print the same rank are not twins: the
+    output of one container is shown twice.
     """
     places: dict[Process, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     held: list[tuple[int, str, str, int, int]] = []

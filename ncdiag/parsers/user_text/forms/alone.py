@@ -24,7 +24,7 @@ _BETWEEN = (
     r"(?:it|it's|they|they're|that|is|are|be|to|itself|themselves|as|the|its|their|own|a|of|only|just|always|being|number"
     r"|has|have|with|=|:)"
 )
-"""Words between who claims and what is claimed."""
+"""Words between a claim's verb and what is claimed."""
 _FIRST = (
     r"(?:rank[ =:]{0,3}(?:0|zero)"
     r"(?=\W*$|[,.;)]|\s?/| (?:and|but|of (?:1|one|a)\b|in a|although|though|instead|with|so|while))"
@@ -42,7 +42,7 @@ _PART = (
     r"\b(?:local|node|tensor|pipeline|data|expert|context)[- _]?(?:parallel )?(?:rank|group|size)"
     r"|\b(?:of|in) (?:its|their|the|each) (?:\w+ )?(?:group|subgroup|node|host|pipeline|stage)\b"
 )
-"""A rank in a part of the job is no rank of the whole."""
+"""A rank or a size within a part of the job, which says nothing about the whole job."""
 _MEANT = (
     r"\b(?:i|we|you) (?:\w+ ){0,2}?"
     r"(?:use|run|start|launch|submit|want|wanted|need|plan|decided|prefer|chose|split|test)\w* (?:\w+ ){0,2}?\d"
@@ -50,7 +50,7 @@ _MEANT = (
     r"|\bto (?:save|test|compare|avoid)\b|\b(?:should|must|may|could) (?:be|run|start|use|train)\b"
     r"|\bgrid search\b|\bsweep\b"
 )
-"""What somebody wants so, or advises."""
+"""Words for separate jobs that are intended or recommended."""
 
 FORMS = (
     Form(
