@@ -80,7 +80,8 @@ def masters_of_two_tries(job: Job, view: View) -> bool | None:
     seekers = [{_seeker(event) for event in events} for events in held]
     if _are_together(held):
         return False
-    if any(one & other - {None} for one, other in combinations(seekers, 2)) or _are_apart(held):
+    known = [found - {None} for found in seekers]
+    if sum(map(len, known)) > len(set().union(*known)) or _are_apart(held):
         return True
     return None if any(None in found for found in seekers) else False
 
