@@ -17,7 +17,7 @@ Shapes = tuple[tuple[int, str], ...]
 
 @derived
 def unequal_shapes(event: Event, view: View) -> str:
-    """Two of the shapes, ``[2, 350] on rank 0 and [2, 311] on rank 1``; empty where the input does not list them."""
+    """Two of the shapes, ``[2, 350] on rank 0 and [2, 311] on rank 1``; empty if the input does not list two."""
     if event.event != _DIFFER:
         return ""
     shapes = gathered_shapes(view.job, view)

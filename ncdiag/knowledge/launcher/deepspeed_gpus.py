@@ -20,7 +20,7 @@ _INCLUDED = lazy_regex(r"localhost:\d{1,3}(?:,\d{1,3}){0,63}")
 
 @derived
 def include_of_visible(event: Event, view: View) -> str:
-    """What ``--include`` has to name, ``localhost:2,3``, by the list of visible GPUs; empty where none is shown."""
+    """The value for ``--include``, ``localhost:2,3``, from the list of visible GPUs; empty if no list is shown."""
     if event.event != _UNSEEN:
         return ""
     for other in view.events_named(_TAKEN):

@@ -116,7 +116,7 @@ def _ranks_by_error(view: View) -> Mapping[object, AbstractSet[int]]:
 
 
 def _started(job: Job) -> int | None:
-    """The number of ranks by the launch lines; None where they differ or name none."""
+    """The number of ranks by the launch lines; None where they differ or do not say it."""
     counts = {launch.np or (launch.nproc_per_node or 0) * (launch.nnodes or 1) for launch in job.launches} - {0}
     return counts.pop() if len(counts) == 1 else None
 
@@ -128,7 +128,7 @@ def _lacks_room(view: View) -> bool:
 
 @derived
 def raced_path(event: Event, view: View) -> str:
-    """The folder or file that the ranks handle at once, as the line has it; empty where it names none."""
+    """The folder or file that the ranks handle at once, as in the line; empty if the line does not name it."""
     error = str(event.fields.get("error", ""))
     found = re.search(r"'([^']{1,200})'(?: -> '([^']{1,200})')?", error)
     return (found[2] or found[1]) if found is not None else ""

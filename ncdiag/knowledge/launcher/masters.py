@@ -54,7 +54,7 @@ def sought(job: Job) -> Mapping[str, Sequence[Event]]:
 
 
 def _named_by(event: Event) -> str:
-    """The master that the line says it could not reach, or with which a named host was started; empty for none."""
+    """The master that a process could not reach, or that a known host was started with; empty for other lines."""
     if event.event in STORE_UNREACHED:
         return str(event.fields.get("peer_host") or "")
     return str(event.fields["given"]) if event.event == _GIVEN and event.host else ""

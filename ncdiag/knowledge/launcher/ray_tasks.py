@@ -14,7 +14,7 @@ _LONGEST = 80
 
 @derived
 def ray_task(event: Event, view: View) -> str:
-    """The task of Ray in whose traceback the line is, ``Worker.setup``; empty if it is in none."""
+    """The task of Ray in whose traceback the line is, ``Worker.setup``; empty for other lines."""
     raised = events_above(event, view, _RAISED, _LONGEST) if event.event == _NO_GPU else ()
     if not raised:
         return ""

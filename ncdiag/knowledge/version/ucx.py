@@ -16,9 +16,9 @@ _OLDER, _ADDRESS = "ucx-older-than-needed", "ucx-address-unread"
 _LOADER, _NOT_OPENED = "loader-symbol-missing", "mpi-component-not-opened"
 _NO_COMPONENT = "mpi-component-missing"
 _START_FAILED = frozenset({_NO_COMPONENT, "nixl-backend-failed", "nixl-backend-missing"})
-"""Events of a transport that does not start, none of which says why."""
+"""Events of a transport that does not start. They do not say why."""
 _REASONS = ("ucx-", "ib-", "verbs-", "gpudirect-", "rdma-")
-"""How the names of events begin that say what UCX failed at."""
+"""Prefixes of the events that say what UCX failed at."""
 _CRASHES = frozenset({"mpi-signal", "segfault"})
 _IN_UCX = lazy_regex(r"uc[mpst]_\w|(?:.{0,400}/)?libuc[mpst]\b")
 _HANDLER = lazy_regex(r"ucs_(?:handle_error|debug|error|fatal|log)")
